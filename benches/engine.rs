@@ -3,8 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark stops at what it did not expect")]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::compare::{Comparison, Plan};
 
 /// The whole matrix on one thread: 30 policies × 9 profiles × 1,000 turns, 2.24 million requests.
 fn matrix(criterion: &mut Criterion) {

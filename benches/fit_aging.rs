@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs};
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::{Catalog, bundled_catalog};
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::suite::Figure;
 use serde::Deserialize;
 

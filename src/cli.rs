@@ -9,5 +9,5 @@ use crate::catalog::BUNDLE;
 ///
 /// 0 is success; 1, that a guard or a run failed, or a number changed; 2, bad input or usage.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    ctxsim_cli::cli::main(args, BUNDLE)
+    ctxsim_cli::main(args, BUNDLE)
 }

@@ -90,7 +90,7 @@ mod face;
 
 // The floors, from the packages that hold them: whoever reaches behind the face finds them here.
 #[doc(hidden)]
-pub use ctxsim_app::compare;
+pub use ctxsim_app as app;
 #[doc(hidden)]
 pub use ctxsim_base::{counts, diag, digest, error, foreign, grid, quantity, rng};
 #[doc(hidden)]
@@ -99,13 +99,13 @@ pub use ctxsim_engine::{
     recovery, take,
 };
 #[doc(hidden)]
-pub use ctxsim_input::{input, pricelist, tokens};
+pub use ctxsim_input::{self as input, pricelist, tokens};
 #[doc(hidden)]
-pub use ctxsim_report::{guard, report};
+pub use ctxsim_report::{self as report, guard};
 #[doc(hidden)]
-pub use ctxsim_timeline::{row, timeline};
+pub use ctxsim_timeline::{self as timeline, row};
 #[doc(hidden)]
-pub use ctxsim_worlds::worlds;
+pub use ctxsim_worlds as worlds;
 #[doc(hidden)]
 pub mod catalog;
 

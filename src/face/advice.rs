@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::face::Error;
 use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_report::report::advise::{self, table};
+use ctxsim_report::advise::{self, table};
 
 /// The characters of a line.
 const WIDTH: usize = 100;

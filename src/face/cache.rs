@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use ctxsim_base::quantity::saturated;
 use ctxsim_engine::cache::own::{Make, OwnRule};
-use ctxsim_input::input::policy::OwnCode;
-use ctxsim_input::input::profile::cache::{BreakpointsFields, Cache, PrefixIntervalFields, Ttls};
-use ctxsim_input::input::text::duration::Duration as Written;
+use ctxsim_input::policy::OwnCode;
+use ctxsim_input::profile::cache::{BreakpointsFields, Cache, PrefixIntervalFields, Ttls};
+use ctxsim_input::text::duration::Duration as Written;
 
 /// The rules of a provider's prompt cache.
 ///

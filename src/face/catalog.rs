@@ -4,9 +4,9 @@ use std::path::Path;
 
 use crate::catalog::{BUNDLE, Catalog as Inner, Kind};
 use crate::face::{Error, Problem};
-use ctxsim_app::compare::{self, check};
+use ctxsim_app::check;
 use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_input::input::policy::Size;
+use ctxsim_input::policy::Size;
 
 /// Inputs by name: bundled ones, files, and texts in memory.
 #[derive(Clone, Debug, Default)]
@@ -50,7 +50,7 @@ impl Catalog {
     /// # Errors
     /// There is no such policy, or its file cannot be read.
     pub fn policy_text(&self, name: &str) -> Result<String, Error> {
-        Ok(compare::show(&self.0, Kind::Policy, name)?)
+        Ok(ctxsim_app::show(&self.0, Kind::Policy, name)?)
     }
 
     /// Returns the text of a profile's file.
@@ -58,7 +58,7 @@ impl Catalog {
     /// # Errors
     /// There is no such profile, or its file cannot be read.
     pub fn profile_text(&self, name: &str) -> Result<String, Error> {
-        Ok(compare::show(&self.0, Kind::Profile, name)?)
+        Ok(ctxsim_app::show(&self.0, Kind::Profile, name)?)
     }
 
     /// Returns what a policy says of itself, in a sentence or two.

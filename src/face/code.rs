@@ -9,8 +9,8 @@ use indexmap::IndexMap;
 use crate::face::{Layout, Recovery, Trace};
 use ctxsim_engine::own::process::Process as Inner;
 use ctxsim_engine::own::{Memory, Own, View};
-use ctxsim_input::input::PolicyFile;
-use ctxsim_input::input::policy::OwnCode;
+use ctxsim_input::PolicyFile;
+use ctxsim_input::policy::OwnCode;
 
 /// A policy that is code; each run creates its own instance, on the run's thread.
 ///

@@ -9,15 +9,14 @@ use crate::face::Profile;
 use crate::face::plan::RunRequest;
 use crate::face::refs::{PolicyIs, ProfileIs, ScenarioIs};
 use crate::face::{Advice, Catalog, Error, Plan, Policy, PolicyRef, ProfileRef, Report, ScenarioRef, Value};
+use ctxsim_app::advise::{self, AdviceRequest as Wanted};
 use ctxsim_app::catalog::{Catalog as Inner, Kind};
-use ctxsim_app::compare;
-use ctxsim_app::compare::advise::{self, AdviceRequest as Wanted};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_engine::take::THREADS_MAX;
-use ctxsim_input::input::Format;
-use ctxsim_input::input::policy::OwnCode;
-use ctxsim_report::report::verdict::MIN_EVIDENCE;
-use ctxsim_timeline::timeline::Timeline;
+use ctxsim_input::Format;
+use ctxsim_input::policy::OwnCode;
+use ctxsim_report::verdict::MIN_EVIDENCE;
+use ctxsim_timeline::Timeline;
 
 /// A comparison: which policies, on which scenarios, under which profiles.
 ///
@@ -29,7 +28,7 @@ pub struct Comparison {
     scenarios: Vec<ScenarioRef>,
     profiles: Vec<ProfileRef>,
     /// Everything else that is compared, without policies, scenarios and profiles.
-    rest: compare::Comparison,
+    rest: ctxsim_app::Comparison,
     asked: RunRequest,
 }
 
@@ -49,7 +48,7 @@ impl Comparison {
     /// Sets a suite, by name or path: it supplies every list (policies, scenarios, profiles) left empty here, and its overrides and guards.
     #[must_use]
     pub fn suite(self, suite: impl Into<String>) -> Self {
-        Self { rest: compare::Comparison { suite: Some(suite.into()), ..self.rest }, ..self }
+        Self { rest: ctxsim_app::Comparison { suite: Some(suite.into()), ..self.rest }, ..self }
     }
 
     /// Adds a policy; the first is the baseline.
@@ -83,7 +82,7 @@ impl Comparison {
     /// Runs each recorded session under the profile of the model that it was recorded with.
     #[must_use]
     pub fn own_models(self) -> Self {
-        Self { rest: compare::Comparison { own_models: true, ..self.rest }, ..self }
+        Self { rest: ctxsim_app::Comparison { own_models: true, ..self.rest }, ..self }
     }
 
     /// Overrides a field, as `--set PATH=VALUE` does.
@@ -96,13 +95,13 @@ impl Comparison {
     /// Sets the random seed; each scenario's own by default.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
-        Self { rest: compare::Comparison { seed: Some(seed), ..self.rest }, ..self }
+        Self { rest: ctxsim_app::Comparison { seed: Some(seed), ..self.rest }, ..self }
     }
 
     /// Sets the number of trials of random loads; each scenario's own by default.
     #[must_use]
     pub fn trials(self, trials: u64) -> Self {
-        Self { rest: compare::Comparison { trials: Some(trials), ..self.rest }, ..self }
+        Self { rest: ctxsim_app::Comparison { trials: Some(trials), ..self.rest }, ..self }
     }
 
     /// Sets the number of threads, from 1 to 1,024; one per core by default. Results never depend on it. Without the feature `threads` the caller's thread does all.
@@ -115,26 +114,26 @@ impl Comparison {
     /// Leaves out recorded sessions whose last request was before a date, `YYYY-MM-DD`.
     #[must_use]
     pub fn since(self, date: impl Into<String>) -> Self {
-        Self { rest: compare::Comparison { since: Some(date.into()), ..self.rest }, ..self }
+        Self { rest: ctxsim_app::Comparison { since: Some(date.into()), ..self.rest }, ..self }
     }
 
     /// Leaves out all recorded sessions but the newest, by the times of their last requests.
     #[must_use]
     pub fn limit(self, sessions: usize) -> Self {
-        Self { rest: compare::Comparison { limit: Some(sessions), ..self.rest }, ..self }
+        Self { rest: ctxsim_app::Comparison { limit: Some(sessions), ..self.rest }, ..self }
     }
 
     /// Leaves out recorded sessions of other models: a part of the model's id, or a pattern with `*`.
     #[must_use]
     pub fn model(self, id: impl Into<String>) -> Self {
-        Self { rest: compare::Comparison { model: Some(id.into()), ..self.rest }, ..self }
+        Self { rest: ctxsim_app::Comparison { model: Some(id.into()), ..self.rest }, ..self }
     }
 
     /// Leaves out recorded sessions that cannot be used, such as those whose model no profile covers, as the command line does in a folder; the report
     /// lists them with the reason. Without this, they are errors.
     #[must_use]
     pub fn skip_unusable(self) -> Self {
-        Self { rest: compare::Comparison { skips_unusable: true, ..self.rest }, ..self }
+        Self { rest: ctxsim_app::Comparison { skips_unusable: true, ..self.rest }, ..self }
     }
 
     /// Sets the share of needed evidence, from 0 to 1, that a policy must keep to be recommended; 0.9 by default.
@@ -155,13 +154,13 @@ impl Comparison {
     /// Runs code policies twice; if the second run sends anything different, the run fails with an error that names the request.
     #[must_use]
     pub fn play_twice(self) -> Self {
-        Self { rest: compare::Comparison { play_twice: true, ..self.rest }, ..self }
+        Self { rest: ctxsim_app::Comparison { play_twice: true, ..self.rest }, ..self }
     }
 
     /// Lets policies start the programs that they name.
     #[must_use]
     pub fn allow_process(self) -> Self {
-        Self { rest: compare::Comparison { allow_process: true, ..self.rest }, ..self }
+        Self { rest: ctxsim_app::Comparison { allow_process: true, ..self.rest }, ..self }
     }
 
     /// Adds a profile if none is named.
@@ -176,7 +175,7 @@ impl Comparison {
     /// Every problem of every input and override.
     pub fn plan(self) -> Result<Plan, Error> {
         let (catalog, comparison, asked) = self.held()?;
-        Ok(Plan::new(compare::Plan::new(&catalog, &comparison)?, asked))
+        Ok(Plan::new(ctxsim_app::Plan::new(&catalog, &comparison)?, asked))
     }
 
     /// Advises on the settings of the agents that recorded its sessions, as `ctxsim advise` does; its policies are not used. `agent` names the
@@ -193,7 +192,7 @@ impl Comparison {
         }
         let (catalog, comparison, asked) = self.held()?;
         let own_models = comparison.own_models || comparison.profiles.is_empty();
-        let comparison = compare::Comparison { policies: Vec::new(), own_models, ..comparison };
+        let comparison = ctxsim_app::Comparison { policies: Vec::new(), own_models, ..comparison };
         let wanted = Wanted {
             agent: agent.map(str::to_owned),
             settings: settings.map(|(name, text)| (name.to_owned(), text.to_owned())),
@@ -204,7 +203,7 @@ impl Comparison {
     }
 
     /// Puts what is built in code into a catalog, under its name.
-    fn held(self) -> Result<(Inner, compare::Comparison, RunRequest), Error> {
+    fn held(self) -> Result<(Inner, ctxsim_app::Comparison, RunRequest), Error> {
         let catalog = self.catalog.unwrap_or_else(Catalog::bundled).0;
         let mut held = HeldInputs { catalog, names: BTreeMap::new(), problems: Vec::new() };
         let mut policies = Vec::with_capacity(self.policies.len());
@@ -246,7 +245,7 @@ impl Comparison {
         if !held.problems.is_empty() {
             return Err(held.problems.into());
         }
-        let comparison = compare::Comparison { policies, scenarios, profiles, ..self.rest };
+        let comparison = ctxsim_app::Comparison { policies, scenarios, profiles, ..self.rest };
         Ok((held.catalog, comparison, self.asked))
     }
 

@@ -7,8 +7,8 @@ use serde::{Serialize, Serializer};
 use crate::face::Error;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_engine::explain;
-use ctxsim_report::report::explain::{json, rendered, table};
-use ctxsim_report::report::rows::RowContext;
+use ctxsim_report::explain::{json, rendered, table};
+use ctxsim_report::rows::RowContext;
 
 /// One request of a run, explained: how every entry is shown and why, where the cached prefix broke, and what was billed.
 ///

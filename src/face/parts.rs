@@ -7,17 +7,17 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::face::plan::RunRequest;
 use crate::face::{Error, Plan, Progress, Total, Verdict};
-use ctxsim_app::compare::parts::{self, Making, PlanShard};
+use ctxsim_app::parts::{self, Making, PlanShard};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_engine::take::FailedRun;
-use ctxsim_report::report::part::{PartSet, RunPart};
-use ctxsim_report::report::sections::Detail;
-use ctxsim_report::report::{self, json, verdict};
+use ctxsim_report::part::{PartSet, RunPart};
+use ctxsim_report::sections::Detail;
+use ctxsim_report::{json, verdict};
 
 /// What all scenarios of a plan come to together: the totals of a [`Report`](crate::Report) without its runs.
 #[derive(Clone, Debug)]
 pub struct Totals {
-    inner: report::Report,
+    inner: ctxsim_report::Report,
 }
 
 impl Plan {

@@ -5,17 +5,16 @@ use std::sync::Arc;
 
 use crate::face::rows::{KeptRows, SinkAdapter};
 use crate::face::{Error, Explanation, Report, Scenario, Sensitivity, Sink};
-use ctxsim_app::compare;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_engine::explain;
 use ctxsim_engine::take::{Cell, Load, Take};
-use ctxsim_report::report::rows::RowContext;
-use ctxsim_report::report::tracer::Tracer;
+use ctxsim_report::rows::RowContext;
+use ctxsim_report::tracer::Tracer;
 
 /// Checked inputs, ready to run any number of times.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    pub(super) plan: Arc<compare::Plan>,
+    pub(super) plan: Arc<ctxsim_app::Plan>,
     pub(super) asked: RunRequest,
 }
 
@@ -62,7 +61,7 @@ impl RunId {
 }
 
 impl Plan {
-    pub(super) fn new(plan: compare::Plan, asked: RunRequest) -> Self {
+    pub(super) fn new(plan: ctxsim_app::Plan, asked: RunRequest) -> Self {
         Self { plan: Arc::new(plan), asked }
     }
 

@@ -3,9 +3,9 @@
 use serde::de::DeserializeOwned;
 
 use crate::face::Error;
-use ctxsim_input::input::policy::{LayoutSpec as InnerLayout, MemoryPlace};
-use ctxsim_input::input::text::source::Source;
-use ctxsim_input::input::{Format, PolicyFile, RecoverySpec as InnerRecovery};
+use ctxsim_input::policy::{LayoutSpec as InnerLayout, MemoryPlace};
+use ctxsim_input::text::source::Source;
+use ctxsim_input::{Format, PolicyFile, RecoverySpec as InnerRecovery};
 
 /// A declared policy, read from text.
 #[derive(Clone, Debug)]

@@ -5,11 +5,11 @@ use std::time::Duration;
 use crate::face::{CacheRules, Catalog, Error, Usd};
 use ctxsim_base::diag::{Diagnostic, Place};
 use ctxsim_base::quantity::saturated;
-use ctxsim_input::input::policy::OwnCode;
-use ctxsim_input::input::profile::cache::Cache;
-use ctxsim_input::input::profile::written::{AssumptionsSpec, LimitsSpec, PriceSpec};
-use ctxsim_input::input::text::duration::Duration as Written;
-use ctxsim_input::input::{Profile as Checked, ProfileFile};
+use ctxsim_input::policy::OwnCode;
+use ctxsim_input::profile::cache::Cache;
+use ctxsim_input::profile::written::{AssumptionsSpec, LimitsSpec, PriceSpec};
+use ctxsim_input::text::duration::Duration as Written;
+use ctxsim_input::{Profile as Checked, ProfileFile};
 
 /// A model at a provider: its limits, its prices and the rules of its cache.
 #[derive(Clone, Debug)]

@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 
 use crate::face::policy::decoded;
 use crate::face::{Error, Scenario};
-use ctxsim_app::compare;
 use ctxsim_base::diag::Diagnostic;
-use ctxsim_input::input::Format;
-use ctxsim_input::input::scenario::Assume;
-use ctxsim_timeline::timeline::import::{self, Among};
+use ctxsim_input::Format;
+use ctxsim_input::scenario::Assume;
+use ctxsim_timeline::import::{self, Among};
 
 /// How a recording is read: its name, what is assumed of it, and which of its tools read files.
 ///
@@ -61,7 +60,7 @@ impl Recording {
     pub fn names(paths: &[impl AsRef<Path>]) -> Vec<(PathBuf, String)> {
         let mut paths: Vec<PathBuf> = paths.iter().map(|it| it.as_ref().to_owned()).collect();
         paths.sort();
-        let names = compare::names_of_recordings(&paths);
+        let names = ctxsim_app::names_of_recordings(&paths);
         paths.into_iter().zip(names).collect()
     }
 
@@ -69,7 +68,7 @@ impl Recording {
     /// texts, then the longer file, then the first one stays. Returns the names of those that are left out.
     pub fn once(sessions: &mut Vec<Scenario>) -> Vec<String> {
         let among: Vec<Option<&Among>> = sessions.iter().map(|it| it.among()).collect();
-        let twins = compare::twins_in_memory(&among);
+        let twins = ctxsim_app::twins_in_memory(&among);
         let mut nth = 0..;
         let (kept, left_out) =
             sessions.drain(..).partition(|_| !nth.next().is_some_and(|it| twins.contains(&it)));
@@ -97,6 +96,6 @@ impl Recording {
             });
             Error::from(located.collect::<Vec<_>>())
         })?;
-        Ok(all.into_iter().map(|it| Scenario::new(compare::with_losses(it, name))).collect())
+        Ok(all.into_iter().map(|it| Scenario::new(ctxsim_app::with_losses(it, name))).collect())
     }
 }

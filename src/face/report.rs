@@ -10,9 +10,9 @@ use crate::face::{Error, NeedRow, RequestRow, Total, Verdict};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error as InnerError;
 use ctxsim_engine::measure::Tally;
-use ctxsim_report::report::html::Traces;
-use ctxsim_report::report::sections::Detail;
-use ctxsim_report::report::{self, RunTotals, distinct, json, markdown, shot};
+use ctxsim_report::html::Traces;
+use ctxsim_report::sections::Detail;
+use ctxsim_report::{RunTotals, distinct, json, markdown, shot};
 use ctxsim_timeline::row::heads;
 
 use ctxsim_engine::take::{self, FailedRuns};
@@ -24,7 +24,7 @@ pub use ctxsim_engine::take::FailedRun;
 /// `Display` is the Markdown report: totals first, then each scenario, notes and assumptions. It serialises as the JSON report does.
 #[derive(Clone, Debug)]
 pub struct Report {
-    inner: report::Report,
+    inner: ctxsim_report::Report,
     runs: Vec<Run>,
     sums: Vec<Result<Run, FailedRun>>,
     /// The requests that a page charts, where rows were kept.
@@ -49,7 +49,7 @@ pub struct Snapshot {
 
 impl Report {
     pub(super) fn new(
-        inner: report::Report,
+        inner: ctxsim_report::Report,
         policies: &[String],
         rows: impl Iterator<Item = Option<Arc<KeptRows>>>,
         traces: Option<Traces>,
@@ -106,7 +106,7 @@ impl Report {
             left_out: Some("Requests have no charts, because the rows of the runs were not kept.".to_owned()),
         };
         let traces = self.traces.clone().unwrap_or_else(without);
-        report::html::report(&self.inner, Detail::Groups, &traces).map_err(|it| unwritable(&it))
+        ctxsim_report::html::report(&self.inner, Detail::Groups, &traces).map_err(|it| unwritable(&it))
     }
 
     /// Returns the runs that failed; they are in no other list.
@@ -283,7 +283,7 @@ impl Run {
 }
 
 /// Returns the sums by profile, then by policy, with failures in the place of those that are missing.
-fn sums(report: &report::Report, policies: &[String]) -> Vec<Result<Run, FailedRun>> {
+fn sums(report: &ctxsim_report::Report, policies: &[String]) -> Vec<Result<Run, FailedRun>> {
     let added_up = report.added_up();
     let profiles = report.runs.iter().map(|it| it.profile.as_str());
     let profiles = distinct(profiles.chain(report.failures.iter().map(|it| it.profile.as_str())));

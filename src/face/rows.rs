@@ -11,7 +11,7 @@ use ctxsim_engine::ledger::{self, Sink as InnerSink};
 use ctxsim_engine::price::by_request::RequestCost;
 use ctxsim_engine::price::{self, Models};
 use ctxsim_engine::take::{Cell, FailedRun, Load, Take};
-use ctxsim_input::input::Profile;
+use ctxsim_input::Profile;
 
 /// Receives rows as they are produced; every method has a default.
 pub trait Sink {

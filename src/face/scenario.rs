@@ -9,14 +9,12 @@ use crate::face::{Catalog, Error, Kind, Recording, Text};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::quantity::{Decimal, saturated};
 use ctxsim_engine::own::{CodeInputs, Entry};
-use ctxsim_input::input::scenario::{self as input, Assume, LoadSpec};
-use ctxsim_input::input::{Scenario as Checked, ScenarioFile};
-use ctxsim_timeline::timeline::evidence::Recover;
-use ctxsim_timeline::timeline::import::Among;
-use ctxsim_timeline::timeline::scripted::sizes_of;
-use ctxsim_timeline::timeline::{
-    Due, Kind as ItemKind, Need, NewItem, Preserve, Timeline, TimelineBuilder, load,
-};
+use ctxsim_input::scenario::{self as input, Assume, LoadSpec};
+use ctxsim_input::{Scenario as Checked, ScenarioFile};
+use ctxsim_timeline::evidence::Recover;
+use ctxsim_timeline::import::Among;
+use ctxsim_timeline::scripted::sizes_of;
+use ctxsim_timeline::{Due, Kind as ItemKind, Need, NewItem, Preserve, Timeline, TimelineBuilder, load};
 
 /// A workload: what happens in a session, independent of any policy.
 #[derive(Clone)]

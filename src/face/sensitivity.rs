@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 
 use ctxsim_engine::measure::sensitivity::Sensitivity as Inner;
-use ctxsim_report::report::sensitivity::{document, markdown};
+use ctxsim_report::sensitivity::{document, markdown};
 
 /// How the ranking of policies depends on prices and cache rules.
 ///

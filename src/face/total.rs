@@ -1,8 +1,8 @@
 //! The lines of a report's tables: sums over scenarios, whatever profiles they ran under.
 
 use ctxsim_engine::measure::{Spread, Tally};
-use ctxsim_report::report::RunTotals;
-use ctxsim_report::report::sections::{Section, TableLine};
+use ctxsim_report::RunTotals;
+use ctxsim_report::sections::{Section, TableLine};
 use ctxsim_timeline::row::heads;
 
 /// One policy in a table of several scenarios, against the first policy of the table.

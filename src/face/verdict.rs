@@ -4,8 +4,6 @@ use std::fmt;
 
 use serde::Serialize;
 
-use ctxsim_report::report;
-
 /// What a table of a report says: which policy to take. `Display` is the sentence at the end of the report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -35,7 +33,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    pub(super) fn new(it: report::Verdict) -> Self {
+    pub(super) fn new(it: ctxsim_report::Verdict) -> Self {
         let words = it.words();
         let best = it.cheapest.as_ref();
         Self {

@@ -5,12 +5,12 @@ mod logs;
 use std::fs;
 use std::path::Path;
 
+use ctxsim::app::advise::agents::{Agent, SettingsForm};
+use ctxsim::app::advise::files::pastes;
+use ctxsim::app::advise::stated::FileSettings;
+use ctxsim::app::advise::{AdviceRequest, advise};
+use ctxsim::app::{Comparison, forecast, realised};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::compare::advise::agents::{Agent, SettingsForm};
-use ctxsim::compare::advise::files::pastes;
-use ctxsim::compare::advise::stated::FileSettings;
-use ctxsim::compare::advise::{AdviceRequest, advise};
-use ctxsim::compare::{Comparison, forecast, realised};
 use ctxsim::input::Policy;
 use ctxsim::input::policy::matches_any;
 use ctxsim::report::advise::saved::{Bills, Saved, SessionKind};

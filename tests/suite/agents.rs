@@ -8,8 +8,8 @@ mod reality;
 mod settings;
 mod targets;
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::{Kind, bundled_catalog};
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::take::Load;
 use ctxsim::timeline::Timeline;
 

@@ -6,8 +6,8 @@ mod report;
 
 use std::path::{Path, PathBuf};
 
+use ctxsim::app::{self, Comparison, Plan};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::compare::{self, Comparison, Plan};
 use ctxsim::error::Error;
 use ctxsim::memory::export::Export;
 use ctxsim::report::{Report, json};
@@ -268,7 +268,7 @@ fn a_category_without_a_bank_is_noted_with_where_its_facts_go() {
             ..comparison(&[&[banks.as_str()], more].concat())
         };
         let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
-        let notes = compare::notes_on_load(&plan.open(&plan.scenarios[0]).unwrap()[0]);
+        let notes = app::notes_on_load(&plan.open(&plan.scenarios[0]).unwrap()[0]);
         notes.into_iter().filter(|it| it.contains("bank for")).collect::<Vec<_>>()
     };
 
@@ -288,7 +288,7 @@ fn a_category_without_a_bank_is_noted_with_where_its_facts_go() {
     for suite in ["context-decay", "context-decay-cost"] {
         let comparison = Comparison { suite: Some(suite.to_owned()), ..Comparison::default() };
         let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
-        let notes = compare::notes_on_load(&plan.open(&plan.scenarios[0]).unwrap()[0]);
+        let notes = app::notes_on_load(&plan.open(&plan.scenarios[0]).unwrap()[0]);
         assert!(!notes.iter().any(|it| it.contains("bank for")), "{suite}: {notes:?}");
     }
 }

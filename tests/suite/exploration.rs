@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::Profile;
 use ctxsim::input::scenario::refetch::Refetch;
 use ctxsim::ledger::{Role, Rows, TokenUse};

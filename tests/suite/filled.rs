@@ -5,8 +5,8 @@
 use std::fs;
 use std::process::Command;
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::measure::missed::MissCause;
 use ctxsim::report::filled::{Filled, Missed};
 use tempfile::TempDir;

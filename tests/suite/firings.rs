@@ -4,8 +4,8 @@
 
 use std::path::Path;
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::report::sections::Detail;
 use ctxsim::report::{Report, html, json, markdown, runs, table};
 use ctxsim::row::csv;

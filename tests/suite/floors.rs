@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::{Kind, bundled_catalog};
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::PolicyFile;
 use ctxsim::input::text::decode::{Format, decode};
 use ctxsim::report::verdict::Verdict;

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::{Kind, bundled_catalog};
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::guard::{self, NamedGuard};
 use tempfile::TempDir;
 

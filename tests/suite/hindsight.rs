@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::builtin::bound::{Bounds, bound, bounds};
 use ctxsim::catalog::Kind;
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::engine::Simulation;
 use ctxsim::hindsight::under;
 use ctxsim::input::text::decode::decode;

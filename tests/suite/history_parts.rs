@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use ctxsim::app::parts::{Making, PlanShard};
+use ctxsim::app::{Comparison, Plan, never_stops};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::compare::parts::{Making, PlanShard};
-use ctxsim::compare::{Comparison, Plan, never_stops};
 use ctxsim::counts::counted;
 use ctxsim::report::part::HistoryPart;
 use ctxsim::take::with_threads;

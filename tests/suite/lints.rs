@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use ctxsim::app::check::lints;
 use ctxsim::catalog::{Catalog, Kind, bundled_catalog};
-use ctxsim::compare::check::lints;
 use ctxsim::input::policy::lint::LINTS;
 
 fn codes(catalog: &Catalog, name: &str) -> Vec<&'static str> {

@@ -6,8 +6,8 @@
 mod document;
 mod scores;
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::engine::Simulation;
 use ctxsim::input::policy::memory::State;
 use ctxsim::input::scenario::{Amount, LoadSpec, NumberRange, TurnSpec};

@@ -9,8 +9,8 @@ mod loads;
 
 use std::process::Command;
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::policy::memory::ServiceMemory;
 use ctxsim::input::scenario::{ChatLoad, ChatSource, GeneratedChats, LoadSpec, QuestionCounts};
 use ctxsim::input::{Scenario, ScenarioFile};

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::ledger::Role;
 use ctxsim::report::Report;
 use ctxsim::report::sections::Detail;

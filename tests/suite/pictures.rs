@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::ledger::Rows;
 use ctxsim::report::Report;
 use ctxsim::report::chart::requests::RunRequests;

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::engine::{CompiledPolicy, Simulation};
 use ctxsim::input::profile::cache::TtlClass;
 use ctxsim::input::{Policy, Profile};

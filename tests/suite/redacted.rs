@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use ctxsim::app::{Comparison, Plan, recording, redacted};
 use ctxsim::catalog::{Kind, bundled_catalog};
-use ctxsim::compare::{Comparison, Plan, recording, redacted};
 use ctxsim::input::Policy;
 use ctxsim::report::json;
 use ctxsim::timeline::import::detect_from;

@@ -3,8 +3,8 @@
 use std::fs;
 use std::process::Command;
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::engine::Simulation;
 use ctxsim::input::{Policy, PolicyFile, Profile};
 use ctxsim::ledger::Rows;

@@ -1,7 +1,7 @@
 //! Drawn needs: what they fetch is in the history, and on the average they are the needs that were weighed.
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::engine::{CompiledPolicy, Simulation};
 use ctxsim::input::text::decode::decode;
 use ctxsim::input::{CacheRules, Format, Limits, Policy};

@@ -4,8 +4,8 @@
 
 use std::path::Path;
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::{Catalog, bundled_catalog};
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::policy::Size;
 use ctxsim::input::profile::cache::{Cache, PrefixIntervalFields};
 use ctxsim::input::text::decode::{Format, decode};

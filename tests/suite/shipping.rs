@@ -110,7 +110,7 @@ fn every_job_of_every_workflow_waits_until_somebody_is_named() {
 
 #[test]
 fn actions_are_pinned_to_a_commit_and_say_its_version() {
-    let begun = "crates/cli/src/cli/verbs/init/workflow.yml";
+    let begun = "crates/cli/src/verbs/init/workflow.yml";
     for (name, text) in workflows().into_iter().chain([(begun.to_owned(), text(begun))]) {
         for action in text.lines().filter_map(|it| it.split_once("uses: ")).map(|it| it.1) {
             let (_, pin) = action.split_once('@').unwrap();

@@ -2,8 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::scenario::summaries::FactKind;
 use ctxsim::ledger::NeedRow;
 use ctxsim::take::Sinks;

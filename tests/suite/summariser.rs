@@ -4,8 +4,8 @@
 
 use std::path::Path;
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::{Catalog, bundled_catalog};
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::measure::Tally;
 
 /// A session of the bundled catalogue under a policy of a folder of its own.

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::Mutex;
 
+use ctxsim::app::grid::OverrideGrid;
+use ctxsim::app::{self, Comparison};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::compare::grid::OverrideGrid;
-use ctxsim::compare::{self, Comparison};
 use serde_json::Value;
 
 pub(crate) fn ctxsim(folder: &Path, args: &[&str]) -> Output {
@@ -103,7 +103,7 @@ fn a_sweep_opens_each_recording_once_however_many_variants_it_has() {
     let indices: Vec<usize> = (0..grid.len()).collect();
     let told = Mutex::new(Vec::new());
 
-    let all = compare::sweep(&bundled_catalog(), &comparison, &grid, &indices, Some(1), &|done, of| {
+    let all = app::sweep(&bundled_catalog(), &comparison, &grid, &indices, Some(1), &|done, of| {
         told.lock().unwrap().push((done, of));
     });
 
@@ -111,7 +111,7 @@ fn a_sweep_opens_each_recording_once_however_many_variants_it_has() {
     assert_eq!(told.into_inner().unwrap(), [(1, 2), (2, 2)], "one step for each recording that is opened");
     assert_eq!(all.len(), 130);
     for nth in [0, 63, 64, 129] {
-        let one = compare::sweep(&bundled_catalog(), &comparison, &grid, &[nth], None, &|_, _| {}).unwrap();
+        let one = app::sweep(&bundled_catalog(), &comparison, &grid, &[nth], None, &|_, _| {}).unwrap();
         assert_eq!(one[0], all[nth], "the same point alone");
     }
 }

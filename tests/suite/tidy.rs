@@ -111,7 +111,7 @@ pub(crate) fn own_sources() -> Vec<(String, String)> {
 
 /// Returns whether a file is of the command line, which prints, writes and shows progress.
 fn is_of_command_line(name: &str) -> bool {
-    ["src/bin/", "crates/cli/src/cli.rs", "crates/cli/"].iter().any(|it| name.starts_with(it))
+    ["src/bin/", "crates/cli/src/lib.rs", "crates/cli/"].iter().any(|it| name.starts_with(it))
 }
 
 /// Returns what of a text is code: no comments, no tests.
@@ -429,21 +429,17 @@ const MEDIA: [(&str, &[&str]); 14] = [
     // Codes of terminals: what knows their width, what lets ours pass, and the colours of explanations.
     (
         "\\x1b",
-        &[
-            "crates/base/src/grid.rs",
-            "crates/base/src/foreign.rs",
-            "crates/report/src/report/explain/table.rs",
-        ],
+        &["crates/base/src/grid.rs", "crates/base/src/foreign.rs", "crates/report/src/explain/table.rs"],
     ),
-    ("eprintln!", &["crates/cli/src/cli/output.rs"]),
-    ("stdout().lock()", &["crates/cli/src/cli/output.rs"]),
+    ("eprintln!", &["crates/cli/src/output.rs"]),
+    ("stdout().lock()", &["crates/cli/src/output.rs"]),
     // The progress of long work has its own line on a terminal.
-    ("eprint!", &["crates/cli/src/cli/verbs/run.rs"]),
+    ("eprint!", &["crates/cli/src/verbs/run.rs"]),
     ("\"::error", &["crates/base/src/foreign/runner.rs"]),
     // Markdown that is pasted together.
     ("<details>", &["crates/base/src/grid/markdown.rs"]),
     // The comment of a file in TOML.
-    ("\"# {", &["crates/cli/src/cli/verbs/init.rs"]),
+    ("\"# {", &["crates/cli/src/verbs/init.rs"]),
     ("\"## {", &[]),
     ("\"### {", &[]),
     ("\"- {", &["crates/base/src/grid/markdown.rs"]),
@@ -453,15 +449,15 @@ const MEDIA: [(&str, &[&str]); 14] = [
     (
         "print_encoded(",
         &[
-            "crates/cli/src/cli/output.rs",
-            "crates/cli/src/cli/verbs/check.rs",
-            "crates/cli/src/cli/verbs/fit.rs",
-            "crates/cli/src/cli/verbs/pages.rs",
-            "crates/cli/src/cli/verbs/run.rs",
-            "crates/cli/src/cli/verbs/tune.rs",
+            "crates/cli/src/output.rs",
+            "crates/cli/src/verbs/check.rs",
+            "crates/cli/src/verbs/fit.rs",
+            "crates/cli/src/verbs/pages.rs",
+            "crates/cli/src/verbs/run.rs",
+            "crates/cli/src/verbs/tune.rs",
         ],
     ),
-    ("set_formatter(", &["crates/report/src/report/template/engine.rs"]),
+    ("set_formatter(", &["crates/report/src/template/engine.rs"]),
 ];
 
 /// What a template may take as it is: drawings, styles and the script, which are made of escaped parts.

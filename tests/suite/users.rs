@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::{Kind as Kinds, bundled_catalog};
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::engine::Simulation;
 use ctxsim::input::policy::{Kind, Moment};
 use ctxsim::input::scenario::user_messages::{UserNeeds, UserTerms};

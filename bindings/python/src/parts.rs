@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use ctxsim::catalog::{PipedBytes, bundled_catalog};
-use ctxsim::compare::parts::tickets::{self, GivenRecording, HeldTicket, Job, Ticket};
+use ctxsim::app::parts::tickets::{self, GivenRecording, HeldTicket, Job, Ticket};
 use ctxsim::report::part::RunPart;
 use ctxsim::report::verdict::MIN_EVIDENCE;
 use pyo3::exceptions::PyValueError;
@@ -141,7 +141,7 @@ pub(crate) fn job<'py>(
     trials: Option<u64>,
     min_evidence: Option<f64>,
 ) -> PyResult<(String, Vec<Planned<'py>>)> {
-    let comparison = ctxsim::compare::Comparison {
+    let comparison = ctxsim::app::Comparison {
         suite,
         policies: words(policies.as_ref())?,
         profiles: words(profiles.as_ref())?,

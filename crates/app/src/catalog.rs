@@ -21,9 +21,9 @@ use serde::Deserialize;
 use ctxsim_base::diag::{Code, Diagnostic, nearest};
 use ctxsim_base::error::Error;
 use ctxsim_base::foreign::is_name;
-use ctxsim_input::input::Format;
-use ctxsim_input::input::policy::wildcard;
-use ctxsim_input::input::text::source::{Source, read_text};
+use ctxsim_input::Format;
+use ctxsim_input::policy::wildcard;
+use ctxsim_input::text::source::{Source, read_text};
 
 pub use bundle::{Bundle, BundledFile};
 pub use files::{Files, PipedBytes, is_same_file};

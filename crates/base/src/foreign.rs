@@ -159,7 +159,7 @@ mod tests {
         let values = ["a\u{9b}2J", "\u{202e}\u{1f600}é", "##[error]x", "\x7f\u{e0041}\n"];
         let text = serde_json::to_string(&values).unwrap();
 
-        let shown = json(text.clone());
+        let shown = json(&text);
 
         assert!(shown.chars().all(|it| sign(it).is_none()) && !shown.contains("##["), "{shown}");
         assert_eq!(serde_json::from_str::<Vec<String>>(&shown).unwrap(), values);

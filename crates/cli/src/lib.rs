@@ -1,3 +1,91 @@
 //! The command line.
 
-pub mod cli;
+mod args;
+mod ends;
+mod format;
+mod git;
+mod output;
+mod pictures;
+mod project;
+mod render;
+mod shown;
+mod usage;
+mod verbs;
+mod what;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+
+use ctxsim_app::catalog::{Bundle, Catalog};
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::error::Error;
+
+use project::Project;
+use verbs::Command;
+
+/// A guard failed.
+const GUARD_FAILED: u8 = 1;
+/// Bad input or usage.
+const BAD_INPUT: u8 = 2;
+
+/// Runs the command line on arguments, the first of which is the program's name, with the files that ship; returns its exit code.
+///
+/// 0 is success; 1, that a guard or a run failed, or a number changed; 2, bad input or usage.
+pub fn main(args: impl IntoIterator<Item = OsString>, bundle: Bundle) -> ExitCode {
+    let code = answered(args.into_iter().collect(), bundle);
+    // Whoever reads only the exit code must not take what nobody could be told for a success.
+    if output::is_told() { code } else { ExitCode::from(BAD_INPUT) }
+}
+
+/// Does what was asked and returns the exit code.
+fn answered(args: Vec<OsString>, bundle: Bundle) -> ExitCode {
+    Project::named(args.get(1..).unwrap_or_default());
+    let opened = Catalog::open(bundle, Path::new(""));
+    let cli = match usage::parse(args, opened.as_ref().ok()) {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
+    let catalog = match opened {
+        Ok(catalog) => catalog,
+        Err(error) => return unopened(&cli.command, &error),
+    };
+    match cli.command.run(&catalog) {
+        Ok(code) => code,
+        Err(error) => refuse(&catalog, &error),
+    }
+}
+
+/// Reports inputs that cannot be read; `check` writes a result all the same, for those who read only that.
+fn unopened(command: &Command, error: &Error) -> ExitCode {
+    let catalog = Catalog::default();
+    if let Command::Check(args) = command
+        && let Err(unwritten) = verbs::check::unopened(args, error)
+    {
+        render::error(&catalog, &unwritten);
+    }
+    refuse(&catalog, error)
+}
+
+/// Makes an error of a problem that is in no file.
+fn wrong(code: Code, message: impl Into<String>, help: impl Into<String>) -> Error {
+    vec![Diagnostic::at(code, "", message).help(help)].into()
+}
+
+/// Makes an error of a problem with a file, a folder or an option.
+fn wrong_at(
+    code: Code,
+    place: impl AsRef<Path>,
+    message: impl Into<String>,
+    help: impl Into<String>,
+) -> Error {
+    let mut problem = Diagnostic::at(code, "", message).help(help);
+    problem.place.file = place.as_ref().display().to_string();
+    vec![problem].into()
+}
+
+/// Draws what is wrong and returns the exit code for it.
+fn refuse(catalog: &Catalog, error: &Error) -> ExitCode {
+    render::error(catalog, error);
+    ExitCode::from(BAD_INPUT)
+}

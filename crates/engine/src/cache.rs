@@ -20,8 +20,8 @@ mod units;
 use crate::ledger::{CacheUse, ExplicitCacheRow};
 use crate::projection::chain::Chain;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::profile::cache::Readable;
-use ctxsim_input::input::{CacheRules, LayoutSpec, Settings, TtlClass};
+use ctxsim_input::profile::cache::Readable;
+use ctxsim_input::{CacheRules, LayoutSpec, Settings, TtlClass};
 
 pub use finding::{EntryFound, Fate, Finding, MarkFound};
 pub use qualified::HitDraws;

@@ -14,10 +14,10 @@ use serde::Serialize;
 use crate::ledger::{CacheUse, RequestRow, Role, Rows};
 use crate::price::{self, StepPrices};
 use ctxsim_base::quantity::{Cost, Tokens, or_unlimited};
-use ctxsim_input::input::Policy;
-use ctxsim_input::input::profile::cache::Setting;
-use ctxsim_input::input::profile::price::Prices;
-use ctxsim_timeline::timeline::{EventKind, StepIx, Timeline, Usage};
+use ctxsim_input::Policy;
+use ctxsim_input::profile::cache::Setting;
+use ctxsim_input::profile::price::Prices;
+use ctxsim_timeline::{EventKind, StepIx, Timeline, Usage};
 
 use compaction::{Aftermath, HiddenFile, ReadOutcome};
 use first::FirstRequests;

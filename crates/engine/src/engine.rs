@@ -21,9 +21,9 @@ use crate::projection::{Ambient, Projector, Prompt};
 use crate::recovery::{Carried, CompiledRecovery, Removed};
 use ctxsim_base::quantity::Tokens;
 use ctxsim_base::rng::Seed;
-use ctxsim_input::input::policy::DynamicPlace;
-use ctxsim_input::input::{CacheRules, LayoutSpec, Limits, Policy, Settings, TtlClass};
-use ctxsim_timeline::timeline::{EventKind, StepIx, Timeline, TurnIx};
+use ctxsim_input::policy::DynamicPlace;
+use ctxsim_input::{CacheRules, LayoutSpec, Limits, Policy, Settings, TtlClass};
+use ctxsim_timeline::{EventKind, StepIx, Timeline, TurnIx};
 
 use drawn::DrawnNeeds;
 use seen::Seen;

@@ -20,9 +20,9 @@ use crate::projection::prompt::Slot;
 use crate::projection::text_as_it_came;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::policy::Moment;
-use ctxsim_input::input::{Policy, Profile};
-use ctxsim_timeline::timeline::{Item, Timeline, Usage};
+use ctxsim_input::policy::Moment;
+use ctxsim_input::{Policy, Profile};
+use ctxsim_timeline::{Item, Timeline, Usage};
 
 pub use items::{Cached, StandingItem, Stood};
 pub use prefix::{PrefixCompared, Same};

@@ -7,11 +7,11 @@ mod token_use;
 use std::sync::Arc;
 
 use ctxsim_base::quantity::{Tokens, packed};
-use ctxsim_input::input::policy::memory::ServiceCall;
-use ctxsim_input::input::policy::memory::State;
-use ctxsim_input::input::scenario::summaries::FactKind;
-use ctxsim_timeline::timeline::facts::FactIx;
-use ctxsim_timeline::timeline::{Inferred, ItemIx, Level, StepIx, TurnIx};
+use ctxsim_input::policy::memory::ServiceCall;
+use ctxsim_input::policy::memory::State;
+use ctxsim_input::scenario::summaries::FactKind;
+use ctxsim_timeline::facts::FactIx;
+use ctxsim_timeline::{Inferred, ItemIx, Level, StepIx, TurnIx};
 
 pub use crate::projection::{Change, Firing, ToolResults};
 pub use sums::{

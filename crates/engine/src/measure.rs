@@ -20,8 +20,8 @@ use crate::ledger::{Firing, Outcome, RequestSums, Sums};
 use crate::price::{self, Costs, Models, PriceIndex};
 use crate::recovery::Assumption;
 use ctxsim_base::quantity::{Amount, Expected, Tokens, UNLIMITED, packed};
-use ctxsim_input::input::Limits;
-use ctxsim_input::input::profile::Assumptions;
+use ctxsim_input::Limits;
+use ctxsim_input::profile::Assumptions;
 
 pub use beside::{Beside, PlayedRecovery};
 pub use break_even::BreakEven;

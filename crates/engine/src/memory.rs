@@ -13,9 +13,9 @@ mod write;
 use crate::ledger::{KeptRow, Loss, MemoryKind};
 use crate::projection::Prompt;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::policy::memory::{FactMemory as Rules, MemoryPart, State};
-use ctxsim_timeline::timeline::facts::{ItemShare, Plant};
-use ctxsim_timeline::timeline::{ItemIx, Lifecycle, TurnIx};
+use ctxsim_input::policy::memory::{FactMemory as Rules, MemoryPart, State};
+use ctxsim_timeline::facts::{ItemShare, Plant};
+use ctxsim_timeline::{ItemIx, Lifecycle, TurnIx};
 
 pub use memory_run::{AnyMemory, MemoryRun};
 pub use shown::Edited;

@@ -1,6 +1,6 @@
 //! Policies that are code outside this crate: a library user's views, and programs in any language.
 //!
-//! [`Own`] is the factory that a checked policy carries ([`ctxsim_input::input::policy::OwnCode`]): for each run it makes a [`Projector`], and
+//! [`Own`] is the factory that a checked policy carries ([`ctxsim_input::policy::OwnCode`]): for each run it makes a [`Projector`], and
 //! a memory where it has one. A view answers each request with [`Part`]s; `place` turns them into slots, `viewed` into edits.
 
 mod book;
@@ -18,9 +18,9 @@ use std::sync::Arc;
 
 use crate::memory;
 use crate::projection::Projector;
-use ctxsim_input::input::Limits;
-use ctxsim_input::input::policy::OwnCode;
-use ctxsim_timeline::timeline::Timeline;
+use ctxsim_input::Limits;
+use ctxsim_input::policy::OwnCode;
+use ctxsim_timeline::Timeline;
 
 pub use remembers::{Knows, Memory};
 pub use text::Text;

@@ -9,11 +9,11 @@ use std::ops::AddAssign;
 use self::index::Side;
 use crate::ledger::{ExplicitCacheSums, NeedSums, RequestRow, RequestSums, Role, Sums, TokenUse};
 use ctxsim_base::quantity::{Amount, Cost, Expected, Rate, Tokens, UNLIMITED, packed};
-use ctxsim_input::input::Profile;
-use ctxsim_input::input::profile::Assumptions;
-use ctxsim_input::input::profile::price::{Prices, Rates};
-use ctxsim_input::input::profile::written::RecoveryPrice;
-use ctxsim_timeline::timeline::StepIx;
+use ctxsim_input::Profile;
+use ctxsim_input::profile::Assumptions;
+use ctxsim_input::profile::price::{Prices, Rates};
+use ctxsim_input::profile::written::RecoveryPrice;
+use ctxsim_timeline::StepIx;
 
 pub use bill::{Bill, storage};
 pub use index::{PriceIndex, PriceRows};
@@ -260,8 +260,8 @@ pub fn charged(tokens: &TokenUse<Expected>, rates: &Rates) -> Option<Amount> {
 mod tests {
     use super::*;
     use crate::ledger::{CacheUse, RequestSums};
-    use ctxsim_input::input::ProfileFile;
-    use ctxsim_input::input::text::decode::{Format, decode};
+    use ctxsim_input::ProfileFile;
+    use ctxsim_input::text::decode::{Format, decode};
 
     const PROFILE: &str = r#"
 name = "p"

@@ -35,8 +35,8 @@ pub use text::PromptText;
 pub use window::Window;
 
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::policy::Moment;
-use ctxsim_timeline::timeline::{ItemIx, Texts};
+use ctxsim_input::policy::Moment;
+use ctxsim_timeline::{ItemIx, Texts};
 use prompt::ShownAs;
 
 /// The context of a moment: time and cache facts, passed down so that a policy never asks the cache.

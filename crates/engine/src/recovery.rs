@@ -12,10 +12,10 @@ use crate::projection::num::{Env, Known, Num};
 use crate::projection::prompt::{ShownAs, Slot, SlotIx, TurnState};
 use crate::projection::{Prompt, State};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::{RecoverySpec, Size};
-use ctxsim_timeline::timeline::{ItemIx, Level, Need, TurnEvidence, TurnIx};
+use ctxsim_input::{RecoverySpec, Size};
+use ctxsim_timeline::{ItemIx, Level, Need, TurnEvidence, TurnIx};
 
-pub use ctxsim_input::input::scenario::refetch::{Assumption, End, Ends, Explores, Terms};
+pub use ctxsim_input::scenario::refetch::{Assumption, End, Ends, Explores, Terms};
 pub use expected::{AskedCalls, BilledSteps, Carried, CarriedAgain, NeedSource};
 pub use removed::Removed;
 

@@ -14,7 +14,7 @@ mod services;
 
 use indexmap::IndexMap;
 
-use crate::input::profile::written::{LimitsSpec, PriceSpec};
+use crate::profile::written::{LimitsSpec, PriceSpec};
 use ctxsim_base::diag::{Code, Diagnostic};
 use matching::Match;
 

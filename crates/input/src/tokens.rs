@@ -5,8 +5,8 @@
 
 mod claude;
 
-use crate::input::profile::Family;
-use crate::input::scenario::TokenizerName;
+use crate::profile::Family;
+use crate::scenario::TokenizerName;
 use ctxsim_base::quantity::Tokens;
 
 pub trait Tokenizer {

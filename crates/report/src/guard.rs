@@ -1,17 +1,17 @@
 //! Guards on reports: a result that breaks one fails a build.
 
-use crate::report::json::RunNumbers;
-use crate::report::metric::ShownMetric as _;
-use crate::report::{ALL, Report, metric};
+use crate::json::RunNumbers;
+use crate::metric::ShownMetric as _;
+use crate::{ALL, Report, metric};
 use ctxsim_base::diag::Place;
 use ctxsim_base::grid::numbers::plain;
 use ctxsim_base::quantity::UNLIMITED;
 use ctxsim_engine::measure::delta::Pairs;
 use ctxsim_engine::measure::{Better, Tally};
 use ctxsim_engine::take::Run;
-use ctxsim_input::input::suite::{BoundOf, Guard, GuardBound, GuardRule};
+use ctxsim_input::suite::{BoundOf, Guard, GuardBound, GuardRule};
 
-pub use crate::report::guards::GuardVerdict;
+pub use crate::guards::GuardVerdict;
 
 /// The metrics of costs; a run that stopped has costs of less work.
 const COSTS: &str = "totals.cost_usd.";

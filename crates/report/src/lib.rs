@@ -1,4 +1,390 @@
 //! What is said of a run: numbers, tables, drawings and JSON.
 
-pub mod report;
+pub mod advise;
+mod blocks;
+mod brief;
+pub mod calibration;
+pub mod carried;
+mod compactions;
+pub mod sections;
+pub mod chart;
+pub mod checkup;
+pub mod contrast;
+mod estimated;
+pub mod explain;
+pub mod explains;
+mod failures;
+pub mod filled;
+pub mod firings;
+mod figures;
+mod folded;
+pub mod guards;
+pub mod html;
+pub mod json;
+mod lines;
+pub mod made;
+pub mod markdown;
+pub mod metric;
+mod names;
+mod page;
+pub mod part;
+pub mod places;
+pub mod ratchet;
+mod reasons;
+mod remembered;
+mod resets;
+pub mod realised;
+pub mod recording;
+pub mod rows;
+pub mod runs;
+pub mod sensitivity;
+pub mod session;
+pub mod shot;
+mod summariser;
+pub mod sweep;
+pub mod table;
+pub mod tracer;
+pub mod trust;
+pub mod tune;
+mod unforeseen;
+pub mod verdict;
+mod template;
 pub mod guard;
+
+use std::hash::Hash;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use indexmap::{IndexMap, IndexSet};
+
+use ctxsim_base::diag::Code;
+use ctxsim_base::error::Error;
+use ctxsim_base::foreign;
+use ctxsim_base::grid::Grid;
+use ctxsim_base::grid::numbers::thousands;
+use ctxsim_base::grid::shell::quoted;
+use ctxsim_engine::measure::Label;
+use ctxsim_engine::take::{FailedRun, Run};
+use ctxsim_input::suite::{Figure, Reference};
+use ctxsim_timeline::import::{LossReason, may_be_billed};
+
+pub use brief::Brief;
+pub use estimated::Estimated;
+pub use figures::FigureLine;
+pub use folded::Folded;
+pub use guards::GuardVerdict;
+pub use metric::RunTotals;
+pub use sections::groups::GroupKey;
+pub use session::{BillCheck, NewerVersion, SessionReport, SharedFront};
+pub use verdict::Verdict;
+
+/// The name of the row that sums over scenarios.
+pub const ALL: &str = "ALL";
+
+/// A comparison: every policy on every scenario under every profile.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// The suite, if any.
+    pub suite: Option<String>,
+    /// Notes that a reader must know.
+    pub notes: Vec<String>,
+    /// Published figures shown beside ours.
+    pub references: Vec<Reference>,
+    /// Published figures shown beside ours, in their own table.
+    pub figures: Vec<Figure>,
+    /// The runs: by scenario, then by profile, then by policy.
+    pub runs: Vec<Run>,
+    /// What a fold kept of the runs, in place of them.
+    pub folded: Option<Box<Folded>>,
+    /// The sums over scenarios, by profile, then by policy; empty unless requested.
+    pub sums: Vec<Run>,
+    pub guard_verdicts: Vec<GuardVerdict>,
+    /// The runs that came to no result; they are in no other list, and in no sum.
+    pub failures: Vec<FailedRun>,
+    /// Files that were named or found but skipped.
+    pub skipped: Vec<Skipped>,
+    /// The recorded sessions that were run.
+    pub sessions: Vec<SessionReport>,
+    /// What of their recordings could not be used.
+    pub losses: RecordingLosses,
+    /// The policies that know later needs, which no real agent does.
+    pub oracles: Vec<String>,
+    /// The share of evidence that a policy must keep to be recommended.
+    pub min_evidence: f64,
+    /// The columns of its tables; empty for the usual ones.
+    pub columns: Vec<sections::columns::TableColumn>,
+    /// Whether tables rank the policies and give reasons for their costs.
+    pub is_ranked: bool,
+    /// How to go on from here, if this is the first report on recorded sessions.
+    pub next: Option<Next>,
+    /// What names its runs on the command line of `explain`.
+    pub explains: explains::Explains,
+}
+
+/// How to go on from a first report on recorded sessions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Next {
+    /// The sessions on a command line.
+    pub sessions: String,
+    /// Options that choose among them, each after a space.
+    pub options: String,
+}
+
+impl Next {
+    /// Returns the command that advises on settings.
+    pub fn advise(&self) -> String {
+        format!("ctxsim advise {}{}", self.sessions, self.options)
+    }
+
+    /// Returns the command that explains a request, from 1, of a session as it was.
+    pub fn explain(&self, session: &str, request: u32) -> String {
+        format!(
+            "ctxsim explain {} --session {} --policy identity --request {request}",
+            self.sessions,
+            quoted(session)
+        )
+    }
+}
+
+/// A file that was named or found, but is not in a report.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Skipped {
+    /// Its path.
+    pub file: String,
+    /// The reason, in a few words.
+    pub reason: String,
+    /// Whether it was not asked for, so that nobody misses it.
+    #[serde(skip)]
+    pub is_not_asked: bool,
+}
+
+/// Records of recordings that could not be used, by what they are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecordingLosses(IndexMap<String, Lost>);
+
+/// Records of one kind that could not be used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Lost {
+    pub records: usize,
+    /// The number of sessions that miss some.
+    pub sessions: usize,
+}
+
+impl RecordingLosses {
+    /// Counts what one session misses.
+    pub fn add(&mut self, losses: &[LossReason]) {
+        for loss in losses {
+            let lost = self.0.entry(loss.what.clone()).or_default();
+            lost.records += loss.count;
+            lost.sessions += 1;
+        }
+    }
+
+    /// Returns how many records cannot be read, each of which may have been a billed request.
+    pub fn unread(&self) -> usize {
+        self.0.iter().filter(|it| may_be_billed(it.0)).map(|it| it.1.records).sum()
+    }
+
+    /// Returns them by kind.
+    pub fn kinds(&self) -> &IndexMap<String, Lost> {
+        &self.0
+    }
+}
+
+impl From<(PathBuf, &str)> for Skipped {
+    fn from((path, reason): (PathBuf, &str)) -> Self {
+        Self::of(path.display().to_string(), reason)
+    }
+}
+
+impl Skipped {
+    /// The most files that are named for a reason.
+    const NAMED: usize = 3;
+
+    /// A file that is left out for a reason.
+    pub fn of(file: String, reason: &str) -> Self {
+        Self { file, reason: reason.to_owned(), is_not_asked: false }
+    }
+
+    /// A session that is left out because it was not asked for.
+    pub fn not_asked(file: &str, reason: String) -> Self {
+        Self { file: file.to_owned(), reason, is_not_asked: true }
+    }
+
+    /// Summarises why a file that was found cannot be used.
+    pub fn new(file: &str, error: Error) -> Self {
+        let problem = match error {
+            Error::Invalid(mut problems) if !problems.is_empty() => problems.swap_remove(0),
+            other => other.into_problem(),
+        };
+        let reason = match problem.code {
+            Code::RecordingEmpty => "no request".to_owned(),
+            Code::RecordingUnknown => "not a recorded session".to_owned(),
+            Code::RecordingUsage => {
+                let line = problem.place.line_column.map_or(0, |it| it.0);
+                format!("line {line}: `{}` is {}", problem.place.field, problem.message)
+            }
+            _ => problem.message,
+        };
+        Self::of(file.to_owned(), &reason)
+    }
+
+    /// Says how many recordings take no part, and why; nothing if there are none.
+    pub fn note(skipped: &[Self]) -> Option<String> {
+        let n = skipped.len();
+        (n > 0).then(|| format!("{n} recordings take no part: {}.", Self::counted(skipped)))
+    }
+
+    /// Counts the skipped files by reason, most frequent first, in words, and names the first of each.
+    pub fn counted(skipped: &[Self]) -> String {
+        let mut by_reason: IndexMap<&str, Vec<&Self>> = IndexMap::new();
+        for one in skipped {
+            by_reason.entry(&one.reason).or_default().push(one);
+        }
+        by_reason.sort_by(|_, one, _, other| other.len().cmp(&one.len()));
+        let counts = by_reason
+            .iter()
+            .map(|(reason, all)| format!("{reason} ({}{})", thousands(all.len() as u64), Self::named(all)));
+        counts.collect::<Vec<_>>().join("; ")
+    }
+
+    /// Names some files, each once; nothing for what was not asked for.
+    fn named(all: &[&Self]) -> String {
+        let names = all.iter().filter(|it| !it.is_not_asked);
+        let names: IndexSet<&str> = names.map(|it| it.file.rsplit('/').next().unwrap_or(&it.file)).collect();
+        let first: Vec<_> = names.iter().take(Self::NAMED).map(|it| foreign::line(it)).collect();
+        let first = first.join(", ");
+        match names.len() {
+            0 => String::new(),
+            n if n > Self::NAMED => format!(": {first}, …"),
+            _ => format!(": {first}"),
+        }
+    }
+}
+
+impl Report {
+    /// Makes a report of runs; `has_sum` adds sums over scenarios if there are several.
+    pub fn new(suite: Option<String>, notes: Vec<String>, runs: Vec<Run>, has_sum: bool) -> Self {
+        let (runs, failures) = Self::without_failed(runs);
+        let n_scenarios = distinct(runs.iter().map(|it| it.scenario.as_str())).len();
+        let sums = if has_sum && n_scenarios > 1 { sums(&runs, &failures) } else { Vec::new() };
+        Self { suite, notes, runs, sums, failures, min_evidence: verdict::MIN_EVIDENCE, ..Self::default() }
+    }
+
+    /// Makes a report of what a fold kept of runs, and of those that failed.
+    pub fn of_folded(
+        suite: Option<String>,
+        notes: Vec<String>,
+        (folded, failures): (Folded, Vec<FailedRun>),
+        has_sum: bool,
+    ) -> Self {
+        let folded = Some(Box::new(folded));
+        let mut report = Self { folded, failures, ..Self::new(suite, notes, Vec::new(), false) };
+        if has_sum && report.n_scenarios() > 1 {
+            report.sums = report.added_up();
+        }
+        report
+    }
+
+    /// Returns the runs in brief, whether or not they were folded.
+    pub fn briefs(&self) -> impl Iterator<Item = Brief<'_>> {
+        let folded = self.folded.iter().flat_map(|it| it.briefs());
+        self.runs.iter().map(Brief::from).chain(folded)
+    }
+
+    /// Returns the number of scenarios with runs.
+    pub fn n_scenarios(&self) -> usize {
+        distinct(self.briefs().map(|it| it.scenario)).len()
+    }
+
+    /// Returns the sums over scenarios, by profile, then by policy, whether or not its tables show them.
+    pub fn added_up(&self) -> Vec<Run> {
+        match &self.folded {
+            Some(folded) => folded.sums(&self.failures),
+            None => sums(&self.runs, &self.failures),
+        }
+    }
+
+    /// Returns every run with its verdicts, the sums last.
+    pub fn labelled(&self) -> impl Iterator<Item = (&Run, Option<Label>)> {
+        let is_group =
+            |left: &Run, right: &Run| left.scenario == right.scenario && left.profile == right.profile;
+        let groups = self.runs.chunk_by(is_group).chain(self.sums.chunk_by(is_group));
+        groups.flat_map(|group| {
+            group.iter().enumerate().map(move |(index, run)| {
+                let baseline = &group[0].tally;
+                let label = if index == 0 { Some(Label::Baseline) } else { Label::new(&run.tally, baseline) };
+                (run, label)
+            })
+        })
+    }
+
+    /// Returns the cards of runs whose findings have some.
+    pub fn cards(&self) -> Vec<serde_json::Value> {
+        let card = |run: &Run| run.findings.as_ref()?.card(run, self.suite.as_deref(), &self.notes);
+        self.runs.iter().filter_map(card).collect()
+    }
+
+    /// Returns the tables of what worlds found; those of published figures stand before all others.
+    pub fn grids(&self) -> Vec<Grid> {
+        let runs: Vec<&Run> = self.runs.iter().collect();
+        ctxsim_worlds::findings().flat_map(|it| (it.grids)(&runs, &self.references)).collect()
+    }
+
+    /// The same, and where this is the first report on recorded sessions what fills their prompts and what missed the cache.
+    pub fn grids_of_first(&self) -> Vec<Grid> {
+        let filled = if self.next.is_some() { self.filled_grids() } else { Vec::new() };
+        self.grids().into_iter().chain(filled).collect()
+    }
+
+    /// Returns all assumptions of the runs, each once, naming the profiles if it does not hold for all.
+    pub fn assumptions(&self) -> Vec<String> {
+        let mut by_sentence: IndexMap<&str, IndexSet<&str>> = IndexMap::new();
+        for run in &self.runs {
+            for sentence in &run.assumed.sentences {
+                by_sentence.entry(sentence).or_default().insert(&run.profile);
+            }
+        }
+        let n_profiles = distinct(self.runs.iter().map(|it| it.profile.as_str())).len();
+        let written = by_sentence.into_iter().map(|(sentence, profiles)| {
+            if profiles.len() == n_profiles {
+                return sentence.to_owned();
+            }
+            let names: Vec<&str> = profiles.into_iter().collect();
+            format!("{} (under {}).", sentence.trim_end_matches('.'), names.join(", "))
+        });
+        written.collect()
+    }
+}
+
+/// Adds up the scenarios, per profile and policy; a policy that failed on one of them has no sum.
+fn sums(runs: &[Run], failures: &[FailedRun]) -> Vec<Run> {
+    let profiles = distinct(runs.iter().map(|it| it.profile.as_str()));
+    let mut sums: Vec<Run> = Vec::new();
+    for profile in profiles {
+        let first = sums.len();
+        let failed = |it: &Run| failures.iter().any(|no| no.policy == it.policy && no.profile == it.profile);
+        for run in runs.iter().filter(|it| it.profile == profile && !failed(it)) {
+            match sums[first..].iter_mut().find(|it| it.policy == run.policy) {
+                Some(sum) => {
+                    sum.tally.add(&run.tally);
+                    let assumed = Arc::make_mut(&mut sum.assumed);
+                    for sentence in &run.assumed.sentences {
+                        if !assumed.sentences.contains(sentence) {
+                            assumed.sentences.push(sentence.clone());
+                        }
+                    }
+                }
+                None => {
+                    sums.push(Run { scenario: ALL.to_owned(), findings: None, ..run.clone() });
+                }
+            }
+        }
+    }
+    sums
+}
+
+/// Returns values in order, each once.
+pub fn distinct<T: Hash + Eq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    values.collect::<IndexSet<T>>().into_iter().collect()
+}

@@ -1,8 +1,8 @@
 //! Claude Code's compaction beside 42 that were measured: the trigger by version and model, and the prompt behind it.
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::calibrate::compaction::{compacting, prompt_behind};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::policy::Size;
 use ctxsim::input::scenario::Assume;
 use ctxsim::input::{Policy, PolicyFile, Profile};

@@ -1,7 +1,7 @@
 //! The suite `field` ranks every preset and says why each costs what it does.
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::report::Report;
 use ctxsim::report::markdown;
 use ctxsim::report::sections::Detail;

@@ -5,8 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::engine::Simulation;
 use ctxsim::ledger::{RequestRow, Role, Rows};
 use ctxsim::take::Load;

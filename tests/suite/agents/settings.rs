@@ -1,7 +1,7 @@
 //! Verdicts print the setting that makes the real agent do what is advised, with the numbers that it ran with.
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::policy::Apply;
 use ctxsim::report::Report;
 use saphyr_parser::Parser;

@@ -1,7 +1,7 @@
 //! What holds of every memory: same seed, same numbers; the same stream for all; losses that follow from their mechanism.
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::{Kind, bundled_catalog};
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::scenario::{AgingLoad, Happening, PressurePreset};
 use ctxsim::report::json;
 use ctxsim::worlds::aging::generate::GENERATORS;
@@ -137,7 +137,7 @@ fn every_bundled_memory_names_prompts_that_are_declared_and_plays_every_scenario
     let policies = catalog.expand(Kind::Policy, "aging/*");
     assert!(policies.len() > 15);
     for name in policies {
-        ctxsim::compare::check::check(&catalog, Kind::Policy, &name).unwrap();
+        ctxsim::app::check::check(&catalog, Kind::Policy, &name).unwrap();
         let name = name.trim_start_matches("aging/").to_owned();
         for scenario in ["s1", "s2", "s7"] {
             let of = load(scenario);

@@ -1,7 +1,7 @@
 //! What reports show of ageing memories: numbers by place, cards in AgingBench's fields, graphs and traces.
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::report::json;
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! What is said of the benchmark: tables, charts, costs and guards.
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::report::html::{self, Traces};
 use ctxsim::report::sections::Detail;
 use ctxsim::report::{json, markdown};

@@ -4,8 +4,8 @@
 
 use std::path::Path;
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::measure::Tally;
 
 /// The session under no policy, and under the provider's clearing with a minimum.

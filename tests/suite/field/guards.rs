@@ -1,7 +1,7 @@
 //! The suites `field-directions` and `field-counter` hold for other seeds, and so do the guards that a suite has no words for.
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::scenario::LoadSpec;
 use ctxsim::input::{Format, Policy, PolicyFile, Profile, ScenarioFile, decode};
 use ctxsim::ledger::Role;

@@ -1,8 +1,8 @@
 //! Results of ctxsim that it reads again, given any bytes: parts, shards, forecasts, best values and snapshots, with the pages drawn from them.
 
-use ctxsim::compare::forecast;
-use ctxsim::compare::parts::{self, histories};
-use ctxsim::compare::tune::{self, TuneHead};
+use ctxsim::app::forecast;
+use ctxsim::app::parts::{self, histories};
+use ctxsim::app::tune::{self, TuneHead};
 use ctxsim::diag::Place;
 use ctxsim::error::Error;
 use ctxsim::report::guards::GuardVerdict;

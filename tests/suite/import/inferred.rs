@@ -1,7 +1,7 @@
 //! Needs that the calls of a session give away, and what they cost when a policy drops their results.
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::engine::Simulation;
 use ctxsim::input::text::decode::decode;
 use ctxsim::input::{CacheRules, Limits, Policy};
@@ -225,14 +225,14 @@ fn on_the_bundled_session_dropping_costs_recovery_and_evidence_and_foresight_cos
 fn the_reference_says_what_the_two_ends_of_an_exact_excerpt_imply() {
     let policy = "duckagent/duckagent_recoverable_decay_guarded_mid";
     let come_to = |excerpt: &str| {
-        let comparison = ctxsim::compare::Comparison {
+        let comparison = ctxsim::app::Comparison {
             policies: vec!["identity".to_owned(), policy.to_owned()],
             scenarios: vec!["recorded/claude-code".to_owned()],
             profiles: vec!["interval/openai-gpt-5.4".to_owned()],
             set: vec![format!("scenario.load.recorded.assume.exact_excerpt={excerpt}")],
-            ..ctxsim::compare::Comparison::default()
+            ..ctxsim::app::Comparison::default()
         };
-        let plan = ctxsim::compare::Plan::new(&ctxsim::catalog::bundled_catalog(), &comparison).unwrap();
+        let plan = ctxsim::app::Plan::new(&ctxsim::catalog::bundled_catalog(), &comparison).unwrap();
         let report = plan.report(Some(1), &|_, _| {}).unwrap();
         let usd = |at: usize| report.runs[at].tally.costs.total().unwrap();
         let kept = report.runs[1].tally.evidence_kept().unwrap();

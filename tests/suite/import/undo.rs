@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::{Kind as Kinds, bundled_catalog};
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::PolicyFile;
 use ctxsim::input::scenario::{self, Assume};
 use ctxsim::input::text::decode::{Format, decode};

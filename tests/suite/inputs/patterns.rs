@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::input::scenario::{
     Amount, Cycle, Generate, Level, ListChoice, LoadSpec, NumberRange, PatternPlaces, PatternRandom,
     ResultSizes, Revisit, ScriptedCall, TurnSpec,

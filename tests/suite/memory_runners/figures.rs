@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::compare::{Comparison, Plan};
 use ctxsim::grid::Grid;
 use ctxsim::grid::markdown::Markdown;
 use ctxsim::worlds::chats::tables::flips;

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use ctxsim::app::Comparison;
+use ctxsim::app::grid::OverrideGrid;
+use ctxsim::app::tune::{ParamSearch, TunedSessions, Tuning};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::compare::Comparison;
-use ctxsim::compare::grid::OverrideGrid;
-use ctxsim::compare::tune::{ParamSearch, TunedSessions, Tuning};
 use ctxsim::report::tune::{Tuned, TunedSession, whole};
 use ctxsim::rng::Seed;
 

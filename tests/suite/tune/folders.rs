@@ -7,10 +7,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
+use ctxsim::app::Comparison;
+use ctxsim::app::grid::OverrideGrid;
+use ctxsim::app::tune::{ParamSearch, TunedSessions, Tuning};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::compare::Comparison;
-use ctxsim::compare::grid::OverrideGrid;
-use ctxsim::compare::tune::{ParamSearch, TunedSessions, Tuning};
 use ctxsim::rng::{Seed, Stream};
 
 /// Tokens of tools, system prompt and the first message.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Origin;
 use ctxsim_base::error::Error;
-use ctxsim_input::input::text::source::read_stream;
+use ctxsim_input::text::source::read_stream;
 
 /// Files on disk that were named as inputs; copies share one list.
 #[derive(Clone, Debug, Default)]

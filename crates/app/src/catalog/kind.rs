@@ -5,9 +5,9 @@ use std::path::Path;
 use super::{Kind, Origin};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
-use ctxsim_input::input::text::decode;
-use ctxsim_input::input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
-use ctxsim_timeline::timeline::import;
+use ctxsim_input::text::decode;
+use ctxsim_input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
+use ctxsim_timeline::import;
 
 /// Returns the kind of a file by its top-level fields or, if these fit several kinds, by the nearest folder
 /// named after a kind.

@@ -9,9 +9,8 @@ use serde::de::DeserializeOwned;
 use super::{Catalog, Kind, Origin, kind};
 use ctxsim_base::diag::{Code, Diagnostic, Place};
 use ctxsim_base::error::Error;
-use ctxsim_input::input::scenario::LoadSpec;
-use ctxsim_input::input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
-use ctxsim_worlds::worlds;
+use ctxsim_input::scenario::LoadSpec;
+use ctxsim_input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
 
 /// The longest chain of bases.
 const BASES_MAX: usize = 32;
@@ -177,7 +176,7 @@ impl Catalog {
             if let Origin::File(path) = &origin {
                 fs::metadata(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
             }
-            let of_world = front(&origin).and_then(|it| worlds::of_file(&it, &file_name(&origin)));
+            let of_world = front(&origin).and_then(|it| ctxsim_worlds::of_file(&it, &file_name(&origin)));
             let loaded = recording(origin);
             let load = of_world.unwrap_or_else(|| loaded.spec.load.clone());
             return Ok(Loaded { spec: ScenarioFile { load, ..loaded.spec }, ..loaded });

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::origin::MEMORY_MARK;
 use super::{Built, Catalog, HeldText, Kind, Origin, name_below};
-use ctxsim_input::input::policy::OwnCode;
-use ctxsim_timeline::timeline::Timeline;
+use ctxsim_input::policy::OwnCode;
+use ctxsim_timeline::Timeline;
 
 impl Catalog {
     /// Adds a text under a path as files have it below a folder of inputs: `policies/mine.ron`. It replaces one of the same name.

@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use super::{BUNDLED_MARK, BundledFile, PipedBytes, Revision, is_same_file};
 use ctxsim_base::error::Error;
-use ctxsim_input::input::Format;
-use ctxsim_input::input::policy::OwnCode;
-use ctxsim_input::input::text::source::{self, Source, read_text};
-use ctxsim_timeline::timeline::Timeline;
+use ctxsim_input::Format;
+use ctxsim_input::policy::OwnCode;
+use ctxsim_input::text::source::{self, Source, read_text};
+use ctxsim_timeline::Timeline;
 
 /// What the name of an input in memory begins with in diagnostics.
 pub(super) const MEMORY_MARK: &str = "memory:";

@@ -9,9 +9,9 @@ use super::{Catalog, Kind, Origin};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
 use ctxsim_base::foreign::is_name;
-use ctxsim_input::input::policy::wildcard;
-use ctxsim_input::input::text::decode;
-use ctxsim_input::input::{Format, ScenarioFile, Source};
+use ctxsim_input::policy::wildcard;
+use ctxsim_input::text::decode;
+use ctxsim_input::{Format, ScenarioFile, Source};
 
 /// The extensions of recordings; other files of a folder are ignored.
 const RECORDINGS: [&str; 4] = ["jsonl", "json", "csv", "eval"];

@@ -1,9 +1,7 @@
 //! What later needs and probes ask of each item, and until when: full knowledge, which no agent has.
 
 use ctxsim_base::quantity::ix;
-use ctxsim_timeline::timeline::{
-    Due, ItemIx, Kind, Level, NO_ITEM, Need, Preserve, Spine, StepIx, Timeline, When,
-};
+use ctxsim_timeline::{Due, ItemIx, Kind, Level, NO_ITEM, Need, Preserve, Spine, StepIx, Timeline, When};
 
 /// Until when something is asked of an item; `None` when it is not, or no more.
 #[derive(Clone, Copy, Debug, Default)]

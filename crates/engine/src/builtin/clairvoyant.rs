@@ -7,8 +7,8 @@ use crate::projection::prompt::ShownAs;
 use crate::projection::rendition::Rendered;
 use crate::projection::{Ambient, Editor, Projector};
 use ctxsim_base::quantity::{ix, saturated};
-use ctxsim_input::input::policy::Moment;
-use ctxsim_timeline::timeline::{ItemIx, Kind, NO_ITEM, Preserve, Spine, StepIx, Timeline};
+use ctxsim_input::policy::Moment;
+use ctxsim_timeline::{ItemIx, Kind, NO_ITEM, Preserve, Spine, StepIx, Timeline};
 
 use super::asked::{LastAsked, REQUEST, Time, asked};
 

@@ -9,8 +9,8 @@ use std::ops::Range;
 use super::asked::{LastAsked, asked};
 use super::schedule::{Clear, SchedulePrices, ScheduledItem, cheapest, cost};
 use crate::projection::{Ambient, Editor, Projector};
-use ctxsim_input::input::policy::{Moment, ScheduleFor};
-use ctxsim_timeline::timeline::{EventKind, ItemIx, Kind, NO_ITEM, Spine, StepIx, Timeline};
+use ctxsim_input::policy::{Moment, ScheduleFor};
+use ctxsim_timeline::{EventKind, ItemIx, Kind, NO_ITEM, Spine, StepIx, Timeline};
 
 /// Knows all needs, and clears by a schedule that was made for them; the default keeps everything.
 #[derive(Clone, Debug, Default)]

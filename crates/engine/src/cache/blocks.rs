@@ -10,7 +10,7 @@ use super::lru::Lru;
 use super::{CacheRule, EntryFound, Fate, Finding, RequestView};
 use crate::ledger::CacheUse;
 use ctxsim_base::quantity::{Tokens, ix};
-use ctxsim_input::input::profile;
+use ctxsim_input::profile;
 
 /// A store of blocks, known by the digest of the shortest chained prefix that covers them.
 pub(super) struct BlockStore {

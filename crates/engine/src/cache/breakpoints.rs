@@ -16,7 +16,7 @@ use crate::ledger::CacheUse;
 use crate::projection::chain::Link;
 use ctxsim_base::digest::ByDigest;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::{Breakpoints, TtlClass};
+use ctxsim_input::{Breakpoints, TtlClass};
 
 /// When a request starts and when its response does, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use super::{CacheRule, Finding, RequestView, cache_with_settings};
 use crate::ledger::{CacheUse, ExplicitCacheRow};
-use ctxsim_input::input::CacheRules;
-use ctxsim_input::input::profile::cache::Setting;
+use ctxsim_input::CacheRules;
+use ctxsim_input::profile::cache::Setting;
 
 /// A cache for each model, by [`Setting::Model`].
 pub(super) struct ByModel {

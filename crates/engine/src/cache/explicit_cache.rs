@@ -8,8 +8,8 @@ use super::marks::{lead_end, places};
 use super::{CacheRule, EntryFound, Fate, Finding, MarkFound, RequestView, elapsed_ms};
 use crate::ledger::{CacheUse, ExplicitCacheRow};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::Breakpoints;
-use ctxsim_input::input::profile::cache;
+use ctxsim_input::Breakpoints;
+use ctxsim_input::profile::cache;
 
 #[derive(Clone, Copy, Debug)]
 struct StoredContent {

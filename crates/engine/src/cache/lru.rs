@@ -1,6 +1,6 @@
 //! Blocks in order of use, linked by index: the oldest leaves when the store is full.
 
-use ctxsim_input::input::profile::{Blocks, Touch};
+use ctxsim_input::profile::{Blocks, Touch};
 
 /// Stands for "not in the store"; a block's place is its number plus one, and place 0 closes the ring.
 const ABSENT: u32 = u32::MAX;

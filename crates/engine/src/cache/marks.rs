@@ -2,10 +2,10 @@
 
 use crate::projection::chain::{Chain, Link};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::policy::{Breakpoint, LayoutSpec, LevelEnd, PromptPlace};
-use ctxsim_input::input::profile::cache::{Automatic, LookbackUnit, Lookup};
-use ctxsim_input::input::{Breakpoints, TtlClass};
-use ctxsim_timeline::timeline::Kind;
+use ctxsim_input::policy::{Breakpoint, LayoutSpec, LevelEnd, PromptPlace};
+use ctxsim_input::profile::cache::{Automatic, LookbackUnit, Lookup};
+use ctxsim_input::{Breakpoints, TtlClass};
+use ctxsim_timeline::Kind;
 
 /// A breakpoint in a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use super::prefixes::Prefixes;
 use super::{CacheRule, EntryFound, Fate, Finding, RequestView, elapsed_ms};
 use crate::ledger::CacheUse;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::profile::Steps;
+use ctxsim_input::profile::Steps;
 
 /// The prefixes of every earlier prompt, each with the time from which on it can be read.
 pub(super) struct PrefixInterval {

@@ -215,8 +215,8 @@ mod tests {
 
     use super::*;
     use crate::projection::chain::Chain;
-    use ctxsim_input::input::LayoutSpec;
-    use ctxsim_timeline::timeline::Kind;
+    use ctxsim_input::LayoutSpec;
+    use ctxsim_timeline::Kind;
 
     const KINDS: [Kind; 3] = [Kind::ToolSchema, Kind::System, Kind::User];
 

@@ -11,9 +11,9 @@ use super::{CacheRule, Finding, RequestView, cache};
 use crate::ledger::{CacheUse, ExplicitCacheRow};
 use crate::projection::chain::{Chain, Link};
 use ctxsim_base::rng::{Seed, Stream};
-use ctxsim_input::input::profile::cache::{Hits, PromptLevel, Qualified as Rules, SETTINGS};
-use ctxsim_input::input::{CacheRules, Settings};
-use ctxsim_timeline::timeline::Kind;
+use ctxsim_input::profile::cache::{Hits, PromptLevel, Qualified as Rules, SETTINGS};
+use ctxsim_input::{CacheRules, Settings};
+use ctxsim_timeline::Kind;
 
 /// The stream of the draws.
 const PURPOSE: &str = "cache hit";

@@ -16,8 +16,8 @@ use crate::ledger::CacheUse;
 use crate::projection::chain::Link;
 use ctxsim_base::digest::ByDigest;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::profile::cache;
-use ctxsim_timeline::timeline::Kind;
+use ctxsim_input::profile::cache;
+use ctxsim_timeline::Kind;
 
 #[derive(Clone, Copy, Debug)]
 struct CacheUnit {

@@ -6,11 +6,11 @@ use crate::engine::Simulation;
 use crate::ledger::{RequestRow, Role, Sums, TokenUse};
 use crate::price;
 use ctxsim_base::quantity::{Tokens, ix, or_unlimited};
-use ctxsim_input::input::policy::{Action, Moment};
-use ctxsim_input::input::profile::price::{Prices, Rates};
-use ctxsim_input::input::scenario::refetch::{End, Terms};
-use ctxsim_input::input::{CacheRules, Limits, Policy, PolicyFile};
-use ctxsim_timeline::timeline::{Kind, StepIx, Timeline};
+use ctxsim_input::policy::{Action, Moment};
+use ctxsim_input::profile::price::{Prices, Rates};
+use ctxsim_input::scenario::refetch::{End, Terms};
+use ctxsim_input::{CacheRules, Limits, Policy, PolicyFile};
+use ctxsim_timeline::{Kind, StepIx, Timeline};
 
 /// One compaction: its prediction, and what followed.
 #[derive(Clone, Debug, Default, PartialEq)]

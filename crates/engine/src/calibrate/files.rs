@@ -3,8 +3,8 @@
 use indexmap::IndexMap;
 
 use ctxsim_base::quantity::Tokens;
-use ctxsim_timeline::timeline::tool_form::Argument;
-use ctxsim_timeline::timeline::{Capability, EventKind, Item, ItemIx, Kind, StepIx, Timeline};
+use ctxsim_timeline::tool_form::Argument;
+use ctxsim_timeline::{Capability, EventKind, Item, ItemIx, Kind, StepIx, Timeline};
 
 /// What a call does to one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

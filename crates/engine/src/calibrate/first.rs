@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::ledger::{CacheUse, RequestRow};
 use crate::price;
 use ctxsim_base::quantity::{Tokens, sums};
-use ctxsim_input::input::profile::price::Prices;
-use ctxsim_timeline::timeline::{Timeline, Usage};
+use ctxsim_input::profile::price::Prices;
+use ctxsim_timeline::{Timeline, Usage};
 
 /// First requests of sessions that are played among others, as predicted and as billed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use indexmap::IndexMap;
 use serde::Deserialize;
 
-use ctxsim_input::input::scenario::refetch::End;
-use ctxsim_input::input::text::decode::{Format, decode};
+use ctxsim_input::scenario::refetch::End;
+use ctxsim_input::text::decode::{Format, decode};
 
 /// The declared numbers, with their sources.
 const TEXT: &str = ctxsim_assumptions::COMPACTIONS;

@@ -3,8 +3,8 @@
 //! It is written again only because entries expired in a pause that long-lived ones outlast.
 
 use ctxsim_base::quantity::{Rate, Tokens, packed, sums};
-use ctxsim_input::input::Profile;
-use ctxsim_timeline::timeline::Timeline;
+use ctxsim_input::Profile;
+use ctxsim_timeline::Timeline;
 
 /// How long short-lived and long-lived entries live, in milliseconds.
 const LIVES_MS: [i64; 2] = [300_000, 3_600_000];

@@ -5,11 +5,11 @@ use indexmap::IndexMap;
 use crate::ledger::RequestRow;
 use crate::price;
 use ctxsim_base::quantity::{Tokens, sums};
-use ctxsim_input::input::profile::cache::Setting;
-use ctxsim_input::input::profile::price::Prices;
-use ctxsim_timeline::timeline::odds::{Foreseen, Odds};
-use ctxsim_timeline::timeline::shared::Chance;
-use ctxsim_timeline::timeline::{EventKind, Timeline, Usage};
+use ctxsim_input::profile::cache::Setting;
+use ctxsim_input::profile::price::Prices;
+use ctxsim_timeline::odds::{Foreseen, Odds};
+use ctxsim_timeline::shared::Chance;
+use ctxsim_timeline::{EventKind, Timeline, Usage};
 
 /// What may happen at a request though no record tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

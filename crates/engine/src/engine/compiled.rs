@@ -6,10 +6,10 @@ use crate::projection::Program;
 use crate::projection::num::Known;
 use crate::recovery::{CompiledRecovery, End};
 use ctxsim_base::counts::count;
-use ctxsim_input::input::policy::Builtin;
-use ctxsim_input::input::policy::memory::FactMemory;
-use ctxsim_input::input::{CacheRules, LayoutSpec, Limits, Policy};
-use ctxsim_timeline::timeline::Timeline;
+use ctxsim_input::policy::Builtin;
+use ctxsim_input::policy::memory::FactMemory;
+use ctxsim_input::{CacheRules, LayoutSpec, Limits, Policy};
+use ctxsim_timeline::Timeline;
 
 /// A declarative policy compiled for one timeline and one set of limits.
 #[derive(Clone, Debug, PartialEq)]

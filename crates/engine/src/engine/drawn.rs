@@ -15,9 +15,9 @@ use crate::projection::{Projector, Prompt, State};
 use crate::recovery::{Explores, NeedSource, Terms, item_state};
 use ctxsim_base::quantity::{Tokens, ix, saturated};
 use ctxsim_base::rng::Seed;
-use ctxsim_input::input::policy::Moment;
-use ctxsim_timeline::timeline::evidence::Recover;
-use ctxsim_timeline::timeline::{
+use ctxsim_input::policy::Moment;
+use ctxsim_timeline::evidence::Recover;
+use ctxsim_timeline::{
     Due, Item, ItemIx, ItemNeed, Kind, Level, NO_ITEM, Need, Preserve, Session, Spine, StepIx, Timeline,
     TurnEvidence, TurnIx,
 };

@@ -7,8 +7,8 @@ use crate::projection::change::Purpose;
 use crate::projection::{Editor, Projector, SideRequest};
 use ctxsim_base::counts::count;
 use ctxsim_base::quantity::{Tokens, ix};
-use ctxsim_input::input::policy::{Changes, MemoryPlace, Moment};
-use ctxsim_timeline::timeline::{Compaction, Due, EventKind, Kind, Phase, Session, StepIx, TurnIx, When};
+use ctxsim_input::policy::{Changes, MemoryPlace, Moment};
+use ctxsim_timeline::{Compaction, Due, EventKind, Kind, Phase, Session, StepIx, TurnIx, When};
 
 impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     pub(super) fn run(&mut self) {

@@ -5,7 +5,7 @@ use crate::ledger::{ExploredRow, FailureKind, NeedRow, Sink};
 use crate::projection::Projector;
 use crate::recovery::{BilledSteps, Carried, Ends, NeedSource, Removed, item_state};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_timeline::timeline::{Due, StepIx, TurnIx};
+use ctxsim_timeline::{Due, StepIx, TurnIx};
 
 impl<P: Projector + ?Sized, S: Sink> EngineRun<'_, '_, P, S> {
     /// Meets, recovers or fails what is due at a moment of a turn.

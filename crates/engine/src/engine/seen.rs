@@ -2,7 +2,7 @@
 
 use crate::projection::Prompt;
 use crate::projection::prompt::{ShownAs, SlotIx};
-use ctxsim_timeline::timeline::Kind;
+use ctxsim_timeline::Kind;
 
 /// What the requests so far have shown.
 #[derive(Debug, Default)]

@@ -8,9 +8,9 @@ use crate::projection::change::Purpose;
 use crate::projection::{Projector, SideRequest};
 use crate::recovery::CarriedAgain;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::policy::Changes;
-use ctxsim_timeline::timeline::shared::Chance;
-use ctxsim_timeline::timeline::{Shared, StepIx, TurnIx};
+use ctxsim_input::policy::Changes;
+use ctxsim_timeline::shared::Chance;
+use ctxsim_timeline::{Shared, StepIx, TurnIx};
 
 /// How a request is answered.
 #[derive(Clone, Copy, Debug)]

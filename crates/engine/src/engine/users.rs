@@ -9,9 +9,9 @@ use super::EngineRun;
 use crate::ledger::{NeedRow, Sink, UserRow};
 use crate::projection::prompt::{ShownAs, SlotIx, State};
 use crate::projection::{Projector, Prompt};
-use ctxsim_input::input::scenario::user_messages::UserTerms;
-use ctxsim_timeline::timeline::evidence::{EARLIER, RUNNING};
-use ctxsim_timeline::timeline::{Inferred, ItemIx, Kind, Level, NO_ITEM, StepIx, TurnIx};
+use ctxsim_input::scenario::user_messages::UserTerms;
+use ctxsim_timeline::evidence::{EARLIER, RUNNING};
+use ctxsim_timeline::{Inferred, ItemIx, Kind, Level, NO_ITEM, StepIx, TurnIx};
 
 /// The number of parts of a message: whole numbers are the same in whatever order they are added.
 const PARTS: u64 = 1 << 20;

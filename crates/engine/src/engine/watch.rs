@@ -2,7 +2,7 @@
 
 use crate::ledger::Firing;
 use crate::projection::{Ambient, Editor, Projector};
-use ctxsim_input::input::policy::Moment;
+use ctxsim_input::policy::Moment;
 
 /// Sees a policy at work; it must not edit.
 pub trait Watch {

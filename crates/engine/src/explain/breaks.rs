@@ -12,8 +12,8 @@ use crate::projection::chain::{Chain, Link};
 use crate::projection::prompt::Edit;
 use crate::projection::{Editor, Projector, SlotIx};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::Policy;
-use ctxsim_input::input::policy::Moment;
+use ctxsim_input::Policy;
+use ctxsim_input::policy::Moment;
 
 /// A request of the agent whose prompt does not begin with the whole previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

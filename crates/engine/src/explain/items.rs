@@ -8,8 +8,8 @@ use crate::ledger::RequestRow;
 use crate::projection::prompt::{Edit, ShownAs};
 use crate::projection::{Slot, SlotIx, State};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::policy::{Action, SecondReads, SummaryPrompt};
-use ctxsim_timeline::timeline::{Item, ItemIx, Kind, NO_ITEM, StepIx, TurnIx};
+use ctxsim_input::policy::{Action, SecondReads, SummaryPrompt};
+use ctxsim_timeline::{Item, ItemIx, Kind, NO_ITEM, StepIx, TurnIx};
 
 /// The content of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use super::record::SentPrompt;
 use super::{EditCause, RequestStory};
 use crate::projection::SlotIx;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::profile::cache::Setting;
-use ctxsim_timeline::timeline::{EventKind, ItemIx, StepIx};
+use ctxsim_input::profile::cache::Setting;
+use ctxsim_timeline::{EventKind, ItemIx, StepIx};
 
 /// How a prompt compares with the agent's previous request.
 #[derive(Clone, Debug, PartialEq, Eq)]

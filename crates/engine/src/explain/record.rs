@@ -10,8 +10,8 @@ use crate::ledger::{NeedRow, RequestRow, Role, Sink};
 use crate::projection::chain::Link;
 use crate::projection::prompt::Edit;
 use crate::projection::{Editor, Projector, Slot, SlotIx};
-use ctxsim_input::input::policy::Moment;
-use ctxsim_timeline::timeline::{Item, Texts};
+use ctxsim_input::policy::Moment;
+use ctxsim_timeline::{Item, Texts};
 
 /// An edit, and when it was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

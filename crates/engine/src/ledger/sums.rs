@@ -5,8 +5,8 @@ use super::{
     TokenUse, UserRow,
 };
 use ctxsim_base::quantity::{Expected, Tokens, packed, sums};
-use ctxsim_timeline::timeline::Level;
-use ctxsim_timeline::timeline::evidence::RUNNING;
+use ctxsim_timeline::Level;
+use ctxsim_timeline::evidence::RUNNING;
 
 /// Sums of the requests of one role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

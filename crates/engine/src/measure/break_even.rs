@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use ctxsim_base::quantity::{Rate, Tokens};
-use ctxsim_input::input::profile::price::Rates;
-use ctxsim_input::input::suite::Habits;
-use ctxsim_input::input::{CacheRules, Profile};
+use ctxsim_input::profile::price::Rates;
+use ctxsim_input::suite::Habits;
+use ctxsim_input::{CacheRules, Profile};
 
 /// Prices of sending, reading and writing a token, in any unit of money.
 #[derive(Clone, Copy, Debug, PartialEq)]

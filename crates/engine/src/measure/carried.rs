@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::profile::price::Prices;
-use ctxsim_timeline::timeline::{EventKind, Item, ItemIx, Kind, StepIx, Timeline, TurnIx, Usage};
+use ctxsim_input::profile::price::Prices;
+use ctxsim_timeline::{EventKind, Item, ItemIx, Kind, StepIx, Timeline, TurnIx, Usage};
 
 /// An item of a session and the cost of carrying it.
 #[derive(Clone, Copy, Debug, PartialEq)]

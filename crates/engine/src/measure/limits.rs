@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::{Spread, student};
-use ctxsim_input::input::profile::calendar::{DAY_MS, written};
+use ctxsim_input::profile::calendar::{DAY_MS, written};
 
 /// Blocks of time are of the longest unit of which there are so many: Student's quantile is 3.18 for four blocks, 4.30 for three and 12.7 for two,
 /// so that fewer longer blocks tell less than more shorter ones. With fewer blocks of any kind, reports say so.
@@ -185,7 +185,7 @@ mod tests {
 
     /// Makes samples a number of days apart.
     fn every(days: i64, own: &[f64]) -> Vec<RatioSample<'static>> {
-        let first = ctxsim_input::input::profile::calendar::day("2026-02-02").unwrap();
+        let first = ctxsim_input::profile::calendar::day("2026-02-02").unwrap();
         let one = |(nth, own): (i64, &f64)| RatioSample {
             pair: (*own, 1.0),
             project: if nth % 2 == 0 { "even" } else { "odd" },

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use super::carried::{CarriedItems, RatesByPlace, usage};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::profile::cache::Setting;
-use ctxsim_input::input::profile::price::Prices;
-use ctxsim_input::input::{CacheRules, Profile, TtlClass};
-use ctxsim_timeline::timeline::{EventKind, StepIx, Timeline, Usage};
+use ctxsim_input::profile::cache::Setting;
+use ctxsim_input::profile::price::Prices;
+use ctxsim_input::{CacheRules, Profile, TtlClass};
+use ctxsim_timeline::{EventKind, StepIx, Timeline, Usage};
 
 /// Fewer tokens are no miss: providers cache no shorter prefixes, and some read in steps.
 const MISS_MIN: Tokens = 1_024;

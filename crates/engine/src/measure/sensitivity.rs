@@ -9,10 +9,10 @@ use super::{Beside, BreakEven, Label, Remembered, Tally};
 use crate::ledger::{Outcome, Sums, is_as_much};
 use crate::price::{Costs, Models, PriceIndex};
 use ctxsim_base::quantity::{Amount, Cost, UNLIMITED, or_unlimited};
-use ctxsim_input::input::Profile;
-use ctxsim_input::input::profile::Counting;
-use ctxsim_input::input::profile::price::VariedRate;
-use ctxsim_input::input::suite::Habits;
+use ctxsim_input::Profile;
+use ctxsim_input::profile::Counting;
+use ctxsim_input::profile::price::VariedRate;
+use ctxsim_input::suite::Habits;
 
 /// The number of rates that are varied.
 pub const N_PARTS: usize = VariedRate::ALL.len();
@@ -558,8 +558,8 @@ fn flips(rows: &[PriceRow]) -> Vec<Flip> {
 mod tests {
     use super::*;
     use crate::ledger::{NeedRow, RequestSums, Sink, TokenUse};
-    use ctxsim_input::input::ProfileFile;
-    use ctxsim_input::input::text::decode::{Format, decode};
+    use ctxsim_input::ProfileFile;
+    use ctxsim_input::text::decode::{Format, decode};
 
     const PROFILE: &str = r#"
 name = "p"

@@ -8,9 +8,9 @@ use super::write::FactWriter;
 use super::{MemoryServiceCall, MemoryView, PolicyMemory, Recalled, r#use};
 use crate::ledger::{KeptRow, Loss, MemoryKind};
 use ctxsim_base::quantity::{Tokens, saturated};
-use ctxsim_input::input::policy::memory::{self, FactMemory as Rules, State};
-use ctxsim_timeline::timeline::Lifecycle;
-use ctxsim_timeline::timeline::facts::{FactPlane, Plant};
+use ctxsim_input::policy::memory::{self, FactMemory as Rules, State};
+use ctxsim_timeline::Lifecycle;
+use ctxsim_timeline::facts::{FactPlane, Plant};
 
 /// A declared memory at work.
 #[derive(Debug)]

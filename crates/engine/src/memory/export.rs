@@ -4,8 +4,8 @@ use indexmap::{IndexMap, IndexSet};
 use serde::{Deserialize, Serialize};
 
 use ctxsim_base::diag::{Code, Diagnostic, Problems};
-use ctxsim_input::input::policy::memory::bank::{self, is_file_name};
-use ctxsim_input::input::text::source::json_problem;
+use ctxsim_input::policy::memory::bank::{self, is_file_name};
+use ctxsim_input::text::source::json_problem;
 
 /// The schema of an index.
 pub const SCHEMA: &str = "ctxsim.store/1";

@@ -4,9 +4,9 @@ use super::declared::Declared;
 use super::{MemoryView, PolicyMemory, Recalled, r#use};
 use crate::ledger::{Loss, MemoryRow, ProbeRow, Sink};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::policy::memory::{FactMemory as Rules, State};
-use ctxsim_timeline::timeline::facts::{FactForm, FactPlane, ItemShare, Plant, Probe};
-use ctxsim_timeline::timeline::{ItemIx, Lifecycle, TurnIx, When};
+use ctxsim_input::policy::memory::{FactMemory as Rules, State};
+use ctxsim_timeline::facts::{FactForm, FactPlane, ItemShare, Plant, Probe};
+use ctxsim_timeline::{ItemIx, Lifecycle, TurnIx, When};
 
 /// A memory in use.
 #[expect(

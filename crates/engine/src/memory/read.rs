@@ -5,8 +5,8 @@ use super::store::BankStore;
 use super::write::FactWriter;
 use crate::ledger::Loss;
 use ctxsim_base::quantity::{Tokens, saturated};
-use ctxsim_input::input::policy::memory::{self, FactMemory as Rules, MemoryPart, State};
-use ctxsim_timeline::timeline::facts::{FactPlane, Plant};
+use ctxsim_input::policy::memory::{self, FactMemory as Rules, MemoryPart, State};
+use ctxsim_timeline::facts::{FactPlane, Plant};
 
 /// What can be read when probes are due.
 #[derive(Debug)]

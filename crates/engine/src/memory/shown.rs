@@ -2,9 +2,9 @@
 
 use super::{MemoryView, r#use};
 use crate::projection::{Left, Projector, Prompt};
-use ctxsim_input::input::policy::memory::State;
-use ctxsim_timeline::timeline::ItemIx;
-use ctxsim_timeline::timeline::facts::ItemShare;
+use ctxsim_input::policy::memory::State;
+use ctxsim_timeline::ItemIx;
+use ctxsim_timeline::facts::ItemShare;
 
 /// A prompt, and the policy that edits it.
 pub struct Edited<'a, 't, P: ?Sized> {

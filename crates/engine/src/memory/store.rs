@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use super::is_oracle;
 use crate::ledger::KeptRow;
 use ctxsim_base::quantity::saturated;
-use ctxsim_input::input::policy::memory::{FactMemory as Rules, MemoryPart};
-use ctxsim_timeline::timeline::Lifecycle;
-use ctxsim_timeline::timeline::facts::{FactIx, FactPlane};
+use ctxsim_input::policy::memory::{FactMemory as Rules, MemoryPart};
+use ctxsim_timeline::Lifecycle;
+use ctxsim_timeline::facts::{FactIx, FactPlane};
 
 /// A bank's place in its store.
 pub(super) type BankIx = usize;

@@ -2,8 +2,8 @@
 
 use super::is_oracle;
 use crate::projection::{self, Prompt};
-use ctxsim_input::input::policy::memory::{FactMemory as Rules, MemoryPart, State};
-use ctxsim_timeline::timeline::ItemIx;
+use ctxsim_input::policy::memory::{FactMemory as Rules, MemoryPart, State};
+use ctxsim_timeline::ItemIx;
 
 /// Returns how the prompt shows what an item says; an item that never came is lost.
 pub(super) fn standing(prompt: &Prompt<'_>, item: ItemIx) -> State {

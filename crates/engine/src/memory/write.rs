@@ -3,8 +3,8 @@
 use super::is_oracle;
 use super::store::{BankIx, BankStore};
 use ctxsim_base::rng::{Cpython, Stream};
-use ctxsim_input::input::policy::memory::{DrawBar, Extract, FactMemory as Rules, Facts, MemoryPart};
-use ctxsim_timeline::timeline::facts::{DrawSource, FactForm, FactIx, FactPlane, Plant};
+use ctxsim_input::policy::memory::{DrawBar, Extract, FactMemory as Rules, Facts, MemoryPart};
+use ctxsim_timeline::facts::{DrawSource, FactForm, FactIx, FactPlane, Plant};
 
 /// What memory's draws are for.
 const PURPOSE: &str = "memory/write";

@@ -21,7 +21,7 @@ use super::view::{PartForm, View};
 use super::{BoxError, CodeInputs, Cx, Entry, ItemId, Lasts, Own, Part};
 use crate::projection::num::{Known, Num};
 use ctxsim_base::quantity::UNLIMITED;
-use ctxsim_input::input::policy::{ProcessFile, Size};
+use ctxsim_input::policy::{ProcessFile, Size};
 
 /// The version of the protocol.
 const PROTOCOL: &str = "ctxsim.policy/1";

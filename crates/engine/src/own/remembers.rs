@@ -5,9 +5,9 @@ use super::view::{Entry, ItemId};
 use super::{BoxError, CodeInputs, Text};
 use crate::ledger::Loss;
 use crate::memory::{MemoryView, PolicyMemory as Engine, Recalled};
-use ctxsim_input::input::policy::memory::State;
-use ctxsim_timeline::timeline::ItemIx;
-use ctxsim_timeline::timeline::facts::Plant;
+use ctxsim_input::policy::memory::State;
+use ctxsim_timeline::ItemIx;
+use ctxsim_timeline::facts::Plant;
 
 /// What an agent remembers beside its window, in code: made anew for each run.
 ///

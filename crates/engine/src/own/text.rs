@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::projection;
 use ctxsim_base::quantity::Decimal;
-use ctxsim_timeline::timeline::Timeline;
+use ctxsim_timeline::Timeline;
 
 /// Words that code puts into a prompt: given as they are, or as a size and a digest.
 ///

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::projection::{Ambient, Editor, Firing, Left, Projector, Prompt, SlotIx};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::policy::Moment;
-use ctxsim_timeline::timeline::Texts;
+use ctxsim_input::policy::Moment;
+use ctxsim_timeline::Texts;
 
 /// What the requests of a play showed, each as a digest.
 #[derive(Clone, Debug, Default)]

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::{BoxError, Text};
 use crate::projection::Ambient;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::policy;
-use ctxsim_timeline::timeline::Timeline;
+use ctxsim_input::policy;
+use ctxsim_timeline::Timeline;
 
 /// An agent's own function from its history to what it sends, called before each request.
 ///

@@ -15,8 +15,8 @@ use crate::projection::{
     self, Ambient, Editor, Left, Projector, Prompt, SideRequest, Slot, SlotIx, State, text_as_it_came,
 };
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::policy::{Moment, ShownAs};
-use ctxsim_timeline::timeline::{Preserve, Texts};
+use ctxsim_input::policy::{Moment, ShownAs};
+use ctxsim_timeline::{Preserve, Texts};
 
 /// Tokens to which a view may bring a prompt: sums of any number of requests stay within their type.
 const TOKENS_MAX: Tokens = u32::MAX as Tokens;

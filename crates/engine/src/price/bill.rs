@@ -2,7 +2,7 @@
 
 use crate::ledger::TokenUse;
 use ctxsim_base::quantity::{Cost, Rate, Tokens};
-use ctxsim_input::input::profile::price::{PriceList, Rates, TierReach};
+use ctxsim_input::profile::price::{PriceList, Rates, TierReach};
 
 /// What requests cost, by what their tokens are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use super::{Costs, charged, recovery, request};
 use crate::ledger::{RequestRow, Role, Rows, Sink, Sums};
 use ctxsim_base::quantity::{Amount, Cost};
-use ctxsim_input::input::Profile;
-use ctxsim_timeline::timeline::{StepIx, TurnIx};
+use ctxsim_input::Profile;
+use ctxsim_timeline::{StepIx, TurnIx};
 
 /// What a request costs, and what is expected beside it; `None` where some token has no price.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -35,8 +35,8 @@ use super::scope;
 use super::test::{Activation, ActivationProgress};
 use super::tracker::unit_of;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::policy::{Action, Order, PromptPart, Unit};
-use ctxsim_timeline::timeline::Kind;
+use ctxsim_input::policy::{Action, Order, PromptPart, Unit};
+use ctxsim_timeline::Kind;
 
 /// An action as a program holds it.
 #[derive(Clone, Debug)]

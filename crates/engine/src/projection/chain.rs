@@ -5,7 +5,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::change::Identities;
 use super::prompt::{Prompt, ShownAs, Slot, SlotIx};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_timeline::timeline::{Item, Kind};
+use ctxsim_timeline::{Item, Kind};
 
 /// The prefix that ends with a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use super::num::{Known, Num};
 use super::prompt::{Prompt, Slot, SlotIx};
 use ctxsim_base::quantity::{Tokens, saturated};
-use ctxsim_input::input::policy;
-use ctxsim_timeline::timeline::{Item, Kind};
+use ctxsim_input::policy;
+use ctxsim_timeline::{Item, Kind};
 
 /// How many kinds of items there are.
 const KINDS: usize = Kind::Approval as usize + 1;

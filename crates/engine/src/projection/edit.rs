@@ -12,8 +12,8 @@ use super::rendition::{Rendered, TableRows};
 use super::text::{PromptText, TextContent};
 use super::tracker::Tracker;
 use ctxsim_base::quantity::{Tokens, ix};
-use ctxsim_input::input::policy::{Changes, Moment};
-use ctxsim_timeline::timeline::Kind;
+use ctxsim_input::policy::{Changes, Moment};
+use ctxsim_timeline::Kind;
 
 /// How a stage's edits are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use super::num::{Known, Num};
 use super::prompt::{Prompt, ShownAs, Slot, SlotIx};
 use ctxsim_base::quantity::saturated;
-use ctxsim_input::input::policy::{Scope, matches_any};
-use ctxsim_timeline::timeline::{Item, Kind, Preserve, Spine};
+use ctxsim_input::policy::{Scope, matches_any};
+use ctxsim_timeline::{Item, Kind, Preserve, Spine};
 
 /// Which tools match, by their place in the timeline's list.
 #[derive(Clone, Debug, PartialEq, Eq)]

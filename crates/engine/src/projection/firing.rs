@@ -3,7 +3,7 @@
 use super::num::{Known, Num};
 use super::test::{Context, Measure, Test};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::policy::{Cond, Relation};
+use ctxsim_input::policy::{Cond, Relation};
 
 /// How often a stage fired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

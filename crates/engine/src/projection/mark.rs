@@ -6,7 +6,7 @@ use super::num::Known;
 use super::prompt::{Arrived, SlotIx};
 use super::test::{Context, Measure, Test};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::policy::{Policy, Stage};
+use ctxsim_input::policy::{Policy, Stage};
 
 /// How a stage last left a prompt that it changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use super::test::{Activation, Context, Test};
 use super::writer::Writer;
 use super::{Ambient, Left, Projector, text_as_it_came};
 use ctxsim_base::quantity::{Tokens, ix, or_unlimited};
-use ctxsim_input::input::policy::{EditsLast, Moment, Pause, Policy, PrefixRule, Stage};
-use ctxsim_timeline::timeline::{Texts, Timeline};
+use ctxsim_input::policy::{EditsLast, Moment, Pause, Policy, PrefixRule, Stage};
+use ctxsim_timeline::{Texts, Timeline};
 
 /// Every moment, in the order of its number.
 const MOMENTS: [Moment; 7] = [

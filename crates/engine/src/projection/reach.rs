@@ -5,8 +5,8 @@ use super::num::{Env, Known, Num};
 use super::prompt::{Prompt, SlotIx};
 use super::region::Region;
 use ctxsim_base::quantity::{Decimal, Tokens};
-use ctxsim_input::input::policy::{Extent, Unit};
-use ctxsim_timeline::timeline::Kind;
+use ctxsim_input::policy::{Extent, Unit};
+use ctxsim_timeline::Kind;
 
 /// How far a protection or a progress reaches.
 #[derive(Clone, Debug, PartialEq)]

@@ -13,8 +13,8 @@ use super::prompt::{Prompt, ShownAs, SlotIx};
 use super::text::{PromptText, TextContent};
 use super::writer::{RenderedSizes, Writer, WrittenSizes};
 use ctxsim_base::quantity::{Tokens, saturated};
-use ctxsim_input::input::policy::{Rendition, Size, TableRow, Template};
-use ctxsim_timeline::timeline::{Item, Kind, Preserve, Spine};
+use ctxsim_input::policy::{Rendition, Size, TableRow, Template};
+use ctxsim_timeline::{Item, Kind, Preserve, Spine};
 
 /// A rendition as a program holds it.
 #[derive(Clone, Debug, PartialEq)]

@@ -15,8 +15,8 @@ use super::test::{Activation, ActivationProgress, Context, Look, Measure, Test};
 use super::tracker::{ScopeTotals, Tracker};
 use super::writer::Writer;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::policy::{Policy, PromptPart, Rung, Stage, Unit};
-use ctxsim_timeline::timeline::Timeline;
+use ctxsim_input::policy::{Policy, PromptPart, Rung, Stage, Unit};
+use ctxsim_timeline::Timeline;
 
 /// What a rung is made of beside what it says itself.
 #[derive(Clone, Copy)]

@@ -5,9 +5,9 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::filter::ToolMask;
 use super::prompt::{Prompt, SlotIx};
 use ctxsim_base::digest::ByDigest;
-use ctxsim_input::input::policy::Supersedes;
-use ctxsim_timeline::timeline::tool_form::Capability;
-use ctxsim_timeline::timeline::{Item, ItemIx, Kind, NO_ITEM, Timeline};
+use ctxsim_input::policy::Supersedes;
+use ctxsim_timeline::tool_form::Capability;
+use ctxsim_timeline::{Item, ItemIx, Kind, NO_ITEM, Timeline};
 
 /// By result of a load: the next that supersedes it.
 #[derive(Clone, Debug, PartialEq)]

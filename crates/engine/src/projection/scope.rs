@@ -10,8 +10,8 @@ use super::reach::{Reach, ReachQuery};
 use super::region::Region;
 use super::same::Superseded;
 use super::tracker::unit_of;
-use ctxsim_input::input::policy::{Extent, Order, PromptPart, Scope, Unit};
-use ctxsim_timeline::timeline::Timeline;
+use ctxsim_input::policy::{Extent, Order, PromptPart, Scope, Unit};
+use ctxsim_timeline::Timeline;
 
 /// A scope as a program holds it.
 #[derive(Clone, Debug, PartialEq)]

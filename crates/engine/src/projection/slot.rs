@@ -3,8 +3,8 @@
 use super::rendition::Rendered;
 use super::text::TextContent;
 use ctxsim_base::quantity::Tokens;
-pub use ctxsim_input::input::policy::ShownAs;
-use ctxsim_timeline::timeline::{Item, Preserve};
+pub use ctxsim_input::policy::ShownAs;
+use ctxsim_timeline::{Item, Preserve};
 
 /// A slot's index; slots never move, so it is the item's index in order of arrival.
 pub type SlotIx = u32;

@@ -7,7 +7,7 @@ use super::prompt::{Arrived, SlotIx};
 use super::reach::Reach;
 use super::tracker::ScopeTotals;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::policy::{Cond, Count, Relation, Size, Stage, Unit, given};
+use ctxsim_input::policy::{Cond, Count, Relation, Size, Stage, Unit, given};
 
 /// A condition.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,8 +4,8 @@ use super::filter::Filter;
 use super::prompt::{Prompt, Slot, SlotIx, State};
 use super::rendition::TableRows;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::policy::Unit;
-use ctxsim_timeline::timeline::{Item, Kind, NO_ITEM};
+use ctxsim_input::policy::Unit;
+use ctxsim_timeline::{Item, Kind, NO_ITEM};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScopeTotals {

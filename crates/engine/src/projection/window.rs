@@ -3,8 +3,8 @@
 use super::num::{Known, Num};
 use super::test::{Context, Measure, Test};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::Policy;
-use ctxsim_input::input::policy::{Action, Cond, EditsLast, Moment, Relation, Scope, Unit};
+use ctxsim_input::Policy;
+use ctxsim_input::policy::{Action, Cond, EditsLast, Moment, Relation, Scope, Unit};
 
 /// When the oldest items are dropped, and until when.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,10 +9,10 @@ use super::prompt::ShownAs;
 use super::rendition::without_evidence;
 use super::text::PromptText;
 use ctxsim_base::quantity::Decimal;
-use ctxsim_input::input::policy::Template;
-use ctxsim_input::input::scenario::TokenizerName;
-use ctxsim_timeline::timeline::tool_form::ToolForm;
-use ctxsim_timeline::timeline::{ItemIx, Kind, Spine, Texts, Timeline};
+use ctxsim_input::policy::Template;
+use ctxsim_input::scenario::TokenizerName;
+use ctxsim_timeline::tool_form::ToolForm;
+use ctxsim_timeline::{ItemIx, Kind, Spine, Texts, Timeline};
 
 /// The texts of a timeline, and what counts their tokens.
 #[derive(Debug, PartialEq)]
@@ -120,9 +120,9 @@ impl RenderedSizes {
         writer: &Arc<Writer>,
         template: &Template,
         spine: &Spine,
-        rows: impl Fn(&ctxsim_timeline::timeline::Item) -> Option<[(ShownAs, u32); 2]>,
+        rows: impl Fn(&ctxsim_timeline::Item) -> Option<[(ShownAs, u32); 2]>,
     ) -> Self {
-        let size = |(index, item): (usize, &ctxsim_timeline::timeline::Item)| {
+        let size = |(index, item): (usize, &ctxsim_timeline::Item)| {
             let slot = ItemIx::try_from(index).ok().filter(|_| item.kind == Kind::ToolResult)?;
             let [shown, over_budget] = rows(item)?;
             let context = |(shown, head)| writer.result(spine, slot, shown, head);

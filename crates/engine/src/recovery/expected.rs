@@ -14,8 +14,8 @@ use crate::ledger::{Carry, ExploredRow, NeedRow, TokenUse};
 use crate::projection::Prompt;
 use crate::projection::prompt::SlotIx;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::profile::cache::{Billing, Reads};
-use ctxsim_timeline::timeline::{ItemIx, Kind, Level, Spine, TurnIx};
+use ctxsim_input::profile::cache::{Billing, Reads};
+use ctxsim_timeline::{ItemIx, Kind, Level, Spine, TurnIx};
 
 /// The number of parts a carried token has.
 const PARTS: f64 = 1_048_576.0;

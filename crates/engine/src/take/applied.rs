@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{Cell, Load};
 use crate::projection::num::{Known, Num};
-use ctxsim_input::input::policy::{Apply, Size};
+use ctxsim_input::policy::{Apply, Size};
 
 impl Load {
     /// Returns the setting of a run's policy, if it has one and all its numbers are known.

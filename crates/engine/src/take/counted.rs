@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::Load;
-use ctxsim_input::input::profile::{Counting, Factor, Family};
-use ctxsim_timeline::timeline::Timeline;
+use ctxsim_input::profile::{Counting, Factor, Family};
+use ctxsim_timeline::Timeline;
 
 /// A load as another family of models counts its tokens.
 #[derive(Clone, Debug)]

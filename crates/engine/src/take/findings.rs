@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::Run;
 use crate::measure::{Better, Remembered, Statistic};
 use ctxsim_base::grid::Grid;
-use ctxsim_input::input::suite::Reference;
+use ctxsim_input::suite::Reference;
 use ctxsim_timeline::row::{Fields, Head, RowColumn, Value};
 
 /// What a world finds beside the bill of a run.

@@ -13,8 +13,8 @@ use crate::ledger::Outcome;
 use crate::measure::{Resets, Tally};
 use ctxsim_base::counts::count;
 use ctxsim_base::quantity::{Amount, Tokens};
-use ctxsim_timeline::timeline::import::CompactedSession;
-use ctxsim_timeline::timeline::{Recorded, StepIx, Timeline};
+use ctxsim_timeline::import::CompactedSession;
+use ctxsim_timeline::{Recorded, StepIx, Timeline};
 
 /// The compactions that do not happen, in order; none where all is as recorded.
 type UndoneCompactions = Vec<StepIx>;

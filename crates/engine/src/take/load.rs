@@ -8,9 +8,9 @@ use super::lives::Layouts;
 use super::run::LoadFacts;
 use super::world::{Plays, World};
 use super::{Cell, Progress, Sinks, Take};
-use ctxsim_input::input::scenario::refetch::Refetch;
-use ctxsim_input::input::{Policy, Profile};
-use ctxsim_timeline::timeline::Timeline;
+use ctxsim_input::scenario::refetch::Refetch;
+use ctxsim_input::{Policy, Profile};
+use ctxsim_timeline::Timeline;
 
 /// A scenario ready to run.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ pub struct Load {
     /// For a session answered by several models, under its own: the profiles of all of them, by
     /// [`Setting::Model`].
     ///
-    /// [`Setting::Model`]: ctxsim_input::input::profile::cache::Setting::Model
+    /// [`Setting::Model`]: ctxsim_input::profile::cache::Setting::Model
     pub models: Vec<Profile>,
     /// Whether that is the profile of the model that it was recorded with.
     pub is_under_own_model: bool,

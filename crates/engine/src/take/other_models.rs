@@ -3,9 +3,9 @@
 use super::{Cell, Load};
 use crate::ledger::{Role, Rows};
 use crate::price::{Bill, StepPrices};
-use ctxsim_input::input::Profile;
-use ctxsim_input::input::profile::cache::Setting;
-use ctxsim_timeline::timeline::{EventKind, StepIx, Timeline};
+use ctxsim_input::Profile;
+use ctxsim_input::profile::cache::Setting;
+use ctxsim_timeline::{EventKind, StepIx, Timeline};
 
 /// Which model answered which request of a load, by step: a place among the models of the load.
 pub(super) struct OtherModels(Vec<usize>);

@@ -16,9 +16,9 @@ use crate::price::{self, Models, PriceIndex};
 use crate::projection::Threshold;
 use crate::projection::num::Known;
 use ctxsim_base::quantity::Amount;
-use ctxsim_input::input::policy::Builtin;
-use ctxsim_input::input::{Limits, Profile};
-use ctxsim_timeline::timeline::Timeline;
+use ctxsim_input::policy::Builtin;
+use ctxsim_input::{Limits, Profile};
+use ctxsim_timeline::Timeline;
 
 /// A ledger folded to what prices ask for, and what its run came to beside.
 pub type FoldedLedger = (Sums, Option<PriceIndex>, Outcome);

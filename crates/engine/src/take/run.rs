@@ -9,11 +9,11 @@ use crate::measure::Tally;
 use crate::projection::Threshold;
 use ctxsim_base::grid::numbers;
 use ctxsim_base::quantity::Cost;
-use ctxsim_input::input::Profile;
-use ctxsim_input::input::policy::Apply;
-use ctxsim_input::input::profile::Counting;
-use ctxsim_input::input::profile::written::RecoveryPrice;
-use ctxsim_input::input::scenario::refetch::{End, Refetch};
+use ctxsim_input::Profile;
+use ctxsim_input::policy::Apply;
+use ctxsim_input::profile::Counting;
+use ctxsim_input::profile::written::RecoveryPrice;
+use ctxsim_input::scenario::refetch::{End, Refetch};
 
 /// One policy on one scenario under one profile.
 #[derive(Clone, Debug, PartialEq)]

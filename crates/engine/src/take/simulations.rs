@@ -20,10 +20,10 @@ use crate::price::PriceRows;
 use crate::recovery::{Assumption, CompiledRecovery, End, Ends};
 use ctxsim_base::quantity::saturated;
 use ctxsim_base::rng::Seed;
-use ctxsim_input::input::policy::Builtin;
-use ctxsim_input::input::profile::written::RecoveryPrice;
-use ctxsim_input::input::{CacheRules, Limits, Policy, Profile};
-use ctxsim_timeline::timeline::Timeline;
+use ctxsim_input::policy::Builtin;
+use ctxsim_input::profile::written::RecoveryPrice;
+use ctxsim_input::{CacheRules, Limits, Policy, Profile};
+use ctxsim_timeline::Timeline;
 
 use shared::Kept;
 

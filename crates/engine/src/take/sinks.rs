@@ -7,8 +7,8 @@ use super::{Cell, Run};
 use crate::explain::breaks::Break;
 use crate::ledger::Rows;
 use crate::measure::Tally;
-use ctxsim_input::input::Policy;
-use ctxsim_timeline::timeline::Timeline;
+use ctxsim_input::Policy;
+use ctxsim_timeline::Timeline;
 
 /// What is asked of a play beside its numbers; nothing by default.
 #[derive(Clone, Copy, Debug, Default)]

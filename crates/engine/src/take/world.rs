@@ -12,10 +12,10 @@ use crate::measure::Remembered;
 use crate::memory::export::Banks;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::quantity::Cost;
-use ctxsim_input::input::policy::memory::MemorySpec;
-use ctxsim_input::input::{CacheRules, Limits, Policy, Profile};
+use ctxsim_input::policy::memory::MemorySpec;
+use ctxsim_input::{CacheRules, Limits, Policy, Profile};
+use ctxsim_timeline::Timeline;
 use ctxsim_timeline::row::Rows;
-use ctxsim_timeline::timeline::Timeline;
 
 /// What a scenario plays.
 pub trait World: Any + fmt::Debug + Send + Sync {

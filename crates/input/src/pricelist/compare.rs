@@ -4,8 +4,8 @@ use indexmap::{IndexMap, IndexSet};
 
 use super::rules::canonical;
 use super::{ListContents, ListEntry};
-use crate::input::profile::calendar;
-use crate::input::profile::written::PriceSpec;
+use crate::profile::calendar;
+use crate::profile::written::PriceSpec;
 use ctxsim_base::quantity::Decimal;
 
 /// A price on which lists disagree.

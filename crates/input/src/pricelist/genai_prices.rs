@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use super::json::{self, Json};
 use super::matching::Match;
 use super::{List, ListContents, ListEntry, NoProfileReason, PriceFile};
-use crate::input::profile::written::{LimitsSpec, PriceSpec, TierSpec, WindowSpec};
+use crate::profile::written::{LimitsSpec, PriceSpec, TierSpec, WindowSpec};
 use ctxsim_base::diag::Diagnostic;
 use ctxsim_base::quantity::{Decimal, Tokens};
 

@@ -6,9 +6,9 @@ use indexmap::IndexMap;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::PriceFile;
-use crate::input::Format;
-use crate::input::text::decode::decode;
-use crate::input::text::source::{Source, json_problem};
+use crate::Format;
+use crate::text::decode::decode;
+use crate::text::source::{Source, json_problem};
 use ctxsim_base::diag::Diagnostic;
 use ctxsim_base::quantity::{Decimal, Tokens};
 

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 
 use super::json::{self, Json};
 use super::{List, ListContents, ListEntry, NoProfileReason, PriceFile};
-use crate::input::profile::written::{LimitsSpec, PriceSpec, ServicePrices, TierSpec, Weekday, WindowSpec};
+use crate::profile::written::{LimitsSpec, PriceSpec, ServicePrices, TierSpec, Weekday, WindowSpec};
 use ctxsim_base::diag::Diagnostic;
 use ctxsim_base::quantity::{Decimal, Tokens};
 

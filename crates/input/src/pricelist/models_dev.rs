@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 
 use super::json::{self, Json};
 use super::{List, ListContents, ListEntry, NoProfileReason, PriceFile};
-use crate::input::profile::written::{LimitsSpec, PriceSpec, ServicePrices, TierSpec};
+use crate::profile::written::{LimitsSpec, PriceSpec, ServicePrices, TierSpec};
 use ctxsim_base::diag::Diagnostic;
 use ctxsim_base::quantity::Decimal;
 

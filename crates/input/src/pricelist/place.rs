@@ -5,10 +5,10 @@ use indexmap::IndexSet;
 use super::rules::{self, canonical};
 use super::services::{served, unpriced};
 use super::{ListContents, ListEntry, NoProfileReason, Unplaced};
-use crate::input::profile::cache::Cache;
-use crate::input::profile::written::PriceSpec;
-use crate::input::text::decode;
-use crate::input::{Format, Profile, ProfileFile};
+use crate::profile::cache::Cache;
+use crate::profile::written::PriceSpec;
+use crate::text::decode;
+use crate::{Format, Profile, ProfileFile};
 use ctxsim_base::diag::Diagnostic;
 
 /// A profile made from a list.

@@ -6,9 +6,9 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 
 use super::ListEntry;
-use crate::input::profile::cache::Cache;
-use crate::input::profile::written::AssumptionsSpec;
-use crate::input::text::decode::{Format, decode};
+use crate::profile::cache::Cache;
+use crate::profile::written::AssumptionsSpec;
+use crate::text::decode::{Format, decode};
 use ctxsim_base::quantity::{Decimal, Tokens};
 
 /// What no price list contains, with its sources.

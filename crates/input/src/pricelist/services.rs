@@ -3,8 +3,8 @@
 use indexmap::IndexMap;
 
 use super::rules;
-use crate::input::profile::written::{PriceSpec, ServicePrices, TierSpec};
-use crate::input::text::{Node, TreeEntry, Value, decode};
+use crate::profile::written::{PriceSpec, ServicePrices, TierSpec};
+use crate::text::{Node, TreeEntry, Value, decode};
 use ctxsim_base::quantity::Decimal;
 
 /// Returns prices with their services as factors where they are, and the pages that say so of what a list leaves out.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Value;
 use super::csv::cell;
-use ctxsim_input::input::text::Said;
+use ctxsim_input::text::Said;
 
 impl Value {
     /// Returns what a thing serialises to, in the shapes of JSON; null if its type refuses, which none of ours does.

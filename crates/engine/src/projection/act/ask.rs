@@ -5,7 +5,7 @@ use crate::projection::change::{Purpose, SideRequest};
 use crate::projection::edit::Editor;
 use crate::projection::num::{Env, Known, Num};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::policy::{SecondCall, SecondReads, SummaryPrompt};
+use ctxsim_input::policy::{SecondCall, SecondReads, SummaryPrompt};
 
 /// The second request.
 #[derive(Clone, Debug, PartialEq)]

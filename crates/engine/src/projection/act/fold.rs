@@ -18,8 +18,8 @@ use crate::projection::test::Activation;
 use crate::projection::text::TextContent;
 use crate::projection::writer::{Passage, Writer};
 use ctxsim_base::quantity::{Tokens, ix, saturated};
-use ctxsim_input::input::policy::{Fold, PromptPart, Size, Template, Unit};
-use ctxsim_timeline::timeline::Kind;
+use ctxsim_input::policy::{Fold, PromptPart, Size, Template, Unit};
+use ctxsim_timeline::Kind;
 
 /// A fold as a program holds it.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,7 +8,7 @@ use crate::projection::region::Region;
 use crate::projection::rung::CompiledRung;
 use crate::projection::scope::UnitSize;
 use crate::projection::test::Activation;
-use ctxsim_input::input::policy::PromptPart;
+use ctxsim_input::policy::PromptPart;
 
 /// Takes units from the oldest on; returns how many slots were visited and changed.
 pub(super) fn in_order<A: Act + ?Sized>(

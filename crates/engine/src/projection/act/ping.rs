@@ -8,7 +8,7 @@ use crate::projection::prompt::{Prompt, SlotIx};
 use crate::projection::region::Region;
 use crate::projection::rung::{CompiledRung, RungParts};
 use crate::projection::test::Activation;
-use ctxsim_input::input::policy::Size;
+use ctxsim_input::policy::Size;
 
 /// Sends the prompt again; the size of the answer.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,8 +7,8 @@ use crate::projection::region::Region;
 use crate::projection::rendition::Pool;
 use crate::projection::rung::CompiledRung;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::policy::{Budget, BudgetCounts, Unit};
-use ctxsim_timeline::timeline::TurnIx;
+use ctxsim_input::policy::{Budget, BudgetCounts, Unit};
+use ctxsim_timeline::TurnIx;
 
 /// A pool of exact tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]

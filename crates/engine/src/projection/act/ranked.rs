@@ -10,7 +10,7 @@ use crate::projection::region::Region;
 use crate::projection::rung::CompiledRung;
 use crate::projection::test::Activation;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::policy::Order;
+use ctxsim_input::policy::Order;
 
 /// Takes units from the newest or the largest on.
 pub(super) fn ranked<A: Act + ?Sized>(

@@ -7,7 +7,7 @@ use crate::projection::edit::Editor;
 use crate::projection::prompt::{Prompt, SlotIx, State};
 use crate::projection::rendition::{Pool, TableRows};
 use crate::projection::rung::RungParts;
-use ctxsim_input::input::policy::Action;
+use ctxsim_input::policy::Action;
 
 /// Shows each item by the first row that matches it.
 #[derive(Clone, Debug, PartialEq)]

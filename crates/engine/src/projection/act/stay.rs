@@ -6,8 +6,8 @@ use crate::projection::prompt::{Prompt, ShownAs, SlotIx, State};
 use crate::projection::rendition::{Render, Rendered};
 use crate::projection::same::FileOfResult;
 use ctxsim_base::quantity::{Tokens, saturated};
-use ctxsim_input::input::policy::{KeptItems, Restore, Size};
-use ctxsim_timeline::timeline::{Kind, Timeline};
+use ctxsim_input::policy::{KeptItems, Restore, Size};
+use ctxsim_timeline::{Kind, Timeline};
 
 /// What stays beside a summary.
 #[derive(Clone, Debug, PartialEq)]

@@ -18,10 +18,8 @@ use crate::projection::test::Activation;
 use crate::projection::text::PromptText;
 use crate::projection::tracker::unit_of;
 use ctxsim_base::quantity::{Tokens, ix, saturated};
-use ctxsim_input::input::policy::{
-    Count, PromptPart, Size, Summarise, SummaryPer, SummaryPrompt, SummaryWords,
-};
-use ctxsim_timeline::timeline::{Kind, TurnIx};
+use ctxsim_input::policy::{Count, PromptPart, Size, Summarise, SummaryPer, SummaryPrompt, SummaryWords};
+use ctxsim_timeline::{Kind, TurnIx};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct CompiledSummary {

@@ -2,8 +2,8 @@
 
 use super::{Prompt, Slot, SlotIx, State, TurnState, UNDO};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::policy::{DynamicPlace, LayoutSpec, MemoryPlace};
-use ctxsim_timeline::timeline::{Item, ItemIx, Kind, NO_ITEM, Preserve, Session};
+use ctxsim_input::policy::{DynamicPlace, LayoutSpec, MemoryPlace};
+use ctxsim_timeline::{Item, ItemIx, Kind, NO_ITEM, Preserve, Session};
 
 impl Prompt<'_> {
     /// Begins a session: nothing of the one before is shown any more but the stable prefix, where the new one has none of

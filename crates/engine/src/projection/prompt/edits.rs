@@ -4,8 +4,8 @@ use super::{Author, Edit, Prompt, ShownAs, Slot, SlotIx, State, TurnState};
 use crate::projection::rendition::Rendered;
 use crate::projection::text::PromptText;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::policy::Changes;
-use ctxsim_timeline::timeline::{Item, Kind};
+use ctxsim_input::policy::Changes;
+use ctxsim_timeline::{Item, Kind};
 
 impl Prompt<'_> {
     /// Puts what memory recalls into its slot.

@@ -10,7 +10,7 @@ use crate::ledger::{Outcome, Sink};
 use crate::take::Progress;
 use crate::take::threads::in_order;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::input::{CacheRules, Limits};
+use ctxsim_input::{CacheRules, Limits};
 
 /// What some simulations came to, recovery by recovery: all of them to the same.
 type SameLedgers<L> = (Vec<usize>, Vec<L>);

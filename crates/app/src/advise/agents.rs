@@ -1,0 +1,240 @@
+//! What users of agents can set: one file per agent in `assumptions/settings/`.
+
+use std::sync::OnceLock;
+
+use indexmap::IndexMap;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_input::PolicyFile;
+use ctxsim_input::policy::{Apply, Lanes};
+use ctxsim_input::text::decode::{Format, decode};
+
+/// The files, with their paths.
+const FILES: &[(&str, &str)] = ctxsim_assumptions::SETTINGS;
+
+/// An agent and what its users can set.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Agent {
+    /// Its name.
+    pub name: String,
+    /// The formats of recordings that are its logs.
+    pub formats: Vec<String>,
+    /// The bundled policies that are its own; every setting of these is a setting here, or is left out with the reason.
+    pub policies: Vec<String>,
+    /// The day on which the sources were read.
+    pub as_of: String,
+    /// Where the settings come from.
+    pub sources: Vec<String>,
+    /// Which other place of settings comes first, so that what is pasted may do nothing.
+    pub outranks: String,
+    /// Whether its logs stand in one folder per project.
+    #[serde(default)]
+    pub has_folders: bool,
+    /// What a model must be called for its settings to work; empty for any.
+    #[serde(default)]
+    pub needs_model: String,
+    /// The settings.
+    pub settings: Vec<AgentSetting>,
+    /// Settings that are not varied.
+    #[serde(default)]
+    pub left_out: Vec<FixedSetting>,
+    /// What only its maintainers can change.
+    #[serde(default)]
+    pub wishes: Vec<Wish>,
+}
+
+/// One setting.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AgentSetting {
+    /// Its key; dots part the levels of a file.
+    pub key: String,
+    /// What it decides.
+    pub about: String,
+    /// Where it is written.
+    pub at: String,
+    /// The file of one project, if there is one.
+    pub project: Option<String>,
+    /// The form of that place.
+    pub form: SettingsForm,
+    /// Whether its value is written as a text.
+    #[serde(default)]
+    pub is_text: bool,
+    /// Whose sessions it changes.
+    #[serde(default)]
+    pub lane: Lanes,
+    /// The first version that has it, if that is known.
+    pub since: Option<String>,
+    /// What it may be.
+    pub range: String,
+    /// What is tried.
+    pub values: Vec<String>,
+    /// What holds if nobody sets it.
+    pub default: String,
+    /// How a log shows the value in force, if it does.
+    pub shown_by: Option<ShownBy>,
+    /// Values that leave it as if nobody had set it.
+    #[serde(default)]
+    pub unset: Vec<String>,
+    /// The least value, if smaller ones do not count.
+    pub least: Option<u64>,
+    /// Variables of the environment that say the same and outrank it, the first before the others.
+    #[serde(default)]
+    pub variables: Vec<SettingVariable>,
+    /// Variables that say the same and count where it is not set.
+    #[serde(default)]
+    pub fallbacks: Vec<SettingVariable>,
+    /// Other settings that must be in force, or it does nothing.
+    #[serde(default)]
+    pub needs: IndexMap<String, String>,
+    /// What the values of a log are called here.
+    #[serde(default)]
+    pub names: IndexMap<String, String>,
+    /// What is written where the form is `code`; `{{ value }}` is the value.
+    pub write: Option<String>,
+    /// The inside of the policy that it becomes; `{{ value }}` is the value.
+    pub plays: String,
+    /// Parameters that move with it and are no settings themselves.
+    #[serde(default)]
+    pub follows: Vec<String>,
+    /// What else it changes.
+    pub effects: String,
+    /// Who says so.
+    pub source: String,
+}
+
+/// A variable of the environment that says what a setting says.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SettingVariable {
+    /// Its name.
+    pub name: String,
+    /// What it says if it is on; without that, its own value.
+    pub value: Option<String>,
+}
+
+/// The form of a place of settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SettingsForm {
+    /// A JSON object.
+    Json,
+    /// A TOML table.
+    Toml,
+    /// Variables of the environment.
+    Env,
+    /// Code, or the body of a request.
+    Code,
+}
+
+/// How a log shows a value in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ShownBy {
+    /// By the lifetimes of what was written to the cache.
+    Lifetimes,
+    /// By the smallest prompt before a compaction, and so many tokens more.
+    Compactions(u64),
+    /// By the smallest prompt before a compaction: what the window has more than it.
+    Reserve,
+}
+
+/// A setting that is not varied.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FixedSetting {
+    /// Its key.
+    pub key: String,
+    /// Why.
+    pub reason: String,
+    /// The parameters of the agent's policies that it moves.
+    #[serde(default)]
+    pub params: Vec<String>,
+}
+
+/// What only an agent's maintainers can change.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wish {
+    /// What it would do.
+    pub about: String,
+    /// Why no user can set it.
+    pub reason: String,
+    /// Whose sessions it changes.
+    #[serde(default)]
+    pub lane: Lanes,
+    /// The inside of the policy that it becomes.
+    pub plays: String,
+}
+
+impl Agent {
+    /// Returns all that are known, by the names of their files.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn all() -> Result<&'static IndexMap<String, Self>, Vec<Diagnostic>> {
+        static READ: OnceLock<Result<IndexMap<String, Agent>, Vec<Diagnostic>>> = OnceLock::new();
+        let read = || {
+            let named =
+                |path: &str| path.rsplit('/').next().unwrap_or(path).trim_end_matches(".toml").to_owned();
+            FILES.iter().map(|(path, text)| Ok((named(path), decode(text, Format::Toml)?))).collect()
+        };
+        READ.get_or_init(read).as_ref().map_err(Clone::clone)
+    }
+
+    /// Returns the setting of a key.
+    pub fn setting(&self, key: &str) -> Option<&AgentSetting> {
+        self.settings.iter().find(|it| it.key == key)
+    }
+}
+
+impl AgentSetting {
+    /// Returns the policy of a value, without what its base says.
+    ///
+    /// # Errors
+    /// The template or the policy is broken.
+    pub fn policy(&self, value: &str) -> Result<PolicyFile, Vec<Diagnostic>> {
+        decoded(&filled(&self.plays, value)?)
+    }
+
+    /// Returns what is written where its place has no form of its own.
+    pub(super) fn code(&self, value: &str) -> Option<String> {
+        filled(self.write.as_ref()?, value).ok()
+    }
+}
+
+impl Wish {
+    /// Returns the policy, without what its base says.
+    ///
+    /// # Errors
+    /// The policy is broken.
+    pub fn policy(&self) -> Result<PolicyFile, Vec<Diagnostic>> {
+        decoded(&self.plays)
+    }
+}
+
+/// Reads the inside of a policy file.
+fn decoded(inside: &str) -> Result<PolicyFile, Vec<Diagnostic>> {
+    decode(&format!("(name: \"\", about: \"\", {inside})"), Format::Ron)
+}
+
+/// Fills a value in; one that is a number is one.
+fn filled(template: &str, value: &str) -> Result<String, Vec<Diagnostic>> {
+    let number = value.parse::<u64>().map(Value::from).ok();
+    let values = Map::from_iter([("value".to_owned(), number.unwrap_or_else(|| Value::from(value)))]);
+    let filled = Apply { at: String::new(), write: template.to_owned() }.filled(values);
+    let broken = || vec![Diagnostic::at(Code::SettingBroken, "", format!("cannot fill in `{template}`"))];
+    filled.map(|it| it.write).ok_or_else(broken)
+}
+
+/// Returns whether one version is older than another; unknown parts count as 0.
+pub(super) fn is_older(version: &str, than: &str) -> bool {
+    let parts = |text: &str| -> Vec<u64> {
+        let digits = |it: &str| it.chars().take_while(char::is_ascii_digit).collect::<String>();
+        text.split('.').map(|it| digits(it).parse().unwrap_or(0)).collect()
+    };
+    parts(version) < parts(than)
+}

@@ -1,0 +1,62 @@
+//! Settings as text to paste.
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+
+use super::agents::{AgentSetting, SettingsForm};
+use ctxsim_report::advise::Paste;
+
+/// A value of a setting.
+pub type Chosen<'a> = (&'a AgentSetting, &'a str);
+
+/// Returns what to paste, place by place.
+pub fn pastes(chosen: &[Chosen<'_>]) -> Vec<Paste> {
+    let mut places: IndexMap<&str, Vec<Chosen<'_>>> = IndexMap::new();
+    chosen.iter().for_each(|it| places.entry(&it.0.at).or_default().push(*it));
+    let paste = |(at, chosen): (&str, Vec<Chosen<'_>>)| Paste {
+        at: at.to_owned(),
+        project: chosen
+            .iter()
+            .map(|it| it.0.project.clone())
+            .collect::<Option<Vec<_>>>()
+            .and_then(|it| it.into_iter().next()),
+        text: text(&chosen),
+    };
+    places.into_iter().map(paste).collect()
+}
+
+/// Writes settings of one place.
+fn text(chosen: &[Chosen<'_>]) -> String {
+    let form = chosen.first().map_or(SettingsForm::Code, |it| it.0.form);
+    let line = |(setting, value): &Chosen<'_>| match form {
+        SettingsForm::Toml if setting.is_text => format!("{} = \"{value}\"", setting.key),
+        SettingsForm::Toml => format!("{} = {value}", setting.key),
+        SettingsForm::Env => format!("export {}={value}", setting.key),
+        SettingsForm::Code | SettingsForm::Json => setting.code(value).unwrap_or_default(),
+    };
+    match form {
+        SettingsForm::Json => json(chosen),
+        _ => chosen.iter().map(line).collect::<Vec<_>>().join("\n"),
+    }
+}
+
+/// Writes settings as one JSON object.
+fn json(chosen: &[Chosen<'_>]) -> String {
+    let mut root = Map::new();
+    for (setting, value) in chosen {
+        let plain = serde_json::from_str(value).ok().filter(|_| !setting.is_text);
+        let leaf = plain.unwrap_or_else(|| Value::from(*value));
+        let mut level = &mut root;
+        let mut steps = setting.key.split('.').peekable();
+        while let Some(step) = steps.next() {
+            if steps.peek().is_none() {
+                level.insert(step.to_owned(), leaf);
+                break;
+            }
+            let below = level.entry(step).or_insert_with(|| Value::Object(Map::new()));
+            let Value::Object(below) = below else { break };
+            level = below;
+        }
+    }
+    serde_json::to_string_pretty(&root).unwrap_or_default()
+}

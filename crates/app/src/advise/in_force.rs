@@ -1,0 +1,152 @@
+//! The settings in force: as a settings file says, else as the logs show, else the agent's defaults.
+
+use std::cmp::Ordering;
+
+use super::agents::{Agent, AgentSetting, ShownBy, is_older};
+use super::play::SeenLog;
+use super::stated::FileSettings;
+use super::states::SettingValues;
+use ctxsim_base::grid::numbers::thousands;
+use ctxsim_base::quantity::Tokens;
+use ctxsim_report::advise::{From, InForce, UntriedSetting};
+
+/// What is known of the settings in force in some sessions of an agent.
+pub(super) struct Force<'a> {
+    pub(super) agent: &'a Agent,
+    pub(super) seen: Vec<&'a SeenLog>,
+    /// What the settings file says.
+    pub(super) file: FileSettings,
+}
+
+impl Force<'_> {
+    /// Returns the value of a setting, if the file says it, or if all sessions show the same.
+    pub(super) fn value(&self, setting: &AgentSetting) -> Option<String> {
+        self.file.values.get(&setting.key).cloned().or_else(|| self.shown(setting))
+    }
+
+    /// Returns what a setting needs that is not in force: without it, it does nothing.
+    pub(super) fn unmet<'s>(&self, setting: &'s AgentSetting) -> Option<(&'s String, &'s String)> {
+        let in_force = |key: &String| self.value(self.agent.setting(key)?);
+        setting.needs.iter().find(|(key, value)| in_force(key).as_ref() != Some(*value))
+    }
+
+    /// Returns the settings that can do something in some session.
+    pub(super) fn effective(&self) -> impl Iterator<Item = &AgentSetting> {
+        let is_lane = |it: &&AgentSetting| self.seen.iter().any(|seen| it.lane.include(seen.is_of_agent));
+        self.agent.settings.iter().filter(is_lane).filter(|it| self.unmet(it).is_none())
+    }
+
+    /// Returns the settings that are not tried, with the reasons.
+    pub(super) fn left_out(&self) -> Vec<UntriedSetting> {
+        let unmet = self.agent.settings.iter().filter_map(|it| {
+            let (key, value) = self.unmet(it)?;
+            let reason = format!("it needs `{key}={value}`, which is not in force in all sessions");
+            Some(UntriedSetting { key: it.key.clone(), reason })
+        });
+        let known = self.agent.left_out.iter();
+        unmet
+            .chain(known.map(|it| UntriedSetting { key: it.key.clone(), reason: it.reason.clone() }))
+            .collect()
+    }
+
+    /// Returns all settings with what is in force, and who says so.
+    pub(super) fn all(&self) -> Vec<InForce> {
+        let one = |setting: &AgentSetting| {
+            let log = || self.told(setting).map(|it| (it, From::Log));
+            let file = self.file.values.get(&setting.key).map(|it| (it.clone(), From::File));
+            let (value, from) = file.or_else(log).unwrap_or_else(|| (setting.default.clone(), From::Default));
+            let variable = self.file.variables.get(&setting.key).cloned();
+            InForce { key: setting.key.clone(), about: setting.about.clone(), value, from, variable }
+        };
+        self.agent.settings.iter().map(one).collect()
+    }
+
+    /// Returns the values in force of some settings, if all of them are known and later sessions can be played with them: what a
+    /// compaction took out of a log cannot be put back, but lifetimes change no prompt.
+    pub(super) fn playable<'k>(&self, keys: impl Iterator<Item = &'k String>) -> Option<SettingValues> {
+        let known = |key: &String| {
+            let setting = self.agent.setting(key).filter(|it| it.shown_by == Some(ShownBy::Lifetimes))?;
+            Some((key.clone(), self.value(setting)?))
+        };
+        keys.map(known).collect()
+    }
+
+    /// Returns the oldest and the newest version.
+    pub(super) fn versions(&self) -> Option<[String; 2]> {
+        let mut all: Vec<&String> =
+            self.seen.iter().map(|it| &it.version).filter(|it| !it.is_empty()).collect();
+        all.sort_by(|one, other| match (is_older(one, other), is_older(other, one)) {
+            (true, _) => Ordering::Less,
+            (_, true) => Ordering::Greater,
+            _ => Ordering::Equal,
+        });
+        Some([all.first()?, all.last()?].map(|it| (*it).clone()))
+    }
+
+    /// Returns the value of a setting that all sessions show alike, if they do.
+    fn shown(&self, setting: &AgentSetting) -> Option<String> {
+        if setting.shown_by? != ShownBy::Lifetimes {
+            return None;
+        }
+        match self.lives(setting) {
+            [0, 0] => None,
+            [_, 0] => Some(setting.called("5m")),
+            [0, _] => Some(setting.called("1h")),
+            _ => None,
+        }
+    }
+
+    /// Counts the sessions that wrote for a short time, and those that wrote for a long one.
+    fn lives(&self, setting: &AgentSetting) -> [usize; 2] {
+        let own = self.seen.iter().filter(|it| setting.lane.include(it.is_of_agent));
+        own.fold([0; 2], |n, it| {
+            let is_long = it.written[1] > it.written[0];
+            let is_any = it.written != [0; 2];
+            [n[0] + usize::from(is_any && !is_long), n[1] + usize::from(is_long)]
+        })
+    }
+
+    /// Says what the logs show of a setting.
+    fn told(&self, setting: &AgentSetting) -> Option<String> {
+        match setting.shown_by? {
+            ShownBy::Lifetimes => {
+                let [short, long] = self.lives(setting);
+                let [five, hour] = ["5m", "1h"].map(|it| setting.called(it));
+                let both = || format!("{five} in {short} sessions, {hour} in {long}");
+                self.shown(setting).or_else(|| (short + long > 0).then(both))
+            }
+            ShownBy::Compactions(more) => {
+                let (trigger, of) = self.lowest_compaction()?;
+                Some(format!(
+                    "at most {} ({of} had {} tokens)",
+                    thousands(trigger + more),
+                    thousands(trigger)
+                ))
+            }
+            ShownBy::Reserve => {
+                let (trigger, of) = self.lowest_compaction()?;
+                let window =
+                    self.seen.iter().filter(|it| !it.compacted_at.is_empty()).map(|it| it.window).min()?;
+                let reserve = window.checked_sub(trigger)?;
+                Some(format!("at least {} ({of} had {} tokens)", thousands(reserve), thousands(trigger)))
+            }
+        }
+    }
+
+    /// Returns the smallest prompt before a compaction, and what it is.
+    fn lowest_compaction(&self) -> Option<(Tokens, String)> {
+        let all = || self.seen.iter().flat_map(|it| &it.compacted_at).copied();
+        let of = match all().count() {
+            1 => "the prompt before a compaction".to_owned(),
+            n => format!("the smallest of {n} prompts before a compaction"),
+        };
+        Some((all().min()?, of))
+    }
+}
+
+impl AgentSetting {
+    /// Returns what a value of the logs is called.
+    pub(crate) fn called(&self, value: &str) -> String {
+        self.names.get(value).map_or(value, String::as_str).to_owned()
+    }
+}

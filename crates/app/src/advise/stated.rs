@@ -1,0 +1,254 @@
+//! What a settings file says: its values in the places where the agent looks for them, each checked before it is played.
+
+use indexmap::{IndexMap, IndexSet};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::agents::{Agent, AgentSetting, SettingVariable, SettingsForm};
+use super::states::SettingValues;
+use ctxsim_base::diag::{Code, Diagnostic, Place};
+use ctxsim_base::error::Error;
+use ctxsim_base::grid::numbers::listed;
+use ctxsim_base::quantity::Decimal;
+use ctxsim_input::Source;
+use ctxsim_input::text::source::line_column;
+
+/// The member of a file in which it sets variables of the environment.
+const ENV: &str = "env";
+
+/// The settings that a file sets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileSettings {
+    /// The values, by key.
+    pub values: SettingValues,
+    /// The variables that say some of them, by key.
+    pub variables: IndexMap<String, String>,
+    /// What a reader must know of the file.
+    pub notes: Vec<String>,
+}
+
+/// A value, where it stands, and the variable that says it.
+struct SettingStated {
+    value: String,
+    at: Option<usize>,
+    variable: Option<String>,
+}
+
+/// A text of settings.
+struct SettingsText<'t> {
+    text: &'t str,
+    is_json: bool,
+    toml: Source,
+}
+
+impl FileSettings {
+    /// Reads the settings of an agent from a file; one that sets nothing known leaves everything to the logs, and says so.
+    ///
+    /// # Errors
+    /// The text is not of the form of the agent's places, or it has values that cannot be used, all of them at once.
+    pub fn read(agent: &Agent, file: &str, text: &str) -> Result<Self, Error> {
+        let read = SettingsText::new(agent, file, text)?;
+        let mut all = Self::default();
+        let mut problems = Vec::new();
+        for setting in &agent.settings {
+            match read.stated(setting).map(|it| (setting.checked(&it.value), it)) {
+                Some((Ok(Some(value)), it)) => {
+                    all.values.insert(setting.key.clone(), value);
+                    all.variables.extend(it.variable.map(|it| (setting.key.clone(), it)));
+                }
+                Some((Err(help), it)) => problems.push(unusable(agent, file, text, (setting, &it), help)),
+                Some((Ok(None), _)) | None => {}
+            }
+        }
+        if !problems.is_empty() {
+            return Err(problems.into());
+        }
+        if all.values.is_empty() {
+            let name = &agent.name;
+            all.notes.push(format!(
+                "{file} sets nothing of {name} that is played here, so the logs and the agent's defaults decide."
+            ));
+        }
+        all.notes.extend(read.left_out(agent).map(|it| format!("{file} also sets {it}, not played here.")));
+        Ok(all)
+    }
+
+    /// Returns the variable that keeps a setting of the file from being heeded.
+    pub(super) fn outranked_by(&self, setting: &AgentSetting) -> Option<&String> {
+        let variable = self.variables.get(&setting.key)?;
+        let outranks = |it: &SettingVariable| variable.strip_prefix(ENV) == Some(&format!(".{}", it.name));
+        setting.variables.iter().any(outranks).then_some(variable)
+    }
+}
+
+impl<'t> SettingsText<'t> {
+    fn new(agent: &Agent, file: &str, text: &'t str) -> Result<Self, Error> {
+        let has = |form: SettingsForm| agent.settings.iter().any(|it| it.form == form);
+        let is_blank = text.trim().is_empty();
+        let is_json_alone = agent.settings.iter().all(|it| it.form == SettingsForm::Json) && !is_blank;
+        let is_json = has(SettingsForm::Json) && text.trim_start().starts_with('{') || is_json_alone;
+        if is_json {
+            serde_json::from_str::<IndexMap<String, &RawValue>>(text).map_err(|it| broken(file, &it))?;
+        }
+        Ok(Self { text, is_json, toml: Source::new(file, ctxsim_input::Format::Toml, text) })
+    }
+
+    /// Returns what is in force of a setting by the text: variables that outrank it, the setting, and variables that it outranks.
+    fn stated(&self, setting: &AgentSetting) -> Option<SettingStated> {
+        let by = |all: &[SettingVariable]| all.iter().find_map(|it| self.variable(it));
+        let own = || {
+            let (value, at) = self.value(setting)?;
+            Some(SettingStated { value, at, variable: None })
+        };
+        by(&setting.variables).or_else(own).or_else(|| by(&setting.fallbacks))
+    }
+
+    /// Returns what a variable says of a setting.
+    fn variable(&self, variable: &SettingVariable) -> Option<SettingStated> {
+        let (said, at) = self.json(&format!("{ENV}.{}", variable.name)).filter(|_| self.is_json)?;
+        let is_off = ["", "0", "false"].contains(&said.as_str());
+        let value = match &variable.value {
+            Some(_) if is_off => return None,
+            Some(value) => value.clone(),
+            None => said,
+        };
+        Some(SettingStated { value, at, variable: Some(format!("{ENV}.{}", variable.name)) })
+    }
+
+    /// Returns the value of a setting at its own place, and where that is.
+    fn value(&self, setting: &AgentSetting) -> Option<(String, Option<usize>)> {
+        let bare = |it: &str| it.trim_matches('"').to_owned();
+        match setting.form {
+            SettingsForm::Json => self.json(&setting.key).filter(|_| self.is_json),
+            SettingsForm::Toml => {
+                let span = self.toml.find(&setting.key).filter(|_| self.toml.gives(&setting.key))?;
+                Some((bare(&self.text.get(span.clone())?.replace('_', "")), Some(span.start)))
+            }
+            SettingsForm::Env => {
+                let value = variable(self.text, &setting.key)?;
+                Some((bare(value), Some(offset(self.text, value))))
+            }
+            SettingsForm::Code => Some((bare(&within(self.text, setting.write.as_ref()?)?), None)),
+        }
+    }
+
+    /// Returns a value of a JSON document by its dotted path, and where it is; nothing of what is null.
+    fn json(&self, path: &str) -> Option<(String, Option<usize>)> {
+        let mut raw: &RawValue = serde_json::from_str(self.text).ok()?;
+        for step in path.split('.') {
+            let mut members: IndexMap<String, &RawValue> = serde_json::from_str(raw.get()).ok()?;
+            raw = members.swap_remove(step)?;
+        }
+        let value = match serde_json::from_str(raw.get()).ok()? {
+            Value::Null => return None,
+            Value::String(text) => text,
+            _ => raw.get().to_owned(),
+        };
+        Some((value, Some(offset(self.text, raw.get()))))
+    }
+
+    /// Names what the text sets of an agent's settings that are not varied.
+    fn left_out(&self, agent: &Agent) -> Option<String> {
+        let read = |it: &AgentSetting| [&it.variables[..], &it.fallbacks].concat();
+        let read: IndexSet<String> = agent.settings.iter().flat_map(read).map(|it| it.name).collect();
+        let names = agent.left_out.iter().flat_map(|it| it.key.split(", ")).filter(|it| !read.contains(*it));
+        let is_set = |it: &&str| {
+            self.is_json && (self.json(it).is_some() || self.json(&format!("{ENV}.{it}")).is_some())
+        };
+        let set: Vec<String> = names.filter(is_set).map(|it| format!("`{it}`")).collect();
+        (!set.is_empty()).then(|| listed(&set))
+    }
+}
+
+impl AgentSetting {
+    /// Returns a value as it is played, or nothing if it leaves the setting as if nobody had set it.
+    ///
+    /// # Errors
+    /// What to write in its place.
+    fn checked(&self, value: &str) -> Result<Option<String>, String> {
+        if self.unset.iter().any(|it| it == value) {
+            return Ok(None);
+        }
+        let example =
+            self.values.first().map_or_else(String::new, |it| format!("write `{it}`, for example; "));
+        let help = format!("{example}what it takes: {}", self.range);
+        if self.values.iter().all(|it| it.parse::<u64>().is_ok()) {
+            let number = value.parse::<u64>();
+            let meant = number.as_ref().ok().copied().or_else(|| meant(value));
+            if let Some(least) = self.least.filter(|least| meant.is_some_and(|it| it < *least)) {
+                return Err(format!("write `{least}` or more"));
+            }
+            if number.is_err() {
+                return Err(meant.map_or(help, |it| format!("write `{it}`")));
+            }
+        } else if self.values.iter().all(|it| it.parse::<f64>().is_ok()) {
+            // A share of the window; no agent takes more than all of it.
+            if !value.parse::<f64>().is_ok_and(|it| it > 0.0 && it <= 1.0) {
+                return Err(help);
+            }
+        } else if !self.values.iter().any(|it| it == value) {
+            return Err(format!("what it takes: {}", self.range));
+        }
+        self.policy(value).map(|_| Some(value.to_owned())).map_err(|_| help)
+    }
+}
+
+/// Returns the whole number that somebody meant who wrote it for people: `160k`, `1.5M`, `160,000`.
+fn meant(value: &str) -> Option<u64> {
+    let digits: String = value.trim().chars().filter(|it| ![',', '_', ' '].contains(it)).collect();
+    let scaled = |unit: char, places| Some((digits.strip_suffix([unit, unit.to_ascii_uppercase()])?, places));
+    let (number, places) = scaled('k', 3).or_else(|| scaled('m', 6)).unwrap_or((&digits, 0));
+    Decimal::parse(number)?.scaled(places)
+}
+
+/// Returns a variable that a script or a list of variables sets, the last time that it does.
+fn variable<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let lines = text.lines().rev().map(|it| it.trim().trim_start_matches("export ").trim());
+    let mut set = lines.filter_map(|it| it.split_once('=')).filter(|it| it.0.trim() == name);
+    set.next().map(|it| it.1.trim().trim_matches('\''))
+}
+
+/// Returns what stands in a text where a template has its value, whatever blanks there are.
+fn within(text: &str, template: &str) -> Option<String> {
+    let dense = |it: &str| it.split_whitespace().collect::<String>();
+    let (before, after) = template.split_once("{{ value }}")?;
+    let text = dense(text);
+    let rest = &text[text.find(&dense(before))? + dense(before).len()..];
+    Some(rest[..rest.find(&dense(after))?].to_owned())
+}
+
+/// Returns where a part of a text begins in it.
+fn offset(text: &str, part: &str) -> usize {
+    (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
+}
+
+/// Says that a file is no JSON.
+fn broken(file: &str, error: &serde_json::Error) -> Error {
+    let mut problem = Diagnostic::at(Code::SettingsSyntax, "", format!("this is not a JSON object: {error}"));
+    file.clone_into(&mut problem.place.file);
+    problem.place.line_column = Some((error.line().max(1), error.column().max(1)));
+    vec![
+        problem
+            .help("give the agent's own settings file; JSON has no comments and no comma before a bracket"),
+    ]
+    .into()
+}
+
+/// Says that a value cannot be used.
+fn unusable(
+    agent: &Agent,
+    file: &str,
+    text: &str,
+    (setting, stated): (&AgentSetting, &SettingStated),
+    help: String,
+) -> Diagnostic {
+    let field = stated.variable.as_ref().unwrap_or(&setting.key);
+    let message = format!("`{}` is not a value of {}", stated.value, agent.name);
+    let place = Place {
+        file: file.to_owned(),
+        field: field.clone(),
+        span: None,
+        line_column: stated.at.map(|it| line_column(text, it)),
+    };
+    Diagnostic { place, ..Diagnostic::at(Code::SettingValue, "", message).help(help) }
+}

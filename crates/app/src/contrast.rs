@@ -1,0 +1,324 @@
+//! Compares two policies of a plan on each of its loads: paired runs, and the explanation of the differences.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use super::Plan;
+use super::reads::check_same_work;
+use super::session::session_report;
+use crate::catalog::{Catalog, Kind, Loaded};
+use ctxsim_base::error::Error;
+use ctxsim_base::grid::shell::quoted;
+use ctxsim_base::quantity::Cost;
+use ctxsim_engine::explain::breaks::Break;
+use ctxsim_engine::ledger::pairing::{RequestId, paired};
+use ctxsim_engine::ledger::{NeedRow, Rows};
+use ctxsim_engine::price::by_request::RequestCost;
+use ctxsim_engine::take::{FailedRuns, Load, Progress, Sinks, Taken, TrialQuestion};
+use ctxsim_input::text::decode::to_json;
+use ctxsim_input::{Policy, PolicyFile, Profile};
+use ctxsim_report::SessionReport;
+use ctxsim_report::contrast::{
+    Broken, ChangedStage, Contrast, ContrastPart, FactChange, FieldChange, NeedChange, RequestChange,
+};
+use ctxsim_report::explain::who;
+use ctxsim_report::sections::OWN;
+use ctxsim_timeline::Timeline;
+use ctxsim_timeline::evidence::{EARLIER, RUNNING};
+
+/// The most requests kept per load: no more are shown in all.
+const REQUESTS_KEPT: usize = 5;
+/// Fields of a policy that do not affect its behaviour.
+const SILENT: [&str; 6] = ["name", "about", "base", "sources", "as_of", "allows"];
+
+/// Returns what names each policy on a command line, with what is overridden.
+pub(super) fn arguments(catalog: &Catalog, policies: &[Loaded<PolicyFile>], set: &[String]) -> Vec<String> {
+    let set: String = set.iter().map(|it| format!(" --set {}", quoted(it))).collect();
+    let one = |it: &Loaded<PolicyFile>| {
+        format!("--policy {}{set}", quoted(&catalog.argument(Kind::Policy, &it.origin)))
+    };
+    policies.iter().map(one).collect()
+}
+
+/// Returns what names a load under each of its profiles on the command line of `explain`; nothing where requests are drawn, or are not
+/// those of a timeline.
+pub(super) fn explained(load: &Load) -> Vec<([String; 2], String)> {
+    if load.is_sampled || load.timeline().is_none() {
+        return Vec::new();
+    }
+    let of = |profile: &Profile| {
+        let name = &profile.name;
+        let at = if load.is_under_own_model { String::new() } else { format!(" --profile {}", quoted(name)) };
+        ([load.name.clone(), name.clone()], format!("{}{at}", load.arguments))
+    };
+    load.profiles.iter().map(of).collect()
+}
+
+impl Plan {
+    /// Compares pairs of the plan's policies, each a base and a candidate by index, under each profile, or
+    /// over all sessions if each runs under its own model's.
+    ///
+    /// # Errors
+    /// As [`Plan::open`], for all scenarios.
+    pub fn contrasts(
+        &self,
+        pairs: &[[usize; 2]],
+        threads: Option<usize>,
+        progress: Progress<'_>,
+    ) -> Result<Vec<Contrast>, Error> {
+        let of_loads = self.each(threads, progress, |load, progress| {
+            pairs.iter().try_for_each(|it| check_same_work(load, it))?;
+            let played = PlayedPair::new(load, &self.as_recorded, progress);
+            FailedRuns::none_of(played.taken.takes.iter().map(|it| &it.run))?;
+            let cells =
+                (0..load.profiles.len()).flat_map(|profile| pairs.iter().map(move |it| (profile, *it)));
+            let parts = cells.filter_map(|(profile, pair)| {
+                let under = if load.is_under_own_model { OWN } else { &load.profiles[profile].name };
+                Some(((pair, under.to_owned()), played.part(profile, pair, &self.arguments)?))
+            });
+            Ok(parts.collect::<Vec<_>>())
+        })?;
+        let of_loads = of_loads.into_iter().collect::<Result<Vec<_>, Error>>()?;
+        let mut groups: IndexMap<([usize; 2], String), Vec<ContrastPart>> = IndexMap::new();
+        for (key, part) in of_loads.into_iter().flatten() {
+            groups.entry(key).or_default().push(part);
+        }
+        Ok(groups.into_iter().filter_map(|((_, profile), parts)| Contrast::new(&parts, profile)).collect())
+    }
+}
+
+/// A load played, run by run, with what explains its runs.
+struct PlayedPair<'l> {
+    load: &'l Load,
+    session: Option<SessionReport>,
+    taken: Taken,
+}
+
+impl<'l> PlayedPair<'l> {
+    fn new(load: &'l Load, as_recorded: &Policy, progress: Progress<'_>) -> Self {
+        let billed = load.is_under_own_model.then_some(as_recorded);
+        let sinks =
+            Sinks { rows: true, trials: true, breaks: true, answers: true, assumptions: false, billed };
+        let taken = load.takes(&sinks, progress);
+        Self { load, session: session_report(load, as_recorded, taken.billed.as_deref()), taken }
+    }
+
+    /// Compares two policies under a profile; `None` if the load takes only one of them.
+    fn part(&self, profile: usize, pair: [usize; 2], arguments: &[String]) -> Option<ContrastPart> {
+        let load = self.load;
+        if pair.iter().any(|it| *it >= load.policies.len()) {
+            return None;
+        }
+        let takes = [self.taken.of(profile, pair[0])?, self.taken.of(profile, pair[1])?];
+        let runs = takes.map(|it| it.run.clone());
+        let pairs = if takes.iter().any(|it| it.trials.is_empty()) {
+            vec![runs.each_ref().map(|it| it.tally.clone())]
+        } else {
+            let [base, candidate] = takes.map(|it| it.trials.iter().cloned());
+            base.zip(candidate).map(Into::into).collect()
+        };
+        let policies = pair.map(|it| &*load.policies[it]);
+        let prices = &load.profiles[profile];
+        let at = if load.is_under_own_model {
+            String::new()
+        } else {
+            format!(" --profile {}", quoted(&prices.name))
+        };
+        // What was drawn, `explain` does not draw again.
+        let command = |side: usize, row: usize| {
+            let front = arguments.get(pair[side]).filter(|_| !load.is_sampled)?;
+            Some(format!("ctxsim explain {front} {}{at} --request {row}", load.arguments))
+        };
+        let rows = || Some([takes[0].rows.as_deref()?, takes[1].rows.as_deref()?]);
+        let costs = takes.map(|it| load.costs_by_request(it).unwrap_or_default());
+        // Needs have no pairs where the two live with different compactions.
+        let [base, candidate] = takes.map(|it| it.timeline.as_ref());
+        let shared = base.zip(candidate).filter(|(base, it)| Arc::ptr_eq(base, it)).map(|it| it.0);
+        Some(ContrastPart {
+            session: self.session.clone(),
+            runs,
+            pairs,
+            arguments: load.arguments.clone(),
+            breaks: broken(takes.map(|it| &*it.breaks), policies),
+            requests: rows()
+                .map(|it| requests(&load.name, it, [&costs[0], &costs[1]], command))
+                .unwrap_or_default(),
+            needs: rows().zip(shared).map(|(rows, it)| needs(&load.name, rows, it)).unwrap_or_default(),
+            facts: facts(&takes[0].answers, &takes[1].answers),
+            stages: stages(policies),
+            changed: fields(policies),
+        })
+    }
+}
+
+/// Returns prefixes that broke, by who broke them.
+fn broken(breaks: [&[Break]; 2], policies: [&Policy; 2]) -> IndexMap<String, [Broken; 2]> {
+    let mut all: IndexMap<String, [Broken; 2]> = IndexMap::new();
+    for (side, policy) in policies.into_iter().enumerate() {
+        for it in breaks[side] {
+            let sum = &mut all.entry(who(it.by, policy)).or_default()[side];
+            sum.times += 1;
+            sum.tokens += it.tokens;
+        }
+    }
+    all
+}
+
+/// Returns the requests whose costs differ most.
+fn requests(
+    scenario: &str,
+    rows: [&Rows; 2],
+    costs: [&[RequestCost]; 2],
+    command: impl Fn(usize, usize) -> Option<String>,
+) -> Vec<RequestChange> {
+    let usd = |side: usize, row: usize| costs[side].get(row).and_then(|it| it.request).unwrap_or_default();
+    let one = |places: [Option<usize>; 2]| {
+        let cost = |side: usize| places[side].map_or(Cost::default(), |row| usd(side, row));
+        (places, [cost(0), cost(1)])
+    };
+    let mut all: Vec<_> = paired(rows.map(|it| &*it.requests)).into_iter().map(one).collect();
+    all.retain(|(_, [base, candidate])| base != candidate);
+    all.sort_by_key(|(_, [base, candidate])| std::cmp::Reverse(base.apart(*candidate)));
+    let ids = rows.map(|it| RequestId::of_all(&it.requests));
+    let change = |(places, costs): ([Option<usize>; 2], [Cost; 2])| {
+        let (side, at) = [0, 1].into_iter().find_map(|side| Some((side, places[side]?)))?;
+        let row = rows[side].requests.get(at)?;
+        Some(RequestChange {
+            pair: *ids[side].get(at)?,
+            scenario: scenario.to_owned(),
+            turn: row.turn_ix,
+            step: row.step,
+            rows: places.map(|it| it.map(|it| it + 1)),
+            usd: costs.map(Cost::usd),
+            commands: [0, 1].map(|side| command(side, places[side]? + 1)),
+        })
+    };
+    all.into_iter().take(REQUESTS_KEPT).filter_map(change).collect()
+}
+
+/// Returns the needs that are met otherwise; a run that stopped early has fewer, and drawn needs have none in common.
+fn needs(scenario: &str, [base, candidate]: [&Rows; 2], timeline: &Timeline) -> Vec<NeedChange> {
+    let is_same = |(one, other): &(&NeedRow, &NeedRow)| {
+        (one.turn_ix, one.level, one.inferred) == (other.turn_ix, other.level, other.inferred)
+    };
+    let pairs = base.needs.iter().zip(&candidate.needs).filter(is_same);
+    let changed = pairs.filter(|(one, other)| one.weight > 0.0 && one.met != other.met);
+    let one = |(base, candidate): (&NeedRow, &NeedRow)| NeedChange {
+        scenario: scenario.to_owned(),
+        turn: base.turn_ix,
+        what: what(base, timeline),
+        weight: base.weight,
+        met: [base.met, candidate.met],
+    };
+    changed.map(one).collect()
+}
+
+/// Says what is needed.
+fn what(need: &NeedRow, timeline: &Timeline) -> String {
+    let level = serde_json::to_value(need.level).ok();
+    let level = level.as_ref().and_then(|it| it.as_str()).unwrap_or_default().to_owned();
+    let Some(inferred) = need.inferred else { return level };
+    match inferred.rule {
+        RUNNING => return "what the turn's user asked".to_owned(),
+        EARLIER => return "what was asked before".to_owned(),
+        _ => {}
+    }
+    let item = timeline.spine.items.get(inferred.item as usize);
+    let tool = item.and_then(|it| timeline.spine.tools.get_index(usize::from(it.tool)));
+    let tool = tool.map_or_else(String::new, |it| format!(" of {it}"));
+    format!("{level} of item {}{tool} ({})", inferred.item, inferred.rule)
+}
+
+/// Returns facts whose state is another one.
+fn facts(base: &[TrialQuestion], candidate: &[TrialQuestion]) -> IndexMap<[&'static str; 2], FactChange> {
+    let mut all: IndexMap<[&'static str; 2], FactChange> = IndexMap::new();
+    let pairs = base.iter().zip(candidate).filter(|(one, other)| one.state != other.state);
+    for (one, other) in pairs {
+        let sum = all.entry([one.state, other.state]).or_default();
+        if sum.n == 0 {
+            sum.example.clone_from(&one.what);
+        }
+        sum.n += 1;
+    }
+    all
+}
+
+/// Returns the stages that are not the same in both policies.
+fn stages(policies: [&Policy; 2]) -> Vec<ChangedStage> {
+    let place = |policy: &Policy, name: &str| policy.stages().iter().position(|it| it.name == name);
+    let names = policies.iter().flat_map(|it| it.stages()).map(|it| it.name.as_str());
+    let names = ctxsim_report::distinct(names);
+    let all = names.into_iter().map(|name| {
+        let places = policies.map(|it| place(it, name));
+        ChangedStage { name: name.to_owned(), places }
+    });
+    let is_changed = |it: &ChangedStage| match it.places {
+        [Some(base), Some(candidate)] => !is_same_stage(policies, [base, candidate]),
+        _ => true,
+    };
+    all.filter(is_changed).collect()
+}
+
+/// Returns whether two stages do the same, with the tables and the ladders that they use.
+fn is_same_stage(policies: [&Policy; 2], places: [usize; 2]) -> bool {
+    let [base, candidate] = [0, 1].map(|side| {
+        let stage = &policies[side].stages()[places[side]];
+        let rungs = policies[side].rungs(stage).map(|it| format!("{it:?}")).collect::<Vec<_>>();
+        (stage, rungs)
+    });
+    let has_same_tables =
+        policies[0].tables == policies[1].tables && policies[0].templates == policies[1].templates;
+    base == candidate && has_same_tables
+}
+
+/// Returns the fields that the policies say otherwise; a stage's field is left out where a parameter says the same.
+fn fields(policies: [&Policy; 2]) -> Vec<FieldChange> {
+    let changed = differences(policies.map(|it| leaves(&**it))).into_iter();
+    let (params, others): (Vec<_>, Vec<_>) = changed.partition(|it| it.field.starts_with("params."));
+    let is_said = |it: &FieldChange| params.iter().any(|param| param.says == it.says);
+    let others: Vec<FieldChange> = others.into_iter().filter(|it| !is_said(it)).collect();
+    params.into_iter().chain(others).collect()
+}
+
+/// Returns what an input says that affects what it does, by field.
+pub(super) fn leaves<T: serde::Serialize>(spec: &T) -> IndexMap<String, String> {
+    let mut leaves = IndexMap::new();
+    if let Ok(serde_json::Value::Object(mut fields)) = to_json(spec) {
+        fields.retain(|name, _| !SILENT.contains(&name.as_str()));
+        collect(&serde_json::Value::Object(fields), String::new(), &mut leaves);
+    }
+    leaves
+}
+
+/// Returns the fields that two inputs say otherwise.
+pub(super) fn differences([base, candidate]: [IndexMap<String, String>; 2]) -> Vec<FieldChange> {
+    let paths = ctxsim_report::distinct(base.keys().chain(candidate.keys()));
+    let changed = paths.into_iter().filter(|it| base.get(*it) != candidate.get(*it)).map(|it| FieldChange {
+        field: it.clone(),
+        says: [base.get(it).cloned(), candidate.get(it).cloned()],
+    });
+    changed.collect()
+}
+
+/// Collects the leaves of a tree; elements of a list go by name, if they have one.
+fn collect(value: &serde_json::Value, at: String, leaves: &mut IndexMap<String, String>) {
+    let below = |step: &str| if at.is_empty() { step.to_owned() } else { format!("{at}.{step}") };
+    match value {
+        serde_json::Value::Object(fields) => {
+            fields.iter().for_each(|(name, inner)| collect(inner, below(name), leaves));
+        }
+        serde_json::Value::Array(all) if all.iter().any(serde_json::Value::is_object) => {
+            for (nth, inner) in all.iter().enumerate() {
+                let name = inner.get("name").and_then(|it| it.as_str());
+                // A name that is a sentence ends before the dot of the path.
+                let name = name.map_or(nth.to_string(), |it| it.trim_end_matches('.').to_owned());
+                collect(inner, below(&name), leaves);
+            }
+        }
+        serde_json::Value::Null => {}
+        leaf => {
+            leaves.insert(at, leaf.to_string());
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! A scenario of a plan, before and after it is opened.
+
+use std::sync::Arc;
+
+use super::index::Indexing;
+use super::load;
+use super::models::ModelProfiles;
+use super::reads::problem;
+use super::selection::{NewestCandidate, Selection};
+use super::twins::TWIN;
+use crate::catalog::{Loaded, Origin};
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::error::Error;
+use ctxsim_base::grid::shell::quoted;
+use ctxsim_engine::take::{Load, World};
+use ctxsim_input::policy::matches_any;
+use ctxsim_input::profile::cache::{Invalidates, Qualified};
+use ctxsim_input::scenario::{self, RecoveryMode};
+use ctxsim_input::{CacheRules, Policy, Profile, ScenarioFile};
+use ctxsim_timeline::import::{Glance, Indexed};
+
+/// A scenario that has passed every rule except those of its recording, which is read when it is opened.
+#[derive(Clone, Debug)]
+pub struct ReadyLoad {
+    /// Its name; each session of a recording with several has its own.
+    pub name: String,
+    pub seed: u64,
+    /// The policies with their parameters for this scenario.
+    pub policies: Vec<Arc<Policy>>,
+    /// What names it and all others on a command line.
+    pub(super) among: String,
+    /// Whether a folder or a pattern matched it, so that it may not be a scenario at all.
+    pub(super) is_searched: bool,
+    /// What the index tells of it, if it is a recording among several.
+    pub(super) indexing: Indexing,
+    /// Whether its recorded sessions run under the profiles of their own models.
+    pub(super) under_own_model: bool,
+    /// Whether a replay of block ids uses only the first policy, because none was requested.
+    pub(super) replays_once: bool,
+    /// The scenario as read.
+    pub(super) loaded: Loaded<ScenarioFile>,
+    /// The scenario as played.
+    pub(super) spec: ScenarioFile,
+}
+
+impl ReadyLoad {
+    /// Makes or reads what it plays.
+    pub(super) fn open(&self, named: &[Profile], models: &ModelProfiles) -> Result<Vec<Load>, Error> {
+        let workloads = load::workloads(&self.loaded, &self.spec, &self.indexing.beside)?;
+        let loads = self.loads(workloads, named, models)?;
+        let is_unknown = |it: &Load| it.profiles.is_empty() && it.world.model().is_some();
+        match loads.first().and_then(|it| it.world.model()).filter(|_| loads.iter().all(is_unknown)) {
+            Some(model) => self.of_model(model, models).map(|_| loads.clone()),
+            None => Ok(loads),
+        }
+    }
+
+    /// Makes a load of each workload; one whose model has no profile is under none.
+    pub(super) fn loads(
+        &self,
+        workloads: Vec<Arc<dyn World>>,
+        named: &[Profile],
+        models: &ModelProfiles,
+    ) -> Result<Vec<Load>, Error> {
+        let has_several = workloads.len() > 1;
+        let ready = |workload| {
+            let load = self.ready(workload, named, models)?;
+            let is_told = !self.indexing.beside.is_empty();
+            let session = if has_several || is_told {
+                format!(" --session {}", quoted(&load.name))
+            } else {
+                String::new()
+            };
+            // What others tell of a session is told where they are named, too.
+            let named = if is_told { self.among.clone() } else { self.argument() };
+            let arguments = format!("{named}{session}");
+            let session = load.name.strip_prefix(&self.spec.name).and_then(|it| it.strip_prefix('/'));
+            let is_twin = session.is_some_and(|it| self.indexing.twins.contains(it));
+            Ok(Load { arguments, is_twin, project: self.project(), ..load })
+        };
+        workloads.into_iter().map(ready).collect()
+    }
+
+    /// Returns the profile of a model that the recording names.
+    fn of_model<'m>(&self, model: &str, models: &'m ModelProfiles) -> Result<&'m Profile, Error> {
+        models.of(model).map_err(|mut it| {
+            it.place.file = self.loaded.origin.label();
+            vec![*it].into()
+        })
+    }
+
+    /// Glances at the sessions of its recording; nothing where it is none, or where it has no session that can be used.
+    pub(super) fn glances(&self) -> Option<Vec<Glance>> {
+        let scanned: Option<Vec<Glance>> = self.indexing.sessions.iter().map(Indexed::glance).collect();
+        scanned
+            .filter(|it| !it.is_empty())
+            .or_else(|| load::glances(&self.loaded, &self.spec).filter(|it| !it.is_empty()))
+    }
+
+    /// Returns what its sessions are where only the newest are asked for; none where a model has no profile.
+    pub(super) fn candidates(
+        &self,
+        sessions: &[Glance],
+        selection: &Selection,
+        named: &[Profile],
+        models: &ModelProfiles,
+    ) -> Vec<NewestCandidate> {
+        let candidate = |it: &Glance| {
+            if self.indexing.twins.contains(&it.session) {
+                return Some(NewestCandidate::Refused(TWIN.to_owned()));
+            }
+            let model = it.main_model();
+            let own = model.filter(|_| self.under_own_model).map(|it| models.of(&it.name));
+            let own = own.transpose().ok()?;
+            let named = if own.is_some() { Vec::new() } else { self.fitting(named).ok()? };
+            let names = own.into_iter().chain(&named).map(|it| it.name.as_str());
+            Some(selection.candidate_of(it.last_ms, model, names))
+        };
+        sessions.iter().map(candidate).collect::<Option<_>>().unwrap_or_default()
+    }
+
+    /// Returns the folder of its recording.
+    fn project(&self) -> String {
+        let is_recorded = matches!(self.spec.load, scenario::LoadSpec::Recorded { .. });
+        let folder = self.loaded.origin.path().parent().filter(|_| is_recorded);
+        folder.map_or_else(String::new, |it| it.display().to_string())
+    }
+
+    /// Returns what names it on a command line.
+    fn argument(&self) -> String {
+        let name = match &self.loaded.origin {
+            Origin::Bundled(_) | Origin::Memory(_) | Origin::Built(_) => self.loaded.spec.name.clone(),
+            origin => origin.path().display().to_string(),
+        };
+        format!("--scenario {}", quoted(&name))
+    }
+
+    /// Returns whether it may have trials: what a recording needs is not known before it is read.
+    pub(super) fn may_have_trials(&self) -> bool {
+        !self.spec.load.is_of_items() || self.spec.recovery == RecoveryMode::Sampled
+    }
+
+    /// Returns the profiles that the scenario is made for, of those that are named.
+    fn fitting(&self, named: &[Profile]) -> Result<Vec<Profile>, Error> {
+        let made_for = &self.spec.profiles;
+        let fits = |it: &&Profile| made_for.is_empty() || matches_any(made_for, &it.name);
+        let fitting: Vec<Profile> = named.iter().filter(fits).cloned().collect();
+        if fitting.is_empty() && !named.is_empty() {
+            let message = format!("`{}` only works with its own profiles", self.spec.name);
+            let mut problem = Diagnostic::at(Code::ProfileUnfit, "profiles", message)
+                .help(format!("use one of these with `--profile`: {}", made_for.join(", ")));
+            problem.place.file = self.loaded.origin.label();
+            return Err(vec![problem].into());
+        }
+        Ok(fitting)
+    }
+
+    /// Puts it together with one thing that it plays.
+    fn ready(&self, world: Arc<dyn World>, named: &[Profile], models: &ModelProfiles) -> Result<Load, Error> {
+        let mut policies = self.policies.clone();
+        if self.replays_once && !world.kind().reads_any() {
+            policies.truncate(1);
+        } else {
+            let unread = |it: &Arc<Policy>| {
+                Some(problem(&world.kind().reads(it).err()?, world.kind(), &[&it.name], &[world.name()]))
+            };
+            let problems: Vec<Diagnostic> = policies.iter().filter_map(unread).collect();
+            if !problems.is_empty() {
+                return Err(problems.into());
+            }
+        }
+        let mut load = Load::new(world, self.spec.seed, policies);
+        let is_of_agent = load.timeline().is_some_and(|it| it.is_of_agent());
+        for policy in &mut load.policies {
+            if !policy.applies_to.unwrap_or_default().include(is_of_agent) {
+                *policy = Arc::new(policy.resting());
+            }
+        }
+        let is_sampled = self.spec.recovery == RecoveryMode::Sampled && load.has_needs();
+        let drawn = || self.spec.trials.filter(|_| is_sampled);
+        let trials = load.world.trials().or_else(drawn).unwrap_or(1);
+        let timeline = load.timeline();
+        let model = timeline.and_then(|it| it.main_model()).map(|it| it.name.as_str());
+        let model = model.or(load.world.model()).filter(|_| self.under_own_model);
+        let is_own = model.is_some();
+        let profiles = match model {
+            Some(model) => match self.of_model(model, models) {
+                Ok(found) => vec![found.clone()],
+                // Of several histories, those of known models take part; the world tells of the others.
+                Err(_) if timeline.is_none() => Vec::new(),
+                Err(error) => return Err(error),
+            },
+            None => self.fitting(named)?,
+        };
+        // A model that no profile stands for is priced as the session's own.
+        let all = timeline.filter(|it| is_own && it.models.len() > 1);
+        let of = |name: &str| models.of(name).unwrap_or(&profiles[0]).clone();
+        let all_models = all.map_or_else(Vec::new, |it| it.models.iter().map(|it| of(&it.name)).collect());
+        let profiles = under_rules_of(&all_models, profiles);
+        let refused: Vec<Diagnostic> = profiles.iter().filter_map(|it| load.world.refusal(it)).collect();
+        if !refused.is_empty() {
+            return Err(refused.into());
+        }
+        let load =
+            Load { is_sampled, trials, profiles, models: all_models, is_under_own_model: is_own, ..load };
+        Ok(load.counted())
+    }
+}
+
+/// Gives the profile of a session that several models answered the rules of all of them, where these differ.
+fn under_rules_of(models: &[Profile], mut profiles: Vec<Profile>) -> Vec<Profile> {
+    for profile in profiles.iter_mut().filter(|own| models.iter().any(|it| it.cache != own.cache)) {
+        let rules = profile.cache.clone();
+        let hits = rules.hits();
+        let of_models = models.iter().map(|it| it.cache.clone()).collect();
+        let qualified = Qualified { rules, invalidates: Invalidates::default(), hits, of_models };
+        profile.cache = CacheRules::Qualified(Box::new(qualified));
+    }
+    profiles
+}

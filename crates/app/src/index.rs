@@ -1,0 +1,67 @@
+//! The index of recordings: which sessions they hold, which of these another file holds, too, and what the others tell of each.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::twins;
+use crate::catalog::Origin;
+use ctxsim_engine::take::in_order;
+use ctxsim_timeline::import::{Among, BySession, Indexed, index, neighbours};
+
+/// What the index tells of one recording.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Indexing {
+    /// Its sessions, as far as a scan tells of them.
+    pub(super) sessions: Vec<Indexed>,
+    /// The names of its sessions that another recording holds, too; an empty one stands for a file of one session.
+    pub(super) twins: BTreeSet<String>,
+    /// What the others tell of its sessions.
+    pub(super) beside: BySession,
+    /// The digest of its bytes, if somebody else has read them for it.
+    pub(super) content: Option<u64>,
+}
+
+/// Indexes recordings, in order; `None` stands for what is not one. A recording alone, and each where `is_alone`, is told nothing by
+/// others.
+pub(super) fn indexed(recordings: &[Option<&Origin>], is_alone: bool) -> Vec<Indexing> {
+    if recordings.iter().flatten().nth(1).is_none() {
+        return vec![Indexing::default(); recordings.len()];
+    }
+    let scan = |nth: usize| {
+        if let Some(timeline) = recordings[nth].and_then(Origin::timeline) {
+            let among = timeline.recorded.as_ref().and_then(|it| it.among.as_ref());
+            // It is one session, whatever else its bytes held.
+            let alone = |it: &Arc<Among>| it.indexed.as_whole_file();
+            return among.map(alone).into_iter().collect();
+        }
+        let reader = recordings[nth].and_then(|it| it.reader().ok());
+        reader.and_then(|mut it| index(it.as_mut()).ok()).unwrap_or_default()
+    };
+    let sessions: Vec<Vec<Indexed>> = in_order(recordings.len(), scan);
+    let twins = twins::twins(recordings, &sessions);
+    let mut all: Vec<Indexing> = sessions
+        .into_iter()
+        .zip(twins)
+        .map(|(sessions, twins)| Indexing { sessions, twins, ..Indexing::default() })
+        .collect();
+    if !is_alone {
+        let told = tell(&all);
+        all.iter_mut().zip(told).for_each(|(it, beside)| it.beside = beside);
+    }
+    all
+}
+
+/// Returns what others tell of the sessions of each recording.
+fn tell(all: &[Indexing]) -> Vec<BySession> {
+    let counted = |(nth, it): (usize, &'_ Indexing)| {
+        let sessions = it.sessions.iter().filter(|one| !it.twins.contains(&one.session));
+        sessions.map(|one| (nth, one.clone())).collect::<Vec<_>>()
+    };
+    let sessions: Vec<(usize, Indexed)> = all.iter().enumerate().flat_map(counted).collect();
+    let told = neighbours(&sessions.iter().map(|it| &it.1).collect::<Vec<_>>());
+    let mut beside = vec![BySession::default(); all.len()];
+    for ((nth, session), told) in sessions.into_iter().zip(told).filter(|it| !it.1.is_silent()) {
+        beside[nth].insert(session.session, told);
+    }
+    beside
+}

@@ -1,0 +1,408 @@
+//! From names to a plan: everything that is wrong is found before anything runs.
+
+mod unused;
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use super::found::ProblemsFound;
+use super::guards::Guards;
+use super::models::{ModelProfiles, OfModels};
+use super::named::{InputNames, NamedScenario, tell_apart, tell_scenarios_apart};
+use super::parts::tickets::HeldTicket;
+use super::selection::Selection;
+use super::set_policies::NamedPolicies;
+use super::used::{Used, settings};
+use super::{
+    Comparison, Plan, ReadyLoad, check, contrast, guards, load, made, notes, params, processes, reads,
+    set_paths, variants,
+};
+use crate::catalog::{Catalog, Kind, Loaded};
+use ctxsim_base::diag::{Diagnostic, Place};
+use ctxsim_base::error::Error;
+use ctxsim_input::policy::Size;
+use ctxsim_input::scenario;
+use ctxsim_input::suite::Guard;
+use ctxsim_input::text::set::{Override, SetTarget};
+use ctxsim_input::{CacheRules, Policy, PolicyFile, Profile, ProfileFile, ScenarioFile, Suite, SuiteFile};
+use ctxsim_report::Skipped;
+
+/// The suite that fills what a comparison leaves out.
+const DEFAULT_SUITE: &str = "default";
+
+/// The policy that keeps everything, as the recorded harness did.
+const AS_RECORDED: &str = "identity";
+
+/// What a comparison names, read.
+struct GivenInputs {
+    policies: Vec<Loaded<PolicyFile>>,
+    scenarios: Vec<NamedScenario>,
+    /// Scenarios that are left out.
+    skipped: Vec<Skipped>,
+    profiles: Vec<Loaded<ProfileFile>>,
+    /// Whether the suite names all of them.
+    is_whole_suite: bool,
+    /// Whether recorded sessions run under the profiles of their own models.
+    under_own_models: bool,
+    /// What the suite notes, where that is true of this run.
+    notes: Vec<String>,
+}
+
+impl GivenInputs {
+    /// Reads what a comparison names, and what its suite names in place of what it leaves out.
+    fn read(
+        catalog: &Catalog,
+        comparison: &Comparison,
+        suite: Option<&Loaded<SuiteFile>>,
+        found: &mut ProblemsFound,
+    ) -> Self {
+        let names = |kind, given: &[String], of_suite: fn(&SuiteFile) -> &Vec<String>| match suite {
+            Some(suite) if given.is_empty() => {
+                InputNames { kind, names: of_suite(&suite.spec).clone(), by: Some(suite) }
+            }
+            _ => InputNames { kind, names: given.to_vec(), by: None },
+        };
+        let policies = names(Kind::Policy, &comparison.policies, |it| &it.policies);
+        let scenarios = names(Kind::Scenario, &comparison.scenarios, |it| &it.scenarios);
+        let profiles = names(Kind::Profile, &comparison.profiles, |it| &it.profiles);
+        let is_whole_suite = [&policies, &scenarios, &profiles].iter().all(|it| it.by.is_some());
+        let mut read = catalog.policies();
+        let policies = policies.load(catalog, found, |name| read.policy(name));
+        let policies = variants::laid_out(tell_apart(policies, |it| &mut it.name), comparison.variants.len());
+        let (scenarios, skipped) = if comparison.tickets.is_empty() {
+            tell_scenarios_apart(scenarios.load_scenarios(catalog, found), comparison.alone)
+        } else {
+            (comparison.tickets.iter().map(HeldTicket::scenario).collect(), Vec::new())
+        };
+        // A list that was asked for holds for recordings, too.
+        let of_suite = suite.is_some_and(|it| it.spec.own_models);
+        let under_own_models = comparison.own_models || comparison.profiles.is_empty() && of_suite;
+        // No profile of the list is looked at then.
+        let is_recorded_alone = under_own_models && scenarios.iter().all(is_recorded);
+        let profiles = if profiles.names.is_empty() && is_recorded_alone {
+            Vec::new()
+        } else {
+            tell_apart(profiles.load(catalog, found, |name| catalog.profile(name)), |it| &mut it.name)
+        };
+        // What a suite notes is true of its own scenarios under its own profiles.
+        let is_own = |given: &[String], own: &[String]| given.iter().all(|it| own.contains(it));
+        let noted = suite.filter(|it| {
+            !is_recorded_alone
+                && is_own(&comparison.scenarios, &it.spec.scenarios)
+                && is_own(&comparison.profiles, &it.spec.profiles)
+        });
+        let notes = noted.map(|it| it.spec.notes.clone()).unwrap_or_default();
+        Self { policies, scenarios, skipped, profiles, is_whole_suite, under_own_models, notes }
+    }
+}
+
+/// Reads and checks what a comparison names.
+pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, Error> {
+    let mut found = ProblemsFound::default();
+    let suite = suite(catalog, comparison)?;
+    let given = GivenInputs::read(catalog, comparison, suite.as_ref(), &mut found);
+    let GivenInputs { policies, scenarios: loaded_scenarios, skipped, profiles: loaded_profiles, .. } = given;
+    let (is_whole_suite, under_own_models) = (given.is_whole_suite, given.under_own_models);
+    let known_paths = || set_paths::known(&policies, &loaded_scenarios, &loaded_profiles, suite.as_ref());
+    let settings = settings(comparison, suite.as_ref(), is_whole_suite, known_paths, &mut found);
+    let selection = Selection::new(comparison).map_err(|it| found.problems.push(*it)).unwrap_or_default();
+    let is_complete = found.is_empty();
+    let variants = variants::settings(&comparison.variants, &mut found);
+    found.problems.extend(processes::refused(&policies, comparison));
+    let play_twice = comparison.play_twice;
+    let mut work = Inputs { catalog, policies, settings, variants, found, is_complete, play_twice };
+    let needs_models = under_own_models && loaded_scenarios.iter().any(is_recorded);
+    let models = if needs_models { ModelProfiles::read(catalog) } else { Vec::new() };
+    let (profiles, models) = work.profiles(&loaded_profiles, models);
+    let no_params = IndexMap::new();
+    let suite_params = suite.as_ref().map_or(&no_params, |it| &it.spec.params);
+    if let Some(suite) = &suite {
+        work.check_params(suite, suite_params);
+    }
+    let checked = work.suite(suite.as_ref());
+    let Comparison { seed, trials, .. } = *comparison;
+    let mut scenarios = work.scenarios(&loaded_scenarios, seed, trials, suite_params);
+    for entry in &mut scenarios {
+        entry.under_own_model = under_own_models;
+        entry.is_searched |= comparison.skips_unusable;
+        entry.among = ctxsim_base::grid::shell::quoted_all(&comparison.scenarios);
+        entry.replays_once = comparison.policies.is_empty();
+    }
+    work.check_unread();
+    work.blame_used();
+    work.check_used();
+    work.check_trials(&scenarios, comparison.trials);
+    // Guards of a suite that nobody named are not what the run is about.
+    let own = checked.as_ref().filter(|_| comparison.suite.is_some()).map_or(&[][..], |it| &it.guards);
+    let guards = work.guards(own, suite.as_ref(), &loaded_scenarios, &loaded_profiles, under_own_models);
+    if let Some(suite) = suite.as_ref().filter(|_| is_whole_suite && work.found.is_empty()) {
+        work.found.problems.extend(suite.locate(guards.about_nothing));
+    }
+    work.found.stop()?;
+    let (scenarios, unplayed) = reads::check(scenarios, &mut work.found.problems);
+    work.found.stop()?;
+    let as_recorded = Policy::new(&PolicyFile::named(AS_RECORDED))?;
+    Ok(Plan {
+        policies: work.policies.iter().map(|it| it.spec.name.clone()).collect(),
+        arguments: contrast::arguments(catalog, &work.policies, &comparison.set),
+        digests: made::digests(suite.as_ref(), &work.policies, &loaded_profiles),
+        scenarios,
+        profiles,
+        suite: checked.as_ref().map(|it| it.name.clone()),
+        notes: given
+            .notes
+            .into_iter()
+            .chain(notes::on_changes(comparison))
+            .chain(notes::on_guards(guards.n_left_out))
+            .collect(),
+        guards: guards.named,
+        references: checked.as_ref().map(|it| it.references.clone()).unwrap_or_default(),
+        figures: checked.as_ref().map(|it| it.figures.clone()).unwrap_or_default(),
+        break_even: checked.as_ref().and_then(|it| it.break_even),
+        is_ranked: checked.as_ref().is_some_and(|it| it.ranked),
+        has_sum: checked.is_some_and(|it| it.sum),
+        skipped: skipped.into_iter().chain(unplayed).collect(),
+        as_recorded: Arc::new(as_recorded),
+        models: Arc::new(models),
+        selection,
+        assumptions_alone: true,
+    })
+}
+
+/// Returns whether a scenario is a recording.
+fn is_recorded(scenario: &NamedScenario) -> bool {
+    match &scenario.loaded.spec.load {
+        scenario::LoadSpec::Recorded { .. } => true,
+        scenario::LoadSpec::History(load) => matches!(load.from, scenario::HistorySource::Recorded(_)),
+        _ => false,
+    }
+}
+
+/// Reads the suite, where one is named or needed.
+fn suite(catalog: &Catalog, comparison: &Comparison) -> Result<Option<Loaded<SuiteFile>>, Error> {
+    let is_needed =
+        comparison.policies.is_empty() || comparison.scenarios.is_empty() || comparison.profiles.is_empty();
+    match &comparison.suite {
+        Some(name) => catalog.suite(name).map(Some),
+        None if is_needed => catalog.suite(DEFAULT_SUITE).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// What is checked together.
+struct Inputs<'a> {
+    catalog: &'a Catalog,
+    policies: Vec<Loaded<PolicyFile>>,
+    settings: Vec<Used>,
+    /// The overrides of the last policies, one list each.
+    variants: Vec<Vec<Override>>,
+    found: ProblemsFound,
+    /// Whether all files could be read; what one file needs of another is checked only then.
+    is_complete: bool,
+    /// Whether own code is played twice.
+    play_twice: bool,
+}
+
+/// Lays a problem of how many trials there are at the argument that says so.
+fn blame_trials(problem: &mut Diagnostic) {
+    if matches!(
+        problem.place.field.as_str(),
+        "load.conversation.trials" | "load.aging.trials" | "load.chats.trials" | "trials"
+    ) {
+        problem.place = Place { file: "--trials".to_owned(), ..Place::default() };
+    }
+}
+
+/// Policies with the parameters of some scenarios.
+struct PolicyGroup {
+    /// The parameters of the scenarios.
+    params: IndexMap<String, Size>,
+    specs: Vec<PolicyFile>,
+    models: Vec<Arc<Policy>>,
+}
+
+impl Inputs<'_> {
+    /// Makes the profiles: those that are named, and those that stand for the models of recordings.
+    fn profiles(
+        &mut self,
+        named: &[Loaded<ProfileFile>],
+        of_models: Vec<OfModels>,
+    ) -> (Vec<Profile>, ModelProfiles) {
+        let mut specs: Vec<ProfileFile> = named.iter().map(|it| it.spec.clone()).collect();
+        let is_set = self.settings.iter().any(|it| it.setting.target == SetTarget::Profile);
+        if is_set {
+            specs.extend(of_models.iter().map(|it| (*it.spec).clone()));
+        }
+        for used in self.settings.iter_mut().filter(|it| it.setting.target == SetTarget::Profile) {
+            let name = used.setting.profile(|name| specs.iter().any(|it| it.name == name));
+            let passes = |it: &ProfileFile| Profile::new(it).is_ok();
+            let Some(name) = name else {
+                let names: Vec<&str> = specs.iter().map(|it| it.name.as_str()).collect();
+                match used.setting.unknown_profile(&names) {
+                    Some(problem) => used.note(Err(problem)),
+                    None => used.apply(&mut specs, passes),
+                }
+                continue;
+            };
+            used.setting = used.setting.of_profile(&name);
+            specs
+                .iter_mut()
+                .filter(|it| it.name == name)
+                .for_each(|it| used.apply(std::slice::from_mut(it), passes));
+        }
+        let (specs, set) = specs.split_at(named.len());
+        let mut profiles = Vec::with_capacity(specs.len());
+        for (spec, loaded) in specs.iter().zip(named) {
+            match Profile::new(spec) {
+                Ok(profile) => {
+                    let own = loaded.origin.code();
+                    let ttl_ms = profile.cache.ttl_ms();
+                    let cache = own.map_or(profile.cache.clone(), |it| CacheRules::Own(it.clone(), ttl_ms));
+                    profiles.push(Profile { cache, ..profile });
+                }
+                Err(problems) => self.found.problems.extend(loaded.locate(problems)),
+            }
+        }
+        let models = if is_set { ModelProfiles::of_specs(set) } else { ModelProfiles::new(of_models) };
+        (profiles, models)
+    }
+
+    /// Makes the suite.
+    fn suite(&mut self, loaded: Option<&Loaded<SuiteFile>>) -> Option<Suite> {
+        let mut file = loaded.map(|it| it.spec.clone());
+        match file.as_mut().and_then(|it| it.break_even.as_mut()) {
+            Some(habits) => self.set(SetTarget::BreakEven, std::slice::from_mut(habits), |_| true),
+            None => {
+                for used in self.settings.iter_mut().filter(|it| it.setting.target == SetTarget::BreakEven) {
+                    used.refuse(
+                        "this run has no suite with `break_even`",
+                        "name one with `--suite`, such as \
+                        `--suite sensitivity`",
+                    );
+                }
+            }
+        }
+        let (loaded, file) = (loaded?, file?);
+        let checked = Suite::new(&file).map_err(|it| self.found.problems.extend(loaded.locate(it)));
+        if self.is_complete {
+            self.found.problems.extend(loaded.locate(guards::check(self.catalog, &loaded.origin, &file)));
+        }
+        checked.ok()
+    }
+
+    /// Finds the runs that the guards of a suite are about.
+    fn guards(
+        &self,
+        guards: &[Guard],
+        suite: Option<&Loaded<SuiteFile>>,
+        scenarios: &[NamedScenario],
+        profiles: &[Loaded<ProfileFile>],
+        is_open: bool,
+    ) -> Guards {
+        let (catalog, policies) = (self.catalog, &self.policies);
+        let scenarios: Vec<_> = scenarios.iter().map(|it| it.loaded.clone()).collect();
+        let runs = guards::Runs { catalog, suite, policies, scenarios: &scenarios, profiles, is_open };
+        runs.guards(guards)
+    }
+
+    /// Makes the scenarios, each with its policies.
+    fn scenarios(
+        &mut self,
+        scenarios: &[NamedScenario],
+        seed: Option<u64>,
+        trials: Option<u64>,
+        suite_params: &IndexMap<String, Size>,
+    ) -> Vec<ReadyLoad> {
+        let mut specs: Vec<ScenarioFile> = scenarios.iter().map(|it| it.loaded.spec.clone()).collect();
+        self.set(SetTarget::Scenario, &mut specs, |_| true);
+        let mut groups: Vec<PolicyGroup> = Vec::new();
+        let mut entries = Vec::with_capacity(specs.len());
+        for (spec, NamedScenario { loaded, is_searched, indexing }) in specs.iter_mut().zip(scenarios) {
+            spec.seed = seed.unwrap_or(spec.seed);
+            if let Some(trials) = trials {
+                match &mut spec.load {
+                    scenario::LoadSpec::Conversation(load) => load.trials = trials,
+                    scenario::LoadSpec::Aging(load) => load.trials = trials,
+                    scenario::LoadSpec::Chats(load) => load.trials = trials,
+                    _ => spec.trials = Some(trials),
+                }
+            }
+            self.check_params(loaded, &spec.params);
+            let policies = self.policies_with(&mut groups, &spec.params, suite_params);
+            match load::check_all(loaded, spec) {
+                Ok(()) => entries.push(ReadyLoad {
+                    name: spec.name.clone(),
+                    seed: spec.seed,
+                    policies,
+                    among: String::new(),
+                    is_searched: *is_searched,
+                    indexing: indexing.clone(),
+                    under_own_model: false,
+                    replays_once: false,
+                    loaded: loaded.clone(),
+                    spec: spec.clone(),
+                }),
+                Err(mut error) => {
+                    if let (Some(_), Error::Invalid(problems)) = (trials, &mut error) {
+                        problems.iter_mut().for_each(blame_trials);
+                    }
+                    self.found.error(error);
+                }
+            }
+        }
+        entries
+    }
+
+    /// Returns the policies under a scenario's parameters; scenarios that set the same share them.
+    fn policies_with(
+        &mut self,
+        groups: &mut Vec<PolicyGroup>,
+        of_scenario: &IndexMap<String, Size>,
+        of_suite: &IndexMap<String, Size>,
+    ) -> Vec<Arc<Policy>> {
+        if let Some(group) = groups.iter().find(|it| it.params == *of_scenario) {
+            return group.models.clone();
+        }
+        let mut specs: Vec<PolicyFile> = self.policies.iter().map(|it| it.spec.clone()).collect();
+        for spec in &mut specs {
+            params::overlay(spec, of_scenario);
+            params::overlay(spec, of_suite);
+        }
+        if let Some(group) = groups.iter().find(|it| it.specs == specs) {
+            return group.models.clone();
+        }
+        let as_written = specs.clone();
+        let policies = NamedPolicies { catalog: self.catalog, loaded: &self.policies };
+        for used in self.settings.iter_mut().filter(|it| it.setting.target == SetTarget::Policy) {
+            let applied = policies.set(&used.setting, &mut specs);
+            used.note(applied);
+        }
+        if self.found.is_empty() {
+            let applied = variants::apply(self.catalog, &self.policies, &self.variants, &mut specs);
+            self.found.problems.extend(applied.err().map(|it| *it));
+        }
+        let mut models = Vec::with_capacity(specs.len());
+        for (spec, loaded) in specs.iter().zip(&self.policies) {
+            match check::checked(self.catalog, spec, &loaded.origin) {
+                Ok(policy) if self.play_twice => models.push(Arc::new(processes::played_twice(policy))),
+                Ok(policy) => models.push(Arc::new(policy)),
+                Err(problems) => self.found.problems.extend(loaded.locate(problems)),
+            }
+        }
+        groups.push(PolicyGroup { params: of_scenario.clone(), specs: as_written, models: models.clone() });
+        models
+    }
+
+    /// Applies the overrides of one kind.
+    fn set<T: serde::Serialize + serde::de::DeserializeOwned>(
+        &mut self,
+        target: SetTarget,
+        specs: &mut [T],
+        passes: impl Fn(&T) -> bool,
+    ) {
+        for used in self.settings.iter_mut().filter(|it| it.setting.target == target) {
+            used.apply(specs, &passes);
+        }
+    }
+}

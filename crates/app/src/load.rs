@@ -1,0 +1,321 @@
+//! The workload of a scenario; recordings are found beside the scenario's own file.
+
+use std::io;
+use std::sync::Arc;
+
+use super::models::ModelProfiles;
+use crate::catalog::{Catalog, Kind, Loaded, Origin};
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::error::Error;
+use ctxsim_engine::take::World;
+use ctxsim_input::scenario::{Assume, LoadSpec};
+use ctxsim_input::{Scenario, ScenarioFile};
+use ctxsim_timeline::import::{BySession, Glance, Imported};
+use ctxsim_timeline::{Timeline, import, load};
+
+/// Where a scenario names its recording.
+pub(super) const RECORDED: &str = "load.recorded.path";
+
+/// Checks a scenario, whose spec may have been overridden, without its recording.
+///
+/// # Errors
+/// Every problem of the scenario.
+pub(super) fn check(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFile) -> Result<Scenario, Error> {
+    let checked = Scenario::new(spec).map_err(|problems| scenario.locate(problems))?;
+    let unknown = ctxsim_worlds::check(&spec.load);
+    if unknown.is_empty() { Ok(checked) } else { Err(scenario.locate(unknown).into()) }
+}
+
+/// The same, including what only the recording's place can show.
+///
+/// # Errors
+/// Every problem of the scenario.
+pub(super) fn check_all(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFile) -> Result<(), Error> {
+    check(scenario, spec)?;
+    beside(&spec.load).iter().try_for_each(|(path, field)| origin_of(scenario, path, field).map(drop))
+}
+
+/// Returns the files that a load names beside its scenario, with the fields that do.
+fn beside(load: &LoadSpec) -> Vec<(String, String)> {
+    match load {
+        LoadSpec::Recorded { path, .. } => vec![(path.clone(), RECORDED.to_owned())],
+        load => ctxsim_worlds::beside(load),
+    }
+}
+
+/// Adds the file to problems.
+fn in_file(problems: Vec<Diagnostic>, origin: &Origin) -> Error {
+    let of_file = problems.into_iter().map(|mut it| {
+        it.place.file = origin.label();
+        it
+    });
+    of_file.collect::<Vec<_>>().into()
+}
+
+/// Makes the workloads of a scenario, whose spec may have been overridden; a recording may contain several.
+///
+/// # Errors
+/// Every problem of the scenario or of its recording.
+pub(super) fn workloads(
+    scenario: &Loaded<ScenarioFile>,
+    spec: &ScenarioFile,
+    beside_it: &BySession,
+) -> Result<Vec<Arc<dyn World>>, Error> {
+    if let Some(timeline) = scenario.origin.timeline() {
+        check(scenario, spec)?;
+        if spec.load != scenario.spec.load {
+            let message = "this session has already been read, so no assumption of reading can change";
+            let problem = Diagnostic::at(Code::RecordingRead, "load.recorded.assume", message);
+            let help = "set it where the session is read: `Recording::assume`";
+            return Err(scenario.locate(vec![problem.help(help)]).into());
+        }
+        let among = timeline.recorded.as_ref().and_then(|it| it.among.as_ref());
+        let told = among.zip(beside_it.get("")).map(|(it, neighbours)| it.beside(neighbours));
+        let timeline = told.as_ref().unwrap_or(timeline);
+        let timeline = Timeline { name: spec.name.clone(), ..(**timeline).clone() };
+        return Ok(vec![ctxsim_worlds::of_items(load::under(timeline, spec))]);
+    }
+    let recording = match &spec.load {
+        LoadSpec::Recorded { path, .. } => Some(origin_of(scenario, path, RECORDED)?),
+        _ => None,
+    };
+    if let Some(origin) = recording {
+        let text = match import::detect_from(origin.reader()?.as_mut()) {
+            Ok(Some(_)) | Err(_) => None,
+            // What is no text is of no world either, and is told as an unknown recording.
+            Ok(None) => origin.text().ok(),
+        };
+        if let Some(read) = text.and_then(|it| ctxsim_worlds::read(&it, &spec.name)) {
+            return Ok(vec![read.map_err(|it| in_file(vec![*it], &origin))?]);
+        }
+    }
+    let checked = check(scenario, spec)?;
+    #[cfg(feature = "worlds")]
+    if let Some((history, paths)) = super::histories::recorded(&spec.load) {
+        return super::histories::worlds(scenario, spec, history, paths);
+    }
+    if let LoadSpec::Sessions(sessions) = &spec.load {
+        return Ok(load::sessions(&checked, sessions).into_iter().map(ctxsim_worlds::of_items).collect());
+    }
+    let beside: Vec<Origin> = match &spec.load {
+        LoadSpec::Recorded { .. } => Vec::new(),
+        load => {
+            let named = beside(load);
+            named.iter().map(|(path, field)| origin_of(scenario, path, field)).collect::<Result<_, _>>()?
+        }
+    };
+    let texts = beside.iter().map(Origin::text).collect::<Result<Vec<_>, _>>()?;
+    let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+    if let Some(made) = ctxsim_worlds::make(&checked, &texts) {
+        return made.map_err(|problems| match beside.as_slice() {
+            [origin] => in_file(problems, origin),
+            _ => problems.into(),
+        });
+    }
+    let mut others = Vec::new();
+    let first = timeline(scenario, &checked, beside_it, &mut others)?;
+    Ok(std::iter::once(first).chain(others).map(ctxsim_worlds::of_items).collect())
+}
+
+/// Glances at the sessions of a scenario's recording, if it has one that can be read.
+pub(super) fn glances(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFile) -> Option<Vec<Glance>> {
+    let LoadSpec::Recorded { path, .. } = &spec.load else { return None };
+    if scenario.origin.timeline().is_some() {
+        return None;
+    }
+    let origin = origin_of(scenario, path, RECORDED).ok()?;
+    import::glances(origin.reader().ok()?.as_mut()).ok()
+}
+
+/// Makes a scenario's timeline; a recording of several sessions has others beside it.
+fn timeline(
+    scenario: &Loaded<ScenarioFile>,
+    spec: &Scenario,
+    beside: &BySession,
+    others: &mut Vec<Timeline>,
+) -> Result<Timeline, Error> {
+    let is_file = scenario.source.is_some();
+    let recorded = |path: &str, assume: &Assume| {
+        let origin = origin_of(scenario, path, RECORDED)?;
+        let mut all = sessions(&origin, spec, assume, beside)?.into_iter();
+        let first = all.next().ok_or_else(|| vec![missing(path, RECORDED)])?;
+        others.extend(all.map(|it| load::under(it, spec)));
+        Ok(first)
+    };
+    match load::load(spec, recorded) {
+        Err(Error::Invalid(problems)) if is_file => {
+            let (own, others): (Vec<_>, Vec<_>) =
+                problems.into_iter().partition(|it| it.place.file.is_empty());
+            Err(scenario.locate(own).into_iter().chain(others).collect::<Vec<_>>().into())
+        }
+        result => result,
+    }
+}
+
+/// Reads recorded sessions; what is left out is listed among the assumptions.
+fn sessions(
+    origin: &Origin,
+    spec: &ScenarioFile,
+    assume: &Assume,
+    beside: &BySession,
+) -> Result<Vec<Timeline>, Error> {
+    let all = imported(origin, spec, assume, beside)?;
+    Ok(all.into_iter().map(|it| with_losses(it, &spec.name)).collect())
+}
+
+/// Lists what a session of a scenario leaves out among its assumptions.
+pub fn with_losses(session: Imported, scenario: &str) -> Timeline {
+    let Imported { mut timeline, losses, .. } = session;
+    timeline.assumptions.extend(losses.iter().map(|it| it.sentence(scenario)));
+    if let Some(recorded) = &mut timeline.recorded {
+        recorded.losses = losses;
+    }
+    timeline
+}
+
+/// Reads recorded sessions line by line.
+fn imported(
+    origin: &Origin,
+    spec: &ScenarioFile,
+    assume: &Assume,
+    beside: &BySession,
+) -> Result<Vec<Imported>, Error> {
+    let mut reader = origin.reader()?;
+    located(origin, import::import_beside(reader.as_mut(), &spec.name, assume, &spec.file_tools, beside))
+}
+
+/// Adds the file to the problems of reading a recording.
+pub(super) fn located<T>(origin: &Origin, read: io::Result<Result<T, Vec<Diagnostic>>>) -> Result<T, Error> {
+    let read = read.map_err(|source| Error::Read { path: origin.path().to_owned(), source })?;
+    Ok(read.map_err(|problems| {
+        let of_file = problems.into_iter().map(|mut it| {
+            if it.place.field.is_empty() || it.place.line_column.is_some() {
+                it.place.file = origin.label();
+            }
+            it
+        });
+        of_file.collect::<Vec<_>>()
+    })?)
+}
+
+/// Reads the sessions of a recording, by its path or by the name of a scenario that has one, with its losses.
+///
+/// # Errors
+/// There is no such file or scenario, it has no recording, or every problem of it.
+pub fn recording(catalog: &Catalog, name: &str) -> Result<Vec<Imported>, Error> {
+    recording_beside(catalog, name, &BySession::default())
+}
+
+/// The same, with what other sessions tell of these.
+pub(super) fn recording_beside(
+    catalog: &Catalog,
+    name: &str,
+    beside: &BySession,
+) -> Result<Vec<Imported>, Error> {
+    of_recording(catalog, name, |origin, spec, assume| imported(origin, spec, assume, beside))
+}
+
+/// Writes the sessions of a recording without their words, in ctxsim's own form.
+///
+/// # Errors
+/// As [`recording`].
+pub fn redacted(catalog: &Catalog, name: &str) -> Result<String, Error> {
+    let tools = tools_of_policies(catalog);
+    let models = ModelProfiles::new(ModelProfiles::read(&catalog.shipped()));
+    let public_name = |it: &str| models.public_name(it);
+    of_recording(catalog, name, |origin, spec, assume| {
+        let mut reader = origin.reader()?;
+        let read =
+            import::redact(reader.as_mut(), &spec.name, assume, &spec.file_tools, &tools, &public_name);
+        located(origin, read)
+    })
+}
+
+/// Returns the patterns by which bundled policies find tools.
+fn tools_of_policies(catalog: &Catalog) -> Vec<String> {
+    let policies = catalog.names(Kind::Policy).filter_map(|it| catalog.policy(it).ok());
+    let mut tools = Vec::new();
+    policies
+        .filter_map(|it| serde_json::to_value(&it.spec).ok())
+        .for_each(|it| collect(&it, false, &mut tools));
+    tools.sort_unstable();
+    tools.dedup();
+    tools
+}
+
+/// Collects the texts in all lists of tools in a policy.
+fn collect(value: &serde_json::Value, of_tools: bool, tools: &mut Vec<String>) {
+    match value {
+        serde_json::Value::String(text) if of_tools => tools.push(text.clone()),
+        serde_json::Value::Array(list) => list.iter().for_each(|it| collect(it, of_tools, tools)),
+        serde_json::Value::Object(fields) => {
+            for (name, it) in fields {
+                collect(it, matches!(name.as_str(), "tools" | "except_tools"), tools);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Makes something of a recording.
+fn of_recording<T>(
+    catalog: &Catalog,
+    name: &str,
+    make: impl FnOnce(&Origin, &ScenarioFile, &Assume) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let scenario = catalog.scenario(name)?;
+    let LoadSpec::Recorded { path, assume } = &scenario.spec.load else {
+        return Err(not_recorded(&scenario));
+    };
+    let origin = origin_of(&scenario, path, RECORDED)?;
+    make(&origin, &scenario.spec, assume).map_err(|error| match error {
+        Error::Invalid(problems) => {
+            let (own, others): (Vec<_>, Vec<_>) =
+                problems.into_iter().partition(|it| it.place.file.is_empty());
+            Error::Invalid(scenario.locate(own).into_iter().chain(others).collect())
+        }
+        error => error,
+    })
+}
+
+/// Checks that a name is of a recording, without reading it.
+///
+/// # Errors
+/// There is no such file or scenario, or it holds no recording.
+pub fn check_recorded(catalog: &Catalog, name: &str) -> Result<(), Error> {
+    let scenario = catalog.scenario(name)?;
+    if matches!(scenario.spec.load, LoadSpec::Recorded { .. }) {
+        Ok(())
+    } else {
+        Err(not_recorded(&scenario))
+    }
+}
+
+/// Reports a scenario without a recording.
+fn not_recorded(scenario: &Loaded<ScenarioFile>) -> Error {
+    let problem = Diagnostic::at(Code::RecordingMissing, "load", "this scenario is not a recorded session");
+    let problem = problem.help("name a recording, or a scenario with `load.recorded`");
+    scenario.locate(vec![problem]).into()
+}
+
+/// Returns where a scenario's recording stands.
+///
+/// # Errors
+/// There is nothing beside the scenario.
+pub(super) fn origin_of(scenario: &Loaded<ScenarioFile>, path: &str, field: &str) -> Result<Origin, Error> {
+    let is_there = |it: &Origin| match it {
+        // A recording that was named itself is looked for where it is read.
+        Origin::File(path) => scenario.source.is_none() || path.is_file(),
+        _ => true,
+    };
+    match scenario.origin.beside(path).filter(is_there) {
+        Some(origin) => Ok(origin),
+        None => Err(scenario.locate(vec![missing(path, field)]).into()),
+    }
+}
+
+/// Reports a file named in a scenario that does not exist beside it.
+fn missing(path: &str, field: &str) -> Diagnostic {
+    Diagnostic::at(Code::RecordingMissing, field, format!("`{path}` does not exist beside the scenario"))
+        .help("write a path relative to the scenario's own folder")
+}

@@ -1,0 +1,51 @@
+//! What the results of a plan are made with: the digests of everything that it read.
+
+use std::iter;
+
+use indexmap::IndexMap;
+
+use super::parts::content;
+use super::{Plan, ReadyLoad};
+use crate::catalog::{Kind, Loaded};
+use ctxsim_input::{PolicyFile, ProfileFile, Source, SuiteFile};
+use ctxsim_report::made::{InputDigest, MadeWith};
+
+/// Returns the digests of a plan's files but its scenarios, each with its bases.
+pub(super) fn digests(
+    suite: Option<&Loaded<SuiteFile>>,
+    policies: &[Loaded<PolicyFile>],
+    profiles: &[Loaded<ProfileFile>],
+) -> Vec<InputDigest> {
+    let suite = suite.map(|it| digest(Kind::Suite, &it.spec.name, it));
+    let policies = policies.iter().map(|it| digest(Kind::Policy, &it.spec.name, it));
+    let profiles = profiles.iter().map(|it| digest(Kind::Profile, &it.spec.name, it));
+    suite.into_iter().chain(policies).chain(profiles).collect()
+}
+
+fn digest<T>(kind: Kind, name: &str, loaded: &Loaded<T>) -> InputDigest {
+    let texts = loaded.source.iter().chain(&loaded.bases).map(|it: &Source| it.text.as_str());
+    InputDigest::of_texts(kind.noun(), name, texts)
+}
+
+impl Plan {
+    /// Returns what its results are made with, given the day of the prices by profile; recordings are read for it.
+    pub fn made(&self, prices: IndexMap<String, String>) -> MadeWith {
+        let scenarios = self.scenarios.iter().map(ReadyLoad::made);
+        let inputs = self.digests.iter().cloned().chain(scenarios).collect();
+        MadeWith { prices, inputs, ..MadeWith::default() }
+    }
+}
+
+impl ReadyLoad {
+    /// Returns the digest of its file with those that it names, or of its recording.
+    fn made(&self) -> InputDigest {
+        let noun = Kind::Scenario.noun();
+        let Some(source) = &self.loaded.source else {
+            return InputDigest::of(noun, &self.name, content(&self.loaded.origin));
+        };
+        let beside = self.loaded.spec.load.paths().filter_map(|it| self.loaded.origin.beside(it));
+        let beside: Vec<String> = beside.map(|it| content(&it).to_string()).collect();
+        let texts = iter::once(source.text.as_str()).chain(beside.iter().map(String::as_str));
+        InputDigest::of_texts(noun, &self.name, texts)
+    }
+}

@@ -1,0 +1,227 @@
+//! The profile of a model named in a recording.
+
+use std::sync::{Arc, OnceLock};
+
+use serde::Deserialize;
+
+use crate::catalog::{Catalog, Kind, Origin};
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_input::policy::wildcard;
+use ctxsim_input::text::decode::{Format, decode};
+use ctxsim_input::{Limits, Profile, ProfileFile};
+
+/// What providers and routers write around a model's name, with sources.
+const ROUTES: &str = ctxsim_assumptions::ROUTES;
+
+/// What stands around a model's own name.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Routes {
+    begins: Vec<String>,
+    ends: Vec<String>,
+    suffixes: Vec<String>,
+}
+
+impl Routes {
+    /// Returns those that are known, read once.
+    fn known() -> &'static Self {
+        static KNOWN: OnceLock<Routes> = OnceLock::new();
+        KNOWN.get_or_init(|| decode(ROUTES, Format::Toml).unwrap_or_default())
+    }
+
+    /// Returns what a model may be called by its maker, the likeliest first.
+    fn names<'a>(&'a self, model: &'a str) -> impl Iterator<Item = &'a str> {
+        let id = model.rsplit('/').next().unwrap_or(model);
+        let begin = self.begins.iter().filter_map(|it| Some(id.rfind(it)? + it.len())).max().unwrap_or(0);
+        let id = &id[begin..];
+        let end = self.ends.iter().filter_map(|it| id.find(it)).min().unwrap_or(id.len());
+        std::iter::successors(Some(&id[..end]), |id| {
+            self.suffixes.iter().find_map(|it| id.strip_suffix(it.as_str()))
+        })
+    }
+}
+
+/// The profiles by model.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ModelProfiles {
+    all: Vec<Arc<Profile>>,
+}
+
+/// A profile that covers models: as written, and checked; a broken one covers no model, and `validate` reports why.
+#[derive(Clone, Debug)]
+pub(super) struct OfModels {
+    /// As written.
+    pub(super) spec: Arc<ProfileFile>,
+    checked: Option<Arc<Profile>>,
+}
+
+impl OfModels {
+    fn new(spec: ProfileFile) -> Self {
+        let checked = Profile::new(&spec).ok().map(Arc::new);
+        Self { spec: Arc::new(spec), checked }
+    }
+
+    fn read(catalog: &Catalog, name: &str) -> Option<Self> {
+        let spec = catalog.profile(name).ok()?.spec;
+        (!spec.models.is_empty()).then(|| Self::new(spec))
+    }
+}
+
+impl ModelProfiles {
+    /// Reads those of a catalog.
+    pub(super) fn read(catalog: &Catalog) -> Vec<OfModels> {
+        let of = |(name, origin): (&str, &Origin)| match origin {
+            Origin::Bundled(file) => file.once(|| Ok(OfModels::read(catalog, name))).ok().flatten(),
+            _ => OfModels::read(catalog, name),
+        };
+        catalog.origins(Kind::Profile).filter_map(of).collect()
+    }
+
+    /// Takes those that are checked.
+    pub(super) fn new(all: impl IntoIterator<Item = OfModels>) -> Self {
+        Self { all: all.into_iter().filter_map(|it| it.checked).collect() }
+    }
+
+    /// Takes those that pass the rules, of specs that may have been overridden.
+    pub(super) fn of_specs(specs: &[ProfileFile]) -> Self {
+        Self { all: specs.iter().filter_map(|it| Profile::new(it).ok()).map(Arc::new).collect() }
+    }
+
+    /// Removes the limits of all of them.
+    pub(super) fn take_limits(&mut self) {
+        self.all.iter_mut().for_each(|it| Arc::make_mut(it).limits = Limits::NONE);
+    }
+
+    /// Returns the profile of a model: the one whose pattern matches most of its id; of equal ones, the first
+    /// by name. What a router writes around the name is left out where nothing covers the whole.
+    ///
+    /// # Errors
+    /// There is none; the help names the nearest.
+    pub(super) fn of(&self, model: &str) -> Result<&Profile, Box<Diagnostic>> {
+        let mut names = std::iter::once(model).chain(Routes::known().names(model));
+        if let Some(profile) = names.find_map(|it| self.best(it)) {
+            return Ok(profile);
+        }
+        let message = format!("no profile covers the model `{model}`");
+        let help = match self.nearest(model) {
+            Some(near) => format!(
+                "use the nearest, `--profile {}`, or write a profile with `models = [\"{model}\"]`",
+                near.name
+            ),
+            None => "name one with `--profile`; `ctxsim list profiles` shows all".to_owned(),
+        };
+        Err(Box::new(Diagnostic::at(Code::ModelUnknown, "", message).help(help)))
+    }
+
+    /// Returns the name by which everybody knows a model: that of the pattern that covers it, with a date or a version where it has one, and
+    /// without what a router or a user wrote around it.
+    pub(super) fn public_name(&self, model: &str) -> Option<String> {
+        let profile = self.of(model).ok()?;
+        if profile.name == model {
+            return Some(model.to_owned());
+        }
+        let id = model.rsplit('/').next().unwrap_or(model);
+        let mut names = [model, id].into_iter().chain(Routes::known().names(model));
+        let public = names.find_map(|name| profile.models.iter().find_map(|it| public_part(it, name)));
+        public.filter(|it| self.of(it).is_ok_and(|it| it.name == profile.name))
+    }
+
+    fn best(&self, model: &str) -> Option<&Profile> {
+        let fitting = self.all.iter().rev().filter_map(|it| Some((it.fits(model)?, &**it)));
+        fitting.max_by_key(|it| it.0).map(|it| it.1)
+    }
+
+    /// Returns the one whose id is most like what a model's begins with, or a later part of it: the name of a deployment often holds that
+    /// of its model.
+    fn nearest(&self, model: &str) -> Option<&Profile> {
+        /// Fewer common letters are not a match.
+        const LEAST: usize = 3;
+        let id = model.rsplit('/').next().unwrap_or(model);
+        let parts = || std::iter::once(id).chain(id.match_indices(['-', '_', '.']).map(|it| &id[it.0 + 1..]));
+        let same = |a: &str, b: &str| a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+        let common = |it: &String| parts().map(|part| same(it, part)).max().unwrap_or(0);
+        let ranked =
+            self.all.iter().rev().filter_map(|it| Some((it.models.iter().map(common).max()?, &**it)));
+        ranked.max_by_key(|it| it.0).filter(|it| it.0 >= LEAST).map(|it| it.1)
+    }
+}
+
+/// Returns what everybody knows of a name that a pattern covers: what it has of the pattern, and numbers.
+fn public_part(pattern: &str, name: &str) -> Option<String> {
+    let of_star = |(begin, end): (&str, &str)| {
+        let star = name.strip_prefix(begin)?.strip_suffix(end)?;
+        let is_number = star.chars().all(|it| it.is_ascii_digit() || matches!(it, '-' | '.'));
+        is_number.then(|| name.to_owned())
+    };
+    let whole = pattern.split_once('*').and_then(of_star);
+    wildcard(pattern, name).then(|| whole.unwrap_or_else(|| pattern.replace('*', "")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::shipped;
+
+    #[test]
+    fn a_model_has_one_profile_whatever_it_is_bought_through() {
+        let profiles = ModelProfiles::new(ModelProfiles::read(&shipped()));
+        // Ids as price lists and sessions write them.
+        let rows = [
+            ("claude-opus-4-5-20251101", "anthropic/claude-opus-4.5"),
+            ("openrouter/anthropic/claude-sonnet-4.5:beta", "anthropic/claude-sonnet-4.5"),
+            ("anthropic/claude-opus-4.6:thinking", "anthropic/claude-opus-4.6"),
+            ("deepseek/deepseek-v4-flash:free", "deepseek/deepseek-v4-flash"),
+            ("deepseek-v4-flash-free", "deepseek/deepseek-v4-flash"),
+            ("anthropic.claude-opus-4-5-20251101-v1:0", "anthropic/claude-opus-4.5"),
+            ("us.anthropic.claude-opus-4-5-20251101-v1:0", "anthropic/claude-opus-4.5"),
+            ("apac.anthropic.claude-sonnet-4-6", "anthropic/claude-sonnet-4.6"),
+            ("bedrock/us-gov-west-1/anthropic.claude-opus-5", "bedrock/claude-opus-5"),
+            (
+                "arn:aws:bedrock:us-east-1:1:inference-profile/global.anthropic.claude-opus-5",
+                "bedrock/claude-opus-5",
+            ),
+            ("us.openai.gpt-5.4", "openai/gpt-5.4"),
+            ("us.amazon.nova-pro-v1:0", "bedrock/nova-pro"),
+            ("vertex_ai/claude-opus-4-5@20251101", "anthropic/claude-opus-4.5"),
+            ("publishers/anthropic/models/claude-sonnet-4-6@default", "anthropic/claude-sonnet-4.6"),
+            ("vertex_ai/gemini-3.5-flash", "google/gemini-3.5-flash"),
+            ("azure/eu/gpt-5.4-mini", "openai/gpt-5.4-mini"),
+            ("azure/gpt-5.4-2026-03-05", "openai/gpt-5.4"),
+            ("azure_ai/claude-opus-5", "anthropic/claude-opus-5"),
+            ("aihubmix/gpt-5.4-high", "openai/gpt-5.4"),
+            ("claude-opus-4-6[1m]", "anthropic/claude-opus-4.6"),
+            ("databricks/databricks-claude-sonnet-4-6", "anthropic/claude-sonnet-4.6"),
+            ("groq/openai/gpt-oss-120b", "groq/gpt-oss-120b"),
+            ("fireworks_ai/accounts/fireworks/models/kimi-k3", "fireworks/kimi-k3"),
+            ("together_ai/zai-org/GLM-5.3", "together/glm-5.3"),
+            ("moonshotai/kimi-k3", "moonshotai/kimi-k3"),
+            ("gpt-5.3-codex", "openai/gpt-5.3-codex"),
+            ("gpt-5.3-codex-spark", "openai/gpt-5.3-codex-spark"),
+            ("gemini-3-flash-preview", "google/gemini-3-flash-preview"),
+        ];
+        for (model, name) in rows {
+            assert_eq!(profiles.of(model).map(|it| it.name.as_str()), Ok(name), "{model}");
+        }
+    }
+
+    #[test]
+    fn another_model_of_the_same_family_or_at_another_price_has_none_and_the_nearest_is_named() {
+        let profiles = ModelProfiles::new(ModelProfiles::read(&shipped()));
+        let models = [
+            "azure_ai/claude-opus-5-5-fast",
+            "gpt-5.4-pro",
+            "gpt-5.4-nano",
+            "deepseek-v4-flash-vision-exp",
+            "prod-gpt-5.4-eu",
+            "ollama/llama3.1:8b",
+            "a:b",
+            ":",
+            "",
+        ];
+        for model in models {
+            assert!(profiles.of(model).is_err(), "{model}");
+        }
+        let help = profiles.of("prod-gpt-5.4-eu").unwrap_err().help.unwrap();
+        assert!(help.contains("`--profile openai/gpt-5.4`"), "{help}");
+    }
+}

@@ -1,0 +1,162 @@
+//! Notes on a plan's scenarios and policies, in sentences.
+
+use indexmap::{IndexMap, IndexSet};
+
+use super::session::note_on_tokens;
+use super::{Comparison, Load};
+use ctxsim_base::grid::numbers::{listed, percent};
+use ctxsim_engine::measure::is_open;
+use ctxsim_report::Report;
+use ctxsim_report::sections::{Detail, Section, TableLine};
+
+/// Returns what a reader must know of it and the policies that it is played under.
+pub fn notes_on_load(load: &Load) -> Vec<String> {
+    let own = load.world.notes(load).into_iter();
+    note_on_tokens(load).into_iter().chain(own).chain(notes_on_unread(load)).collect()
+}
+
+/// Notes parts of policies that the load does not read.
+fn notes_on_unread(load: &Load) -> Vec<String> {
+    let mut unread: IndexMap<&str, Vec<String>> = IndexMap::new();
+    for policy in &load.policies {
+        let fields = load.world.kind().unread(policy);
+        fields.for_each(|it| unread.entry(it).or_default().push(policy.name.clone()));
+    }
+    let told = unread.into_iter().map(|(field, policies)| {
+        format!("{} does not read `{field}`: {} played without it.", load.name, are(&policies))
+    });
+    told.collect()
+}
+
+/// Lists policies with their verb.
+fn are(policies: &[String]) -> String {
+    format!("{} {}", listed(policies), if policies.len() == 1 { "is" } else { "are" })
+}
+
+/// Lists the changes made for a run, so that its numbers are not mistaken for those of the files.
+pub(super) fn on_changes(comparison: &Comparison) -> Option<String> {
+    let seed = comparison.seed.map(|it| format!("seed {it}"));
+    let trials = comparison.trials.map(|it| format!("{it} trials"));
+    let changes: Vec<String> = comparison.set.iter().cloned().chain(seed).chain(trials).collect();
+    (!changes.is_empty()).then(|| format!("Changed for this run: {}.", changes.join(", ")))
+}
+
+/// Counts the guards of a suite that concern parts the run leaves out.
+pub(super) fn on_guards(n_unjudged: usize) -> Option<String> {
+    let (guards, are) = if n_unjudged == 1 { ("guard", "is") } else { ("guards", "are") };
+    (n_unjudged > 0).then(|| {
+        format!("{n_unjudged} {guards} of the suite {are} not checked: this run omits what they refer to.")
+    })
+}
+
+/// Compares each policy's savings with those of the best schedule in hindsight, table by table.
+pub(super) fn on_hindsight(report: &Report, schedules: &[String]) -> Vec<String> {
+    if schedules.is_empty() {
+        return Vec::new();
+    }
+    let sections = report.sections(Detail::Groups);
+    sections.iter().filter(|it| !it.is_part).filter_map(|it| of_section(it, report, schedules)).collect()
+}
+
+fn of_section(section: &Section, report: &Report, schedules: &[String]) -> Option<String> {
+    let first = section.lines.first()?;
+    let best = section.lines.iter().find(|it| schedules.contains(&it.policy))?;
+    let saved = |line: &TableLine| {
+        let is_same = line.tally.outcome.did_as_much_as(&first.tally.outcome);
+        let costs = first.tally.costs.total().zip(line.tally.costs.total()).filter(|_| is_same);
+        costs.map(|(base, own)| (base - own) / base).filter(|it| it.is_finite())
+    };
+    let most = saved(best)?;
+    let subject = section.subject();
+    let bound = best.tally.bound.zip(first.tally.costs.total()).map(|(bound, base)| (base - bound) / base);
+    let bound = bound.map_or_else(String::new, |it| {
+        format!(", and no schedule that keeps every needed item can save more than {}", percent(it))
+    });
+    if most < SAVED_MIN {
+        return Some(format!(
+            "{subject}: even {} saves nothing against {}{bound}.",
+            best.policy, first.policy
+        ));
+    }
+    let is_real = |it: &&TableLine| it.policy != first.policy && !report.oracles.contains(&it.policy);
+    let taken = section.lines.iter().filter(is_real).filter_map(|it| {
+        let share = saved(it)? / most;
+        let is_dearer = share < 0.0;
+        Some(if is_dearer {
+            format!("{} costs more than {}", it.policy, first.policy)
+        } else {
+            format!("{} achieves {:.0}% of the savings of {}", it.policy, share * 100.0, best.policy)
+        })
+    });
+    let taken: Vec<String> = taken.collect();
+    let taken = if taken.is_empty() { String::new() } else { format!("; {}", taken.join(", ")) };
+    Some(format!(
+        "{subject}: {} would save {} of {}'s cost{bound}{taken}.",
+        best.policy,
+        percent(most),
+        first.policy
+    ))
+}
+
+/// A smaller share of the cost is nothing.
+const SAVED_MIN: f64 = 0.000_5;
+
+/// Lists where recovery was sampled, and which orders depend on the recovery assumptions.
+pub(super) fn on_recovery(report: &Report) -> Vec<String> {
+    let played: IndexSet<&str> =
+        report.briefs().filter(|it| it.figures.n_played > 0).map(|it| it.policy).collect();
+    let n_played = report.briefs().map(|it| it.figures.n_played).max().unwrap_or_default();
+    let mut notes = Vec::new();
+    if !played.is_empty() {
+        let names: Vec<&str> = played.into_iter().collect();
+        notes.push(format!(
+            "Recovery was sampled {n_played} times for policies whose edits depend on fetched results: {}.",
+            names.join(", ")
+        ));
+    }
+    notes.extend(open_orders(report));
+    notes
+}
+
+/// A policy's costs under a profile, over all scenarios and on each: at the lower ends of the assumptions, as
+/// declared, and at the upper ends.
+#[derive(Default)]
+struct CostEnds<'r> {
+    all: [f64; 3],
+    by_scenario: Vec<(&'r str, [f64; 3])>,
+}
+
+/// The name of the profile of sessions that each run under their own model's.
+const OWN: &str = "their own models' profiles";
+
+/// Lists the policies whose order against the first depends on the recovery assumptions.
+fn open_orders(report: &Report) -> Vec<String> {
+    let is_total = report.is_one_question();
+    let mut ends: IndexMap<(&str, &str), CostEnds<'_>> = IndexMap::new();
+    for run in report.briefs().filter(|it| it.figures.cost().is_some()) {
+        let ends_of_run = run.figures.cost_ends;
+        let profile = if is_total { OWN } else { run.profile };
+        let policy = ends.entry((profile, run.policy)).or_default();
+        policy.all.iter_mut().zip(ends_of_run).for_each(|(sum, end)| *sum += end);
+        policy.by_scenario.push((run.scenario, ends_of_run));
+    }
+    let mut notes = Vec::new();
+    for ((profile, policy), costs) in &ends {
+        let Some(((_, first), base)) = ends.iter().find(|((it, _), _)| it == profile) else { continue };
+        let pairs = base.by_scenario.iter().zip(&costs.by_scenario);
+        let open: Vec<&str> =
+            pairs.filter(|(one, other)| is_open(&one.1, &other.1)).map(|it| it.1.0).collect();
+        let n_scenarios = costs.by_scenario.len();
+        let start = match (is_open(&base.all, &costs.all), open.as_slice()) {
+            (true, _) if n_scenarios == 1 => "Whether".to_owned(),
+            (true, _) => "Over all scenarios, whether".to_owned(),
+            (false, []) => continue,
+            (false, [only]) => format!("On {only}, whether"),
+            (false, open) => format!("On {} of {n_scenarios} scenarios, whether", open.len()),
+        };
+        notes.push(format!(
+            "{start} {policy} costs less than {first} under {profile} depends on the recovery assumptions."
+        ));
+    }
+    notes
+}

@@ -1,0 +1,66 @@
+//! Parameters of policies, weakest first: base, policy, scenario, suite, `--set`.
+
+use indexmap::{IndexMap, IndexSet};
+
+use crate::catalog::{Catalog, Kind, Loaded};
+use ctxsim_base::diag::{Code, Diagnostic, near_or};
+use ctxsim_input::PolicyFile;
+use ctxsim_input::policy::Size;
+
+/// Lays parameters over those that a policy declares; others are not its own.
+pub(super) fn overlay(spec: &mut PolicyFile, params: &IndexMap<String, Size>) {
+    for (name, value) in params {
+        if let Some(own) = spec.params.get_mut(name) {
+            own.clone_from(value);
+        }
+    }
+}
+
+/// Returns a problem for each parameter that nothing declares: no policy of the run, and none of the catalog.
+///
+/// A suite or a scenario is written for many policies, so a run of a few of them may declare fewer names than it sets.
+pub(super) fn undeclared(
+    params: &IndexMap<String, Size>,
+    policies: &[PolicyFile],
+    catalog: &Catalog,
+) -> Vec<Diagnostic> {
+    let mut declared: IndexSet<&str> = policies.iter().flat_map(names).collect();
+    if params.keys().all(|it| declared.contains(it.as_str())) {
+        return Vec::new();
+    }
+    let mut read = catalog.policies();
+    let others: Vec<PolicyFile> =
+        catalog.names(Kind::Policy).filter_map(|it| read.policy(it).ok()).map(|it| it.spec).collect();
+    declared.extend(others.iter().flat_map(names));
+    let unknown = params.keys().filter(|it| !declared.contains(it.as_str()));
+    unknown
+        .map(|name| {
+            let message = format!("no policy declares the parameter `{name}`");
+            let otherwise = || "declare it in a policy's `params`, or remove it".to_owned();
+            let help = near_or(name, declared.iter().copied(), otherwise);
+            Diagnostic::at(Code::ParamUndeclared, format!("params.{name}"), message).help(help)
+        })
+        .collect()
+}
+
+/// Returns the parameters that a policy declares and reads.
+fn names(spec: &PolicyFile) -> impl Iterator<Item = &str> {
+    let read = spec.params_read();
+    let is_read = move |name: &&str| read.as_ref().is_none_or(|it| it.contains(*name));
+    spec.params.keys().map(String::as_str).filter(is_read)
+}
+
+/// Returns a problem for each parameter that a policy's own file gives and nothing of the policy reads. What only its base gives may
+/// have been for a stage that the policy has replaced.
+pub(super) fn unread(policy: &Loaded<PolicyFile>) -> Vec<Diagnostic> {
+    let (Some(source), Some(read)) = (&policy.source, policy.spec.params_read()) else { return Vec::new() };
+    let all = || policy.spec.params.keys();
+    let unread = all().filter(|it| !read.contains(*it)).filter(|it| source.gives(&format!("params.{it}")));
+    let problems = unread.map(|name| {
+        let known = all().map(String::as_str).filter(|it| read.contains(*it));
+        let help = near_or(name, known, || format!("read it with `param(\"{name}\")`, or remove it"));
+        let message = format!("the parameter `{name}` is never used");
+        source.locate(Diagnostic::at(Code::ParamUnread, format!("params.{name}"), message).help(help))
+    });
+    problems.collect()
+}

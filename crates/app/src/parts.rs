@@ -1,0 +1,265 @@
+//! Parts of a plan: each scenario played by itself, anywhere, and all of them folded to the report that one process makes.
+
+#[cfg(feature = "worlds")]
+pub mod histories;
+mod job;
+pub mod tickets;
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::assembled::assembled_report;
+use super::assembled::{Came, Gathered};
+use super::found::ProblemsFound;
+use super::session::session_report;
+use super::watch::PlanWatcher;
+use super::{Load, Plan, PlanWatch, ReadyLoad, selection};
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::error::Error;
+use ctxsim_engine::take::{in_order, with_threads};
+use ctxsim_report::part::{Common, Excluded, OfLoad, PartHead, PartOf, RunPart, VERSION};
+use ctxsim_report::{Report, SessionReport, Skipped};
+pub(super) use job::content;
+
+/// Which scenarios of a plan are played: one share of several, by the hash of a scenario's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlanShard {
+    /// Which share, from 1.
+    pub part: usize,
+    /// The number of shares.
+    pub of: usize,
+}
+
+impl PlanShard {
+    /// All of them.
+    pub const WHOLE: Self = Self { part: 1, of: 1 };
+
+    /// Returns whether a scenario is in the share.
+    pub fn has(self, name: &str) -> bool {
+        xxh3_64(name.as_bytes()) % self.of.max(1) as u64 == self.part as u64 - 1
+    }
+}
+
+/// What a load of a job came to.
+type MadePart<H> = Result<Vec<<H as Common>::Load>, Error>;
+
+/// What is done with the parts of a job while they are made.
+pub struct Making<'a, H: Common = PartHead> {
+    /// The number of threads; `None` takes all cores.
+    pub threads: Option<usize>,
+    /// The digest of the job.
+    pub job: &'a str,
+    /// What its parts have in common.
+    pub head: &'a H,
+    /// The share of the scenarios.
+    pub shard: PlanShard,
+    /// Tells whether the part of a place in the plan is there already.
+    pub has: &'a (dyn Fn(usize) -> bool + Sync),
+    /// Takes each part, from the threads that make them and in no order.
+    pub take: &'a (dyn Fn(PartOf<H>) -> Result<(), Error> + Sync),
+}
+
+impl Plan {
+    /// Checks that its scenarios come to parts: no rule looks at single runs, and nothing that a world finds beside the bill has to be kept.
+    ///
+    /// # Errors
+    /// What of it does not fold, and what to do instead.
+    pub fn check_parts(&self) -> Result<(), Error> {
+        let mut problems = Vec::new();
+        if !self.guards.is_empty() {
+            let message = "the suite has guards, which look at single runs".to_owned();
+            problems.push(
+                Diagnostic::at(Code::PartGuards, "", message).help("leave `--totals` and `--parts` out"),
+            );
+        }
+        if let Some(entry) = self.scenarios.iter().find(|it| !it.spec.load.is_of_items()) {
+            problems.push(without_parts(&entry.name));
+        }
+        if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
+    }
+
+    /// Plays the scenarios of a share and hands over what each came to. Recordings that cannot be used are skipped, also those that were named,
+    /// unless there is only one; the others' parts are made before an error is told.
+    ///
+    /// # Errors
+    /// What [`Plan::open`] says of the scenarios of the share, what taking a part says, or it was stopped.
+    pub fn parts(&self, told: PlanWatch<'_>, making: &Making<'_>) -> Result<(), Error> {
+        self.check_parts()?;
+        let open = |it: &ReadyLoad| self.open(it);
+        self.each_part(told, making, open, |load| self.part_of(load).map(|it| vec![it]))
+    }
+
+    /// Makes the parts of a share, given how scenarios are opened and what a load comes to.
+    pub(super) fn each_part<H: Common + Sync>(
+        &self,
+        told: PlanWatch<'_>,
+        making: &Making<'_, H>,
+        open: impl Fn(&ReadyLoad) -> Result<Vec<Load>, Error> + Sync,
+        one: impl Fn(&Load) -> Result<Vec<H::Load>, Error> + Sync,
+    ) -> Result<(), Error>
+    where
+        H::Load: Send,
+    {
+        let watch = PlanWatcher::new(told);
+        let mine = |it: &usize| making.shard.has(&self.scenarios[*it].name) && !(making.has)(*it);
+        let mine: Vec<usize> = (0..self.scenarios.len()).filter(mine).collect();
+        let n_done = Mutex::new(0);
+        let results = with_threads(making.threads, || {
+            let chosen = if mine.is_empty() { None } else { self.chosen(&watch, &open) };
+            in_order(mine.len(), |it| {
+                if watch.is_stopped() {
+                    return Ok(());
+                }
+                let (nth, entry) = (mine[it], &self.scenarios[mine[it]]);
+                let made = self.part(entry, &open, chosen.as_ref().map(|it| &it[nth]), &watch, &one);
+                let made = match made {
+                    Err(error @ (Error::Invalid(_) | Error::Read { .. }))
+                        if H::TELLS_SKIPPED && self.scenarios.len() > 1 =>
+                    {
+                        vec![Err(Skipped::new(&entry.loaded.origin.label(), error))]
+                    }
+                    made => made?,
+                };
+                if !watch.is_stopped() {
+                    (making.take)(self.put_together(nth, made, making)?)?;
+                    let done = n_done.lock().map_or(0, |mut it| {
+                        *it += 1;
+                        *it
+                    });
+                    watch.tell(done, mine.len());
+                }
+                Ok(())
+            })
+        });
+        watch.check()?;
+        let mut found = ProblemsFound::default();
+        results.into_iter().filter_map(Result::err).for_each(|it| found.error(it));
+        found.stop()
+    }
+
+    /// Plays all scenarios and folds their parts, each as soon as those before it are there.
+    ///
+    /// # Errors
+    /// What [`Plan::parts`] and [`fold`] say.
+    pub fn folded(
+        &self,
+        threads: Option<usize>,
+        told: PlanWatch<'_>,
+        min_evidence: f64,
+    ) -> Result<Report, Error> {
+        let folding = Mutex::new((Folding::default(), BTreeMap::new()));
+        let take = |part: RunPart| {
+            let (folding, waiting) = &mut *folding.lock().unwrap_or_else(PoisonError::into_inner);
+            waiting.insert(part.nth, part);
+            while let Some(part) = waiting.remove(&folding.n_added) {
+                folding.add(part);
+            }
+            Ok(())
+        };
+        let (job, head) = (self.job(min_evidence), self.head(min_evidence));
+        let shard = PlanShard::WHOLE;
+        self.parts(told, &Making { threads, job: &job, head: &head, shard, has: &|_| false, take: &take })?;
+        folding.into_inner().unwrap_or_else(PoisonError::into_inner).0.report()
+    }
+
+    /// Plays a load.
+    fn part_of(&self, load: &Load) -> Result<OfLoad, Error> {
+        let taken = self.taken(load, false, &|_, _| {});
+        let session = session_report(load, &self.as_recorded, taken.billed.as_deref());
+        let runs = taken.into_runs();
+        if runs.iter().any(|it| it.findings.is_some()) {
+            return Err(vec![without_parts(&load.name)].into());
+        }
+        Ok(Came::of(load, runs, session).part(load))
+    }
+
+    /// Puts the part of a scenario together.
+    fn put_together<H: Common>(
+        &self,
+        nth: usize,
+        made: Vec<Result<MadePart<H>, Skipped>>,
+        making: &Making<'_, H>,
+    ) -> Result<PartOf<H>, Error> {
+        let (mut loads, mut skipped) = (Vec::new(), Vec::new());
+        // What was left out of the plan is told once.
+        if nth == 0 {
+            skipped.extend(self.skipped.iter().cloned().map(Excluded::from));
+        }
+        for one in made {
+            match one {
+                Ok(of_load) => loads.extend(of_load?),
+                Err(left_out) => skipped.push(left_out.into()),
+            }
+        }
+        Ok(PartOf {
+            schema: H::SCHEMA.to_owned(),
+            version: VERSION.to_owned(),
+            job: making.job.to_owned(),
+            head: making.head.clone(),
+            nth,
+            of: self.scenarios.len(),
+            name: self.scenarios[nth].name.clone(),
+            loads,
+            skipped,
+        })
+    }
+}
+
+/// Says that a scenario has no parts.
+fn without_parts(name: &str) -> Diagnostic {
+    let message = format!("{name} has more than a bill, such as planted facts, which parts do not hold");
+    let help =
+        "leave `--totals` and `--parts` out, or name recorded sessions or scenarios with turns of their own";
+    Diagnostic::at(Code::PartFindings, "", message).help(help)
+}
+
+/// Folds parts, which are read one by one in the order of their plan, to the report of all scenarios.
+///
+/// # Errors
+/// A part cannot be read, or no session is left.
+pub fn fold(order: &[usize], read: impl Fn(usize) -> Result<RunPart, Error>) -> Result<Report, Error> {
+    let mut folding = Folding::default();
+    for number in order {
+        folding.add(read(*number)?);
+    }
+    folding.report()
+}
+
+/// Parts that are folded one by one, in the order of their plan.
+struct Folding {
+    /// What the job's parts have in common.
+    head: Option<PartHead>,
+    gathered: Gathered,
+    n_added: usize,
+}
+
+impl Default for Folding {
+    fn default() -> Self {
+        Self { head: None, gathered: Gathered::folding(), n_added: 0 }
+    }
+}
+
+impl Folding {
+    fn add(&mut self, part: RunPart) {
+        self.n_added += 1;
+        self.head.get_or_insert(part.head);
+        self.gathered.skipped.extend(part.skipped.into_iter().map(Skipped::from));
+        for OfLoad { name, runs, failures, notes, session, left_out: losses, unpriced } in part.loads {
+            let is_recorded = session.is_some();
+            let runs = runs.into_iter().map(|it| it.run(&name, is_recorded)).collect();
+            self.gathered.failures.extend(failures);
+            let session = session.map(SessionReport::in_totals);
+            self.gathered.add(Came { runs, notes, session, losses, unpriced });
+        }
+    }
+
+    fn report(self) -> Result<Report, Error> {
+        let Self { head, gathered, .. } = self;
+        let Some(head) = head.filter(|it| !gathered.has_none(it.is_selected)) else {
+            return Err(selection::none_left(&gathered.skipped));
+        };
+        Ok(assembled_report(&head, gathered))
+    }
+}

@@ -1,0 +1,203 @@
+//! Jobs for machines without a folder in common: who has seen all recordings gives each a ticket, with which anybody makes its part.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use super::job::content;
+use super::{Making, PlanShard};
+use crate::catalog::{Catalog, Origin, PipedBytes, Searched, recording};
+use crate::index::Indexing;
+use crate::named::{NamedScenario, tell_scenarios_apart};
+use crate::{Comparison, Plan, PlanWatch};
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::error::Error;
+use ctxsim_report::Skipped;
+use ctxsim_report::part::{Excluded, PartHead, RunPart, VERSION};
+use ctxsim_timeline::import::BySession;
+
+/// What every machine must know: which policies, profiles and options, and what a report needs of the plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    /// The version that made it; no other can do it.
+    pub version: String,
+    /// The digest of version, policies, profiles and options, which a machine must come to, too.
+    pub rules: String,
+    /// The digest of the job.
+    pub job: String,
+    /// What is compared, without its recordings.
+    pub comparison: Comparison,
+    /// What a report needs of the plan.
+    pub head: PartHead,
+    /// What was found and takes no part.
+    pub skipped: Vec<Excluded>,
+}
+
+/// A recording of a job: its place and name, and what the others tell of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ticket {
+    /// Its place, from 0.
+    pub nth: usize,
+    /// The number of recordings.
+    pub of: usize,
+    /// The name that reports have for it.
+    pub name: String,
+    /// Its path, or what names its bytes.
+    pub path: String,
+    is_searched: bool,
+    content: u64,
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    twins: BTreeSet<String>,
+    #[serde(default, skip_serializing_if = "BySession::is_empty")]
+    beside: BySession,
+}
+
+/// A ticket with the bytes of its recording; without them, they are read from its path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeldTicket {
+    /// The ticket.
+    pub ticket: Ticket,
+    /// The bytes.
+    pub bytes: Option<Arc<PipedBytes>>,
+}
+
+/// A recording that is named: by a path, a folder or a pattern, or by bytes under some name.
+#[derive(Clone, Debug)]
+pub enum GivenRecording {
+    /// A path, a folder or a pattern.
+    Path(String),
+    /// Bytes.
+    Bytes(Arc<PipedBytes>),
+}
+
+impl HeldTicket {
+    pub(in super::super) fn scenario(&self) -> NamedScenario {
+        let Ticket { name, path, is_searched, content, twins, beside, .. } = &self.ticket;
+        let origin = match &self.bytes {
+            Some(bytes) => Origin::Stream(Arc::clone(bytes)),
+            None => Origin::File(Path::new(path).to_owned()),
+        };
+        let mut loaded = recording(origin);
+        loaded.spec.name.clone_from(name);
+        let indexing = Indexing {
+            twins: twins.clone(),
+            beside: beside.clone(),
+            content: Some(*content),
+            ..Indexing::default()
+        };
+        NamedScenario { loaded, is_searched: *is_searched, indexing }
+    }
+}
+
+/// Reads all recordings once and returns what every machine must know, and each recording with its ticket.
+///
+/// # Errors
+/// Every problem of policies, profiles and options, a folder that cannot be read, or there is no recording.
+pub fn job(
+    catalog: &Catalog,
+    comparison: &Comparison,
+    given: &[GivenRecording],
+    min_evidence: f64,
+) -> Result<(Job, Vec<HeldTicket>), Error> {
+    let (mut scenarios, mut skipped) = (Vec::new(), Vec::new());
+    let mut add = |origin: Origin, is_searched| {
+        scenarios.push(NamedScenario {
+            loaded: recording(origin),
+            is_searched,
+            indexing: Indexing::default(),
+        });
+    };
+    for one in given {
+        match one {
+            GivenRecording::Bytes(bytes) => add(Origin::Stream(Arc::clone(bytes)), true),
+            GivenRecording::Path(path) => {
+                let Searched { found, left_out } = catalog.search(path)?;
+                skipped.extend(left_out.into_iter().map(Skipped::from));
+                found.into_iter().for_each(|it| add(Origin::File(it.name.into()), it.is_searched));
+            }
+        }
+    }
+    let (scenarios, skipped) = tell_scenarios_apart((scenarios, skipped), comparison.alone);
+    let of = scenarios.len();
+    let held = scenarios.into_iter().enumerate().map(|(nth, it)| {
+        let bytes =
+            if let Origin::Stream(bytes) = &it.loaded.origin { Some(Arc::clone(bytes)) } else { None };
+        let Indexing { twins, beside, .. } = it.indexing;
+        let (name, path) = (it.loaded.spec.name, it.loaded.origin.path().display().to_string());
+        let content = content(&it.loaded.origin);
+        HeldTicket {
+            ticket: Ticket { nth, of, name, path, is_searched: it.is_searched, content, twins, beside },
+            bytes,
+        }
+    });
+    let held: Vec<HeldTicket> = held.collect();
+    if held.is_empty() {
+        return Err(crate::selection::none_left(&skipped));
+    }
+    let comparison = Comparison { scenarios: Vec::new(), tickets: Vec::new(), ..comparison.clone() };
+    let plan = plan(catalog, &comparison, held.clone())?;
+    plan.check_parts()?;
+    let job = Job {
+        version: VERSION.to_owned(),
+        rules: plan.rules(min_evidence),
+        job: plan.job(min_evidence),
+        head: plan.head(min_evidence),
+        skipped: skipped.into_iter().map(Excluded::from).collect(),
+        comparison,
+    };
+    Ok((job, held))
+}
+
+/// Makes the parts of some recordings of a job.
+///
+/// # Errors
+/// Another version or other inputs made the job, or what [`Plan::parts`] says.
+pub fn batch(
+    catalog: &Catalog,
+    job: &Job,
+    held: Vec<HeldTicket>,
+    told: PlanWatch<'_>,
+    threads: Option<usize>,
+) -> Result<Vec<RunPart>, Error> {
+    if job.version != VERSION {
+        let message = format!("the job was made by ctxsim {}, and this is {VERSION}", job.version);
+        let help = "install one version on all machines";
+        return Err(vec![Diagnostic::at(Code::PartVersion, "version", message).help(help)].into());
+    }
+    if held.is_empty() {
+        return Ok(Vec::new());
+    }
+    let places: Vec<(usize, usize)> = held.iter().map(|it| (it.ticket.nth, it.ticket.of)).collect();
+    let plan = plan(catalog, &job.comparison, held)?;
+    let rules = plan.rules(job.head.min_evidence);
+    if rules != job.rules {
+        let message = format!(
+            "policies, profiles or options are not those of the job: {rules} instead of {}",
+            job.rules
+        );
+        let help = "give every machine the same files and the same ctxsim";
+        return Err(vec![Diagnostic::at(Code::PartJob, "rules", message).help(help)].into());
+    }
+    let made: Mutex<Vec<RunPart>> = Mutex::default();
+    let take = |part: RunPart| {
+        let (nth, of) = places[part.nth];
+        let mut skipped = if nth == 0 { job.skipped.clone() } else { Vec::new() };
+        skipped.extend(part.skipped);
+        let part = RunPart { nth, of, skipped, ..part };
+        made.lock().unwrap_or_else(PoisonError::into_inner).push(part);
+        Ok(())
+    };
+    let (head, shard) = (&job.head, PlanShard::WHOLE);
+    plan.parts(told, &Making { threads, job: &job.job, head, shard, has: &|_| false, take: &take })?;
+    let mut made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
+    made.sort_by_key(|it| it.nth);
+    Ok(made)
+}
+
+/// Plans recordings with tickets.
+fn plan(catalog: &Catalog, comparison: &Comparison, tickets: Vec<HeldTicket>) -> Result<Plan, Error> {
+    let scenarios = tickets.iter().map(|it| it.ticket.path.clone()).collect();
+    Plan::new(catalog, &Comparison { scenarios, tickets, ..comparison.clone() })
+}

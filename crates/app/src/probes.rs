@@ -1,0 +1,46 @@
+//! The numbers of a declared memory that explain what a user's own agent answered.
+
+use std::sync::Arc;
+
+use super::{check, load};
+use crate::catalog::Catalog;
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::error::Error;
+use ctxsim_base::rng::Seed;
+use ctxsim_input::scenario::{AgingLoad, LoadSpec};
+use ctxsim_worlds::aging::probes::{self, FittedMemory, Memories};
+use ctxsim_worlds::aging::{Aging, Model};
+
+/// Fits the use, write and read numbers of a policy's memory to a table of answers, over sessions like those of a scenario.
+///
+/// # Errors
+/// Every problem of the table, the policy and the scenario.
+pub fn fit(
+    catalog: &Catalog,
+    [policy, scenario]: [&str; 2],
+    file: &str,
+    table: &str,
+) -> Result<FittedMemory, Error> {
+    let answers = probes::read(file, table)?;
+    let loaded = catalog.policy(policy)?;
+    let checked = check::checked(catalog, &loaded.spec, &loaded.origin).map_err(|it| loaded.locate(it))?;
+    let Some(memory) = checked.session_memory() else {
+        let message = format!("{policy} has no memory over sessions");
+        let problem = Diagnostic::at(Code::ProbesMemory, "memory", message);
+        return Err(
+            vec![problem.help("name a policy with `memory: sessions(…)`, such as `aging/careful`")].into()
+        );
+    };
+    let of = catalog.scenario(scenario)?;
+    let spec = load::check(&of, &of.spec)?;
+    let LoadSpec::Aging(own) = &spec.load else {
+        let problem = Diagnostic::at(Code::ProbesScenario, "load", format!("{scenario} has no sessions"));
+        return Err(vec![problem.help("name a scenario with `load.aging`, such as `aging/s6_12`")].into());
+    };
+    let last = answers.iter().map(|it| u64::from(it.session)).max().unwrap_or_default();
+    let sessions = own.sessions.max(last.saturating_add(1));
+    let own = AgingLoad { sessions, events: Vec::new(), ..own.as_ref().clone() };
+    let first = Aging::all(&spec, &own, &[]).into_iter().next();
+    let model = first.map_or_else(|| Arc::new(Model::default()), |it| it.model);
+    Ok(Memories::new(memory, &own, &model, Seed(spec.seed)).fit(&answers))
+}

@@ -1,0 +1,64 @@
+//! Reads the recordings that a comparison selects, without playing them.
+
+use super::Comparison;
+use super::index::{self, Indexing};
+use super::load::recording_beside;
+use super::models::ModelProfiles;
+use super::selection::{NewestCandidate, Selection, none_left};
+use super::twins::{self, TWIN};
+use crate::catalog::{Catalog, ScenarioHit, Searched};
+use ctxsim_base::error::Error;
+use ctxsim_report::Skipped;
+use ctxsim_report::recording::FileContents;
+use ctxsim_timeline::Timeline;
+use ctxsim_timeline::import::Imported;
+
+/// Returns the recordings that a comparison selects, and those that it skips, each with the reason.
+///
+/// # Errors
+/// A recording that was named directly has problems (all are listed), or no session is left.
+pub fn held(catalog: &Catalog, comparison: &Comparison) -> Result<(Vec<FileContents>, Vec<Skipped>), Error> {
+    let selection = Selection::new(comparison).map_err(|it| vec![*it])?;
+    let models = ModelProfiles::new(ModelProfiles::read(catalog));
+    let candidate = |it: &Timeline| {
+        let profile = it.main_model().and_then(|it| models.of(&it.name).ok());
+        selection.candidate(it, profile.map(|it| it.name.as_str()).into_iter())
+    };
+    let (mut files, mut skipped) = (Vec::new(), Vec::new());
+    let mut candidates: Vec<Vec<NewestCandidate>> = Vec::new();
+    let mut all = Vec::new();
+    for given in &comparison.scenarios {
+        let Searched { found, left_out } = catalog.search(given)?;
+        skipped.extend(left_out.into_iter().map(Skipped::from));
+        all.extend(found);
+    }
+    let origins: Vec<_> = all.iter().map(|it| catalog.recording_origin(&it.name)).collect();
+    let recordings: Vec<_> = origins.iter().map(Option::as_ref).collect();
+    let indexed = index::indexed(&recordings, comparison.alone);
+    for (ScenarioHit { name, is_searched }, Indexing { twins, beside, .. }) in all.into_iter().zip(indexed) {
+        match recording_beside(catalog, &name, &beside) {
+            Ok(sessions) => {
+                let of = |it: &Imported| match twins.contains(&it.session) {
+                    true => NewestCandidate::Refused(TWIN.to_owned()),
+                    false => candidate(&it.timeline),
+                };
+                candidates.push(sessions.iter().map(of).collect());
+                files.push(FileContents::new(&name, &sessions));
+            }
+            Err(error) if is_searched => skipped.push(Skipped::new(&name, error)),
+            Err(error) => return Err(error),
+        }
+    }
+    for (file, left_out) in files.iter_mut().zip(selection.left_out(candidates)) {
+        let mut reasons = left_out.into_iter();
+        file.sessions.retain(|_| match reasons.next().flatten() {
+            None => true,
+            Some(reason) => {
+                skipped.push(twins::skipped(&file.file, reason));
+                false
+            }
+        });
+    }
+    files.retain(|it| !it.sessions.is_empty());
+    if files.is_empty() { Err(none_left(&skipped)) } else { Ok((files, skipped)) }
+}

@@ -1,0 +1,105 @@
+//! A recorded session in a report, and how well its bill is reproduced.
+
+use ctxsim_engine::calibrate::Calibration;
+use ctxsim_engine::calibrate::lifetimes::Pauses;
+use ctxsim_engine::engine::Simulation;
+use ctxsim_engine::ledger::Rows;
+use ctxsim_input::{Limits, Policy, Profile};
+use ctxsim_report::filled::Filled;
+use ctxsim_report::{BillCheck, NewerVersion, SessionReport, SharedFront};
+use ctxsim_timeline::Timeline;
+
+use ctxsim_engine::take::{CountedLoad, Load};
+use ctxsim_input::profile::Counting;
+
+/// Returns what a report says of it, if it is recorded; the rows are those that its bill is compared with, where they are known.
+pub(super) fn session_report(
+    load: &Load,
+    as_recorded: &Policy,
+    rows: Option<&Rows>,
+) -> Option<SessionReport> {
+    let timeline = load.timeline().filter(|it| it.recorded.is_some())?;
+    let n_billed = timeline.recorded.iter().flat_map(|it| &it.usage).flatten().count() as u64;
+    let requests = timeline.spine.steps.len() as u64;
+    let profile = load.profiles.first().filter(|_| load.is_under_own_model);
+    let compared = profile.map(|it| calibration(load, timeline, as_recorded, rows, it));
+    Some(SessionReport {
+        name: load.name.clone(),
+        format: timeline.recorded.as_ref().map_or("", |it| it.format),
+        newer: NewerVersion::of(timeline),
+        model: timeline.main_model().map(|it| it.name.clone()),
+        parent: timeline.spine.sessions.first().and_then(|it| it.parent.clone()),
+        is_under_own_model: load.is_under_own_model,
+        requests,
+        requests_estimated: requests.saturating_sub(n_billed),
+        requests_of_others: timeline.models.iter().map(|it| it.requests).sum::<u64>()
+            - timeline.main_model().map_or(0, |it| it.requests),
+        bill: compared.as_ref().and_then(BillCheck::new),
+        first_request: compared.as_ref().map(|it| it.first).filter(|it| it.requests > 0),
+        filled: profile.and_then(|it| Filled::of(timeline, it)),
+        pauses: profile.and_then(|it| Pauses::of(timeline, it)),
+        shared: SharedFront::of(timeline),
+    })
+}
+
+/// Notes how the profiles' models count it, where that is not as it was recorded.
+pub(super) fn note_on_tokens(load: &Load) -> Option<String> {
+    let timeline = load.timeline()?;
+    let model = timeline.main_model()?;
+    let recorded = timeline.counted_by().map_or(model.name.as_str(), |it| &it.about);
+    let names = |is: fn(&Counting) -> bool| {
+        let all = load.profiles.iter().enumerate();
+        let of = all.filter(|it| load.counting(it.0).as_ref().is_some_and(is)).map(|it| it.1.name.as_str());
+        shortened(&of.collect::<Vec<_>>())
+    };
+    let mut factors: Vec<&CountedLoad> = Vec::new();
+    for it in (0..load.profiles.len()).filter_map(|it| load.counted_under(it)) {
+        if !factors.iter().any(|known| known.to.name == it.to.name) {
+            factors.push(it);
+        }
+    }
+    let anew = names(|it| matches!(it, Counting::Anew(_))).map(|names| {
+        let each = factors.iter().map(|it| format!("{} of {}", it.factor.words(), it.to.about));
+        format!(
+            "Sizes were recorded in tokens of {recorded}; under {names} they are counted anew, each as {}, and costs are as sure as \
+             that (total_low, total_high).",
+            each.collect::<Vec<_>>().join("; ")
+        )
+    });
+    let unknown = names(|it| *it == Counting::Unknown).map(|names| {
+        format!(
+            "Nobody has published how many tokens {names} would count: its sizes and costs are in tokens of {recorded}."
+        )
+    });
+    let all: Vec<String> = anew.into_iter().chain(unknown).collect();
+    (!all.is_empty()).then(|| all.join(" "))
+}
+
+/// Returns the first few of some names, and how many more there are.
+fn shortened(names: &[&str]) -> Option<String> {
+    const SHOWN: usize = 4;
+    let shown = names.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
+    match names.len() {
+        0 => None,
+        n if n > SHOWN => Some(format!("{shown} and {} more", n - SHOWN)),
+        _ => Some(shown),
+    }
+}
+
+/// Compares a session's bill with its profile's prediction when everything is kept; no limit stops a session
+/// that took place. It is played only where no run of the load has these rows.
+fn calibration(
+    load: &Load,
+    timeline: &Timeline,
+    as_recorded: &Policy,
+    rows: Option<&Rows>,
+    profile: &Profile,
+) -> Calibration {
+    let prices = load.step_prices(timeline, profile);
+    if let Some(rows) = rows {
+        return Calibration::new(timeline, rows, prices);
+    }
+    let mut rows = Rows::default();
+    Simulation::new(timeline, as_recorded, &Limits::NONE, &profile.cache).run(&mut rows);
+    Calibration::new(timeline, &rows, prices)
+}

@@ -1,0 +1,154 @@
+//! Plays the points of a grid: one plan for all variants of a policy under each change of the loads.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use indexmap::IndexMap;
+
+use super::grid::{GridPoint, OverrideGrid};
+use super::reads::check_same_work;
+use super::{Comparison, Load, Plan, Progress, ReadyLoad};
+use crate::catalog::Catalog;
+use ctxsim_base::error::Error;
+use ctxsim_engine::measure::{Label, Remembered, Tally};
+use ctxsim_engine::take::{FailedRuns, Run, in_order, in_order_telling, with_threads};
+use ctxsim_report::sweep::{PointNumbers, SweepPoint};
+
+/// The most variants of a load that are compiled and played together.
+const TOGETHER: usize = 64;
+
+/// One session under one profile: its results by policy, the base first.
+#[derive(Clone, Debug)]
+pub struct SweptLoad {
+    /// Its working folder, where the log tells it, else the folder of its recording; empty for what was not recorded.
+    pub project: String,
+    /// When its last request was, in milliseconds since 1970, where the recording says so.
+    pub last_ms: Option<i64>,
+    /// The results: the base's, then those of the variants.
+    pub runs: Vec<Swept>,
+}
+
+/// What a sweep keeps of a run.
+#[derive(Clone, Debug)]
+pub struct Swept {
+    /// Its numbers.
+    pub tally: Tally,
+    pub remembered: Vec<Remembered>,
+}
+
+impl From<Run> for Swept {
+    fn from(run: Run) -> Self {
+        Self { remembered: run.remembered().collect(), tally: run.tally }
+    }
+}
+
+/// Plays some points of a grid; the comparison names the base, then the varied policy.
+///
+/// # Errors
+/// Every problem of the inputs and of the overrides.
+pub fn sweep(
+    catalog: &Catalog,
+    comparison: &Comparison,
+    grid: &OverrideGrid,
+    indices: &[usize],
+    threads: Option<usize>,
+    progress: Progress<'_>,
+) -> Result<Vec<SweepPoint>, Error> {
+    let mut groups: IndexMap<Vec<String>, Vec<GridPoint>> = IndexMap::new();
+    for index in indices {
+        let point = grid.point(*index);
+        groups.entry(point.of_load.clone()).or_default().push(point);
+    }
+    let groups: Vec<Vec<GridPoint>> = groups.into_values().collect();
+    let n_done = AtomicUsize::new(0);
+    let one = |group: &[GridPoint]| -> Result<Vec<SweepPoint>, Error> {
+        let of_load = group.first().map(|it| it.of_load.clone()).unwrap_or_default();
+        let set = comparison.set.iter().cloned().chain(of_load).collect();
+        let variants = group.iter().map(|it| it.of_policy.clone()).collect();
+        let plan = Plan::new(catalog, &Comparison { set, variants, ..comparison.clone() })?;
+        // What a single group does is shown load by load.
+        let within: Progress<'_> = if groups.len() == 1 { progress } else { &|_, _| {} };
+        let loads = plan.swept(None, within)?;
+        let points = in_order(group.len(), |nth| point(&group[nth], nth + 1, &loads));
+        if groups.len() > 1 {
+            progress(n_done.fetch_add(group.len(), Ordering::Relaxed) + group.len(), indices.len());
+        }
+        Ok(points)
+    };
+    // Groups go side by side, so that no thread waits while the next one is read.
+    let done = with_threads(threads, || in_order(groups.len(), |nth| one(&groups[nth])));
+    let mut points = done.into_iter().collect::<Result<Vec<_>, _>>()?.concat();
+    points.sort_by_key(|it| it.index);
+    Ok(points)
+}
+
+impl Plan {
+    /// Runs everything and returns the results load by load, and profile by profile. Each load is opened once,
+    /// whatever the number of variants.
+    ///
+    /// # Errors
+    /// As [`Plan::open`], for all scenarios.
+    pub fn swept(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Vec<SweptLoad>, Error> {
+        let open = |it: &ReadyLoad| self.opened_for_sweeps(it);
+        let (of_loads, _) = self.each_of(threads, progress, open, play_for_sweep)?;
+        Ok(of_loads.into_iter().collect::<Result<Vec<_>, Error>>()?.concat())
+    }
+
+    /// Opens a scenario; those who look at sessions by project mean their working folders.
+    pub(super) fn opened_for_sweeps(&self, entry: &ReadyLoad) -> Result<Vec<Load>, Error> {
+        self.opened_by_folder(entry, true)
+    }
+}
+
+/// Plays it under all policies, profile by profile.
+pub(super) fn play_for_sweep(load: &Load, progress: Progress<'_>) -> Result<Vec<SweptLoad>, Error> {
+    check_same_work(load, &(0..load.policies.len()).collect::<Vec<_>>())?;
+    let parts = runs_in_parts(load, progress);
+    FailedRuns::none_of(parts.iter().flatten())?;
+    let last_ms = load.timeline().and_then(|it| it.last_ms());
+    let mut loads: Vec<SweptLoad> = Vec::new();
+    loads.resize_with(load.profiles.len(), || SweptLoad {
+        project: load.project.clone(),
+        last_ms,
+        runs: Vec::with_capacity(load.policies.len()),
+    });
+    for part in parts {
+        let n_policies = (part.len() / loads.len().max(1)).max(1);
+        for (nth, run) in part.into_iter().enumerate() {
+            loads[nth / n_policies].runs.push(run.into());
+        }
+    }
+    Ok(loads)
+}
+
+/// Plays some of its policies after others, so that not all are compiled at once: the runs of each part are
+/// in the order of a report.
+fn runs_in_parts(load: &Load, progress: Progress<'_>) -> Vec<Vec<Run>> {
+    if load.policies.len() <= TOGETHER {
+        return vec![load.runs(progress)];
+    }
+    let parts: Vec<_> = load.policies.chunks(TOGETHER).collect();
+    in_order_telling(parts.len(), progress, |nth| {
+        Load { policies: parts[nth].to_vec(), ..load.clone() }.runs(&|_, _| {})
+    })
+}
+
+/// Adds up the loads of a point.
+fn point(point: &GridPoint, nth: usize, loads: &[SweptLoad]) -> SweepPoint {
+    let runs = |nth: usize| loads.iter().filter_map(move |it| it.runs.get(nth));
+    let (base, own) = (summed(runs(0)), summed(runs(nth)));
+    let set = point.of_load.iter().chain(&point.of_policy).cloned().collect();
+    let numbers = |sum: &Option<Swept>| sum.as_ref().map(|it| PointNumbers::new(&it.tally, &it.remembered));
+    let label = own.as_ref().zip(base.as_ref()).and_then(|(own, base)| Label::new(&own.tally, &base.tally));
+    let [own, base] = [own, base].map(|it| numbers(&it).unwrap_or_default());
+    SweepPoint { index: point.index, set, numbers: own, base, label }
+}
+
+/// Adds runs up.
+fn summed<'r>(mut runs: impl Iterator<Item = &'r Swept>) -> Option<Swept> {
+    let mut sum = runs.next()?.clone();
+    runs.for_each(|it| {
+        sum.tally.add(&it.tally);
+        Remembered::add(&mut sum.remembered, &it.remembered);
+    });
+    Some(sum)
+}

@@ -1,0 +1,266 @@
+//! Searches parameters on recorded sessions, and writes the policy file of the result.
+
+mod ranges;
+mod search;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::parts::Making;
+use super::sweep::play_for_sweep;
+use super::{Comparison, Plan, PlanWatch, Progress, ReadyLoad, Swept, SweptLoad, reads, selection};
+use crate::catalog::Catalog;
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::error::Error;
+use ctxsim_input::profile::calendar;
+use ctxsim_input::text::decode::encode;
+use ctxsim_input::text::set::Override;
+use ctxsim_input::{Format, PolicyFile};
+use ctxsim_report::Skipped;
+use ctxsim_report::part::{Common, PartOf};
+use ctxsim_report::tune::{Tried, Tuned, TunedSession, named};
+
+pub use search::ParamSearch;
+
+/// The sessions of a search, each under the base and under every point.
+#[derive(Clone, Debug)]
+pub struct TunedSessions {
+    /// The sessions.
+    pub sessions: Vec<TunedSession>,
+    /// What was tried.
+    pub tried: Tried,
+    /// The base, and the policy that is tuned.
+    pub names: [String; 2],
+}
+
+/// A search on the sessions of a comparison.
+pub struct Tuning<'a> {
+    catalog: &'a Catalog,
+    /// With the points as variants of the last policy.
+    comparison: Comparison,
+    plan: Plan,
+    head: TuneHead,
+}
+
+/// What all parts of a search have in common.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TuneHead {
+    /// The base's name and the policy's.
+    names: [String; 2],
+    /// What is tried.
+    tried: Tried,
+    /// The share of evidence that has to be kept.
+    min_evidence: f64,
+    /// What parts projects.
+    seed: u64,
+}
+
+impl Common for TuneHead {
+    const SCHEMA: &'static str = "ctxsim.tune-part/1";
+    type Load = TunedSession;
+    const TELLS_SKIPPED: bool = false;
+
+    fn is_whole(&self, load: &TunedSession) -> bool {
+        load.variants.len() == self.tried.points.len()
+    }
+}
+
+impl<'a> Tuning<'a> {
+    /// Plans a search.
+    ///
+    /// # Errors
+    /// Every problem of the inputs.
+    pub fn new(
+        catalog: &'a Catalog,
+        comparison: &Comparison,
+        search: ParamSearch,
+        min_evidence: f64,
+        seed: u64,
+    ) -> Result<Self, Error> {
+        let comparison = Comparison { variants: search.points.clone(), ..comparison.clone() };
+        let plan = Plan::new(catalog, &comparison)?;
+        let names = [plan.policies[0].clone(), plan.policies.last().cloned().unwrap_or_default()];
+        let policy = comparison.policies.last().map_or("", String::as_str);
+        let stages = catalog.policy(policy)?.spec.stages.into_iter().map(|it| it.name).collect();
+        let ParamSearch { varied, fixed, points } = search;
+        let tried = Tried { varied, fixed, points, stages };
+        Ok(Self { catalog, comparison, plan, head: TuneHead { names, tried, min_evidence, seed } })
+    }
+
+    /// Plays it on every session, chooses on one part and tests the choice on the other.
+    ///
+    /// # Errors
+    /// Every problem of the sessions.
+    pub fn tuned(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<SearchResult, Error> {
+        let TunedSessions { sessions, .. } = self.played(threads, progress)?;
+        Ok(self.head.clone().found(&sessions))
+    }
+
+    /// Plays it on every session.
+    ///
+    /// # Errors
+    /// Every problem of the sessions.
+    pub fn played(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<TunedSessions, Error> {
+        // Memories are played over drawn sessions, so other seeds are other sessions; a file of chats is drawn anew as well.
+        let seeds = match reads::of_memories(&self.plan.scenarios) {
+            Some(_) => (0..OF_MEMORIES)
+                .map(|nth| Some(self.comparison.seed.unwrap_or_default().saturating_add(nth)))
+                .collect(),
+            None => vec![None],
+        };
+        let mut sessions: Vec<TunedSession> = Vec::new();
+        for seed in seeds {
+            let loads = match seed {
+                None => self.plan.swept(threads, progress)?,
+                seed => {
+                    let comparison = Comparison { seed, ..self.comparison.clone() };
+                    Plan::new(self.catalog, &comparison)?.swept(threads, progress)?
+                }
+            };
+            sessions.extend(loads.into_iter().filter_map(|it| self.head.session(it, seed)));
+        }
+        let TuneHead { tried, names, .. } = self.head.clone();
+        Ok(TunedSessions { sessions, tried, names })
+    }
+
+    /// Returns the names of the scenarios, in the order of their parts.
+    pub fn scenarios(&self) -> Vec<&str> {
+        self.plan.scenarios.iter().map(|it| it.name.as_str()).collect()
+    }
+
+    /// Returns the digest of the job.
+    ///
+    /// # Errors
+    /// What is tried cannot be written.
+    pub fn job(&self) -> Result<String, Error> {
+        let head = serde_json::to_string(&self.head);
+        let head = head.map_err(|it| vec![Diagnostic::at(Code::Unwritable, "", it.to_string())])?;
+        Ok(format!("{}-{:016x}", self.plan.job(self.head.min_evidence), xxh3_64(head.as_bytes())))
+    }
+
+    /// Returns what its parts have in common.
+    pub fn head(&self) -> &TuneHead {
+        &self.head
+    }
+
+    /// Checks that it comes to parts.
+    ///
+    /// # Errors
+    /// It is of memories.
+    pub fn check_parts(&self) -> Result<(), Error> {
+        let Some(name) = reads::of_memories(&self.plan.scenarios) else { return Ok(()) };
+        let message = format!("{name} is of memories, which are played over drawn sessions");
+        let problem = Diagnostic::at(Code::PartFindings, "", message);
+        Err(vec![problem.help("leave `--parts` out, or name recorded sessions")].into())
+    }
+
+    /// Plays it on the sessions of a share, and hands over what each came to.
+    ///
+    /// # Errors
+    /// What [`Tuning::check_parts`], a session or taking a part says.
+    pub fn parts(&self, told: PlanWatch<'_>, making: &Making<'_, TuneHead>) -> Result<(), Error> {
+        self.check_parts()?;
+        let open = |it: &ReadyLoad| self.plan.opened_for_sweeps(it);
+        self.plan.each_part(told, making, open, |load| {
+            let loads = play_for_sweep(load, &|_, _| {})?;
+            Ok(loads.into_iter().filter_map(|it| self.head.session(it, None)).collect())
+        })
+    }
+}
+
+/// What a search came to, and the date of the newest session.
+#[derive(Debug)]
+pub struct SearchResult {
+    /// The choice, and all that was tried.
+    pub tuned: Tuned,
+    /// The date.
+    pub day: Option<String>,
+}
+
+/// Folds the parts of a search, which are read one by one in the order of their plan.
+///
+/// # Errors
+/// A part cannot be read, or no session is left.
+pub fn fold(
+    order: &[usize],
+    read: impl Fn(usize) -> Result<PartOf<TuneHead>, Error>,
+) -> Result<SearchResult, Error> {
+    let (mut head, mut sessions, mut skipped) = (None, Vec::new(), Vec::new());
+    for number in order {
+        let part = read(*number)?;
+        head.get_or_insert(part.head);
+        sessions.extend(part.loads);
+        skipped.extend(part.skipped.into_iter().map(Skipped::from));
+    }
+    let head = head.filter(|_| !sessions.is_empty());
+    head.map(|it| it.found(&sessions)).ok_or_else(|| selection::none_left(&skipped))
+}
+
+impl TuneHead {
+    /// Returns a load under the base and each variant; of what is played under a seed, what is remembered stands for evidence. `None`
+    /// if not all of them came to a result.
+    fn session(&self, load: SweptLoad, seed: Option<u64>) -> Option<TunedSession> {
+        if load.runs.len() != self.tried.points.len() + 1 {
+            return None;
+        }
+        // Kinds of findings list the number that they are judged by first.
+        let number = |it: &Swept| it.remembered.iter().find(|it| it.is_share).cloned();
+        let heading =
+            load.runs.iter().find_map(number).map(|it| it.heading.to_owned()).filter(|_| seed.is_some());
+        let shares =
+            || load.runs.iter().map(|it| Some(number(it)?.number.mean)).collect::<Option<Vec<f64>>>();
+        let remembered = heading.and_then(|it| Some((it, shares()?)));
+        let mut tallies = load.runs.into_iter().map(|it| it.tally);
+        let base = tallies.next()?;
+        let project = seed.map_or(load.project, |it| format!("seed {it}"));
+        Some(TunedSession { project, last_ms: load.last_ms, base, variants: tallies.collect(), remembered })
+    }
+
+    /// Chooses on one part of the sessions and tests the choice on the other.
+    fn found(self, sessions: &[TunedSession]) -> SearchResult {
+        let day = sessions.iter().filter_map(|it| it.last_ms).max().map(calendar::written);
+        let Self { names: [base, policy], tried, min_evidence, seed } = self;
+        SearchResult { tuned: Tuned::new([&base, &policy], sessions, tried, min_evidence, seed), day }
+    }
+}
+
+/// How many seeds memories are played under: half choose, the others test the choice.
+const OF_MEMORIES: u64 = 12;
+
+/// Returns the policy file of the choice; `None` if nothing is recommended.
+///
+/// # Errors
+/// The policy cannot be read or written.
+pub fn tuned_policy(
+    catalog: &Catalog,
+    policy: &str,
+    name: &str,
+    found: &SearchResult,
+    format: Format,
+) -> Result<Option<String>, Error> {
+    let SearchResult { tuned, day } = found;
+    if !tuned.is_recommended {
+        return Ok(None);
+    }
+    let set = &tuned.chosen;
+    let loaded = catalog.policy(policy)?;
+    let mut specs = [loaded.spec.clone()];
+    let policies = super::set_policies::NamedPolicies { catalog, loaded: std::slice::from_ref(&loaded) };
+    for text in set {
+        let setting = Override::parse(text).map_err(|it| vec![*it])?;
+        policies.set(&setting, &mut specs).map_err(|it| vec![*it])?;
+    }
+    let [spec] = specs;
+    let mut sources = spec.sources.clone();
+    sources.push(tuned.evidence(day.as_deref()));
+    let spec = PolicyFile {
+        base: None,
+        about: format!("{} Tuned: {}.", spec.about, named(set)),
+        as_of: day.clone().or(spec.as_of.clone()),
+        name: name.to_owned(),
+        sources,
+        ..spec
+    };
+    let text = encode(&spec, format).map_err(|it| vec![*it])?;
+    Ok(Some(text))
+}

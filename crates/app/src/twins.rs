@@ -1,0 +1,90 @@
+//! Sessions that several recordings hold, found by the ids in their logs: each is counted once.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::io::BufRead;
+use std::path::Path;
+
+use indexmap::IndexMap;
+
+use crate::catalog::Origin;
+use ctxsim_input::scenario::Assume;
+use ctxsim_report::Skipped;
+use ctxsim_timeline::import::{Among, Indexed, import_from};
+
+/// Why a session takes no part.
+pub(super) const TWIN: &str = "the same session in another file";
+
+/// Returns for each recording the names of its sessions that another one holds with more detail: what can be read before what
+/// cannot, texts before usage alone, then the longer file, then the first one. `None` stands for what is not a recording.
+pub(super) fn twins(recordings: &[Option<&Origin>], index: &[Vec<Indexed>]) -> Vec<BTreeSet<String>> {
+    let mut twins = vec![BTreeSet::new(); recordings.len()];
+    let mut holders: IndexMap<&str, Vec<Holder<'_>>> = IndexMap::new();
+    for (nth, (origin, sessions)) in recordings.iter().zip(index).enumerate() {
+        // Who gives a session in code names it, and may name it twice.
+        let Some(origin) = origin.filter(|it| it.timeline().is_none()) else { continue };
+        for Indexed { id, session, has_texts, .. } in sessions.iter().filter(|it| !it.id.is_empty()) {
+            let all = holders.entry(id).or_default();
+            if all.iter().all(|it| it.index != nth) {
+                all.push(Holder { origin, index: nth, name: session.clone(), has_texts: *has_texts });
+            }
+        }
+    }
+    // Only a session that is there twice has its files read for this.
+    let mut is_readable: IndexMap<usize, bool> = IndexMap::new();
+    for all in holders.into_values().filter(|it| it.len() > 1) {
+        let mut detail = |it: &Holder<'_>| {
+            let is_readable = *is_readable.entry(it.index).or_insert_with(|| can_be_read(it.origin));
+            (is_readable, it.has_texts, length(it.origin.path()), Reverse(it.index))
+        };
+        let kept = all.iter().max_by_key(|it| detail(it)).map(|it| it.index);
+        for it in all.into_iter().filter(|it| Some(it.index) != kept) {
+            twins[it.index].insert(it.name);
+        }
+    }
+    twins
+}
+
+/// Returns which of some sessions that were read from bytes are there twice, by the same rule; one file names no session twice.
+pub fn twins_in_memory(sessions: &[Option<&Among>]) -> BTreeSet<usize> {
+    let mut holders: IndexMap<&str, Vec<(usize, &Among)>> = IndexMap::new();
+    let known = sessions.iter().enumerate().filter_map(|(nth, it)| Some((nth, (*it)?)));
+    for (nth, among) in known.filter(|it| !it.1.indexed.id.is_empty()) {
+        let all = holders.entry(&among.indexed.id).or_default();
+        if all.iter().all(|it| it.1.file != among.file) {
+            all.push((nth, among));
+        }
+    }
+    let mut twins = BTreeSet::new();
+    for all in holders.into_values() {
+        let kept = all.iter().max_by_key(|(nth, it)| (it.indexed.has_texts, it.length, Reverse(*nth)));
+        let kept = kept.map(|it| it.0);
+        twins.extend(all.iter().map(|it| it.0).filter(|it| Some(*it) != kept));
+    }
+    twins
+}
+
+/// A recording that holds a session.
+struct Holder<'o> {
+    origin: &'o Origin,
+    /// Its place among the recordings.
+    index: usize,
+    /// The name of the session within it.
+    name: String,
+    has_texts: bool,
+}
+
+/// Returns whether a recording can be used, under any scenario's assumptions.
+fn can_be_read(origin: &Origin) -> bool {
+    let read = |mut it: Box<dyn BufRead>| import_from(it.as_mut(), "", &Assume::default(), &[]).ok();
+    origin.reader().ok().and_then(read).is_some_and(|it| it.is_ok())
+}
+
+/// Returns a session that takes no part: because it is counted elsewhere, or because it was not asked for.
+pub(super) fn skipped(file: &str, reason: String) -> Skipped {
+    if reason == TWIN { Skipped::of(file.to_owned(), TWIN) } else { Skipped::not_asked(file, reason) }
+}
+
+fn length(path: &Path) -> u64 {
+    path.metadata().map_or(0, |it| it.len())
+}

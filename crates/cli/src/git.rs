@@ -1,0 +1,211 @@
+//! Policies of other revisions: `rev:REVISION:POLICY` is read through git. Nothing is checked out but programs that may start,
+//! into a temporary folder.
+
+mod checkout;
+mod repository;
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use ctxsim_app::catalog::{Catalog, Kind, Loaded, Origin, REVISION_MARK, Revision};
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::error::Error;
+use ctxsim_input::{Format, SuiteFile};
+
+use crate::wrong;
+use checkout::Checkout;
+use repository::{BlobKind, Repository};
+
+/// The largest policy file that is read of a revision, in bytes.
+const TEXT_MAX: u64 = 64 << 20;
+
+/// The prefix of a policy's name in another revision.
+pub(super) const MARK: &str = REVISION_MARK;
+
+/// Returns the name of a policy in a revision written as `rev:REVISION`; a plain policy name is returned as
+/// it is.
+pub(super) fn named(revision: &str, policy: &str) -> String {
+    match revision.strip_prefix(MARK) {
+        Some(rest) if !rest.contains(':') => format!("{revision}:{policy}"),
+        _ => revision.to_owned(),
+    }
+}
+
+/// Whether suites may name revisions.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(super) struct RevArgs {
+    /// Let suites name policies of other git revisions (`rev:…`), which git reads
+    #[arg(long)]
+    allow_rev: bool,
+}
+
+impl RevArgs {
+    /// Returns the policies that a suite names. Whoever writes a suite must not choose what git reads, unless that was allowed.
+    ///
+    /// # Errors
+    /// The suite names a policy of a revision, and may not.
+    pub(super) fn policies(self, suite: &Loaded<SuiteFile>) -> Result<&[String], Error> {
+        let names = &suite.spec.policies;
+        let problems = names.iter().enumerate().filter(|it| it.1.starts_with(MARK) && !self.allow_rev);
+        let problems: Vec<Diagnostic> = problems
+            .map(|(index, name)| {
+                let message = format!("this suite has git read another revision: `{name}`");
+                Diagnostic::at(Code::RevisionNotAllowed, format!("policies.{index}"), message)
+                    .help("add `--allow-rev` if you trust this suite")
+            })
+            .collect();
+        if problems.is_empty() { Ok(names) } else { Err(suite.locate(problems).into()) }
+    }
+}
+
+/// A catalog with policies of other revisions, and the folders where their programs are checked out.
+pub(super) struct Revisions {
+    catalog: Catalog,
+    /// Names of policies that their revision does not have, each with what to say about it.
+    pub lacking: Vec<(String, Diagnostic)>,
+    /// Removed when the last run is over.
+    checkouts: Vec<Checkout>,
+}
+
+impl Deref for Revisions {
+    type Target = Catalog;
+
+    fn deref(&self) -> &Catalog {
+        &self.catalog
+    }
+}
+
+/// Reads the named policies of other revisions into a copy of the catalog.
+///
+/// # Errors
+/// Git fails, or a revision has no such policy.
+pub(super) fn with_revisions<'n>(
+    catalog: &Catalog,
+    names: impl IntoIterator<Item = &'n String>,
+    starts: bool,
+) -> Result<Revisions, Error> {
+    let with = found_in_revisions(catalog, names, starts)?;
+    if with.lacking.is_empty() {
+        return Ok(with);
+    }
+    Err(with.lacking.into_iter().map(|it| it.1).collect::<Vec<_>>().into())
+}
+
+/// Reads those of the named policies that their revisions have; where programs may start, a policy that is one gets
+/// its revision's files.
+///
+/// # Errors
+/// Git fails.
+pub(super) fn found_in_revisions<'n>(
+    catalog: &Catalog,
+    names: impl IntoIterator<Item = &'n String>,
+    starts: bool,
+) -> Result<Revisions, Error> {
+    let mut repositories: BTreeMap<PathBuf, Arc<Repository>> = BTreeMap::new();
+    let mut known: BTreeMap<(String, PathBuf), Arc<Revision>> = BTreeMap::new();
+    let mut checked_out: BTreeMap<(String, PathBuf), Arc<Revision>> = BTreeMap::new();
+    let mut with = Revisions { catalog: catalog.clone(), lacking: Vec::new(), checkouts: Vec::new() };
+    for name in names {
+        let Some((revision, policy)) = name.strip_prefix(MARK).and_then(|it| it.split_once(':')) else {
+            continue;
+        };
+        let (folder, path) = place(catalog, policy)?;
+        let key = (revision.to_owned(), folder.clone());
+        let repository = match repositories.get(&folder) {
+            Some(it) => Arc::clone(it),
+            None => Arc::new(Repository::of(&folder)?),
+        };
+        repositories.insert(folder.clone(), Arc::clone(&repository));
+        let tree = match known.get(&key) {
+            Some(tree) => Arc::clone(tree),
+            None => Arc::new(read(&repository, revision, &folder)?),
+        };
+        known.insert(key.clone(), Arc::clone(&tree));
+        if tree.text(&path).is_none() {
+            let message = format!("`{revision}` does not contain `{}`", folder.join(&path).display());
+            let help = "name a policy that exists in both revisions, or a bundled policy as the base";
+            with.lacking.push((name.clone(), Diagnostic::at(Code::RevisionPolicy, "", message).help(help)));
+            continue;
+        }
+        with.catalog = with.catalog.with_revision(name, &tree, &path);
+        if starts && with.catalog.policy(name)?.spec.process.is_some() {
+            let tree = match checked_out.get(&key) {
+                Some(tree) => Arc::clone(tree),
+                None => Arc::new(with.checked_out(&repository, &tree, &folder)?),
+            };
+            with.catalog = with.catalog.with_revision(name, &tree, &path);
+            checked_out.insert(key, tree);
+        }
+    }
+    Ok(with)
+}
+
+impl Revisions {
+    /// Checks a whole revision out into a temporary folder, since programs use any file; index and working tree stay
+    /// as they are.
+    fn checked_out(
+        &mut self,
+        repository: &Repository,
+        tree: &Revision,
+        folder: &Path,
+    ) -> Result<Revision, Error> {
+        let commit = repository.commit(tree.name())?;
+        let checkout = Checkout::of(repository, tree.name(), &commit)?;
+        let checked_out = tree.checked_out(checkout.at(&repository.below(folder)?));
+        self.checkouts.push(checkout);
+        Ok(checked_out)
+    }
+}
+
+/// Returns a policy's folder, and its path below it.
+fn place(catalog: &Catalog, policy: &str) -> Result<(PathBuf, PathBuf), Error> {
+    let file = match catalog.find(Kind::Policy, policy)? {
+        Origin::File(path) => path,
+        Origin::Bundled(_)
+        | Origin::Stream(_)
+        | Origin::Revision(..)
+        | Origin::Memory(_)
+        | Origin::Built(_) => {
+            let message = format!("`{policy}` is bundled, so your repository has no revisions of it");
+            let help = "name a policy file in your repository, or a bundled policy without `rev:`";
+            return Err(wrong(Code::RevisionBundled, message, help));
+        }
+    };
+    let below = file.ancestors().skip(1).find(|it| it.ends_with(Kind::Policy.folder()));
+    let folder = below.or(file.parent()).unwrap_or(Path::new("")).to_owned();
+    let path = file.strip_prefix(&folder).map(Path::to_owned).unwrap_or_else(|_| file.clone());
+    Ok((folder, path))
+}
+
+/// Reads the input files below a folder as a revision has them.
+///
+/// # Errors
+/// Git fails.
+pub(super) fn files_at(revision: &str, folder: &Path) -> Result<Revision, Error> {
+    read(&Repository::of(folder)?, revision, folder)
+}
+
+/// Reads the input files below a folder in a revision.
+fn read(repository: &Repository, revision: &str, folder: &Path) -> Result<Revision, Error> {
+    let below = repository.below(folder)?;
+    let commit = repository.commit(revision)?;
+    let blobs = repository.blobs(revision, &commit, &below)?;
+    let is_input = |it: &&repository::Blob| it.kind != BlobKind::Link && Format::of(&it.path).is_some();
+    let mut files = BTreeMap::new();
+    repository.each(revision, blobs.iter().filter(is_input), |blob, content| {
+        let mut text = String::new();
+        let read = content.take(TEXT_MAX + 1).read_to_string(&mut text);
+        if read.is_err() || text.len() as u64 > TEXT_MAX {
+            let message =
+                format!("`{}` in git is not UTF-8 of at most {} MiB", blob.path.display(), TEXT_MAX >> 20);
+            return Err(wrong(Code::GitFailed, message, "save the policy as UTF-8"));
+        }
+        files.insert(blob.path.strip_prefix(&below).unwrap_or(&blob.path).to_owned(), text);
+        Ok(())
+    })?;
+    Ok(Revision::new(revision, folder, files))
+}

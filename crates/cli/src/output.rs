@@ -1,0 +1,253 @@
+//! Where results go: standard output, or a file.
+
+mod file;
+mod kept;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::fs;
+use std::io::{self, BufWriter, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::Args;
+use ctxsim_app::catalog::{Catalog, Files, Kind, is_same_file};
+use ctxsim_base::diag::Code;
+use ctxsim_base::error::Error;
+use ctxsim_base::foreign::{self, runner};
+use ctxsim_report::explain::is_colour;
+use ctxsim_timeline::row::json::page;
+use serde::Serialize;
+
+use crate::format::FormatArg;
+use crate::verbs::run::unwritable;
+use crate::wrong_at;
+
+pub(super) use file::{append, check, make_folder, remove, shorten, unlinked, write};
+pub(super) use kept::{KeptFile, Remark, Replaced, begins_with};
+
+/// The name of standard output, where a file could be given.
+const STANDARD_OUTPUT: [&str; 2] = ["-", "/dev/stdout"];
+
+/// Where a result is written.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct OutputArgs {
+    /// Write to a file atomically; `-` is standard output
+    #[arg(long, value_name = "PATH")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    force: ForceArgs,
+}
+
+/// Whether files of others are replaced.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(super) struct ForceArgs {
+    /// Replace a file even if ctxsim did not write it; an input is never replaced
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// A page beside the result.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct PageArgs {
+    /// Also write the result to a self-contained page
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+impl PageArgs {
+    /// Returns whether a page is asked for.
+    pub(super) fn is_asked(&self) -> bool {
+        self.html.is_some()
+    }
+
+    /// Checks before any work that the page may be written, and that what is written beside it are other files.
+    pub(super) fn check<'p>(
+        &'p self,
+        inputs: &Files,
+        force: ForceArgs,
+        beside: impl IntoIterator<Item = &'p Path>,
+    ) -> Result<(), Error> {
+        distinct(beside.into_iter().chain(self.html.as_deref()))?;
+        let Some(path) = &self.html else { return Ok(()) };
+        check(path)?;
+        force.kept(inputs).check(path, None)
+    }
+
+    /// Writes the page, if it is asked for.
+    pub(super) fn put<E: std::fmt::Display>(
+        &self,
+        inputs: &Files,
+        force: ForceArgs,
+        page: impl FnOnce() -> Result<String, E>,
+    ) -> Result<(), Error> {
+        let Some(path) = &self.html else { return Ok(()) };
+        let text = page().map_err(unwritable)?;
+        write(path, FormatArg::HTML.remark().on(&text), force.kept(inputs))
+    }
+}
+
+impl ForceArgs {
+    /// Returns what must be kept, besides these inputs.
+    pub(super) fn kept(self, inputs: &Files) -> KeptFile<'_> {
+        KeptFile { inputs, replaced: if self.force { Replaced::All } else { Replaced::Results } }
+    }
+}
+
+impl OutputArgs {
+    /// Returns the file, or `None` for standard output.
+    pub(super) fn file(&self) -> Option<&Path> {
+        self.output.as_deref().filter(|it| !STANDARD_OUTPUT.iter().any(|name| it.as_os_str() == *name))
+    }
+
+    /// Returns whether files of others are replaced.
+    pub(super) fn force(&self) -> ForceArgs {
+        self.force
+    }
+
+    /// Checks before any work that the file may be written, and replaces nothing that must be kept.
+    pub(super) fn check(&self, inputs: &Files) -> Result<(), Error> {
+        self.file().map_or(Ok(()), |it| self.force.kept(inputs).check(it, None))
+    }
+
+    /// Writes a result to the file, with a remark that ctxsim wrote it, or prints it.
+    pub(super) fn put(&self, inputs: &Files, format: FormatArg, text: impl AsRef<[u8]>) -> Result<(), Error> {
+        let text = format.neutral(text.as_ref())?;
+        match self.file() {
+            Some(path) => write(path, format.remark().on(&text), self.force.kept(inputs)),
+            None => print_encoded(&text),
+        }
+    }
+
+    /// Writes JSON as it is made to the file, or prints it.
+    pub(super) fn put_written(
+        &self,
+        inputs: &Files,
+        write: impl FnOnce(&mut dyn io::Write) -> Result<(), serde_json::Error>,
+    ) -> Result<(), Error> {
+        match self.file() {
+            Some(path) => file::write_made(path, self.force.kept(inputs), |to| Ok(write(to)?)),
+            None => print_made(|to| Ok(write(to)?)),
+        }
+    }
+
+    /// Writes an input file, which is the user's from now on, or shows it.
+    pub(super) fn put_source(&self, inputs: &Files, text: &str) -> Result<(), Error> {
+        match self.file() {
+            Some(path) => write(path, text, self.force.kept(inputs)),
+            None => print_encoded(runner::disarmed(&foreign::lines(text)).as_bytes()),
+        }
+    }
+}
+
+/// Marks the files that names lead to as inputs, before they are read; wrong names are reported where they are.
+pub(super) fn note<'n>(catalog: &Catalog, kind: Kind, names: impl IntoIterator<Item = &'n String>) {
+    for name in names {
+        let found: Vec<String> = match kind {
+            Kind::Scenario => {
+                catalog.search(name).unwrap_or_default().found.into_iter().map(|it| it.name).collect()
+            }
+            _ => catalog.expand(kind, name),
+        };
+        found.iter().for_each(|it| drop(catalog.find(kind, it)));
+    }
+}
+
+/// Writes several files, or none if one of them must be kept.
+pub(super) fn write_all(files: &[(PathBuf, impl AsRef<[u8]>)], kept: KeptFile<'_>) -> Result<(), Error> {
+    files.iter().try_for_each(|(path, text)| kept.check(path, Some(text.as_ref())))?;
+    for (path, text) in files {
+        path.parent().map_or(Ok(()), make_folder)?;
+        write(path, text.as_ref(), kept)?;
+    }
+    Ok(())
+}
+
+/// Refuses outputs of which two would be one file, however their paths are written.
+///
+/// # Errors
+/// Two are.
+fn distinct<'p>(outputs: impl IntoIterator<Item = &'p Path>) -> Result<(), Error> {
+    let mut places: Vec<PathBuf> = Vec::new();
+    // To a device or a pipe, one result after the other is written.
+    let is_file = |path: &&Path| fs::metadata(path).map_or(true, |it| it.is_file());
+    for path in outputs.into_iter().filter(is_file) {
+        let folder = fs::canonicalize(file::folder(path)).unwrap_or_default();
+        let mut place = folder.join(path.file_name().unwrap_or_default());
+        // Names differ by more than their case where most systems tell them apart by that.
+        if cfg!(any(windows, target_os = "macos")) {
+            place = place.to_string_lossy().to_lowercase().into();
+        }
+        if places.iter().any(|it| *it == place || is_same_file(it, &place)) {
+            let message = "two results would be written to this file";
+            return Err(wrong_at(Code::OutputTwice, path, message, "name another file for one of them"));
+        }
+        places.push(place);
+    }
+    Ok(())
+}
+
+/// Prints text for people.
+pub(super) fn print(text: &str) -> Result<(), Error> {
+    print_encoded(neutral(text).as_bytes())
+}
+
+/// Returns text for people, in which nothing but our own colours is obeyed.
+pub(super) fn neutral(text: &str) -> Cow<'_, str> {
+    foreign::printed(text, |code| is_coloured() && is_colour(code))
+}
+
+/// Prints what a writer made for programs, which has neutralised everything; a closed pipe is not an error.
+pub(super) fn print_encoded(text: &[u8]) -> Result<(), Error> {
+    print_made(|to| to.write_all(text))
+}
+
+/// The same of what is made as it is printed.
+fn print_made(write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Result<(), Error> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    match write(&mut out).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Error::Write { path: PathBuf::from("standard output"), source: error })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether something that was to be told on standard error could not be written.
+static IS_UNTOLD: AtomicBool = AtomicBool::new(false);
+
+/// Tells a line on standard error.
+pub(super) fn tell(line: impl fmt::Display) {
+    tell_part(format_args!("{line}\n"));
+}
+
+/// Tells something on standard error, with no end of a line; colours are those of whoever drew it, since what was drawn had none. What
+/// cannot be written is noted: nobody is left to tell it to.
+pub(super) fn tell_part(text: impl fmt::Display) {
+    let mut to = anstream::stderr().lock();
+    let text = text.to_string();
+    if to.write_all(foreign::printed(&text, |_| true).as_bytes()).and_then(|()| to.flush()).is_err() {
+        IS_UNTOLD.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Returns whether all that was to be told on standard error was written.
+pub(super) fn is_told() -> bool {
+    !IS_UNTOLD.load(Ordering::Relaxed)
+}
+
+/// Returns a result as JSON.
+pub(super) fn json(result: &impl Serialize) -> Result<String, Error> {
+    page(result).map_err(unwritable)
+}
+
+/// Returns the width of the terminal, if the output is one.
+pub(super) fn width() -> Option<usize> {
+    let is_terminal = io::stdout().is_terminal();
+    is_terminal.then(terminal_size::terminal_size).flatten().map(|(width, _)| usize::from(width.0))
+}
+
+/// Returns whether the output is coloured: on a terminal, unless the environment forbids it.
+pub(super) fn is_coloured() -> bool {
+    anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
+}

@@ -1,0 +1,208 @@
+//! The one writer: a regular file whole or not at all, a device or a pipe as it is, and nothing through a link.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::Path;
+
+use ctxsim_base::diag::Code;
+use ctxsim_base::error::Error;
+use tempfile::NamedTempFile;
+
+use super::KeptFile;
+use crate::ends;
+use crate::project::Project;
+use crate::wrong_at;
+
+/// Where the system itself has links to devices and pipes.
+const SYSTEM: [&str; 2] = ["/dev", "/proc"];
+
+/// Checks that a file can be written before any work is done.
+///
+/// # Errors
+/// Its folder does not exist, it is a folder, it may not be written, or its path leads through a link.
+pub(crate) fn check(path: &Path) -> Result<(), Error> {
+    unlinked(path)?;
+    let checked = place(path).and_then(|place| match place {
+        PathTarget::Other | PathTarget::File(_) => Ok(()),
+        PathTarget::New => fs::metadata(folder(path)).map(|_| ()),
+    });
+    checked.map_err(|source| unwritten(path, source))
+}
+
+/// Writes text, unless that would replace something that must be kept.
+///
+/// # Errors
+/// As [`check`] and [`KeptFile::check`], or the disk is full.
+pub(crate) fn write(path: &Path, text: impl AsRef<[u8]>, kept: KeptFile<'_>) -> Result<(), Error> {
+    let text = text.as_ref();
+    kept.check(path, Some(text))?;
+    put(path, |to| to.write_all(text))
+}
+
+/// Writes what is made as it is written, unless that would replace something that must be kept.
+///
+/// # Errors
+/// As [`write`], or it cannot be made.
+pub(crate) fn write_made(
+    path: &Path,
+    kept: KeptFile<'_>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Error> {
+    kept.check(path, None)?;
+    put(path, write)
+}
+
+/// Writes to whatever is at a path.
+fn put(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
+    let written = place(path).and_then(|place| match place {
+        PathTarget::Other => through(path, write),
+        PathTarget::File(permissions) => replace(path, Some(permissions), write),
+        PathTarget::New => replace(path, None, write),
+    });
+    written.map_err(|source| unwritten(path, source))
+}
+
+/// Opens a file to which lines are added one by one.
+///
+/// # Errors
+/// Its path leads through a link, or it cannot be opened.
+pub(crate) fn append(path: &Path) -> Result<File, Error> {
+    unlinked(path)?;
+    OpenOptions::new().create(true).append(true).open(path).map_err(|source| unwritten(path, source))
+}
+
+/// Cuts a file off behind so many bytes.
+///
+/// # Errors
+/// As [`append`].
+pub(crate) fn shorten(path: &Path, bytes: u64) -> Result<(), Error> {
+    append(path)?.set_len(bytes).map_err(|source| unwritten(path, source))
+}
+
+/// Removes a file of ctxsim's own; one that is not there is removed already.
+///
+/// # Errors
+/// Its path leads through a link, or it may not be removed.
+pub(crate) fn remove(path: &Path) -> Result<(), Error> {
+    unlinked(path)?;
+    match fs::remove_file(path) {
+        Err(source) if source.kind() != ErrorKind::NotFound => Err(unwritten(path, source)),
+        _ => Ok(()),
+    }
+}
+
+/// Creates a folder if it is missing.
+///
+/// # Errors
+/// Its path leads through a link, or it cannot be made.
+pub(crate) fn make_folder(folder: &Path) -> Result<(), Error> {
+    if let Some(link) = Project::here().link_on(folder) {
+        return Err(linked(folder, &link));
+    }
+    fs::create_dir_all(folder).map_err(|source| unwritten(folder, source))
+}
+
+/// Refuses a path that is a link, or that leads through a link of the project: whoever wrote the project would choose what is
+/// written.
+///
+/// # Errors
+/// It is one, or does.
+pub(crate) fn unlinked(path: &Path) -> Result<(), Error> {
+    let link = Project::here().link_on(path).or_else(|| path.is_symlink().then(|| path.to_owned()));
+    link.filter(|_| !is_of_system(path)).map_or(Ok(()), |link| Err(linked(path, &link)))
+}
+
+/// Says that a path leads through a link.
+fn linked(path: &Path, link: &Path) -> Error {
+    let message = match link.file_name() == path.file_name() {
+        true => "this is a link, and ctxsim writes through no link".to_owned(),
+        false => format!("`{}` is a link, and ctxsim writes through no link", link.display()),
+    };
+    let help = match fs::read_link(link) {
+        Ok(to) => format!("name what it leads to, `{}`, or remove the link", to.display()),
+        Err(_) => "name what it leads to, or remove the link".to_owned(),
+    };
+    wrong_at(Code::OutputLink, path, message, help)
+}
+
+/// Returns whether a path is a link of the system's own to a device or a pipe, such as `/dev/stderr`.
+fn is_of_system(path: &Path) -> bool {
+    SYSTEM.iter().any(|it| path.starts_with(it))
+        && fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir())
+}
+
+fn unwritten(path: &Path, source: io::Error) -> Error {
+    Error::Write { path: path.to_owned(), source }
+}
+
+/// What is at a path, which is not a link.
+enum PathTarget {
+    /// A device, a pipe, a socket.
+    Other,
+    /// A regular file, with its permissions.
+    File(Permissions),
+    /// Nothing yet.
+    New,
+}
+
+/// Returns what is at a path.
+fn place(path: &Path) -> io::Result<PathTarget> {
+    match fs::metadata(path) {
+        Ok(it) if it.is_dir() => Err(ErrorKind::IsADirectory.into()),
+        Ok(it) if it.is_file() => {
+            // A rename would replace a file that is protected from writing.
+            OpenOptions::new().write(true).open(path)?;
+            Ok(PathTarget::File(it.permissions()))
+        }
+        Ok(_) => Ok(PathTarget::Other),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(PathTarget::New),
+        Err(error) => Err(error),
+    }
+}
+
+pub(super) fn folder(path: &Path) -> &Path {
+    path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Writes to a device or pipe; a closed pipe is not an error.
+fn through(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut file = BufWriter::new(OpenOptions::new().write(true).open(path)?);
+    match write(&mut file).and_then(|()| file.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+/// Writes a temporary file beside the wanted one and renames it.
+fn replace(
+    path: &Path,
+    permissions: Option<Permissions>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let file = pending(folder(path), permissions.as_ref())?;
+    let temporary = file.path().to_owned();
+    let mut to = BufWriter::new(file.as_file());
+    let written = write(&mut to).and_then(|()| to.flush());
+    drop(to);
+    let written = written.and_then(|()| match permissions {
+        Some(permissions) => file.as_file().set_permissions(permissions),
+        None => Ok(()),
+    });
+    // After a crash of the system a name must not lead to a file whose bytes were never stored.
+    let written = written.and_then(|()| file.as_file().sync_all());
+    // The temporary file's own name would only confuse.
+    let result = written.and_then(|()| file.persist(path).map(|_| ()).map_err(|it| it.error));
+    ends::made(&temporary);
+    result.map_err(|it| it.kind().into())
+}
+
+/// Makes a temporary file that an interrupt removes.
+fn pending(folder: &Path, permissions: Option<&Permissions>) -> io::Result<NamedTempFile> {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "permissions are those of Unix"))]
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(permissions.cloned().unwrap_or(std::os::unix::fs::PermissionsExt::from_mode(0o666)));
+    #[cfg(not(unix))]
+    let _ = permissions;
+    ends::temporary(|| builder.tempfile_in(folder), NamedTempFile::path)
+}

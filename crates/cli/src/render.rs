@@ -1,0 +1,152 @@
+//! Draws what is wrong with inputs: the place, the line, a caret, and the fix.
+
+use std::ops::Range;
+use std::path::Path;
+
+use crate::output;
+use crate::project::Project;
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use ctxsim_app::catalog::Catalog;
+use ctxsim_base::diag::{Code, Diagnostic, Place};
+use ctxsim_base::error::Error;
+use ctxsim_base::foreign::{Foreign, line, lines};
+use ctxsim_base::grid::numbers::thousands;
+use ctxsim_base::grid::shell::quoted;
+use ctxsim_input::Format;
+
+/// The most problems that are drawn; the others are counted.
+const DRAWN_MAX: usize = 100;
+
+/// The longest line that is shown whole, in bytes.
+const LINE_BYTES_MAX: usize = 2_000;
+
+/// How much of a longer line is shown around what is wrong, in bytes.
+const AROUND: usize = 60;
+
+/// What is told of a problem in a file that is not the project's.
+const FOREIGN: &str = "this file has a problem; it is outside the project, so its text is not shown";
+
+/// Prints an error to standard error.
+pub(super) fn error(catalog: &Catalog, error: &Error) {
+    let problems = error.problems();
+    self::problems(catalog, &problems);
+    if problems.len() > 1 {
+        output::tell(format_args!(
+            "\n{} problems; nothing was run or written",
+            thousands(problems.len() as u64)
+        ));
+    }
+}
+
+/// Prints problems to standard error.
+pub(super) fn problems(catalog: &Catalog, problems: &[Diagnostic]) {
+    told(catalog, problems, &Level::ERROR);
+}
+
+/// Prints what is no error to standard error.
+pub(super) fn warnings(catalog: &Catalog, warnings: &[Diagnostic]) {
+    told(catalog, warnings, &Level::WARNING);
+}
+
+fn told(catalog: &Catalog, problems: &[Diagnostic], level: &Level<'_>) {
+    let problems = tellable(problems.to_vec());
+    let shown = problems.iter().take(DRAWN_MAX);
+    let mut drawn: Vec<String> = shown.map(|it| diagnostic(catalog, it, level)).collect();
+    if problems.len() > DRAWN_MAX {
+        drawn.push(format!("… and {} more", thousands((problems.len() - DRAWN_MAX) as u64)));
+    }
+    output::tell(format_args!("{}", drawn.join("\n\n")));
+}
+
+/// Returns problems as they may be told: of a file outside the project that the command line does not name, nothing that stands in
+/// it. A suite may name any file of whoever checks it, and logs are read by others.
+pub(super) fn tellable(problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let told = problems.into_iter().map(|problem| {
+        let path = Path::new(&problem.place.file);
+        // What cannot be read tells nothing, and where outputs go is on the command line.
+        if problem.code == Code::File || !path.is_file() || Project::here().shows(path) {
+            return problem;
+        }
+        let verb = if Format::of(path).is_some() { "validate" } else { "import" };
+        let help = format!("`ctxsim {verb} {}` shows it", quoted(&problem.place.file));
+        let place = Place { span: None, field: String::new(), ..problem.place };
+        Diagnostic { message: FOREIGN.to_owned(), place, help: Some(help), ..problem }
+    });
+    told.collect()
+}
+
+/// Returns one problem as text.
+fn diagnostic(catalog: &Catalog, problem: &Diagnostic, level: &Level<'_>) -> String {
+    let place = &problem.place;
+    let text = place.span.as_ref().and_then(|_| catalog.text_of(&place.file));
+    let (path, field) = (Foreign(&place.file).to_string(), line(&place.field));
+    let mut group = level
+        .clone()
+        .primary_title(lines(&problem.message))
+        .id(problem.code.name())
+        .elements([] as [Origin<'_>; 0]);
+    match (&text, &place.span) {
+        (Some(text), Some(span)) if text.get(span.clone()).is_some() => {
+            let shown = ShownLine::of(text, span);
+            let mark = AnnotationKind::Primary.span(shown.span.clone()).label(field);
+            let snippet = Snippet::source(shown.text.clone()).line_start(shown.number).annotation(mark);
+            group = match place.line_column.filter(|_| shown.is_cut) {
+                // The column is that of the whole line.
+                Some((number, column)) => {
+                    let origin = Origin::path(path).line(number).char_column(column);
+                    group.element(origin).element(snippet)
+                }
+                None => group.element(snippet.path(path)),
+            };
+        }
+        _ if place.file.is_empty() => {}
+        _ => {
+            let field = if place.field.is_empty() { String::new() } else { format!(" {field}") };
+            let at = place.line_column.map_or(String::new(), |(line, column)| format!(":{line}:{column}"));
+            group = group.element(Origin::path(format!("{path}{at}{field}")));
+        }
+    }
+    if let Some(help) = &problem.help {
+        group = group.element(Level::HELP.message(lines(help)));
+    }
+    let groups: [Group<'_>; 1] = [group];
+    Renderer::styled().render(&groups)
+}
+
+/// The line on which a span begins, alone: what draws it goes through all of a text.
+struct ShownLine {
+    /// Its number, from 1.
+    number: usize,
+    /// Its text, or of a long one what is around the span.
+    text: String,
+    /// The part of the span on it.
+    span: Range<usize>,
+    is_cut: bool,
+}
+
+/// Returns the last beginning of a character up to a place.
+fn boundary(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|it| text.is_char_boundary(*it)).unwrap_or_default()
+}
+
+impl ShownLine {
+    fn of(text: &str, span: &Range<usize>) -> Self {
+        // Behind the last end of a line there is nothing to see: what is missing there is missing behind the line above.
+        let is_behind = span.start == text.len() && text.ends_with('\n');
+        let begin = text[..span.start - usize::from(is_behind)].rfind('\n').map_or(0, |it| it + 1);
+        let end = text[span.start..].find('\n').map_or(text.len(), |it| span.start + it);
+        let number = text[..begin].matches('\n').count() + 1;
+        let marked = span.start..span.end.min(end);
+        if end - begin <= LINE_BYTES_MAX {
+            let span = marked.start - begin..marked.end - begin;
+            return Self { number, text: text[begin..end].to_owned(), span, is_cut: false };
+        }
+        let from = boundary(text, marked.start.saturating_sub(AROUND)).max(begin);
+        let marked = marked.start..boundary(text, marked.end.min(marked.start + AROUND));
+        let to = boundary(text, marked.end + AROUND).min(end);
+        let front = if from > begin { "…" } else { "" };
+        let span = marked.start - from + front.len()..marked.end - from + front.len();
+        let rest = if to < end { "…" } else { "" };
+        Self { number, text: format!("{front}{}{rest}", &text[from..to]), span, is_cut: true }
+    }
+}

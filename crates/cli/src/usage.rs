@@ -1,0 +1,184 @@
+//! What is wrong with a command line, in the same form as what is wrong with an input.
+
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Parser as _};
+use ctxsim_app::catalog::{Catalog, Kind};
+use ctxsim_base::diag::{Code, Diagnostic, nearest};
+use ctxsim_base::error::Error;
+
+use crate::verbs::Cli;
+use crate::{BAD_INPUT, refuse};
+
+/// Parses the command line; prints help or an error and returns the exit code.
+pub(super) fn parse(args: Vec<OsString>, catalog: Option<&Catalog>) -> Result<Cli, ExitCode> {
+    let args = with_verb(args, catalog);
+    let words: Vec<String> = args.iter().skip(1).cloned().map(lossy).collect();
+    Cli::try_parse_from(args).map_err(|error| {
+        if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+            return shown(&error);
+        }
+        refuse(&Catalog::default(), &Error::from(vec![problem(&error, &words, catalog)]))
+    })
+}
+
+/// Prints help or a version; returns the exit code, which also says that nobody could read it.
+fn shown(error: &clap::Error) -> ExitCode {
+    match error.print().and_then(|()| io::stdout().flush()) {
+        Err(source) if source.kind() != io::ErrorKind::BrokenPipe => {
+            refuse(&Catalog::default(), &Error::Write { path: "standard output".into(), source })
+        }
+        _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(BAD_INPUT)),
+    }
+}
+
+/// Inserts `run` before arguments that begin without a command.
+fn with_verb(mut args: Vec<OsString>, catalog: Option<&Catalog>) -> Vec<OsString> {
+    let Some(first) = args.get(1).map(|it| it.to_string_lossy().into_owned()) else {
+        args.push(OsString::from("run"));
+        return args;
+    };
+    let is_verb = Cli::command().find_subcommand(&first).is_some();
+    let is_own = matches!(first.as_str(), "-h" | "--help" | "-V" | "--version" | "help");
+    let is_known = || catalog.is_some_and(|it| it.names(Kind::Scenario).any(|name| name == first));
+    let is_input = first.starts_with('-')
+        || first.contains(['/', '.', '*', '?', '[', '~'])
+        || Path::new(&first).exists()
+        || is_known();
+    if !is_verb && !is_own && is_input {
+        args.insert(1, OsString::from("run"));
+    }
+    args
+}
+
+fn lossy(word: OsString) -> String {
+    word.to_string_lossy().into_owned()
+}
+
+/// Returns the problem of a command line.
+fn problem(error: &clap::Error, words: &[String], catalog: Option<&Catalog>) -> Diagnostic {
+    let text = error.render().to_string();
+    let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+    let names = |kind| listed(error.get(kind));
+    let more = names(ContextKind::InvalidArg).join(", ").replace(['[', ']'], "");
+    let (message, help) = match error.kind() {
+        ErrorKind::TooManyValues => (format!("`{more}` takes no value"), None),
+        ErrorKind::MissingRequiredArgument => (format!("missing: `{more}`"), None),
+        ErrorKind::InvalidSubcommand => {
+            let word = names(ContextKind::InvalidSubcommand).concat();
+            let root = Cli::command();
+            let (command, _) = verb(&root, words);
+            if let Some(kind) = catalog.and_then(|it| it.kind_of_name(&word)) {
+                let noun = kind.noun();
+                let help = format!("run `ctxsim run --{noun} {word}`");
+                return Diagnostic::at(Code::Usage, "", format!("`{word}` is a {noun}, not a command"))
+                    .help(help);
+            }
+            let near = nearest(&word, command.get_subcommands().map(clap::Command::get_name));
+            let or_file = if near.is_none() { ", and no file or folder with this name exists" } else { "" };
+            (format!("unknown command `{word}`{or_file}"), near.map(meant))
+        }
+        ErrorKind::UnknownArgument => {
+            let known = names(ContextKind::SuggestedArg).concat();
+            let known = (!known.is_empty()).then(|| meant(&known));
+            // Words that begin with `-` are read as short options.
+            let word = words.iter().find(|it| it.starts_with(&more)).unwrap_or(&more);
+            (format!("unexpected argument `{word}`"), known.or_else(|| of_argument(word, words)))
+        }
+        ErrorKind::InvalidValue => {
+            let value = names(ContextKind::InvalidValue).concat();
+            let known = names(ContextKind::ValidValue);
+            let near = nearest(&value, known.iter().map(String::as_str)).map(meant);
+            let help =
+                near.or_else(|| (!known.is_empty()).then(|| format!("use one of `{}`", known.join("`, `"))));
+            let message = if value.is_empty() {
+                format!("`{more}` needs a value")
+            } else {
+                format!("`{value}` is not a valid value for `{more}`")
+            };
+            (message, help)
+        }
+        ErrorKind::ValueValidation => {
+            let value = names(ContextKind::InvalidValue).concat();
+            let source = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
+            let message = format!("`{value}` is not a valid value for `{more}`");
+            match whole_number(&source) {
+                Some(help) => (message, Some(help)),
+                None => (format!("{message}: {source}"), None),
+            }
+        }
+        _ => (message.to_owned(), None),
+    };
+    Diagnostic::at(Code::Usage, "", message).help(help.unwrap_or_else(|| see(words)))
+}
+
+/// Returns help with the allowed whole numbers, if a number is the problem.
+fn whole_number(source: &str) -> Option<String> {
+    // Most bounds are named by `args::number`.
+    if source.starts_with("use ") {
+        return Some(source.to_owned());
+    }
+    if source.is_empty() || source.contains("invalid digit") {
+        return Some("use a whole number of at least 0".to_owned());
+    }
+    if source.contains("too large") {
+        return Some(format!("use a whole number up to {}", u64::MAX));
+    }
+    // As clap says it: "0 is not in 1..=1024", the largest there is standing for no bound.
+    let (_, range) = source.split_once(" is not in ")?;
+    let (first, last) = range.split_once("..")?;
+    let last = last.trim_start_matches('=').parse::<u64>().ok().filter(|it| *it < u64::from(u32::MAX));
+    Some(match last {
+        Some(last) => format!("use a whole number from {first} to {last}"),
+        None => format!("use a whole number of at least {first}"),
+    })
+}
+
+fn meant(known: &str) -> String {
+    format!("did you mean `{known}`?")
+}
+
+/// Returns help for an unexpected word that is not an option.
+fn of_argument(wrong: &str, words: &[String]) -> Option<String> {
+    if wrong.starts_with("--") {
+        return None;
+    }
+    if wrong.starts_with('-') {
+        let is_path = wrong.contains(['.', '/']) || Path::new(wrong).exists();
+        return is_path.then(|| format!("write `./{wrong}` for a path that begins with `-`"));
+    }
+    let at = words.iter().position(|it| it == wrong)?;
+    let option = words[..at].iter().rev().find(|it| it.starts_with('-'))?;
+    let option = option.split('=').next().unwrap_or(option);
+    Some(format!("repeat the option: `{option} {wrong}`"))
+}
+
+/// Returns the command of a command line, and its full name.
+fn verb<'c>(root: &'c clap::Command, words: &[String]) -> (&'c clap::Command, String) {
+    let mut found = (root, root.get_name().to_owned());
+    for word in words {
+        let Some(next) = found.0.find_subcommand(word) else { break };
+        found = (next, format!("{} {word}", found.1));
+    }
+    found
+}
+
+/// Points to the help of the command.
+fn see(words: &[String]) -> String {
+    format!("run `{} --help` to see its arguments", verb(&Cli::command(), words).1)
+}
+
+/// Returns the texts of one part of an error.
+fn listed(value: Option<&ContextValue>) -> Vec<String> {
+    match value {
+        Some(ContextValue::String(one)) => vec![one.clone()],
+        Some(ContextValue::Strings(several)) => several.clone(),
+        Some(ContextValue::StyledStr(one)) => vec![one.to_string()],
+        Some(ContextValue::StyledStrs(several)) => several.iter().map(ToString::to_string).collect(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,187 @@
+//! The verbs of the command line.
+
+mod advise;
+pub(super) mod check;
+mod compare;
+mod explain;
+mod export;
+mod fit;
+mod import;
+mod init;
+mod inputs;
+mod memory;
+mod pages;
+pub(super) mod parts;
+mod prices;
+mod realised;
+pub(super) mod run;
+mod sensitivity;
+mod store;
+pub(super) mod sweep;
+mod tune;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use ctxsim_app::catalog::Catalog;
+use ctxsim_base::error::Error;
+
+use crate::GUARD_FAILED;
+use crate::args::{
+    CompletionsArgs, ConvertArgs, ListArgs, ManArgs, RunArgs, SchemaArgs, ShowArgs, ValidateArgs,
+};
+use advise::AdviseArgs;
+use check::CheckArgs;
+use compare::CompareArgs;
+use explain::ExplainArgs;
+use export::ExportArgs;
+use fit::FitArgs;
+use import::ImportArgs;
+use init::InitArgs;
+use memory::MemoryArgs;
+use prices::PricesArgs;
+use realised::RealisedArgs;
+use sensitivity::SensitivityArgs;
+use store::StoreArgs;
+use sweep::{MergeArgs, SweepArgs};
+use tune::TuneArgs;
+
+const EXAMPLES: &str = "\
+Examples:
+  ctxsim                                          the default suite as tables
+  ctxsim ~/.claude/projects                       your recorded sessions: what each policy would change
+  ctxsim advise ~/.claude/projects                which settings of your agent to change, and what to paste
+  ctxsim list policies                            every policy you can compare
+  ctxsim show policy A --merged                   a policy's file, merged with its bases
+  ctxsim run --policy A --policy B --scenario S   two policies on one scenario, by name or path
+  ctxsim run --scenario session.jsonl             a recorded session
+  ctxsim run --set '*.params.threshold.ratio=0.7' one parameter changed in every policy that has it
+  ctxsim run --rows requests --policy A           every request, one JSON object per line
+  ctxsim run --format json --output report.json   every field
+  ctxsim run --suite S --output report.html       a page with charts and tables
+  ctxsim explain --policy A --scenario S --request 12   why one prompt looks as it does, and what it cost
+  ctxsim import session.jsonl                     what a recording contains, and what is left out
+  ctxsim import --report session.jsonl            how well the session's bill is predicted
+  ctxsim memory sessions/                         what sessions fetch again, and what a memory would be worth
+  ctxsim export session.jsonl --policy P --format mooncake   what the policy sends, as a block trace
+  ctxsim store write --policy P --scenario S --output DIR   a memory's final contents, as JSON files
+  ctxsim validate my/policies                     every problem in every file
+  ctxsim convert my.ron --to toml                 the same input in the other format
+  ctxsim schema policy                            the JSON Schema of policies, for editors
+
+Exit codes: 0 success; 1 a guard or a run failed, or a number changed; 2 bad input or usage, or nothing to run or list.";
+
+/// Simulates what a context policy does to prompts, prompt caching, recovery and cost.
+///
+/// Offline and deterministic: it makes no network calls and runs no model.
+#[derive(Debug, Parser)]
+#[command(name = "ctxsim", version, after_help = EXAMPLES, override_usage = "ctxsim [COMMAND]\n       ctxsim [PATH]... [OPTIONS of run]")]
+pub(super) struct Cli {
+    /// `run`, when left out.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// A command.
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Compare policies on scenarios under model profiles
+    #[command(after_help = EXAMPLES)]
+    Run(RunArgs),
+    /// Say which settings of your agent to change, what that saves and forgets, and what to paste
+    #[command(after_help = advise::EXAMPLES)]
+    Advise(AdviseArgs),
+    /// Compare what advice had forecast with what later sessions were billed
+    #[command(after_help = realised::EXAMPLES)]
+    Realised(RealisedArgs),
+    /// Show what changes from one policy to another, and why
+    #[command(after_help = compare::EXAMPLES)]
+    Compare(CompareArgs),
+    /// Check suites against their guards and snapshots
+    #[command(after_help = check::EXAMPLES)]
+    Check(CheckArgs),
+    /// Run a grid of policy variants and show the Pareto front
+    #[command(after_help = sweep::EXAMPLES)]
+    Sweep(SweepArgs),
+    /// Fold the parts of a run, or merge the shards of a sweep
+    #[command(after_help = sweep::MERGE_EXAMPLES)]
+    Merge(MergeArgs),
+    /// Find the cheapest parameters that keep enough evidence, and validate them on held-out sessions
+    #[command(after_help = tune::EXAMPLES)]
+    Tune(TuneArgs),
+    /// Fit the numbers of a memory to what your own agent answered
+    #[command(after_help = fit::EXAMPLES)]
+    Fit(FitArgs),
+    /// Write starter files for a repository
+    Init(InitArgs),
+    /// Compare policies across price lists: cost, order, break-even points, elasticities
+    #[command(after_help = sensitivity::EXAMPLES)]
+    Sensitivity(SensitivityArgs),
+    /// Explain one request: what was shown, where the cached prefix broke, what was billed
+    Explain(ExplainArgs),
+    /// Show what recorded sessions contain, or how well their bills are predicted
+    Import(ImportArgs),
+    /// Show what sessions fetch again of earlier sessions, and what a memory would be worth
+    #[command(after_help = memory::EXAMPLES)]
+    Memory(MemoryArgs),
+    /// Write a session under a policy in another form, for other programs
+    #[command(after_help = export::EXAMPLES)]
+    Export(ExportArgs),
+    /// List bundled policies, scenarios, profiles and suites
+    List(ListArgs),
+    /// Print the file of a policy, scenario, profile or suite
+    Show(ShowArgs),
+    /// Report every problem in input files
+    Validate(ValidateArgs),
+    /// Convert an input file between RON and TOML; comments are lost
+    Convert(ConvertArgs),
+    /// Import price lists as profiles, or show where lists disagree
+    Prices(PricesArgs),
+    /// Print the JSON Schema of an input file, for editors
+    Schema(SchemaArgs),
+    /// Print the manual page, or write one per command
+    Man(ManArgs),
+    /// Export a memory's contents after a conversation, or verify an export
+    Store(StoreArgs),
+    /// Print a shell completion script
+    Completions(CompletionsArgs),
+}
+
+impl Command {
+    /// Does what was asked; returns the exit code, which says whether all that was checked holds.
+    pub(super) fn run(self, catalog: &Catalog) -> Result<ExitCode, Error> {
+        match self {
+            Self::Run(args) => {
+                let holds = run::run(catalog, &args)?;
+                return Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(GUARD_FAILED) });
+            }
+            Self::Memory(args) => {
+                let holds = memory::memory(catalog, &args)?;
+                return Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(GUARD_FAILED) });
+            }
+            Self::Check(args) => return check::check(catalog, &args),
+            Self::Advise(args) => advise::advise(catalog, &args),
+            Self::Realised(args) => realised::realised(catalog, &args),
+            Self::Compare(args) => compare::compare(catalog, &args),
+            Self::Sweep(args) => sweep::sweep(catalog, &args),
+            Self::Merge(args) => sweep::merge(&args),
+            Self::Tune(args) => tune::tune(catalog, &args),
+            Self::Fit(args) => fit::fit(catalog, &args),
+            Self::Init(args) => init::init(catalog, &args),
+            Self::Sensitivity(args) => sensitivity::sensitivity(catalog, &args),
+            Self::Explain(args) => explain::explain(catalog, &args),
+            Self::Export(args) => export::export(catalog, &args),
+            Self::Import(args) => import::import(catalog, &args),
+            Self::List(args) => inputs::list(catalog, &args),
+            Self::Show(args) => inputs::show(catalog, &args),
+            Self::Validate(args) => inputs::validate(catalog, &args),
+            Self::Convert(args) => inputs::convert(&args),
+            Self::Prices(args) => prices::prices(&args.command),
+            Self::Store(args) => store::store(catalog, &args.command),
+            Self::Schema(args) => pages::schema(&args),
+            Self::Man(args) => pages::man(&args),
+            Self::Completions(args) => pages::completions(&args),
+        }?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,276 @@
+//! `ctxsim check`: the guards and the snapshots of suites, for continuous integration.
+
+mod ratchet;
+mod snapshots;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use indexmap::IndexMap;
+
+use clap::Args;
+use ctxsim_app::catalog::{Catalog, Files, Kind, Origin};
+use ctxsim_app::{Comparison, Plan};
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::error::Error;
+use ctxsim_engine::take::FailedRuns;
+use ctxsim_report::Report;
+use ctxsim_report::checkup::{self, CheckUp, NewerPrices, github, junit, page, sarif};
+use ctxsim_report::made::MadeWith;
+
+use crate::args::share;
+use crate::format::{FormatArg, Formats};
+use crate::git::RevArgs;
+use crate::shown::PagedArgs;
+use crate::verbs::run::{unwritable, with_progress};
+use crate::what::{ProcessArgs, ThreadsArgs};
+use crate::{BAD_INPUT, GUARD_FAILED, git, output, render, wrong};
+
+/// Shown below the options.
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  ctxsim check                                every suite in your folders
+  ctxsim check --suite mine --bless           accept the current numbers of one suite
+  ctxsim check --ratchet=1%                   no guarded number may be more than 1% worse than its best so far
+  ctxsim check --format junit --output check.xml
+  ctxsim check --format github --output check.md
+
+Snapshots are stored as snapshots/SUITE/SCENARIO/PROFILE.snap in insta's format, so `cargo insta review` works \
+on them. Unless `CI` is set in the environment, changed numbers are also written beside them as .snap.new.
+
+With `--ratchet`, numbers may move, but guarded ones only to the better: their best values are kept in snapshots/SUITE/ratchet.toml (written \
+unless `CI` is set), and `--bless` puts today's in their place.
+
+Exit codes: 0 everything holds; 1 a guard failed or a number changed; 2 bad input or usage, or a scenario could \
+not be run.";
+
+/// The available output formats.
+const FORMATS: Formats<'_> = Formats {
+    of: "`check`",
+    known: &[
+        FormatArg::TABLE,
+        FormatArg::JSON,
+        FormatArg::HTML,
+        FormatArg::GITHUB,
+        FormatArg::JUNIT,
+        FormatArg::SARIF,
+    ],
+};
+
+/// Reasons for which a file of a folder may be skipped: it is not a recording, or it holds no request.
+const NO_SESSION: [&str; 4] =
+    ["not a recorded session", "no request", "the same content", "the same session in another file"];
+
+/// The file in which a user lists the folders of inputs.
+const CONFIG: &str = "ctxsim.toml";
+
+/// A suite that was run.
+struct Ran {
+    /// Its file.
+    file: String,
+    report: Report,
+    made: MadeWith,
+    newer: Option<NewerPrices>,
+}
+
+/// Where what was accepted of suites is kept.
+#[derive(Clone, Copy)]
+struct Accepted<'a> {
+    root: &'a Path,
+    /// What is never replaced.
+    inputs: &'a Files,
+    /// Whether today's numbers take its place.
+    bless: bool,
+}
+
+/// The arguments of `check`.
+#[derive(Debug, Default, Args)]
+#[command(mut_arg("format", |it| FORMATS.offered(it)))]
+pub(crate) struct CheckArgs {
+    /// Suites by name or path [default: all in your folders]
+    #[arg(long = "suite", value_name = "S", num_args = 1..)]
+    suites: Vec<String>,
+    /// Snapshot folder
+    #[arg(long, value_name = "DIR", default_value = "snapshots")]
+    snapshots: PathBuf,
+    /// Accept the current numbers by writing the snapshots
+    #[arg(long)]
+    bless: bool,
+    /// Hold each guarded number against its best value so far, in place of the snapshots; it may be worse by this share of it
+    #[arg(long, value_name = "SHARE", value_parser = share, num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    ratchet: Option<f64>,
+    #[command(flatten)]
+    process: ProcessArgs,
+    #[command(flatten)]
+    rev: RevArgs,
+    #[command(flatten)]
+    threads: ThreadsArgs,
+    #[command(flatten)]
+    shown: PagedArgs,
+}
+
+impl CheckArgs {
+    fn accepted<'a>(&'a self, inputs: &'a Files, bless: bool) -> Accepted<'a> {
+        Accepted { root: &self.snapshots, inputs, bless }
+    }
+
+    /// Accepts the numbers of a suite in the default folder.
+    fn blessing(name: &str) -> Self {
+        Self {
+            suites: vec![name.to_owned()],
+            snapshots: PathBuf::from("snapshots"),
+            bless: true,
+            ..Self::default()
+        }
+    }
+}
+
+/// Accepts the numbers of a suite; returns its guards' verdicts and the snapshots written.
+pub(crate) fn bless(catalog: &Catalog, suite: &str) -> Result<CheckUp, Error> {
+    let args = CheckArgs::blessing(suite);
+    held(args.accepted(catalog.files(), true), None, suite, report(catalog, suite, &args)?)
+}
+
+/// Checks before any work that nothing of others stands where a suite's numbers are accepted.
+pub(crate) fn replaceable(suite: &str) -> Result<(), Error> {
+    snapshots::replaceable(&CheckArgs::blessing(suite).snapshots, suite)
+}
+
+/// Compares a report with what was accepted of its suite: with the best of its guarded numbers where they may get worse by a
+/// share, else with its snapshots; or accepts its numbers.
+fn held(accepted: Accepted<'_>, ratchet: Option<f64>, name: &str, ran: Ran) -> Result<CheckUp, Error> {
+    let Ran { file, report, made, newer } = ran;
+    let suite = report.suite.clone().unwrap_or_else(|| name.to_owned());
+    let held = CheckUp { suite, file, made, newer, ..CheckUp::default() };
+    if let Some(tolerance) = ratchet {
+        let mut verdicts = report.guard_verdicts;
+        verdicts.extend(ratchet::held(accepted, &held.suite, &verdicts, tolerance)?);
+        return Ok(CheckUp { verdicts, ..held });
+    }
+    let snapshots = snapshots::held(accepted, &held.suite, &report, &held.made)?;
+    Ok(CheckUp { verdicts: report.guard_verdicts, snapshots, ..held })
+}
+
+/// Checks and writes; returns the exit code. A suite that cannot be run is an error entry of the result, too.
+pub(crate) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Error> {
+    let format = args.shown.shown.choose(&FORMATS)?;
+    let suites = suites(catalog, args)?;
+    // Nothing is written before everything has run.
+    let ran: Vec<Result<Ran, Error>> = suites.iter().map(|it| report(catalog, it, args)).collect();
+    args.shown.check(catalog.files())?;
+    // A suite that cannot be run keeps all numbers from being accepted.
+    let bless = args.bless && ran.iter().all(Result::is_ok);
+    let accepted = args.accepted(catalog.files(), bless);
+    let held = |(name, ran): (&String, Result<Ran, Error>)| {
+        ran.and_then(|it| held(accepted, args.ratchet, name, it)).unwrap_or_else(|error| {
+            let (name, file) = match catalog.suite(name) {
+                Ok(it) => (it.spec.name.clone(), it.origin.label()),
+                Err(_) => (name.clone(), name.clone()),
+            };
+            CheckUp::unchecked(name, file, render::tellable(error.problems()))
+        })
+    };
+    let all: Vec<CheckUp> = suites.iter().zip(ran).map(held).collect();
+    written(&args.shown, catalog.files(), format, &all)?;
+    let errors: Vec<Diagnostic> = all.iter().flat_map(|it| it.errors.clone()).collect();
+    Ok(if !errors.is_empty() {
+        render::problems(catalog, &errors);
+        ExitCode::from(BAD_INPUT)
+    } else if all.iter().all(CheckUp::holds) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(GUARD_FAILED)
+    })
+}
+
+/// Writes the result of a check that could not begin, because no input could be read.
+pub(crate) fn unopened(args: &CheckArgs, error: &Error) -> Result<(), Error> {
+    let format = args.shown.shown.choose(&FORMATS)?;
+    let inputs = Files::default();
+    inputs.note(Path::new(CONFIG));
+    written(
+        &args.shown,
+        &inputs,
+        format,
+        &[CheckUp::unchecked(CONFIG.to_owned(), CONFIG.to_owned(), render::tellable(error.problems()))],
+    )
+}
+
+/// Writes results.
+fn written(shown: &PagedArgs, inputs: &Files, format: FormatArg, all: &[CheckUp]) -> Result<(), Error> {
+    let text = match format {
+        FormatArg::JSON => checkup::document(all).map_err(unwritable)?,
+        FormatArg::JUNIT => junit::document(all).map_err(unwritable)?,
+        FormatArg::SARIF => sarif::document(all).map_err(unwritable)?,
+        FormatArg::GITHUB => github::summary(all).into(),
+        FormatArg::HTML => page::page(all).map_err(unwritable)?,
+        _ => checkup::text(all, Some(shown.shown.width())),
+    };
+    shown.put(inputs, format, &text, || page::page(all))?;
+    if format == FormatArg::GITHUB {
+        output::print_encoded(github::annotations(all).as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Returns the named suites, or those in the user's folders.
+fn suites(catalog: &Catalog, args: &CheckArgs) -> Result<Vec<String>, Error> {
+    if !args.suites.is_empty() {
+        return Ok(args.suites.iter().flat_map(|it| catalog.expand(Kind::Suite, it)).collect());
+    }
+    let is_own = |it: &&str| matches!(catalog.find(Kind::Suite, it), Ok(Origin::File(_)));
+    let own: Vec<String> = catalog.names(Kind::Suite).filter(is_own).map(str::to_owned).collect();
+    if own.is_empty() {
+        let help = "name one with `--suite`, or run `ctxsim init` to create one";
+        return Err(wrong(Code::Usage, "your folders contain no suites", help));
+    }
+    Ok(own)
+}
+
+/// Runs a suite. A scenario that cannot be run is an error.
+fn report(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<Ran, Error> {
+    let suite = catalog.suite(name)?;
+    let named = args.rev.policies(&suite)?;
+    let catalog = git::with_revisions(catalog, named, args.process.allow_process)?;
+    let comparison = args.process.of(Comparison { suite: Some(name.to_owned()), ..Comparison::default() });
+    let newest = Plan::new(&catalog, &comparison)?.without_assumptions_alone();
+    let suite_name = newest.suite.clone().unwrap_or_default();
+    // A price list of a later day moves nothing by itself.
+    let days = snapshots::days(&args.snapshots, &suite_name).filter(|_| !args.bless);
+    let pinned = days.map(|it| it.pinned(&newest.profiles)).unwrap_or_default();
+    let played = |plan: &Plan| {
+        let report = with_progress(|it| plan.report(args.threads.number(), it))?;
+        if report.failures.is_empty() {
+            Ok(report)
+        } else {
+            Err(Error::Run(Box::new(FailedRuns(report.failures))))
+        }
+    };
+    let (report, newer) = if pinned.is_empty() {
+        (played(&newest)?, None)
+    } else {
+        let set = pinned.iter().map(snapshots::PinnedPrices::set).collect();
+        let plan = Plan::new(&catalog, &Comparison { set, ..comparison })?.without_assumptions_alone();
+        // What guards say under the newer prices is told beside what they say.
+        let verdicts = if newest.guards.is_empty() { Vec::new() } else { played(&newest)?.guard_verdicts };
+        let prices = pinned.iter().map(|it| (it.profile.clone(), it.days.clone())).collect();
+        (played(&plan)?, Some(NewerPrices { prices, verdicts }))
+    };
+    let problems: Vec<Diagnostic> = report
+        .skipped
+        .iter()
+        .filter(|it| !NO_SESSION.contains(&it.reason.as_str()))
+        .map(|it| {
+            let mut problem = Diagnostic::at(Code::ScenarioNotRun, "", it.reason.clone());
+            problem.place.file.clone_from(&it.file);
+            problem.help("`check` needs every session: fix the file, or remove it from the suite's scenarios")
+        })
+        .collect();
+    if !problems.is_empty() {
+        return Err(problems.into());
+    }
+    let mut prices: IndexMap<String, String> =
+        report.runs.iter().map(|it| (it.profile.clone(), it.assumed.as_of.clone())).collect();
+    prices.extend(pinned.into_iter().map(|it| (it.profile, it.days[0].clone())));
+    Ok(Ran { file: suite.origin.label(), report, made: newest.made(prices), newer })
+}

@@ -1,0 +1,56 @@
+//! The best values of guarded numbers on disk.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use ctxsim_base::diag::Code;
+use ctxsim_base::error::Error;
+use ctxsim_report::guards::GuardVerdict;
+use ctxsim_report::ratchet::{self, Ratchet};
+
+use super::Accepted;
+use super::snapshots::folder;
+use crate::output::{self, KeptFile, Replaced};
+use crate::wrong_at;
+
+/// The file of a suite.
+const FILE: &str = "ratchet.toml";
+
+/// Holds numbers against the best ones that are kept, and keeps the better ones; where today's are accepted, they are the best.
+pub(super) fn held(
+    Accepted { root, inputs, bless }: Accepted<'_>,
+    suite: &str,
+    verdicts: &[GuardVerdict],
+    tolerance: f64,
+) -> Result<Vec<GuardVerdict>, Error> {
+    let path = folder(root, suite).join(FILE);
+    // What a link leads to is not shown either.
+    output::unlinked(&path)?;
+    let before = if bless { Ratchet::default() } else { kept(&path)? };
+    let mut ratchet = before.clone();
+    let held = ratchet.hold(verdicts, tolerance);
+    // In continuous integration nobody would keep what is written, and a check against nothing would always pass.
+    let keeps = bless || std::env::var_os("CI").is_none();
+    if before.is_empty() && !keeps && !held.is_empty() {
+        let help = "run `ctxsim check --ratchet` without `CI`, and commit the file";
+        return Err(wrong_at(Code::RatchetMissing, &path, "no best values are kept yet", help));
+    }
+    if ratchet != before && keeps {
+        let text = ratchet.text().map_err(|it| vec![*it])?;
+        let kept = KeptFile { inputs, replaced: Replaced::Beginning(ratchet::HEAD) };
+        output::write_all(&[(path, text)], kept)?;
+    }
+    Ok(held)
+}
+
+fn kept(path: &Path) -> Result<Ratchet, Error> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ratchet::read(&text).map_err(|mut problems| {
+            problems.iter_mut().for_each(|it| it.place.file = path.display().to_string());
+            problems.into()
+        }),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Ratchet::default()),
+        Err(source) => Err(Error::Read { path: path.to_owned(), source }),
+    }
+}

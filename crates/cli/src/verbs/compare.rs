@@ -1,0 +1,191 @@
+//! `ctxsim compare`: what changes from one policy to another, and why.
+
+mod since;
+
+use clap::Args;
+use ctxsim_app::catalog::{Catalog, Kind, Origin};
+use ctxsim_app::{Comparison, Plan};
+use ctxsim_base::diag::Code;
+use ctxsim_base::error::Error;
+use ctxsim_report::contrast::{Beside, Contrast, json, markdown, page, table};
+use indexmap::IndexSet;
+
+use crate::args::said;
+use crate::format::{FormatArg, Formats};
+use crate::git::{self, Revisions};
+use crate::output;
+use crate::shown::PagedArgs;
+use crate::verbs::run::{unwritable, with_progress};
+use crate::what::{SelectArgs, SuiteArgs, What};
+use crate::wrong;
+
+/// Shown below the options.
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  ctxsim compare --base identity --candidate clear_tool_results --scenario duckagent/long_run
+  ctxsim compare --base rev:main --candidate policies/mine.ron ~/.claude/projects   your branch against main
+  ctxsim compare --base rev:main                    every policy of yours that differs from main
+  ctxsim compare --base A --candidate B --scenario S --set scenario.recovery=sampled --trials 200
+  ctxsim compare --base A --candidate B --format github >> \"$GITHUB_STEP_SUMMARY\"
+
+Exit codes: 0 success; 2 bad input or usage, or a run failed.";
+
+/// The available output formats.
+const FORMATS: Formats<'_> = Formats {
+    of: "`compare`",
+    known: &[FormatArg::TABLE, FormatArg::JSON, FormatArg::MARKDOWN, FormatArg::HTML, FormatArg::GITHUB],
+};
+
+/// The arguments of `compare`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    mut_arg("format", |it| FORMATS.offered(it)),
+    mut_arg("suite", said("Suite that supplies the scenarios and profiles that you omit [default: your suites with the candidate]"))
+)]
+pub(crate) struct CompareArgs {
+    /// Base policy by name or path, or `rev:REVISION` for the candidate as of that git revision
+    #[arg(long, value_name = "P")]
+    base: String,
+    /// Candidate policies by name or path [default: your policies that differ from `rev:…`]
+    #[arg(long = "candidate", value_name = "P", num_args = 1..)]
+    candidates: Vec<String>,
+    #[command(flatten)]
+    what: What,
+    #[command(flatten)]
+    suite: SuiteArgs,
+    #[command(flatten)]
+    select: SelectArgs,
+    #[command(flatten)]
+    shown: PagedArgs,
+}
+
+/// A base and a candidate.
+type ComparedPair = [String; 2];
+
+/// Pairs, and the suite that supplies what the arguments omit.
+type OfSuite = (Option<String>, Vec<ComparedPair>);
+
+/// Compares and writes.
+pub(super) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error> {
+    let format = args.shown.shown.choose(&FORMATS)?;
+    let comparison = args.select.of(args.what.comparison(catalog, "--candidate", &args.candidates)?);
+    let comparison = Comparison { suite: args.suite.suite.clone(), ..comparison };
+    let pairs = pairs(catalog, &args.base, &comparison.policies)?;
+    let found = git::found_in_revisions(catalog, pairs.iter().flatten(), comparison.allow_process)?;
+    let (pairs, new) = known(pairs, &found, args)?;
+    let pairs = changed(&found, pairs)?;
+    let mut beside = Beside { new, ..since::beside(catalog, &args.base)? };
+    if pairs.is_empty() {
+        args.shown.check(catalog.files())?;
+    } else if !beside.new.is_empty() {
+        output::tell(format_args!("not compared: {}", beside.newness()));
+    }
+    let mut contrasts = Vec::new();
+    let suites = if pairs.is_empty() { Vec::new() } else { by_suite(&found, &comparison, pairs)? };
+    for (suite, pairs) in suites {
+        let of_suite = Comparison { suite, ..comparison.clone() };
+        contrasts.extend(compared(&found, args, of_suite, &pairs, &mut beside)?);
+    }
+    let text = match format {
+        FormatArg::JSON => json::document(&contrasts, &beside).map_err(unwritable)?,
+        FormatArg::MARKDOWN => markdown::review(&contrasts, &beside).into(),
+        FormatArg::GITHUB => markdown::summary(&contrasts, &beside).into(),
+        FormatArg::HTML => page::page(&contrasts, &beside).map_err(unwritable)?,
+        _ => table::comparisons(&contrasts, &beside, Some(args.shown.shown.width())),
+    };
+    args.shown.put(catalog.files(), format, &text, || page::page(&contrasts, &beside))
+}
+
+/// Compares the pairs of a suite.
+fn compared(
+    catalog: &Catalog,
+    args: &CompareArgs,
+    comparison: Comparison,
+    pairs: &[ComparedPair],
+    beside: &mut Beside,
+) -> Result<Vec<Contrast>, Error> {
+    let mut names: IndexSet<String> = IndexSet::new();
+    let mut place = |name: &String| names.insert_full(name.clone()).0;
+    let places: Vec<[usize; 2]> = pairs.iter().map(|it| it.each_ref().map(&mut place)).collect();
+    let comparison = Comparison { policies: names.into_iter().collect(), ..comparison };
+    let plan = Plan::new(catalog, &comparison)?;
+    args.shown.check(catalog.files())?;
+    let contrasts = with_progress(|it| plan.contrasts(&places, args.what.threads(), it))?;
+    let prices = contrasts.iter().map(|it| (it.profile.clone(), it.as_of.clone())).collect();
+    beside.made.add(plan.made(prices));
+    Ok(contrasts)
+}
+
+/// Returns base and candidate names; if only a revision is named, every policy file of the user.
+fn pairs(catalog: &Catalog, base: &str, candidates: &[String]) -> Result<Vec<ComparedPair>, Error> {
+    let mut candidates = candidates.to_vec();
+    if candidates.is_empty() {
+        if !base.starts_with(git::MARK) {
+            let help = "name the policy to compare with the base";
+            return Err(wrong(Code::Usage, "`--candidate` is missing", help));
+        }
+        let is_own = |it: &&str| matches!(catalog.find(Kind::Policy, it), Ok(Origin::File(_)));
+        candidates = catalog.names(Kind::Policy).filter(is_own).map(str::to_owned).collect();
+        if candidates.is_empty() && !since::had_policies(catalog, base)? {
+            let help = "name one with `--candidate`, or list your folders in `ctxsim.toml`";
+            return Err(wrong(Code::Usage, "your folders contain no policies", help));
+        }
+    }
+    Ok(candidates.into_iter().map(|it| [git::named(base, &it), it]).collect())
+}
+
+/// Returns the pairs whose base the revision has, and the other candidates, which are new. A candidate that was named
+/// must have a base.
+fn known(
+    pairs: Vec<ComparedPair>,
+    found: &Revisions,
+    args: &CompareArgs,
+) -> Result<(Vec<ComparedPair>, Vec<String>), Error> {
+    if !args.candidates.is_empty() && !found.lacking.is_empty() {
+        return Err(found.lacking.iter().map(|it| it.1.clone()).collect::<Vec<_>>().into());
+    }
+    let is_new = |pair: &ComparedPair| found.lacking.iter().any(|it| it.0 == pair[0]);
+    let (new, known): (Vec<ComparedPair>, Vec<ComparedPair>) = pairs.into_iter().partition(is_new);
+    Ok((known, new.into_iter().map(|[_, candidate]| candidate).collect()))
+}
+
+/// Returns the pairs whose policies differ in more than their name. The files of a program may differ, so programs
+/// are always compared.
+fn changed(catalog: &Catalog, pairs: Vec<ComparedPair>) -> Result<Vec<ComparedPair>, Error> {
+    let mut read = catalog.policies();
+    let mut kept = Vec::with_capacity(pairs.len());
+    for pair in pairs {
+        let [base, candidate] = [read.policy(&pair[0])?.spec, read.policy(&pair[1])?.spec];
+        if base != candidate || candidate.process.is_some() {
+            kept.push(pair);
+        }
+    }
+    Ok(kept)
+}
+
+/// Groups pairs by the suite that supplies what the arguments omit: the user's suites that list the candidate, unless
+/// a suite or scenarios are named; else the default suite.
+fn by_suite(catalog: &Catalog, asked: &Comparison, pairs: Vec<ComparedPair>) -> Result<Vec<OfSuite>, Error> {
+    if asked.suite.is_some() || !asked.scenarios.is_empty() {
+        return Ok(vec![(asked.suite.clone(), pairs)]);
+    }
+    let is_own = |it: &&str| matches!(catalog.find(Kind::Suite, it), Ok(Origin::File(_)));
+    let mut groups = Vec::new();
+    let mut rest = pairs.clone();
+    for name in catalog.names(Kind::Suite).filter(is_own) {
+        let suite = catalog.suite(name)?;
+        let listed =
+            suite.spec.policies.iter().flat_map(|it| {
+                catalog.expand(Kind::Policy, &catalog.named_by(&suite.origin, Kind::Policy, it))
+            });
+        let listed: Vec<Origin> = listed.filter_map(|it| catalog.find(Kind::Policy, &it).ok()).collect();
+        let is_listed = |pair: &ComparedPair| {
+            catalog.find(Kind::Policy, &pair[1]).is_ok_and(|it| listed.iter().any(|of| of.is_same(&it)))
+        };
+        rest.retain(|it| !is_listed(it));
+        let of_suite: Vec<ComparedPair> = pairs.iter().filter(|it| is_listed(it)).cloned().collect();
+        groups.extend((!of_suite.is_empty()).then(|| (Some(name.to_owned()), of_suite)));
+    }
+    groups.extend((!rest.is_empty()).then_some((None, rest)));
+    Ok(groups)
+}

@@ -1,0 +1,146 @@
+//! `ctxsim explain`: one request of one run, for people or for programs.
+
+use clap::Args;
+use ctxsim_app::Plan;
+use ctxsim_app::catalog::Catalog;
+use ctxsim_base::diag::Code;
+use ctxsim_base::error::Error;
+use ctxsim_engine::explain::explain as explained;
+use ctxsim_engine::take::{Cell, Load};
+use ctxsim_report::explain::{json, rendered, table};
+use ctxsim_report::rows::RowContext;
+
+use crate::args::number;
+use crate::format::{FormatArg, Formats};
+use crate::shown::ShownArgs;
+use crate::verbs::run::unwritable;
+use crate::what::{ConversationArgs, SessionArgs};
+use crate::{git, output, wrong};
+use ctxsim_base::quantity::saturated;
+
+/// The available output formats.
+const FORMATS: Formats<'_> = Formats { of: "`explain`", known: &[FormatArg::TABLE, FormatArg::JSON] };
+
+/// The arguments of `explain`.
+#[derive(Debug, Args)]
+#[command(mut_arg("format", |it| FORMATS.offered(it)))]
+pub(crate) struct ExplainArgs {
+    /// Policy by name or path
+    #[arg(long, value_name = "P")]
+    policy: String,
+    /// Recorded sessions (files, folders or patterns), or a scenario by name or path
+    #[arg(value_name = "PATH", required_unless_present = "scenario")]
+    paths: Vec<String>,
+    /// Scenario by name or path, or a recorded session
+    #[arg(long, value_name = "S")]
+    scenario: Option<String>,
+    /// Request number, counted from 1 in the order of `run --rows requests`
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u64>(1, u64::MAX))]
+    request: u64,
+    #[command(flatten)]
+    one: SessionArgs,
+    #[command(flatten)]
+    conversation: ConversationArgs,
+    /// Show one line per item
+    #[arg(long)]
+    details: bool,
+    /// Print the prompt text, if the scenario has text; `--format json` adds it as a field
+    #[arg(long)]
+    render: bool,
+    #[command(flatten)]
+    shown: ShownArgs,
+}
+
+impl ExplainArgs {
+    /// Returns the sessions that are named.
+    fn sessions(&self) -> Vec<String> {
+        self.paths.iter().chain(&self.scenario).cloned().collect()
+    }
+}
+
+/// Explains one request and writes the result.
+pub(super) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error> {
+    let format = args.shown.choose(&FORMATS)?;
+    let comparison = args.one.comparison(&args.policy, args.sessions());
+    let catalog = &git::with_revisions(catalog, &comparison.policies, comparison.allow_process)?;
+    let plan = Plan::new(catalog, &comparison)?;
+    args.shown.output.check(catalog.files())?;
+    let load = &session(&plan, &args.sessions(), args.one.session.as_deref())?;
+    let mut profile = load.profiles[0].clone();
+    let (made, lived);
+    let timeline = match load.timeline() {
+        Some(timeline) => {
+            lived = load.timeline_of(Cell { scenario: 0, profile: 0, policy: 0 });
+            lived.as_ref().unwrap_or(timeline)
+        }
+        None => {
+            let ConversationArgs { length, trial } = args.conversation;
+            (made, profile.limits) = load.world.trial(length, trial, &profile.limits)?;
+            &made
+        }
+    };
+    if args.render && timeline.texts.is_empty() {
+        return Err(refused(
+            format!("{} has sizes but no text to render", load.name),
+            "name a recorded session, or remove `--render`",
+        ));
+    }
+    let (policy, profile) = (&load.policies[0], &profile);
+    let n = saturated(args.request);
+    let explanation = explained(timeline, policy, profile, n).map_err(|it| vec![*it])?;
+    let context = RowContext::alone(policy, &load.name, timeline, profile);
+    let text = match format {
+        FormatArg::JSON => json(&explanation, context, args.render).map_err(unwritable)?,
+        _ if args.render => rendered(&explanation),
+        _ => {
+            let is_terminal = args.shown.output.file().is_none();
+            let style = table::ExplainStyle {
+                width: args.shown.given_width(),
+                is_coloured: is_terminal && output::is_coloured(),
+                lists_all: args.details,
+            };
+            table::explanation(&explanation, context, style)
+        }
+    };
+    args.shown.output.put(catalog.files(), format, &text)
+}
+
+/// Opens the requested session of a plan: the only one, or the one named.
+pub(super) fn session(plan: &Plan, given: &[String], named: Option<&str>) -> Result<Load, Error> {
+    let mut loads = Vec::new();
+    for entry in &plan.scenarios {
+        loads.extend(plan.open(entry)?);
+    }
+    let given = given.join(", ");
+    let Some(name) = named else {
+        if loads.len() == 1 {
+            return Ok(loads.swap_remove(0));
+        }
+        let n = loads.len();
+        let names = loads.iter().map(|it| it.name.as_str());
+        let help = format!("add `--session NAME`; the sessions are: {}", first(names));
+        return Err(refused(format!("{given} has {n} sessions: choose one"), &help));
+    };
+    if let Some(at) = loads.iter().position(|it| it.name == name) {
+        return Ok(loads.swap_remove(at));
+    }
+    let names = || loads.iter().map(|it| it.name.as_str());
+    let help = match ctxsim_base::diag::nearest(name, names()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("the sessions are: {}", first(names())),
+    };
+    Err(refused(format!("{given} has no session `{name}`"), &help))
+}
+
+/// Returns the first few of some names.
+fn first<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    const SHOWN: usize = 5;
+    let names: Vec<&str> = names.collect();
+    let more = if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
+    format!("{}{more}", names.iter().take(SHOWN).map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", "))
+}
+
+/// Refuses what cannot be chosen.
+pub(super) fn refused(message: String, help: &str) -> Error {
+    wrong(Code::ExplainWhat, message, help)
+}

@@ -1,0 +1,97 @@
+//! `ctxsim fit`: the numbers of a memory that explain what a user's own agent answered.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use ctxsim_app::catalog::Catalog;
+use ctxsim_app::fit as fitted;
+use ctxsim_base::error::Error;
+use ctxsim_base::grid::{Grid, numbers, terminal};
+use ctxsim_input::Format;
+use ctxsim_input::text::source::read_text;
+use ctxsim_worlds::aging::probes::FittedMemory;
+
+use crate::output::{self, ForceArgs, Remark};
+use crate::shown::WidthArgs;
+
+/// Shown below the options.
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  ctxsim fit answers.csv --policy aging/careful --output models/ours.toml
+  ctxsim run --scenario mine.toml --policy aging/careful        with models = [\"models/ours.toml\"] in mine.toml
+
+The table has a line for each question that your agent was asked: `session,fact,lag,right`, where `session` counts from 0, `fact` names what \
+was asked for, `lag` says how many sessions before it had been said (0: in the same session), and `right` is yes or no. A column `held` says \
+whether the memory held the fact, if you looked; without it, or without questions of lag 0, losing a fact and not using it look alike, and the \
+intervals say so. Answers about one fact count as far as they are independent.
+
+Exit codes: 0 success; 2 bad input or usage.";
+
+/// The arguments of `fit`.
+#[derive(Debug, Args)]
+pub(crate) struct FitArgs {
+    /// Table of questions and answers (.csv or .tsv)
+    #[arg(value_name = "PATH")]
+    table: PathBuf,
+    /// Policy that declares the agent's memory, by name or path
+    #[arg(long, value_name = "P")]
+    policy: String,
+    /// Scenario whose sessions are like the agent's, by name or path
+    #[arg(long, value_name = "S", default_value = "aging/s6_12")]
+    scenario: String,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+    /// Write a model file with the fitted numbers (.toml), atomically
+    #[arg(long, value_name = "PATH")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    force: ForceArgs,
+    #[command(flatten)]
+    wide: WidthArgs,
+}
+
+/// Fits, prints, and writes the model.
+pub(super) fn fit(catalog: &Catalog, args: &FitArgs) -> Result<(), Error> {
+    args.output.as_deref().map_or(Ok(()), output::check)?;
+    let file = args.table.display().to_string();
+    let found = fitted(catalog, [&args.policy, &args.scenario], &file, &read_text(&args.table)?)?;
+    if let Some(path) = &args.output {
+        let about = format!(
+            "Fitted to {} answers about {} facts, {file}, under {}.",
+            found.n_answers, found.n_facts, args.policy
+        );
+        let text = found.model(&about);
+        output::write(path, Remark::of_input(Format::Toml).on(&text), args.force.kept(catalog.files()))?;
+    }
+    match args.json {
+        true => output::print_encoded(output::json(&found)?.as_bytes()),
+        false => output::print(&table(&found, args.wide.printed())),
+    }
+}
+
+/// Returns the numbers as a table.
+fn table(found: &FittedMemory, width: usize) -> String {
+    let rows = found.estimates.iter().map(|it| {
+        let [low, high] = it.ci95.map(|it| format!("{it:.2}"));
+        let known = if it.is_known { "yes" } else { "hardly" };
+        [
+            it.part.to_owned(),
+            it.number.to_owned(),
+            format!("{:.2}", it.value),
+            format!("{low} to {high}"),
+            format!("{:.1}", it.alike),
+            known.to_owned(),
+        ]
+        .to_vec()
+    });
+    let columns = ["part", "number", "fitted", "95% interval", "alike", "known"];
+    let grid = Grid::new("What the answers show of the memory", 2, &columns, rows);
+    format!(
+        "{}\n{}\n\n{} about {}; `alike`: answers about one fact count as if there were so many times fewer.\n",
+        grid.title,
+        terminal::noted(&grid, Some(width)),
+        numbers::counted(found.n_answers, "answer"),
+        numbers::counted(found.n_facts, "fact")
+    )
+}

@@ -1,0 +1,152 @@
+//! `ctxsim import`: what recorded sessions hold, and how well their bills are predicted.
+
+use clap::Args;
+use ctxsim_app::catalog::{Catalog, Kind};
+use ctxsim_app::{Compacting, Comparison, Plan};
+use ctxsim_base::error::Error;
+use ctxsim_base::grid::numbers::thousands;
+use ctxsim_engine::calibrate::Calibration;
+use ctxsim_engine::measure;
+use ctxsim_report::carried::PromptFill;
+use ctxsim_report::recording;
+use ctxsim_report::{Skipped, calibration};
+
+use crate::args::said;
+use crate::format::{FormatArg, Formats};
+use crate::output;
+use crate::shown::ShownArgs;
+use crate::verbs::run::{unwritable, with_progress};
+use crate::what::{RecordedArgs, with_fallback};
+
+/// The available output formats.
+const FORMATS: Formats<'_> = Formats { of: "`import`", known: &[FormatArg::TABLE, FormatArg::JSON] };
+
+/// The arguments of `import`.
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("format", |it| FORMATS.offered(it)),
+    mut_arg("paths", said("Recorded sessions (files, folders or patterns), or scenarios that reference one")),
+    mut_arg("profile", said("Model profile for `--report` and `--carried` [default: the session's model]"))
+)]
+pub(crate) struct ImportArgs {
+    #[command(flatten)]
+    sessions: RecordedArgs,
+    /// Compare predicted cache reads with what the provider billed
+    #[arg(long)]
+    report: bool,
+    /// Show what fills the prompts and what resending it costs, by tool and by item
+    #[arg(long, conflicts_with = "report")]
+    carried: bool,
+    /// Override a field, as in `scenario.load.recorded.assume.side_request=none`
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    set: Vec<String>,
+    #[command(flatten)]
+    shown: ShownArgs,
+}
+
+/// Shows what recordings contain, or how well their bills are predicted.
+pub(super) fn import(catalog: &Catalog, args: &ImportArgs) -> Result<(), Error> {
+    let format = args.shown.choose(&FORMATS)?;
+    let as_json = format == FormatArg::JSON;
+    output::note(catalog, Kind::Scenario, &args.sessions.paths);
+    args.shown.output.check(catalog.files())?;
+    let text = if args.report {
+        calibrated(catalog, args, as_json)?
+    } else if args.carried {
+        carried(catalog, args, as_json)?
+    } else {
+        held(catalog, args, as_json)?
+    };
+    args.shown.output.put(catalog.files(), format, &text)
+}
+
+/// Returns what recordings contain, and what is left out.
+fn held(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, Error> {
+    let (files, skipped) = ctxsim_app::held(catalog, &as_recorded(args, None))?;
+    tell(&skipped);
+    if as_json { recording::json(&files).map_err(unwritable) } else { Ok(recording::table(&files)) }
+}
+
+/// Compares recorded bills with the cache rules' predictions, keeping everything as the harness did.
+fn calibrated(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, Error> {
+    for given in &args.sessions.paths {
+        let found = catalog.search(given)?.found;
+        found
+            .iter()
+            .filter(|it| !it.is_searched)
+            .try_for_each(|it| ctxsim_app::check_recorded(catalog, &it.name))?;
+    }
+    let (as_recorded, skipped) = calibrations(catalog, args, "none")?;
+    let (with_side_requests, _) = calibrations(catalog, args, "usual")?;
+    let (with_inferred, _) = calibrations(catalog, args, "inferred")?;
+    tell(&skipped);
+    if as_json {
+        calibration::json(&as_recorded, &with_side_requests, &with_inferred).map_err(unwritable)
+    } else {
+        Ok(calibration::tables(&as_recorded, &with_side_requests, &with_inferred))
+    }
+}
+
+/// Returns what fills the prompts of recordings, and what carrying it costs.
+fn carried(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, Error> {
+    let plan = Plan::new(catalog, &as_recorded(args, None))?;
+    let (sessions, skipped) = with_progress(|it| {
+        plan.each_counted(None, it, |load, _| {
+            let (timeline, profile) = (load.timeline()?, load.profiles.first()?);
+            let items = measure::carried::carried(timeline, &profile.prices);
+            Some(PromptFill::new(&load.name, &profile.name, timeline, &items))
+        })
+    })?;
+    let sessions: Vec<PromptFill> = sessions.into_iter().flatten().collect();
+    if as_json {
+        return ctxsim_report::carried::json(&sessions, &skipped).map_err(unwritable);
+    }
+    Ok(ctxsim_report::carried::tables(&sessions, &skipped, Some(args.shown.width())))
+}
+
+/// Returns a comparison of recordings under the policy that keeps everything, with the requested profile or
+/// those of their models.
+fn as_recorded(args: &ImportArgs, set: Option<String>) -> Comparison {
+    with_fallback(Comparison {
+        policies: vec!["identity".to_owned()],
+        set: set.into_iter().chain(args.set.iter().cloned()).collect(),
+        ..args.sessions.comparison()
+    })
+}
+
+/// Returns how many files and sessions are skipped, by reason.
+fn tell(skipped: &[Skipped]) {
+    if !skipped.is_empty() {
+        output::tell(format_args!(
+            "{} skipped: {}",
+            thousands(skipped.len() as u64),
+            Skipped::counted(skipped)
+        ));
+    }
+}
+
+/// Compares under an assumption about unrecorded requests; no limit stops a session that took place.
+fn calibrations(
+    catalog: &Catalog,
+    args: &ImportArgs,
+    side_request: &str,
+) -> Result<(Vec<Calibration>, Vec<Skipped>), Error> {
+    let side_request = format!("scenario.load.recorded.assume.side_request={side_request}");
+    let plan =
+        Plan::new(catalog, &as_recorded(args, Some(side_request)))?.without_limits().skipping_unusable();
+    let compacting = Compacting::read(catalog)?;
+    let is_own = args.sessions.comparison().own_models;
+    let (of_loads, skipped) = with_progress(|it| {
+        plan.each_counted(None, it, |load, progress| {
+            let timeline = load.timeline()?;
+            let (cell, rows) = load.rows(progress).pop()?;
+            let profile = &load.profiles[cell.profile];
+            let found = Calibration::new(timeline, &rows, load.step_prices(timeline, profile));
+            let found = found.with_compactions(timeline, &rows, &profile.prices, compacting.of(timeline));
+            let is_assumed = is_own && !load.is_under_own_model;
+            let assumed_profile = is_assumed.then(|| load.profiles[cell.profile].name.clone());
+            Some(Calibration { assumed_profile, ..found })
+        })
+    })?;
+    Ok((of_loads.into_iter().flatten().collect(), skipped))
+}

@@ -1,0 +1,315 @@
+//! `--parts` and `ctxsim merge`: the parts of a job in a folder, made by any number of processes, and their fold.
+
+use std::fs::{self, File};
+use std::io::{BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use clap::Args;
+use ctxsim_app::parts::{Making, PlanShard};
+use ctxsim_app::{PlanWatch, never_stops};
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::error::Error;
+use ctxsim_base::grid::numbers;
+use ctxsim_report::part::{Common, PartHead, PartOf, PartSet};
+use ctxsim_timeline::import::{LINE_BYTES_MAX, read_line};
+
+use crate::output;
+use crate::verbs::run::{unwritable, with_progress};
+
+/// A folder of parts, and the share of the loads whose parts are made.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct PartsArgs {
+    /// Write one part per scenario to this folder, for `ctxsim merge`; parts that are there already are not made again
+    #[arg(long, value_name = "DIR")]
+    parts: Option<PathBuf>,
+    /// Run one share of the scenarios, as in `3/16`
+    #[arg(long, value_name = "I/N", value_parser = shard, requires = "parts")]
+    shard: Option<[usize; 2]>,
+}
+
+/// A job that comes to parts.
+pub(crate) struct PartJob<'a, H: Common> {
+    /// The digest of what it is.
+    pub digest: &'a str,
+    /// What its parts have in common.
+    pub head: &'a H,
+    /// The names of its loads.
+    pub names: &'a [&'a str],
+    pub threads: Option<usize>,
+}
+
+impl PartsArgs {
+    /// Returns the folder, if parts are asked for.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        self.parts.as_deref()
+    }
+
+    /// Makes the parts of the share that are not in the folder yet, and prints what was done.
+    pub(crate) fn make<H: Common>(
+        &self,
+        folder: &Path,
+        job: &PartJob<'_, H>,
+        play: impl FnOnce(PlanWatch<'_>, &Making<'_, H>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let [part, of] = self.shard.unwrap_or([1, 1]);
+        let shard = PlanShard { part, of };
+        let &PartJob { digest, head, names, threads } = job;
+        let store = PartFolder::open::<H>(folder, digest, names, shard)?;
+        let (has, take) = (|nth| store.has(nth), |part: PartOf<H>| store.put(&part));
+        let making = Making { threads, job: digest, head, shard, has: &has, take: &take };
+        with_progress(|progress| play(&never_stops(progress), &making))?;
+        output::print(&store.done())
+    }
+}
+
+/// Parses a shard, `I/N`.
+pub(crate) fn shard(text: &str) -> Result<[usize; 2], String> {
+    let parts = text.split_once('/').and_then(|(i, n)| Some([i.parse().ok()?, n.parse().ok()?]));
+    let is_part = |[i, n]: &[usize; 2]| (1..=*n).contains(i);
+    parts.filter(is_part).ok_or_else(|| "write the part and the number of parts, as in `3/16`".to_owned())
+}
+
+/// The parts of a job in a folder, and the file to which the missing ones of a share are written.
+struct PartFolder {
+    folder: PathBuf,
+    own: PathBuf,
+    /// By place, whether its part is there.
+    made: Vec<bool>,
+    /// The number of those in the share.
+    n_there: usize,
+    /// The file, and how many were written to it.
+    file: Mutex<(File, usize)>,
+}
+
+impl PartFolder {
+    /// Looks at what is there; parts of another job are refused.
+    fn open<H: Common>(folder: &Path, job: &str, names: &[&str], shard: PlanShard) -> Result<Self, Error> {
+        output::make_folder(folder)?;
+        let mut made = vec![false; names.len()];
+        let own = folder.join(format!("part-{}-of-{}.jsonl", shard.part, shard.of));
+        for path in files(folder)? {
+            // What a process that was stopped left behind is another process's unless it is this one's own.
+            let is_own = path == own;
+            let lines = PartLines::of(&path)?;
+            for at in &lines.places {
+                let part = lines.part::<H>(*at)?;
+                if part.job != job {
+                    let message = format!("this folder has parts of job {}, and this is job {job}", part.job);
+                    let help = "name another folder: sessions, policies, profiles or options are others";
+                    return Err(in_file(&path, Diagnostic::at(Code::PartJob, "", message).help(help)));
+                }
+                if let Some(place) = made.get_mut(part.nth) {
+                    *place = true;
+                }
+            }
+            if is_own && lines.cut.is_some() {
+                lines.shorten()?;
+            }
+        }
+        let n_there = (0..made.len()).filter(|it| made[*it] && shard.has(names[*it])).count();
+        let file = output::append(&own)?;
+        Ok(Self { folder: folder.to_owned(), own, made, n_there, file: Mutex::new((file, 0)) })
+    }
+
+    /// Returns whether the part of a place is there.
+    fn has(&self, nth: usize) -> bool {
+        self.made[nth]
+    }
+
+    /// Writes a part.
+    fn put<H: Common>(&self, part: &PartOf<H>) -> Result<(), Error> {
+        let line = part.line().map_err(unwritable)?;
+        let mut to = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = to.0.write_all(line.as_bytes()).and_then(|()| to.0.sync_data());
+        written.map_err(|source| Error::Write { path: self.own.clone(), source })?;
+        to.1 += 1;
+        Ok(())
+    }
+
+    /// Says what was done.
+    fn done(self) -> String {
+        let n_made = self.file.into_inner().unwrap_or_else(PoisonError::into_inner).1;
+        let there =
+            if self.n_there == 0 { String::new() } else { format!(", {} were there already", self.n_there) };
+        format!(
+            "{}: {n_made} parts made{there}; `ctxsim merge {}` folds them.\n",
+            self.own.display(),
+            self.folder.display()
+        )
+    }
+}
+
+/// Returns the schema of the parts in folders or files; `None` if they are something else, such as shards of a sweep.
+pub(crate) fn schema(paths: &[PathBuf]) -> Result<Option<String>, Error> {
+    let mut all = Vec::new();
+    for path in paths {
+        all.extend(if path.is_dir() { files(path)? } else { vec![path.clone()] });
+    }
+    let begin = |path: &PathBuf| {
+        let mut head = String::new();
+        // What follows may be cut in the middle of a letter.
+        let read = File::open(path).and_then(|it| it.take(HEAD).read_to_string(&mut head));
+        read.ok()?;
+        let schema = head.strip_prefix("{\"schema\":\"")?.split('"').next()?;
+        Some(schema.to_owned())
+    };
+    let is_folder = paths.iter().any(|it| it.is_dir());
+    let found = all.iter().find_map(begin);
+    // An empty folder has no parts, which is told as such.
+    Ok(found.or_else(|| is_folder.then(|| PartHead::SCHEMA.to_owned())))
+}
+
+/// The first bytes of a file of parts, which tell its schema.
+const HEAD: u64 = 48;
+
+/// The most lines of one file of parts: thousands of times what a folder of sessions comes to.
+const LINES_MAX: usize = 10_000_000;
+
+/// Broken parts are told up to this number.
+const PROBLEMS_MAX: usize = 64;
+
+/// What reads a part by its number.
+pub(crate) type PartReader<'a, H> = &'a dyn Fn(usize) -> Result<PartOf<H>, Error>;
+
+/// Folds all parts of folders and files, which are read in the order of their plan.
+pub(crate) fn merged<H: Common, R>(
+    paths: &[PathBuf],
+    fold: impl FnOnce(&[usize], PartReader<'_, H>) -> Result<R, Error>,
+) -> Result<R, Error> {
+    let mut all: Vec<PartLines> = Vec::new();
+    for path in paths {
+        let found = if path.is_dir() { files(path)? } else { vec![path.clone()] };
+        all.extend(found.iter().map(|it| PartLines::of(it)).collect::<Result<Vec<_>, _>>()?);
+    }
+    let mut whole = PartSet::default();
+    let mut problems = Vec::new();
+    let mut places: Vec<(usize, LinePlace)> = Vec::new();
+    for (nth, lines) in all.iter().enumerate() {
+        for at in lines.places.iter().chain(&lines.cut) {
+            if problems.len() >= PROBLEMS_MAX {
+                break;
+            }
+            let noted = lines.text(*at).and_then(|text| {
+                let part = PartOf::<H>::read(&text).map_err(|it| lines.blame(*at, *it))?;
+                let digest = xxh3_128(text.as_bytes());
+                whole.note(&part, places.len(), digest).map_err(|it| lines.blame(*at, *it))
+            });
+            match noted {
+                Ok(()) => places.push((nth, *at)),
+                Err(error) => problems.extend(error.problems()),
+            }
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems.into());
+    }
+    let order =
+        whole.order().map_err(|it| in_file(paths.first().map_or(Path::new(""), PathBuf::as_path), *it))?;
+    fold(&order, &|number| {
+        let (file, at) = places[number];
+        all[file].part(at)
+    })
+}
+
+/// Returns the files of parts in a folder, in order.
+fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let unread = |source| Error::Read { path: folder.to_owned(), source };
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(unread)? {
+        let path = entry.map_err(unread)?.path();
+        if path.extension().is_some_and(|it| it == "jsonl") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Where a line is in its file.
+#[derive(Clone, Copy, Debug)]
+struct LinePlace {
+    /// Its number, from 1.
+    line: usize,
+    at: u64,
+    bytes: usize,
+}
+
+/// A file of parts, which stay on disk.
+struct PartLines {
+    path: PathBuf,
+    file: Mutex<File>,
+    places: Vec<LinePlace>,
+    /// What is behind the last end of a line: a process was stopped while it wrote.
+    cut: Option<LinePlace>,
+}
+
+impl PartLines {
+    /// Finds the lines of a file.
+    fn of(path: &Path) -> Result<Self, Error> {
+        let unread = |source| Error::Read { path: path.to_owned(), source };
+        let mut reader = BufReader::new(File::open(path).map_err(unread)?);
+        let (mut places, mut cut, mut at, mut line) = (Vec::new(), None, 0, Vec::new());
+        loop {
+            line.clear();
+            let bytes = read_line(&mut reader, &mut line).map_err(unread)?;
+            if bytes == 0 {
+                break;
+            }
+            let place = LinePlace { line: places.len() + 1, at, bytes };
+            if bytes > LINE_BYTES_MAX {
+                let message = format!("this line is longer than {} MiB", LINE_BYTES_MAX >> 20);
+                let mut problem = Diagnostic::at(Code::PartBroken, "", message)
+                    .help("a part is one line: remove this file, and run its shard again");
+                problem.place.line_column = Some((place.line, 1));
+                return Err(in_file(path, problem));
+            }
+            at += bytes as u64;
+            if line.last() == Some(&b'\n') {
+                places.push(place);
+            } else {
+                cut = Some(place);
+            }
+            if places.len() > LINES_MAX {
+                let message =
+                    format!("this file has more than {} lines", numbers::thousands(LINES_MAX as u64));
+                let problem = Diagnostic::at(Code::PartBroken, "", message);
+                return Err(in_file(path, problem.help("name files that ctxsim wrote with `--parts`")));
+            }
+        }
+        Ok(Self { path: path.to_owned(), file: Mutex::new(reader.into_inner()), places, cut })
+    }
+
+    /// Returns a line.
+    fn text(&self, place: LinePlace) -> Result<String, Error> {
+        let mut bytes = vec![0; place.bytes];
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = file.seek(SeekFrom::Start(place.at)).and_then(|_| file.read_exact(&mut bytes));
+        read.map_err(|source| Error::Read { path: self.path.clone(), source })?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Returns a part.
+    fn part<H: Common>(&self, place: LinePlace) -> Result<PartOf<H>, Error> {
+        PartOf::read(&self.text(place)?).map_err(|it| self.blame(place, *it))
+    }
+
+    /// Takes away what a stopped process has not written to its end.
+    fn shorten(&self) -> Result<(), Error> {
+        self.cut.map_or(Ok(()), |cut| output::shorten(&self.path, cut.at))
+    }
+
+    /// Lays a problem at a line.
+    fn blame(&self, place: LinePlace, mut problem: Diagnostic) -> Error {
+        problem.place.line_column = Some((place.line, 1));
+        in_file(&self.path, problem)
+    }
+}
+
+/// Lays a problem at a file.
+fn in_file(path: &Path, mut problem: Diagnostic) -> Error {
+    problem.place.file = path.display().to_string();
+    vec![problem].into()
+}

@@ -1,0 +1,270 @@
+//! `ctxsim prices`: price lists as profiles, and where they disagree.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use ctxsim_app::catalog::{Files, price_list_files};
+use ctxsim_base::diag::Code;
+use ctxsim_base::error::Error;
+use ctxsim_base::grid::numbers::{NONE, counted};
+use ctxsim_base::quantity::Decimal;
+use ctxsim_input::Format;
+use ctxsim_input::pricelist::compare::{Disagreement, compare};
+use ctxsim_input::pricelist::place::{PlacedProfile, Placing, place};
+use ctxsim_input::pricelist::{self, ListContents, PriceFile, Unplaced};
+use ctxsim_input::profile::calendar;
+use ctxsim_input::text::source::read_text;
+use indexmap::map::Entry as Slot;
+use indexmap::{IndexMap, IndexSet};
+
+use crate::output::{self, ForceArgs, KeptFile, Remark};
+use crate::{wrong, wrong_at};
+
+/// Shown below the options.
+const EXAMPLES: &str = "\
+Examples:
+  ctxsim prices import prices.json --as-of 2026-11-21                    show what would be imported
+  ctxsim prices import prices.json --as-of 2026-11-21 --output imported   write the profiles
+  ctxsim sensitivity --profiles imported/anthropic                       compare all profiles in a folder";
+
+/// The arguments of `prices`.
+#[derive(Debug, Args)]
+pub(crate) struct PricesArgs {
+    /// What to do with price lists
+    #[command(subcommand)]
+    pub command: PricesCommand,
+}
+
+/// A command on price lists.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PricesCommand {
+    /// Import LiteLLM, genai-prices or models.dev price lists as profiles
+    #[command(after_help = EXAMPLES)]
+    Import(PriceImportArgs),
+    /// Show every price on which lists disagree
+    Compare(ComparePricesArgs),
+}
+
+/// The arguments of `prices import`.
+#[derive(Debug, Args)]
+pub(crate) struct PriceImportArgs {
+    /// Price list files, or folders of them
+    #[arg(value_name = "FILE", required = true)]
+    pub paths: Vec<PathBuf>,
+    /// Folder to write profiles to
+    #[arg(long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub force: ForceArgs,
+    /// Date the lists were fetched; selects the prices in force (YYYY-MM-DD)
+    #[arg(long, value_name = "DATE")]
+    pub as_of: String,
+    /// List every entry that yields no profile, with its reason
+    #[arg(long)]
+    pub details: bool,
+}
+
+/// The arguments of `prices compare`.
+#[derive(Debug, Args)]
+pub(crate) struct ComparePricesArgs {
+    /// Price list files, or folders of them
+    #[arg(value_name = "FILE", required = true)]
+    pub paths: Vec<PathBuf>,
+    /// Date of the prices to compare (YYYY-MM-DD) [default: the latest prices]
+    #[arg(long, value_name = "DATE")]
+    pub as_of: Option<String>,
+}
+
+/// Runs a command on price lists.
+pub(super) fn prices(command: &PricesCommand) -> Result<(), Error> {
+    match command {
+        PricesCommand::Import(args) => import(args),
+        PricesCommand::Compare(args) => disagreements(args),
+    }
+}
+
+/// Imports price lists as profiles; if two lists yield the same profile, the first one is kept.
+fn import(args: &PriceImportArgs) -> Result<(), Error> {
+    check_day(&args.as_of)?;
+    let inputs = Files::default();
+    let lists = read(&args.paths, &inputs)?;
+    let folder = args.output.as_deref().map(below_profiles).unwrap_or_default();
+    let mut text = String::new();
+    let mut profiles: IndexMap<String, PlacedProfile> = IndexMap::new();
+    let mut first_unplaced = None;
+    for found in &lists {
+        let Placing { placed, mut unplaced } = place(found, &args.as_of, &folder);
+        let mut lacks = Lacks::default();
+        let n_before = profiles.len();
+        for profile in placed {
+            match profiles.entry(profile.name.to_lowercase()) {
+                Slot::Vacant(slot) => {
+                    lacks.add(&profile);
+                    slot.insert(profile);
+                }
+                Slot::Occupied(_) => unplaced.push(Unplaced {
+                    list: found.list,
+                    name: profile.name,
+                    code: "name-duplicate",
+                    reason: "an earlier list already has this profile".to_owned(),
+                }),
+            }
+        }
+        let n_placed = profiles.len() - n_before;
+        text += &summary(found.list, n_placed, &unplaced, &lacks, args.details);
+        first_unplaced = first_unplaced.or_else(|| unplaced.into_iter().next());
+    }
+    if profiles.is_empty() {
+        return Err(nothing_placed(first_unplaced));
+    }
+    match &args.output {
+        Some(folder) => write(folder, profiles.values(), args.force.kept(&inputs))?,
+        None => text.push_str("Nothing was written: add `--output DIR` to write the profiles.\n"),
+    }
+    output::print(&text)
+}
+
+/// Checks that a text is a date.
+fn check_day(text: &str) -> Result<(), Error> {
+    if calendar::day(text).is_some() {
+        return Ok(());
+    }
+    let message = format!("`{text}` is not a date (YYYY-MM-DD)");
+    Err(wrong_at(Code::DateFormat, "--as-of", message, "write it like \"2026-10-07\""))
+}
+
+/// How many profiles of a list lack something, by what they lack.
+#[derive(Default)]
+struct Lacks {
+    left_out: IndexMap<String, usize>,
+    unpriced: IndexMap<String, usize>,
+}
+
+impl Lacks {
+    fn add(&mut self, profile: &PlacedProfile) {
+        profile.left_out.iter().for_each(|it| *self.left_out.entry(it.clone()).or_default() += 1);
+        profile.unpriced.iter().for_each(|it| *self.unpriced.entry(it.clone()).or_default() += 1);
+    }
+}
+
+/// Counts the profiles of a price list and, by reason, the entries without one.
+fn summary(list: &str, n_placed: usize, unplaced: &[Unplaced], lacks: &Lacks, is_detailed: bool) -> String {
+    let mut text = String::new();
+    let mut by_code: IndexMap<&str, Vec<&Unplaced>> = IndexMap::new();
+    for one in unplaced {
+        by_code.entry(one.code).or_default().push(one);
+    }
+    by_code.sort_by(|_, left, _, right| right.len().cmp(&left.len()));
+    let _ = writeln!(text, "{list}: {n_placed} profiles; {} entries yield none", unplaced.len());
+    for (code, entries) in &by_code {
+        let shown = if is_detailed { entries.len() } else { 1 };
+        let _ = writeln!(text, "  {:>5}  [{code}]", entries.len());
+        let like = if is_detailed { "" } else { "for example " };
+        for one in &entries[..shown] {
+            let _ = writeln!(text, "         {like}{}: {}", one.name, one.reason);
+        }
+    }
+    for (what, counted) in
+        [("omitted from profiles", &lacks.left_out), ("unpriced in profiles", &lacks.unpriced)]
+    {
+        let parts: Vec<String> = counted.iter().map(|(it, n)| format!("{it}: {n}")).collect();
+        if !parts.is_empty() {
+            let _ = writeln!(text, "  {what}: {}", parts.join(", "));
+        }
+    }
+    if !is_detailed && !unplaced.is_empty() {
+        text.push_str("  Add `--details` to list every entry.\n");
+    }
+    text
+}
+
+/// Reports that lists yield no profile, with the reason for the first entry.
+fn nothing_placed(first: Option<Unplaced>) -> Error {
+    let help = match first {
+        Some(it) => format!("the first entry, `{}`, was left out: {} [{}]", it.name, it.reason, it.code),
+        None => "name a price list that contains models".to_owned(),
+    };
+    wrong(Code::PriceListEmpty, "no entry in these lists yields a profile", help)
+}
+
+/// Returns a folder's path below the nearest folder called `profiles`, which prefixes the profiles' names;
+/// empty if there is none.
+fn below_profiles(folder: &Path) -> String {
+    let parts: Vec<_> = folder.components().map(|it| it.as_os_str().to_string_lossy()).collect();
+    let at = parts.iter().rposition(|it| it == "profiles");
+    at.map(|at| parts[at + 1..].join("/")).unwrap_or_default()
+}
+
+/// Writes profiles below a folder.
+fn write<'p>(
+    folder: &Path,
+    profiles: impl Iterator<Item = &'p PlacedProfile>,
+    kept: KeptFile<'_>,
+) -> Result<(), Error> {
+    let remark = Remark::of_input(Format::Toml);
+    let files = profiles.map(|it| (folder.join(format!("{}.toml", it.name)), remark.on(&it.text)));
+    output::write_all(&files.collect::<Vec<_>>(), kept)
+}
+
+/// Prints every price on which lists disagree.
+fn disagreements(args: &ComparePricesArgs) -> Result<(), Error> {
+    args.as_of.as_deref().map_or(Ok(()), check_day)?;
+    let lists = read(&args.paths, &Files::default())?;
+    if lists.len() < 2 {
+        let help = "name files or folders of at least two lists";
+        return Err(wrong(Code::PriceLists, "give at least two price lists", help));
+    }
+    let (n_models, rows) = compare(&lists, args.as_of.as_deref());
+    let (differing, lacking): (Vec<_>, Vec<_>) = rows.into_iter().partition(Disagreement::differs);
+    let mut text = String::new();
+    for (heading, rows) in [
+        ("Different prices", &differing),
+        ("Prices that only some lists have (– marks the others)", &lacking),
+    ] {
+        if rows.is_empty() {
+            continue;
+        }
+        let _ = writeln!(text, "{heading}, in USD per million tokens");
+        rows.iter().for_each(|it| disagreement(it, &mut text));
+        text.push('\n');
+    }
+    let n_of = |rows: &[Disagreement]| {
+        let n_models = rows.iter().map(|it| &it.model).collect::<IndexSet<_>>().len();
+        format!("{} of {}", counted(rows.len(), "price"), counted(n_models, "model"))
+    };
+    let _ = writeln!(
+        text,
+        "In at least two lists: {}. Different: {}. In only some of the lists: {}.",
+        counted(n_models, "model"),
+        n_of(&differing),
+        n_of(&lacking)
+    );
+    output::print(&text)
+}
+
+/// Writes each list's value of a price.
+fn disagreement(row: &Disagreement, text: &mut String) {
+    let price = |it: &Option<Decimal>| it.map_or_else(|| NONE.to_owned(), |it| it.to_string());
+    let said: Vec<String> = row.said.iter().map(|(list, it)| format!("{list} {}", price(it))).collect();
+    let _ = writeln!(text, "  {}  {}: {}", row.model, row.field, said.join(", "));
+}
+
+/// Reads the lists in files and folders.
+fn read(paths: &[PathBuf], inputs: &Files) -> Result<Vec<ListContents>, Error> {
+    let mut files = Vec::new();
+    for path in paths {
+        let inner = if path.is_dir() { price_list_files(path)? } else { vec![path.clone()] };
+        if inner.is_empty() {
+            let (message, help) =
+                ("the folder contains no price lists", "price lists end in `.json` or `.toml`");
+            return Err(wrong_at(Code::FolderEmpty, path, message, help));
+        }
+        for path in inner {
+            inputs.note(&path);
+            let text = read_text(&path)?;
+            files.push(PriceFile { path: path.to_string_lossy().replace('\\', "/"), text });
+        }
+    }
+    Ok(pricelist::read(&files)?)
+}

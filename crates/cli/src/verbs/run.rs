@@ -1,0 +1,421 @@
+//! `ctxsim run`: a comparison as tables, as JSON, or as rows.
+
+use std::io::IsTerminal as _;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use clap::{Arg, ValueEnum as _};
+use ctxsim_app::advise::knows;
+use ctxsim_app::catalog::{Catalog, Files};
+use ctxsim_app::{Comparison, Plan, never_stops};
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::error::Error;
+use ctxsim_base::grid::shell::quoted_all;
+use ctxsim_engine::take::{Cell, Load, RowsOf};
+use ctxsim_report::checkup::github;
+use ctxsim_report::html::Traces;
+use ctxsim_report::sections::Detail;
+use ctxsim_report::sections::columns::TableColumn;
+use ctxsim_report::table::TableLayout;
+use ctxsim_report::tracer::Tracer;
+use ctxsim_report::{Next, Report, SessionReport, html, json, markdown, rows, runs, table};
+use ctxsim_timeline::row::Rows;
+use serde_json::Value;
+
+use crate::args::{RowsArg, RunArgs};
+use crate::format::{FormatArg, Formats};
+use crate::git::{self, RevArgs, Revisions};
+use crate::shown::PagedArgs;
+use crate::verbs::parts::PartJob;
+use crate::{output, pictures, wrong};
+
+/// Work shorter than this shows no progress.
+const QUIET: Duration = Duration::from_secs(1);
+/// The shortest time between two updates of the progress bar.
+const BEAT: Duration = Duration::from_millis(200);
+
+/// Returns the formats of a comparison, the usual one first.
+fn formats() -> Vec<FormatArg> {
+    let whole = [FormatArg::MARKDOWN, FormatArg::HTML, FormatArg::SVG, FormatArg::GITHUB];
+    std::iter::once(FormatArg::TABLE).chain(FormatArg::of_rows()).chain(whole).collect()
+}
+
+/// Makes `--format` offer the formats of a comparison or of rows.
+pub(crate) fn offered(of: &'static str) -> impl FnOnce(Arg) -> Arg {
+    let help = "Output format [default: by the output's extension, else table or jsonl]";
+    move |it| Formats { of, known: &formats() }.offered(it).help(help)
+}
+
+/// Runs and writes; returns whether every guard of the suite held.
+pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
+    let format = format(args)?;
+    let columns = columns(args, format)?;
+    let (catalog, mut plan) = planned(catalog, args)?;
+    let catalog = &catalog;
+    let is_drawn = [FormatArg::HTML, FormatArg::SVG].contains(&format) || args.shown.page.is_asked();
+    if !is_drawn || args.totals || args.parts.folder().is_some() {
+        plan = plan.without_assumptions_alone();
+    }
+    if let Some(passed) = in_parts(&plan, args, format, catalog)? {
+        return Ok(passed);
+    }
+    args.shown.check(catalog.files())?;
+    let output = &args.shown.shown.output;
+    let (mut holds, mut marks) = (true, String::new());
+    let text = match args.rows {
+        RowsArg::Runs => {
+            let tracer = Tracer::new(is_drawn);
+            let (mut report, traces) = with_progress(|it| {
+                plan.report_with(args.what.threads(), it, |load| tracer.wants(load), Tracer::of_load)
+            })?;
+            report.min_evidence = args.evidence.min_evidence;
+            report.next = next(args, &report.sessions);
+            report.columns = columns;
+            holds &= passed(&report);
+            for verdict in report.guard_verdicts.iter().filter(|it| !it.holds) {
+                holds = false;
+                output::tell(format_args!("guard failed: {verdict}"));
+            }
+            if format == FormatArg::GITHUB {
+                marks = github::marks(&report.guard_verdicts);
+            }
+            let traces = tracer.traces(traces);
+            let page = || html::report(&report, detail(args), &traces);
+            args.shown.page.put(catalog.files(), output.force(), page)?;
+            let width = args.shown.shown.width();
+            let shown = ReportView { width, detail: detail(args), chart: args.chart.as_deref() };
+            written(&report, &traces, &shown, format)?
+        }
+        RowsArg::Cards => {
+            let report = with_progress(|it| plan.report(args.what.threads(), it))?;
+            of_sessions(&report.cards(), format)?
+        }
+        RowsArg::Trials => of_worlds(&plan, args, format, RowsOf::Trials)?,
+        RowsArg::Probes => of_worlds(&plan, args, format, RowsOf::Questions)?,
+        RowsArg::Facts => of_worlds(&plan, args, format, RowsOf::Facts)?,
+        RowsArg::Calls => of_worlds(&plan, args, format, RowsOf::Calls)?,
+        RowsArg::Log => of_worlds(&plan, args, format, RowsOf::Log)?,
+        RowsArg::Orderings => of_worlds(&plan, args, format, RowsOf::Orderings)?,
+        RowsArg::Requests | RowsArg::Needs => {
+            let (text, has_all) = ledger(&plan, args, format)?;
+            holds = has_all;
+            text
+        }
+    };
+    output.put(catalog.files(), format, text)?;
+    output::print_encoded(marks.as_bytes())?;
+    Ok(holds)
+}
+
+/// Returns the plan of a run, and the catalog that it was made with.
+pub(crate) fn planned(catalog: &Catalog, args: &RunArgs) -> Result<(Revisions, Plan), Error> {
+    let comparison = args.what.comparison(catalog, "--policy", &args.policies.policies)?;
+    let comparison = args.select.of(Comparison { suite: args.suite.suite.clone(), ..comparison });
+    let with =
+        git::with_revisions(catalog, &named(catalog, &comparison, args.rev)?, comparison.allow_process)?;
+    let plan = Plan::new(&with, &comparison)?;
+    Ok((with, plan))
+}
+
+/// Makes parts, or writes totals alone, where one of these is asked for; returns whether no run failed.
+fn in_parts(
+    plan: &Plan,
+    args: &RunArgs,
+    format: FormatArg,
+    catalog: &Catalog,
+) -> Result<Option<bool>, Error> {
+    let (threads, min_evidence) = (args.what.threads(), args.evidence.min_evidence);
+    if let Some(folder) = args.parts.folder() {
+        plan.check_parts()?;
+        let names: Vec<&str> = plan.scenarios.iter().map(|it| it.name.as_str()).collect();
+        let (digest, head) = (plan.job(min_evidence), plan.head(min_evidence));
+        let job = PartJob { digest: &digest, head: &head, names: &names, threads };
+        args.parts.make(folder, &job, |told, making| plan.parts(told, making))?;
+        return Ok(Some(true));
+    }
+    if !args.totals {
+        return Ok(None);
+    }
+    let put = TotalsView { to: &args.shown, format };
+    put.check(catalog.files())?;
+    let report = with_progress(|it| plan.folded(threads, &never_stops(it), min_evidence))?;
+    put.put(&report, catalog.files())?;
+    Ok(Some(passed(&report)))
+}
+
+/// Tells which runs failed; returns whether none did.
+pub(crate) fn passed(report: &Report) -> bool {
+    for failed in &report.failures {
+        output::tell(format_args!("run failed: {failed}"));
+    }
+    report.failures.is_empty()
+}
+
+/// How totals are written.
+pub(crate) struct TotalsView<'a> {
+    pub to: &'a PagedArgs,
+    pub format: FormatArg,
+}
+
+impl TotalsView<'_> {
+    /// Checks before any work that they may be written.
+    pub(crate) fn check(&self, inputs: &Files) -> Result<(), Error> {
+        if ![FormatArg::JSON, FormatArg::TABLE, FormatArg::HTML].contains(&self.format) {
+            let help = "use `--format table`, `--format json` or `--format html`";
+            return Err(wrong(Code::Usage, "totals are written as tables, as JSON or as a page", help));
+        }
+        self.to.check(inputs)
+    }
+
+    /// Writes the totals of a report.
+    pub(crate) fn put(&self, report: &Report, inputs: &Files) -> Result<(), Error> {
+        let page = || html::report(report, Detail::Groups, &Traces::default());
+        let text = match self.format {
+            FormatArg::JSON => json::totals(report).map_err(unwritable)?,
+            FormatArg::HTML => page().map_err(unwritable)?,
+            _ => {
+                let width = Some(self.to.shown.width());
+                table::report(report, TableLayout { width, detail: Detail::Groups })
+            }
+        };
+        self.to.put(inputs, self.format, text, page)
+    }
+}
+
+/// Returns the command that advises on the sessions of a first report, in which nobody named a policy, a profile or a suite.
+fn next(args: &RunArgs, sessions: &[SessionReport]) -> Option<Next> {
+    let RunArgs { what, select, .. } = args;
+    let named: Vec<String> = what.paths.iter().chain(&what.scenarios).cloned().collect();
+    let is_first = args.policies.policies.is_empty()
+        && what.under.profiles.is_empty()
+        && args.suite.suite.is_none()
+        && !named.is_empty();
+    let is_known = |it: &SessionReport| knows(it.format, it.model.as_deref().unwrap_or_default());
+    let option = |name: &str, value: Option<String>| value.map(|it| [name.to_owned(), it]);
+    let options = [
+        option("--since", select.since.clone()),
+        option("--limit", select.limit.map(|it| it.to_string())),
+        option("--model", select.model.clone()),
+    ];
+    let alone = select.alone.then(|| "--alone".to_owned());
+    let options: Vec<String> = options.into_iter().flatten().flatten().chain(alone).collect();
+    let options = if options.is_empty() { String::new() } else { format!(" {}", quoted_all(&options)) };
+    (is_first && sessions.iter().any(is_known)).then(|| Next { sessions: quoted_all(&named), options })
+}
+
+/// Returns the policies of a run, from its arguments or its suite.
+fn named(catalog: &Catalog, comparison: &Comparison, rev: RevArgs) -> Result<Vec<String>, Error> {
+    // A suite supplies only what was omitted.
+    let suite = comparison.suite.as_ref().filter(|_| comparison.policies.is_empty());
+    let Some(suite) = suite else { return Ok(comparison.policies.clone()) };
+    rev.policies(&catalog.suite(suite)?).map(<[String]>::to_vec)
+}
+
+/// Returns the format: as requested, by the output's extension, or the default.
+fn format(args: &RunArgs) -> Result<FormatArg, Error> {
+    let (of, known) = match (args.rows, &args.chart) {
+        (RowsArg::Runs, Some(_)) => ("a chart".to_owned(), vec![FormatArg::SVG]),
+        (RowsArg::Runs, None) => ("a comparison".to_owned(), formats()),
+        (rows, _) => {
+            let mut known: Vec<FormatArg> = FormatArg::of_rows().collect();
+            // One row a line is the usual form.
+            known.sort_by_key(|it| *it != FormatArg::JSONL);
+            // What these have differs from row to row.
+            if let RowsArg::Cards | RowsArg::Facts | RowsArg::Log = rows {
+                known.retain(|it| !it.is_flat());
+            }
+            let name = rows.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default();
+            (format!("`--rows {name}`"), known)
+        }
+    };
+    args.shown.shown.choose(&Formats { of: &of, known: &known })
+}
+
+/// Returns how much is shown.
+fn detail(args: &RunArgs) -> Detail {
+    if args.details { Detail::Scenarios } else { Detail::Groups }
+}
+
+/// How a report is shown.
+pub(crate) struct ReportView<'a> {
+    pub width: usize,
+    pub detail: Detail,
+    /// The chart that is asked for.
+    pub chart: Option<&'a str>,
+}
+
+/// Returns a report in a format.
+pub(crate) fn written(
+    report: &Report,
+    traces: &Traces,
+    &ReportView { width, detail, chart }: &ReportView<'_>,
+    format: FormatArg,
+) -> Result<Vec<u8>, Error> {
+    let text = match format {
+        FormatArg::TABLE => table::report(report, TableLayout { width: Some(width), detail }),
+        FormatArg::MARKDOWN => markdown::report(report, detail).into(),
+        FormatArg::GITHUB => markdown::summary(report).into(),
+        FormatArg::HTML => html::report(report, detail, traces).map_err(unwritable)?,
+        FormatArg::SVG => pictures::chart(report, traces, detail, chart)?,
+        FormatArg::JSON => json::document(report).map_err(unwritable)?,
+        of_rows => return of_rows.write(|in_words| vec![runs::rows(report, in_words)]),
+    };
+    Ok(text.into())
+}
+
+/// Writes what only session streams have.
+fn of_sessions(all: &[Value], format: FormatArg) -> Result<Vec<u8>, Error> {
+    if all.is_empty() {
+        let message = "no scenario in this run has a stream of sessions";
+        return Err(wrong(Code::RowsSessions, message, "name a scenario with `load.aging`"));
+    }
+    format.write(|_| vec![Rows::of(all)])
+}
+
+/// Returns the columns that are asked for, which only tables have.
+fn columns(args: &RunArgs, format: FormatArg) -> Result<Vec<TableColumn>, Error> {
+    let Some(asked) = &args.columns else { return Ok(Vec::new()) };
+    let of_tables = [FormatArg::TABLE, FormatArg::MARKDOWN, FormatArg::HTML, FormatArg::GITHUB];
+    if args.rows != RowsArg::Runs || !of_tables.contains(&format) {
+        let help = "use `--format table`, `markdown`, `html` or `github`; other formats have every number";
+        return Err(wrong(Code::Usage, "`--columns` chooses the columns of tables", help));
+    }
+    Ok(TableColumn::parse(asked)?)
+}
+
+/// Returns the rows of all runs, and whether none of them failed.
+fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bool), Error> {
+    let n_failed = AtomicUsize::new(0);
+    let of_loads = with_progress(|it| {
+        plan.each(args.what.threads(), it, |load, progress| {
+            refuse_rows(load, args.rows)?;
+            let names_run = plan.scenarios.len() > 1 || load.policies.len() * load.profiles.len() > 1;
+            let context = |cell: Cell| context(load, cell, names_run);
+            let mut all = Vec::new();
+            for (cell, ledger, costs) in load.priced_rows(progress) {
+                if let Some(fault) = &ledger.fault {
+                    n_failed.fetch_add(1, Ordering::Relaxed);
+                    let profile = load.run_name(cell).profile;
+                    output::tell(format_args!("run failed: {profile} on {}: {fault}", load.name));
+                    continue;
+                }
+                all.push(match args.rows {
+                    RowsArg::Needs => rows::needs(&ledger, context(cell)),
+                    _ => rows::requests(&ledger, context(cell), &costs),
+                });
+            }
+            for (cell, trials) in load.world.ledgers(load, progress) {
+                all.extend(trials.iter().map(|it| {
+                    let costs = load.costs_of_trial(cell, &it.rows, it.limit_violations);
+                    let at = (it.length, it.trial);
+                    rows::requests_of_conversation(&it.rows, at, context(cell), &costs)
+                }));
+            }
+            Ok(all)
+        })
+    })?;
+    let of_loads: Result<Vec<Vec<Rows>>, Error> = of_loads.into_iter().collect();
+    let rows = of_loads?.into_iter().flatten().collect();
+    Ok((format.write(|_| rows)?, n_failed.into_inner() == 0))
+}
+
+/// Returns rows that only some worlds have, or a problem where no load has any.
+fn of_worlds(plan: &Plan, args: &RunArgs, format: FormatArg, of: RowsOf) -> Result<Vec<u8>, Error> {
+    let of_loads =
+        with_progress(|it| plan.each(args.what.threads(), it, |load, progress| load.rows_of(of, progress)))?;
+    let all = of_loads.concat();
+    if all.iter().all(|it| it.rows.is_empty()) {
+        let (code, message, help) = match of {
+            RowsOf::Trials | RowsOf::Questions => (
+                Code::RowsTrials,
+                "no scenario in this run has trials",
+                "name a scenario with `load.conversation`",
+            ),
+            RowsOf::Facts => return of_sessions(&[], format),
+            RowsOf::Calls | RowsOf::Log | RowsOf::Orderings => (
+                Code::RowsCalls,
+                "no policy in this run calls a memory service",
+                "name policies with `memory: service(…)` (for `orderings`, one with entries and one without), or \
+                    one whose `memory` has a `service`",
+            ),
+        };
+        return Err(wrong(code, message, help));
+    }
+    format.write(|_| all)
+}
+
+/// Refuses rows that a load does not have, or has once per trial.
+fn refuse_rows(load: &Load, rows: RowsArg) -> Result<(), Error> {
+    if let Some(problem) = load.world.without_rows(rows == RowsArg::Needs) {
+        return Err(vec![problem].into());
+    }
+    if load.is_sampled && load.trials > 1 {
+        let message = format!("{} has {} trials, so its request rows are ambiguous", load.name, load.trials);
+        let help = "use `--rows trials` for one row per trial, or add `--trials 1`";
+        return Err(wrong(Code::RowsSeveralTrials, message, help));
+    }
+    Ok(())
+}
+
+/// Returns what the rows of a run are read with.
+fn context(load: &Load, cell: Cell, names_run: bool) -> rows::RowContext<'_> {
+    // What was fetched takes the place of the first request of a step.
+    let recorded = load.timeline().filter(|_| !load.is_sampled).and_then(|it| it.recorded.as_ref());
+    let (policy, profile) = (&load.policies[cell.policy], &load.profiles[cell.profile]);
+    let sessions = load.timeline().map_or(&[][..], |it| &it.spine.sessions);
+    rows::RowContext { policy, scenario: &load.name, sessions, recorded, profile, names_run }
+}
+
+/// Reports that a value cannot be written.
+pub(crate) fn unwritable(error: impl std::fmt::Display) -> Error {
+    vec![Diagnostic::at(Code::Unwritable, "", error.to_string())].into()
+}
+
+/// Draws a progress bar.
+fn bar(done: usize, all: usize) -> String {
+    const CELLS: usize = 30;
+    let full = (done * CELLS).checked_div(all).unwrap_or(0).min(CELLS);
+    format!("{}{}", "█".repeat(full), "░".repeat(CELLS - full))
+}
+
+/// Returns the estimated time left; empty until a twentieth of the work is done.
+fn time_left(elapsed: Duration, done: usize, all: usize) -> String {
+    if done == 0 || done * 20 < all || done >= all {
+        return String::new();
+    }
+    let rest = elapsed.as_secs_f64() * (all - done) as f64 / done as f64;
+    match rest {
+        it if it < 90.0 => format!(", about {it:.0} s left  "),
+        it => format!(", about {:.0} min left  ", it / 60.0),
+    }
+}
+
+/// Shows the progress of long work on a terminal.
+#[allow(clippy::disallowed_methods, reason = "someone waits")]
+pub(crate) fn with_progress<T>(work: impl FnOnce(&(dyn Fn(usize, usize) + Sync)) -> T) -> T {
+    if !std::io::stderr().is_terminal() {
+        return work(&|_, _| {});
+    }
+    let start = Instant::now();
+    let shown: Mutex<Option<Instant>> = Mutex::new(None);
+    let result = work(&|done, all| {
+        if start.elapsed() < QUIET {
+            return;
+        }
+        if let Ok(mut last) = shown.try_lock()
+            && last.is_none_or(|it| it.elapsed() >= BEAT)
+        {
+            output::tell_part(format_args!(
+                "\r{} {done} of {all}{}",
+                bar(done, all),
+                time_left(start.elapsed(), done, all)
+            ));
+            *last = Some(Instant::now());
+        }
+    });
+    if shown.into_inner().is_ok_and(|it| it.is_some()) {
+        output::tell_part(format_args!("\r{:80}\r", ""));
+    }
+    result
+}

@@ -1,0 +1,112 @@
+//! `ctxsim sensitivity`: what a set of policies costs under many price lists.
+
+use clap::{Args, ValueEnum};
+use ctxsim_app::catalog::{Catalog, Kind};
+use ctxsim_app::{Comparison, Plan};
+use ctxsim_base::error::Error;
+use ctxsim_engine::measure::sensitivity::Sort;
+use ctxsim_report::sensitivity::page::page;
+use ctxsim_report::sensitivity::{markdown, rows, table, write_document};
+
+use crate::args::{number, said};
+use crate::format::{FormatArg, Formats};
+use crate::shown::PagedArgs;
+use crate::verbs::run::{unwritable, with_progress};
+use crate::what::{PoliciesArgs, SuiteArgs, What};
+
+/// Shown below the options.
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  ctxsim sensitivity                                           six policies under the bundled providers' models
+  ctxsim sensitivity --profiles 'openai/*' 'anthropic/*'       two providers
+  ctxsim sensitivity ~/.claude/projects --policy A B           your own sessions under all of them
+  ctxsim sensitivity --profiles imported/openai/*.toml         price lists written by `ctxsim prices import`
+  ctxsim sensitivity --profiles all --sort cost --top 20       the twenty cheapest price lists
+  ctxsim sensitivity --set break_even.prune_removes_tokens=30_000
+
+Exit codes: 0 success; 2 bad input or usage, or a run failed.";
+
+/// The available output formats.
+const FORMATS: Formats<'_> = Formats {
+    of: "`sensitivity`",
+    known: &[FormatArg::TABLE, FormatArg::JSON, FormatArg::CSV, FormatArg::MARKDOWN, FormatArg::HTML],
+};
+
+/// The arguments of `sensitivity`.
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("format", |it| FORMATS.offered(it)),
+    mut_arg("policies", said("Policies by name, path or pattern")),
+    mut_arg("profiles", said("Model profiles by name, path or pattern; `all` for every profile")),
+    mut_arg("set", said("Override a field, as in `break_even.prune_removes_tokens=30_000`")),
+    mut_arg("suite", said("Suite that supplies whatever the other options omit [default: sensitivity]"))
+)]
+pub(crate) struct SensitivityArgs {
+    #[command(flatten)]
+    policies: PoliciesArgs,
+    #[command(flatten)]
+    what: What,
+    #[command(flatten)]
+    suite: SuiteArgs,
+    /// Sort order of the price lists
+    #[arg(long, value_enum, default_value_t)]
+    sort: SortArg,
+    /// Show only the first N price lists
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u32>(1, u32::MAX.into()))]
+    top: Option<u32>,
+    #[command(flatten)]
+    shown: PagedArgs,
+    /// Show every scenario and every policy's elasticities
+    #[arg(long)]
+    details: bool,
+}
+
+/// The sort order of the price lists.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum SortArg {
+    /// As given
+    Given,
+    /// By name
+    Name,
+    /// By the cheapest policy's cost; free price lists last
+    #[default]
+    Cost,
+}
+
+impl From<SortArg> for Sort {
+    fn from(sort: SortArg) -> Self {
+        match sort {
+            SortArg::Given => Self::Given,
+            SortArg::Name => Self::Name,
+            SortArg::Cost => Self::Cost,
+        }
+    }
+}
+
+/// The suite that supplies what the arguments omit.
+const DEFAULT_SUITE: &str = "sensitivity";
+
+/// Runs and writes.
+pub(super) fn sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(), Error> {
+    let format = args.shown.shown.choose(&FORMATS)?;
+    let comparison = args.what.comparison(catalog, "--policy", &args.policies.policies)?;
+    let all = || catalog.names(Kind::Profile).map(str::to_owned).collect();
+    let profiles = comparison.profiles.into_iter().flat_map(|it| if it == "all" { all() } else { vec![it] });
+    let suite = args.suite.suite.clone().unwrap_or_else(|| DEFAULT_SUITE.to_owned());
+    let comparison = Comparison { suite: Some(suite), profiles: profiles.collect(), ..comparison };
+    let plan = Plan::new(catalog, &comparison)?;
+    args.shown.check(catalog.files())?;
+    let found = with_progress(|it| plan.sensitivity(args.what.threads(), it))?;
+    let top = args.top.and_then(|it| usize::try_from(it).ok());
+    let found = found.arranged(args.sort.into(), top);
+    if format == FormatArg::JSON {
+        return args.shown.put_written(catalog.files(), |to| write_document(&found, to), || page(&found));
+    }
+    let text = match format {
+        FormatArg::MARKDOWN => String::from(markdown(&found, args.details)).into(),
+        FormatArg::HTML => page(&found).map_err(unwritable)?.into(),
+        FormatArg::TABLE => table(&found, args.details, Some(args.shown.shown.width())).into(),
+        of_rows => of_rows.write(|_| vec![rows(&found)])?,
+    };
+    args.shown.put(catalog.files(), format, text, || page(&found))
+}

@@ -1,0 +1,237 @@
+//! `ctxsim store`: what a memory holds after a conversation, as files in a folder, and back.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use ctxsim_app::catalog::{Catalog, Kind, Origin};
+use ctxsim_app::{Comparison, Plan};
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::error::Error;
+use ctxsim_engine::memory::export::{Export, INDEX_FILE, Index};
+use ctxsim_input::text::source::read_text;
+
+use crate::output::{self, ForceArgs, KeptFile, Replaced};
+use crate::what::{ConversationArgs, ProcessArgs};
+use crate::wrong_at;
+
+/// The arguments of `store`.
+#[derive(Debug, Args)]
+pub(crate) struct StoreArgs {
+    /// What to do with an export
+    #[command(subcommand)]
+    pub command: StoreCommand,
+}
+
+/// Shown below the options of `store write`.
+const CONTENTS: &str = "\
+The folder gets BANK.json for each bank, with keys and values in the order in which they were written, and \
+index.json, which records the run.";
+
+/// A command on exports of a memory.
+#[derive(Debug, Subcommand)]
+pub(crate) enum StoreCommand {
+    /// Run one conversation and export the memory's final contents as JSON files
+    #[command(after_help = CONTENTS)]
+    Write(StoreWriteArgs),
+    /// Check an export against a new run of the same conversation
+    Read(StoreReadArgs),
+}
+
+/// The arguments of `store write`.
+#[derive(Debug, Args)]
+pub(crate) struct StoreWriteArgs {
+    /// Policy with a memory, by name or path
+    #[arg(long, value_name = "P")]
+    pub policy: String,
+    /// Conversation scenario, by name or path
+    #[arg(long, value_name = "S")]
+    pub scenario: String,
+    /// Model profile by name or path
+    #[arg(long, value_name = "M", default_value = "context_decay/words")]
+    pub profile: String,
+    #[command(flatten)]
+    conversation: ConversationArgs,
+    /// Random seed [default: the scenario's]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub seed: Option<u64>,
+    /// Override a field, as in `memory.store.banks.capacity=3`
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    #[command(flatten)]
+    pub process: ProcessArgs,
+    /// Output folder, created if missing; an earlier export in it is replaced
+    #[arg(long, value_name = "DIR")]
+    pub output: PathBuf,
+    #[command(flatten)]
+    pub force: ForceArgs,
+}
+
+/// The arguments of `store read`.
+#[derive(Debug, Args)]
+pub(crate) struct StoreReadArgs {
+    /// Exported folder; run this in the directory where `store write` ran, so that paths resolve
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    #[command(flatten)]
+    pub process: ProcessArgs,
+}
+
+/// Writes or checks an export.
+pub(super) fn store(catalog: &Catalog, command: &StoreCommand) -> Result<(), Error> {
+    match command {
+        StoreCommand::Write(args) => write(catalog, args),
+        StoreCommand::Read(args) => read(catalog, args),
+    }
+}
+
+/// Plays a conversation and writes the memory's final contents.
+fn write(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
+    let comparison = Comparison {
+        policies: vec![args.policy.clone()],
+        scenarios: vec![args.scenario.clone()],
+        profiles: vec![args.profile.clone()],
+        seed: args.seed,
+        set: args.set.clone(),
+        ..Comparison::default()
+    };
+    let plan = Plan::new(catalog, &args.process.of(comparison))?;
+    let ConversationArgs { length, trial } = args.conversation;
+    let length = match (length, plan.scenarios.first()) {
+        (None, Some(entry)) => {
+            let loads = plan.open(entry)?;
+            let first = || loads.first()?.world.lengths().first().copied();
+            first().unwrap_or(0)
+        }
+        (length, _) => length.unwrap_or(0),
+    };
+    let mut export = plan.export(length, trial, &args.set)?;
+    let given = |kind, name: &String| catalog.expand(kind, name).into_iter().next().unwrap_or(name.clone());
+    export.index.policy = given(Kind::Policy, &args.policy);
+    export.index.scenario = given(Kind::Scenario, &args.scenario);
+    export.index.profile = given(Kind::Profile, &args.profile);
+    let files = export.files()?;
+    // The index comes last: a folder with an index is complete.
+    let files: Vec<_> = files.iter().rev().map(|(name, text)| (args.output.join(name), text)).collect();
+    let earlier = read_text(&args.output.join(INDEX_FILE)).unwrap_or_default();
+    let kept = args.force.kept(catalog.files());
+    // An index may list any file: only what a bank looks like is replaced or removed.
+    let is_bank = |name: &String| read_text(&args.output.join(name)).is_ok_and(|it| Export::is_bank(&it));
+    let of_earlier: Vec<String> = Export::bank_files(&earlier).into_iter().filter(is_bank).collect();
+    let (replaced, others): (Vec<_>, Vec<_>) =
+        files.into_iter().partition(|(path, _)| of_earlier.iter().any(|it| path.ends_with(it)));
+    others.iter().try_for_each(|(path, text)| kept.check(path, Some(text.as_bytes())))?;
+    let stale = export.stale(&earlier).into_iter().filter(is_bank);
+    stale.map(|it| args.output.join(it)).try_for_each(|it| output::remove(&it))?;
+    output::write_all(&replaced, KeptFile { replaced: Replaced::All, ..kept })?;
+    output::write_all(&others, kept)?;
+    output::print(&format!("{} to {}\n", said(&export), args.output.display()))
+}
+
+/// Reads an export, replays its conversation and reports the first difference.
+fn read(catalog: &Catalog, args: &StoreReadArgs) -> Result<(), Error> {
+    let place = |error: Error| match error {
+        Error::Invalid(problems) => {
+            let below = |mut it: Diagnostic| {
+                it.place.file = args.folder.join(&it.place.file).display().to_string();
+                it
+            };
+            Error::from(problems.into_iter().map(below).collect::<Vec<_>>())
+        }
+        other => other,
+    };
+    let export = Export::read(|name| read_text(&args.folder.join(name))).map_err(place)?;
+    let missing = missing(catalog, &export.index);
+    if !missing.is_empty() {
+        return Err(place(missing.into()));
+    }
+    let Index { policy, scenario, profile, seed, length, trial, set, .. } = &export.index;
+    let comparison = Comparison {
+        policies: vec![policy.clone()],
+        scenarios: vec![scenario.clone()],
+        profiles: vec![profile.clone()],
+        seed: Some(*seed),
+        set: set.clone(),
+        ..Comparison::default()
+    };
+    let mut after_run = Plan::new(catalog, &args.process.of(comparison))?.export(*length, *trial, set)?;
+    // A run has the names of its inputs, the index what was given for them.
+    after_run.index = Index { written: after_run.index.written, ..export.index.clone() };
+    if let Some(difference) = difference(&export, &after_run) {
+        let help = "run `ctxsim store write` again, or restore the files as they were written";
+        return Err(wrong_at(Code::StoreDiffers, &args.folder, difference, help));
+    }
+    let mut text = String::new();
+    for (bank, facts) in &export.banks {
+        let _ = writeln!(text, "{bank:20} {:>5}", facts.len());
+    }
+    let _ = writeln!(
+        text,
+        "{}: the contents of {policy} after conversation {trial} of {length} messages of {scenario}, seed \
+            {seed}",
+        said(&export)
+    );
+    output::print(&text)
+}
+
+/// Returns a problem for each input of the export's run that no longer exists.
+fn missing(catalog: &Catalog, index: &Index) -> Vec<Diagnostic> {
+    let Index { policy, scenario, profile, .. } = index;
+    let inputs = [(Kind::Policy, policy), (Kind::Scenario, scenario), (Kind::Profile, profile)];
+    let is_missing = |kind, given: &str| match catalog.find(kind, given) {
+        Ok(Origin::File(path)) => !path.exists(),
+        found => found.is_err(),
+    };
+    let missing = inputs.into_iter().filter(|(kind, given)| is_missing(*kind, given)).map(|(kind, given)| {
+        let message =
+            format!("the {} `{given}`, with which the export was written, does not exist", kind.noun());
+        let mut problem = Diagnostic::at(Code::StoreInputMissing, kind.noun(), message);
+        INDEX_FILE.clone_into(&mut problem.place.file);
+        problem.help(if Path::new(given).is_absolute() {
+            "put the file back, or run `ctxsim store write` again"
+        } else {
+            "paths and `ctxsim.toml` are resolved from the working directory: run this where the export was \
+                written"
+        })
+    });
+    missing.collect()
+}
+
+/// Returns the numbers of facts, entries and files; a fact in two banks is two entries.
+fn said(export: &Export) -> String {
+    let facts: BTreeSet<&String> = export.banks.values().flat_map(|it| it.keys()).collect();
+    let counted = |n, one, several| format!("{n} {}", if n == 1 { one } else { several });
+    format!(
+        "{} as {} in {}",
+        counted(facts.len(), "fact", "facts"),
+        counted(export.index.written.len(), "entry", "entries"),
+        counted(1 + export.banks.len(), "file", "files")
+    )
+}
+
+/// Returns the first difference between an export and a new run.
+fn difference(read: &Export, after_run: &Export) -> Option<String> {
+    if read == after_run {
+        return None;
+    }
+    let names: Vec<&String> = read.banks.keys().chain(after_run.banks.keys()).collect();
+    for bank in names {
+        let (own, other) = (read.banks.get(bank), after_run.banks.get(bank));
+        for (key, value) in own.into_iter().flatten() {
+            match other.and_then(|it| it.get(key)) {
+                None => return Some(format!("`{bank}` has `{key}`, which the run does not leave there")),
+                Some(left) if left != value => {
+                    return Some(format!("`{key}` in `{bank}` is `{value}`, but the run leaves `{left}`"));
+                }
+                Some(_) => {}
+            }
+        }
+        for key in other.into_iter().flatten().map(|(key, _)| key) {
+            if !own.is_some_and(|it| it.contains_key(key)) {
+                return Some(format!("`{bank}` lacks `{key}`, which the run leaves there"));
+            }
+        }
+    }
+    Some("the facts were written in a different order".to_owned())
+}

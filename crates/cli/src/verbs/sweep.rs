@@ -1,0 +1,260 @@
+//! `ctxsim sweep` and `ctxsim merge`: a grid of variants of a policy, on one machine or on many.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use ctxsim_app::Comparison;
+use ctxsim_app::catalog::{Catalog, Files, Kind};
+use ctxsim_app::grid::OverrideGrid;
+use ctxsim_app::parts::fold;
+use ctxsim_app::tune::{self, TuneHead};
+use ctxsim_base::diag::Code;
+use ctxsim_base::error::Error;
+use ctxsim_input::text::source::read_text;
+use ctxsim_report::part::{Common, HistoryHead, PartHead};
+use ctxsim_report::sweep::{Objective, Sweep, SweepHead, json, page, table};
+use ctxsim_report::tune::Tuned;
+
+use crate::args::said;
+use crate::format::{FormatArg, Formats};
+use crate::shown::PagedArgs;
+use crate::verbs::parts::shard;
+use crate::verbs::run::{TotalsView, unwritable, with_progress};
+use crate::verbs::{memory, parts};
+use crate::what::{SuiteArgs, What};
+use crate::{git, output, wrong};
+
+/// Shown below the options.
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  ctxsim sweep --policy mine.ron --vary params.trigger.ratio=0.4..0.8:0.05 --vary params.keep=2,4,8
+  ctxsim sweep --policy mine.ron --vary params.trigger.tokens=20000..90000:10000 --profile 'anthropic/*' ~/.claude/projects
+  ctxsim sweep … --shard 3/16 --output shard-3.json       one part of sixteen, on any machine
+  ctxsim merge shard-*.json --format json                 the same bytes as a single machine would write
+
+A GitHub matrix, a Slurm array or a Kubernetes indexed job can run the shards: see docs/guide.md.
+
+Exit codes: 0 success; 2 bad input or usage, or a run failed.";
+
+/// Shown below the options of `merge`.
+pub(crate) const MERGE_EXAMPLES: &str = "\
+Examples:
+  ctxsim run ~/.claude/projects --shard 3/16 --parts parts    one part of sixteen, on any machine; what is there already is not made again
+  ctxsim merge parts                                          what `ctxsim run ~/.claude/projects --totals` says
+  ctxsim merge parts --html memory.html                       the same of parts that `ctxsim memory ~/.claude/projects --parts parts` wrote
+  ctxsim merge shard-*.json --format json                     the sweep that one machine would have written
+
+Exit codes: 0 success; 2 parts are missing, broken, or of different jobs or versions.";
+
+/// The available output formats.
+const FORMATS: Formats<'_> =
+    Formats { of: "`sweep`", known: &[FormatArg::TABLE, FormatArg::JSON, FormatArg::HTML, FormatArg::SVG] };
+
+/// The arguments of `sweep`.
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("set", said("Override a field at every point")),
+    mut_arg("suite", said("Suite that supplies the scenarios and profiles that you omit [default: default]")),
+    mut_arg("vary", |it| it.required(true))
+)]
+pub(crate) struct SweepArgs {
+    #[command(flatten)]
+    grid: GridArgs,
+    #[command(flatten)]
+    suite: SuiteArgs,
+    /// Objectives that define the Pareto front
+    #[arg(long = "objective", value_enum, num_args = 1.., default_values_t = [ObjectiveArg::Cost, ObjectiveArg::Evidence, ObjectiveArg::Retention])]
+    objectives: Vec<ObjectiveArg>,
+    /// Run one part of several, as in `3/16`, and write JSON for `ctxsim merge`
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    shard: Option<[usize; 2]>,
+    #[command(flatten)]
+    shown: FrontArgs,
+}
+
+/// The policy to vary, its values and its workloads.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct GridArgs {
+    /// Policy to vary, by name or path
+    #[arg(long, value_name = "P")]
+    pub policy: String,
+    /// Base policy, by name or path
+    #[arg(long, value_name = "P", default_value = "identity")]
+    base: String,
+    /// Field and its values: `PATH=LO..HI:STEP` or `PATH=A,B,C`; repeat the option for a grid
+    #[arg(long = "vary", value_name = "PATH=VALUES")]
+    pub vary: Vec<String>,
+    #[command(flatten)]
+    pub what: What,
+}
+
+impl GridArgs {
+    /// Returns the comparison: the base, then the varied policy.
+    pub(crate) fn comparison(&self, catalog: &Catalog) -> Result<Comparison, Error> {
+        let policies = vec![self.base.clone(), self.policy.clone()];
+        Ok(Comparison { policies, ..self.what.comparison(catalog, "--policy", &[])? })
+    }
+
+    /// Returns the grid; a path that begins with the policy's name applies to that policy.
+    pub(crate) fn grid(&self) -> Result<OverrideGrid, Error> {
+        Ok(OverrideGrid::parse(&self.vary).map_err(|mut problems| {
+            problems.iter_mut().for_each(|it| "--vary".clone_into(&mut it.place.file));
+            problems
+        })?)
+    }
+}
+
+/// Marks the files that a comparison names as inputs, before they are read.
+pub(crate) fn note(catalog: &Catalog, named: &Comparison) {
+    output::note(catalog, Kind::Policy, &named.policies);
+    output::note(catalog, Kind::Scenario, &named.scenarios);
+    output::note(catalog, Kind::Profile, &named.profiles);
+}
+
+/// Returns a description of a grid that two machines share.
+fn head(grid: &OverrideGrid, played: &Comparison, objectives: &[ObjectiveArg]) -> SweepHead {
+    let seed = played.seed.map(|it| format!("seed {it}"));
+    let trials = played.trials.map(|it| format!("{it} trials"));
+    let suite = played.suite.as_ref().map(|it| format!("suite {it}"));
+    SweepHead {
+        base: played.policies[0].clone(),
+        policy: played.policies[1].clone(),
+        scenarios: played.scenarios.clone(),
+        profiles: played.profiles.clone(),
+        set: played.set.iter().cloned().chain(suite).chain(seed).chain(trials).collect(),
+        vary: grid.axes.iter().map(|it| (it.path.clone(), it.values.clone())).collect(),
+        objectives: objectives.iter().map(|it| (*it).into()).collect(),
+        points: grid.len(),
+    }
+}
+
+/// How a sweep is shown.
+#[derive(Debug, Args)]
+#[command(mut_arg("format", |it| FORMATS.offered(it)))]
+pub(crate) struct FrontArgs {
+    #[command(flatten)]
+    to: PagedArgs,
+    /// Show every point on the front
+    #[arg(long)]
+    details: bool,
+}
+
+/// The arguments of `merge`.
+#[derive(Debug, Args)]
+pub(crate) struct MergeArgs {
+    /// Folders of parts (or such files) written by `run`, `tune` or `memory` with `--parts`, or files written by `ctxsim sweep --shard`
+    #[arg(value_name = "PATH", required = true)]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    shown: FrontArgs,
+}
+
+/// An objective.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ObjectiveArg {
+    /// Low cost
+    Cost,
+    /// A large share of the needed evidence kept
+    Evidence,
+    /// Much remembered: facts found, mean score or right answers
+    Retention,
+    /// A low maximum prompt length
+    Prompt,
+    /// Few recovery calls
+    Recovery,
+}
+
+impl From<ObjectiveArg> for Objective {
+    fn from(it: ObjectiveArg) -> Self {
+        match it {
+            ObjectiveArg::Cost => Self::Cost,
+            ObjectiveArg::Evidence => Self::Evidence,
+            ObjectiveArg::Retention => Self::Retention,
+            ObjectiveArg::Prompt => Self::Prompt,
+            ObjectiveArg::Recovery => Self::Recovery,
+        }
+    }
+}
+
+/// Runs a sweep, or a part of it, and writes it.
+pub(crate) fn sweep(catalog: &Catalog, args: &SweepArgs) -> Result<(), Error> {
+    let format = args.shown.to.shown.choose(&FORMATS)?;
+    let grid = args.grid.grid()?;
+    let suite = args.suite.suite.clone();
+    let comparison = Comparison { suite, ..args.grid.comparison(catalog)? };
+    let catalog = git::with_revisions(catalog, &comparison.policies, comparison.allow_process)?;
+    note(&catalog, &comparison);
+    args.shown.to.check(catalog.files())?;
+    let head = head(&grid, &comparison, &args.objectives);
+    let [part, of] = args.shard.unwrap_or([1, 1]);
+    // Neighbours differ little, so every machine gets a share of each region.
+    let indices: Vec<usize> = (part - 1..grid.len()).step_by(of).collect();
+    let threads = args.grid.what.threads();
+    let points = with_progress(|it| ctxsim_app::sweep(&catalog, &comparison, &grid, &indices, threads, it))?;
+    match args.shard {
+        Some(shard) => {
+            let text = json::shard(shard, head, points).map_err(unwritable)?;
+            args.shown.to.shown.output.put(catalog.files(), FormatArg::JSON, &text)
+        }
+        None => show(&Sweep::new(head, points), format, &args.shown, catalog.files()),
+    }
+}
+
+/// Merges shards and writes what a single machine would have written.
+pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
+    let to = &args.shown.to;
+    let format = to.shown.choose(&FORMATS)?;
+    let inputs = Files::default();
+    args.files.iter().for_each(|it| inputs.note(it));
+    let schema = parts::schema(&args.files)?;
+    if schema.as_deref() == Some(PartHead::SCHEMA) {
+        let put = TotalsView { to, format };
+        put.check(&inputs)?;
+        return put.put(&parts::merged(&args.files, |order, read| fold(order, read))?, &inputs);
+    }
+    to.check(&inputs)?;
+    if schema.as_deref() == Some(TuneHead::SCHEMA) {
+        let found = parts::merged(&args.files, |order, read| tune::fold(order, read))?;
+        return tuned(&found.tuned, format, &args.shown, &inputs);
+    }
+    if schema.as_deref() == Some(HistoryHead::SCHEMA) {
+        return memory::merge(&args.files, &TotalsView { to, format }, &inputs);
+    }
+    let read = |path: &PathBuf| Ok((path.display().to_string(), read_text(path)?));
+    let files: Vec<(String, String)> = args.files.iter().map(read).collect::<Result<_, Error>>()?;
+    show(&json::merged(&files)?, format, &args.shown, &inputs)
+}
+
+/// Writes what a search came to.
+fn tuned(tuned: &Tuned, format: FormatArg, shown: &FrontArgs, inputs: &Files) -> Result<(), Error> {
+    let page = || ctxsim_report::tune::page::page(tuned);
+    let text = match format {
+        FormatArg::JSON => output::json(tuned)?,
+        FormatArg::HTML => page().map_err(unwritable)?,
+        FormatArg::TABLE => {
+            ctxsim_report::tune::table::tuned(tuned, shown.details, Some(shown.to.shown.width()))
+        }
+        _ => {
+            let help = "use `--format table`, `--format json` or `--format html`";
+            return Err(wrong(Code::Usage, "a search is written as a table, as JSON or as a page", help));
+        }
+    };
+    shown.to.put(inputs, format, &text, page)
+}
+
+/// Writes a whole sweep.
+fn show(sweep: &Sweep, format: FormatArg, shown: &FrontArgs, inputs: &Files) -> Result<(), Error> {
+    let text = match format {
+        FormatArg::JSON => json::document(sweep).map_err(unwritable)?,
+        FormatArg::SVG => match sweep.figure() {
+            Some(figure) => figure.document().map_err(unwritable)?,
+            None => {
+                let message = "cost and evidence are unknown at these points";
+                return Err(wrong(Code::ChartMissing, message, "name scenarios that declare evidence needs"));
+            }
+        },
+        FormatArg::HTML => page::page(sweep).map_err(unwritable)?,
+        _ => table::sweep(sweep, shown.details, Some(shown.to.shown.width())),
+    };
+    shown.to.put(inputs, format, &text, || page::page(sweep))
+}

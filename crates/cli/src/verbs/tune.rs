@@ -1,0 +1,121 @@
+//! `ctxsim tune`: the parameters that are cheapest under a floor of evidence,
+//! compared with sessions that they were not chosen on.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use ctxsim_app::Comparison;
+use ctxsim_app::catalog::Catalog;
+use ctxsim_app::tune::{ParamSearch, SearchResult, Tuning, tuned_policy};
+use ctxsim_base::diag::Code;
+use ctxsim_base::error::Error;
+use ctxsim_input::Format;
+use ctxsim_report::tune::{page, table};
+
+use crate::args::{EvidenceArgs, said};
+use crate::output::{self, ForceArgs, PageArgs, Remark};
+use crate::shown::WidthArgs;
+use crate::verbs::parts::{PartJob, PartsArgs};
+use crate::verbs::run::with_progress;
+use crate::verbs::sweep::{GridArgs, note};
+use crate::wrong_at;
+
+/// Shown below the options.
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  ctxsim tune --policy clear_tool_results --output tuned.ron ~/.claude/projects
+  ctxsim tune --policy mine.ron --vary params.trigger.tokens=40000..160000:20000 sessions/
+  ctxsim tune --policy mine.ron sessions --shard 3/16 --parts parts     one share of the sessions; `ctxsim merge parts` tells the result of all
+
+Without `--vary`, every number that the user of the agent can set is varied: what the policy file calls `settable`, or else what its stages decide by. \
+A trigger is tried at shares of the longest prompt, any other number at multiples of itself, and a 0 at small shares of the longest prompt. Sizes that were \
+measured, such as that of a summary, are left alone.
+
+The newer half of the sessions is held out (without times, whole projects, if there are several). Parameters are chosen on the other sessions, \
+and their savings are measured on those held out. The best variant is shown with its numbers on both parts, and it is recommended, and its file \
+written, only if it costs less on the held-out part and keeps the evidence, both with the uncertainty taken into account: even at the \
+unfavourable end of the widest of 95% intervals over sessions, over projects (working folders), and over months, weeks or days; without the project (or \
+session) that saves most; over what is assumed of recovery; and, with five projects or more, on each project under what is chosen without it. Otherwise, \
+one reason says why not, and which limit forbids it.
+
+Exit codes: 0 success; 2 bad input or usage, or a run failed.";
+
+/// The arguments of `tune`.
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("policy", said("Policy to tune, by name or path")),
+    mut_arg("profiles", said("Model profiles by name, path or pattern [default: each session's own model]")),
+    mut_arg("set", said("Override a field in every variant")),
+    mut_arg("vary", said("Path and values to try [default: values around each number that can be set]")),
+    mut_arg("parts", |it| {
+        let help = "Write one part per recording to this folder, for `ctxsim merge`; parts that are there already are not made again";
+        it.help(help).conflicts_with_all(["details", "json", "output", "html"])
+    }),
+    mut_arg("shard", said("Play one share of the recordings, as in `3/16`"))
+)]
+pub(crate) struct TuneArgs {
+    #[command(flatten)]
+    grid: GridArgs,
+    #[command(flatten)]
+    evidence: EvidenceArgs,
+    /// Show every variant
+    #[arg(long)]
+    details: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    parts: PartsArgs,
+    /// Write the recommended policy to a file (.ron or .toml), atomically
+    #[arg(long, value_name = "PATH")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    page: PageArgs,
+    #[command(flatten)]
+    force: ForceArgs,
+    #[command(flatten)]
+    wide: WidthArgs,
+}
+
+/// Tunes, prints, and writes the recommended policy.
+pub(super) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
+    let format = args.output.as_deref().map(|path| Format::of(path).ok_or(path)).transpose();
+    let format = format.map_err(|path| {
+        wrong_at(Code::OutputExtension, path, "a policy file ends in `.ron` or `.toml`", "rename the output")
+    })?;
+    args.output.as_deref().map_or(Ok(()), output::check)?;
+    let asked = args.grid.comparison(catalog)?;
+    let (seed, threads) = (asked.seed.unwrap_or(0), args.grid.what.threads());
+    // The seed is that of the choice; what is drawn in a scenario has its own.
+    let comparison = Comparison { seed: None, ..asked };
+    if let Some(path) = &args.output {
+        note(catalog, &comparison);
+        args.force.kept(catalog.files()).check(path, None)?;
+    }
+    args.page.check(catalog.files(), args.force, args.output.as_deref())?;
+    let search = if args.grid.vary.is_empty() {
+        with_progress(|it| ParamSearch::by_default(catalog, &comparison, threads, it))?
+    } else {
+        ParamSearch::of(&args.grid.grid()?)?
+    };
+    let tuning = Tuning::new(catalog, &comparison, search, args.evidence.min_evidence, seed)?;
+    if let Some(folder) = args.parts.folder() {
+        tuning.check_parts()?;
+        let (digest, names) = (tuning.job()?, tuning.scenarios());
+        let job = PartJob { digest: &digest, head: tuning.head(), names: &names, threads };
+        return args.parts.make(folder, &job, |told, making| tuning.parts(told, making));
+    }
+    let found = with_progress(|it| tuning.tuned(threads, it))?;
+    if let (Some(path), Some(format)) = (&args.output, format) {
+        let name = path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+        if let Some(text) = tuned_policy(catalog, &args.grid.policy, &name, &found, format)? {
+            output::write(path, Remark::of_input(format).on(&text), args.force.kept(catalog.files()))?;
+        }
+    }
+    let SearchResult { tuned, .. } = &found;
+    args.page.put(catalog.files(), args.force, || page::page(tuned))?;
+    match args.json {
+        true => output::print_encoded(output::json(tuned)?.as_bytes()),
+        false => output::print(&table::tuned(tuned, args.details, Some(args.wide.printed()))),
+    }
+}

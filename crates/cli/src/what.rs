@@ -1,0 +1,271 @@
+//! What a verb plays: loads, policies and profiles, and how they are selected, changed and drawn.
+//!
+//! Each group of arguments is part of the verbs that read all of it; where a verb means one of them in a way of its own, it says so with `mut_arg`.
+
+use clap::Args;
+
+use crate::args::number;
+use crate::{ends, git, wrong};
+use ctxsim_app::Comparison;
+use ctxsim_app::catalog::{Catalog, Kind};
+use ctxsim_base::diag::Code;
+use ctxsim_base::error::Error;
+use ctxsim_base::quantity::saturated;
+
+/// The profile used when nothing names a model.
+const FALLBACK_PROFILE: &str = "anthropic/claude-opus-4.5";
+
+/// Loads, and what they are played under.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct What {
+    /// Recorded sessions (files, folders or patterns), or scenarios by name or path
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<String>,
+    /// Scenarios by name, path or pattern, or recorded sessions
+    #[arg(long = "scenario", visible_alias = "scenarios", value_name = "S", num_args = 1..)]
+    pub scenarios: Vec<String>,
+    #[command(flatten)]
+    pub under: PlayedUnder,
+    #[command(flatten)]
+    pub process: ProcessArgs,
+}
+
+impl What {
+    /// Returns the comparison of policies that an option named; sessions behind options that take several values are
+    /// sessions, too.
+    pub(super) fn comparison(
+        &self,
+        catalog: &Catalog,
+        option: &str,
+        policies: &[String],
+    ) -> Result<Comparison, Error> {
+        let profiles = &self.under.profiles;
+        let policies = Sorted::new(catalog, Kind::Policy, option, policies)?;
+        let profiles = Sorted::new(catalog, Kind::Profile, "--profile", profiles)?;
+        let named = self.paths.iter().chain(&self.scenarios).cloned();
+        Ok(self.process.of(Comparison {
+            policies: policies.kept,
+            scenarios: named.chain(policies.sessions).chain(profiles.sessions).collect(),
+            profiles: profiles.kept,
+            seed: self.under.draw.seed,
+            trials: self.under.draw.trials,
+            set: self.under.set.clone(),
+            ..Comparison::default()
+        }))
+    }
+
+    /// Returns the number of threads, if given.
+    pub(super) fn threads(&self) -> Option<usize> {
+        self.under.draw.threads.number()
+    }
+}
+
+/// What loads are played under.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct PlayedUnder {
+    /// Model profiles by name, path or pattern
+    #[arg(long = "profile", visible_alias = "profiles", value_name = "M", num_args = 1..)]
+    pub profiles: Vec<String>,
+    /// Override a field for this run, as in `POLICY.params.trigger.tokens=20000`
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    #[command(flatten)]
+    pub draw: DrawArgs,
+}
+
+/// Policies beside each other.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct PoliciesArgs {
+    /// Policies by name, path or pattern; the first one is the baseline
+    #[arg(long = "policy", visible_alias = "policies", value_name = "P", num_args = 1..)]
+    pub policies: Vec<String>,
+}
+
+/// A suite, which supplies what the other options omit.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct SuiteArgs {
+    /// Suite that supplies whatever the other options omit [default: default]
+    #[arg(long, value_name = "S")]
+    pub suite: Option<String>,
+}
+
+/// Selects recorded sessions.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct SelectArgs {
+    /// Skip recorded sessions that ended before this date
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub since: Option<String>,
+    /// Use only the newest N recorded sessions
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u64>(1, u64::MAX))]
+    pub limit: Option<u64>,
+    /// Use only recorded sessions of this model: part of its id, or a pattern
+    #[arg(long, value_name = "ID")]
+    pub model: Option<String>,
+    /// Play each recorded session as if its user had never run another
+    #[arg(long)]
+    pub alone: bool,
+}
+
+impl SelectArgs {
+    /// Adds the selection to a comparison.
+    pub(super) fn of(&self, comparison: Comparison) -> Comparison {
+        Comparison {
+            since: self.since.clone(),
+            alone: self.alone,
+            limit: self.limit.map(saturated),
+            model: self.model.clone(),
+            ..comparison
+        }
+    }
+}
+
+/// Random draws and threads.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct DrawArgs {
+    /// Random seed [default: the scenario's]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub seed: Option<u64>,
+    /// Number of trials: conversations per length, or samples of the needs [default: the scenario's]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u64>(1, u64::MAX))]
+    pub trials: Option<u64>,
+    #[command(flatten)]
+    pub threads: ThreadsArgs,
+}
+
+/// On how many cores.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(super) struct ThreadsArgs {
+    /// Number of threads; results do not depend on it [default: one per core]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u16>(1, 1024))]
+    threads: Option<u16>,
+}
+
+impl ThreadsArgs {
+    /// Returns the number, if given.
+    pub(super) fn number(self) -> Option<usize> {
+        self.threads.map(usize::from)
+    }
+}
+
+/// What policies that are programs may do.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(super) struct ProcessArgs {
+    /// Let policies start the programs that their files name
+    #[arg(long)]
+    pub allow_process: bool,
+    /// Run each program policy twice, and fail the run at the first difference
+    #[arg(long)]
+    pub play_twice: bool,
+}
+
+impl ProcessArgs {
+    /// Adds what is allowed to a comparison.
+    pub(super) fn of(self, comparison: Comparison) -> Comparison {
+        if self.allow_process {
+            ends::watch();
+        }
+        Comparison { allow_process: self.allow_process, play_twice: self.play_twice, ..comparison }
+    }
+}
+
+/// Recorded sessions, each under the profile of its own model unless one is named.
+#[derive(Clone, Debug, Args)]
+pub(super) struct RecordedArgs {
+    /// Recorded sessions (files, folders or patterns)
+    #[arg(value_name = "SESSIONS", required = true)]
+    pub paths: Vec<String>,
+    /// Model profile by name or path [default: each session's own model]
+    #[arg(long, value_name = "M")]
+    profile: Option<String>,
+    #[command(flatten)]
+    select: SelectArgs,
+}
+
+impl RecordedArgs {
+    /// Returns the comparison of the sessions.
+    pub(super) fn comparison(&self) -> Comparison {
+        self.select.of(Comparison {
+            scenarios: self.paths.clone(),
+            profiles: self.profile.iter().cloned().collect(),
+            own_models: self.profile.is_none(),
+            ..Comparison::default()
+        })
+    }
+}
+
+/// One session of those that are named, and what it is played under.
+#[derive(Clone, Debug, Args)]
+pub(super) struct SessionArgs {
+    /// Session to choose, if there are several
+    #[arg(long, value_name = "NAME")]
+    pub session: Option<String>,
+    /// Model profile [default: the session's model, else anthropic/claude-opus-4.5]
+    #[arg(long, value_name = "M")]
+    profile: Option<String>,
+    /// Override a field, as in `params.trigger.tokens=20000`
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    set: Vec<String>,
+    #[command(flatten)]
+    pub process: ProcessArgs,
+}
+
+impl SessionArgs {
+    /// Returns the comparison of one policy on sessions or scenarios.
+    pub(super) fn comparison(&self, policy: &str, scenarios: Vec<String>) -> Comparison {
+        let comparison = Comparison {
+            policies: vec![policy.to_owned()],
+            scenarios,
+            profiles: self.profile.iter().cloned().collect(),
+            own_models: self.profile.is_none(),
+            set: self.set.clone(),
+            ..Comparison::default()
+        };
+        with_fallback(self.process.of(comparison))
+    }
+}
+
+/// Names a profile for loads that come without a model, where none is named.
+pub(super) fn with_fallback(mut comparison: Comparison) -> Comparison {
+    if comparison.profiles.is_empty() {
+        comparison.profiles.push(FALLBACK_PROFILE.to_owned());
+    }
+    comparison
+}
+
+/// One conversation of a scenario.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct ConversationArgs {
+    /// Conversation length in messages [default: the scenario's first length]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub length: Option<u64>,
+    /// Which conversation of that length, counted from 0
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    pub trial: u64,
+}
+
+/// The values of an option that takes several, which would else take the paths behind them.
+struct Sorted {
+    kept: Vec<String>,
+    sessions: Vec<String>,
+}
+
+impl Sorted {
+    /// Tells the values that mean sessions from those of a kind of input.
+    fn new(catalog: &Catalog, kind: Kind, option: &str, given: &[String]) -> Result<Self, Error> {
+        let (mut kept, mut sessions) = (Vec::new(), Vec::new());
+        for word in given {
+            // A revision is not a path.
+            let is_session = !word.starts_with(git::MARK) && catalog.means_sessions(kind, word)?;
+            if is_session { &mut sessions } else { &mut kept }.push(word.clone());
+        }
+        if kept.is_empty()
+            && let Some(word) = given.first()
+        {
+            let noun = kind.noun();
+            let message = format!("`{option}` needs a {noun}, but `{word}` means sessions");
+            let help = format!("name a {noun} first, as in `{option} NAME {word}`");
+            return Err(wrong(Code::Usage, message, help));
+        }
+        Ok(Self { kept, sessions })
+    }
+}

@@ -1,0 +1,19 @@
+//! The rules of a memory, by its kind.
+
+mod facts;
+mod service;
+mod sessions;
+mod sources;
+
+use crate::policy::memory::MemorySpec;
+use ctxsim_base::diag::Problems;
+
+/// Checks a memory.
+pub(super) fn check(spec: &MemorySpec, problems: &mut Problems) {
+    match spec {
+        MemorySpec::Facts(it) => facts::check(it, problems),
+        MemorySpec::Sessions(it) => sessions::check(it, problems),
+        MemorySpec::Service(it) => service::check(it, problems),
+        MemorySpec::Sources(it) => sources::check(it, problems),
+    }
+}

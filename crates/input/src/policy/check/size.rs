@@ -1,0 +1,271 @@
+//! The rules of sizes, conditions and extents; parameters are replaced by their values.
+
+use indexmap::IndexMap;
+
+use super::among;
+use crate::policy::{Cond, Count, Extent, Size, SizeBound};
+use crate::scenario::ITEM_TOKENS_MAX;
+use ctxsim_base::diag::{Code, Problems, nearest};
+use ctxsim_base::quantity::Decimal;
+
+/// Replaces the names of parameters by their values.
+#[derive(Debug)]
+pub(super) struct Resolver<'a> {
+    pub(super) params: &'a IndexMap<String, Size>,
+    /// The names of all stages.
+    pub(super) stages: &'a [&'a str],
+}
+
+/// The deepest nesting of parameters and expressions.
+const DEPTH_MAX: usize = 32;
+
+impl Resolver<'_> {
+    /// Resolves a size.
+    pub(super) fn size(&self, size: &mut Size, problems: &mut Problems) {
+        self.size_at(size, 0, problems);
+    }
+
+    /// Resolves the size of a field, if it is set.
+    pub(super) fn size_in(&self, field: &str, size: Option<&mut Size>, problems: &mut Problems) {
+        if let Some(size) = size {
+            problems.within(field, |to| self.size(size, to));
+        }
+    }
+
+    /// Resolves the size of what is counted as one item, if it is set.
+    pub(super) fn item_in(&self, field: &str, size: Option<&mut Size>, problems: &mut Problems) {
+        let Some(size) = size else { return };
+        self.size_in(field, Some(size), problems);
+        if matches!(size, Size::Tokens(tokens) if *tokens > ITEM_TOKENS_MAX) {
+            let help = format!("write at most `tokens({ITEM_TOKENS_MAX})`");
+            problems.push_at(Code::SizeTooLarge, field, "no item is as large as this", help);
+        }
+    }
+
+    fn size_at(&self, size: &mut Size, depth: usize, problems: &mut Problems) {
+        if depth > DEPTH_MAX {
+            problems.push(
+                Code::SizeTooDeep,
+                "this size is nested too deeply, or its parameters are circular",
+                "make one of the parameters a plain size",
+            );
+            return;
+        }
+        let mut inner = |field: &str, size: &mut Size| {
+            problems.within(field, |to| self.size_at(size, depth + 1, to));
+        };
+        match size {
+            Size::Ratio(ratio) if *ratio > Decimal::ONE => {
+                problems.within("ratio", |to| ratio_above_one(*ratio, to));
+            }
+            Size::Tokens(_)
+            | Size::Chars(_)
+            | Size::Count(_)
+            | Size::Ratio(_)
+            | Size::Limit
+            | Size::Window
+            | Size::OutputLimit
+            | Size::Start
+            | Size::Input
+            | Size::Behind => {}
+            Size::Times(_, size) => inner("times.1", size),
+            Size::PerRank(size) => inner("per_rank", size),
+            Size::Harness { or, .. } => inner("harness.or", or),
+            Size::ByWindow { then, otherwise, .. } => {
+                inner("by_window.then", then);
+                inner("by_window.otherwise", otherwise);
+            }
+            Size::Sum(parts) => self.parts("sum", parts, depth, problems),
+            Size::Minus(parts) => self.parts("minus", parts, depth, problems),
+            Size::Min(parts) => self.parts("min", parts, depth, problems),
+            Size::Max(parts) => self.parts("max", parts, depth, problems),
+            Size::Param(name) => match self.params.get(name) {
+                Some(value) => {
+                    let mut value = value.clone();
+                    problems.elsewhere(format_args!("params.{name}"), |to| {
+                        self.size_at(&mut value, depth + 1, to);
+                    });
+                    *size = value;
+                }
+                None => self.unknown_param(name, problems),
+            },
+        }
+    }
+
+    fn parts(&self, name: &str, parts: &mut [Size], depth: usize, problems: &mut Problems) {
+        problems.within(name, |problems| {
+            if parts.is_empty() {
+                problems.push(Code::SizeEmpty, "the list of sizes is empty", "give at least one size");
+            }
+            for (index, part) in parts.iter_mut().enumerate() {
+                problems.within(index, |to| self.size_at(part, depth + 1, to));
+            }
+        });
+    }
+
+    /// Resolves a count.
+    pub(super) fn count(&self, count: &mut Count, problems: &mut Problems) {
+        let Count::Param(name) = count else { return };
+        match self.params.get(name) {
+            Some(Size::Count(value) | Size::Tokens(value)) => *count = Count::Fixed(*value),
+            Some(_) => {
+                let message = format!("parameter `{name}` is not a plain number");
+                problems.push(Code::ParamNotACount, message, format!("declare it as `\"{name}\": count(2)`"));
+            }
+            None => self.unknown_param(name, problems),
+        }
+    }
+
+    pub(super) fn unknown_param(&self, name: &str, problems: &mut Problems) {
+        let help = match nearest(name, self.params.keys().map(String::as_str)) {
+            Some(known) => format!("did you mean `{known}`?"),
+            None => format!("declare it: `params: {{ \"{name}\": tokens(…) }}`"),
+        };
+        problems.push(Code::ParamUnknown, format!("parameter `{name}` is not declared"), help);
+    }
+
+    /// Resolves the condition of a field, if it is set.
+    pub(super) fn cond_in(&self, field: &str, cond: Option<&mut Cond>, problems: &mut Problems) {
+        if let Some(cond) = cond {
+            problems.within(field, |to| self.cond(cond, to));
+        }
+    }
+
+    fn cond(&self, cond: &mut Cond, problems: &mut Problems) {
+        match cond {
+            Cond::Always | Cond::Idle { .. } | Cond::CacheCold => {}
+            Cond::Prompt(bound) => self.bound("prompt", bound, problems),
+            Cond::Body(bound) => self.bound("body", bound, problems),
+            Cond::Raw(bound) => self.bound("raw", bound, problems),
+            Cond::Grown { stage, above, at_least, below, at_most } => {
+                problems.within("grown.stage", |to| self.stage(stage.as_deref(), to));
+                self.sizes("grown", [above, at_least, below, at_most], problems);
+            }
+            Cond::Counted(bound) => self.bound("counted", bound, problems),
+            Cond::Scope(bound) => self.bound("scope", bound, problems),
+            Cond::Reclaimable(bound) => self.bound("reclaimable", bound, problems),
+            Cond::Freed(bound) => self.bound("freed", bound, problems),
+            Cond::Taken(extent) => self.extent_in("taken", Some(extent), problems),
+            Cond::Every(extent) => problems.within("every", |problems| {
+                self.extent(extent, problems);
+                if extent.units().is_none_or(|(_, count)| count == 0) {
+                    problems.push(
+                        Code::EveryNotCounted,
+                        "`every` needs a number of units, at least 1",
+                        "write `every(turns(3))`",
+                    );
+                }
+            }),
+            Cond::Count { above, at_least, below, at_most, .. } => {
+                self.counts("count", [above, at_least, below, at_most], problems);
+            }
+            Cond::Since { stage, of: _, above, at_least, below, at_most } => {
+                problems.within("since.stage", |to| self.stage(stage.as_deref(), to));
+                self.counts("since", [above, at_least, below, at_most], problems);
+            }
+            Cond::All(parts) => self.conds("all", parts, problems),
+            Cond::Any(parts) => self.conds("any", parts, problems),
+            Cond::Not(part) => problems.within("not", |to| self.cond(part, to)),
+        }
+    }
+
+    /// Checks the name of a stage, if it is set.
+    fn stage(&self, name: Option<&str>, problems: &mut Problems) {
+        if let Some(name) = name {
+            among("stage", name, self.stages, problems);
+        }
+    }
+
+    fn conds(&self, name: &str, parts: &mut [Cond], problems: &mut Problems) {
+        for (index, part) in parts.iter_mut().enumerate() {
+            problems.within(format_args!("{name}.{index}"), |to| self.cond(part, to));
+        }
+    }
+
+    fn bound(&self, name: &str, bound: &mut SizeBound, problems: &mut Problems) {
+        let SizeBound { above, at_least, below, at_most } = bound;
+        self.sizes(name, [above, at_least, below, at_most], problems);
+    }
+
+    /// Resolves the one count given in four fields, in the order of [`Relation`].
+    ///
+    /// [`Relation`]: crate::policy::Relation
+    fn counts(&self, name: &str, fields: [&mut Option<Count>; 4], problems: &mut Problems) {
+        let mut given = fields.into_iter().flatten();
+        match (given.next(), given.next()) {
+            (Some(count), None) => problems.within(name, |to| self.count(count, to)),
+            _ => one_relation(name, problems),
+        }
+    }
+
+    /// Resolves the one size given in four fields, in the order of
+    /// [`Relation`](crate::policy::Relation).
+    fn sizes(&self, name: &str, fields: [&mut Option<Size>; 4], problems: &mut Problems) {
+        let fields = ["above", "at_least", "below", "at_most"].into_iter().zip(fields);
+        let mut given = fields.filter_map(|(field, size)| Some((field, size.as_mut()?)));
+        match (given.next(), given.next()) {
+            (Some((field, size)), None) => {
+                self.size_in(&format!("{name}.{field}"), Some(size), problems);
+            }
+            _ => one_relation(name, problems),
+        }
+    }
+
+    /// Resolves the extent of a field, if it is set.
+    pub(super) fn extent_in(&self, field: &str, extent: Option<&mut Extent>, problems: &mut Problems) {
+        if let Some(extent) = extent {
+            problems.within(field, |to| self.extent(extent, to));
+        }
+    }
+
+    /// Resolves an extent.
+    pub(super) fn extent(&self, extent: &mut Extent, problems: &mut Problems) {
+        let mut counted = |unit: &str, count| problems.within(unit, |to| self.count(count, to));
+        match extent {
+            Extent::Items(count) => counted("items", count),
+            Extent::ToolUses(count) => counted("tool_uses", count),
+            Extent::Messages(count) => counted("messages", count),
+            Extent::Groups(count) => counted("groups", count),
+            Extent::Steps(count) => counted("steps", count),
+            Extent::Turns(count) => counted("turns", count),
+            Extent::Tokens(count) => counted("tokens", count),
+            Extent::Size(size) => self.size_in("size", Some(size), problems),
+            Extent::Fraction(share) if *share > Decimal::ONE => {
+                let message = format!("a fraction of {share} is more than 1 (all items)");
+                let help = format!("write a number from 0 to 1, such as `fraction({})`", percent(*share));
+                problems.push_at(Code::FractionAboveOne, "fraction", message, help);
+            }
+            Extent::Fraction(_) | Extent::All => {}
+        }
+    }
+}
+
+/// Reports a share above the whole limit.
+fn ratio_above_one(ratio: Decimal, problems: &mut Problems) {
+    problems.push(
+        Code::RatioAboveOne,
+        format!("a ratio of {ratio} exceeds the limit"),
+        format!(
+            "write `ratio({})`, or `times({ratio}, limit)` if you want more than the limit",
+            percent(ratio)
+        ),
+    );
+}
+
+/// Returns the share that a number above 1 probably means: a hundredth of a percentage, or all.
+fn percent(share: Decimal) -> String {
+    let text = share.to_string();
+    match text.parse::<u32>() {
+        Ok(whole) if (2..=100).contains(&whole) => format!("{}.{:02}", whole / 100, whole % 100),
+        _ => "1.0".to_owned(),
+    }
+}
+
+/// Reports a comparison with no bound or with several.
+fn one_relation(name: &str, problems: &mut Problems) {
+    problems.push(
+        Code::ComparisonNotOne,
+        format!("`{name}` needs exactly one of `above`, `at_least`, `below`, `at_most`"),
+        format!("write `{name}(above: …)`"),
+    );
+}

@@ -1,0 +1,125 @@
+//! Which parameters a search may vary, and why it leaves the others alone.
+
+use indexmap::{IndexMap, IndexSet};
+
+use super::{Cond, PolicyFile, Size, SizeBound, reads};
+
+/// The fields whose sizes follow from a model, an agent or a count: what a summary takes, what comes back after
+/// it, and what frames an item. A smaller number there is no setting, it is a wrong fact.
+const MEASURED: [&str; 7] = ["output", "overhead", "restore", "again", "frame", "each", "adds"];
+
+/// What a search does with a parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SearchUse {
+    /// It varies it, from this number up.
+    Varied(u64),
+    /// It leaves it alone: the user of the agent cannot set it, or it is the size of what something writes.
+    Measured,
+    /// It leaves it alone: another parameter, which is varied, is made of it.
+    PartOf(String),
+}
+
+impl PolicyFile {
+    /// Returns each parameter that something reads, with what a search does with it.
+    pub fn standings(&self) -> IndexMap<&str, SearchUse> {
+        let read = self.params_read();
+        let names = self.params.keys().map(String::as_str);
+        let names = names.filter(|it| read.as_ref().is_none_or(|read| read.contains(*it)));
+        let decides = reads::directly(self, &MEASURED);
+        let standing = |name: &str| match &self.settable {
+            Some(settable) => settable
+                .get(name)
+                .map_or(SearchUse::Measured, |it| SearchUse::Varied(it.at_least.unwrap_or(0))),
+            None if decides.contains(name) => SearchUse::Varied(0),
+            None => {
+                let made_of_it = |it: &&String| reads::in_size(&self.params[*it]).contains(name);
+                let whole = decides.iter().filter(|it| self.params.contains_key(*it)).find(made_of_it);
+                whole.map_or(SearchUse::Measured, |it| SearchUse::PartOf(it.clone()))
+            }
+        };
+        names.map(|it| (it, standing(it))).collect()
+    }
+
+    /// Returns the parameters that a prompt's length is compared with, directly or through other parameters.
+    pub fn prompt_bounds(&self) -> IndexSet<&str> {
+        let mut found = IndexSet::new();
+        for stage in &self.stages {
+            let steps = stage.then.iter().flat_map(|it| [&it.when, &it.until]);
+            for cond in [&stage.when, &stage.until].into_iter().chain(steps).flatten() {
+                cond.each(&mut |it| {
+                    let (Cond::Prompt(bound) | Cond::Body(bound) | Cond::Raw(bound) | Cond::Counted(bound)) =
+                        it
+                    else {
+                        return;
+                    };
+                    self.follow_bound(bound, &mut found);
+                });
+            }
+        }
+        found
+    }
+
+    fn follow_bound<'p>(&'p self, bound: &'p SizeBound, found: &mut IndexSet<&'p str>) {
+        if let Some((_, size)) = bound.given() {
+            self.follow(size, found);
+        }
+    }
+
+    /// Follows a size to the parameters that are as large as it is; what is taken off or added is not.
+    fn follow<'p>(&'p self, size: &'p Size, found: &mut IndexSet<&'p str>) {
+        match size {
+            Size::Param(name) if found.insert(name) => {
+                if let Some(size) = self.params.get(name) {
+                    self.follow(size, found);
+                }
+            }
+            Size::Min(parts) | Size::Max(parts) => parts.iter().for_each(|it| self.follow(it, found)),
+            Size::Minus(parts) => parts.iter().take(1).for_each(|it| self.follow(it, found)),
+            Size::ByWindow { then, otherwise, .. } => {
+                self.follow(then, found);
+                self.follow(otherwise, found);
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Format;
+    use crate::text::decode::decode;
+
+    fn policy(settable: &str) -> PolicyFile {
+        let text = format!(
+            "(name: \"mine\", about: \"Mine.\", {settable}
+              params: {{ \"reserve\": tokens(9), \"trigger\": minus([limit, param(\"reserve\")]), \"keep\": count(3), \"summary\": tokens(5) }},
+              stages: [(name: \"cut\", when: prompt(above: param(\"trigger\")), scope: (keep_recent: steps(param(\"keep\"))),
+                        apply: summarise(output: param(\"summary\")))])"
+        );
+        decode(&text, Format::Ron).unwrap()
+    }
+
+    #[test]
+    fn what_stages_decide_by_is_varied_and_what_they_write_or_are_made_of_is_not() {
+        let policy = policy("");
+
+        let all = policy.standings();
+
+        assert_eq!(all["trigger"], SearchUse::Varied(0));
+        assert_eq!(all["keep"], SearchUse::Varied(0));
+        assert_eq!(all["reserve"], SearchUse::PartOf("trigger".to_owned()));
+        assert_eq!(all["summary"], SearchUse::Measured);
+        assert_eq!(policy.prompt_bounds().into_iter().collect::<Vec<_>>(), ["trigger"]);
+    }
+
+    #[test]
+    fn a_policy_that_says_what_can_be_set_is_believed() {
+        let policy = policy("settable: { \"reserve\": (at_least: 4) },");
+
+        let all = policy.standings();
+
+        assert_eq!(all["reserve"], SearchUse::Varied(4));
+        assert!(["trigger", "keep", "summary"].iter().all(|it| all[it] == SearchUse::Measured));
+    }
+}

@@ -1,0 +1,126 @@
+//! The rules of a scenario.
+
+mod aging;
+pub(super) mod assume;
+mod chats;
+mod conversation;
+mod history;
+mod refetch;
+mod sessions;
+mod turns;
+mod user_messages;
+
+use super::{ITEM_TOKENS_MAX, LoadSpec, ScenarioFile};
+use crate::policy::Kind;
+use ctxsim_base::diag::{Code, Problems};
+use ctxsim_base::quantity::{Decimal, Tokens};
+
+/// The most trials.
+const TRIALS_MAX: u64 = 1_000_000;
+
+/// Checks a scenario and its load.
+pub(super) fn scenario(scenario: &ScenarioFile, problems: &mut Problems) {
+    check_frame(scenario, problems);
+    problems.within("refetch", |to| refetch::check(&scenario.refetch, to));
+    problems.within("user_messages", |to| user_messages::check(scenario, to));
+    problems.within("load", |problems| match &scenario.load {
+        LoadSpec::Turns(turns) => problems.within("turns", |to| turns::written(scenario, turns, to)),
+        LoadSpec::Sessions(load) => problems.within("sessions", |to| sessions::check(scenario, load, to)),
+        LoadSpec::Generate(load) => problems.within("generate", |to| turns::generated(scenario, load, to)),
+        LoadSpec::Random { turns } => {
+            problems.check_range(Code::GenerateLength, "random.turns", *turns, [1, turns::TURNS_MAX]);
+        }
+        LoadSpec::Conversation(load) => problems.within("conversation", |to| conversation::check(load, to)),
+        LoadSpec::Aging(load) => problems.within("aging", |to| aging::check(load, to)),
+        LoadSpec::Chats(load) => problems.within("chats", |to| chats::check(load, to)),
+        LoadSpec::History(load) => problems.within("history", |to| history::check(load, to)),
+        LoadSpec::Recorded { assume, .. } => {
+            problems.within("recorded.assume", |to| assume::check(assume, to));
+        }
+    });
+}
+
+/// Checks a scenario without its load.
+fn check_frame(spec: &ScenarioFile, problems: &mut Problems) {
+    problems.within("trials", |problems| match (spec.trials, &spec.load) {
+        (Some(_), LoadSpec::Conversation(_)) => problems.push(
+            Code::TrialsUnused,
+            "conversations have their own number of trials",
+            "write it as `load.conversation.trials`",
+        ),
+        (Some(_), LoadSpec::Aging(_)) => problems.push(
+            Code::TrialsUnused,
+            "session streams have their own number of trials",
+            "write it as `load.aging.trials`",
+        ),
+        (Some(_), LoadSpec::Chats(_)) => problems.push(
+            Code::TrialsUnused,
+            "chats have their own number of trials",
+            "write it as `load.chats.trials`",
+        ),
+        (trials, _) => check_trials(trials.unwrap_or(1), problems),
+    });
+    for (index, item) in spec.stable.iter().enumerate() {
+        problems.within(format_args!("stable.{index}"), |problems| {
+            problems.within("tokens", |problems| size(item.tokens, problems));
+            if matches!(item.kind, Kind::ToolCall | Kind::ToolResult) {
+                problems.push_at(
+                    Code::StableKind,
+                    "kind",
+                    "the stable prefix cannot contain tool calls or results",
+                    "write `system`, `tool_schema` or `memory`",
+                );
+            }
+        });
+    }
+    check_asks_at_end(spec, problems);
+    problems.within("answer_overhead_tokens", |problems| size(spec.answer_overhead_tokens, problems));
+    problems.within("unread_tokens", |problems| size(spec.unread_tokens, problems));
+    problems.within("call_overhead_tokens", |problems| size(spec.call_overhead_tokens, problems));
+    if spec.chars_per_token.is_some_and(|it| it <= Decimal::ZERO) {
+        problems.push_at(
+            Code::CharsPerTokenZero,
+            "chars_per_token",
+            "a token cannot have 0 characters",
+            "leave it out, or write `4.0`",
+        );
+    }
+}
+
+/// Checks that facts are asked for only if the load can plant them.
+fn check_asks_at_end(spec: &ScenarioFile, problems: &mut Problems) {
+    if spec.asks_at_end && !matches!(spec.load, LoadSpec::Turns(_) | LoadSpec::Generate(_)) {
+        problems.push_at(
+            Code::AsksNothing,
+            "asks_at_end",
+            "`asks_at_end` needs `load.turns` or `load.generate`, which plant facts",
+            "remove it",
+        );
+    }
+}
+
+fn check_trials(trials: u64, problems: &mut Problems) {
+    if !(1..=TRIALS_MAX).contains(&trials) {
+        let help = format!("write a number from 1 to {TRIALS_MAX}");
+        problems.push(Code::TrialsRange, format!("{trials} trials is out of range"), help);
+    }
+}
+
+/// Checks that an interval contains its value.
+fn check_interval<T: PartialOrd>([low, value, high]: [T; 3], problems: &mut Problems) {
+    if low > value || value > high {
+        problems.push(
+            Code::IntervalOrder,
+            "the interval's lower end, value and upper end are out of order",
+            "write the smaller end first, with the value between the two",
+        );
+    }
+}
+
+/// Checks the size of one item.
+fn size(tokens: Tokens, problems: &mut Problems) {
+    if tokens > ITEM_TOKENS_MAX {
+        let message = format!("{tokens} tokens is too large for one item");
+        problems.push(Code::SizeTooLarge, message, format!("write at most {ITEM_TOKENS_MAX}"));
+    }
+}

@@ -1,0 +1,81 @@
+//! The rules of a load of many sessions; a higher floor knows which generators, prompts and models exist.
+
+use crate::scenario::{AgingLoad, Happening};
+use ctxsim_base::diag::{Code, Problems};
+
+/// The most sessions: questions grow with their square, and their whole history must fit into a prompt's
+/// count.
+const SESSIONS_MAX: u64 = 2_000;
+/// The most trials.
+const TRIALS_MAX: u64 = 10_000;
+/// The most sessions in all trials, because the score of each is stored.
+const ALL_SESSIONS_MAX: u64 = 1_000_000;
+/// The most work of all trials, as sessions × sessions × sessions × trials: each session may be asked about every pair before it.
+const WORK_MAX: u64 = 500_000_000;
+/// The most statements of a session.
+const TOKENS_MAX: u64 = 1_000_000;
+
+/// Checks a load of many sessions.
+pub(super) fn check(load: &AgingLoad, problems: &mut Problems) {
+    let numbers = [
+        ("sessions", Some(load.sessions), [2, SESSIONS_MAX]),
+        ("trials", Some(load.trials), [1, TRIALS_MAX]),
+        ("tokens_per_session", load.tokens_per_session, [1, TOKENS_MAX]),
+        ("max_chain_depth", load.max_chain_depth, [1, 4]),
+        ("confusable_pairs", load.confusable_pairs, [0, 12]),
+        ("curated_sessions", load.curated_sessions, [1, SESSIONS_MAX]),
+    ];
+    for (field, value, range) in numbers {
+        value.into_iter().for_each(|it| problems.check_range(Code::AgingRange, field, it, range));
+    }
+    if load.sessions.saturating_mul(load.trials) > ALL_SESSIONS_MAX {
+        let message = format!("{} sessions in {} trials exceed the limit", load.sessions, load.trials);
+        let help = format!("keep sessions times trials at or below {ALL_SESSIONS_MAX}");
+        problems.push_at(Code::AgingRange, "trials", message, help);
+    }
+    let work = [load.sessions; 3].into_iter().fold(load.trials, u64::saturating_mul);
+    if problems.is_empty() && work > WORK_MAX {
+        let message = format!(
+            "{} sessions in {} trials are too much work, which grows with the cube of the sessions",
+            load.sessions, load.trials
+        );
+        let most = (WORK_MAX / load.sessions.max(1).saturating_pow(3)).to_string();
+        let help = match most.as_str() {
+            "0" => "write at most 793 sessions".to_owned(),
+            most => format!("write `trials = {most}`, or fewer sessions"),
+        };
+        problems.push_at(Code::AgingRange, "trials", message, help);
+    }
+    let shares = [
+        ("dependency_density", load.dependency_density),
+        ("update_rate", load.update_rate),
+        ("forget_rate", load.forget_rate),
+    ];
+    for (field, value) in shares {
+        value.into_iter().for_each(|it| problems.check_share(field, it));
+    }
+    if load.models.is_empty() {
+        problems.push_at(Code::ModelsEmpty, "models", "no model is named", "write `models = [\"mid\"]`");
+    }
+    for (index, event) in load.events.iter().enumerate() {
+        problems.within(format_args!("events.{index}"), |problems| {
+            if !(1..load.sessions).contains(&event.session) {
+                let last = load.sessions.saturating_sub(1);
+                let message = format!("the load has no session {} for this event to precede", event.session);
+                let help = match last {
+                    0 => "remove the event, or generate two sessions or more".to_owned(),
+                    _ => format!("write a number from 1 to {last}"),
+                };
+                problems.push_at(Code::EventSession, "session", message, help);
+            }
+            match &event.what {
+                Happening::PartialReset { share } => problems.check_share("what", *share),
+                Happening::ReduceBudget { words: 0 } | Happening::MemoryCompaction { words: 0 } => {
+                    let help = "write 1 or more, or `flush_history`";
+                    problems.push_at(Code::CapacityZero, "what", "a memory needs at least one word", help);
+                }
+                _ => {}
+            }
+        });
+    }
+}

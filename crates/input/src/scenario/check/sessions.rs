@@ -1,0 +1,48 @@
+//! The rules of several sessions.
+
+use indexmap::IndexSet;
+
+use super::turns;
+use crate::scenario::{ScenarioFile, SessionFile};
+use ctxsim_base::diag::{Code, Problems};
+
+/// The latest that a session may begin, in milliseconds: a year.
+const AT_MS_MAX: u64 = 31_536_000_000;
+
+/// Checks sessions: each has a name of its own, and the agents of sub-agents are among them.
+pub(super) fn check(spec: &ScenarioFile, sessions: &[SessionFile], problems: &mut Problems) {
+    if sessions.is_empty() {
+        problems.push(
+            Code::SessionsNone,
+            "the load has no session",
+            "write at least one, with `name` and `turns`",
+        );
+    }
+    let names: IndexSet<&str> = sessions.iter().map(|it| it.name.as_str()).collect();
+    let mut known = IndexSet::new();
+    for (index, session) in sessions.iter().enumerate() {
+        problems.within(index, |problems| {
+            let name = session.name.as_str();
+            if name.is_empty() || name.contains('/') || !known.insert(name) {
+                problems.push_at(
+                    Code::SessionName,
+                    "name",
+                    format!("`{name}` is not a name of its own"),
+                    "write a name without `/` that no other session has",
+                );
+            }
+            if session.at.0 > AT_MS_MAX {
+                problems.push_at(Code::SessionAt, "at", "it begins too late", "write at most `365d`");
+            }
+            if let Some(parent) = session.parent.as_deref().filter(|it| *it == name || !names.contains(it)) {
+                problems.push_at(
+                    Code::SessionParent,
+                    "parent",
+                    format!("there is no other session `{parent}`"),
+                    "name the session whose agent started this one",
+                );
+            }
+            problems.within("turns", |to| turns::written(spec, &session.turns, to));
+        });
+    }
+}

@@ -1,0 +1,373 @@
+//! The rules of turns and patterns of them.
+
+use indexmap::{IndexMap, IndexSet};
+
+use super::size;
+use crate::scenario::{
+    Amount, Cycle, Generate, ITEM_TOKENS_MAX, Level, ListChoice, NumberRange, PatternPlaces, ResultSizes,
+    Revisit, ScenarioFile, ScriptedCall, TurnSpec,
+};
+use ctxsim_base::diag::{Code, Problems, nearest};
+use ctxsim_base::quantity::Tokens;
+
+/// The most turns of a load.
+pub(super) const TURNS_MAX: u64 = 1_000_000;
+/// The most repetitions of a pattern.
+const SCALE_MAX: u64 = 10_000;
+/// The longest wait between two requests, in milliseconds: a year.
+const WAIT_MS_MAX: u64 = 31_536_000_000;
+/// The most facts of one name in one result.
+const SPREAD_MAX: u32 = 10_000;
+/// The most items, needs and facts of a load.
+const PARTS_MAX: u64 = 25_000_000;
+/// The most tokens of all prompts of a load, of all of its trials, were nothing ever removed: up to here JSON numbers are exact everywhere, and
+/// thousands of loads add up in 64 bits.
+const PROMPTS_MAX: u64 = 1 << 53;
+
+/// Checks turns that are written out.
+pub(super) fn written(spec: &ScenarioFile, turns: &[TurnSpec], problems: &mut Problems) {
+    check_turns(spec, turns.iter().map(|it| (it, it.times)), problems);
+}
+
+/// Checks patterns and their repetitions.
+pub(super) fn generated(spec: &ScenarioFile, load: &Generate, problems: &mut Problems) {
+    match (load.turns, load.scale) {
+        (Some(turns), None) => problems.check_range(Code::GenerateLength, "turns", turns, [1, TURNS_MAX]),
+        (None, Some(scale)) => problems.check_range(Code::GenerateLength, "scale", scale, [1, SCALE_MAX]),
+        (given, _) => {
+            let message =
+                if given.is_some() { "`turns` and `scale` are both set" } else { "the load has no length" };
+            let help = format!("write either `turns` (1 to {TURNS_MAX}) or `scale` (1 to {SCALE_MAX})");
+            problems.push(Code::GenerateLength, message, help);
+        }
+    }
+    problems.within("patterns", |problems| check_turns(spec, load.taken(), problems));
+}
+
+/// Checks turns and their numbers.
+fn check_turns<'a>(
+    spec: &ScenarioFile,
+    turns: impl Iterator<Item = (&'a TurnSpec, u64)>,
+    problems: &mut Problems,
+) {
+    let mut n_parts = spec.stable.len() as u64;
+    let stable = spec.stable.iter().fold(0, |sum: u64, it| sum.saturating_add(it.tokens));
+    let mut all = Content { tokens: stable, requests: 0 };
+    let (mut tools, mut told) = (IndexSet::new(), IndexSet::new());
+    let mut turns = turns.enumerate().peekable();
+    if turns.peek().is_none() {
+        problems.push(Code::LoadEmpty, "there are no turns", "add at least one turn");
+    }
+    for (index, (turn, taken)) in turns {
+        problems.within(index, |problems| check_turn(turn, spec.call_overhead_tokens, problems));
+        n_parts = n_parts.saturating_add(parts(turn, taken));
+        all.add(spec, turn, taken);
+        tools.extend(turn.calls.iter().map(|it| it.tool.as_str()));
+        told.extend(
+            turn.calls.iter().flat_map(|it| it.told().map(|it| it.0)).chain(turn.plants.iter().cloned()),
+        );
+        problems.within(format_args!("{index}.asks"), |problems| check_asks(&turn.asks, &told, problems));
+    }
+    if n_parts > PARTS_MAX {
+        let message =
+            format!("the load has {n_parts} items, needs and facts, which is more than {PARTS_MAX}");
+        problems.push(Code::LoadTooLarge, message, "write fewer turns, or split it into several scenarios");
+    }
+    let trials = spec.trials.unwrap_or(1).max(1);
+    let prompts = all.tokens.saturating_mul(all.requests).saturating_mul(trials);
+    if prompts > PROMPTS_MAX && problems.is_empty() {
+        let message = format!(
+            "{} requests over {} tokens come to more than {PROMPTS_MAX} tokens of prompts",
+            all.requests.saturating_mul(trials),
+            all.tokens
+        );
+        problems.push(Code::LoadTooLarge, message, "write fewer turns, smaller items, or fewer trials");
+    }
+    if tools.len() >= usize::from(u16::MAX) {
+        problems.push(
+            Code::ToolsTooMany,
+            format!("{} different tool names are too many", tools.len()),
+            "use fewer tool names",
+        );
+    }
+}
+
+/// What a load comes to at most.
+struct Content {
+    /// Tokens of all items.
+    tokens: u64,
+    requests: u64,
+}
+
+impl Content {
+    /// Adds a number of turns.
+    fn add(&mut self, spec: &ScenarioFile, turn: &TurnSpec, taken: u64) {
+        let said = turn.user_tokens.most().saturating_add(turn.answer_tokens.most());
+        self.take(taken, said.saturating_add(spec.answer_overhead_tokens));
+        self.requests = self.requests.saturating_add(taken);
+        for call in &turn.calls {
+            let made = call.turns.as_ref().map_or(taken, |it| it.among(taken));
+            let n = made.saturating_mul(turn.rounds.most()).saturating_mul(call.times);
+            let texts = [call.text_tokens.most(), call.result.raw.most(), spec.unread_tokens];
+            let all = texts
+                .iter()
+                .fold(call_tokens(call, spec.call_overhead_tokens), |sum, it| sum.saturating_add(*it));
+            self.take(n, all);
+            self.requests = self.requests.saturating_add(n);
+        }
+    }
+
+    fn take(&mut self, n: u64, tokens: u64) {
+        self.tokens = self.tokens.saturating_add(n.saturating_mul(tokens));
+    }
+}
+
+/// Returns the number of items, revisits and facts in a number of turns.
+fn parts(turn: &TurnSpec, taken: u64) -> u64 {
+    let product = |factors: &[u64]| factors.iter().fold(1, |product: u64, it| product.saturating_mul(*it));
+    let count = |lists: &[usize]| lists.iter().sum::<usize>() as u64;
+    // A message and an answer; a call and a result.
+    let own = count(&[2, turn.revisits.len(), turn.plants.len(), turn.asks.len()]);
+    let of_calls = turn.calls.iter().map(|call| {
+        let made = call.turns.as_ref().map_or(taken, |it| it.among(taken));
+        let spread = call.spreads.values().fold(0, |sum: u64, it| sum.saturating_add((*it).into()));
+        let items = 2 + usize::from(call.text_tokens.most() > 0);
+        product(&[
+            made,
+            turn.rounds.most(),
+            call.times,
+            count(&[items, call.plants.len()]).saturating_add(spread),
+        ])
+    });
+    of_calls.fold(product(&[taken, own]), u64::saturating_add)
+}
+
+/// Checks that facts are stated before they are asked for, in the same pattern or earlier.
+fn check_asks(asks: &[String], told: &IndexSet<String>, problems: &mut Problems) {
+    for (index, fact) in asks.iter().enumerate().filter(|(_, it)| !told.contains(it.as_str())) {
+        let help = match nearest(fact, told.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "plant it with `plants` in an earlier turn or call".to_owned(),
+        };
+        problems.push_at(Code::FactUnknown, index, format!("no earlier turn or call plants `{fact}`"), help);
+    }
+}
+
+fn check_turn(spec: &TurnSpec, overhead: Tokens, problems: &mut Problems) {
+    problems.within("times", |problems| repeated(spec.times, problems));
+    problems.within("user_tokens", |problems| amount(&spec.user_tokens, CountedUnit::Tokens, problems));
+    problems.within("answer_tokens", |problems| amount(&spec.answer_tokens, CountedUnit::Tokens, problems));
+    problems.within("rounds", |problems| {
+        repeated(spec.rounds.least(), problems);
+        amount(&spec.rounds, CountedUnit::Rounds, problems);
+    });
+    problems.within("response_ms", |problems| amount(&spec.response_ms, CountedUnit::Milliseconds, problems));
+    problems.within("gap_ms", |problems| amount(&spec.gap_ms, CountedUnit::Milliseconds, problems));
+    for (index, call) in spec.calls.iter().enumerate() {
+        problems.within(format_args!("calls.{index}"), |problems| check_call(call, overhead, problems));
+    }
+    problems.within("answer_needs", |problems| check_weights(&spec.answer_needs, problems));
+    problems.within("follow_up_needs", |problems| check_weights(&spec.follow_up_needs, problems));
+    problems.within("talk_needs", |problems| check_weights(&spec.talk_needs, problems));
+    for (index, revisit) in spec.revisits.iter().enumerate() {
+        problems.within(format_args!("revisits.{index}"), |problems| check_revisit(revisit, problems));
+    }
+}
+
+/// Checks one call and its result.
+fn check_call(spec: &ScriptedCall, overhead: Tokens, problems: &mut Problems) {
+    if spec.tool.is_empty() {
+        problems.push_at(Code::ToolUnnamed, "tool", "the call has no tool", "write the tool's name");
+    }
+    problems.within("times", |problems| repeated(spec.times, problems));
+    if let Some(places) = &spec.turns {
+        problems.within("turns", |problems| check_places(places, problems));
+    }
+    for (field, tokens) in [
+        ("text_tokens", &spec.text_tokens),
+        ("purpose_tokens", &spec.purpose_tokens),
+        ("args_tokens", &spec.args_tokens),
+    ] {
+        problems.within(field, |problems| amount(tokens, CountedUnit::Tokens, problems));
+    }
+    problems.within("gap_ms", |problems| amount(&spec.gap_ms, CountedUnit::Milliseconds, problems));
+    for (name, count) in &spec.spreads {
+        if !(1..=SPREAD_MAX).contains(count) {
+            let message = format!("{count} facts in one result is out of range");
+            problems.push_at(
+                Code::SpreadRange,
+                format_args!("spreads.{name}"),
+                message,
+                format!("write a number from 1 to {SPREAD_MAX}"),
+            );
+        }
+    }
+    let parts = [spec.purpose_tokens.most(), spec.args_tokens.most(), overhead];
+    let parts_fit = parts.iter().all(|it| *it <= ITEM_TOKENS_MAX);
+    if parts_fit && call_tokens(spec, overhead) > ITEM_TOKENS_MAX {
+        let message = "purpose, arguments and overhead together exceed the largest item";
+        problems.push(Code::SizeTooLarge, message, format!("keep their sum at or below {ITEM_TOKENS_MAX}"));
+    }
+    problems.within("result", |problems| {
+        let ResultSizes { raw, excerpt, summary, handle } = &spec.result;
+        let parts = [("excerpt", excerpt), ("summary", summary), ("handle", handle)];
+        let parts = parts.into_iter().filter_map(|(field, it)| Some((field, it.as_ref()?)));
+        for (field, tokens) in std::iter::once(("raw", raw)).chain(parts) {
+            problems.within(field, |problems| amount(tokens, CountedUnit::Tokens, problems));
+        }
+    });
+    for (level, tokens) in &spec.recover {
+        problems.within(format_args!("recover.{}", level.name()), |problems| {
+            size(*tokens, problems);
+            if matches!(level, Level::None | Level::GlobalConclusion | Level::RawContent) {
+                problems.push(
+                    Code::RecoverUnused,
+                    "this number has no effect: recovering a conclusion costs nothing, and recovering the whole \
+                        result costs its raw size",
+                    "remove it",
+                );
+            }
+        });
+    }
+}
+
+/// Checks weights that will be normalised.
+fn check_weights(weights: &IndexMap<Level, f64>, problems: &mut Problems) {
+    for (level, weight) in weights {
+        problems.within(level.name(), |problems| check_weight(*weight, problems));
+    }
+    let total: f64 = weights.values().sum();
+    if weights.values().all(|it| it.is_finite()) && !total.is_finite() {
+        problems.push(Code::WeightInvalid, "the sum of the weights is too large", "use smaller weights");
+    }
+}
+
+fn check_weight(weight: f64, problems: &mut Problems) {
+    if !weight.is_finite() || weight < 0.0 {
+        problems.push(
+            Code::WeightInvalid,
+            format!("{weight} is not a valid weight"),
+            "write a number of at least 0",
+        );
+    }
+}
+
+fn check_revisit(spec: &Revisit, problems: &mut Problems) {
+    if spec.turns_back == 0 {
+        problems.push_at(
+            Code::RevisitOfItself,
+            "turns_back",
+            "a turn cannot refer to itself",
+            "write how many turns back (at least 1)",
+        );
+    }
+    problems.within("weight", |problems| check_weight(spec.weight, problems));
+    problems.within("recover_tokens", |problems| size(spec.recover_tokens.unwrap_or(0), problems));
+}
+
+/// Checks a number that may change or be drawn.
+fn amount(amount: &Amount, unit: CountedUnit, problems: &mut Problems) {
+    match amount {
+        Amount::Fixed(number) => unit.check(*number, problems),
+        Amount::Cycle(cycle) => check_cycle(cycle, unit, problems),
+        Amount::Range(NumberRange { first, last }) => {
+            if first > last {
+                let message = format!("`first` ({first}) is more than `last` ({last})");
+                problems.push(Code::ValueRange, message, "write the smaller number as `first`");
+            }
+            problems.within("first", |problems| unit.check(*first, problems));
+            problems.within("last", |problems| unit.check(*last, problems));
+        }
+        Amount::Choice(ListChoice { one_of }) => problems.within("one_of", |problems| {
+            if one_of.is_empty() {
+                problems.push(Code::ValueNone, "there are no numbers to choose from", "write at least one");
+            }
+            for (index, number) in one_of.iter().enumerate() {
+                problems.within(index, |problems| unit.check(*number, problems));
+            }
+        }),
+    }
+}
+
+#[derive(Clone, Copy)]
+enum CountedUnit {
+    Tokens,
+    Milliseconds,
+    Rounds,
+}
+
+impl CountedUnit {
+    fn max(self) -> u64 {
+        match self {
+            Self::Tokens => ITEM_TOKENS_MAX,
+            Self::Milliseconds => WAIT_MS_MAX,
+            // How many items they make is counted over the whole load.
+            Self::Rounds => u64::MAX,
+        }
+    }
+
+    fn check(self, number: u64, problems: &mut Problems) {
+        match self {
+            Self::Tokens => size(number, problems),
+            Self::Milliseconds if number > WAIT_MS_MAX => {
+                let message = format!("{number} milliseconds is more than a year");
+                problems.push(Code::WaitTooLong, message, format!("write at most {WAIT_MS_MAX}"));
+            }
+            Self::Milliseconds | Self::Rounds => {}
+        }
+    }
+}
+
+/// Checks a number that starts over.
+fn check_cycle(cycle: &Cycle, unit: CountedUnit, problems: &mut Problems) {
+    if cycle.modulo == 0 {
+        problems.push_at(
+            Code::CycleEmpty,
+            "modulo",
+            "`modulo` cannot be 0",
+            "write the number at which the size starts over (at least 1)",
+        );
+    }
+    for (field, tokens) in [
+        ("base", cycle.base),
+        ("per_turn", cycle.per_turn),
+        ("per_call", cycle.per_call),
+        ("modulo", cycle.modulo),
+    ] {
+        problems.within(field, |problems| unit.check(tokens, problems));
+    }
+    if [cycle.base, cycle.modulo].iter().all(|it| *it <= unit.max()) {
+        unit.check(Amount::Cycle(*cycle).most(), problems);
+    }
+}
+
+/// Checks a number of repetitions.
+fn repeated(times: u64, problems: &mut Problems) {
+    if times == 0 {
+        problems.push(
+            Code::TimesZero,
+            "0 repetitions have no effect",
+            "write 1 or more, or remove the entry",
+        );
+    }
+}
+
+/// Checks the turns in which a call is made.
+fn check_places(spec: &PatternPlaces, problems: &mut Problems) {
+    let wrong = if spec.at.is_empty() {
+        "no turn is selected".to_owned()
+    } else {
+        let Some(place) = spec.at.iter().find(|it| **it >= spec.every) else { return };
+        format!("`every` is {}, so no turn has index {place}", spec.every)
+    };
+    problems.push(
+        Code::PlacesRange,
+        wrong,
+        "count from 0 and stay below `every`, as in `(every: 3, at: [2])`",
+    );
+}
+
+/// Returns the most tokens that a model writes for a call.
+fn call_tokens(spec: &ScriptedCall, overhead: Tokens) -> Tokens {
+    spec.purpose_tokens.most().saturating_add(spec.args_tokens.most()).saturating_add(overhead)
+}

@@ -1,0 +1,303 @@
+//! The cost of fetching something again: declared in `assumptions/recovery.toml`, with an interval for each number.
+
+use std::sync::OnceLock;
+
+use serde::{Deserialize, Serialize};
+
+use crate::text::decode::{Format, decode};
+use ctxsim_base::quantity::Decimal;
+
+/// The defaults, with their sources.
+const DEFAULTS: &str = ctxsim_assumptions::RECOVERY;
+
+/// What an agent needs to fetch something again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Refetch {
+    /// The share of calls, 0 to 1, with a request of their own; the others share the step's own request.
+    pub own_request: Option<AssumedNumber<Decimal>>,
+    /// The most tokens that a call returns of one result.
+    pub fetched_tokens_max: Option<AssumedNumber<u32>>,
+    /// Tokens of the call itself, in the prompt and in the output.
+    pub call_tokens: Option<u32>,
+    /// The upper end, 0 to 1, of an inferred weight if no request has shown the result in full: measured
+    /// weights are of results that the agent had seen.
+    pub unseen_weight_high: Option<Decimal>,
+    /// How often needs are sampled and played if a policy edits fetched results.
+    pub played_trials: Option<u64>,
+    /// What an agent looks up anew after context was removed. Default: as measured for recorded sessions, nothing for other loads.
+    pub exploration: Option<Exploration>,
+}
+
+/// What an agent looks up anew after context was removed, beyond the results that it needs again. Each field that is left out is as
+/// `assumptions/recovery.toml` has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Exploration {
+    /// Calls that each request makes more while all of the working context is missing, from 0.
+    pub calls_per_request: Option<AssumedNumber<Decimal>>,
+    /// The number of requests, from 1, in which what was removed fades from all of it to nothing, evenly.
+    pub fades_in_requests: Option<u32>,
+    /// How much more than its proportion a part of the context counts, from -1 to 1: a missing share `h` has the effect `h (1 + b (1 - h))`.
+    pub bend: Option<AssumedNumber<f64>>,
+    /// Ten equally likely sizes of what a call returns, in tokens.
+    pub fetched_tokens: Option<[u32; 10]>,
+}
+
+/// An assumed number and its interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct AssumedNumber<T> {
+    /// The number that is used.
+    pub value: T,
+    /// The lower end of its interval.
+    pub low: T,
+    /// The upper end.
+    pub high: T,
+}
+
+/// The end of the intervals to use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum End {
+    /// The declared values.
+    #[default]
+    Value,
+    /// The lower ends.
+    Low,
+    /// The upper ends.
+    High,
+}
+
+impl End {
+    /// Every bound, the declared values first.
+    pub const ALL: [Self; 3] = [Self::Value, Self::Low, Self::High];
+
+    /// Picks one of three numbers.
+    #[inline]
+    pub fn pick<T>(self, value: T, [low, high]: [T; 2]) -> T {
+        match self {
+            Self::Value => value,
+            Self::Low => low,
+            Self::High => high,
+        }
+    }
+}
+
+/// An assumption about recovery that has an interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Assumption {
+    /// The probability that a later call needs a result.
+    Weights,
+    /// The same, if no request has shown the result in full.
+    UnseenWeights,
+    /// The share of calls with a request of their own.
+    OwnRequest,
+    /// The most tokens that a call returns of one result.
+    FetchedTokens,
+    /// What is looked up anew after context was removed.
+    Exploration,
+}
+
+impl Assumption {
+    /// Every assumption.
+    pub const ALL: [Self; Self::N] =
+        [Self::Weights, Self::UnseenWeights, Self::OwnRequest, Self::FetchedTokens, Self::Exploration];
+
+    /// How many there are.
+    pub const N: usize = 5;
+
+    /// Returns its description.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Weights => "the probability that a result is needed again",
+            Self::UnseenWeights => "the probability that a result never shown in full is needed",
+            Self::OwnRequest => "the number of recovery calls with their own request",
+            Self::FetchedTokens => "the number of tokens a recovery call returns",
+            Self::Exploration => "how much is looked up anew after context was removed",
+        }
+    }
+}
+
+/// The end of each interval to use. Default: the declared values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ends([End; Assumption::N]);
+
+impl Ends {
+    /// The declared values, except for one assumption.
+    pub fn only(assumption: Assumption, bound: End) -> Self {
+        let mut ends = Self::default();
+        ends.0[assumption as usize] = bound;
+        ends
+    }
+
+    /// Returns the end of an assumption's interval to use.
+    #[inline]
+    pub fn of(self, assumption: Assumption) -> End {
+        self.0[assumption as usize]
+    }
+}
+
+impl From<End> for Ends {
+    /// The same end of every interval.
+    fn from(bound: End) -> Self {
+        Self([bound; Assumption::N])
+    }
+}
+
+/// What an agent needs to fetch something again, at chosen ends of the intervals.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Terms {
+    /// The ends; the weights of needs follow theirs.
+    pub ends: Ends,
+    /// The share of calls with a request of their own.
+    pub own_request: f64,
+    /// The most tokens that a call returns of one result.
+    pub fetched_max: u32,
+    /// Tokens of the call itself.
+    pub call_tokens: u32,
+    /// The upper end of an inferred weight if no request has shown the result in full.
+    pub unseen_high: f64,
+    /// What is looked up anew after context was removed; `None` where nothing is assumed.
+    pub explores: Option<Explores>,
+}
+
+/// What an agent looks up anew, at chosen ends of the intervals.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Explores {
+    /// Calls per request while all of the working context is missing.
+    pub calls_per_request: f64,
+    /// The number of requests in which what was removed fades.
+    pub fades_in_requests: u32,
+    /// How much more than its proportion a part of the context counts.
+    pub bend: f64,
+    /// Equally likely sizes of what a call returns, in tokens.
+    pub fetched_tokens: [u32; 10],
+}
+
+impl Explores {
+    /// Returns the calls that a request is expected to make more, of removed tokens, faded, and of those that still stand.
+    #[inline]
+    pub fn calls(&self, removed: f64, stand: f64) -> f64 {
+        if removed <= 0.0 {
+            return 0.0;
+        }
+        let share = removed / (removed + stand.max(0.0));
+        self.calls_per_request * share * (1.0 + self.bend * (1.0 - share))
+    }
+
+    /// Returns the mean size of what a call returns, and the mean of its square.
+    pub fn moments(&self) -> [f64; 2] {
+        [1, 2]
+            .map(|power| self.fetched_tokens.iter().map(|it| f64::from(*it).powi(power)).sum::<f64>() / 10.0)
+    }
+}
+
+impl Exploration {
+    /// Returns the numbers at one end of their intervals; defaults come from `assumptions/recovery.toml`.
+    fn at(&self, end: End) -> Explores {
+        let default = Refetch::defaults().exploration.unwrap_or_default();
+        let calls = self.calls_per_request.or(default.calls_per_request).unwrap_or_default();
+        let bend = self.bend.or(default.bend).unwrap_or_default();
+        Explores {
+            calls_per_request: end.pick(calls.value, [calls.low, calls.high]).to_f64(),
+            fades_in_requests: self
+                .fades_in_requests
+                .or(default.fades_in_requests)
+                .unwrap_or_default()
+                .max(1),
+            bend: end.pick(bend.value, [bend.low, bend.high]).clamp(-1.0, 1.0),
+            fetched_tokens: self.fetched_tokens.or(default.fetched_tokens).unwrap_or_default(),
+        }
+    }
+}
+
+impl Refetch {
+    /// Returns whether it is empty.
+    pub fn is_silent(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns the numbers at chosen ends of the intervals; defaults come from `assumptions/recovery.toml`.
+    pub fn terms(&self, ends: impl Into<Ends>) -> Terms {
+        let ends = ends.into();
+        let default = Self::defaults();
+        let share = self.own_request.or(default.own_request).unwrap_or_default();
+        let fetched = self.fetched_tokens_max.or(default.fetched_tokens_max).unwrap_or_default();
+        Terms {
+            ends,
+            own_request: ends
+                .of(Assumption::OwnRequest)
+                .pick(share.value, [share.low, share.high])
+                .to_f64()
+                .clamp(0.0, 1.0),
+            fetched_max: ends.of(Assumption::FetchedTokens).pick(fetched.value, [fetched.low, fetched.high]),
+            call_tokens: self.call_tokens.or(default.call_tokens).unwrap_or_default(),
+            unseen_high: self
+                .unseen_weight_high
+                .or(default.unseen_weight_high)
+                .unwrap_or_default()
+                .to_f64()
+                .clamp(0.0, 1.0),
+            explores: self.exploration.map(|it| it.at(ends.of(Assumption::Exploration))),
+        }
+    }
+
+    /// Returns the same for a load whose needs were inferred: what was measured of exploration holds there.
+    #[must_use]
+    pub fn explored(self) -> Self {
+        Self { exploration: Some(self.exploration.unwrap_or_default()), ..self }
+    }
+
+    /// Returns it with every size written out, as declared or by default.
+    #[must_use]
+    pub fn with_sizes(self) -> Self {
+        let default = Self::defaults();
+        let sizes = |it: Exploration| it.fetched_tokens.or(default.exploration?.fetched_tokens);
+        let exploration = self.exploration.map(|it| Exploration { fetched_tokens: sizes(it), ..it });
+        Self {
+            fetched_tokens_max: self.fetched_tokens_max.or(default.fetched_tokens_max),
+            call_tokens: self.call_tokens.or(default.call_tokens),
+            exploration,
+            ..self
+        }
+    }
+
+    /// Returns how often needs are sampled and played if a policy edits fetched results.
+    pub fn played_trials(&self) -> u64 {
+        self.played_trials.or(Self::defaults().played_trials).unwrap_or_default()
+    }
+
+    fn defaults() -> &'static Self {
+        static READ: OnceLock<Refetch> = OnceLock::new();
+        READ.get_or_init(|| decode(DEFAULTS, Format::Toml).unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_says_every_number_and_intervals_hold_their_values() {
+        let file: Refetch = decode(DEFAULTS, Format::Toml).unwrap();
+
+        let share = file.own_request.unwrap();
+        let fetched = file.fetched_tokens_max.unwrap();
+        assert!(share.low <= share.value && share.value <= share.high && share.high <= Decimal::ONE);
+        assert!(fetched.low <= fetched.value && fetched.value <= fetched.high);
+        assert!(file.call_tokens.is_some());
+    }
+
+    #[test]
+    fn what_a_scenario_says_wins_field_by_field() {
+        let own = Refetch { call_tokens: Some(7), ..Refetch::default() };
+
+        let terms = own.terms(End::High);
+
+        assert_eq!(terms.call_tokens, 7);
+        assert_eq!(terms.fetched_max, Refetch::default().terms(End::High).fetched_max);
+    }
+}

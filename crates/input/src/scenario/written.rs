@@ -1,0 +1,231 @@
+//! A scenario file as written.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+use super::refetch::Refetch;
+use super::user_messages::UserMessages;
+use crate::policy::{Kind, Size};
+use ctxsim_base::quantity::{Decimal, Tokens};
+
+mod aging;
+mod amount;
+mod assume;
+mod chats;
+mod conversation;
+mod history;
+mod sessions;
+mod turns;
+
+pub use self::aging::*;
+pub use self::amount::*;
+pub use self::assume::*;
+pub use self::chats::*;
+pub use self::conversation::*;
+pub use self::history::*;
+pub use self::sessions::*;
+pub use self::turns::*;
+
+/// A scenario: a load and its settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ScenarioFile {
+    /// The name: the file's path below `scenarios/` without its extension.
+    pub name: String,
+    /// What it is, in one sentence.
+    pub about: String,
+    /// Where its numbers come from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<String>,
+    /// Parameters of policies that it overrides.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub params: IndexMap<String, Size>,
+    /// The random seed. Default: 0.
+    #[serde(default)]
+    pub seed: u64,
+    /// Whether needs are weighted or sampled.
+    #[serde(default)]
+    pub recovery: RecoveryMode,
+    /// How often needs are sampled, if they are. Default: 1.
+    pub trials: Option<u64>,
+    /// What an agent needs to fetch something again.
+    #[serde(default, skip_serializing_if = "Refetch::is_silent")]
+    pub refetch: Refetch,
+    /// Whether what users asked is needed. Default: in recorded sessions, and in generated loads that declare no needs.
+    pub user_messages: Option<UserMessages>,
+    /// Items at the start of every prompt.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stable: Vec<StableItem>,
+    /// Tokens after the last message of each of the agent's requests, which are billed but never read by a
+    /// later prompt. Default: 0.
+    #[serde(default, skip_serializing_if = "is_none_of")]
+    pub unread_tokens: Tokens,
+    /// Whether every stated fact is asked for at the end of the load, in addition to what turns ask for.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub asks_at_end: bool,
+    /// The only profiles under which it runs; `*` matches any run of characters. Default: any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub profiles: Vec<String>,
+    /// Tokens of a tool call, in addition to its purpose and arguments.
+    #[serde(default)]
+    pub call_overhead_tokens: Tokens,
+    /// Tokens of an answer in later prompts, in addition to its billed output. Default: 0.
+    #[serde(default, skip_serializing_if = "is_none_of")]
+    pub answer_overhead_tokens: Tokens,
+    /// Tools whose results are files that can be read again by range.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub file_tools: Vec<String>,
+    /// Characters per token, for policies that count characters. Default: 4.
+    pub chars_per_token: Option<Decimal>,
+    /// The source of the items.
+    pub load: LoadSpec,
+}
+
+impl ScenarioFile {
+    /// Returns a scenario without turns, under a name.
+    pub fn named(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            about: String::new(),
+            sources: Vec::new(),
+            params: IndexMap::new(),
+            seed: 0,
+            recovery: RecoveryMode::default(),
+            trials: None,
+            refetch: Refetch::default(),
+            user_messages: None,
+            stable: Vec::new(),
+            unread_tokens: 0,
+            asks_at_end: false,
+            profiles: Vec::new(),
+            call_overhead_tokens: 0,
+            answer_overhead_tokens: 0,
+            file_tools: Vec::new(),
+            chars_per_token: None,
+            load: LoadSpec::Turns(Vec::new()),
+        }
+    }
+}
+
+/// Returns whether a flag is not set.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_no(flag: &bool) -> bool {
+    !flag
+}
+
+/// Returns whether it is 0.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_none_of(tokens: &Tokens) -> bool {
+    *tokens == 0
+}
+
+/// How the agent fetches what a prompt does not show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum RecoveryMode {
+    /// By probability: costs are expected values, and the history does not change.
+    #[default]
+    Expected,
+    /// By sampling: a sampled fetch enters the history as a request, a call and its result.
+    Sampled,
+}
+
+/// An item of the stable prefix.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct StableItem {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its size.
+    pub tokens: Tokens,
+}
+
+/// The source of a scenario's items.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum LoadSpec {
+    /// Written out.
+    Turns(Vec<TurnSpec>),
+    /// Several sessions, of one or of several users.
+    Sessions(Vec<SessionFile>),
+    /// Made from repeated patterns.
+    Generate(Generate),
+    /// Drawn at random: turns of every shape.
+    Random {
+        /// The number of user turns.
+        turns: u64,
+    },
+    /// Synthetic conversations with planted facts.
+    Conversation(Conversations),
+    /// Sessions over which a memory ages.
+    Aging(Box<AgingLoad>),
+    /// Chats of many sessions, and questions about what was said in them.
+    Chats(Box<ChatLoad>),
+    /// The sessions of projects, one after another, whose sources are fetched again.
+    History(Box<HistoryLoad>),
+    /// A recorded session.
+    Recorded {
+        /// The file, relative to the scenario's folder.
+        path: String,
+        /// Assumptions about what the recording does not contain.
+        #[serde(default)]
+        assume: Box<Assume>,
+    },
+}
+
+impl LoadSpec {
+    /// Returns whether it is of items, one after another, rather than of a world of its own.
+    pub fn is_of_items(&self) -> bool {
+        matches!(
+            self,
+            Self::Turns(_)
+                | Self::Sessions(_)
+                | Self::Generate(_)
+                | Self::Random { .. }
+                | Self::Recorded { .. }
+        )
+    }
+
+    /// Returns whether facts are planted in its items.
+    pub fn plants_facts(&self) -> bool {
+        let plants = |turns: &[TurnSpec]| {
+            turns
+                .iter()
+                .any(|it| !it.plants.is_empty() || it.calls.iter().any(|call| call.told().next().is_some()))
+        };
+        match self {
+            Self::Turns(turns) => plants(turns),
+            Self::Sessions(all) => all.iter().any(|it| plants(&it.turns)),
+            Self::Generate(made) => plants(&made.patterns),
+            _ => false,
+        }
+    }
+
+    /// Returns the files and folders that it reads, relative to the scenario's folder.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        let of_history = match self {
+            Self::History(load) => match &load.from {
+                HistorySource::Recorded(paths) => paths.as_slice(),
+                HistorySource::Generated(_) => &[],
+            },
+            _ => &[],
+        };
+        self.path().into_iter().chain(of_history.iter().map(String::as_str))
+    }
+
+    /// Returns the file that it is, relative to the scenario's folder.
+    pub fn path(&self) -> Option<&str> {
+        match self {
+            Self::Recorded { path, .. } => Some(path),
+            Self::Chats(load) => match &load.from {
+                ChatSource::LongMemEval { path } => Some(path),
+                ChatSource::Generated(_) => None,
+            },
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Turns as written, one by one or as patterns that repeat.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+use super::{Amount, PatternPlaces, is_no};
+use crate::policy::Preserve;
+use ctxsim_base::quantity::Tokens;
+
+/// Patterns of turns, one after the other: `scale` times each, or cut to `turns` turns.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Generate {
+    /// The number of user turns: the patterns are repeated as often as needed, then cut.
+    pub turns: Option<u64>,
+    /// How often each pattern is repeated before the next one begins.
+    pub scale: Option<u64>,
+    /// The random generator.
+    #[serde(default, skip_serializing_if = "PatternRandom::is_named")]
+    pub random: PatternRandom,
+    /// The patterns, in order; a turn of a pattern refers only to turns of the same pattern.
+    pub patterns: Vec<TurnSpec>,
+}
+
+/// The random generator of patterns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum PatternRandom {
+    /// Named streams: each turn's draws depend only on the seed and the turn's place.
+    #[default]
+    Named,
+    /// One splitmix64 sequence from the seed, drawn in the order of events, so that other programs can
+    /// reproduce the load in a few lines.
+    Splitmix64,
+}
+
+impl PatternRandom {
+    /// Returns whether it is `named`.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+    fn is_named(&self) -> bool {
+        *self == Self::Named
+    }
+}
+
+/// One turn, or a pattern of equal turns: a user message and everything up to the final answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct TurnSpec {
+    /// A name, for people.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The number of such turns in a row. Default: 1.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    pub times: u64,
+    /// Tokens of the user message.
+    pub user_tokens: Amount,
+    /// Tokens of the final answer.
+    pub answer_tokens: Amount,
+    /// How often its calls are repeated as a whole. Default: 1.
+    #[serde(default = "one_round", skip_serializing_if = "is_one_round")]
+    pub rounds: Amount,
+    /// Milliseconds from the start of each of its requests to the start of the response. Default: 0.
+    #[serde(default, skip_serializing_if = "Amount::is_silent")]
+    pub response_ms: Amount,
+    /// Milliseconds from the start of the answer's request to the next turn's first request. Default: 0.
+    #[serde(default, skip_serializing_if = "Amount::is_silent")]
+    pub gap_ms: Amount,
+    /// The tool calls, one request each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<ScriptedCall>,
+    /// Facts that the user states, by name; a fact stated before changes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plants: Vec<String>,
+    /// Whether the answer repeats the facts stated by this turn's user and results.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub repeats: bool,
+    /// Facts that the user asks for, as last stated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asks: Vec<String>,
+    /// What the final answer needs from this turn's own results; weights are normalised to 1.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub answer_needs: IndexMap<Level, f64>,
+    /// What later turns need from this turn; weights are normalised to 1.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub follow_up_needs: IndexMap<Level, f64>,
+    /// The same for turns without calls. Default: `follow_up_needs`.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub talk_needs: IndexMap<Level, f64>,
+    /// What this turn needs from an earlier one, at its start.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub revisits: Vec<Revisit>,
+}
+
+/// One tool call and its result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ScriptedCall {
+    /// A name, for people.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The tool.
+    pub tool: String,
+    /// The number of such calls in a row. Default: 1.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    pub times: u64,
+    /// The turns of its pattern in which it is made. Default: all.
+    pub turns: Option<PatternPlaces>,
+    /// Tokens of the model's text before the call, as its own item. Default: none.
+    #[serde(default, skip_serializing_if = "Amount::is_silent")]
+    pub text_tokens: Amount,
+    /// Tokens of the model's stated purpose.
+    #[serde(default)]
+    pub purpose_tokens: Amount,
+    /// Tokens of the arguments.
+    pub args_tokens: Amount,
+    /// The result's sizes.
+    pub result: ResultSizes,
+    /// Milliseconds from the start of its request to the start of the next one. Default: 0.
+    #[serde(default, skip_serializing_if = "Amount::is_silent")]
+    pub gap_ms: Amount,
+    /// Facts that its result states.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plants: Vec<String>,
+    /// Facts at the beginnings of equal parts of its result: a name, to which a number is appended, and how
+    /// many.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub spreads: IndexMap<String, u32>,
+    /// Why it may be needed again.
+    #[serde(default)]
+    pub preserve: Preserve,
+    /// Tokens needed to fetch it again, by level.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub recover: IndexMap<Level, Tokens>,
+}
+
+/// The sizes of a tool result in its renditions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ResultSizes {
+    /// As received.
+    pub raw: Amount,
+    /// The exact excerpt. Default: the size of the summary.
+    pub excerpt: Option<Amount>,
+    /// The summary. Default: `min(raw, 256)`.
+    pub summary: Option<Amount>,
+    /// The recovery handle. Default: `min(summary, 96)`.
+    pub handle: Option<Amount>,
+}
+
+/// How much of earlier evidence is needed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// Nothing.
+    #[default]
+    None,
+    /// The conclusion.
+    GlobalConclusion,
+    /// A handle to continue from.
+    ContinuationHandle,
+    /// A detail of a result.
+    LocalDetail,
+    /// An exact excerpt.
+    ExactEvidence,
+    /// The whole result.
+    RawContent,
+}
+
+impl ScriptedCall {
+    /// Returns the facts that its result states, each with its place if known.
+    pub fn told(&self) -> impl Iterator<Item = (String, Option<(u32, u32)>)> {
+        let spread = self.spreads.iter().flat_map(|(name, count)| {
+            (0..*count).map(move |nth| (format!("{name}.{}", nth + 1), Some((nth, *count))))
+        });
+        self.plants.iter().map(|it| (it.clone(), None)).chain(spread)
+    }
+}
+
+impl Level {
+    /// Every level, in ascending order.
+    pub const ALL: [Self; 6] = [
+        Self::None,
+        Self::GlobalConclusion,
+        Self::ContinuationHandle,
+        Self::LocalDetail,
+        Self::ExactEvidence,
+        Self::RawContent,
+    ];
+
+    /// Returns its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::GlobalConclusion => "global_conclusion",
+            Self::ContinuationHandle => "continuation_handle",
+            Self::LocalDetail => "local_detail",
+            Self::ExactEvidence => "exact_evidence",
+            Self::RawContent => "raw_content",
+        }
+    }
+}
+
+/// A need at the start of a turn for something from an earlier turn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Revisit {
+    /// A name, for people.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// How many turns back, from 1.
+    pub turns_back: u64,
+    /// How much is needed. Default: `exact_evidence`.
+    #[serde(default = "Revisit::default_level")]
+    pub level: Level,
+    /// Its probability, 0 to 1. Default: 1.
+    #[serde(default = "Revisit::default_weight")]
+    pub weight: f64,
+    /// Tokens needed to fetch it again. Default: the results' own numbers.
+    pub recover_tokens: Option<Tokens>,
+}
+
+impl Revisit {
+    /// The default of revisits: exact evidence.
+    fn default_level() -> Level {
+        Level::ExactEvidence
+    }
+
+    /// Certain.
+    fn default_weight() -> f64 {
+        1.0
+    }
+}
+
+/// Once.
+fn once() -> u64 {
+    1
+}
+
+/// One round.
+fn one_round() -> Amount {
+    Amount::Fixed(1)
+}
+
+/// Returns whether calls are made once.
+fn is_one_round(rounds: &Amount) -> bool {
+    *rounds == one_round()
+}
+
+/// Returns whether nothing is repeated.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_once(times: &u64) -> bool {
+    *times == 1
+}

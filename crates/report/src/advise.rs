@@ -1,0 +1,206 @@
+//! What the users of an agent should set: what the settings in force cost, the best others, and how far that holds.
+
+pub mod page;
+pub mod saved;
+mod table;
+
+use serde::Serialize;
+
+use ctxsim_engine::measure::month;
+pub use ctxsim_engine::measure::month::Basis;
+
+use super::Skipped;
+use crate::tune::{BlockPart, SplitBy, TunePart};
+use ctxsim_base::quantity::Tokens;
+use ctxsim_timeline::row::json::page;
+
+pub(super) use table::dollars;
+pub use table::{markdown, table};
+
+/// The schema; fields are added, never renamed without a new version.
+pub const SCHEMA: &str = "ctxsim.advice/1";
+
+/// Advice on the settings of each agent that recorded some sessions.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Advice {
+    pub schema: &'static str,
+    pub agents: Vec<AgentAdvice>,
+    /// Formats whose agent's settings are not known, with the number of sessions.
+    pub unknown: Vec<(String, usize)>,
+    /// What was named and takes no part.
+    pub skipped: Vec<Skipped>,
+}
+
+/// Advice on the settings of one agent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct AgentAdvice {
+    pub agent: String,
+    /// The oldest and the newest version in the logs; none where they name none.
+    pub versions: Option<[String; 2]>,
+    /// The number of sessions, of those the sub-agents', and of their requests.
+    pub sessions: usize,
+    /// The sessions of sub-agents among them.
+    pub sub_agents: usize,
+    pub requests: u64,
+    /// The number of projects; 0 where they are not known.
+    pub projects: usize,
+    /// What a month costs.
+    pub month: MonthCost,
+    /// The share of needed evidence that prompts hold as things are; none if nothing says what is needed.
+    pub evidence_kept: Option<f64>,
+    /// What a reader must know of the settings file; empty if there is nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// The settings in force.
+    pub in_force: Vec<InForce>,
+    /// How sessions were split into those that settings are chosen on and those that are held out; none if nothing was tried.
+    pub split: Option<SplitBy>,
+    /// The advice; none is to keep everything.
+    pub advised: Option<Candidate>,
+    /// Why nothing is advised, in a sentence.
+    pub reason: Option<String>,
+    /// The best that was rejected, where nothing is advised.
+    pub rejected: Option<Candidate>,
+    /// What to paste, and where.
+    pub paste: Vec<Paste>,
+    /// What to heed when pasting: what outranks it, and which version has it.
+    pub heed: Vec<String>,
+    /// Short and long cache lifetimes.
+    pub lifetimes: Vec<Lifetimes>,
+    /// Everything that was tried, the cheapest first.
+    pub tried: Vec<Candidate>,
+    /// Settings that were not tried, with the reasons.
+    pub left_out: Vec<UntriedSetting>,
+    /// What only the agent's maintainers can change.
+    pub wishes: Vec<Candidate>,
+}
+
+/// What a month of sessions costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct MonthCost {
+    /// US dollars with the settings in force; none if a price is unknown.
+    pub usd: Option<f64>,
+    /// How it comes about.
+    pub basis: Basis,
+    /// Days from the first request to the last.
+    pub days: Option<f64>,
+}
+
+/// A setting in force.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InForce {
+    pub key: String,
+    /// What it decides.
+    pub about: String,
+    pub value: String,
+    /// Who says so.
+    pub from: From,
+    /// The variable of the environment by which the file says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variable: Option<String>,
+}
+
+/// Who says which value is in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum From {
+    /// The logs show it; who set it is unknown.
+    Log,
+    /// The settings file that was given.
+    File,
+    /// Neither, so it is the agent's default.
+    Default,
+}
+
+/// Settings that were tried together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Candidate {
+    /// The settings: `key=value`; of a wish, what it would do.
+    pub set: Vec<String>,
+    /// US dollars a month.
+    pub usd_month: Option<f64>,
+    /// US dollars saved a month; negative if it costs more.
+    pub saved_month: Option<f64>,
+    /// The relative change in cost over all sessions.
+    pub change: Option<f64>,
+    /// Its 95% interval: the widest of those over sessions, projects and blocks of time.
+    pub interval: Option<[f64; 2]>,
+    /// The change at the lower and at the upper end of what is assumed of recovery.
+    pub ends: Option<[f64; 2]>,
+    /// By how much recovery may cost more than assumed until nothing is saved; none if it adds no recovery.
+    pub recovery_factor: Option<f64>,
+    /// The share of needed evidence that it keeps.
+    pub evidence_kept: Option<f64>,
+    /// The lower end of that share's interval.
+    pub evidence_low: Option<f64>,
+    /// Its results on the sessions that settings are chosen on (the older ones, where times are known), and on those held out.
+    pub by_time: Vec<TunePart>,
+    /// With five projects or more, of what is advised or was rejected last: its results on all sessions, and those of each project under what
+    /// is chosen anew without it.
+    pub by_project: Vec<TunePart>,
+    /// Of what is advised or was rejected last: the projects and the blocks of time that the limits on what was held out rest on.
+    pub held_out_blocks: Vec<BlockPart>,
+    /// The same of what each project comes to.
+    pub by_project_blocks: Vec<BlockPart>,
+    /// Where blocks are too few to tell how they differ.
+    pub cautions: Vec<String>,
+    /// What else it changes.
+    pub effects: Vec<String>,
+    /// Why it is no advice.
+    pub why_not: Option<String>,
+}
+
+/// What to paste, and where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Paste {
+    /// The place.
+    pub at: String,
+    /// The place of one project, if there is one.
+    pub project: Option<String>,
+    pub text: String,
+}
+
+/// Cache entries of one lane, short-lived against long-lived.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Lifetimes {
+    /// Whose sessions.
+    pub lane: &'static str,
+    pub sessions: usize,
+    /// US dollars a month with short and with long lifetimes.
+    pub usd_month: [Option<f64>; 2],
+    /// Tokens that are written with short lifetimes.
+    pub written_tokens: Tokens,
+    /// Of these: tokens that are written again only because an entry expired that a long lifetime keeps.
+    pub rewritten_tokens: Tokens,
+    pub share: f64,
+    /// The share from which a long lifetime is cheaper; none where prices do not tell.
+    pub break_even: Option<f64>,
+    /// The relative change in cost from short to long, and its 95% interval.
+    pub change: Option<f64>,
+    pub interval: Option<[f64; 2]>,
+}
+
+/// A setting that was not tried.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UntriedSetting {
+    pub key: String,
+    /// Why.
+    pub reason: String,
+}
+
+impl Advice {
+    /// Returns it as one JSON document.
+    ///
+    /// # Errors
+    /// A value that JSON cannot hold.
+    pub fn document(&self) -> Result<String, serde_json::Error> {
+        page(self)
+    }
+}
+
+impl MonthCost {
+    /// Says how the costs of a month come about.
+    pub fn words(&self) -> String {
+        month::words(self.basis, self.days)
+    }
+}

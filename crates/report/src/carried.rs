@@ -1,0 +1,296 @@
+//! What fills the prompts of recorded sessions and what carrying it costs: by tool, and the most expensive items.
+
+use std::fmt::Write as _;
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use super::Skipped;
+use ctxsim_base::grid::numbers::{self, NONE, or_none, percent, thousands};
+use ctxsim_base::grid::prose::{wrap, wrap_all};
+use ctxsim_base::grid::terminal::{DrawnTable, draw, hidden_note};
+use ctxsim_base::grid::{self, Grid, Of};
+use ctxsim_base::quantity::Tokens;
+use ctxsim_engine::measure::carried::CarriedItem;
+use ctxsim_timeline::row::json::page;
+use ctxsim_timeline::row::{Value, group};
+use ctxsim_timeline::{Kind, Timeline};
+
+/// The number of items listed per session.
+const SHOWN: usize = 10;
+/// The most characters shown of an item's subject.
+const ABOUT: usize = 48;
+
+/// Explanations of the columns.
+const NOTES: [&str; 4] = [
+    "tokens: each item counted once. mean resent: how many later requests sent an item again, on average.",
+    "entering USD: cost of the first request that sent the items. carrying USD: cost of all later requests. \
+        Both price the billed cache reads and writes, without output.",
+    "% of input: entering plus carrying USD, as a share of their total.",
+    "% never needed: share of these results' tokens that no later call was seen to need; – where unknown.",
+];
+
+/// The name of the total row.
+const TOTAL: &str = "total";
+
+/// What fills the prompts of one session.
+#[derive(Clone, Debug, Serialize)]
+pub struct PromptFill {
+    pub session: String,
+    /// The profile whose prices are used.
+    pub profile: String,
+    /// By tool, or by kind for items other than tool results; the most expensive first.
+    pub by_tool: Vec<CarriedShare>,
+    /// The items that cost most to carry.
+    pub items: Vec<CarriedRow>,
+}
+
+/// Totals of the items of one tool or kind.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct CarriedShare {
+    /// The tool, or the kind.
+    pub what: String,
+    pub items: u64,
+    /// Their tokens, each once.
+    pub tokens: Tokens,
+    /// How many times they were sent again, over all of them.
+    pub resent: u64,
+    /// The cost of their first requests, in US dollars.
+    pub entered_usd: f64,
+    /// The cost of sending them again.
+    pub carried_usd: f64,
+    /// Of the results' tokens: those that no later call needed; `None` if needs are unknown.
+    pub never_needed_tokens: Option<Tokens>,
+}
+
+/// An item that is expensive to carry.
+#[derive(Clone, Debug, Serialize)]
+pub struct CarriedRow {
+    /// The tool, or the kind.
+    pub what: String,
+    /// Its subject: the input of its call, or its beginning.
+    pub about: String,
+    /// The turn in which it entered, from 1.
+    pub turn: u32,
+    /// The first request that sent it, from 1.
+    pub request: u32,
+    pub tokens: Tokens,
+    /// How many further requests sent it again.
+    pub resent: u32,
+    /// The cost of sending it again, in US dollars.
+    pub carried_usd: f64,
+    /// Whether a later call needed it, or none if that is not known.
+    pub is_needed: Option<bool>,
+}
+
+impl PromptFill {
+    /// Adds up items and lists the most expensive ones.
+    pub fn new(session: &str, profile: &str, timeline: &Timeline, items: &[CarriedItem]) -> Self {
+        let mut dearest: Vec<&CarriedItem> = items.iter().filter(|it| it.kind != Kind::System).collect();
+        dearest.sort_by(|one, other| other.carried_usd.total_cmp(&one.carried_usd));
+        let rows = dearest.into_iter().take(SHOWN).map(|it| CarriedRow {
+            what: what(timeline, it),
+            about: about(timeline, it),
+            turn: it.turn_ix + 1,
+            request: it.first + 1,
+            tokens: it.tokens,
+            resent: it.resent,
+            carried_usd: it.carried_usd,
+            is_needed: it.is_needed,
+        });
+        Self {
+            session: session.to_owned(),
+            profile: profile.to_owned(),
+            by_tool: CarriedShare::by_tool(timeline, items),
+            items: rows.collect(),
+        }
+    }
+}
+
+impl CarriedShare {
+    /// Adds up the items of a session by tool or kind, the most expensive first.
+    pub fn by_tool(timeline: &Timeline, items: &[CarriedItem]) -> Vec<Self> {
+        together(items.iter().map(|it| Self {
+            what: what(timeline, it),
+            items: 1,
+            tokens: it.tokens,
+            resent: it.resent.into(),
+            entered_usd: it.entered_usd,
+            carried_usd: it.carried_usd,
+            never_needed_tokens: it.is_needed.map(|needed| if needed { 0 } else { it.tokens }),
+        }))
+    }
+
+    /// Returns it with its costs so many times.
+    pub(super) fn times(&self, times: f64) -> Self {
+        Self { entered_usd: self.entered_usd * times, carried_usd: self.carried_usd * times, ..self.clone() }
+    }
+
+    /// Returns what sending the items cost, in US dollars.
+    pub fn usd(&self) -> f64 {
+        self.entered_usd + self.carried_usd
+    }
+
+    fn add(&mut self, more: &Self) {
+        self.items += more.items;
+        self.tokens += more.tokens;
+        self.resent += more.resent;
+        self.entered_usd += more.entered_usd;
+        self.carried_usd += more.carried_usd;
+        if let Some(tokens) = more.never_needed_tokens {
+            *self.never_needed_tokens.get_or_insert(0) += tokens;
+        }
+    }
+}
+
+/// Returns the name of an item: its tool where it is a result, else its kind.
+fn what(timeline: &Timeline, item: &CarriedItem) -> String {
+    let row = &timeline.spine.items[item.item as usize];
+    let tool = timeline.spine.tools.get_index(usize::from(row.tool)).map_or("", String::as_str);
+    match item.kind {
+        Kind::ToolResult if !tool.is_empty() => tool.to_owned(),
+        Kind::System => "system prompt and tools".to_owned(),
+        Kind::ToolSchema => "tool schemas".to_owned(),
+        Kind::User => "user messages".to_owned(),
+        Kind::Assistant => "answers".to_owned(),
+        Kind::Reasoning => "reasoning".to_owned(),
+        Kind::ToolCall => "tool calls".to_owned(),
+        Kind::ToolResult => "tool results".to_owned(),
+        Kind::Summary => "summaries".to_owned(),
+        Kind::Memory => "memory".to_owned(),
+        Kind::Approval => "approvals".to_owned(),
+    }
+}
+
+/// Returns what an item's call asked for, or the item's beginning, on one line; for a path, its end.
+fn about(timeline: &Timeline, item: &CarriedItem) -> String {
+    let row = &timeline.spine.items[item.item as usize];
+    let text = match item.kind {
+        Kind::ToolResult => timeline.texts.of(row.pair),
+        _ => timeline.texts.of(item.item),
+    };
+    let text = text.unwrap_or_default();
+    let arguments: Option<IndexMap<String, serde_json::Value>> = serde_json::from_str(text).ok();
+    let asked = arguments.and_then(|it| it.values().find_map(|value| value.as_str().map(str::to_owned)));
+    let line = asked.as_deref().unwrap_or(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    let n = line.chars().count();
+    if n <= ABOUT {
+        return line;
+    }
+    if line.contains('/') && !line.contains(' ') {
+        return std::iter::once('…').chain(line.chars().skip(n + 1 - ABOUT)).collect();
+    }
+    line.chars().take(ABOUT - 1).chain(std::iter::once('…')).collect()
+}
+
+/// Returns sessions as one JSON document.
+///
+/// # Errors
+/// A value that JSON cannot hold.
+pub fn json(sessions: &[PromptFill], skipped: &[Skipped]) -> Result<String, serde_json::Error> {
+    let (by_tool, skipped, sessions) = (together(each(sessions)), Value::of(skipped), Value::of(sessions));
+    page(
+        &group! { "schema": "ctxsim.carried/1", "by_tool": Value::of(&by_tool), "skipped": skipped, "sessions": sessions },
+    )
+}
+
+/// Adds up the tools of all sessions, the most expensive first.
+pub(super) fn together(shares: impl Iterator<Item = CarriedShare>) -> Vec<CarriedShare> {
+    let mut all: IndexMap<String, CarriedShare> = IndexMap::new();
+    for share in shares {
+        let what = share.what.clone();
+        all.entry(what.clone())
+            .or_insert_with(|| CarriedShare { what, ..CarriedShare::default() })
+            .add(&share);
+    }
+    let mut all: Vec<CarriedShare> = all.into_values().collect();
+    all.sort_by(|one, other| other.usd().total_cmp(&one.usd()));
+    all
+}
+
+/// Returns what each session has, by tool.
+fn each(sessions: &[PromptFill]) -> impl Iterator<Item = CarriedShare> {
+    sessions.iter().flat_map(|it| it.by_tool.iter().cloned())
+}
+
+/// Returns sessions for people: all of them by tool, then the most expensive items.
+pub fn tables(sessions: &[PromptFill], skipped: &[Skipped], width: Option<usize>) -> String {
+    let mut text = String::new();
+    let title = match sessions {
+        [only] => format!("{} · {}", only.session, only.profile),
+        all => format!("{} sessions, {}", thousands(all.len() as u64), prices_of(all)),
+    };
+    let skipped = match skipped.len() {
+        0 => String::new(),
+        n => format!("; {} skipped: {}", thousands(n as u64), Skipped::counted(skipped)),
+    };
+    let by_tool = shares(&together(each(sessions)), width);
+    wrap(&format!("{title}{skipped}"), "", width, &mut text);
+    let _ = writeln!(text, "{}\n", by_tool.text);
+    let mut rows: Vec<(&str, &CarriedRow)> =
+        sessions.iter().flat_map(|of| of.items.iter().map(|it| (of.session.as_str(), it))).collect();
+    rows.sort_by(|one, other| other.1.carried_usd.total_cmp(&one.1.carried_usd));
+    rows.truncate(SHOWN);
+    let items = dearest(&rows, sessions.len() > 1, width);
+    let _ = writeln!(text, "Most expensive items to carry\n{}", items.text);
+    text.push('\n');
+    wrap_all(NOTES, "Note: ", width, &mut text);
+    wrap_all(hidden_note(by_tool.hidden.into_iter().chain(items.hidden)), "Note: ", width, &mut text);
+    text
+}
+
+/// Describes the prices used.
+fn prices_of(sessions: &[PromptFill]) -> String {
+    match sessions.first().filter(|first| sessions.iter().all(|it| it.profile == first.profile)) {
+        Some(first) => format!("at the prices of {}", first.profile),
+        None => "each at its own model's prices".to_owned(),
+    }
+}
+
+fn shares(shares: &[CarriedShare], width: Option<usize>) -> DrawnTable {
+    let all: f64 = shares.iter().map(|it| it.entered_usd + it.carried_usd).sum();
+    let decimals = numbers::decimals(all);
+    let part = |it: f64| percent(if all > 0.0 { it / all } else { 0.0 });
+    let unneeded = |it: &CarriedShare| Some(it.never_needed_tokens? as f64 / it.tokens.max(1) as f64);
+    let columns: [Of<'_, &CarriedShare>; 8] = [
+        ("what", &|it| it.what.clone()),
+        ("items", &|it| thousands(it.items)),
+        ("tokens", &|it| thousands(it.tokens)),
+        ("mean resent", &|it| numbers::fixed(it.resent as f64 / it.items.max(1) as f64, 1)),
+        ("entering USD", &|it| numbers::fixed(it.entered_usd, decimals)),
+        ("carrying USD", &|it| numbers::fixed(it.carried_usd, decimals)),
+        ("% of input", &|it| part(it.entered_usd + it.carried_usd)),
+        ("% never needed", &|it| or_none(unneeded(it), percent)),
+    ];
+    let total = (shares.len() > 1).then(|| total(shares));
+    let rows: Vec<&CarriedShare> = shares.iter().chain(&total).collect();
+    let grid = Grid::of("", 1, &rows, &columns);
+    draw(&grid.leaving(&["entering USD", "items", "mean resent"]), width)
+}
+
+/// Adds up all rows. Needs exist only for tool results, so a share of all tokens would mean nothing.
+fn total(shares: &[CarriedShare]) -> CarriedShare {
+    let mut all = CarriedShare { what: TOTAL.to_owned(), ..CarriedShare::default() };
+    shares.iter().for_each(|it| all.add(it));
+    CarriedShare { never_needed_tokens: None, ..all }
+}
+
+fn dearest(rows: &[(&str, &CarriedRow)], names_session: bool, width: Option<usize>) -> DrawnTable {
+    let decimals = numbers::decimals(rows.first().map_or(0.0, |it| it.1.carried_usd));
+    let place = |session: &str, it: &CarriedRow| {
+        let at = format!("turn {}, request {}", it.turn, it.request);
+        if names_session { format!("{session}, {at}") } else { at }
+    };
+    let needed = |it: bool| if it { "yes" } else { "no" };
+    let columns: [Of<'_, (&str, &CarriedRow)>; 7] = [
+        ("about", &|(_, it)| it.about.clone()),
+        ("what", &|(_, it)| it.what.clone()),
+        ("place", &|(session, it)| place(session, it)),
+        ("tokens", &|(_, it)| thousands(it.tokens)),
+        ("resent", &|(_, it)| thousands(it.resent.into())),
+        ("carrying USD", &|(_, it)| numbers::fixed(it.carried_usd, decimals)),
+        ("needed", &|(_, it)| it.is_needed.map_or(NONE, needed).to_owned()),
+    ];
+    let grid = Grid::of("", 1, rows, &columns);
+    draw(&grid.with(grid::CellKind::Excerpt, &[0]).leaving(&["resent"]), width)
+}

@@ -1,0 +1,308 @@
+//! Shares of planted facts found, as a line for each policy, with the bounds that hold its mean with 95% confidence.
+
+use serde::Serialize;
+
+use super::axis::Axis;
+use super::ink;
+use super::legend;
+use super::names::{PolicyLabel, PolicyLabels};
+use super::scene::{Anchor, LINE, Path, Scene, SceneText, WIDTH, fit, line, shape, width};
+use super::{ChartData, Picture};
+use ctxsim_base::grid::Grid;
+use ctxsim_base::grid::numbers::NONE;
+use ctxsim_engine::measure::Statistic;
+use ctxsim_engine::take::{Curve, CurvePlaces, Curves, Run};
+
+/// What a run must have for such a chart.
+pub(super) const NEEDS: &str = "a load that plants facts";
+/// What a run must have for a chart by session.
+pub(super) const NEEDS_SESSIONS: &str = "a load of many sessions";
+/// What a run must have for a chart by lag.
+pub(super) const NEEDS_HISTORIES: &str = "a load of a project's sessions";
+/// The least room for the name of a place.
+const LABEL: f64 = 26.0;
+/// How high the frame is.
+const HEIGHT: f64 = 230.0;
+
+/// Shares of facts found, from 0 to 1, as lines over places.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CurveLines {
+    /// What the places are.
+    pub axis: CurvePlaces,
+    /// What it shows.
+    pub title: String,
+    /// Of what, and under which profile.
+    pub subject: String,
+    /// The places, in order.
+    pub places: Vec<String>,
+    pub lines: Vec<CurveLine>,
+}
+
+/// A policy, and a number for each place that has one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CurveLine {
+    pub policy: PolicyLabel,
+    /// Its name, with whether it stopped.
+    pub name: String,
+    /// Whether it is another definition of what a line shows, to stand beside it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_beside: bool,
+    pub numbers: Vec<Option<Statistic>>,
+}
+
+/// Returns the charts by depth.
+pub fn by_depth(source: &ChartData<'_>) -> Vec<CurveLines> {
+    all(source, CurvePlaces::Depth)
+}
+
+/// Returns the charts by length.
+pub fn by_length(source: &ChartData<'_>) -> Vec<CurveLines> {
+    all(source, CurvePlaces::Length)
+}
+
+/// Returns the charts of ageing memories, by session.
+pub fn by_session(source: &ChartData<'_>) -> Vec<CurveLines> {
+    all(source, CurvePlaces::Session)
+}
+
+/// Returns the charts of histories, by lag.
+pub fn by_lag(source: &ChartData<'_>) -> Vec<CurveLines> {
+    all(source, CurvePlaces::Lag)
+}
+
+/// Returns the curves of what worlds found, over places of some kind.
+fn all(source: &ChartData<'_>, axis: CurvePlaces) -> Vec<CurveLines> {
+    let runs: Vec<&Run> = source.report.runs.iter().collect();
+    let names = PolicyLabels::new(source.report);
+    let all = ctxsim_worlds::findings().flat_map(|it| (it.curves)(&runs));
+    let shown = all.filter(|it| it.axis == axis && !it.places.is_empty());
+    let mut drawn: Vec<(CurveLines, Vec<String>)> = Vec::new();
+    for one in shown.map(|it| CurveLines::new(it, &names)) {
+        // What prices do not move is drawn once for all of them.
+        match drawn.iter_mut().find(|(it, _)| it.is_alike(&one)) {
+            Some((_, subjects)) => subjects.push(one.subject),
+            None => {
+                let subjects = vec![one.subject.clone()];
+                drawn.push((one, subjects));
+            }
+        }
+    }
+    drawn.into_iter().map(|(it, subjects)| CurveLines { subject: joined(&subjects), ..it }).collect()
+}
+
+/// Names several subjects in one; what they begin with is said once.
+fn joined(subjects: &[String]) -> String {
+    let (first, more) = (&subjects[0], &subjects[1..]);
+    let Some((load, _)) = first.split_once(UNDER) else { return subjects.join(", ") };
+    let front = format!("{load}{UNDER}");
+    match more.iter().map(|it| it.strip_prefix(&front)).collect::<Option<Vec<_>>>() {
+        Some(profiles) if !profiles.is_empty() => format!("{first} and {}", profiles.join(" and ")),
+        _ => subjects.join(", "),
+    }
+}
+
+/// What stands between a load and its profile.
+const UNDER: &str = " under ";
+
+fn axis_name(places: CurvePlaces) -> &'static str {
+    match places {
+        CurvePlaces::Depth => "depth of the fact; an empty quarter counts as 0, as published",
+        CurvePlaces::Length => "messages of the conversation",
+        CurvePlaces::Session => "session",
+        CurvePlaces::Lag => "sessions since the last fetch",
+    }
+}
+
+/// Returns what the numbers over places are.
+fn number_name(places: CurvePlaces) -> &'static str {
+    match places {
+        CurvePlaces::Depth | CurvePlaces::Length => "share of facts found",
+        CurvePlaces::Session => "score",
+        CurvePlaces::Lag => "share",
+    }
+}
+
+impl CurveLines {
+    /// Makes a chart of curves.
+    fn new(curves: Curves, names: &PolicyLabels) -> Self {
+        let Curves { axis, title, subject, places, curves } = curves;
+        let line = |it: Curve| CurveLine {
+            policy: names.of(&it.policy),
+            name: it.name,
+            is_beside: it.is_beside,
+            numbers: it.numbers,
+        };
+        Self { axis, title, subject, places, lines: curves.into_iter().map(line).collect() }
+    }
+
+    /// Returns whether another chart shows the same lines on the same load.
+    fn is_alike(&self, other: &Self) -> bool {
+        let load = |it: &Self| it.subject.split(UNDER).next().map(str::to_owned);
+        let is_same = self.axis == other.axis && self.title == other.title && self.places == other.places;
+        is_same && load(self) == load(other) && self.lines == other.lines
+    }
+
+    /// Draws a line with its points; where there are few lines, over the band of its bounds.
+    fn draw(&self, scene: &mut Scene, line_of: &CurveLine, place: impl Fn(usize) -> f64, up: &Axis) {
+        let nth = line_of.policy.nth;
+        let known = line_of.known().map(|(at, it)| ([place(at), up.at(it.mean)], at, it));
+        let known: Vec<([f64; 2], usize, Statistic)> = known.collect();
+        let stroke = legend::stroke(nth, line(known.iter().map(|it| it.0)));
+        scene.add(if line_of.is_beside { stroke.dashed(Some("2 4".to_owned())) } else { stroke });
+        let is_banded = self.lines.len() <= MOST_BANDS;
+        for (at, place, number) in known {
+            let bounds = number.ci95.filter(|_| is_banded && !line_of.is_beside).map(|[low, high]| {
+                let d = line([[at[0], up.at(low.max(0.0))], [at[0], up.at(high.min(1.0))]]);
+                Path::drawn(d, ink::policy(nth), 5.0).faded(0.3).into()
+            });
+            let label = format!("{}, {}: {}", line_of.name, self.places[place], said(Some(&number)));
+            let dot = if line_of.is_beside {
+                Path::filled(shape(0, at, 2.0), ink::policy(nth))
+            } else {
+                legend::point(nth, at, 3.5)
+            };
+            let marks = bounds.into_iter().chain([dot.into()]);
+            scene.spot_of(vec![line_of.policy.name.clone(), line_of.name.clone()], label, marks.collect());
+        }
+    }
+
+    /// Writes the lines' names beside their ends, lines of the same end in one, none over another.
+    fn draw_names(&self, scene: &mut Scene, x: f64, up: &Axis, [top, bottom]: [f64; 2]) {
+        let ends = self.lines.iter().filter(|it| !it.is_beside);
+        let ends = ends.filter_map(|it| Some((up.at(it.known().last()?.1.mean), it)));
+        let mut ends: Vec<(f64, &CurveLine)> = ends.collect();
+        ends.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let n = ends.len() as f64;
+        let pitch = ((bottom - top) / n.max(1.0)).min(LINE - 2.0);
+        let mut last = top - pitch;
+        for (nth, (y, it)) in ends.into_iter().enumerate() {
+            let most = bottom - pitch * (n - nth as f64 - 1.0);
+            let at = y.max(last + pitch).min(most);
+            last = at;
+            // A line that ends before the last place has its name beside it, and nothing that leads there.
+            if it.numbers.last().is_some_and(Option::is_some) {
+                scene.add(Path::drawn(line([[x + 2.0, y], [x + 9.0, at]]), ink::policy(it.policy.nth), 1.0));
+            }
+            scene.add(legend::point(it.policy.nth, [x + 14.0, at], 3.5));
+            scene.add(SceneText::new(x + 21.0, at + 4.5, fit(&it.short(), WIDTH - x - 21.0)));
+        }
+    }
+}
+
+/// Of more lines, bounds would lie over one another; the numbers have them.
+const MOST_BANDS: usize = 4;
+/// How much room names beside lines take.
+const NAMES: f64 = 138.0;
+
+impl CurveLine {
+    /// Returns its numbers with their places, where there are any.
+    fn known(&self) -> impl Iterator<Item = (usize, Statistic)> + '_ {
+        self.numbers.iter().enumerate().filter_map(|(at, it)| Some((at, (*it)?)))
+    }
+
+    /// Returns its name with the policy's label.
+    fn short(&self) -> String {
+        self.name.replacen(&self.policy.name, &self.policy.label, 1)
+    }
+}
+
+/// Parts words that do not fit at their last space.
+fn in_two(words: &str, most: f64) -> Vec<&str> {
+    match words.rsplit_once(' ') {
+        Some((head, tail)) if width(words) > most => vec![head, tail],
+        _ => vec![words],
+    }
+}
+
+/// Writes a number with what it is sure to.
+fn said(number: Option<&Statistic>) -> String {
+    match number.map(|it| (it.mean, it.reach())) {
+        Some((mean, Some(reach))) => format!("{mean:.3} ± {reach:.3}"),
+        Some((mean, None)) => format!("{mean:.3}"),
+        None => NONE.to_owned(),
+    }
+}
+
+impl Picture for CurveLines {
+    fn title(&self) -> String {
+        self.title.clone()
+    }
+
+    fn subject(&self) -> String {
+        self.subject.clone()
+    }
+
+    fn summary(&self) -> String {
+        let ends = |it: &CurveLine| {
+            let known =
+                it.numbers.iter().zip(&self.places).filter_map(|(it, place)| Some((place, (*it)?.mean)));
+            let known: Vec<(&String, f64)> = known.collect();
+            match (known.first(), known.last()) {
+                (Some((from, first)), Some((to, last))) if known.len() > 1 => {
+                    format!("{} {first:.3} at {from}, {last:.3} at {to}", it.name)
+                }
+                (Some((from, first)), _) => format!("{} {first:.3} at {from}", it.name),
+                _ => format!("{} has none", it.name),
+            }
+        };
+        let said: Vec<String> = self.lines.iter().map(ends).collect();
+        let number = number_name(self.axis);
+        format!("{}{}: {}.", number[..1].to_uppercase(), &number[1..], said.join("; "))
+    }
+
+    fn table(&self) -> Grid {
+        let columns: Vec<&str> =
+            ["policy"].into_iter().chain(self.places.iter().map(String::as_str)).collect();
+        let rows = self.lines.iter().map(|it| {
+            [it.name.clone()]
+                .into_iter()
+                .chain(it.numbers.iter().map(|it| said(it.as_ref())))
+                .collect::<Vec<_>>()
+        });
+        Grid::new("", 1, &columns, rows)
+    }
+
+    fn scene(&self) -> Scene {
+        let mut scene = Scene::new(0.0);
+        let (top, left, right) = (36.0, 40.0, WIDTH - NAMES);
+        let bottom = top + HEIGHT;
+        let up = Axis::new(0.0, 1.0, [bottom, top], 5.0);
+        let bounds = if self.lines.len() <= MOST_BANDS { " (shaded: 95%)" } else { "" };
+        up.beside(&mut scene, [left, right], &format!("{}{bounds}", number_name(self.axis)), |it| {
+            format!("{it:.1}")
+        });
+        let pitch = (right - left) / self.places.len().max(1) as f64;
+        let middle = |at: usize| left + (at as f64 + 0.5) * pitch;
+        let mut foot = bottom;
+        // Where places lie close together, not each has room for its name.
+        let every = (LABEL / pitch).ceil().max(1.0) as usize;
+        let pitch_of_names = pitch * every as f64;
+        for (at, name) in self.places.iter().enumerate().step_by(every) {
+            for (nth, part) in in_two(name, pitch_of_names - 4.0).into_iter().enumerate() {
+                let y = bottom + 15.0 + LINE * nth as f64;
+                scene.add(
+                    SceneText::new(middle(at), y, fit(part, pitch_of_names - 4.0))
+                        .anchored(Anchor::Middle)
+                        .faint(),
+                );
+                foot = y.max(foot);
+            }
+        }
+        let across = SceneText::new(WIDTH / 2.0, foot + LINE, axis_name(self.axis));
+        scene.add(across.anchored(Anchor::Middle));
+        for it in &self.lines {
+            self.draw(&mut scene, it, middle, &up);
+        }
+        self.draw_names(&mut scene, middle(self.places.len().saturating_sub(1)), &up, [top, bottom]);
+        let foot = self.lines.iter().find(|line| line.is_beside).map_or(foot, |it| {
+            let words = it.name.split_once(": ").map_or(it.name.as_str(), |it| it.1);
+            scene.add(
+                SceneText::new(left, foot + 2.0 * LINE, fit(&format!("dotted: {words}"), WIDTH - left))
+                    .faint(),
+            );
+            foot + LINE
+        });
+        scene.height = foot + LINE + 29.0;
+        scene
+    }
+}

@@ -1,0 +1,175 @@
+//! Changes with their intervals, a line each, around the line of no change.
+
+use serde::Serialize;
+
+use super::Picture;
+use super::axis::Axis;
+use super::ink;
+use super::scene::{
+    Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, fit, line, rectangle, shape, width,
+};
+use crate::page::Tone;
+use ctxsim_base::grid::Grid;
+use ctxsim_base::grid::numbers::{interval, or_none, signed};
+
+/// The most lines that are drawn; the numbers have the others.
+const MOST: usize = 24;
+/// Larger increases are drawn at the edge, with their number.
+const EDGE: f64 = 2.0;
+/// How much wider bold words are.
+const BOLD: f64 = 1.1;
+/// How high what is below a name is.
+const BODY: f64 = 14.0;
+
+/// Changes around no change.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Forest {
+    /// What it shows.
+    pub title: String,
+    /// Of what.
+    pub subject: String,
+    /// What no change is.
+    pub base: String,
+    /// What its lines are.
+    pub of: &'static str,
+    /// The lines, the most important first.
+    pub lines: Vec<ForestLine>,
+}
+
+/// A change.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ForestLine {
+    /// Of what.
+    pub name: String,
+    /// The relative change: −0.1 is a tenth less.
+    pub change: f64,
+    /// Its 95% interval, if it is known.
+    pub interval: Option<[f64; 2]>,
+    /// Whether it is a difference of shares, in percentage points.
+    pub is_points: bool,
+    /// What else there is to say, in a few words.
+    pub says: String,
+    /// Whether it is for the better, for the worse, or not known.
+    pub tone: Tone,
+}
+
+impl ForestLine {
+    /// Makes a change in cost: it is for the better where the whole interval is below nothing.
+    pub fn of_cost(name: String, change: f64, interval: Option<[f64; 2]>, says: String) -> Self {
+        let [low, high] = interval.unwrap_or([change; 2]);
+        let tone = match (high < 0.0, low > 0.0) {
+            (true, _) => Tone::Better,
+            (_, true) => Tone::Worse,
+            _ => Tone::Plain,
+        };
+        Self { name, change, interval, is_points: false, says, tone }
+    }
+
+    /// Returns the change as people read it.
+    fn written(&self) -> String {
+        let change = signed(self.change);
+        if self.is_points { change.replace('%', " pp") } else { change }
+    }
+
+    fn ink(&self) -> ink::Ink {
+        match self.tone {
+            Tone::Plain => ink::FAINT,
+            Tone::Better => ink::policy(2),
+            Tone::Worse => ink::policy(1),
+        }
+    }
+
+    fn told(&self) -> String {
+        let ends = self.interval.map_or_else(String::new, |it| format!(" (95% interval {}%)", interval(it)));
+        let says = if self.says.is_empty() { String::new() } else { format!(", {}", self.says) };
+        format!("{}: {}{ends}{says}", self.name, self.written())
+    }
+}
+
+impl Forest {
+    fn shown(&self) -> &[ForestLine] {
+        &self.lines[..self.lines.len().min(MOST)]
+    }
+
+    /// Returns the least and the largest number drawn, nothing included.
+    fn ends(&self) -> [f64; 2] {
+        let all = self
+            .shown()
+            .iter()
+            .flat_map(|it| it.interval.unwrap_or([it.change; 2]).into_iter().chain([it.change]));
+        all.fold([-0.01, 0.01], |[low, high]: [f64; 2], it| [low.min(it.max(-1.0)), high.max(it.min(EDGE))])
+    }
+}
+
+impl Picture for Forest {
+    fn title(&self) -> String {
+        self.title.clone()
+    }
+
+    fn subject(&self) -> String {
+        self.subject.clone()
+    }
+
+    fn summary(&self) -> String {
+        let told: Vec<String> = self.shown().iter().map(ForestLine::told).collect();
+        format!("{}.", told.join("; "))
+    }
+
+    fn table(&self) -> Grid {
+        let rows = self.lines.iter().map(|it| {
+            let ends = or_none(it.interval, |it| format!("{}%", interval(it)));
+            vec![it.name.clone(), it.written(), ends, it.says.clone()]
+        });
+        Grid::new("", 1, &[self.of, "change", "95% interval", ""], rows)
+    }
+
+    fn scene(&self) -> Scene {
+        let mut scene = Scene::new(0.0);
+        let (left, right, top) = (24.0, WIDTH - 24.0, 4.0);
+        let [low, high] = self.ends();
+        let across = Axis::new(low, high, [left, right], 5.0);
+        // Where names and numbers do not fit beside each other, what else there is to say has its own line.
+        let room = |it: &ForestLine| right - left - BOLD * width(&it.written()) - 10.0 - width(&it.says);
+        let is_narrow = self.shown().iter().any(|it| width(&it.name) > room(it));
+        let says =
+            if is_narrow && self.shown().iter().any(|it| !it.says.is_empty()) { LINE - 2.0 } else { 0.0 };
+        let pitch = LINE + says + BODY + 6.0;
+        let bottom = top + pitch * self.shown().len() as f64 + 2.0;
+        let name = fit(&format!("change against {}", self.base), right - left);
+        across.below(&mut scene, [top, bottom], &name, |it| signed(it).replace(".0%", "%"));
+        let zero = across.at(0.0);
+        scene.add(Path::drawn(line([[zero, top], [zero, bottom]]), ink::FAINT, 1.5));
+        for (nth, it) in self.shown().iter().enumerate() {
+            let y = top + pitch * nth as f64;
+            // Lines of the axis do not run through words.
+            scene.add(Path::filled(rectangle([0.0, y], [WIDTH, y + LINE + says]), ink::PAPER));
+            let number = it.written();
+            let end = right - BOLD * width(&number) - 10.0;
+            scene.add(SceneText::new(right, y + 14.0, number).anchored(Anchor::End).bold());
+            scene.add(SceneText::new(left, y + 14.0, fit(&it.name, 0.9 * (end - left))));
+            if !it.says.is_empty() {
+                let at = if is_narrow {
+                    SceneText::new(left, y + 12.0 + LINE, fit(&it.says, right - left))
+                } else {
+                    SceneText::new(end, y + 14.0, it.says.clone()).anchored(Anchor::End)
+                };
+                scene.add(at.faint());
+            }
+            let place = |change: f64| across.at(change.clamp(-1.0, EDGE));
+            let middle = y + LINE + says + BODY / 2.0;
+            let mut marks: Vec<DrawnMark> = Vec::new();
+            if let Some(ends) = it.interval {
+                let [from, to] = ends.map(place);
+                marks.push(Path::drawn(line([[from, middle], [to, middle]]), it.ink(), 2.5).into());
+            }
+            marks.push(
+                Path::filled(shape(0, [place(it.change), middle], 4.5), it.ink())
+                    .outlined(ink::PAPER, 1.0)
+                    .into(),
+            );
+            scene.spot_of(vec![it.name.clone()], it.told(), marks);
+        }
+        scene.height = bottom + 56.0;
+        scene
+    }
+}

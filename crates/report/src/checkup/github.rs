@@ -1,0 +1,85 @@
+//! Results of suites in a GitHub workflow: the summary in Markdown, and commands that annotate lines of files.
+
+use std::fmt::Write as _;
+
+use super::{CheckUp, SnapshotState};
+use crate::guards::GuardVerdict;
+use ctxsim_base::diag::Place;
+use ctxsim_base::foreign::runner;
+use ctxsim_base::grid::Grid;
+use ctxsim_base::grid::markdown::Markdown;
+
+/// Returns the summary.
+pub fn summary(all: &[CheckUp]) -> Markdown {
+    let mut text = Markdown::default();
+    for it in all {
+        let mark = if it.holds() { "✅" } else { "❌" };
+        text.heading(3, &format!("{mark} {}", it.heading()));
+        for error in &it.errors {
+            text.paragraph(&format!("`{}`", super::at(error)));
+            text.code(&super::with_help(error));
+        }
+        let failed: Vec<_> = it.verdicts.iter().filter(|it| !it.holds).collect();
+        if !failed.is_empty() {
+            let row =
+                |it: &&GuardVerdict| [it.guard.clone(), it.finding(), it.on(), format!("`{}`", it.at())];
+            let rows = failed.iter().map(row);
+            text.table(&Grid::new("", 4, &["guard", "found", "run", "place"], rows));
+        }
+        for snapshot in it.snapshots.iter().filter(|it| !it.holds()) {
+            text.paragraph(&format!("`{}`: {}", snapshot.file, snapshot.words()));
+            snapshot.lines().iter().for_each(|it| text.item(it));
+            text.end();
+        }
+        let held: Vec<_> = it.verdicts.iter().filter(|it| it.holds).collect();
+        if !held.is_empty() {
+            text.folded("What passed", |text| text.items(held.iter().map(ToString::to_string)));
+            text.end();
+        }
+        if let Some(newer) = &it.newer {
+            text.paragraph(&format!("⚠️ {}", newer.sentence()));
+            text.items(newer.failed().map(|it| it.to_string()));
+        }
+        text.small(&format!("With {}.", it.made.words()));
+    }
+    text
+}
+
+/// Returns the commands that annotate failing lines, for the standard output of a workflow step.
+pub fn annotations(all: &[CheckUp]) -> String {
+    let mut text: String = all.iter().map(|it| marks(&it.verdicts)).collect();
+    for it in all {
+        if let Some(newer) = &it.newer {
+            let lines = newer.lines().join("\n");
+            let _ = writeln!(text, "{}", runner::warning(&it.file, "Newer prices", &lines));
+        }
+        for error in &it.errors {
+            let line = annotation(&error.place, "Could not be checked", &super::with_help(error));
+            let _ = writeln!(text, "{line}");
+        }
+        for snapshot in it.snapshots.iter().filter(|it| !it.holds()) {
+            let place = match snapshot.state {
+                SnapshotState::Missing => Place { file: it.file.clone(), ..Place::default() },
+                _ => Place { file: snapshot.file.clone(), ..Place::default() },
+            };
+            let lines = [vec![snapshot.words()], snapshot.lines()].concat();
+            let _ = writeln!(text, "{}", annotation(&place, "Numbers changed", &lines.join("\n")));
+        }
+    }
+    text
+}
+
+/// Returns the commands that annotate broken guards.
+pub fn marks(verdicts: &[GuardVerdict]) -> String {
+    let mut text = String::new();
+    for verdict in verdicts.iter().filter(|it| !it.holds) {
+        let message = format!("{} ({}); guard at {}", verdict.finding(), verdict.on(), verdict.at());
+        let _ = writeln!(text, "{}", annotation(verdict.marked(), &verdict.guard, &message));
+    }
+    text
+}
+
+/// Returns the command that marks an error.
+fn annotation(place: &Place, title: &str, message: &str) -> String {
+    runner::error(&place.file, place.line_column, title, message)
+}

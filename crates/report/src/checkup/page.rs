@@ -1,0 +1,117 @@
+//! A check as a page: whether everything holds, what moved, and every guard.
+
+use super::{CheckUp, NewerPrices, at, with_help};
+use crate::chart::forest::{Forest, ForestLine};
+use crate::chart::{PageChart, figure};
+use crate::page::{Card, Page, PagePart, PagePiece, Tone};
+use crate::shot::Moved;
+use crate::template;
+use ctxsim_base::grid::numbers::{NONE, counted, or_none, signed};
+use ctxsim_base::grid::{CellKind, Grid};
+
+/// Returns the results of suites as a page.
+///
+/// # Errors
+/// What the template says.
+pub fn page(all: &[CheckUp]) -> Result<String, template::Error> {
+    let is_several = all.len() > 1;
+    let answer = |it: &CheckUp| Card { of: is_several.then(|| it.suite.clone()), ..answer(it) };
+    let figures = all.iter().zip(1..).filter_map(|(it, nth)| forest(it, nth));
+    let causes = all.iter().flat_map(|it| {
+        let errors = it.errors.iter().map(|it| format!("{}: {}", at(it), with_help(it))).collect();
+        PagePiece::list(&format!("{} could not be checked", it.suite), errors)
+    });
+    let page = Page {
+        command: "check",
+        title: format!("Check of {}", all.iter().map(|it| it.suite.as_str()).collect::<Vec<_>>().join(", ")),
+        about: all.iter().map(|it| format!("{}.", it.heading())).collect::<Vec<_>>().join(" "),
+        answers: all.iter().map(answer).collect(),
+        rests_on: all.iter().flat_map(rests_on).collect(),
+        parts: vec![
+            PagePart::picture(PagePiece::pictures(figures.collect())),
+            PagePart::tables(all.iter().flat_map(tables).map(PagePiece::table).collect()),
+            PagePart::causes(causes.collect()),
+        ],
+    };
+    page.write()
+}
+
+/// Says what the results of a suite rest on: its file, what they were made with, and whether there are newer prices.
+fn rests_on(it: &CheckUp) -> Vec<String> {
+    let newer = it.newer.iter().flat_map(NewerPrices::lines);
+    [format!("{}: {}", it.suite, it.file), format!("With {}.", it.made.words())]
+        .into_iter()
+        .chain(newer)
+        .collect()
+}
+
+fn answer(it: &CheckUp) -> Card {
+    let (n_held, n_all) = (it.verdicts.iter().filter(|it| it.holds).count(), it.verdicts.len());
+    let n_moved: usize = it.snapshots.iter().map(|it| it.moved.len()).sum();
+    let failed = it.verdicts.iter().filter(|it| !it.holds);
+    Card {
+        number: if it.holds() { "Passed" } else { "Failed" }.to_owned(),
+        what: if it.errors.is_empty() {
+            format!(
+                "{n_held} of {} hold; {} moved",
+                counted(n_all, "guard check"),
+                counted(n_moved, "number")
+            )
+        } else {
+            format!("It could not be checked: {}.", counted(it.errors.len(), "problem"))
+        },
+        words: failed.map(|it| format!("{it}.")).collect(),
+        tone: if it.holds() { Tone::Better } else { Tone::Worse },
+        ..Card::default()
+    }
+}
+
+/// Draws the numbers that moved.
+fn forest(it: &CheckUp, nth: usize) -> Option<PageChart> {
+    let line = |it: &Moved| {
+        let says = it.values.each_ref().map(|it| it.as_deref().unwrap_or(NONE)).join(" → ");
+        let name = format!("{}, {}", it.policy, it.column);
+        Some(ForestLine {
+            says,
+            tone: Tone::Plain,
+            ..ForestLine::of_cost(name, it.relative?, None, String::new())
+        })
+    };
+    let mut lines: Vec<ForestLine> = it.snapshots.iter().flat_map(|it| &it.moved).filter_map(line).collect();
+    lines.sort_by(|one, other| other.change.abs().total_cmp(&one.change.abs()));
+    let forest = Forest {
+        title: "Numbers that moved".to_owned(),
+        subject: it.suite.clone(),
+        base: "the snapshot".to_owned(),
+        of: "number",
+        lines,
+    };
+    (!forest.lines.is_empty()).then(|| figure(&format!("moved-{nth}"), &forest))
+}
+
+/// Returns the guards, those that fail first, the snapshots, and what moved.
+fn tables(it: &CheckUp) -> Vec<Grid> {
+    let mut verdicts: Vec<_> = it.verdicts.iter().collect();
+    verdicts.sort_by_key(|it| it.holds);
+    let guards = verdicts.into_iter().map(|it| {
+        let holds = if it.holds { "holds" } else { "fails" }.to_owned();
+        vec![it.title().to_owned(), holds, it.finding(), it.on(), it.at()]
+    });
+    let guards =
+        Grid::new(format!("Guards of {}", it.suite), 5, &["guard", "verdict", "found", "on", "at"], guards);
+    let snapshots = it.snapshots.iter().map(|it| vec![it.file.clone(), it.words()]);
+    let snapshots = Grid::new(format!("Snapshots of {}", it.suite), 2, &["snapshot", "state"], snapshots);
+    let moved = it.snapshots.iter().flat_map(|shot| &shot.moved).map(|it| {
+        let [old, new] = it.values.each_ref().map(|it| it.clone().unwrap_or_else(|| NONE.to_owned()));
+        let relative = or_none(it.relative, signed);
+        vec![format!("{}, {}", it.policy, it.column), old, new, relative]
+    });
+    let moved = Grid::new(
+        format!("Numbers of {} that moved", it.suite),
+        1,
+        &["number", "was", "is", "change"],
+        moved,
+    );
+    let all = [guards.with(CellKind::Text, &[0, 2, 3]), snapshots, moved];
+    all.into_iter().filter(|it| !it.rows.is_empty()).collect()
+}

@@ -1,0 +1,100 @@
+//! Results of suites as SARIF 2.1.0: one rule per guard, one result per broken guard,
+//! at the line of the policy's file.
+
+use std::borrow::Cow;
+
+use indexmap::IndexMap;
+
+use super::CheckUp;
+use crate::guards::GuardVerdict;
+use crate::made::VERSION;
+use ctxsim_base::diag::Place;
+use ctxsim_timeline::row::json::page;
+use ctxsim_timeline::row::{Value, group};
+
+/// The rule of snapshots.
+const SNAPSHOT: &str = "snapshot";
+/// The rule of prices.
+const NEWER: &str = "newer-prices";
+
+/// Returns the document.
+///
+/// # Errors
+/// A value that JSON cannot hold.
+pub fn document(all: &[CheckUp]) -> Result<String, serde_json::Error> {
+    let mut rules: IndexMap<String, &str> = IndexMap::new();
+    let mut results = Vec::new();
+    for it in all {
+        for error in &it.errors {
+            rules.insert(error.code.to_string(), "Every suite can be checked.");
+            results.push(result(error.code.to_string(), super::with_help(error), &error.place));
+        }
+        for verdict in &it.verdicts {
+            let id = format!("{}/{}", it.suite, verdict.guard);
+            rules.insert(id.clone(), &verdict.guard);
+            results.extend((!verdict.holds).then(|| broken(id, verdict)));
+        }
+        if let Some(newer) = &it.newer {
+            rules.insert(NEWER.to_owned(), "No newer prices wait to be accepted.");
+            let place = Place { file: it.file.clone(), ..Place::default() };
+            results.push(leveled("note", NEWER.to_owned(), newer.sentence(), &place));
+            let failed = newer.failed().map(|it| (format!("Under the newer prices: {it}"), it.marked()));
+            results.extend(failed.map(|(text, place)| leveled("warning", NEWER.to_owned(), text, place)));
+        }
+        for snapshot in it.snapshots.iter().filter(|it| !it.holds()) {
+            rules.insert(SNAPSHOT.to_owned(), "The numbers of a suite match its snapshots.");
+            let lines = [vec![snapshot.words()], snapshot.lines()].concat();
+            let place = Place { file: snapshot.file.clone(), ..Place::default() };
+            results.push(result(SNAPSHOT.to_owned(), lines.join("\n"), &place));
+        }
+    }
+    let rule = |(id, name): (String, &str)| group! { "id": id, "shortDescription": message(name.to_owned()) };
+    let driver = group! {
+        "name": "ctxsim",
+        "semanticVersion": VERSION,
+        "rules": rules.into_iter().map(rule).collect::<Vec<_>>(),
+    };
+    let made = |it: &CheckUp| -> (Cow<'static, str>, Value) { (it.suite.clone().into(), it.made.value()) };
+    let made = Value::Fields(all.iter().map(made).collect());
+    let run = group! { "tool": group! { "driver": driver }, "results": results, "properties": made };
+    page(&group! {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": vec![run],
+    })
+}
+
+fn message(text: String) -> Value {
+    group! { "text": text }
+}
+
+/// Returns what is wrong with a place.
+fn result(rule: String, text: String, place: &Place) -> Value {
+    leveled("error", rule, text, place)
+}
+
+/// Returns what is said of a place, and how much it matters.
+fn leveled(level: &'static str, rule: String, text: String, place: &Place) -> Value {
+    group! {
+        "ruleId": rule,
+        "level": level,
+        "message": message(text),
+        "locations": vec![location(place)],
+    }
+}
+
+fn broken(rule: String, it: &GuardVerdict) -> Value {
+    result(rule, it.to_string(), it.marked()).and(group! { "relatedLocations": vec![location(&it.place)] })
+}
+
+fn location(place: &Place) -> Value {
+    // A URI has forward slashes, and blanks of it are written out.
+    let uri = place.file.replace('\\', "/").replace(' ', "%20").trim_start_matches("./").to_owned();
+    let file = group! { "artifactLocation": group! { "uri": uri } };
+    let region = place.line_column.map(|(line, column)| group! { "startLine": line, "startColumn": column });
+    let physical = match region {
+        Some(region) => file.and(group! { "region": region }),
+        None => file,
+    };
+    group! { "physicalLocation": physical }
+}

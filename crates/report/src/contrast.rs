@@ -1,0 +1,341 @@
+//! What changes from one policy to another, and why: paired numbers, costs, edits, requests and needs.
+
+mod beside;
+pub mod json;
+pub mod lines;
+pub mod markdown;
+pub mod page;
+mod part;
+pub mod table;
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use super::firings::Stages;
+use super::metric::{self, Metric};
+use super::remembered::{self, Both};
+use super::trust::TableTrust;
+use super::{Brief, Run, distinct};
+use crate::metric::ShownMetric as _;
+use ctxsim_base::grid::numbers;
+use ctxsim_engine::measure::delta::Pairs;
+use ctxsim_engine::measure::{Better, Delta, Remembered, Tally};
+use ctxsim_engine::price::Costs;
+
+pub use beside::{Beside, InputChange, InputFate};
+pub use part::{Broken, ChangedStage, ContrastPart, FactChange, FieldChange, NeedChange, RequestChange};
+
+/// The most requests, and the most needs, that are shown.
+const SHOWN: usize = 5;
+/// Smaller changes are shown as equal.
+const NOTHING: f64 = 1e-12;
+
+/// A number of two policies.
+#[derive(Clone, Debug, Serialize)]
+pub struct ContrastNumber {
+    /// Its metric in the JSON report.
+    pub place: String,
+    pub heading: String,
+    /// Its better direction.
+    pub better: Better,
+    /// Both values, and their difference.
+    #[serde(flatten)]
+    pub delta: Delta,
+    #[serde(skip)]
+    metric: Option<&'static Metric>,
+    /// Whether it is a share, where it is no metric of every run.
+    #[serde(skip)]
+    is_share: bool,
+}
+
+/// A part of the cost, in US dollars.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CostPart {
+    pub name: &'static str,
+    /// The base's and the candidate's.
+    pub usd: [f64; 2],
+}
+
+/// How often a changed stage fired.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StageChange {
+    pub name: String,
+    /// How often it fired in the base and in the candidate; `None` if a policy lacks it.
+    pub fired: [Option<u64>; 2],
+    /// Of these, how often it edited anything.
+    pub acted: [Option<u64>; 2],
+    /// Why it never fired in the candidate, or changed nothing.
+    pub idle: Option<String>,
+}
+
+impl StageChange {
+    /// Returns whether it edited something in the base and does nothing in the candidate, which is an effect.
+    pub fn stopped_firing(&self) -> bool {
+        self.idle.is_some() && self.acted[0].is_some_and(|it| it > 0)
+    }
+}
+
+/// The changes from a base to a candidate, over loads under one profile or each under its own.
+#[derive(Clone, Debug, Serialize)]
+pub struct Contrast {
+    pub base: String,
+    pub candidate: String,
+    pub load: String,
+    /// The profile, or a note that each session runs under its own model's.
+    pub profile: String,
+    /// The date of the profile's prices.
+    pub as_of: String,
+    /// The number of paired sessions or trials.
+    pub pairs: usize,
+    /// Whether these are trials of one load rather than loads.
+    pub are_trials: bool,
+    /// The differences between the policy files.
+    pub changed: Vec<FieldChange>,
+    pub numbers: Vec<ContrastNumber>,
+    /// The cost difference in US dollars at the lower and upper ends of the recovery assumptions, if there
+    /// are any.
+    pub cost_difference_assumed: Option<[f64; 2]>,
+    /// The cost by part; the differences add up to the total difference.
+    pub split: Vec<CostPart>,
+    /// Broken prefixes, by author, in the base and in the candidate.
+    pub breaks: IndexMap<String, [Broken; 2]>,
+    /// The requests with the largest cost differences.
+    pub requests: Vec<RequestChange>,
+    /// The numbers of needs that are met less, and more.
+    pub needs_changed: [usize; 2],
+    /// The most important ones.
+    pub needs: Vec<NeedChange>,
+    /// Facts by their states in the base and in the candidate.
+    pub facts: Vec<FactsChanged>,
+    /// The stages that differ.
+    pub stages: Vec<StageChange>,
+    /// How far the sessions carry the numbers.
+    pub trust: TableTrust,
+    /// Whether nothing says what is needed or asked, so that losses are unknown.
+    pub loses_unknown: bool,
+    /// Notes that a reader must know.
+    pub notes: Vec<String>,
+}
+
+/// Returns whether nothing says what a load needs or asks.
+fn loses_unknown(part: &ContrastPart) -> bool {
+    let [base, _] = &part.runs;
+    !base.tally.has_needs && base.findings.is_none()
+}
+
+/// Returns how far recorded sessions carry what is compared on them.
+fn trust(parts: &[ContrastPart]) -> TableTrust {
+    let sessions: Vec<_> = parts.iter().filter_map(|it| it.session.as_ref()).collect();
+    let runs: Vec<Brief<'_>> = parts.iter().map(|it| Brief::from(&it.runs[0])).collect();
+    TableTrust::new(&sessions, &runs)
+}
+
+/// Facts in a different state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FactsChanged {
+    /// The state in the base.
+    pub from: &'static str,
+    /// The state in the candidate.
+    pub to: &'static str,
+    /// How many, and one of them.
+    #[serde(flatten)]
+    pub facts: FactChange,
+}
+
+impl Contrast {
+    /// Merges parts of the same two policies.
+    pub fn new(parts: &[ContrastPart], profile: String) -> Option<Self> {
+        let first = parts.first()?;
+        let [base, candidate] = [0, 1].map(|it| first.runs[it].policy.clone());
+        let is_same_work = |[base, candidate]: &[Tally; 2]| base.outcome.did_as_much_as(&candidate.outcome);
+        let n_all: usize = parts.iter().map(|it| it.pairs.len()).sum();
+        let kept: Vec<[Tally; 2]> =
+            parts.iter().flat_map(|it| &it.pairs).filter(|it| is_same_work(it)).cloned().collect();
+        let pairs = Pairs::new(&kept);
+        let mut notes = notes_on_stops(parts);
+        if kept.len() < n_all && !kept.is_empty() {
+            let n = n_all - kept.len();
+            notes.push(format!("{n} of {n_all} pairs are excluded: one of the policies stopped earlier."));
+        }
+        // What is left out of the sums explains nothing of them; of several trials, rows are those of the first.
+        let counted: Vec<&ContrastPart> =
+            parts.iter().filter(|it| it.pairs.iter().any(is_same_work)).collect();
+        let with_rows: Vec<&ContrastPart> =
+            counted.iter().copied().filter(|it| it.pairs.first().is_some_and(is_same_work)).collect();
+        let mut breaks: IndexMap<String, [Broken; 2]> = IndexMap::new();
+        for (who, both) in with_rows.iter().flat_map(|it| &it.breaks) {
+            let sums = breaks.entry(who.clone()).or_default();
+            for (sum, more) in sums.iter_mut().zip(both) {
+                sum.times += more.times;
+                sum.tokens += more.tokens;
+            }
+        }
+        breaks.sort_by(|_, a, _, b| b[1].tokens.max(b[0].tokens).cmp(&a[1].tokens.max(a[0].tokens)));
+        let mut needs: Vec<NeedChange> = with_rows.iter().flat_map(|it| it.needs.clone()).collect();
+        let n_less = needs.iter().filter(|it| it.difference() < 0.0).count();
+        let needs_changed = [n_less, needs.len() - n_less];
+        needs.sort_by(|a, b| b.difference().abs().total_cmp(&a.difference().abs()));
+        needs.truncate(SHOWN);
+        let mut requests: Vec<RequestChange> = with_rows.iter().flat_map(|it| it.requests.clone()).collect();
+        requests.sort_by(|a, b| b.difference().abs().total_cmp(&a.difference().abs()));
+        requests.truncate(SHOWN);
+        let scenarios = distinct(parts.iter().map(|it| it.runs[0].scenario.as_str()));
+        Some(Self {
+            base,
+            candidate,
+            load: match scenarios.as_slice() {
+                [only] => (*only).to_owned(),
+                all => numbers::counted(all.len(), "scenario"),
+            },
+            profile,
+            as_of: numbers::days(parts.iter().map(|it| it.runs[0].assumed.as_of.as_str())),
+            pairs: kept.len(),
+            are_trials: scenarios.len() == 1 && n_all > 1,
+            changed: first.changed.clone(),
+            numbers: numbers_of(&pairs, &counted),
+            cost_difference_assumed: pairs.sums().and_then(assumed),
+            split: pairs.sums().map(|[base, it]| split([&base.costs, &it.costs])).unwrap_or_default(),
+            breaks,
+            requests,
+            needs_changed,
+            needs,
+            facts: facts(&with_rows),
+            stages: first.stages.iter().map(|it| stage(it, &counted)).collect(),
+            loses_unknown: parts.iter().all(loses_unknown),
+            trust: trust(parts),
+            notes,
+        })
+    }
+
+    /// Returns a number by its place.
+    pub fn number(&self, place: &str) -> Option<&ContrastNumber> {
+        self.numbers.iter().find(|it| it.place == place)
+    }
+
+    /// Returns the number of decimals its amounts have.
+    fn decimals(&self) -> usize {
+        let cost = self.number(&format!("totals.{}", metric::COST)).map(|it| &it.delta);
+        numbers::decimals(cost.map_or(0.0, |it| it.base.max(it.candidate)))
+    }
+}
+
+impl ContrastNumber {
+    /// Compares a metric of reports.
+    fn of(metric: &'static Metric, pairs: &Pairs) -> Option<Self> {
+        let delta = pairs.delta(metric.better(), |it| metric.number(it))?;
+        let is_silent = delta.base.abs() < NOTHING && delta.candidate.abs() < NOTHING;
+        let place = format!("totals.{}", metric.name);
+        let heading = metric.heading().to_owned();
+        let (better, is_share) = (metric.better(), metric.is_share());
+        (!is_silent).then_some(Self { place, heading, better, delta, metric: Some(metric), is_share })
+    }
+
+    /// Compares what memories hold, trial by trial on the same draws.
+    fn remembered(both: Both) -> Self {
+        let [base, candidate] = both.numbers;
+        let Remembered { place, heading, better, is_share, number } = candidate;
+        let interval = both.difference.and_then(|it| it.ci95);
+        let delta = Delta::new([base.number.mean, number.mean], interval, better);
+        Self { place, heading: heading.to_owned(), better, delta, metric: None, is_share }
+    }
+
+    /// Returns a number of it as people read it.
+    pub fn written(&self, number: f64, decimals: usize) -> String {
+        match self.metric {
+            Some(metric) => metric.written(number, decimals),
+            None if self.is_share => numbers::percent(number),
+            None => numbers::fixed(number, 1),
+        }
+    }
+
+    /// Returns whether it is a share, which differs by percentage points.
+    pub fn is_share(&self) -> bool {
+        self.is_share
+    }
+}
+
+/// Returns the numbers that are known of both policies.
+fn numbers_of(pairs: &Pairs, parts: &[&ContrastPart]) -> Vec<ContrastNumber> {
+    let mut numbers: Vec<ContrastNumber> =
+        metric::compared().into_iter().filter_map(|it| ContrastNumber::of(it, pairs)).collect();
+    let both = remembered::both(parts.iter().map(|it| &it.runs));
+    let at = 1.min(numbers.len());
+    numbers.splice(at..at, both.into_iter().map(ContrastNumber::remembered));
+    numbers
+}
+
+/// Returns the cost difference at the lower and upper ends of the recovery assumptions.
+fn assumed([base, candidate]: &[Tally; 2]) -> Option<[f64; 2]> {
+    if base.cost_interval().is_none() && candidate.cost_interval().is_none() {
+        return None;
+    }
+    let (base, candidate) = (base.cost_ends(), candidate.cost_ends());
+    let ends = [candidate[0] - base[0], candidate[2] - base[2]];
+    ends.iter().all(|it| it.is_finite()).then_some(ends)
+}
+
+/// Returns a part of the cost.
+type CostOf = fn(&Costs) -> f64;
+
+/// Returns the cost by what it pays for.
+fn split(costs: [&Costs; 2]) -> Vec<CostPart> {
+    let parts: [(&str, CostOf); 13] = [
+        ("cache reads", |it| it.main.read.usd()),
+        ("cache writes", |it| it.main.write.usd()),
+        ("uncached input", |it| it.main.uncached.usd()),
+        ("output", |it| it.main.output.usd()),
+        ("recovery", |it| it.recovery.usd()),
+        ("exploration", |it| it.exploration.usd()),
+        ("reaction to what is fetched", |it| it.reaction.usd()),
+        ("left by other sessions", |it| it.left.usd()),
+        ("compaction", |it| it.compaction.usd()),
+        ("keep-alive requests", |it| it.keep_alive.usd()),
+        ("stored caches", |it| it.storage.usd()),
+        ("memory", |it| it.memory.usd()),
+        ("penalties", |it| it.penalty.usd()),
+    ];
+    if costs.iter().any(|it| it.total().is_none()) {
+        return Vec::new();
+    }
+    let both = parts.map(|(name, part)| CostPart { name, usd: costs.map(part) });
+    both.into_iter().filter(|it| it.usd.iter().any(|usd| usd.abs() > NOTHING)).collect()
+}
+
+/// Adds up facts by their states.
+fn facts(parts: &[&ContrastPart]) -> Vec<FactsChanged> {
+    let mut all: IndexMap<[&'static str; 2], FactChange> = IndexMap::new();
+    for (states, change) in parts.iter().flat_map(|it| &it.facts) {
+        let sum = all.entry(*states).or_insert_with(|| FactChange { n: 0, example: change.example.clone() });
+        sum.n += change.n;
+    }
+    all.sort_by(|_, a, _, b| b.n.cmp(&a.n));
+    all.into_iter().map(|([from, to], facts)| FactsChanged { from, to, facts }).collect()
+}
+
+/// Says how often a changed stage fired over all parts.
+fn stage(it: &ChangedStage, parts: &[&ContrastPart]) -> StageChange {
+    let sum = |side: usize, n: fn(&ctxsim_engine::ledger::Firing) -> u64| {
+        let place = it.places[side]?;
+        Some(parts.iter().filter_map(|it| it.runs[side].tally.outcome.firings.get(place)).map(n).sum())
+    };
+    let runs: Vec<&Run> = parts.iter().map(|it| &it.runs[1]).collect();
+    let idle = it.places[1].filter(|_| runs.iter().all(|it| !it.tally.outcome.firings.is_empty()));
+    StageChange {
+        name: it.name.clone(),
+        fired: [0, 1].map(|side| sum(side, |it| it.fired)),
+        acted: [0, 1].map(|side| sum(side, |it| it.acted)),
+        idle: idle.and_then(|place| Stages::of(runs.iter().copied()).idle(place)),
+    }
+}
+
+/// Says where a policy stopped at a limit.
+fn notes_on_stops(parts: &[ContrastPart]) -> Vec<String> {
+    let stops = parts.iter().flat_map(|it| &it.runs).filter_map(|run| {
+        let failure = run.tally.outcome.failure?;
+        Some(format!(
+            "{} stopped at turn {} of {} in {} (limit).",
+            run.policy, failure.turn, run.tally.outcome.turns_requested, run.scenario
+        ))
+    });
+    stops.take(SHOWN).collect()
+}

@@ -1,0 +1,305 @@
+//! The changes between two policies in words: the verdict, the causes, the rows of a table.
+
+use super::{Broken, Contrast, ContrastNumber, FieldChange, RequestChange, StageChange};
+use crate::metric;
+use ctxsim_base::grid::numbers::{self, NONE, or_none, percent, signed, thousands};
+use ctxsim_base::grid::{CellKind, Grid};
+use ctxsim_engine::measure::Standing;
+
+/// The headings of the numbers.
+const HEADINGS: [&str; 7] = ["", "base", "candidate", "difference", "relative", "95% interval", "verdict"];
+/// The most changed fields that are shown.
+const FIELDS_SHOWN: usize = 8;
+/// Policies that differ in more fields have little in common.
+const FIELDS_MAX: usize = 40;
+
+/// A cause: its heading and its lines.
+pub(super) struct CauseLines {
+    pub(super) heading: &'static str,
+    pub(super) lines: Vec<String>,
+}
+
+impl Contrast {
+    /// Returns the policies, the load and the profile.
+    pub fn subject(&self) -> String {
+        let pairs = match (self.pairs, self.are_trials) {
+            (0 | 1, _) => String::new(),
+            (n, true) => format!(", {} paired trials", thousands(n as u64)),
+            (n, false) => format!(", {} paired sessions", thousands(n as u64)),
+        };
+        format!(
+            "{} against {} · {} · {} ({}){pairs}",
+            self.candidate, self.base, self.load, self.profile, self.as_of
+        )
+    }
+
+    /// Returns the numbers as a table; of a difference, the relative one is hidden first.
+    pub fn grid(&self) -> Grid {
+        let decimals = self.decimals();
+        let grid = Grid::new("", 1, &HEADINGS, self.numbers.iter().map(|it| it.row(decimals)));
+        grid.with(CellKind::Name, &[HEADINGS.len() - 1]).leaving(&["relative", "difference"])
+    }
+
+    /// Returns in a sentence whether the candidate is cheaper, and what else gets better or worse.
+    pub fn verdict(&self) -> String {
+        let cost = self.number(&format!("totals.{}", metric::COST));
+        let mut words = match cost {
+            None => "The costs cannot be compared.".to_owned(),
+            Some(it) => {
+                let change = it.delta.relative.map_or_else(String::new, |it| format!(" ({})", signed(it)));
+                let (name, doubts) = (&self.candidate, self.trust.doubts());
+                match it.delta.standing {
+                    Standing::Better => format!("{name} is cheaper{change}{doubts}."),
+                    Standing::Worse | Standing::Differs => format!("{name} costs more{change}{doubts}."),
+                    Standing::Same => format!("{name} costs the same."),
+                    Standing::WithinNoise => {
+                        format!(
+                            "Whether {name} is cheaper is not known{change}: the 95% interval contains 0, so other \
+                                sessions may show the opposite{doubts}."
+                        )
+                    }
+                }
+            }
+        };
+        if self.loses_unknown {
+            words += " Nothing says which evidence is needed, so what it loses is unknown.";
+        }
+        if let Some([low, high]) = self.cost_difference_assumed
+            && low * high < 0.0
+        {
+            words += " The order depends on the recovery assumptions.";
+        }
+        for (standing, verb) in [(Standing::Better, "Better"), (Standing::Worse, "Worse")] {
+            let others = self.numbers.iter().filter(|it| it.delta.standing == standing);
+            let others = others.filter(|it| cost.is_none_or(|cost| cost.place != it.place));
+            let named: Vec<String> = others.map(|it| format!("{} ({})", it.heading, it.change())).collect();
+            if !named.is_empty() {
+                words += &format!(" {verb}: {}.", named.join(", "));
+            }
+        }
+        let idle: Vec<String> = self.idle_stages().map(|it| format!("`{}`", it.name)).collect();
+        match idle.as_slice() {
+            [] => {}
+            [only] => words += &format!(" The changed stage {only} had no effect here."),
+            all => words += &format!(" The changed stages {} had no effect here.", numbers::listed(all)),
+        }
+        for it in self.stages.iter().filter(|it| it.stopped_firing()) {
+            let fired = it.fired[0].map(times).unwrap_or_default();
+            words +=
+                &format!(" The changed stage `{}` no longer fires; in the base it fired {fired}.", it.name);
+        }
+        words
+    }
+
+    /// Returns the changed stages that did nothing in either policy. New ones are ignored if others did something: they belong
+    /// to a different policy.
+    fn idle_stages(&self) -> impl Iterator<Item = &StageChange> {
+        let are_all_idle = self.stages.iter().all(|it| it.idle.is_some());
+        let is_idle = move |it: &&StageChange| it.idle.is_some() && (are_all_idle || it.fired[0].is_some());
+        self.stages.iter().filter(is_idle).filter(|it| !it.stopped_firing())
+    }
+
+    /// Returns what causes the differences.
+    pub(super) fn causes(&self) -> Vec<CauseLines> {
+        let all = [
+            CauseLines { heading: "Changes in the policy", lines: self.changed_lines() },
+            CauseLines { heading: "Changed stages", lines: self.stages.iter().map(stage).collect() },
+            CauseLines { heading: "Cost difference", lines: self.split_line().into_iter().collect() },
+            CauseLines { heading: "Broken prefixes", lines: self.breaks.iter().filter_map(broken).collect() },
+            CauseLines { heading: "Requests with the largest differences", lines: self.request_lines() },
+            CauseLines { heading: "Needs met differently", lines: self.need_lines() },
+            CauseLines { heading: "Facts in a different state", lines: self.fact_lines() },
+        ];
+        all.into_iter().filter(|it| !it.lines.is_empty()).collect()
+    }
+
+    fn changed_lines(&self) -> Vec<String> {
+        if self.changed.len() > FIELDS_MAX {
+            return vec![format!("{} fields: these are different policies", self.changed.len())];
+        }
+        let mut lines: Vec<String> = self.changed.iter().take(FIELDS_SHOWN).map(field).collect();
+        let more = self.changed.len().saturating_sub(FIELDS_SHOWN);
+        lines.extend((more > 0).then(|| format!("and {more} more")));
+        lines
+    }
+
+    /// Splits the cost difference.
+    fn split_line(&self) -> Option<String> {
+        let decimals = self.decimals();
+        let total: f64 = self.split.iter().map(|it| it.usd[1] - it.usd[0]).sum();
+        let parts: Vec<String> = self
+            .split
+            .iter()
+            .map(|it| (it.name, it.usd[1] - it.usd[0]))
+            .filter(|it| numbers::fixed(it.1.abs(), decimals) != numbers::fixed(0.0, decimals))
+            .map(|(name, usd)| format!("{name} {}", plus(usd, decimals)))
+            .collect();
+        let assumed = self.cost_difference_assumed.map(|it| it.map(|end| plus(end, decimals)));
+        let assumed = assumed.filter(|[low, high]| low != high).map_or_else(String::new, |[low, high]| {
+            format!("; from {low} to {high} under the recovery assumptions")
+        });
+        (!parts.is_empty()).then(|| format!("{} USD: {}{assumed}", plus(total, decimals), parts.join(", ")))
+    }
+
+    fn request_lines(&self) -> Vec<String> {
+        let decimals = numbers::decimals(self.requests.iter().flat_map(|it| it.usd).fold(0.0, f64::max));
+        self.requests.iter().map(|it| request(it, decimals)).collect()
+    }
+
+    fn need_lines(&self) -> Vec<String> {
+        let [less, more] = self.needs_changed;
+        if less + more == 0 {
+            return Vec::new();
+        }
+        let head = format!("{} met less, {} met more", thousands(less as u64), thousands(more as u64));
+        let needs = self.needs.iter().map(|it| {
+            let [base, candidate] = it.met.map(percent);
+            let weight = numbers::expected(it.weight);
+            format!(
+                "{}, turn {}: {} of weight {weight}: met {base} → {candidate}",
+                it.scenario,
+                it.turn.saturating_add(1),
+                it.what
+            )
+        });
+        std::iter::once(head).chain(needs).collect()
+    }
+
+    fn fact_lines(&self) -> Vec<String> {
+        let line = |it: &super::FactsChanged| {
+            format!(
+                "{} → {}: {} (as {})",
+                it.from,
+                it.to,
+                numbers::counted(it.facts.n as usize, "fact"),
+                it.facts.example
+            )
+        };
+        self.facts.iter().map(line).collect()
+    }
+}
+
+impl ContrastNumber {
+    /// Returns its cells.
+    fn row(&self, decimals: usize) -> [String; 7] {
+        let it = &self.delta;
+        [
+            self.heading.clone(),
+            self.written(it.base, decimals),
+            self.written(it.candidate, decimals),
+            self.difference(it.difference, decimals),
+            or_none(it.relative.filter(|_| !self.is_share()), signed),
+            or_none(it.interval, |ends| ends.map(|it| self.difference(it, decimals)).join(" … ")),
+            verdict(it.standing).to_owned(),
+        ]
+    }
+
+    /// Returns a difference as people read it.
+    fn difference(&self, difference: f64, decimals: usize) -> String {
+        if self.is_share() {
+            return points(difference);
+        }
+        let size = self.written(difference.abs(), decimals);
+        if size.chars().all(|it| matches!(it, '0' | '.')) {
+            size
+        } else {
+            format!("{}{size}", sign(difference))
+        }
+    }
+
+    /// Returns its change in a few characters.
+    fn change(&self) -> String {
+        match self.delta.relative {
+            Some(relative) if !self.is_share() => signed(relative),
+            _ => self.difference(self.delta.difference, 6),
+        }
+    }
+}
+
+/// Returns the name of a standing.
+fn verdict(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Better => "better",
+        Standing::Worse => "worse",
+        Standing::Same => "same",
+        Standing::WithinNoise => "same within noise",
+        Standing::Differs => NONE,
+    }
+}
+
+/// Returns the sign that a difference is written with.
+fn sign(difference: f64) -> &'static str {
+    if difference < 0.0 { "−" } else { "+" }
+}
+
+/// Returns a difference of shares in percentage points.
+fn points(difference: f64) -> String {
+    let size = format!("{:.1}", difference.abs() * 100.0);
+    if size == "0.0" { "0.0 pp".to_owned() } else { format!("{}{size} pp", sign(difference)) }
+}
+
+/// Returns an amount with its sign.
+fn plus(usd: f64, decimals: usize) -> String {
+    format!("{}{}", sign(usd), numbers::fixed(usd.abs(), decimals))
+}
+
+/// Describes a changed field.
+pub(super) fn field(it: &FieldChange) -> String {
+    let [base, candidate] = it.says.each_ref().map(|it| it.as_deref().unwrap_or("(nothing)"));
+    format!("`{}`: {base} → {candidate}", it.field)
+}
+
+/// Says how often something happened.
+fn times(n: u64) -> String {
+    match n {
+        0 => "never".to_owned(),
+        1 => "once".to_owned(),
+        n => format!("{} times", thousands(n)),
+    }
+}
+
+/// Describes a changed stage.
+fn stage(it: &StageChange) -> String {
+    let name = &it.name;
+    match (it.fired, &it.idle) {
+        ([base, Some(_)], Some(idle)) => {
+            let base = match base {
+                Some(0) => {
+                    "; the stage never fired in the base either, so this change has no effect here".to_owned()
+                }
+                Some(n) => format!("; in the base it fired {}", times(n)),
+                None => "; the base does not have it".to_owned(),
+            };
+            format!("`{name}` {idle}{base}")
+        }
+        ([None, Some(n)], None) => format!("`{name}` is new and fired {}", times(n)),
+        ([Some(n), None], _) => format!("`{name}` was removed; in the base it fired {}", times(n)),
+        ([Some(base), Some(n)], None) => format!("`{name}` fired {} (base: {})", times(n), times(base)),
+        ([None, _], _) => format!("`{name}`"),
+    }
+}
+
+/// Counts the prefixes broken by one author; `None` if both policies broke the same.
+fn broken((who, both): (&String, &[Broken; 2])) -> Option<String> {
+    let [base, candidate] = both;
+    let words = |it: &Broken| {
+        format!("{}, {} tokens", numbers::counted(it.times as usize, "break"), thousands(it.tokens))
+    };
+    (base != candidate).then(|| format!("{who}: {} (base: {})", words(candidate), words(base)))
+}
+
+/// Describes a request's cost, and the command that explains it.
+fn request(it: &RequestChange, decimals: usize) -> String {
+    let [base, candidate] =
+        [0, 1].map(|side| or_none(it.rows[side], |_| numbers::fixed(it.usd[side], decimals)));
+    let difference = plus(it.difference(), decimals);
+    let command = it.commands[1].as_ref().or(it.commands[0].as_ref());
+    let command = command.map_or_else(String::new, |it| format!(": `{it}`"));
+    format!(
+        "{}, turn {}, step {}{}: {base} → {candidate} USD ({difference}){command}",
+        it.scenario,
+        it.turn.saturating_add(1),
+        it.step.saturating_add(1),
+        it.pair.beside().map_or_else(String::new, |it| format!(" ({it})"))
+    )
+}

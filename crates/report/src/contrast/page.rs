@@ -1,0 +1,142 @@
+//! What changes between policies, as a page.
+
+use super::{Beside, Contrast, ContrastNumber};
+use crate::chart::figure;
+use crate::chart::forest::{Forest, ForestLine};
+use crate::page::{Card, Page, PagePart, PagePiece, Tone};
+use crate::sections::OWN;
+use crate::{metric, template};
+use ctxsim_base::grid::Grid;
+use ctxsim_base::grid::numbers::{counted, interval, signed};
+use ctxsim_engine::measure::Standing;
+
+/// Returns all comparisons as a page.
+///
+/// # Errors
+/// What the template says.
+pub fn page(contrasts: &[Contrast], beside: &Beside) -> Result<String, template::Error> {
+    let is_several = contrasts.len() > 1;
+    let answer = |it: &Contrast| Card { of: is_several.then(|| it.subject()), ..answer(it) };
+    let title = match contrasts {
+        [] => "No comparison".to_owned(),
+        [only] => format!("{} against {}", only.candidate, only.base),
+        all => counted(all.len(), "comparison"),
+    };
+    let table = |it: &Contrast| PagePiece::table(Grid { title: it.subject(), ..it.grid() });
+    let causes = |it: &Contrast| {
+        let head = is_several.then(|| PagePiece::Text(it.subject()));
+        let all = it.causes().into_iter().flat_map(|it| PagePiece::list(it.heading, it.lines));
+        head.into_iter().chain(all).collect::<Vec<_>>()
+    };
+    let figures = contrasts.iter().zip(1..).filter_map(|(it, nth)| {
+        let forest = forest(it);
+        (!forest.lines.is_empty()).then(|| figure(&format!("change-{nth}"), &forest))
+    });
+    let notes = contrasts.iter().flat_map(|it| it.notes.clone()).collect();
+    let page = Page {
+        command: "compare",
+        title,
+        about: if is_several {
+            String::new()
+        } else {
+            contrasts.first().map(Contrast::subject).unwrap_or_default()
+        },
+        answers: match contrasts {
+            [] => vec![Card {
+                number: "No comparison".to_owned(),
+                what: beside.nothing_compared(),
+                ..Card::default()
+            }],
+            all => all.iter().map(answer).collect(),
+        },
+        rests_on: contrasts
+            .iter()
+            .flat_map(rests_on)
+            .chain([format!("With {}.", beside.made.words())])
+            .collect(),
+        parts: vec![
+            PagePart::picture(PagePiece::pictures(figures.collect())),
+            PagePart::tables(contrasts.iter().map(table).collect()),
+            PagePart::causes(
+                contrasts
+                    .iter()
+                    .flat_map(causes)
+                    .chain(PagePiece::list(&beside.heading(), beside.lines()))
+                    .collect(),
+            ),
+            PagePart::assumptions(PagePiece::list("Notes", notes)),
+        ],
+    };
+    page.write()
+}
+
+fn answer(it: &Contrast) -> Card {
+    let cost = it.number(&format!("totals.{}", metric::COST));
+    let number = cost.map_or_else(
+        || "No verdict".to_owned(),
+        |it| match it.delta.relative {
+            Some(relative) => signed(relative),
+            None => "Same".to_owned(),
+        },
+    );
+    let what = format!("cost with {} instead of {}", it.candidate, it.base);
+    let sure = cost.and_then(relative).map(|ends| format!("95% interval {}%", interval(ends)));
+    let tone = cost.map_or(Tone::Plain, |it| tone(it.delta.standing));
+    Card { number, what, sure, words: vec![it.verdict()], tone, ..Card::default() }
+}
+
+/// Says what a comparison rests on.
+fn rests_on(it: &Contrast) -> Vec<String> {
+    let pairs = match it.are_trials {
+        true => counted(it.pairs, "paired trial"),
+        false => counted(it.pairs, "paired session"),
+    };
+    let assumed = it.cost_difference_assumed.map(|[low, high]| {
+        format!("The cost differs by {low:+.4} to {high:+.4} USD over what is assumed of recovery.")
+            .replace('-', "−")
+    });
+    let joint = if it.profile == OWN { "," } else { " under" };
+    std::iter::once(format!("{pairs}{joint} {} (prices of {}).", it.profile, it.as_of))
+        .chain(assumed)
+        .collect()
+}
+
+/// Returns the interval of a change as shares of the base's number; of a share, that of the difference.
+fn relative(it: &ContrastNumber) -> Option<[f64; 2]> {
+    let base = if it.is_share() { 1.0 } else { it.delta.base.abs() };
+    it.delta.interval.filter(|_| base > 0.0).map(|ends| ends.map(|it| it / base))
+}
+
+fn tone(standing: Standing) -> Tone {
+    match standing {
+        Standing::Better => Tone::Better,
+        Standing::Worse => Tone::Worse,
+        Standing::Same | Standing::WithinNoise | Standing::Differs => Tone::Plain,
+    }
+}
+
+/// Draws every number of the candidate against the base's.
+fn forest(it: &Contrast) -> Forest {
+    let decimals = it.decimals();
+    let line = |number: &ContrastNumber| {
+        let is_points = number.is_share();
+        let change = if is_points { Some(number.delta.difference) } else { number.delta.relative };
+        Some(ForestLine {
+            name: number.heading.clone(),
+            change: change.filter(|it| it.abs() > 0.0)?,
+            interval: relative(number),
+            is_points,
+            says: [number.delta.base, number.delta.candidate]
+                .map(|it| number.written(it, decimals))
+                .join(" → "),
+            tone: tone(number.delta.standing),
+        })
+    };
+    Forest {
+        title: "Before and after".to_owned(),
+        subject: it.subject(),
+        base: it.base.clone(),
+        of: "number",
+        lines: it.numbers.iter().filter_map(line).collect(),
+    }
+}

@@ -1,0 +1,375 @@
+//! An explained request for people: its cost, the cache, where the prefix broke, every item.
+
+use std::fmt::Write as _;
+
+use super::words;
+use crate::metric::TTL_CLASSES;
+use crate::rows::RowContext;
+use ctxsim_base::grid::numbers::{self, thousands};
+use ctxsim_base::grid::prose::wrap;
+use ctxsim_base::grid::terminal::{noted, whole};
+use ctxsim_base::grid::{CellKind, Grid};
+use ctxsim_base::quantity::{Cost, Tokens};
+use ctxsim_engine::cache::Fate;
+use ctxsim_engine::explain::{Explanation, Same, StandingItem};
+use ctxsim_engine::ledger::Role;
+use ctxsim_engine::price::Bill;
+use ctxsim_input::Policy;
+
+/// How an explanation is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ExplainStyle {
+    /// The width of the terminal; `None` for any width.
+    pub width: Option<usize>,
+    /// Whether the terminal shows colours.
+    pub is_coloured: bool,
+    /// Whether every item has its own line; otherwise similar items in a row share one.
+    pub lists_all: bool,
+}
+
+/// Entries of a cache that are worth a line.
+const ENTRIES_MAX: usize = 6;
+/// The number of similar items in a row from which they share a line.
+const RUN_MIN: usize = 4;
+
+/// The meaning of a colour.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Colour {
+    None,
+    Heading,
+    Read,
+    Written,
+    Uncached,
+    Break,
+}
+
+impl Colour {
+    /// Returns the code that begins it, without its escape.
+    fn code(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Heading => "[1m",
+            Self::Read => "[32m",
+            Self::Written => "[33m",
+            Self::Uncached => "[31m",
+            Self::Break => "[1;35m",
+        }
+    }
+}
+
+/// What ends a colour.
+const PLAIN: &str = "[0m";
+
+/// Returns whether a code is one of those that colour explanations, without the escape before it.
+pub fn is_colour(code: &str) -> bool {
+    let all = [Colour::Heading, Colour::Read, Colour::Written, Colour::Uncached, Colour::Break];
+    code == PLAIN || all.iter().any(|it| it.code() == code)
+}
+
+impl ExplainStyle {
+    /// Returns text in a colour, if there are colours.
+    fn paint(&self, colour: Colour, text: &str) -> String {
+        if self.is_coloured && colour != Colour::None && !text.is_empty() {
+            format!("\x1b{}{text}\x1b{PLAIN}", colour.code())
+        } else {
+            text.to_owned()
+        }
+    }
+
+    /// Returns the same word by word, so that lines may break between them.
+    fn paint_words(&self, colour: Colour, text: &str) -> String {
+        text.split(' ').map(|it| self.paint(colour, it)).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Returns an explanation as text.
+pub fn explanation(it: &Explanation, context: RowContext<'_>, style: ExplainStyle) -> String {
+    let mut text = String::new();
+    head(it, context, style, &mut text);
+    section("Cost", style, &mut text);
+    cost(it, &mut text);
+    section("Cache", style, &mut text);
+    cache(it, context, style, &mut text);
+    section("Prefix", style, &mut text);
+    wrap(&words::prefix(it, context.policy), "  ", style.width, &mut text);
+    section("Stages", style, &mut text);
+    stages(it, context, style, &mut text);
+    if !it.needs.is_empty() || it.explored.is_some() {
+        section("Recovery before this request", style, &mut text);
+        recovery(it, style, &mut text);
+    }
+    section("Items", style, &mut text);
+    items(it, context, style, &mut text);
+    text
+}
+
+fn section(name: &str, style: ExplainStyle, text: &mut String) {
+    let _ = writeln!(text, "\n{}", style.paint(Colour::Heading, name));
+}
+
+/// Writes which request it is.
+fn head(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &mut String) {
+    let title = format!(
+        "Request {} of {} · {} · {} · {} ({})",
+        thousands(it.n as u64),
+        thousands(it.of as u64),
+        context.policy.name,
+        context.scenario,
+        context.profile.name,
+        context.profile.as_of
+    );
+    let mut lines = String::new();
+    wrap(&title, "", style.width, &mut lines);
+    let _ = writeln!(text, "{}", style.paint(Colour::Heading, lines.trim_end()));
+    let who = match (it.row.role, it.asked_by) {
+        (Role::Main, _) => "of the agent".to_owned(),
+        (Role::KeepAlive, _) => "to keep the prompt in the cache".to_owned(),
+        (Role::Summariser, None) => "of a summariser".to_owned(),
+        (Role::Summariser, Some(by)) => format!("of a summariser for {}", words::by(by, context.policy)),
+    };
+    let n_visible = it.items.iter().filter(|it| it.now.tokens > 0).count();
+    let beside = match (it.beside, it.unread) {
+        (0, 0) => String::new(),
+        (0, n) => format!(", {} of which it does not read", words::tokens(n)),
+        (n, _) => format!(" plus {} that belong to no item", words::tokens(n)),
+    };
+    let place = format!(
+        "{who}, turn {}, step {}, at {}: {} in {}{beside}; answered with {}",
+        it.row.turn_ix.saturating_add(1),
+        it.row.step.saturating_add(1),
+        words::seconds(u64::try_from(it.row.at_ms).unwrap_or(0)),
+        words::tokens(it.row.prompt),
+        words::count(n_visible, "item", "items"),
+        words::tokens(it.row.output)
+    );
+    wrap(&place, "", style.width, text);
+}
+
+/// Writes what each part costs.
+fn cost(it: &Explanation, text: &mut String) {
+    let usage = &it.row.usage;
+    let written: Vec<String> = TTL_CLASSES
+        .iter()
+        .zip(usage.write)
+        .filter(|(_, tokens)| *tokens > 0)
+        .map(|(name, tokens)| {
+            let all = usage.write[0] + usage.write[1];
+            if tokens == all { (*name).to_owned() } else { format!("{} for {name}", thousands(tokens)) }
+        })
+        .collect();
+    let label =
+        if written.is_empty() { "written".to_owned() } else { format!("written ({})", written.join(", ")) };
+    let bill = &it.bill;
+    let lines = [
+        ("read".to_owned(), usage.read, Some(bill.read)),
+        (label, usage.write[0] + usage.write[1], Some(bill.write)),
+        ("uncached".to_owned(), usage.uncached, Some(bill.uncached)),
+        ("output".to_owned(), it.row.output, Some(bill.output)),
+        ("all".to_owned(), it.row.prompt + it.row.output, bill.total()),
+    ];
+    let rows = lines.map(|(name, tokens, cost)| {
+        let usd = match cost {
+            Some(cost) if !unknown(bill, &name, tokens) => usd(cost),
+            _ => numbers::NONE.to_owned(),
+        };
+        [
+            format!("  {name}"),
+            format!("{:>18}", thousands(tokens) + " tokens"),
+            format!("{:>20}", usd + " USD"),
+        ]
+    });
+    *text += &whole(&Grid::new("", 1, &[""; 3], rows));
+    if let Some(billed) = it.recorded {
+        let _ = writeln!(
+            text,
+            "  Billed by the provider: {} read, {} written, {} uncached, {} output.",
+            thousands(billed.cache_read),
+            thousands(billed.cache_write),
+            thousands(billed.uncached),
+            thousands(billed.output)
+        );
+    }
+}
+
+/// Returns whether a part has tokens but no known price.
+fn unknown(bill: &Bill, name: &str, tokens: Tokens) -> bool {
+    let part = match name {
+        "output" => bill.output,
+        it if it.starts_with("written") => bill.write,
+        _ => return false,
+    };
+    bill.is_incomplete && tokens > 0 && part == Cost::default()
+}
+
+/// Returns an amount exactly.
+fn usd(cost: Cost) -> String {
+    const UNIT: u128 = 1_000_000_000_000;
+    let text = format!("{}.{:012}", cost.0 / UNIT, cost.0 % UNIT);
+    let short = text.trim_end_matches('0');
+    let n_decimals = short.len() - short.find('.').map_or(short.len(), |it| it + 1);
+    format!("{short}{}", "0".repeat(2_usize.saturating_sub(n_decimals)))
+}
+
+/// Writes what the cache did and what it knew.
+fn cache(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &mut String) {
+    let rules = &context.profile.cache;
+    wrap(&words::verdict(it, rules), "  ", style.width, text);
+    let Some(finding) = &it.finding else { return };
+    for mark in &finding.marks {
+        let why = match mark.too_short_for {
+            Some(min) => format!(": ignored, the minimum is {}", words::tokens(min)),
+            None => format!(", for {}", words::seconds(mark.life_ms)),
+        };
+        let line = format!("breakpoint after item {}, {}{why}", mark.slot, words::tokens(mark.tokens));
+        wrap(&line, "  - ", style.width, text);
+    }
+    let read = finding.entries.iter().position(|it| matches!(it.fate, Fate::Read(_)));
+    let (told, rest) = finding.entries.split_at(read.map_or(finding.entries.len(), |it| it + 1));
+    for entry in told.iter().take(ENTRIES_MAX) {
+        wrap(&format!("entry of {}", words::entry(entry, rules)), "  - ", style.width, text);
+    }
+    let n_shorter = told.len().saturating_sub(ENTRIES_MAX) + rest.len();
+    if n_shorter > 0 {
+        let line = format!(
+            "{}: --format json lists all",
+            words::count(n_shorter, "shorter entry", "shorter entries")
+        );
+        wrap(&line, "  - ", style.width, text);
+    }
+}
+
+/// Writes what stages did since the request before.
+fn stages(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &mut String) {
+    if it.since.is_empty() {
+        let since = it.prefix.as_ref().map_or(String::new(), |it| format!(" since request {}", it.of));
+        wrap(&format!("No stage changed anything{since}."), "  ", style.width, text);
+    }
+    for done in &it.since {
+        let [before, after] = done.tokens;
+        let line = format!(
+            "{}: {}, {} before and {} after",
+            words::by(done.by, context.policy),
+            words::count(done.n_items, "item", "items"),
+            words::tokens(before),
+            thousands(after)
+        );
+        wrap(&line, "  - ", style.width, text);
+    }
+}
+
+/// Writes what was due, and how it was met.
+fn recovery(it: &Explanation, style: ExplainStyle, text: &mut String) {
+    for need in &it.needs {
+        let unmet = match (need.calls > 0.0, need.failed > 0.0) {
+            (_, true) => {
+                format!("; {} expected failures, nothing to recover with", numbers::expected(need.failed))
+            }
+            (true, _) => {
+                format!(
+                    "; {} expected calls for {}",
+                    numbers::expected(need.calls),
+                    words::tokens(need.fetched)
+                )
+            }
+            _ => String::new(),
+        };
+        let line = format!(
+            "{} with weight {}: {} met{unmet}",
+            words::word(need.level),
+            numbers::expected(need.weight),
+            numbers::percent(need.met)
+        );
+        wrap(&line, "  - ", style.width, text);
+    }
+    if let Some(explored) = &it.explored {
+        let line = format!(
+            "looked up anew because context was removed: {} expected calls for {}",
+            numbers::expected(explored.calls),
+            words::tokens(explored.fetched.round() as u64)
+        );
+        wrap(&line, "  - ", style.width, text);
+    }
+}
+
+/// Writes a line an item; runs of items that stand alike share one.
+fn items(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &mut String) {
+    let broken = it.prefix.as_ref().and_then(|it| match &it.same {
+        Same::Until { item, .. } => Some(*item),
+        Same::All => None,
+    });
+    let alike = |a: &StandingItem, b: &StandingItem| {
+        a.is_new == b.is_new
+            && cached(a) == cached(b)
+            && words::how(a) == words::how(b)
+            && why(a, context.policy) == why(b, context.policy)
+            && broken != Some(b.item)
+    };
+    let head = ["", "item", "what", "raw tok", "shown tok", "cache", "how", "why"];
+    let mut lines = Vec::new();
+    for run in it.items.chunk_by(alike) {
+        let is_short = style.lists_all || run.len() < RUN_MIN;
+        let parts = if is_short { run.chunks(1) } else { run.chunks(run.len()) };
+        lines.extend(parts.map(|it| line(it, broken, context.policy, style)));
+    }
+    let head = head.map(|it| style.paint_words(Colour::Heading, it));
+    let grid = Grid::new("", 1, &head, lines).with(CellKind::Name, &[2]).with(CellKind::Text, &[5, 6, 7]);
+    let _ = writeln!(text, "{}", noted(&grid, style.width));
+    let legend = match (&it.prefix, broken) {
+        (Some(prefix), None) => format!("+ new since request {}", prefix.of),
+        (Some(prefix), Some(_)) => {
+            format!("+ new since request {}, ≠ the first difference from it", prefix.of)
+        }
+        (None, _) => "+ new since the previous request".to_owned(),
+    };
+    wrap(&legend, "  ", style.width, text);
+}
+
+/// Returns the line of items that stand alike.
+fn line(run: &[StandingItem], broken: Option<u32>, policy: &Policy, style: ExplainStyle) -> [String; 8] {
+    let sum = |tokens: fn(&StandingItem) -> u32| thousands(run.iter().map(|it| u64::from(tokens(it))).sum());
+    let first = &run[0];
+    let (item, what) = match run {
+        [.., last] if run.len() > 1 => {
+            (format!("{}–{}", first.item, last.item), words::count(run.len(), "item", "items"))
+        }
+        _ => (first.item.to_string(), words::named(first)),
+    };
+    let sign = match () {
+        () if broken == Some(first.item) => style.paint(Colour::Break, "≠"),
+        () if first.is_new => "+".to_owned(),
+        () => String::new(),
+    };
+    let (cache, colour) = cached(first);
+    [
+        sign,
+        item,
+        what,
+        sum(|it| it.raw),
+        sum(|it| it.now.tokens),
+        style.paint_words(colour, &cache),
+        words::how(first),
+        why(first, policy),
+    ]
+}
+
+/// Returns what the cache did with an item.
+fn cached(it: &StandingItem) -> (String, Colour) {
+    let parts = [
+        (it.cached.read, "read", Colour::Read),
+        (it.cached.written, "written", Colour::Written),
+        (it.cached.uncached, "uncached", Colour::Uncached),
+    ];
+    let mut some = parts.into_iter().filter(|it| it.0 > 0);
+    match (some.next(), some.next()) {
+        (None, _) => (String::new(), Colour::None),
+        (Some((_, name, colour)), None) => (name.to_owned(), colour),
+        (Some((tokens, name, _)), Some((_, _, colour))) => (format!("{} {name}", thousands(tokens)), colour),
+    }
+}
+
+/// Returns why an item is shown as it is: its last change.
+fn why(it: &StandingItem, policy: &Policy) -> String {
+    let Some(cause) = it.causes.last() else { return String::new() };
+    let request = cause.request.map_or(String::new(), |it| format!(", request {it}"));
+    format!("{}{request}", words::by(cause.by, policy))
+}

@@ -1,0 +1,242 @@
+//! What a cache, a stage and a harness did, in words and numbers.
+
+use serde::Serialize;
+
+use ctxsim_base::grid::numbers::thousands;
+use ctxsim_engine::cache::{EntryFound, Fate};
+use ctxsim_engine::explain::{By, EditCause, Explanation, Same, StandingItem, Stood};
+use ctxsim_engine::ledger::Role;
+use ctxsim_engine::projection::State;
+use ctxsim_engine::projection::prompt::ShownAs;
+use ctxsim_input::profile::cache::Setting;
+use ctxsim_input::{CacheRules, Policy};
+
+/// Returns a value's name in input files.
+pub(super) fn word(of: impl Serialize) -> String {
+    serde_json::to_value(of).ok().and_then(|it| it.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+/// Returns a time in seconds, exactly.
+pub(super) fn seconds(ms: u64) -> String {
+    let text = format!("{}.{:03}", thousands(ms / 1_000), ms % 1_000);
+    format!("{} s", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// Returns a number of things.
+pub(super) fn count(n: usize, one: &str, many: &str) -> String {
+    format!("{} {}", thousands(n as u64), if n == 1 { one } else { many })
+}
+
+pub(super) fn tokens(n: u64) -> String {
+    format!("{} {}", thousands(n), if n == 1 { "token" } else { "tokens" })
+}
+
+/// Returns how something is shown.
+pub(super) fn stood(it: &Stood) -> String {
+    match (it.state, it.shown) {
+        (State::Shown, ShownAs::Raw) => "as received".to_owned(),
+        (State::Shown, shown) => word(shown),
+        (State::Dropped, _) => "dropped".to_owned(),
+        _ if it.tokens == 0 => "in a summary".to_owned(),
+        _ => "replaced by a summary".to_owned(),
+    }
+}
+
+/// Returns how an item is shown.
+pub(super) fn how(it: &StandingItem) -> String {
+    match it.behind {
+        Some(host) => format!("in the summary at {host}"),
+        None => stood(&it.now),
+    }
+}
+
+/// Returns who made a change.
+pub(super) fn by(by: By, policy: &Policy) -> String {
+    match by {
+        By::Stage(stage, step) => {
+            let Some(stage) = policy.stages().get(stage) else { return "the policy's code".to_owned() };
+            let name = &stage.name;
+            if step == 0 { format!("stage `{name}`") } else { format!("stage `{name}`, step {}", step + 1) }
+        }
+        By::TakenBack => "undone after one request".to_owned(),
+        By::Memory => "changed by recalled memory".to_owned(),
+        By::Harness => "removed by the harness".to_owned(),
+    }
+}
+
+/// Returns a change of an item.
+pub(super) fn change(cause: &EditCause, policy: &Policy) -> String {
+    let [before, after] = cause.change;
+    format!(
+        "{}: {} ({}) → {} ({})",
+        by(cause.by, policy),
+        stood(&before),
+        tokens(before.tokens.into()),
+        stood(&after),
+        tokens(after.tokens.into())
+    )
+}
+
+/// Returns the place of an entry.
+fn place(entry: &EntryFound) -> String {
+    entry.slot.map_or(String::new(), |slot| format!(" up to item {slot}"))
+}
+
+/// Returns what happened to an entry, and why.
+pub(super) fn entry(entry: &EntryFound, rules: &CacheRules) -> String {
+    let what = format!("{}{}", tokens(entry.tokens), place(entry));
+    let since =
+        if matches!(rules, CacheRules::ExplicitCache(it) if !it.renews) { "stored" } else { "last used" };
+    let age = entry.age_ms.map_or(String::new(), |it| format!(", {since} {} ago", seconds(it)));
+    let life = entry.life_ms.map_or(String::new(), |it| format!(", lives {}", seconds(it)));
+    let why = match entry.fate {
+        Fate::Read(read) if read == entry.tokens => format!("read{age}{life}"),
+        Fate::Read(read) => format!("read to {}{}{age}{life}", thousands(read), steps(rules)),
+        Fate::Stored(_) => format!("stored first, in a separate call, and then read{life}"),
+        Fate::Shorter => "not needed: a longer one was read".to_owned(),
+        Fate::Expired => {
+            let late = entry.age_ms.unwrap_or(0).saturating_sub(entry.life_ms.unwrap_or(0));
+            format!("expired {} earlier{age}{life}", seconds(late))
+        }
+        Fate::NotReadable { in_ms } => {
+            format!("not readable yet: the response of its writer begins {} later", seconds(in_ms))
+        }
+        Fate::OutOfLookback { positions, looked_at } => format!(
+            "out of lookback: position {} back from the next breakpoint, and only {} are checked",
+            thousands(positions),
+            thousands(looked_at)
+        ),
+        Fate::NoBreakpoint => "not looked up: no counted breakpoint is at or behind it".to_owned(),
+        Fate::TooShort { min_tokens } => format!("too short: the minimum is {}", tokens(min_tokens)),
+        Fate::Evicted => "evicted from the store".to_owned(),
+        Fate::Capped(behind) => {
+            format!("capped: an edit is assumed to have broken it after {}", tokens(behind))
+        }
+    };
+    format!("{what}: {why}")
+}
+
+/// Returns how the cache rules cut prefixes to whole steps.
+fn steps(rules: &CacheRules) -> String {
+    let steps = rules.steps().filter(|it| it.step > 1);
+    steps.map_or_else(String::new, |it| {
+        format!(", prefixes end in steps of {} from {} on", thousands(it.step), thousands(it.min))
+    })
+}
+
+/// Returns what the cache did, in one sentence.
+pub(super) fn verdict(it: &Explanation, rules: &CacheRules) -> String {
+    let read = it.row.usage.read;
+    let Some(finding) = &it.finding else {
+        return "The cache was not consulted: this prompt shares nothing with the agent's.".to_owned();
+    };
+    if *rules == CacheRules::None {
+        return "This model has no cache.".to_owned();
+    }
+    let share = match it.row.prompt {
+        0 => String::new(),
+        all => format!(" of {}", tokens(all)),
+    };
+    let longest = finding.entries.first();
+    let readable = finding.entries.iter().find(|it| matches!(it.fate, Fate::Read(_)));
+    match (read, longest) {
+        (0, _) if readable.is_some() => {
+            let what = readable.map_or(String::new(), |it| tokens(it.tokens));
+            format!(
+                "Nothing was read: in this random draw, the machine that served the request lacked the \
+                    entry of {what}."
+            )
+        }
+        (0, None) => format!("Nothing was read: {}.", no_entry(it, rules)),
+        (0, Some(longest)) => format!("Nothing was read: {}.", entry(longest, rules)),
+        (_, Some(longest)) if !matches!(longest.fate, Fate::Read(_) | Fate::Stored(_)) => {
+            format!("Read {}{share}, but no more: {}.", thousands(read), entry(longest, rules))
+        }
+        _ => format!("Read {}{share}.", thousands(read)),
+    }
+}
+
+/// Returns why no cached prefix matches a prompt.
+fn no_entry(it: &Explanation, rules: &CacheRules) -> String {
+    let min = rules.min_tokens().unwrap_or(0);
+    let Some(prefix) = &it.prefix else { return "no request came before".to_owned() };
+    if prefix.tokens < min {
+        return format!(
+            "request {} left no entry because its prompt was too short: {}, the minimum is {}",
+            prefix.of,
+            tokens(prefix.tokens),
+            tokens(min)
+        );
+    }
+    match &prefix.same {
+        Same::Until { item, .. } => format!(
+            "the prompt differs from request {} at item {item}, and no entry ends before it",
+            prefix.of
+        ),
+        Same::All => "no earlier request left an entry for this prompt".to_owned(),
+    }
+}
+
+/// Returns how the prompt compares with the previous one.
+pub(super) fn prefix(it: &Explanation, policy: &Policy) -> String {
+    let Some(prefix) = &it.prefix else {
+        return match it.row.role {
+            Role::Main => "This is the agent's first request.".to_owned(),
+            Role::Summariser | Role::KeepAlive => {
+                "It is not compared with another request: it is the first, or has its own prompt.".to_owned()
+            }
+        };
+    };
+    let new: Vec<&StandingItem> = it.items.iter().filter(|it| it.is_new && it.now.tokens > 0).collect();
+    let n_new: u64 = new.iter().map(|it| u64::from(it.now.tokens)).sum();
+    let new = match new.len() {
+        0 => String::new(),
+        n => format!(" New since: {}, {}.", count(n, "item", "items"), tokens(n_new)),
+    };
+    let settings: String = prefix.settings.iter().map(|it| format!(" {}", setting(*it))).collect();
+    match &prefix.same {
+        Same::All => {
+            format!(
+                "Begins with the whole prompt of request {}, {}.{settings}{new}",
+                prefix.of,
+                tokens(prefix.tokens)
+            )
+        }
+        Same::Until { item, causes } => {
+            let whose = it.items.iter().find(|it| it.item == *item);
+            let kind = whose.map_or(String::new(), |it| format!(" ({})", named(it)));
+            let cause =
+                causes.last().map_or(String::new(), |it| format!(" {}.", capital(&change(it, policy))));
+            format!(
+                "Differs from request {} at item {item}{kind}: {} of its {} come before \
+                    it.{cause}{settings}{new}",
+                prefix.of,
+                thousands(prefix.same_tokens),
+                tokens(prefix.tokens)
+            )
+        }
+    }
+}
+
+/// Returns the meaning of a changed setting.
+fn setting(setting: Setting) -> &'static str {
+    match setting {
+        Setting::Model => "A different model answers.",
+        Setting::Preamble | Setting::System => {
+            "The harness rewrote the messages: nothing cached after tools and system prompt matches."
+        }
+        _ => "A setting of the request changed.",
+    }
+}
+
+/// Returns what an item is.
+pub(super) fn named(it: &StandingItem) -> String {
+    let kind = word(it.kind);
+    it.tool.as_ref().map_or(kind.clone(), |tool| format!("{kind} of {tool}"))
+}
+
+/// Returns a sentence with a capital at its beginning.
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
+}

@@ -1,0 +1,125 @@
+//! Published figures beside our own: paper, ours, difference, our basis, and whether ours is within its band.
+
+use serde::Serialize;
+
+use super::json::RunNumbers;
+use super::{Report, Run};
+use ctxsim_base::grid::Grid;
+use ctxsim_base::grid::numbers::{NONE, or_none, plain_or_none};
+use ctxsim_engine::measure::Statistic;
+use ctxsim_input::suite::{Figure, FigureKind};
+
+/// A published figure beside ours.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FigureLine {
+    pub name: String,
+    /// What it says.
+    pub about: String,
+    /// The published number.
+    pub paper: Option<f64>,
+    /// Ours; `None` if there is no data.
+    pub ours: Option<f64>,
+    /// The standard deviation of ours over streams; `None` for a difference or a ratio of two.
+    pub sd: Option<f64>,
+    /// The 95% confidence interval of our mean.
+    pub ci95: Option<[f64; 2]>,
+    /// Ours minus the published number.
+    pub difference: Option<f64>,
+    /// The basis of our number.
+    pub kind: FigureKind,
+    /// The band in which ours should be.
+    pub band: [Option<f64>; 2],
+    /// Whether it is, which it is not without a number; `None` without a band.
+    pub within: Option<bool>,
+}
+
+impl FigureLine {
+    /// Looks our number up in the runs of a report.
+    fn new(figure: &Figure, runs: &[Run]) -> Self {
+        let run = |policy: &str, scenario: &str| {
+            let is_profile = |it: &Run| figure.profile.as_ref().is_none_or(|name| *name == it.profile);
+            runs.iter().find(|it| it.policy == policy && it.scenario == scenario && is_profile(it))
+        };
+        let at = |run: Option<&Run>| RunNumbers::new(run?, None).at(&figure.metric);
+        let own = run(&figure.policy, &figure.scenario);
+        let other = |policy: Option<&String>, scenario: Option<&String>| {
+            let policy = policy.unwrap_or(&figure.policy);
+            at(run(policy, scenario.unwrap_or(&figure.scenario)))
+        };
+        let is_less = figure.minus.is_some() || figure.minus_scenario.is_some();
+        let ours = match (is_less, &figure.over) {
+            (true, _) => {
+                let less = other(figure.minus.as_ref(), figure.minus_scenario.as_ref());
+                at(own).zip(less).map(|(own, less)| own - less)
+            }
+            (_, Some(over)) => at(own).zip(other(Some(over), None)).map(|(own, over)| own / over),
+            _ => at(own),
+        };
+        let is_alone = !is_less && figure.over.is_none();
+        let statistic = own.filter(|_| is_alone).and_then(|it| statistic(it, &figure.metric));
+        let bounds = [figure.at_least, figure.at_most];
+        // Where there is a band and we have no number, that is a miss.
+        let lies = |it: f64| bounds[0].is_none_or(|low| it >= low) && bounds[1].is_none_or(|high| it <= high);
+        let within = bounds.iter().any(Option::is_some).then(|| ours.is_some_and(lies));
+        Self {
+            name: figure.name.clone(),
+            about: figure.about.clone(),
+            paper: figure.paper,
+            ours,
+            sd: statistic.map(|it| it.sd),
+            ci95: statistic.and_then(|it| it.ci95),
+            difference: ours.zip(figure.paper).map(|(ours, paper)| ours - paper),
+            kind: figure.kind,
+            band: bounds,
+            within,
+        }
+    }
+}
+
+/// Returns the statistic of which a place is the mean.
+fn statistic(run: &Run, place: &str) -> Option<Statistic> {
+    let findings = run.findings.as_ref()?;
+    let stem = place.strip_suffix(".mean")?;
+    let mut names =
+        findings.kind().columns.iter().filter_map(|it| stem.strip_prefix(it.name)?.strip_prefix('.'));
+    findings.number(names.next()?)
+}
+
+impl Report {
+    /// Returns the published figures of the suite beside our own.
+    pub fn figure_lines(&self) -> Vec<FigureLine> {
+        self.figures.iter().map(|it| self.figure_line(it)).collect()
+    }
+
+    /// Returns any published figure beside our own.
+    pub fn figure_line(&self, figure: &Figure) -> FigureLine {
+        FigureLine::new(figure, &self.runs)
+    }
+
+    /// Returns them as a table, or none if there are none.
+    pub fn figures_grid(&self) -> Option<Grid> {
+        let lines = self.figure_lines();
+        let written = |it| plain_or_none(it, 3);
+        let rows = lines.iter().map(|it| {
+            let reach = it.ci95.map(|[low, high]| (high - low) / 2.0);
+            let band = match it.band {
+                [None, None] => NONE.to_owned(),
+                [low, high] => format!("{} to {}", written(low), written(high)),
+            };
+            let within = it.within.map_or(NONE, |it| if it { "yes" } else { "no" });
+            let difference = or_none(it.difference, |it| format!("{it:+.3}"));
+            vec![
+                it.name.clone(),
+                it.kind.word().to_owned(),
+                written(it.paper),
+                written(it.ours),
+                written(reach),
+                difference,
+                band,
+                within.to_owned(),
+            ]
+        });
+        let columns = ["figure", "kind", "paper", "ours", "± 95%", "difference", "band", "within"];
+        (!lines.is_empty()).then(|| Grid::new("Published figures and ours", 2, &columns, rows))
+    }
+}

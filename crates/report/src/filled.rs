@@ -1,0 +1,222 @@
+//! What fills the prompts of recorded sessions, and what of them missed the cache: by recorded bills alone, in dollars a month.
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use super::carried::{CarriedShare, together};
+use super::{Report, SessionReport};
+use ctxsim_base::grid::numbers::{self, percent, thousands};
+use ctxsim_base::grid::{CellKind, Grid, Of};
+use ctxsim_base::quantity::Tokens;
+use ctxsim_engine::measure::carried::{at_front, carried};
+use ctxsim_engine::measure::missed::{MissCause, missed};
+use ctxsim_engine::measure::month::{Basis, Calendar};
+use ctxsim_input::Profile;
+use ctxsim_timeline::Timeline;
+
+/// The most rows of what fills the prompts; the others are one more.
+const ROWS: usize = 9;
+/// The longest bar, in characters.
+const BAR: f64 = 20.0;
+/// A memory file of this size is what the price of a memory file is told for.
+const MEMORY_TOKENS: Tokens = 1_000;
+
+/// What fills the prompts of a recorded session, and what of them missed the cache.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Filled {
+    /// When it began and ended, in milliseconds since 1970, if its log says so.
+    pub span_ms: Option<[i64; 2]>,
+    /// What sending its items cost, by tool or kind.
+    pub by_tool: Vec<CarriedShare>,
+    /// Requests whose prompts were cached farther than they were read.
+    pub missed: Vec<Missed>,
+    /// What 1,000 tokens at the front of every prompt cost, in US dollars.
+    pub front_usd: f64,
+}
+
+/// A request whose prompt was cached farther than it was read.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Missed {
+    /// The request, from 1.
+    pub request: u32,
+    /// Why.
+    pub cause: MissCause,
+    /// Tokens that were not read.
+    pub tokens: Tokens,
+    /// What they cost beyond a read, in US dollars.
+    pub usd: f64,
+}
+
+impl Filled {
+    /// Follows the items of a session through its billed prompts; `None` if its requests have no bills of their own.
+    pub fn of(timeline: &Timeline, profile: &Profile) -> Option<Self> {
+        let recorded = timeline.recorded.as_ref().filter(|it| !it.is_spread)?;
+        if !recorded.usage.iter().any(Option::is_some) {
+            return None;
+        }
+        let prices = &profile.prices;
+        let missed = missed(timeline, profile).into_iter();
+        Some(Self {
+            span_ms: timeline.began_ms.zip(timeline.last_ms()).map(|it| [it.0, it.1]),
+            by_tool: CarriedShare::by_tool(timeline, &carried(timeline, prices)),
+            missed: missed
+                .map(|it| Missed { request: it.step + 1, cause: it.cause, tokens: it.tokens, usd: it.usd })
+                .collect(),
+            front_usd: at_front(timeline, prices, MEMORY_TOKENS),
+        })
+    }
+}
+
+/// The sessions of a report that have bills, each with how much it counts towards a month.
+struct BilledSessions<'r> {
+    sessions: Vec<(&'r SessionReport, &'r Filled)>,
+    calendar: Calendar,
+}
+
+/// The misses of one cause.
+struct Missing<'r> {
+    cause: MissCause,
+    requests: f64,
+    tokens: f64,
+    usd: f64,
+    dearest: (&'r SessionReport, Missed),
+}
+
+impl Report {
+    /// Returns what a month of its sessions is made of, if any was billed.
+    fn month(&self) -> Option<BilledSessions<'_>> {
+        let sessions: Vec<_> =
+            self.sessions.iter().filter_map(|it| Some((it, it.filled.as_ref()?))).collect();
+        let spans: Vec<Option<[i64; 2]>> = sessions.iter().map(|it| it.1.span_ms).collect();
+        let calendar = Calendar::new(&spans).of_a_week_or_more();
+        (!sessions.is_empty()).then_some(BilledSessions { sessions, calendar })
+    }
+
+    /// Returns the tables of what fills the prompts and of what missed the cache, if sessions were billed.
+    pub fn filled_grids(&self) -> Vec<Grid> {
+        let Some(month) = self.month() else { return Vec::new() };
+        std::iter::once(month.filling()).chain(month.missing_grid()).collect()
+    }
+
+    /// Says what a memory file costs, if sessions were billed.
+    pub fn memory_line(&self) -> Option<String> {
+        let month = self.month()?;
+        let front: f64 = month.sum(|it| it.front_usd);
+        Some(format!(
+            "Each {} tokens at the front of the prompts, such as those of a memory file, cost {}{}.",
+            thousands(MEMORY_TOKENS),
+            super::advise::dollars(front),
+            if month.is_scaled() { " a month" } else { "" }
+        ))
+    }
+
+    /// Says what a memory file costs, and how to look into the dearest miss, where this is the first report on its sessions.
+    pub fn filled_lines(&self) -> Vec<String> {
+        let (Some(month), Some(next)) = (self.month(), &self.next) else { return Vec::new() };
+        let dearest = month.missing().into_iter().map(|it| it.dearest);
+        let dearest = dearest.max_by(|one, other| one.1.usd.total_cmp(&other.1.usd));
+        let look = dearest.map(|(session, miss)| {
+            format!("The dearest miss: {}", next.explain(&session.name, miss.request))
+        });
+        self.memory_line().into_iter().chain(look).collect()
+    }
+}
+
+impl BilledSessions<'_> {
+    fn sum(&self, of: impl Fn(&Filled) -> f64) -> f64 {
+        self.calendar.weigh(&self.sessions).map(|(it, weight)| of(it.1) * weight).sum()
+    }
+
+    /// Returns whether its dollars are those of a month, not those of its sessions.
+    fn is_scaled(&self) -> bool {
+        self.calendar.basis != Basis::AllSessions
+    }
+
+    /// Says whose dollars they are, where they are not those of a month.
+    fn of_sessions(&self) -> String {
+        let these = if self.sessions.len() == 1 { "this session" } else { "these sessions" };
+        format!("in {these}")
+    }
+
+    /// Returns the second of two headings where dollars are those of a month.
+    fn heading(&self, [plain, scaled]: [&'static str; 2]) -> &'static str {
+        if self.is_scaled() { scaled } else { plain }
+    }
+
+    /// Returns what is sent, the dearest first, with the rest in one.
+    fn filling(&self) -> Grid {
+        let weighed = self.calendar.weigh(&self.sessions);
+        let all = together(
+            weighed.flat_map(|(it, weight)| it.1.by_tool.iter().map(move |share| share.times(weight))),
+        );
+        let total: f64 = all.iter().map(CarriedShare::usd).sum();
+        let (shown, rest) = all.split_at(all.len().min(if all.len() > ROWS + 1 { ROWS } else { ROWS + 1 }));
+        let mut rows: Vec<(String, f64)> = shown.iter().map(|it| (it.what.clone(), it.usd())).collect();
+        if !rest.is_empty() {
+            rows.push((format!("{} others", rest.len()), rest.iter().map(CarriedShare::usd).sum()));
+        }
+        let largest = rows.iter().map(|it| it.1).fold(f64::MIN_POSITIVE, f64::max);
+        let decimals = decimals(total);
+        let columns: [Of<'_, (String, f64)>; 4] = [
+            ("what", &|it| it.0.clone()),
+            (self.heading(["USD", "USD a month"]), &|it| numbers::fixed(it.1, decimals)),
+            ("% of input", &|it| percent(it.1 / total.max(f64::MIN_POSITIVE))),
+            ("", &|it| "█".repeat((it.1 / largest * BAR).round() as usize)),
+        ];
+        let basis = if self.is_scaled() { self.calendar.words() } else { self.of_sessions() };
+        let title = format!("What fills the prompts, and what sending it again and again costs ({basis})");
+        Grid::of(&title, 1, &rows, &columns).with(CellKind::Text, &[3])
+    }
+
+    /// Adds up the misses by cause, the dearest first.
+    fn missing(&self) -> Vec<Missing<'_>> {
+        let mut all: IndexMap<MissCause, Missing<'_>> = IndexMap::new();
+        for (&(session, filled), weight) in self.calendar.weigh(&self.sessions) {
+            for miss in filled.missed.iter().filter(|_| weight > 0.0) {
+                let nothing = Missing {
+                    cause: miss.cause,
+                    requests: 0.0,
+                    tokens: 0.0,
+                    usd: 0.0,
+                    dearest: (session, *miss),
+                };
+                let sum = all.entry(miss.cause).or_insert(nothing);
+                sum.requests += weight;
+                sum.tokens += miss.tokens as f64 * weight;
+                sum.usd += miss.usd * weight;
+                if miss.usd > sum.dearest.1.usd {
+                    sum.dearest = (session, *miss);
+                }
+            }
+        }
+        all.sort_by(|_, one, _, other| other.usd.total_cmp(&one.usd));
+        all.into_values().collect()
+    }
+
+    fn missing_grid(&self) -> Option<Grid> {
+        let (rows, is_scaled) = (self.missing(), self.is_scaled());
+        let input: f64 = self.sum(|it| it.by_tool.iter().map(CarriedShare::usd).sum());
+        let decimals = decimals(input);
+        let columns: [Of<'_, Missing<'_>>; 6] = [
+            ("what missed the cache", &|it| it.cause.about().to_owned()),
+            (self.heading(["requests", "requests a month"]), &|it| {
+                numbers::fixed(it.requests, if is_scaled { 1 } else { 0 })
+            }),
+            (self.heading(["tokens", "tokens a month"]), &|it| numbers::short(it.tokens.round() as u64)),
+            (self.heading(["USD", "USD a month"]), &|it| numbers::fixed(it.usd, decimals)),
+            ("% of input", &|it| percent(it.usd / input.max(f64::MIN_POSITIVE))),
+            ("dearest", &|it| format!("{}, request {}", it.dearest.0.name, it.dearest.1.request)),
+        ];
+        let title = "What was sent before and not read from the cache, and what that costs beyond a read";
+        (!rows.is_empty()).then(|| {
+            Grid::of(title, 1, &rows, &columns)
+                .leaving(&["tokens a month", "tokens", "dearest"])
+                .with(CellKind::Text, &[0])
+        })
+    }
+}
+
+/// Returns the decimals of dollars: cents, unless all of it is less than a dollar.
+fn decimals(usd: f64) -> usize {
+    if usd >= 1.0 { 2 } else { numbers::decimals(usd) }
+}

@@ -1,0 +1,163 @@
+//! What a fold keeps of runs: their sums, and of each run what resampling draws. Its size hardly grows with the sessions.
+
+use indexmap::{IndexMap, IndexSet};
+
+use super::brief::{Brief, Figures};
+use super::lines::PolicyLines;
+use super::sections::groups::{FEW_SCENARIOS, folder};
+use super::{ALL, FailedRun, GroupKey, SessionReport};
+use ctxsim_base::quantity::ix;
+use ctxsim_engine::take::Run;
+
+/// Runs that were folded.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Folded {
+    policies: IndexSet<String>,
+    profiles: IndexSet<String>,
+    days: IndexSet<String>,
+    scenarios: Vec<Box<str>>,
+    /// In the order of a report.
+    runs: Vec<FoldedRun>,
+    sums: IndexMap<FoldUnder, PolicyLines>,
+}
+
+/// Runs that are added up: those of a key, under one profile or under any.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct FoldUnder {
+    key: GroupKey,
+    profile: Option<String>,
+}
+
+/// What is kept of one run; names are numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct FoldedRun {
+    policy: u32,
+    profile: u32,
+    day: u32,
+    scenario: u32,
+    figures: Figures,
+}
+
+impl Folded {
+    /// Adds the runs of one load.
+    pub fn add(&mut self, runs: &[Run], session: Option<&SessionReport>) {
+        let Some(first) = runs.first() else { return };
+        let mut keys = keys(runs, session);
+        let scenario = ix(self.scenarios.len());
+        self.scenarios.push(first.scenario.as_str().into());
+        // Scenarios are shown by themselves only where they are few.
+        match self.scenarios.len() {
+            0..=FEW_SCENARIOS => keys.push(GroupKey::One(first.scenario.clone())),
+            _ => self.sums.retain(|it, _| !matches!(it.key, GroupKey::One(_))),
+        }
+        for run in runs {
+            let kept = FoldedRun {
+                policy: number(&mut self.policies, &run.policy),
+                profile: number(&mut self.profiles, &run.profile),
+                day: number(&mut self.days, &run.assumed.as_of),
+                scenario,
+                figures: run.into(),
+            };
+            self.runs.push(kept);
+            for key in &keys {
+                let profiles = [Some(run.profile.clone()), None];
+                let all = profiles.map(|profile| FoldUnder { key: key.clone(), profile });
+                all.into_iter().for_each(|it| self.sums.entry(it).or_default().add(run));
+            }
+        }
+    }
+
+    /// Returns whether there is no run.
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// Returns the runs in brief.
+    pub(super) fn briefs(&self) -> impl Iterator<Item = Brief<'_>> {
+        self.runs.iter().map(|it| Brief {
+            policy: &self.policies[it.policy as usize],
+            scenario: &self.scenarios[it.scenario as usize],
+            profile: &self.profiles[it.profile as usize],
+            as_of: &self.days[it.day as usize],
+            figures: it.figures,
+        })
+    }
+
+    /// Returns the sums of the runs of a key, under one profile or under any; `None` where there are no runs.
+    pub(super) fn lines(&self, key: &GroupKey, profile: Option<&str>) -> Option<&PolicyLines> {
+        self.sums.get(&FoldUnder { key: key.clone(), profile: profile.map(str::to_owned) })
+    }
+
+    /// Returns the sums over scenarios, by profile, then by policy; a policy that failed on one of them has none.
+    pub fn sums(&self, failures: &[FailedRun]) -> Vec<Run> {
+        let has_failed =
+            |it: &Run| failures.iter().any(|no| no.policy == it.policy && no.profile == it.profile);
+        let by_profile = self.profiles.iter().filter_map(|it| self.lines(&GroupKey::All, Some(it)));
+        let runs = by_profile.flat_map(|it| it.iter().map(|(_, sum)| &sum.run));
+        runs.filter(|it| !has_failed(it)).map(|sum| Run { scenario: ALL.to_owned(), ..sum.clone() }).collect()
+    }
+}
+
+/// Returns the number of a name.
+fn number(names: &mut IndexSet<String>, name: &str) -> u32 {
+    let place = names.get_index_of(name).unwrap_or_else(|| names.insert_full(name.to_owned()).0);
+    ix(place)
+}
+
+/// Returns the keys of all tables that the runs of a load may be in.
+fn keys(runs: &[Run], session: Option<&SessionReport>) -> Vec<GroupKey> {
+    let name = &runs[0].scenario;
+    let mut keys = vec![GroupKey::All];
+    let Some(session) = session else {
+        keys.push(GroupKey::Folder(folder(name).to_owned()));
+        return keys;
+    };
+    let is_under_several = runs.iter().any(|it| it.profile != runs[0].profile);
+    keys.push(GroupKey::Sessions { is_under_several });
+    keys.push(GroupKey::Format { is_under_several, format: session.format });
+    if !is_under_several {
+        keys.push(GroupKey::Lane { is_of_agent: session.parent.is_some() });
+    }
+    keys
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::part::OfRun;
+    use ctxsim_engine::measure::Tally;
+
+    fn run(policy: &str, nth: usize) -> Run {
+        let of_run = OfRun {
+            policy: policy.to_owned(),
+            profile: "some/model".to_owned(),
+            as_of: "2026-11-25".to_owned(),
+            seed: 0,
+            trials: 1,
+            looks_ahead: false,
+            is_counting_unknown: false,
+            tally: Tally::empty(),
+            stages: Vec::new(),
+            apply: None,
+        };
+        of_run.run(&format!("sessions/{nth}"), false)
+    }
+
+    /// A session under seven policies may take two kilobytes, its name and its row included.
+    #[test]
+    fn what_is_kept_of_a_session_is_small_and_sums_do_not_grow_with_sessions() {
+        assert!(size_of::<FoldedRun>() * 7 < 600, "{}", size_of::<FoldedRun>());
+        let mut folded = Folded::default();
+        let add = |folded: &mut Folded, sessions: std::ops::Range<usize>| {
+            sessions.for_each(|nth| folded.add(&["identity", "other"].map(|it| run(it, nth)), None));
+        };
+
+        add(&mut folded, 0..FEW_SCENARIOS + 1);
+        let n_sums = folded.sums.len();
+        add(&mut folded, FEW_SCENARIOS + 1..100);
+
+        assert_eq!((folded.sums.len(), folded.runs.len()), (n_sums, 200));
+        let all = folded.lines(&GroupKey::All, None).unwrap();
+        assert_eq!(all.iter().map(|(_, it)| it.run.tally.n_runs).collect::<Vec<_>>(), [100, 100]);
+    }
+}

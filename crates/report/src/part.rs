@@ -1,0 +1,301 @@
+//! A part: what one scenario of a plan came to, as one line of JSON. Parts of one job fold to what all of its scenarios come to.
+
+mod checked;
+mod room;
+#[cfg(feature = "worlds")]
+mod history;
+
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::{FailedRun, Run, SessionReport, Skipped};
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_engine::measure::Tally;
+use ctxsim_engine::take::{RunBasis, StageFacts};
+use ctxsim_input::policy::Apply;
+use ctxsim_input::profile::Counting;
+use ctxsim_input::suite::Reference;
+use ctxsim_timeline::import::LossReason;
+
+pub use checked::PartSet;
+#[cfg(feature = "worlds")]
+pub use history::{HistoryHead, HistoryPart, OfHistory, WholeRun};
+pub use room::SumRoom;
+
+/// What all parts of a job have in common, by the kind of job.
+pub trait Common: Clone + Serialize + DeserializeOwned {
+    /// The schema of its parts.
+    const SCHEMA: &'static str;
+    /// What one load comes to.
+    type Load: Clone + Serialize + DeserializeOwned;
+    /// Whether its result tells what was skipped, so that recordings that were named and cannot be used may be skipped, too.
+    const TELLS_SKIPPED: bool;
+
+    /// Returns whether a load has all the results that the job plays; what was written by something else may lack some.
+    fn is_whole(&self, _load: &Self::Load) -> bool {
+        true
+    }
+}
+
+impl Common for PartHead {
+    const SCHEMA: &'static str = "ctxsim.part/1";
+    type Load = OfLoad;
+    const TELLS_SKIPPED: bool = true;
+}
+
+/// A part of a run.
+pub type RunPart = PartOf<PartHead>;
+
+/// The version that makes parts. It reads its own alone: numbers stand by their places, and another version may count otherwise.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What one scenario of a plan came to: all of its sessions under all policies and profiles, with what others tell of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct PartOf<H: Common> {
+    /// The schema.
+    pub schema: String,
+    /// The version that made it.
+    pub version: String,
+    /// The digest of its job: of policies, profiles, options and assumptions, and of the scenarios with what is known of each.
+    pub job: String,
+    /// What all parts of the job have in common.
+    pub head: H,
+    /// Its place in the plan, from 0.
+    pub nth: usize,
+    /// The number of scenarios of the plan.
+    pub of: usize,
+    /// The scenario.
+    pub name: String,
+    /// What its loads came to, in order: each session of a file is one.
+    pub loads: Vec<H::Load>,
+    /// What of it takes no part, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<Excluded>,
+}
+
+/// What tells who may read a part.
+#[derive(Debug, Deserialize)]
+struct PartMark {
+    schema: String,
+    version: String,
+}
+
+/// A scenario that takes no part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Excluded {
+    /// Its file.
+    pub file: String,
+    /// The reason, in a few words.
+    pub reason: String,
+    /// Whether it was not asked for, so that nobody misses it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_not_asked: bool,
+    /// Its place among all, where parts do not stand in their order.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub place: usize,
+}
+
+/// Returns whether a place is the first, which is not written.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_first(place: &usize) -> bool {
+    *place == 0
+}
+
+/// What all parts of a job have in common: what a report needs of its plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PartHead {
+    /// The suite, if any.
+    pub suite: Option<String>,
+    /// Notes on the plan.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// Published figures beside ours.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<Reference>,
+    /// Policies that know later needs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub oracles: Vec<String>,
+    /// Policies that are schedules in hindsight.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub schedules: Vec<String>,
+    /// The first policy.
+    pub baseline: String,
+    /// Whether the suite adds up all scenarios.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_sum: bool,
+    /// Whether its tables rank the policies.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_ranked: bool,
+    /// Whether only some recorded sessions were asked for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_selected: bool,
+    /// The share of evidence that a policy must keep to be recommended.
+    pub min_evidence: f64,
+}
+
+/// What one load came to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OfLoad {
+    /// Its name: that of the runs' scenario.
+    pub name: String,
+    /// Its runs, by profile, then by policy.
+    pub runs: Vec<OfRun>,
+    /// Those that came to no result.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<FailedRun>,
+    /// Notes on it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// The recorded session, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionReport>,
+    /// What of its recording could not be used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LossReason>,
+    /// Which tokens have no price, if a cost is unknown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unpriced: Vec<MissingPrice>,
+}
+
+/// One run: exact sums and money as integers, ratios as what was met and its weight, and expected values apart from both.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OfRun {
+    /// The policy.
+    pub policy: String,
+    /// The profile.
+    pub profile: String,
+    /// The date of its sources.
+    pub as_of: String,
+    /// The seed.
+    pub seed: u64,
+    /// The number of trials.
+    pub trials: u64,
+    /// Whether the policy knows later needs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub looks_ahead: bool,
+    /// Whether nobody has published how the profile's models count tokens that others counted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_counting_unknown: bool,
+    /// The numbers.
+    pub tally: Tally,
+    /// The stages of the policy.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<StageFacts>,
+    /// The setting that makes a real agent behave like this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apply: Option<Apply>,
+}
+
+/// A profile that lacks the price of some tokens.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct MissingPrice {
+    /// The profile.
+    pub profile: String,
+    /// Whether output has no price.
+    pub output: bool,
+    /// Whether writes to the cache have none, by lifetime class: short, long.
+    pub writes: [bool; 2],
+}
+
+impl From<Skipped> for Excluded {
+    fn from(Skipped { file, reason, is_not_asked }: Skipped) -> Self {
+        Self { file, reason, is_not_asked, place: 0 }
+    }
+}
+
+impl From<Excluded> for Skipped {
+    fn from(Excluded { file, reason, is_not_asked, .. }: Excluded) -> Self {
+        Self { file, reason, is_not_asked }
+    }
+}
+
+impl OfRun {
+    /// Takes what totals need of a run.
+    pub fn new(run: Run) -> Self {
+        Self {
+            policy: run.policy,
+            profile: run.profile,
+            as_of: run.assumed.as_of.clone(),
+            seed: run.seed,
+            trials: run.trials,
+            looks_ahead: run.looks_ahead,
+            is_counting_unknown: run.assumed.counting == Some(Counting::Unknown),
+            tally: run.tally,
+            stages: run.stages.to_vec(),
+            apply: run.apply.as_deref().cloned(),
+        }
+    }
+
+    /// Returns the run, whose assumptions are not among what totals need.
+    pub fn run(self, scenario: &str, is_recorded: bool) -> Run {
+        let counting = self.is_counting_unknown.then_some(Counting::Unknown);
+        Run {
+            policy: self.policy,
+            scenario: scenario.to_owned(),
+            profile: self.profile,
+            seed: self.seed,
+            trials: self.trials,
+            findings: None,
+            looks_ahead: self.looks_ahead,
+            tally: self.tally,
+            assumed: Arc::new(RunBasis { as_of: self.as_of, is_recorded, counting, sentences: Vec::new() }),
+            stages: self.stages.into(),
+            apply: self.apply.map(Arc::new),
+        }
+    }
+}
+
+impl<H: Common> PartOf<H> {
+    /// Returns it as one line of JSON.
+    ///
+    /// # Errors
+    /// A number that JSON cannot hold.
+    pub fn line(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(self).map(|it| it + "\n")
+    }
+
+    /// Reads a line; one that another version made, or another kind of job, is told apart from one that is broken.
+    ///
+    /// # Errors
+    /// It is no part, or this version cannot read it.
+    pub fn read(line: &str) -> Result<Self, Box<Diagnostic>> {
+        let broken = |error: serde_json::Error| {
+            let message = if error.is_eof() {
+                "this part is cut off".to_owned()
+            } else {
+                format!("not a part: {error}")
+            };
+            let help = "run its shard again: it makes only the parts that are missing";
+            Box::new(Diagnostic::at(Code::PartBroken, "", message).help(help))
+        };
+        let mark: PartMark = serde_json::from_str(line).map_err(broken)?;
+        if mark.version != VERSION {
+            let message = format!(
+                "this part was made by ctxsim {} ({}), and this is {VERSION}",
+                mark.version, mark.schema
+            );
+            let help = "use one version for all parts: run its shard again, into another folder";
+            return Err(Box::new(Diagnostic::at(Code::PartVersion, "version", message).help(help)));
+        }
+        if mark.schema != H::SCHEMA {
+            let message =
+                format!("this part is a `{}`, and those of this job are `{}`", mark.schema, H::SCHEMA);
+            let help = "keep the parts of each job in a folder of its own";
+            return Err(Box::new(Diagnostic::at(Code::PartJob, "schema", message).help(help)));
+        }
+        let part: Self = serde_json::from_str(line).map_err(broken)?;
+        if !part.loads.iter().all(|it| part.head.is_whole(it)) {
+            return Err(foreign("a load does not have one result for each variant"));
+        }
+        Ok(part)
+    }
+}
+
+/// Reports a part that no version of this program wrote.
+fn foreign(reason: &str) -> Box<Diagnostic> {
+    let help = "ctxsim did not write this: remove it, and run its shard again";
+    Box::new(Diagnostic::at(Code::PartBroken, "", format!("not a part: {reason}")).help(help))
+}

@@ -1,0 +1,277 @@
+//! What a recording contains and what is left out, as a table and as JSON.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::SharedFront;
+use ctxsim_base::grid::numbers::{NONE, or_none, thousands};
+use ctxsim_base::grid::terminal::whole;
+use ctxsim_base::grid::{CellKind, Grid, Of};
+use ctxsim_base::quantity::Tokens;
+use ctxsim_timeline::import::{Imported, LossReason};
+use ctxsim_timeline::row::json::page;
+use ctxsim_timeline::row::{Value, group};
+use ctxsim_timeline::{EventKind, ItemIx, Kind, Usage};
+
+/// The most line numbers of a loss in the table.
+const LINES_SHOWN: usize = 5;
+
+#[derive(Debug, Serialize)]
+pub struct FileContents {
+    /// The file, as named.
+    pub file: String,
+    pub format: &'static str,
+    /// Its sessions, in order.
+    pub sessions: Vec<SessionHeld>,
+    /// What is left out, by first line; each loss with all its lines.
+    pub left_out: Vec<LossHeld>,
+}
+
+/// The contents of one session.
+#[derive(Debug, Serialize)]
+pub struct SessionHeld {
+    /// Its name within the file; empty for a single session.
+    pub session: String,
+    /// User turns.
+    pub turns: usize,
+    /// Model requests.
+    pub requests: usize,
+    /// Requests with recorded usage.
+    pub billed_requests: usize,
+    /// Requests of the harness that wrote a summary of the history, where the recording has their bills; no other number
+    /// includes them.
+    pub summary_requests: usize,
+    /// Billed tokens of their prompts.
+    pub summary_prompt_tokens: Option<Tokens>,
+    /// Billed tokens that they wrote.
+    pub summary_output_tokens: Option<Tokens>,
+    /// Requests on branches that the user left, which were billed and are in no later prompt; no other number includes them.
+    pub left_requests: usize,
+    /// Billed tokens of their prompts.
+    pub left_prompt_tokens: Option<Tokens>,
+    /// Billed tokens that they wrote.
+    pub left_output_tokens: Option<Tokens>,
+    /// Items of all kinds.
+    pub items: usize,
+    /// How often the harness removed history; reasoning that a provider drops by itself is none.
+    pub resets: usize,
+    /// Requests without recorded usage, whose sizes are estimated from their texts.
+    pub requests_estimated: usize,
+    /// Whether usage is known for the session alone, and spread over its requests by the sizes of their texts.
+    pub usage_spread: bool,
+    /// The longest billed prompt, in tokens; like all billed numbers, `None` if no request has recorded usage.
+    pub prompt_tokens_max: Option<Tokens>,
+    /// Billed tokens neither read from the cache nor written to it, over all requests.
+    pub uncached_tokens: Option<Tokens>,
+    /// Billed tokens that were read from the cache.
+    pub cache_read_tokens: Option<Tokens>,
+    /// Billed tokens that were written to the cache.
+    pub cache_write_tokens: Option<Tokens>,
+    /// Billed tokens that the model wrote.
+    pub output_tokens: Option<Tokens>,
+    /// The cost stated by the recording itself, in US dollars.
+    pub cost_usd: Option<f64>,
+    /// The session whose agent started it, if it is a sub-agent's.
+    pub parent: Option<String>,
+    /// What other sessions send of its prompts, if any are known.
+    pub shared: Option<SharedFront>,
+    /// Its assumptions, in sentences.
+    pub assumptions: Vec<String>,
+}
+
+/// Something left out.
+#[derive(Debug, Serialize)]
+pub struct LossHeld {
+    /// What, and why.
+    pub what: String,
+    /// How many times.
+    pub count: usize,
+    /// The lines, in order.
+    pub lines: Vec<usize>,
+}
+
+impl FileContents {
+    /// Sums up what was imported of a file.
+    pub fn new(file: &str, imported: &[Imported]) -> Self {
+        let left_out = imported.first().map_or(&[] as &[LossReason], |it| it.losses.as_slice());
+        Self {
+            file: file.to_owned(),
+            format: imported.first().map_or("", |it| it.format),
+            sessions: imported.iter().map(SessionHeld::new).collect(),
+            left_out: left_out
+                .iter()
+                .map(|it| LossHeld { what: it.what.clone(), count: it.count, lines: it.lines.clone() })
+                .collect(),
+        }
+    }
+}
+
+impl SessionHeld {
+    fn new(imported: &Imported) -> Self {
+        let timeline = &imported.timeline;
+        let recorded = timeline.recorded.clone().unwrap_or_default();
+        let billed: Vec<&Usage> = recorded.usage.iter().flatten().collect();
+        let sum =
+            |field: fn(&Usage) -> Tokens| billed.iter().map(|it| field(it)).reduce(Tokens::saturating_add);
+        let of = |bills: &[Usage], field: fn(&Usage) -> Tokens| {
+            bills.iter().map(field).reduce(Tokens::saturating_add)
+        };
+        let costs: Vec<f64> = recorded.costs.iter().flatten().map(|it| it.usd()).collect();
+        let items = &timeline.spine.items;
+        let is_history = |it: ItemIx| items.get(it as usize).is_none_or(|it| it.kind != Kind::Reasoning);
+        let resets = timeline.events.iter().filter(|it| match &it.kind {
+            EventKind::Reset(gone) => gone.clone().any(is_history),
+            _ => false,
+        });
+        let mut resets: Vec<u32> = resets.map(|it| timeline.spine.step_at(it.at)).collect();
+        resets.dedup();
+        Self {
+            session: imported.session.clone(),
+            turns: timeline.spine.turns.len(),
+            requests: timeline.spine.steps.len(),
+            billed_requests: billed.len(),
+            requests_estimated: timeline.spine.steps.len().saturating_sub(billed.len()),
+            usage_spread: recorded.is_spread,
+            summary_requests: recorded.summaries.len(),
+            summary_prompt_tokens: of(&recorded.summaries, |it| it.prompt),
+            summary_output_tokens: of(&recorded.summaries, |it| it.output),
+            left_requests: recorded.aside.len(),
+            left_prompt_tokens: of(&recorded.aside, |it| it.prompt),
+            left_output_tokens: of(&recorded.aside, |it| it.output),
+            items: timeline.spine.items.len(),
+            resets: resets.len(),
+            prompt_tokens_max: billed.iter().map(|it| it.prompt).max(),
+            uncached_tokens: sum(|it| it.uncached),
+            cache_read_tokens: sum(|it| it.cache_read),
+            cache_write_tokens: sum(|it| it.cache_write),
+            output_tokens: sum(|it| it.output),
+            cost_usd: (!costs.is_empty()).then(|| costs.iter().sum()),
+            parent: timeline.spine.sessions.first().and_then(|it| it.parent.clone()),
+            shared: SharedFront::of(timeline),
+            assumptions: timeline.assumptions.clone(),
+        }
+    }
+}
+
+/// Returns what files hold as one JSON document.
+///
+/// # Errors
+/// A value that JSON cannot hold.
+pub fn json(files: &[FileContents]) -> Result<String, serde_json::Error> {
+    page(&group! { "schema": "ctxsim.recording/1", "files": Value::of(files) })
+}
+
+/// Returns what files hold, for people.
+pub fn table(files: &[FileContents]) -> String {
+    let mut text = String::new();
+    for file in files {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        let n = file.sessions.len();
+        let sessions = if n == 1 { "1 session".to_owned() } else { format!("{n} sessions") };
+        let _ = writeln!(text, "{}: {}, {sessions}\n", file.file, file.format);
+        text += &sessions_table(&file.sessions);
+        let n_estimated: usize = file.sessions.iter().map(|it| it.requests_estimated).sum();
+        let spread = file.sessions.iter().filter(|it| it.usage_spread);
+        let n_spread: usize = spread.map(|it| it.billed_requests).sum();
+        if n_spread > 0 {
+            let n = thousands(n_spread as u64);
+            let _ = writeln!(
+                text,
+                "\nwith usage as totals alone, which are spread over the requests by the sizes of their texts: {n} requests"
+            );
+        }
+        if n_estimated > 0 {
+            let n = thousands(n_estimated as u64);
+            let _ = writeln!(
+                text,
+                "\nwithout recorded usage, so that sizes are estimated from the text: {n} requests"
+            );
+        }
+        text += &apart(&file.sessions, "wrote a summary of the history", |it| {
+            (it.summary_requests, it.summary_prompt_tokens, it.summary_output_tokens)
+        });
+        text += &apart(&file.sessions, "lie on branches that the user left", |it| {
+            (it.left_requests, it.left_prompt_tokens, it.left_output_tokens)
+        });
+        text += &neighbours(&file.sessions);
+        if file.left_out.is_empty() {
+            text.push_str("\nnothing is left out\n");
+            continue;
+        }
+        text.push_str("\nleft out\n");
+        let loss = |it: &LossHeld| [it.count.to_string(), format!("{} ({})", it.what, lines(&it.lines))];
+        let rows = file.left_out.iter().map(loss);
+        text += &whole(&Grid::new("", 0, &[""; 2], rows).with(CellKind::Text, &[1]));
+    }
+    text
+}
+
+/// How many requests stand apart from the others, and what they were billed: tokens in, and tokens out.
+type BillsApart = (usize, Option<Tokens>, Option<Tokens>);
+
+/// Says how many requests of a kind stand apart from the others, and what they were billed.
+fn apart(sessions: &[SessionHeld], what: &str, of: impl Fn(&SessionHeld) -> BillsApart) -> String {
+    let all: Vec<_> = sessions.iter().map(of).collect();
+    let n: usize = all.iter().map(|it| it.0).sum();
+    if n == 0 {
+        return String::new();
+    }
+    let sum = |tokens: fn(&BillsApart) -> Option<Tokens>| {
+        thousands(all.iter().filter_map(tokens).fold(0, Tokens::saturating_add))
+    };
+    format!(
+        "\nrequests that {what}, which no number above includes: {n} ({} tokens in, {} out)\n",
+        sum(|it| it.1),
+        sum(|it| it.2)
+    )
+}
+
+/// Says which sessions are sub-agents', and what other sessions had left for each.
+fn neighbours(sessions: &[SessionHeld]) -> String {
+    let mut text = String::new();
+    for session in sessions {
+        let name = if session.session.is_empty() { "the session" } else { &session.session };
+        if let Some(parent) = &session.parent {
+            let of = if parent.is_empty() { "which has no id" } else { parent };
+            let _ = writeln!(text, "{name} is a sub-agent's, of the session {of}");
+        }
+        if let Some(shared) = &session.shared {
+            let _ = writeln!(text, "{name}: {}", shared.told);
+        }
+    }
+    if text.is_empty() { text } else { format!("\n{text}") }
+}
+
+/// Returns one line a session.
+fn sessions_table(sessions: &[SessionHeld]) -> String {
+    let count = |n: usize| thousands(n as u64);
+    let tokens = |n: Option<Tokens>| or_none(n, thousands);
+    let columns: [Of<'_, SessionHeld>; 12] = [
+        ("session", &|it| if it.session.is_empty() { NONE.to_owned() } else { it.session.clone() }),
+        ("turns", &|it| count(it.turns)),
+        ("requests", &|it| count(it.requests)),
+        ("billed", &|it| count(it.billed_requests)),
+        ("items", &|it| count(it.items)),
+        ("resets", &|it| count(it.resets)),
+        ("longest prompt tokens", &|it| tokens(it.prompt_tokens_max)),
+        ("uncached", &|it| tokens(it.uncached_tokens)),
+        ("read", &|it| tokens(it.cache_read_tokens)),
+        ("written", &|it| tokens(it.cache_write_tokens)),
+        ("output", &|it| tokens(it.output_tokens)),
+        ("cost", &|it| or_none(it.cost_usd, |usd| format!("{usd:.4}$"))),
+    ];
+    whole(&Grid::of("", 1, sessions, &columns))
+}
+
+/// Names the first lines.
+fn lines(lines: &[usize]) -> String {
+    let shown: Vec<String> = lines.iter().take(LINES_SHOWN).map(ToString::to_string).collect();
+    let word = if lines.len() == 1 { "line" } else { "lines" };
+    match lines.len().checked_sub(LINES_SHOWN) {
+        Some(more) if more > 0 => format!("{word} {} and {more} more", shown.join(", ")),
+        _ => format!("{word} {}", shown.join(", ")),
+    }
+}

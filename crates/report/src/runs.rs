@@ -1,0 +1,118 @@
+//! One run as a row.
+
+use std::borrow::Cow;
+
+use super::firings::{stages_in_a_cell, stages_json};
+use super::guards::GuardVerdict;
+use super::{ALL, Report, Run};
+use ctxsim_engine::ledger::MemorySums;
+use ctxsim_engine::measure::{Label, Tally};
+use ctxsim_timeline::row::{Columns, Fields, Head, RowColumn, Rows, Value, fields, heads, listed, row};
+
+/// A run with what a report says of it.
+#[derive(Clone, Debug)]
+pub(super) struct RunOf<'a> {
+    pub(super) run: &'a Run,
+    pub(super) label: Option<Label>,
+    /// The report, if it was checked against guards.
+    pub(super) judged: Option<&'a Report>,
+    /// Whether stages and guards are told in words, for a cell.
+    pub(super) in_words: bool,
+}
+
+impl<'a> RunOf<'a> {
+    /// Returns a run without guards.
+    pub(super) fn new(run: &'a Run, label: Option<Label>) -> Self {
+        Self { run, label, judged: None, in_words: false }
+    }
+
+    fn stages(&self) -> Value {
+        if self.in_words { stages_in_a_cell(self.run).into() } else { Value::of(&stages_json(self.run)) }
+    }
+
+    fn guards(&self) -> Value {
+        let verdicts = |it: &&Report| match self.in_words {
+            true => it.verdicts_in_a_cell(self.run).into(),
+            false => it.verdicts_on(self.run).map(|it: Vec<&GuardVerdict>| Value::of(&it)).into(),
+        };
+        self.judged.as_ref().map_or(Value::Null, verdicts)
+    }
+}
+
+/// Returns the runs of a report; where stages and guards are told in words, without sums over scenarios, so that adding up a column
+/// counts each run once.
+pub fn rows(report: &Report, in_words: bool) -> Rows {
+    let runs = report.labelled().filter(|(run, _)| !in_words || run.scenario != ALL);
+    let runs = runs.map(|(run, label)| RunOf { run, label, judged: Some(report), in_words });
+    Rows::new::<RunOf<'_>>(Vec::new(), runs)
+}
+
+impl Columns for RunOf<'_> {
+    fn columns<'a>() -> Cow<'a, [RowColumn<Self>]>
+    where
+        Self: 'a,
+    {
+        let front = listed![Self;
+        /// The policy.
+        "policy": Text = |it| it.run.policy.clone(),
+        /// The scenario, or `ALL` for the sum of several.
+        "scenario": Text = |it| it.run.scenario.clone(),
+        /// The profile.
+        "profile": Text = |it| it.run.profile.clone(),
+        /// The random seed.
+        "seed": Count = |it| it.run.seed,
+        /// How many trials were drawn.
+        "trials": Count = |it| it.run.trials,
+        /// How it compares with the first policy: `baseline`, `dominates`, `safe_cost_win`, `cost_only`, `same` or `loses`.
+        "label": Text = |it| it.label.map(|label| Value::of(&label)),
+        /// The numbers that every run has.
+        "totals": Group(heads::<Tally>) = |it| fields(&it.run.tally),
+            ];
+        let back = listed![Self;
+        /// Calls of a memory to its service; null without any.
+        "memory_calls": Group(calls_heads) = |it| memory_calls(it.run),
+        /// What is assumed, in sentences.
+        "assumptions": List = |it| it.run.assumed.sentences.clone(),
+        /// How often each stage fired, and how often it edited anything.
+        "stages": List = |it| it.stages(),
+        /// The verdicts of guards, if the report was checked against any.
+        "guards": List sparse = |it| it.guards(),
+            ];
+        let of_worlds = ctxsim_worlds::findings().flat_map(|it| it.columns);
+        let found = |it: &Self, name: &'static str| {
+            let mut all = it.run.findings.iter().flat_map(|it| it.kind().columns);
+            all.find(|it| it.name == name).map_or(Value::Null, |column| column.value(it.run))
+        };
+        front.into_iter().chain(of_worlds.map(|it| it.of(found))).chain(back).collect()
+    }
+}
+
+/// Says what calls there were, or nothing if there were none and no runner, whose summary follows.
+fn memory_calls(run: &Run) -> Option<Fields> {
+    let MemorySums { writes, reads, .. } = run.tally.sums.memory;
+    let found = run.findings.as_ref().map(|it| it.calls()).unwrap_or_default();
+    let is_any = writes + reads > 0 || !found.is_empty();
+    let mut calls = is_any.then(|| row(&calls(), &run.tally))?;
+    calls.extend(found);
+    Some(calls)
+}
+
+fn calls() -> [RowColumn<Tally>; 5] {
+    listed![Tally;
+        /// Calls that write.
+        "writes": Count = |it| it.sums.memory.writes,
+        /// What they carry.
+        "write_tokens": Tokens = |it| it.sums.memory.write_tokens,
+        /// Calls that read.
+        "reads": Count = |it| it.sums.memory.reads,
+        /// What they carry.
+        "read_tokens": Tokens = |it| it.sums.memory.read_tokens,
+        /// What they cost.
+        "cost_usd": Usd = |it| it.costs.memory.usd(),
+    ]
+}
+
+fn calls_heads() -> Vec<Head> {
+    let of_worlds = ctxsim_worlds::findings().flat_map(|it| (it.calls)());
+    calls().iter().map(RowColumn::head).chain(of_worlds).collect()
+}

@@ -1,0 +1,344 @@
+//! The tables of a report: one per group of scenarios and profile, one line per policy.
+
+pub mod columns;
+pub(super) mod groups;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use indexmap::{IndexMap, IndexSet};
+
+use columns::TableColumn;
+use groups::{Group, GroupKey, Under};
+
+use super::brief::{Brief, Figures};
+use super::lines::{PolicyLines, PolicySum};
+use super::metric::Digits;
+use super::trust::TableTrust;
+use super::{Report, Run, distinct, reasons};
+use ctxsim_base::grid::numbers::{self, NONE};
+use ctxsim_base::grid::{self, CellKind, Grid, Row};
+use ctxsim_engine::ledger::is_as_much;
+use ctxsim_engine::measure::{Spread, Tally};
+use ctxsim_input::policy::Apply;
+
+/// The level of detail.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// Groups of scenarios.
+    #[default]
+    Groups,
+    /// Also every scenario, and the assumptions.
+    Scenarios,
+}
+
+/// One table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Section {
+    /// What was run: a scenario, or a group of them.
+    pub load: String,
+    /// The profile, or a note that each session runs under its own model's.
+    pub profile: String,
+    /// The date of the profile's prices.
+    pub as_of: String,
+    /// The number of scenarios in the sum.
+    pub scenarios: usize,
+    /// Their names, unless runs were folded.
+    pub members: Vec<String>,
+    /// Whether it is a part of another table.
+    pub is_part: bool,
+    /// Whether the policies are ranked by cost.
+    pub is_ranked: bool,
+    /// The columns that are asked for; none for the usual ones.
+    pub columns: Vec<TableColumn>,
+    /// The decimals of dollars, the same in all tables of a report.
+    pub decimals: usize,
+    /// The policies; the first is the baseline.
+    pub lines: Vec<TableLine>,
+    /// How far the sessions behind it carry what it says.
+    pub trust: TableTrust,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableLine {
+    pub policy: String,
+    /// Its numbers.
+    pub tally: Tally,
+    /// How the change in its cost against the first policy varies over scenarios; `None` for a single
+    /// scenario, and for the first policy.
+    pub spread: Option<Spread>,
+    /// Where it stopped at a limit, if it did.
+    pub stopped: Option<String>,
+    /// Why its cost differs from the first policy's, if requested.
+    pub reason: Option<String>,
+    /// Whether it is ranked, no stage of it ever acted, and it costs what the first policy does.
+    pub is_idle: bool,
+    /// The setting that makes a real agent behave like this, if it is the same everywhere.
+    pub apply: Option<Arc<Apply>>,
+}
+
+impl TableLine {
+    /// Returns the line's note: where it stopped, and why its cost differs from the first policy's.
+    pub fn note(&self) -> Option<String> {
+        let notes: Vec<&str> =
+            [&self.stopped, &self.reason].into_iter().flatten().map(String::as_str).collect();
+        (!notes.is_empty()).then(|| notes.join("; "))
+    }
+}
+
+impl Section {
+    /// Returns whether some line has a spread.
+    pub fn has_spread(&self) -> bool {
+        self.lines.iter().any(|it| it.spread.is_some())
+    }
+
+    /// Returns its columns after the policies' names.
+    fn shown(&self) -> Vec<TableColumn> {
+        if self.columns.is_empty() { TableColumn::usual(self.has_spread()) } else { self.columns.clone() }
+    }
+
+    /// Returns it as a table of texts.
+    pub fn grid(&self, digits: Digits) -> Grid {
+        let is_asked = !self.columns.is_empty();
+        let shown = self.shown();
+        let name = grid::Column::new("policy", CellKind::Name);
+        let cells: Vec<Vec<String>> = shown.iter().map(|it| it.cells(self, digits)).collect();
+        let row = |(nth, line): (usize, &TableLine)| {
+            let numbers = cells.iter().map(|it| it[nth].clone());
+            Row { cells: std::iter::once(line.policy.clone()).chain(numbers).collect(), note: line.note() }
+        };
+        Grid {
+            title: format!("{} ({})", self.subject(), self.as_of),
+            columns: std::iter::once(name).chain(shown.iter().map(|it| it.drawn(is_asked))).collect(),
+            rows: self.lines.iter().enumerate().map(row).collect(),
+        }
+    }
+
+    /// Returns whether runs under a profile are in it.
+    pub fn has_profile(&self, profile: &str) -> bool {
+        self.profile == OWN || self.profile == profile
+    }
+
+    /// Returns the subject and the profile.
+    pub fn subject(&self) -> String {
+        let joint = if self.profile == OWN { "," } else { " under" };
+        format!("{}{joint} {}", self.load, self.profile)
+    }
+
+    /// Returns the table with the first policy and the ten cheapest of those that acted, and a sentence on the others; `None`
+    /// if it is not ranked, or not longer.
+    pub fn shortened(&self) -> Option<(Self, String)> {
+        let n_others = self.lines.len().saturating_sub(1);
+        if !self.is_ranked || n_others <= SHOWN {
+            return None;
+        }
+        let (idle, acting): (Vec<&TableLine>, Vec<&TableLine>) =
+            self.lines.iter().skip(1).partition(|it| it.is_idle);
+        let n_dearer = acting.len().saturating_sub(SHOWN);
+        let lines = self.lines.iter().take(1).chain(acting.into_iter().take(SHOWN)).cloned().collect();
+        let mut by_agent: IndexMap<&str, usize> = IndexMap::new();
+        for line in &idle {
+            *by_agent.entry(agent(&line.policy)).or_default() += 1;
+        }
+        let agents = by_agent
+            .iter()
+            .map(|(agent, n)| if *n == 1 { (*agent).to_owned() } else { format!("{agent} ({n})") });
+        let agents: Vec<String> = agents.collect();
+        let mut told = Vec::new();
+        if !idle.is_empty() {
+            told.push(format!(
+                "{} of {n_others} policies changed nothing: {}",
+                idle.len(),
+                agents.join(", ")
+            ));
+        }
+        if n_dearer > 0 {
+            told.push(format!("{n_dearer} dearer ones are left out"));
+        }
+        Some((Self { lines, ..self.clone() }, format!("{}. --details shows all.", told.join("; "))))
+    }
+
+    /// Returns the relative difference of a line's cost from the first one's, on the same work.
+    pub fn change(&self, line: &TableLine) -> Option<f64> {
+        let (tally, first) = (&line.tally, &self.lines.first()?.tally);
+        if let Some(spread) = &line.spread {
+            return Some(spread.change);
+        }
+        if !tally.outcome.did_as_much_as(&first.outcome) {
+            return None;
+        }
+        let (cost, other) = tally.costs.total().zip(first.costs.total())?;
+        (other > 0.0).then(|| cost / other - 1.0)
+    }
+
+    /// Returns the same with every recorded compaction as recorded; `None` where nothing was compacted.
+    pub fn change_as_recorded(&self, line: &TableLine) -> Option<f64> {
+        line.tally.resets.filter(|it| it.avoided > 0)?;
+        let [cost, other] = [&line.tally, &self.lines.first()?.tally].map(|it| it.bills()[0]);
+        let other = other.filter(|it| *it > 0.0)?;
+        Some(cost? / other - 1.0)
+    }
+
+    /// Sorts the policies after the first by cost; those that cannot be compared are last.
+    fn rank(&mut self) {
+        let mut keyed: Vec<(f64, TableLine)> = std::mem::take(&mut self.lines)
+            .into_iter()
+            .enumerate()
+            .map(|(nth, line)| (if nth == 0 { f64::NEG_INFINITY } else { 0.0 }, line))
+            .collect();
+        self.lines = keyed.iter().map(|it| it.1.clone()).collect();
+        for (key, line) in keyed.iter_mut().skip(1) {
+            *key = self.change(line).unwrap_or(f64::INFINITY);
+        }
+        // Equal costs stay in the order in which they are listed.
+        keyed.sort_by(|one, other| one.0.total_cmp(&other.0));
+        self.lines = keyed.into_iter().map(|it| it.1).collect();
+    }
+}
+
+/// The policies of a ranked table that are shown beside the first.
+const SHOWN: usize = 10;
+
+/// Returns the agent whose policy it is, or the policy's own name.
+fn agent(policy: &str) -> &str {
+    policy.strip_prefix("agents/").and_then(|it| it.split('/').next()).unwrap_or(policy)
+}
+
+impl Report {
+    /// Returns the tables: groups of scenarios first, then, if asked for, the scenarios one by one.
+    pub fn sections(&self, detail: Detail) -> Vec<Section> {
+        let profiles = distinct(self.briefs().map(|it| it.profile));
+        let mut sections = Vec::new();
+        for group in self.groups(detail) {
+            match group.under {
+                Under::Each => sections.extend(profiles.iter().map(|it| self.section(&group, Some(it)))),
+                Under::One(profile) => sections.push(self.section(&group, Some(profile))),
+                Under::Own => sections.push(self.section(&group, None)),
+            }
+        }
+        // A recorded session may run under its own model's profile alone.
+        sections.retain(|it| !it.lines.is_empty());
+        sections
+    }
+
+    /// Adds up all runs under a profile, or under any; a fold has their sums.
+    pub fn lines(&self, profile: Option<&str>) -> Cow<'_, PolicyLines> {
+        match &self.folded {
+            Some(folded) => folded.lines(&GroupKey::All, profile).map_or_else(Cow::default, Cow::Borrowed),
+            None => {
+                let is_in = |it: &&Run| profile.is_none_or(|profile| it.profile == profile);
+                Cow::Owned(PolicyLines::of(self.runs.iter().filter(is_in)))
+            }
+        }
+    }
+
+    /// Returns the decimals of dollars in all tables: those of the dearest run, but at most four if everything together costs
+    /// a dollar.
+    fn decimals(&self) -> usize {
+        let mut by_load: IndexMap<(&str, &str), f64> = IndexMap::new();
+        for run in self.briefs() {
+            let dearest = by_load.entry((run.scenario, run.profile)).or_default();
+            *dearest = dearest.max(run.figures.cost().unwrap_or(0.0));
+        }
+        let of_one = numbers::decimals(by_load.values().copied().fold(0.0, f64::max));
+        if by_load.values().sum::<f64>() >= 1.0 { of_one.min(4) } else { of_one }
+    }
+
+    /// Returns a note on scenarios whose needs are unknown.
+    pub fn note_on_needs(&self) -> Option<String> {
+        let unknown = self.briefs().filter(|it| !it.figures.has_needs && !it.figures.has_findings);
+        let names = distinct(unknown.map(|it| it.scenario)).join(", ");
+        (!names.is_empty()).then(|| {
+            format!(
+                "{names}: this scenario declares no evidence needs ({NONE} in the columns): do not \
+                judge it by cost alone."
+            )
+        })
+    }
+
+    /// Adds up the runs of one table.
+    fn section(&self, group: &Group<'_>, profile: Option<&str>) -> Section {
+        let members: IndexSet<&str> = group.scenarios.iter().copied().collect();
+        let is_in = |scenario: &str, of: &str| {
+            profile.is_none_or(|profile| of == profile) && members.contains(scenario)
+        };
+        let runs: Vec<&Run> = self.runs.iter().filter(|it| is_in(&it.scenario, &it.profile)).collect();
+        let sums = match &self.folded {
+            Some(folded) => folded.lines(&group.key, profile).map_or_else(Cow::default, Cow::Borrowed),
+            None => Cow::Owned(PolicyLines::of(runs.iter().copied())),
+        };
+        let briefs = || {
+            let folded = self.folded.iter().flat_map(|it| it.briefs());
+            runs.iter()
+                .map(|it| Brief::from(*it))
+                .chain(folded.filter(|kept| is_in(kept.scenario, kept.profile)))
+        };
+        let first: Vec<Brief<'_>> = briefs().filter(|it| sums.first() == Some(it.policy)).collect();
+        let baseline = sums.iter().next().map(|it| line(it.1));
+        // The first policy is compared with nothing.
+        let others = sums.iter().skip(1).filter(|_| first.len() > 1);
+        let pairs = pairs(&first, others.map(|it| it.0), briefs());
+        let mut spreads = std::iter::once(None).chain(Spread::of_all(&pairs));
+        let lines = sums.iter().enumerate().map(|(nth, (_, sum))| {
+            let mut line = TableLine { spread: spreads.next().flatten(), ..line(sum) };
+            if self.is_ranked && nth > 0 {
+                line.is_idle = baseline.as_ref().is_some_and(|it| reasons::is_idle(&line, it));
+                line.reason = baseline.as_ref().and_then(|it| reasons::of(&line, it, &sum.stages));
+            }
+            line
+        });
+        let mut section = Section {
+            load: group.title.clone(),
+            profile: profile.unwrap_or(OWN).to_owned(),
+            as_of: numbers::days(first.iter().map(|it| it.as_of)),
+            scenarios: first.len(),
+            members: first
+                .iter()
+                .filter(|_| self.folded.is_none())
+                .map(|it| it.scenario.to_owned())
+                .collect(),
+            is_part: group.is_part,
+            is_ranked: self.is_ranked,
+            columns: self.columns.clone(),
+            decimals: self.decimals(),
+            lines: lines.collect(),
+            trust: TableTrust::new(&self.sessions.iter().collect::<Vec<_>>(), &first),
+        };
+        if self.is_ranked {
+            section.rank();
+        }
+        section
+    }
+}
+
+/// The name of the profile in a table whose sessions each run under their own.
+pub const OWN: &str = "each under the profile of its own model";
+
+/// Returns for each policy the costs of its runs with those of others on the same scenarios, if both got equally far.
+fn pairs<'r>(
+    others: &[Brief<'_>],
+    policies: impl Iterator<Item = &'r str>,
+    runs: impl Iterator<Item = Brief<'r>>,
+) -> Vec<Vec<(f64, f64)>> {
+    let others: IndexMap<&str, Figures> = others.iter().map(|it| (it.scenario, it.figures)).collect();
+    let mut pairs: IndexMap<&str, Vec<(f64, f64)>> = policies.map(|it| (it, Vec::new())).collect();
+    for run in runs {
+        let Some((of_it, other)) = pairs.get_mut(run.policy).zip(others.get(run.scenario)) else { continue };
+        let did_as_much = is_as_much([run.figures.turns(), other.turns()]);
+        of_it.extend(run.figures.cost().zip(other.cost()).filter(|_| did_as_much));
+    }
+    pairs.into_values().collect()
+}
+
+/// Returns the line of a policy.
+fn line(sum: &PolicySum) -> TableLine {
+    TableLine {
+        policy: sum.run.policy.clone(),
+        tally: sum.run.tally.clone(),
+        spread: None,
+        stopped: sum.stopped(),
+        reason: None,
+        is_idle: false,
+        apply: sum.run.apply.clone(),
+    }
+}

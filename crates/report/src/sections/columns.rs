@@ -1,0 +1,136 @@
+//! The columns of a report's tables: those shown by default, and those that can be asked for.
+
+use super::{Section, TableLine};
+use crate::metric::ShownMetric as _;
+use crate::metric::{self, Digits, Metric};
+use ctxsim_base::diag::{Code, Diagnostic, nearest};
+use ctxsim_base::grid::numbers::{self, NONE, or_none};
+use ctxsim_base::grid::{self, CellKind};
+
+/// A column, after that of the policies' names.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TableColumn {
+    /// A number of the run.
+    Number(&'static Metric),
+    /// The relative difference of the cost from the first policy's.
+    Change,
+    /// How that difference varies over scenarios.
+    Spread(SpreadPart),
+}
+
+/// What is told of a difference that varies over scenarios.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpreadPart {
+    /// Its 95% interval.
+    Interval,
+    Median,
+    /// The shares of scenarios that are cheaper, the same and dearer.
+    Shares,
+}
+
+/// The columns that are no number of a run: their names, their headings, and the order in which they are hidden.
+const DERIVED: [(TableColumn, &str, &str, Option<u8>); 4] = [
+    (TableColumn::Change, "change", "Δ cost", None),
+    (TableColumn::Spread(SpreadPart::Interval), "interval", "95% interval", None),
+    (TableColumn::Spread(SpreadPart::Median), "median", "median session", Some(8)),
+    (TableColumn::Spread(SpreadPart::Shares), "shares", "% cheaper / same / dearer", Some(7)),
+];
+
+impl TableColumn {
+    /// Returns the columns of a table if none are asked for.
+    pub(super) fn usual(has_spread: bool) -> Vec<Self> {
+        let metrics = metric::usual_columns().map(Self::Number);
+        let derived = DERIVED.iter().map(|it| it.0);
+        metrics.chain(derived.filter(|it| has_spread || *it == Self::Change)).collect()
+    }
+
+    /// Returns the names by which all columns can be asked for.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        metric::selectable().map(|it| it.name).chain(DERIVED.iter().map(|derived| derived.1))
+    }
+
+    /// Reads a list of columns, `a,b,c`: names, or headings with `_` for blanks.
+    ///
+    /// # Errors
+    /// Every unknown name.
+    pub fn parse(list: &str) -> Result<Vec<Self>, Vec<Diagnostic>> {
+        let (mut columns, mut problems) = (Vec::new(), Vec::new());
+        for word in list.split(',').map(str::trim) {
+            match Self::of(word) {
+                Some(column) if columns.contains(&column) => {}
+                Some(column) => columns.push(column),
+                None => problems.push(unknown(word)),
+            }
+        }
+        if problems.is_empty() { Ok(columns) } else { Err(problems) }
+    }
+
+    fn of(word: &str) -> Option<Self> {
+        let plain = |it: &str| it.replace([' ', '_'], "").to_lowercase();
+        let is_meant = |name: &str, heading: &str| word == name || plain(word) == plain(heading);
+        let number = metric::selectable().find(|it| is_meant(it.name, it.heading())).map(Self::Number);
+        let derived = || DERIVED.iter().find(|it| is_meant(it.1, it.2)).map(|meant| meant.0);
+        number.or_else(derived)
+    }
+
+    pub fn heading(self) -> String {
+        match self {
+            Self::Number(metric) => metric.heading().replace(['_', '.'], " "),
+            other => {
+                DERIVED.iter().find(|it| it.0 == other).map(|found| found.2.to_owned()).unwrap_or_default()
+            }
+        }
+    }
+
+    /// Returns the column of a drawn table; what was asked for is hidden last.
+    pub(super) fn drawn(self, is_asked: bool) -> grid::Column {
+        let leaves = match self {
+            Self::Number(metric) => metric.leaving(),
+            other => DERIVED.iter().find(|it| it.0 == other).and_then(|found| found.3),
+        };
+        let leaves = leaves.filter(|_| !is_asked);
+        grid::Column { leaves, ..grid::Column::new(&self.heading(), CellKind::Number) }
+    }
+
+    /// Returns its cells, line by line.
+    pub(super) fn cells(self, section: &Section, digits: Digits) -> Vec<String> {
+        let of = |cell: &dyn Fn(&TableLine) -> Option<String>| {
+            section.lines.iter().map(|it| cell(it).unwrap_or_else(|| NONE.to_owned())).collect()
+        };
+        match self {
+            Self::Number(metric) => {
+                metric.cells(section.lines.iter().map(|it| &it.tally), digits, section.decimals)
+            }
+            Self::Change => {
+                let changes = section.lines.iter().skip(1);
+                let changes = changes.map(|it| or_none(section.change(it), numbers::signed));
+                std::iter::once(NONE.to_owned()).chain(changes).take(section.lines.len()).collect()
+            }
+            Self::Spread(SpreadPart::Interval) => of(&|it| it.spread?.interval.map(numbers::interval)),
+            Self::Spread(SpreadPart::Median) => of(&|it| Some(numbers::signed(it.spread?.median))),
+            Self::Spread(SpreadPart::Shares) => of(&|it| {
+                let it = it.spread?;
+                let shares = [it.cheaper, it.same, it.dearer].map(|it| format!("{:.0}", it * 100.0));
+                Some(shares.join("/"))
+            }),
+        }
+    }
+}
+
+/// Reports a column that does not exist.
+fn unknown(word: &str) -> Diagnostic {
+    // Whoever leaves out the group of a number is told where it is.
+    let part = || TableColumn::names().find(|it| it.rsplit('.').next() == Some(word) || it.contains(word));
+    let mut usual = metric::usual_columns();
+    let usual = usual.find(|it| !word.is_empty() && it.heading().starts_with(word)).map(|metric| metric.name);
+    let near = usual.or_else(|| nearest(word, TableColumn::names()));
+    let near = near.or_else(|| part().filter(|_| !word.is_empty()));
+    let help = near.map_or_else(
+        || "run `ctxsim run --help` to see all columns".to_owned(),
+        |it| format!("did you mean `{it}`?"),
+    );
+    let mut problem =
+        Diagnostic::at(Code::ColumnUnknown, word, format!("unknown column `{word}`")).help(help);
+    "--columns".clone_into(&mut problem.place.file);
+    problem
+}

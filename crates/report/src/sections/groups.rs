@@ -1,0 +1,242 @@
+//! Which scenarios share a table: folders, recorded sessions, sums, and single ones.
+
+use indexmap::{IndexMap, IndexSet};
+
+use super::Detail;
+use crate::{ALL, Report, distinct};
+use ctxsim_base::grid::numbers;
+
+/// The most scenarios shown beside their sum.
+pub(crate) const FEW_SCENARIOS: usize = 3;
+
+/// What the scenarios of a group have in common.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum GroupKey {
+    /// Nothing: it has all.
+    All,
+    /// It is one.
+    One(String),
+    /// They are in one folder, and no recorded sessions.
+    Folder(String),
+    /// They are recorded sessions.
+    Sessions {
+        /// Whether each runs under several profiles.
+        is_under_several: bool,
+    },
+    /// They are recorded sessions of one format.
+    Format {
+        /// Whether each runs under several profiles.
+        is_under_several: bool,
+        format: &'static str,
+    },
+    /// They are recorded sessions, each under one profile.
+    Lane {
+        /// Whether they are sub-agents'.
+        is_of_agent: bool,
+    },
+}
+
+/// A group of scenarios.
+pub(super) struct Group<'r> {
+    pub(super) key: GroupKey,
+    pub(super) title: String,
+    pub(super) scenarios: Vec<&'r str>,
+    pub(super) under: Under<'r>,
+    pub(super) is_part: bool,
+}
+
+/// Under which profiles a group ran.
+#[derive(Clone, Copy)]
+pub(super) enum Under<'r> {
+    /// Under each profile of the report, one table each.
+    Each,
+    /// Under one.
+    One(&'r str),
+    /// Each scenario under its own model's.
+    Own,
+}
+
+impl Report {
+    /// Returns groups of scenarios with their titles.
+    pub(super) fn groups(&self, detail: Detail) -> Vec<Group<'_>> {
+        // Loads with planted facts have tables of their own.
+        let shown = self.briefs().filter(|it| it.figures.is_in_sections);
+        let scenarios = distinct(shown.map(|it| it.scenario));
+        if scenarios.is_empty() {
+            return Vec::new();
+        }
+        let recorded: IndexSet<&str> = self.sessions.iter().map(|it| it.name.as_str()).collect();
+        let (mut sessions, others): (Vec<&str>, Vec<&str>) = match self.sums.is_empty() {
+            true => scenarios.iter().partition(|it| recorded.contains(**it)),
+            false => (Vec::new(), Vec::new()),
+        };
+        let mut groups = Vec::new();
+        let mut singles: Vec<&str> = Vec::new();
+        let is_whole = detail == Detail::Scenarios;
+        if !self.sums.is_empty() {
+            groups.push(self.group(GroupKey::All, ALL, scenarios.clone()));
+            if scenarios.len() > 1 && (is_whole || scenarios.len() <= FEW_SCENARIOS) {
+                singles.clone_from(&scenarios);
+            }
+        } else if sessions.len() > 1 {
+            groups.extend(self.groups_of_sessions(&sessions));
+            singles.extend(sessions.iter().filter(|_| is_whole));
+            sessions.clear();
+        }
+        let rest: Vec<&str> =
+            scenarios.into_iter().filter(|it| others.contains(it) || sessions.contains(it)).collect();
+        let mut folders: IndexMap<GroupKey, Vec<&str>> = IndexMap::new();
+        for name in rest {
+            // A recorded session that is the only one stands among the folders.
+            let key = match recorded.contains(name) {
+                true => GroupKey::Sessions { is_under_several: self.is_under_several(name) },
+                false => GroupKey::Folder(folder(name).to_owned()),
+            };
+            folders.entry(key).or_default().push(name);
+        }
+        for (key, members) in folders {
+            if is_whole && members.len() > 1 {
+                singles.extend(&members);
+            }
+            groups.push(self.group(key, folder(members[0]), members));
+        }
+        for name in singles {
+            groups.push(Group {
+                is_part: true,
+                ..self.group(GroupKey::One(name.to_owned()), name, vec![name])
+            });
+        }
+        groups
+    }
+
+    /// Makes a group of scenarios; one of a single scenario is called by it.
+    fn group<'r>(&self, key: GroupKey, title: &str, scenarios: Vec<&'r str>) -> Group<'r> {
+        let title = match scenarios.as_slice() {
+            [only] => (*only).to_owned(),
+            all => format!("{title} ({}, {})", numbers::counted(all.len(), "scenario"), self.turns_of(all)),
+        };
+        Group { key, title, scenarios, under: Under::Each, is_part: false }
+    }
+
+    /// Returns whether a scenario ran under several profiles.
+    fn is_under_several(&self, scenario: &str) -> bool {
+        distinct(self.briefs().filter(|it| it.scenario == scenario).map(|run| run.profile)).len() > 1
+    }
+
+    /// Returns recorded sessions as one group, and by format and model if each runs under its own model's profile; those
+    /// under several profiles are separate groups.
+    fn groups_of_sessions<'r>(&'r self, sessions: &[&'r str]) -> Vec<Group<'r>> {
+        let mut profiles: IndexMap<&str, IndexSet<&str>> = IndexMap::new();
+        for run in self.briefs() {
+            profiles.entry(run.scenario).or_default().insert(run.profile);
+        }
+        let formats = self.formats();
+        let mut parts: IndexMap<(&'static str, &str), Vec<&str>> = IndexMap::new();
+        let mut parts_of_several: IndexMap<&'static str, Vec<&str>> = IndexMap::new();
+        let (mut under_one, mut under_several) = (Vec::new(), Vec::new());
+        for session in sessions {
+            let of_it = &profiles[session];
+            let format = formats[session];
+            match of_it.first().filter(|_| of_it.len() == 1) {
+                Some(profile) => {
+                    under_one.push(*session);
+                    parts.entry((format, profile)).or_default().push(*session);
+                }
+                None => {
+                    under_several.push(*session);
+                    parts_of_several.entry(format).or_default().push(*session);
+                }
+            }
+        }
+        parts.sort_by(|_, one, _, other| other.len().cmp(&one.len()));
+        let mut groups = Vec::new();
+        if let Some(((_, first), _)) = parts.first() {
+            let is_one = parts.keys().all(|(_, profile)| profile == first);
+            let under = if is_one { Under::One(first) } else { Under::Own };
+            let lanes = self.lanes(&under_one, under);
+            let all = GroupKey::Sessions { is_under_several: false };
+            groups.push(self.group_of_sessions(all, under_one, under, false));
+            groups.extend(lanes);
+            let parts = parts.iter().filter(|_| parts.len() > 1);
+            groups.extend(parts.map(|((format, profile), of_it)| {
+                let key = GroupKey::Format { is_under_several: false, format };
+                self.group_of_sessions(key, of_it.clone(), Under::One(profile), true)
+            }));
+        }
+        if !under_several.is_empty() {
+            let all = GroupKey::Sessions { is_under_several: true };
+            groups.push(self.group_of_sessions(all, under_several, Under::Each, false));
+            let parts = parts_of_several.iter().filter(|_| parts_of_several.len() > 1);
+            groups.extend(parts.map(|(format, of_it)| {
+                let key = GroupKey::Format { is_under_several: true, format };
+                self.group_of_sessions(key, of_it.clone(), Under::Each, true)
+            }));
+        }
+        groups
+    }
+
+    /// Returns the sessions of agents and those of their sub-agents apart, where there are both.
+    fn lanes<'r>(&self, sessions: &[&'r str], under: Under<'r>) -> Vec<Group<'r>> {
+        let agents = self.sessions.iter().filter(|it| it.parent.is_some());
+        let agents: IndexSet<&str> = agents.map(|it| it.name.as_str()).collect();
+        let is_of_agent = |it: &&&str| agents.contains(**it);
+        let (subs, mains): (Vec<&str>, Vec<&str>) = sessions.iter().partition(is_of_agent);
+        if subs.is_empty() || mains.is_empty() {
+            return Vec::new();
+        }
+        let lane = |is_of_agent: bool, of_it: Vec<&'r str>, one: &str| {
+            let title = format!("{} ({})", numbers::counted(of_it.len(), one), self.turns_of(&of_it));
+            Group { key: GroupKey::Lane { is_of_agent }, title, scenarios: of_it, under, is_part: true }
+        };
+        vec![lane(false, mains, "main session"), lane(true, subs, "sub-agent session")]
+    }
+
+    /// Returns the format of each recorded session.
+    fn formats(&self) -> IndexMap<&str, &'static str> {
+        self.sessions.iter().map(|it| (it.name.as_str(), it.format)).collect()
+    }
+
+    /// Makes a group of recorded sessions, whose title says of which formats they are where the report has several.
+    fn group_of_sessions<'r>(
+        &self,
+        key: GroupKey,
+        sessions: Vec<&'r str>,
+        under: Under<'r>,
+        is_part: bool,
+    ) -> Group<'r> {
+        let formats = self.formats();
+        let is_one = distinct(formats.values()).len() == 1;
+        let mut counts: IndexMap<&str, usize> = IndexMap::new();
+        for session in sessions.iter().filter(|_| !is_one) {
+            *counts.entry(formats[session]).or_default() += 1;
+        }
+        counts.sort_by(|_, one, _, other| other.cmp(one));
+        let turns = self.turns_of(&sessions);
+        let title = match counts.first() {
+            None => format!("{} ({turns})", numbers::counted(sessions.len(), "session")),
+            Some((format, _)) if counts.len() == 1 => {
+                format!("{} ({turns})", numbers::counted(sessions.len(), &format!("{format} session")))
+            }
+            Some(_) => {
+                let mixed = counts.iter().map(|(format, n)| format!("{n} {format}")).collect::<Vec<_>>();
+                format!("{} ({turns}; {})", numbers::counted(sessions.len(), "session"), mixed.join(", "))
+            }
+        };
+        Group { key, title, scenarios: sessions, under, is_part }
+    }
+
+    /// Returns the user turns of some scenarios, as people read them.
+    fn turns_of(&self, scenarios: &[&str]) -> String {
+        let mut turns: IndexMap<&str, u32> = IndexMap::new();
+        for run in self.briefs() {
+            turns.entry(run.scenario).or_insert(run.figures.turns_requested);
+        }
+        let n_turns: u32 = scenarios.iter().filter_map(|it| turns.get(it)).sum();
+        numbers::counted(n_turns as usize, "turn")
+    }
+}
+
+/// Returns the first part of a scenario's path; a name without a folder represents itself.
+pub(crate) fn folder(scenario: &str) -> &str {
+    scenario.split('/').next().unwrap_or(scenario)
+}

@@ -1,0 +1,362 @@
+//! The tables of a comparison across profiles, and their notes.
+
+use super::{Compared, policies};
+use crate::ALL;
+use ctxsim_base::grid::numbers::{self, NONE, or_none};
+use ctxsim_base::grid::{Grid, Of};
+use ctxsim_engine::measure::BreakEven;
+use ctxsim_engine::measure::sensitivity::{Flip, OpenOrders, PriceCell, PriceRow, Sensitivity};
+use ctxsim_input::profile::price::VariedRate;
+
+/// The most characters of a line for names of profiles.
+const NAMES_WIDTH: usize = 48;
+
+/// The columns that are hidden if there is not enough room, in this order.
+const LEAVING: [&str; 9] = [
+    "as of",
+    "pauses for 1 h",
+    "… against compression",
+    "fill up from",
+    "prune requests",
+    "until",
+    "results shown",
+    "of limit",
+    "recovery tokens",
+];
+
+pub(super) fn heading(it: &Sensitivity) -> String {
+    let n_loads = it.grids.iter().filter(|it| it.load != ALL).count();
+    let shown = match it.n_left_out {
+        0 => String::new(),
+        n => format!(" ({} more left out by --top)", numbers::thousands(n as u64)),
+    };
+    format!(
+        "{} on {} under {}{shown}, {} of cache rules and limits: {}",
+        several(it.policies.len(), "policy", "policies"),
+        several(n_loads, "scenario", "scenarios"),
+        several(it.profiles.len(), "profile", "profiles"),
+        several(it.n_distinct, "distinct pair", "distinct pairs"),
+        several(it.n_simulations, "simulation", "simulations"),
+    )
+}
+
+/// Counts things whose number in words is not regular.
+pub(super) fn several(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+/// Returns a short name for each policy: A to Z, then A2 and so on.
+pub(super) fn letters(it: &Sensitivity) -> Vec<String> {
+    let letter = |index: usize| {
+        let letter = char::from(b'A' + u8::try_from(index % 26).unwrap_or(0));
+        if index < 26 { letter.to_string() } else { format!("{letter}{}", index / 26 + 1) }
+    };
+    (0..it.policies.len()).map(letter).collect()
+}
+
+/// Returns all tables in order.
+pub(super) fn tables(it: &Sensitivity, is_detailed: bool) -> Vec<Grid> {
+    let shown = if is_detailed { it.grids.len() } else { 1 };
+    let mut grids = Vec::new();
+    for grid in it.grids.iter().take(shown) {
+        grids.push(policies::table(it, grid, &letters(it)));
+        grids.push(costs(it, grid));
+        grids.push(orders(it, grid));
+        grids.extend(flips(it, grid));
+        grids.push(elasticities(it, grid, is_detailed));
+    }
+    grids.extend(break_even(it));
+    grids.into_iter().map(|it| it.leaving(&LEAVING)).collect()
+}
+
+pub(super) fn title(all: &Sensitivity, grid: &Compared, what: &str) -> String {
+    let load =
+        if grid.load == ALL { format!("all {} scenarios", all.grids.len() - 1) } else { grid.load.clone() };
+    format!("{what} · {load}")
+}
+
+fn costs(all: &Sensitivity, grid: &Compared) -> Grid {
+    let letters = letters(all);
+    let named = |it: &[&str]| it.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    let is_counted = all.profiles.iter().any(|it| it.counts().is_some());
+    let heads: &[&str] = if is_counted { &["profile", "as of", "tokens"] } else { &["profile", "as of"] };
+    let columns = [named(heads), letters].concat();
+    // All lists with as many decimals: those of the cheapest, but at most four beside a list that costs a dollar.
+    let largest = |row: &PriceRow| row.cells.iter().filter_map(PriceCell::cost).fold(0.0, f64::max);
+    let is_dear = grid.rows.iter().any(|it| largest(it) >= 1.0);
+    let decimals = grid.rows.iter().map(|it| numbers::decimals(largest(it))).max().unwrap_or(4);
+    let decimals = if is_dear { decimals.min(4) } else { decimals };
+    let rows = all.profiles.iter().zip(&grid.rows).map(|(profile, row)| {
+        let mut line = vec![profile.name.clone(), profile.as_of.clone()];
+        line.extend(is_counted.then(|| profile.counts().unwrap_or_else(|| NONE.to_owned())));
+        line.extend(row.cells.iter().map(|it| {
+            let cost = numbers::fixed_or_none(it.cost(), decimals);
+            if it.is_stopped() { format!("{cost} ×") } else { cost }
+        }));
+        line
+    });
+    Grid::new(title(all, grid, "Cost in USD"), 1, &columns, rows)
+}
+
+/// Returns the cheapest policies, and the evidence that they keep.
+fn orders(all: &Sensitivity, grid: &Compared) -> Grid {
+    let letters = letters(all);
+    let rows = all.profiles.iter().zip(&grid.rows).map(|(profile, row)| {
+        let cheapest = row.cheapest();
+        let kept = cheapest.and_then(|it| row.cells[it].kept());
+        let label = match cheapest {
+            Some(0) => "baseline",
+            Some(cheapest) => policies::word(row.label(cheapest)),
+            None => NONE,
+        };
+        vec![
+            profile.name.clone(),
+            if row.is_free() { "free: everything costs nothing".to_owned() } else { order(row, &letters) },
+            or_none(kept, numbers::percent),
+            label.to_owned(),
+            until(row, &letters),
+        ]
+    });
+    let columns = ["profile", "order by cost", "cheapest keeps", "cheapest is", "until"];
+    Grid::new(title(all, grid, "Order by cost, and the evidence kept by the cheapest"), 1, &columns, rows)
+}
+
+/// Writes an order by cost: `C < A = B`.
+fn order(row: &PriceRow, letters: &[String]) -> String {
+    let mut text = String::new();
+    let mut last = None;
+    for policy in row.order() {
+        let rank = row.cells[policy].rank;
+        if last.is_some() {
+            text.push_str(if last == Some(rank) { " = " } else { " < " });
+        }
+        text.push_str(&letters[policy]);
+        last = Some(rank);
+    }
+    if text.is_empty() { NONE.to_owned() } else { text }
+}
+
+fn until(row: &PriceRow, letters: &[String]) -> String {
+    let Some(nearest) = row.nearest else { return NONE.to_owned() };
+    format!("{} × {}: {}", nearest.part.name(), significant(nearest.factor), letters[nearest.policy])
+}
+
+fn flips(all: &Sensitivity, grid: &Compared) -> Option<Grid> {
+    let letters = letters(all);
+    let names = |profiles: &[usize]| {
+        let mut room = NAMES_WIDTH;
+        let names = profiles.iter().map(|it| all.profiles[*it].name.as_str());
+        let fits = |name: &&str| {
+            room = room.saturating_sub(name.chars().count() + 2);
+            room > 0
+        };
+        let shown: Vec<&str> = names.take_while(fits).collect();
+        let more = profiles.len() - shown.len();
+        if shown.is_empty() {
+            return format!("{more} profiles");
+        }
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        format!("{}{more}", shown.join(", "))
+    };
+    let line = |flip: &Flip| {
+        let [left, right] = flip.policies.map(|it| letters[it].as_str());
+        let [left_cheaper, right_cheaper] = &flip.cheaper;
+        // The fewer profiles are the news.
+        let (exception, profiles) = if left_cheaper.len() < right_cheaper.len() {
+            (format!("{left} < {right}"), left_cheaper)
+        } else {
+            (format!("{right} < {left}"), right_cheaper)
+        };
+        vec![
+            format!("{left}, {right}"),
+            left_cheaper.len().to_string(),
+            right_cheaper.len().to_string(),
+            format!("{exception}: {}", names(profiles)),
+        ]
+    };
+    let columns = ["pair", "first cheaper", "second cheaper", "exceptions"];
+    (!grid.flips.is_empty())
+        .then(|| Grid::new(title(all, grid, "Rank flips"), 1, &columns, grid.flips.iter().map(line)))
+}
+
+fn elasticities(all: &Sensitivity, grid: &Compared, is_detailed: bool) -> Grid {
+    let letters = letters(all);
+    let cells = || grid.rows.iter().flat_map(|it| &it.cells);
+    // Most lists have no price for some of it, and nobody stores anything under most rules.
+    let is_paid =
+        |part: &VariedRate| *part == VariedRate::Input || cells().any(|it| it.elasticity(*part) != Some(0.0));
+    let parts: Vec<VariedRate> = VariedRate::ALL.into_iter().filter(is_paid).collect();
+    let columns = ["profile", "policy"].into_iter().chain(parts.iter().map(|it| it.name()));
+    let mut rows = Vec::new();
+    for (profile, row) in all.profiles.iter().zip(&grid.rows) {
+        let shown = if is_detailed { row.cells.len() } else { 1 };
+        for (letter, cell) in letters.iter().zip(&row.cells).take(shown) {
+            let mut line = vec![profile.name.clone(), letter.clone()];
+            line.extend(parts.iter().map(|part| numbers::fixed_or_none(cell.elasticity(*part), 3)));
+            rows.push(line);
+        }
+    }
+    let columns: Vec<String> = columns.map(|it| it.replace('_', " ")).collect();
+    Grid::new(title(all, grid, "Cost elasticity (% of cost per % of a rate, ±10%)"), 2, &columns, rows)
+}
+
+fn break_even(all: &Sensitivity) -> Option<Grid> {
+    let known = all.profiles.iter().filter(|it| it.break_even.hit_share_short.is_some());
+    let known: Vec<(&str, &BreakEven)> = known.map(|it| (it.name.as_str(), &it.break_even)).collect();
+    let share = |it| or_none(it, numbers::percent);
+    let number = numbers::fixed_or_none;
+    let columns: [Of<'_, (&str, &BreakEven)>; 9] = [
+        ("profile", &|(name, _)| (*name).to_owned()),
+        ("hit share", &|(_, it)| share(it.hit_share_short)),
+        ("… 1 h", &|(_, it)| share(it.hit_share_long)),
+        ("… against compression", &|(_, it)| share(it.hit_share_against_compression)),
+        ("pauses for 1 h", &|(_, it)| number(it.long_from_pauses, 2)),
+        ("keep alive min", &|(_, it)| number(it.keep_alive_minutes, 1)),
+        ("prune requests", &|(_, it)| number(it.prune_requests, 1)),
+        ("fill up from", &|(_, it)| number(it.fill_up_tokens, 0)),
+        ("compact after", &|(_, it)| number(it.compaction_tokens, 0)),
+    ];
+    let title = "Break-even points of the price lists";
+    (!known.is_empty()).then(|| Grid::of(title, 1, &known, &columns))
+}
+
+/// Says which price lists charge nothing.
+fn free(it: &Sensitivity) -> Option<String> {
+    let rows = it.profiles.iter().zip(&it.grids.first()?.rows);
+    let names: Vec<&str> = rows.filter(|(_, row)| row.is_free()).map(|(it, _)| it.name.as_str()).collect();
+    let (first, lists) =
+        (names.first()?, if names.len() == 1 { "price list charges" } else { "price lists charge" });
+    Some(format!(
+        "{} {lists} nothing ({first}{}): no policy is the cheapest there, and --sort cost shows them last.",
+        names.len(),
+        if names.len() > 1 { ", …" } else { "" }
+    ))
+}
+
+/// Writes a number with three significant digits, or whole where it has more.
+fn significant(number: f64) -> String {
+    let decimals = match number.abs() {
+        it if it >= 100.0 => 0,
+        it if it >= 10.0 => 1,
+        it if it >= 1.0 => 2,
+        _ => 3,
+    };
+    numbers::fixed(number, decimals)
+}
+
+/// What the columns mean that do not say so themselves.
+const LEGEND: [(&str, &str); 9] = [
+    ("Δ cost", "the median change against the first policy"),
+    ("results shown", "the share of tool output that prompts show"),
+    ("of limit", "the longest prompt as a share of the limit"),
+    (
+        "labels",
+        "`dominates` and `safe cost win` save without more recovery, `cost only` saves by losing evidence",
+    ),
+    ("as of", "the day the prices were read"),
+    ("until", "the smallest change of one rate that makes another policy the cheapest"),
+    ("pauses for 1 h", "pauses beyond the short lifetime from which an entry for an hour costs less"),
+    ("fill up from", "prefix tokens from which padding to the shortest cached length pays"),
+    ("compact after", "tokens of growth after which a compaction costs least"),
+];
+
+/// Explains the columns of a table that are shown; `None` if they all say it themselves.
+pub(super) fn legend(grid: &Grid, hidden: &[String]) -> Option<String> {
+    let shown = |heading: &str| {
+        grid.columns.iter().any(|it| it.heading == heading) && !hidden.iter().any(|name| name == heading)
+    };
+    let told = LEGEND.iter().filter(|(heading, _)| shown(heading));
+    let told: Vec<String> = told.map(|(heading, means)| format!("{heading}: {means}")).collect();
+    (!told.is_empty()).then(|| format!("{}.", told.join("; ")))
+}
+
+/// Says under how many price lists each policy is the cheapest, and where the work is cheapest of all.
+pub(super) fn cheapest(it: &Sensitivity) -> Option<String> {
+    cheapest_by(it, &letters(it))
+}
+
+/// The same, with other names of the policies.
+pub(super) fn cheapest_by(it: &Sensitivity, names: &[String]) -> Option<String> {
+    let grid = it.grids.first()?;
+    let wins = names.iter().enumerate().map(|(policy, letter)| {
+        (grid.rows.iter().filter(|it| it.cheapest() == Some(policy)).count(), letter)
+    });
+    let mut wins: Vec<(usize, &String)> = wins.filter(|it| it.0 > 0).collect();
+    wins.sort_by_key(|it| std::cmp::Reverse(it.0));
+    let words: Vec<String> = wins.iter().map(|(n, letter)| format!("{letter} under {n}")).collect();
+    let rows = it.profiles.iter().zip(&grid.rows).filter(|it| !it.1.is_free());
+    let cost = |row: &PriceRow| row.cheapest().and_then(|it| row.cells[it].cost());
+    let priced = rows.filter_map(|(profile, row)| Some((cost(row)?, profile, row.cheapest()?)));
+    let (cost, profile, policy) = priced.min_by(|one, other| one.0.total_cmp(&other.0))?;
+    Some(format!(
+        "Cheapest = {} of {} price lists; lowest of all: {} USD with {} under {}.",
+        numbers::listed(&words),
+        grid.rows.len(),
+        numbers::fixed(cost, numbers::decimals(cost)),
+        names[policy],
+        profile.name
+    ))
+}
+
+/// Returns the notes of a comparison.
+pub(super) fn notes(it: &Sensitivity) -> Vec<String> {
+    let mut notes: Vec<String> = free(it).into_iter().collect();
+    if it.grids.iter().flat_map(|grid| &grid.rows).flat_map(|row| &row.cells).any(PriceCell::is_stopped) {
+        notes.push("× stopped at a limit: it did less work and is not ranked.".to_owned());
+    }
+    // What users asked alone says nothing of results.
+    let is_unknown = |cell: &PriceCell| cell.recovery_tokens().is_none() && cell.remembered.is_none();
+    let is_silent = |grid: &&Compared| grid.rows.iter().flat_map(|row| &row.cells).any(is_unknown);
+    let silent: Vec<&str> = it.grids.iter().filter(is_silent).map(|it| it.load.as_str()).collect();
+    if !silent.is_empty() {
+        let names = silent.join(", ");
+        notes.push(format!(
+            "{names}: this scenario declares no evidence needs: do not judge it by cost \
+            alone."
+        ));
+    }
+    if let Some(OpenOrders { neighbours, open, unknown }) = it.open_orders() {
+        let unknown = match unknown {
+            0 => String::new(),
+            n => format!(
+                " Nobody has published how the models of {n} count: these stand with the recorded sizes."
+            ),
+        };
+        notes.push(format!(
+            "tokens: sizes are counted anew where another family's models count differently \
+            (assumptions/tokenizers.toml). The order of {open} of {neighbours} pairs of neighbouring price lists depends on it.{unknown}"
+        ));
+    }
+    match &it.asked {
+        Some(asked) => notes.push(format!(
+            "break-even: a prune removes {} tokens and rewrites {}; a request after {} of a lifetime keeps \
+                an entry alive; {} requests share a prefix; compression makes a prompt {} times smaller; \
+                a compaction leaves {} tokens, requests add {}, and {} of them miss (--set break_even.…).",
+            numbers::thousands(asked.prune_removes_tokens),
+            numbers::thousands(asked.prune_rewrites_tokens),
+            asked.keep_alive_after,
+            asked.fill_up_requests,
+            asked.compression,
+            numbers::thousands(asked.compaction_prefix_tokens),
+            numbers::thousands(asked.compaction_growth_tokens),
+            asked.compaction_miss_share,
+        )),
+        None => {
+            notes.push("the suite has no [break_even], so some break-even points are unknown.".to_owned());
+        }
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_that_may_leave_is_one_of_some_table() {
+        let source = [include_str!("grids.rs"), include_str!("policies.rs")].concat();
+        for heading in LEAVING {
+            assert!(source.matches(&format!("\"{heading}\"")).count() > 1, "{heading}");
+        }
+    }
+}

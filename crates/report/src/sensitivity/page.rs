@@ -1,0 +1,133 @@
+//! A comparison across profiles as a page: who is cheapest under most lists, the change under each, and the effect of each rate.
+
+use super::grids::{cheapest_by, heading, legend, letters, notes, several, tables};
+use super::policies::same_work;
+use super::{ALL, Compared};
+use crate::chart::distribution::{Distribution, DotLine as Spread, SessionDot};
+use crate::chart::names::PolicyLabel;
+use crate::chart::tornado::{Tornado, TornadoBar, TornadoLine};
+use crate::chart::{PageChart, figure};
+use crate::page::{Card, Page, PagePart, PagePiece};
+use crate::template;
+use ctxsim_base::grid::numbers::{counted, percent};
+use ctxsim_engine::measure::sensitivity::{PriceRow, Sensitivity};
+use ctxsim_input::profile::price::VariedRate as Rate;
+
+/// The most price lists whose rates are drawn.
+const LISTS: usize = 8;
+
+/// Returns the comparison as a page.
+///
+/// # Errors
+/// What the template says.
+pub fn page(it: &Sensitivity) -> Result<String, template::Error> {
+    let first = it.grids.first();
+    let figures: Vec<PageChart> = first.map(|grid| figures(it, grid)).unwrap_or_default();
+    let letter = |(letter, policy): (&String, &String)| format!("{letter}: {policy}");
+    let policies = letters(it).iter().zip(&it.policies).map(letter).collect();
+    let tables = tables(it, false).into_iter().flat_map(|grid| {
+        let words = legend(&grid, &[]).map(PagePiece::Text);
+        std::iter::once(PagePiece::table(grid)).chain(words)
+    });
+    let page = Page {
+        command: "sensitivity",
+        title: format!(
+            "{} under {}",
+            several(it.policies.len(), "policy", "policies"),
+            counted(it.profiles.len(), "price list")
+        ),
+        about: format!("{}.", heading(it)),
+        answers: first.and_then(|grid| answer(it, grid)).into_iter().collect(),
+        rests_on: notes(it),
+        parts: vec![
+            PagePart::picture(PagePiece::pictures(figures)),
+            PagePart::tables(PagePiece::list("Policies", policies).into_iter().chain(tables).collect()),
+        ],
+    };
+    page.write()
+}
+
+/// Says which policy is the cheapest under most price lists.
+fn answer(it: &Sensitivity, grid: &Compared) -> Option<Card> {
+    let rows: Vec<&PriceRow> = grid.rows.iter().filter(|it| !it.is_free()).collect();
+    let (n, best) = winner(it, grid)?;
+    let kept: Vec<f64> = rows.iter().filter_map(|it| it.cells.get(best)?.kept()).collect();
+    let kept = kept.iter().copied().reduce(f64::min).zip(kept.iter().copied().reduce(f64::max));
+    let kept = kept.map(|(low, high)| match (percent(low), percent(high)) {
+        (low, high) if low == high => format!("It keeps {low} of the needed evidence."),
+        (low, high) => format!("It keeps {low} to {high} of the needed evidence."),
+    });
+    let cheapest = cheapest_by(it, &it.policies);
+    Some(Card {
+        number: format!("{n} of {}", rows.len()),
+        what: format!("price lists: {} is the cheapest", it.policies[best]),
+        words: kept.into_iter().chain(cheapest).collect(),
+        ..Card::default()
+    })
+}
+
+/// Returns under how many price lists the policy that is cheapest most often is, and which it is.
+fn winner(it: &Sensitivity, grid: &Compared) -> Option<(usize, usize)> {
+    let wins =
+        |policy: usize| grid.rows.iter().filter(|it| !it.is_free() && it.cheapest() == Some(policy)).count();
+    (0..it.policies.len()).map(|nth| (wins(nth), nth)).rev().max_by_key(|it| it.0)
+}
+
+fn figures(it: &Sensitivity, grid: &Compared) -> Vec<PageChart> {
+    let spread = spread(it, grid).map(|it| figure("lists", &it));
+    spread.into_iter().chain(tornado(it, grid).map(|it| figure("rates", &it))).collect()
+}
+
+/// Returns the change of each policy's cost under each price list, a dot each.
+fn spread(it: &Sensitivity, grid: &Compared) -> Option<Distribution> {
+    let line = |nth: usize| {
+        let of = it.profiles.iter().zip(&grid.rows).filter(|(_, row)| !row.is_free()).filter_map(
+            |(profile, row)| {
+                let (own, first) = (row.cells.get(nth)?, row.cells.first()?);
+                let change = own.cost()? / first.cost()? - 1.0;
+                (same_work(own, first) && change.is_finite())
+                    .then(|| SessionDot { scenario: profile.name.clone(), change })
+            },
+        );
+        let of: Vec<SessionDot> = of.collect();
+        (of.len() > 1).then(|| Spread::new(PolicyLabel::new(&it.policies[nth], nth), of))
+    };
+    let lines: Vec<Spread> = (1..it.policies.len()).filter_map(line).collect();
+    let subject = if grid.load == ALL { "all scenarios".to_owned() } else { grid.load.clone() };
+    (!lines.is_empty()).then(|| Distribution {
+        of: "price list",
+        subject,
+        baseline: it.policies[0].clone(),
+        lines,
+    })
+}
+
+/// Returns the effect of each rate, a tenth lower and a tenth higher, on what the policy that is cheapest most often saves, under the
+/// first price lists.
+fn tornado(it: &Sensitivity, grid: &Compared) -> Option<Tornado> {
+    let (_, best) = winner(it, grid)?;
+    let line = |(nth, (profile, row)): (usize, (&String, &PriceRow))| {
+        let (own, first) = (row.cells.get(best)?, row.cells.first()?);
+        let declared = own.cost()? / first.cost()? - 1.0;
+        let bar = |rate: Rate| {
+            let [own, first] = [own.cost_at(rate), first.cost_at(rate)];
+            let end = |nth: usize| Some(own[nth]? / first[nth]? - 1.0).filter(|it| it.is_finite());
+            Some(TornadoBar { about: rate.name(), ends: [end(0)?, end(1)?] })
+        };
+        TornadoLine::of(PolicyLabel::new(profile, nth), declared, Rate::ALL.into_iter().filter_map(bar))
+            .filter(|_| same_work(own, first))
+    };
+    let lists = it.profiles.iter().map(|it| &it.name).zip(&grid.rows).filter(|(_, row)| !row.is_free());
+    let lines: Vec<TornadoLine> = lists.enumerate().filter_map(line).take(LISTS).collect();
+    (best > 0 && !lines.is_empty()).then(|| Tornado {
+        title: "Effect of each rate, a tenth lower to a tenth higher",
+        subject: format!(
+            "{}, under the first {} of {}",
+            it.policies[best],
+            lines.len(),
+            counted(it.profiles.len(), "price list")
+        ),
+        baseline: it.policies[0].clone(),
+        lines,
+    })
+}

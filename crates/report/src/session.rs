@@ -1,0 +1,374 @@
+//! The recorded sessions of a report: what was read, and how well their bills are reproduced.
+
+use std::ops::AddAssign;
+
+use indexmap::{IndexMap, IndexSet};
+use serde::{Deserialize, Deserializer, Serialize, de};
+
+use super::filled::Filled;
+use super::{Report, Skipped};
+use ctxsim_base::grid::numbers;
+use ctxsim_base::grid::numbers::{percent, thousands};
+use ctxsim_base::quantity::{Tokens, sums};
+use ctxsim_engine::calibrate::first::FirstRequests;
+use ctxsim_engine::calibrate::lifetimes::Pauses;
+use ctxsim_engine::calibrate::{Calibration, ReadClass};
+use ctxsim_timeline::Timeline;
+use ctxsim_timeline::import::formats;
+
+/// The name of a format; an alias, since serde would read a reference from the text itself.
+type FormatName = &'static str;
+
+/// A recorded session that was run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SessionReport {
+    /// Its name: that of its runs' scenario.
+    pub name: String,
+    /// The format of its log, as `list formats` calls it.
+    #[serde(deserialize_with = "known_format")]
+    pub format: FormatName,
+    /// The version of the harness that wrote it, if it is newer than those that are described.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub newer: Option<NewerVersion>,
+    /// The model that was billed for most of its input; `None` if the recording names none.
+    pub model: Option<String>,
+    /// The session whose agent started it, if it is a sub-agent's.
+    pub parent: Option<String>,
+    /// Whether it runs under the profile of that model.
+    pub is_under_own_model: bool,
+    /// The number of its requests.
+    pub requests: u64,
+    /// Of these: requests answered by other models. Each model has its own cache and prices; a model without
+    /// a profile is priced as the session's.
+    pub requests_of_others: u64,
+    /// Of these: requests without recorded usage, whose sizes are estimated from their texts.
+    pub requests_estimated: u64,
+    /// How well its bill is reproduced; `None` if it has none, or if it does not run under its own model's
+    /// profile.
+    pub bill: Option<BillCheck>,
+    /// Its first request, if it is played among others: whether one of them had left tools and system prompt in the cache.
+    pub first_request: Option<FirstRequests>,
+    /// What fills its prompts and what of them missed the cache, if it runs under its own model's profile and was billed.
+    #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
+    pub filled: Option<Filled>,
+    /// What its pauses cost, if its log tells lifetimes apart.
+    #[serde(skip)]
+    pub pauses: Option<Pauses>,
+    /// Tokens of tools and system prompt that other sessions send, too, if any are known; and when one of them last did, in
+    /// milliseconds before its first request.
+    pub shared: Option<SharedFront>,
+}
+
+impl SessionReport {
+    /// Returns it without what totals do not look at.
+    pub fn in_totals(self) -> Self {
+        Self { model: None, filled: None, pauses: None, shared: None, ..self }
+    }
+}
+
+/// A log's version, where it is newer than any that is described.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewerVersion {
+    /// The harness, in words.
+    pub harness: String,
+    /// Its version.
+    pub version: String,
+    /// The newest version that is described.
+    pub described_to: String,
+}
+
+impl NewerVersion {
+    /// Returns the version of a recorded session, if it is newer than those that are described.
+    pub fn of(timeline: &Timeline) -> Option<Self> {
+        let recorded = timeline.recorded.as_ref()?;
+        let newest = recorded.newer_than?;
+        Some(Self {
+            harness: newest.harness.to_owned(),
+            version: recorded.version.clone(),
+            described_to: newest.to.to_owned(),
+        })
+    }
+}
+
+/// Reads the name of a format, which must be one that can be read.
+fn known_format<'de, D: Deserializer<'de>>(from: D) -> Result<&'static str, D::Error> {
+    let name = String::deserialize(from)?;
+    let known = formats().into_iter().map(|it| it.name).find(|known| *known == name);
+    known.ok_or_else(|| de::Error::custom(format!("there is no format `{name}`")))
+}
+
+/// The front of a session's prompts that other sessions send, too.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SharedFront {
+    /// Its tokens.
+    pub tokens: Tokens,
+    /// How long before the first request another session had last sent it, in milliseconds; `None` if none is known.
+    pub sent_before_ms: Option<i64>,
+    /// The probability that a session that nobody recorded had left it, where none is known.
+    pub chance: Option<f64>,
+    /// The same in a sentence.
+    pub told: String,
+}
+
+impl SharedFront {
+    /// Returns what other sessions share of a load.
+    pub fn of(timeline: &Timeline) -> Option<Self> {
+        let (shared, tokens) = (timeline.shared.as_ref()?, timeline.shared_tokens());
+        Some(Self {
+            tokens,
+            sent_before_ms: shared.sent_before_ms(),
+            chance: shared.chance.map(|it| it.value),
+            told: shared.sentence(tokens),
+        })
+    }
+}
+
+/// How well recorded bills are reproduced when everything is kept as the harness kept it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct BillCheck {
+    /// The number of requests compared: all except a session's first.
+    pub requests: usize,
+    /// Of these: requests whose predicted cache read equals the billed one.
+    pub exact: usize,
+    /// Of these: requests within 64 tokens or 0.5%.
+    pub close: usize,
+    /// The sum of differences between predicted and billed reads, in tokens.
+    pub token_error: Tokens,
+    /// The billed reads.
+    pub read_tokens: Tokens,
+    /// The predicted cost of input, in US dollars.
+    pub predicted_usd: f64,
+    /// The billed cost of input.
+    pub billed_usd: f64,
+    /// The sum of the differences between the two, request by request, in US dollars.
+    pub gross_error_usd: f64,
+}
+
+impl BillCheck {
+    /// Counts the results of a comparison; `None` if it compared no request.
+    pub fn new(found: &Calibration) -> Option<Self> {
+        let exact = found.count(ReadClass::Exact);
+        let check = Self {
+            requests: found.pairs.len(),
+            exact,
+            close: exact + found.count(ReadClass::Within),
+            token_error: found.pairs.iter().map(|it| it.predicted.read.abs_diff(it.billed.cache_read)).sum(),
+            read_tokens: found.pairs.iter().map(|it| it.billed.cache_read).sum(),
+            predicted_usd: found.predicted_cost.usd(),
+            billed_usd: found.billed_cost.usd(),
+            gross_error_usd: found.gross_error.usd(),
+        };
+        (check.requests > 0).then_some(check)
+    }
+}
+
+sums!(BillCheck: requests, exact, close, token_error, read_tokens, predicted_usd, billed_usd, gross_error_usd);
+
+impl Report {
+    /// Says that records of logs cannot be read: where they were requests, all totals lack them.
+    pub fn note_on_unread(&self) -> Option<String> {
+        let (n, logs) =
+            (self.losses.unread(), if self.sessions.len() == 1 { "this log" } else { "these logs" });
+        let (records, is, were) = if n == 1 {
+            ("record", "is", "it was a request")
+        } else {
+            ("records", "are", "they were requests")
+        };
+        (n > 0).then(|| {
+            format!(
+                "{} {records} of {logs} cannot be read and {is} left out: if {were}, all totals lack what was billed. `ctxsim import` shows \
+                 which.",
+                thousands(n as u64)
+            )
+        })
+    }
+
+    /// Says which logs are of versions of their harness that are not described yet, harness by harness.
+    pub fn notes_on_versions(&self) -> Vec<String> {
+        let mut by_harness: IndexMap<&str, Vec<&NewerVersion>> = IndexMap::new();
+        for newer in self.sessions.iter().filter_map(|it| it.newer.as_ref()) {
+            by_harness.entry(&newer.harness).or_default().push(newer);
+        }
+        let note = |(harness, newer): (&str, Vec<&NewerVersion>)| {
+            let mut versions: Vec<&str> = newer.iter().map(|it| it.version.as_str()).collect();
+            versions
+                .sort_by_key(|it| it.split('.').map(|part| part.parse().unwrap_or(0)).collect::<Vec<u64>>());
+            versions.dedup();
+            let of = match versions.as_slice() {
+                [first, .., last] => format!("{first} to {last}"),
+                _ => versions.concat(),
+            };
+            let which = match (newer.len(), self.sessions.len()) {
+                (1, 1) => "This log is".to_owned(),
+                (n, all) if n == all => "These logs are".to_owned(),
+                (n, all) => format!("{} of {} logs are", thousands(n as u64), thousands(all as u64)),
+            };
+            let described = newer.first().map_or("", |it| it.described_to.as_str());
+            format!(
+                "{which} of {harness} {of}, newer than {described}, the newest version that is described here: \
+                 when it compacts, and what it does to the cache, may have changed."
+            )
+        };
+        by_harness.into_iter().map(note).collect()
+    }
+
+    /// Returns whether it contains several sessions that each run under their own model's profile, so that
+    /// they form one comparison.
+    pub fn is_one_question(&self) -> bool {
+        self.sessions.len() > 1 && self.sessions.iter().all(|it| it.is_under_own_model)
+    }
+
+    /// Returns how well the bills of all sessions are reproduced; `None` if none is compared.
+    pub fn bill(&self) -> Option<BillCheck> {
+        sum(self.sessions.iter().filter_map(|it| it.bill))
+    }
+
+    /// Returns what is known of the first requests of all sessions that are played among others.
+    pub fn first_requests(&self) -> Option<FirstRequests> {
+        sum(self.sessions.iter().filter_map(|it| it.first_request))
+    }
+
+    /// Says which command goes on from here, and what is known without playing more.
+    pub fn next_lines(&self) -> Vec<String> {
+        let Some(next) = &self.next else { return Vec::new() };
+        let lane = |is_of_agent: bool, name: &str| {
+            let own = self.sessions.iter().filter(|it| it.parent.is_some() == is_of_agent);
+            sum(own.filter_map(|it| it.pauses)).map(|it| it.words(name))
+        };
+        let lines = lane(false, "main").into_iter().chain(lane(true, "sub-agents"));
+        lines
+            .chain([format!(
+                "{} says which settings of your agent to change, and what to paste",
+                next.advise()
+            )])
+            .collect()
+    }
+
+    /// Says how many sessions found their tools and system prompt in the cache, left by others, and what that was worth.
+    fn neighbours_line(&self) -> Option<String> {
+        let it = self.first_requests()?;
+        let counted = |n: usize, one: &str, many: &str| match n {
+            1 => format!("1 session {one}"),
+            n => format!("{} sessions {many}", thousands(n as u64)),
+        };
+        let mut line =
+            "No session begins with tools and system prompt that another one had left in the cache."
+                .to_owned();
+        if it.known > 0 {
+            line = format!(
+                "{} with tools and system prompt that another session had left in the cache (worth {:.2} USD; \
+                 by the bills {} of them read something).",
+                counted(it.known, "begins", "begin"),
+                it.known_worth_usd,
+                it.known_reads
+            );
+        }
+        let n_unknown = it.requests - it.known;
+        if n_unknown > 0 && it.expected_reads > 0.0 {
+            line = format!(
+                "{line} Of {}, {:.1} (interval {:.1} to {:.1}) are expected to begin so, after sessions that are \
+                 not in the folder; by the bills, {} read something.",
+                counted(n_unknown, "without a known neighbour", "without a known neighbour"),
+                it.expected_reads,
+                it.expected_reads_low,
+                it.expected_reads_high,
+                it.unknown_reads
+            );
+        }
+        Some(line)
+    }
+
+    /// Describes the sessions and their profiles, and how well the recorded bill is reproduced; empty if
+    /// nothing is recorded.
+    pub fn on_sessions(&self) -> Vec<String> {
+        let skipped = match self.skipped.len() {
+            0 => String::new(),
+            n => format!("; {} skipped: {}", thousands(n as u64), Skipped::counted(&self.skipped)),
+        };
+        let n_agents = self.sessions.iter().filter(|it| it.parent.is_some()).count();
+        let agents = match n_agents {
+            0 => String::new(),
+            1 => "; 1 is a sub-agent's".to_owned(),
+            n => format!("; {} are sub-agents'", thousands(n as u64)),
+        };
+        let mut lines = self.failure_lines();
+        if !self.sessions.is_empty() {
+            let requests: u64 = self.sessions.iter().map(|it| it.requests).sum();
+            lines.push(format!(
+                "{} read ({} requests){agents}{skipped}. Under {}.",
+                numbers::counted(self.sessions.len(), "session"),
+                thousands(requests),
+                self.profiles_of_sessions()
+            ));
+            lines.extend(self.estimated_line());
+            let others: u64 = self.sessions.iter().map(|it| it.requests_of_others).sum();
+            if others > 0 {
+                lines.push(format!(
+                    "{} requests used a different model from the rest of their session: each has its own \
+                        model's prices, cache entries and cache rules.",
+                    thousands(others)
+                ));
+            }
+        } else if !skipped.is_empty() {
+            lines.push(format!("No session read{skipped}."));
+        }
+        lines.extend(self.neighbours_line());
+        lines.extend(self.bill().map(|it| {
+            let dollars = predicted_against(it.predicted_usd, it.billed_usd);
+            let gross = percent(it.gross_error_usd / it.billed_usd.max(f64::MIN_POSITIVE));
+            let n = it.requests as f64;
+            format!(
+                "Checked against the recorded bill: cache reads match exactly on {} of the requests and \
+                    at least closely on {}; request by request, cache-read tokens are off by {} and input cost \
+                    by {gross}, and in sum {dollars}.",
+                percent(it.exact as f64 / n),
+                percent(it.close as f64 / n),
+                percent(it.token_error as f64 / it.read_tokens.max(1) as f64)
+            )
+        }));
+        lines
+    }
+
+    /// Returns the sessions' profiles with the number of sessions, most frequent first.
+    fn profiles_of_sessions(&self) -> String {
+        const SHOWN: usize = 4;
+        let sessions: IndexSet<&str> = self.sessions.iter().map(|it| it.name.as_str()).collect();
+        let is_session = |name: &str| sessions.contains(name);
+        let mut counts: IndexMap<&str, usize> = IndexMap::new();
+        let mut last = None;
+        for run in self.briefs() {
+            // Runs of one session under one profile follow each other.
+            let cell = Some((run.scenario, run.profile));
+            if cell != last && is_session(run.scenario) {
+                *counts.entry(run.profile).or_default() += 1;
+            }
+            last = cell;
+        }
+        counts.sort_by(|_, one, _, other| other.cmp(one));
+        let names = counts.iter().take(SHOWN).map(|(name, n)| match (counts.len(), n) {
+            (1, _) => (*name).to_owned(),
+            (_, n) => format!("{name} ({})", thousands(*n as u64)),
+        });
+        let more = counts.len().saturating_sub(SHOWN);
+        let names = names.collect::<Vec<_>>().join(", ");
+        if more == 0 { names } else { format!("{names} and {more} more") }
+    }
+}
+
+/// Adds up what some sessions have; nothing where none has it.
+fn sum<T: AddAssign>(all: impl Iterator<Item = T>) -> Option<T> {
+    all.reduce(|mut sum, it| {
+        sum += it;
+        sum
+    })
+}
+
+/// Says on which side of the bill a predicted input cost is.
+fn predicted_against(predicted: f64, billed: f64) -> String {
+    let change = numbers::change(predicted, billed).unwrap_or_else(|| "0.0%".to_owned());
+    match (change.strip_prefix('−'), change.strip_prefix('+')) {
+        (Some(size), _) => format!("the predicted input cost is {size} below the bill"),
+        (_, Some(size)) => format!("the predicted input cost is {size} above the bill"),
+        _ => "the predicted input cost is that of the bill".to_owned(),
+    }
+}

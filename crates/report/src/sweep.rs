@@ -1,0 +1,344 @@
+//! A sweep: the points of a grid by cost and retention, the Pareto front, and its knee.
+
+pub mod json;
+pub mod page;
+pub mod table;
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+use super::chart::frontier::{self, Frontier};
+use super::chart::names::PolicyLabel;
+use super::chart::{PageChart, figure};
+use super::metric::{self, COST};
+use super::remembered;
+use crate::metric::ShownMetric as _;
+use ctxsim_engine::measure::{Label, Remembered, Tally};
+
+/// The number that shows how far a run got.
+const COMPLETED: &str = "turns_completed";
+/// The number that it had to complete.
+const REQUESTED: &str = "turns_requested";
+/// The other numbers of a point, by their path in `totals`.
+const PLACES: [&str; 10] = [
+    COST,
+    "cost_usd.total_low",
+    "cost_usd.total_high",
+    "evidence_kept",
+    "prompt_tokens_max",
+    "recovery.expected_calls",
+    "cache_hit_ratio",
+    "requests",
+    REQUESTED,
+    COMPLETED,
+];
+
+/// An objective of points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Objective {
+    /// Low cost.
+    Cost,
+    /// Much of the needed evidence kept.
+    Evidence,
+    /// Much remembered: planted facts found, mean scores of ageing memories, right answers.
+    Retention,
+    /// A short longest prompt.
+    Prompt,
+    /// Few recovery calls.
+    Recovery,
+}
+
+impl Objective {
+    /// All, in the order of tables.
+    pub const ALL: [Self; 5] = [Self::Cost, Self::Evidence, Self::Retention, Self::Prompt, Self::Recovery];
+
+    /// Returns its number among those of a point: of what is remembered, the number of the kind of memory.
+    pub fn number(self, of: &PointNumbers) -> Option<f64> {
+        match self {
+            Self::Cost => of.get(COST),
+            Self::Evidence => of.get("evidence_kept"),
+            Self::Retention => remembered::mains().find_map(|it| of.get(it.place)),
+            Self::Prompt => of.get("prompt_tokens_max"),
+            Self::Recovery => of.get("recovery.expected_calls"),
+        }
+    }
+
+    /// Returns the number, negated if higher is better, so that lower is better.
+    fn badness(self, number: f64) -> f64 {
+        match self {
+            Self::Cost | Self::Prompt | Self::Recovery => number,
+            Self::Evidence | Self::Retention => -number,
+        }
+    }
+}
+
+/// The numbers of a point by metric; `None` if unknown.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PointNumbers(pub IndexMap<String, Option<f64>>);
+
+impl PointNumbers {
+    /// Takes the numbers of runs that are added up, and what they remember together.
+    pub fn new(tally: &Tally, remembered: &[Remembered]) -> Self {
+        let of_totals = |place: &&str| {
+            let number = metric::at(place).and_then(|it| it.number(tally));
+            ((*place).to_owned(), number.filter(|it| it.is_finite()))
+        };
+        let mut numbers: IndexMap<String, Option<f64>> = PLACES.iter().map(of_totals).collect();
+        numbers.insert("retention.accuracy.mean".to_owned(), None);
+        numbers.extend(remembered.iter().map(|it| (it.place.clone(), Some(it.number.mean))));
+        Self(numbers)
+    }
+
+    /// Returns whether no limit stopped any run.
+    fn is_complete(&self) -> bool {
+        self.get(COMPLETED).is_some() && self.get(COMPLETED) == self.get(REQUESTED)
+    }
+
+    /// Returns a number.
+    pub fn get(&self, place: &str) -> Option<f64> {
+        self.0.get(place).copied().flatten()
+    }
+}
+
+/// A point of a grid with its results.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SweepPoint {
+    /// Its place in the grid, from 0.
+    pub index: usize,
+    /// Its overrides.
+    pub set: Vec<String>,
+    /// Its numbers.
+    pub numbers: PointNumbers,
+    /// The base's numbers under the same overrides of loads.
+    pub base: PointNumbers,
+    /// How it compares with the base.
+    pub label: Option<Label>,
+}
+
+impl SweepPoint {
+    /// Returns whether it does all the work, or as much as the base.
+    fn does_the_work(&self) -> bool {
+        self.numbers.is_complete() || self.numbers.get(COMPLETED) == self.base.get(COMPLETED)
+    }
+
+    /// Returns whether it and the base do the same work; two memories of the same sessions make requests of their own.
+    fn is_same_work(&self) -> bool {
+        let are_complete = self.numbers.is_complete() && self.base.is_complete();
+        are_complete || self.numbers.get(COMPLETED) == self.base.get(COMPLETED)
+    }
+
+    /// Returns whether it is worth what it costs, against a base that does the same work: it costs less, or, where nothing says what is
+    /// needed, it remembers more by at least the share by which it costs more.
+    fn is_worth_it(&self) -> bool {
+        let is_dear = matches!(self.label, Some(Label::Loses | Label::Same));
+        let share = |of: Objective| {
+            let [own, base] = [&self.numbers, &self.base].map(|it| of.number(it));
+            own.zip(base).filter(|(_, base)| *base > 0.0).map(|(own, base)| own / base)
+        };
+        let Some(cost) = share(Objective::Cost).filter(|_| self.label.is_none() && self.is_same_work())
+        else {
+            return !is_dear;
+        };
+        cost < 1.0 || share(Objective::Retention).is_some_and(|more| more > 1.0 && more >= cost)
+    }
+}
+
+/// The description of a sweep.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SweepHead {
+    /// The base.
+    pub base: String,
+    /// The policy that is varied.
+    pub policy: String,
+    /// The scenarios, as they were named.
+    pub scenarios: Vec<String>,
+    /// The profiles, as they were named.
+    pub profiles: Vec<String>,
+    /// Settings shared by all points: overrides, seed, trials.
+    pub set: Vec<String>,
+    /// The varied paths with their values.
+    pub vary: Vec<(String, Vec<String>)>,
+    /// The objectives.
+    pub objectives: Vec<Objective>,
+    /// The number of points in the grid.
+    pub points: usize,
+}
+
+/// A sweep of all points of a grid.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sweep {
+    /// Its description.
+    pub head: SweepHead,
+    /// The points, in the order of the grid.
+    pub points: Vec<SweepPoint>,
+    /// The Pareto front by index, cheapest first.
+    pub front: Vec<usize>,
+    /// Of these, the point closest to the best value of every objective; `None` if no point that does the same work is worth what
+    /// it costs against the base.
+    pub knee: Option<usize>,
+}
+
+impl Sweep {
+    /// Finds the front and the knee.
+    pub fn new(head: SweepHead, mut points: Vec<SweepPoint>) -> Self {
+        points.sort_by_key(|it| it.index);
+        let asked = |it: &&Objective| points.iter().any(|point| it.number(&point.numbers).is_some());
+        let objectives: Vec<Objective> = head.objectives.iter().filter(asked).copied().collect();
+        let known: Vec<(usize, Vec<f64>)> = points
+            .iter()
+            .enumerate()
+            .filter(|(_, it)| it.does_the_work())
+            .filter_map(|(nth, it)| {
+                let numbers = objectives.iter().map(|of| Some(of.badness(of.number(&it.numbers)?)));
+                Some((nth, numbers.collect::<Option<Vec<f64>>>()?))
+            })
+            .collect();
+        let mut front: Vec<(usize, Vec<f64>)> = known
+            .iter()
+            .filter(|(_, own)| !known.iter().any(|(_, other)| beats(other, own)))
+            .cloned()
+            .collect();
+        front.sort_by(|a, b| {
+            a.1.iter().zip(&b.1).map(|(a, b)| a.total_cmp(b)).find(|it| it.is_ne()).unwrap_or(a.0.cmp(&b.0))
+        });
+        // Points of equal numbers are one.
+        front.dedup_by(|a, b| a.1 == b.1);
+        let pays = |it: &&(usize, Vec<f64>)| points[it.0].is_worth_it();
+        let knee = knee(&front.iter().filter(pays).collect::<Vec<_>>());
+        Self { head, front: front.into_iter().map(|it| it.0).collect(), knee, points }
+    }
+
+    /// Draws all points that do the work and the base; the front has colours, and the knee its mark.
+    pub fn figure(&self) -> Option<PageChart> {
+        let first = self.points.first()?;
+        let done = self.points.iter().enumerate().filter(|(_, it)| it.does_the_work());
+        let varied = done.map(|(nth, point)| {
+            let mark = (self.knee == Some(nth)).then_some("knee");
+            (PolicyLabel::new(&short(&point.set), nth + 1), &point.numbers, mark)
+        });
+        let base = (PolicyLabel::new(&self.head.base, 0), &first.base, Some(frontier::BASE));
+        let points = std::iter::once(base).chain(varied).filter_map(|(policy, it, mark)| {
+            let usd_interval = it.get("cost_usd.total_low").zip(it.get("cost_usd.total_high"));
+            let point = frontier::Point::new(policy, it.get(COST)?, it.get("evidence_kept")?);
+            Some(frontier::Point { usd_interval: usd_interval.map(Into::into), mark, ..point })
+        });
+        let subject = format!("{} varied, {} points", self.head.policy, self.points.len());
+        let frontier = Frontier::new(subject, frontier::KEPT, points.collect(), Vec::new());
+        (frontier.points.len() > 1).then(|| figure("frontier", &frontier))
+    }
+}
+
+/// Returns whether one set of numbers dominates another; lower is better.
+fn beats(one: &[f64], other: &[f64]) -> bool {
+    one.iter().zip(other).all(|(one, other)| one <= other)
+        && one.iter().zip(other).any(|(one, other)| one < other)
+}
+
+/// Returns the point closest to the best value of every objective, each scaled from best to worst among these points, or by that value, if
+/// they all lie close to it: a front that is narrow in one objective does not pay much for it in another.
+fn knee(front: &[&(usize, Vec<f64>)]) -> Option<usize> {
+    let n = front.first()?.1.len();
+    let ends: Vec<[f64; 2]> = (0..n)
+        .map(|at| {
+            front
+                .iter()
+                .map(|it| it.1[at])
+                .fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], it| [low.min(it), high.max(it)])
+        })
+        .collect();
+    let distance = |numbers: &[f64]| -> f64 {
+        let parts = numbers.iter().zip(&ends).map(|(it, [low, high])| {
+            let scale = (high - low).max(low.abs());
+            if scale > 0.0 { (it - low) / scale } else { 0.0 }
+        });
+        parts.map(|it| it * it).sum()
+    };
+    front.iter().min_by(|a, b| distance(&a.1).total_cmp(&distance(&b.1))).map(|it| it.0)
+}
+
+/// Returns overrides by the last steps of their paths.
+pub fn short(set: &[String]) -> String {
+    let one = |text: &String| {
+        let (path, value) = text.split_once('=').unwrap_or((text, ""));
+        let path = path.split_once("params.").map_or(path, |it| it.1);
+        format!("{path}={value}")
+    };
+    set.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(index: usize, cost: f64, kept: f64) -> SweepPoint {
+        let numbers = [(COST, cost), ("evidence_kept", kept), (COMPLETED, 3.0)];
+        let numbers =
+            PointNumbers(numbers.iter().map(|(place, it)| ((*place).to_owned(), Some(*it))).collect());
+        let base = PointNumbers([(COMPLETED.to_owned(), Some(3.0))].into_iter().collect());
+        SweepPoint { index, set: Vec::new(), numbers, base, label: None }
+    }
+
+    #[test]
+    fn the_front_has_what_no_point_beats_and_the_knee_is_its_best_bargain() {
+        let head = SweepHead {
+            base: "identity".to_owned(),
+            policy: "mine".to_owned(),
+            scenarios: Vec::new(),
+            profiles: Vec::new(),
+            set: Vec::new(),
+            vary: Vec::new(),
+            objectives: vec![Objective::Cost, Objective::Evidence, Objective::Retention],
+            points: 6,
+        };
+        let mut points = [(10.0, 1.0), (5.0, 0.95), (4.0, 0.5), (6.0, 0.9), (5.0, 0.95)].iter().enumerate();
+        let mut points: Vec<SweepPoint> = points.by_ref().map(|(nth, it)| point(nth, it.0, it.1)).collect();
+        let mut stopped = point(5, 0.1, 1.0);
+        stopped.numbers.0.insert(COMPLETED.to_owned(), Some(1.0));
+        points.push(stopped);
+
+        let sweep = Sweep::new(head, points);
+
+        assert_eq!(sweep.front, [2, 1, 0], "cheapest first, equal ones once, none that stopped");
+        assert_eq!(sweep.knee, Some(1));
+
+        let losing = |it: &SweepPoint| SweepPoint { label: Some(Label::Loses), ..it.clone() };
+        let sweep = Sweep::new(sweep.head, sweep.points.iter().map(losing).collect());
+        assert_eq!((sweep.front.len(), sweep.knee), (3, None), "nobody is sent to a point that does not pay");
+    }
+
+    /// Four windows over a memory that finds all but the same facts, as `context_decay/file_backed` does.
+    #[test]
+    fn a_knee_counts_what_it_costs() {
+        let head = |objectives: &[Objective]| SweepHead {
+            base: "file_backed".to_owned(),
+            policy: "file_backed".to_owned(),
+            scenarios: Vec::new(),
+            profiles: Vec::new(),
+            set: Vec::new(),
+            vary: Vec::new(),
+            objectives: objectives.to_vec(),
+            points: 4,
+        };
+        let remembering = |index: usize, cost: f64, facts: f64, base: [f64; 2]| {
+            let numbers = |[cost, facts]: [f64; 2]| {
+                let all =
+                    [(COST, cost), ("retention.accuracy.mean", facts), (COMPLETED, 3.0), (REQUESTED, 3.0)];
+                PointNumbers(all.iter().map(|(place, it)| ((*place).to_owned(), Some(*it))).collect())
+            };
+            let (numbers, base) = (numbers([cost, facts]), numbers(base));
+            SweepPoint { index, set: Vec::new(), numbers, base, label: None }
+        };
+        let knee = |points: &[[f64; 2]], base: [f64; 2]| {
+            let all = points.iter().enumerate();
+            let points = all.map(|(nth, it)| remembering(nth, it[0], it[1], base)).collect();
+            Sweep::new(head(&[Objective::Cost, Objective::Retention]), points).knee
+        };
+        let windows = [[36.85, 0.875], [47.26, 0.876], [78.17, 0.879], [128.38, 0.882]];
+
+        assert_eq!(knee(&windows, windows[1]), Some(0));
+        assert_eq!(knee(&windows[1..], windows[1]), None, "+65% and +172% for less than a point");
+        assert_eq!(knee(&windows[2..], [60.0, 0.5]), Some(0), "+30% for three quarters more");
+    }
+}

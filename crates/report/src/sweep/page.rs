@@ -1,0 +1,157 @@
+//! A sweep as a page: the knee, the front, the change over what is varied, and every point.
+
+use indexmap::IndexSet;
+
+use super::table::{grid, label, words};
+use super::{Sweep, SweepPoint, short};
+use crate::chart::figure;
+use crate::chart::forest::{Forest, ForestLine};
+use crate::metric::COST;
+use crate::page::{Card, Page, PagePart, PagePiece, Tone, kept};
+use crate::template;
+use ctxsim_base::grid::numbers::{NONE, counted, signed};
+use ctxsim_base::grid::shell::quoted;
+use ctxsim_base::grid::{Grid, Row};
+
+/// Returns a sweep as a page.
+///
+/// # Errors
+/// What the template says.
+pub fn page(it: &Sweep) -> Result<String, template::Error> {
+    let head = &it.head;
+    let curve = curve(it).map(|it| figure("varied", &it));
+    let figures = it.figure().into_iter().chain(curve).collect();
+    let all: Vec<usize> = (0..it.points.len()).collect();
+    let mut points = grid(it, &all, &|_| String::new());
+    points.title = format!("Every point of {} against {}", head.policy, head.base);
+    for (row, nth) in points.rows.iter_mut().skip(1).zip(&all) {
+        row.note = mark(it, *nth).map(str::to_owned);
+    }
+    let points = PagePiece::table_with(points, |name| {
+        it.points.iter().find(|it| short(&it.set) == name).map(|point| command(it, point))
+    });
+    let varied = head.vary.iter().map(|(path, values)| format!("{path}: {}", values.join(", "))).collect();
+    let set = PagePiece::list("Set at every point", head.set.clone());
+    let page = Page {
+        command: "sweep",
+        title: format!("{} varied against {}", head.policy, head.base),
+        about: format!("{}, {} on the front.", counted(it.points.len(), "point"), it.front.len()),
+        answers: vec![answer(it)],
+        rests_on: rests_on(it),
+        parts: vec![
+            PagePart::picture(PagePiece::pictures(figures)),
+            PagePart::tables(matrix(it).map(PagePiece::table).into_iter().chain([points]).collect()),
+            PagePart::assumptions(PagePiece::list("Varied", varied).into_iter().chain(set).collect()),
+        ],
+    };
+    page.write()
+}
+
+fn mark(it: &Sweep, nth: usize) -> Option<&'static str> {
+    if it.knee == Some(nth) { Some("knee") } else { it.front.contains(&nth).then_some("front") }
+}
+
+/// Returns by how much a point's cost differs from the base's.
+fn change(it: &SweepPoint) -> Option<f64> {
+    let (own, base) = it.numbers.get(COST).zip(it.base.get(COST)).filter(|it| it.1 > 0.0)?;
+    it.is_same_work().then_some(own / base - 1.0)
+}
+
+/// Returns the change at the lower and at the upper ends of what is assumed of recovery, the lower change first.
+fn assumed(it: &SweepPoint) -> Option<[f64; 2]> {
+    let end = |place: &str| {
+        let (own, base) = it.numbers.get(place).zip(it.base.get(place)).filter(|it| it.1 > 0.0)?;
+        Some(own / base - 1.0)
+    };
+    let (one, other) = (end("cost_usd.total_low")?, end("cost_usd.total_high")?);
+    Some([one.min(other), one.max(other)])
+}
+
+/// Returns the share of evidence that a point keeps, in words.
+fn kept_by(it: &SweepPoint) -> String {
+    kept(it.numbers.get("evidence_kept"))
+}
+
+fn answer(it: &Sweep) -> Card {
+    let told = words(it);
+    let Some((nth, change)) = it.knee.and_then(|nth| Some((nth, change(&it.points[nth])?))) else {
+        return Card { number: format!("Keep {}", it.head.base), what: told, ..Card::default() };
+    };
+    let point = &it.points[nth];
+    let ends = assumed(point);
+    let is_open = ends.is_some_and(|[low, high]| low * high < 0.0);
+    let open = is_open
+        .then(|| format!("Whether it is cheaper than {} depends on the recovery assumptions.", it.head.base));
+    Card {
+        number: signed(change),
+        what: format!(
+            "at {}, the knee of the front: {}",
+            short(&point.set),
+            [kept_by(point), label(point)].join(", ")
+        ),
+        sure: ends.map(|[low, high]| {
+            format!("from {} to {} by what is assumed of recovery", signed(low), signed(high))
+        }),
+        words: open.into_iter().chain([told]).collect(),
+        code: Some(command(it, point)),
+        tone: if change < 0.0 && !is_open { Tone::Better } else { Tone::Plain },
+        ..Card::default()
+    }
+}
+
+/// Returns the command that compares a point with the base, and says why its cost differs.
+fn command(it: &Sweep, point: &SweepPoint) -> String {
+    let set = point.set.iter().map(|it| format!(" --set {}", quoted(it))).collect::<String>();
+    let profiles = it.head.profiles.iter().map(|it| format!(" --profile {}", quoted(it))).collect::<String>();
+    let loads = it.head.scenarios.iter().map(|it| format!(" {}", quoted(it))).collect::<String>();
+    format!("ctxsim compare --base {} --candidate {}{set}{profiles}{loads}", it.head.base, it.head.policy)
+}
+
+fn rests_on(it: &Sweep) -> Vec<String> {
+    let named =
+        |what: &str, all: &[String]| (!all.is_empty()).then(|| format!("{what}: {}.", all.join(", ")));
+    let head = &it.head;
+    let all = [named("Loads", &head.scenarios), named("Profiles", &head.profiles)];
+    all.into_iter().flatten().collect()
+}
+
+/// Draws the change in cost over the values of the only path that is varied, in their order.
+fn curve(it: &Sweep) -> Option<Forest> {
+    let [(path, _)] = it.head.vary.as_slice() else { return None };
+    let line = |(nth, point): (usize, &SweepPoint)| {
+        let name =
+            mark(it, nth).filter(|it| *it == "knee").map_or_else(String::new, |knee| format!(" ({knee})"));
+        let name = short(&point.set) + &name;
+        let line = ForestLine::of_cost(name, change(point)?, None, kept_by(point));
+        let is_open = assumed(point).is_some_and(|[low, high]| low * high < 0.0);
+        Some(if is_open { ForestLine { tone: Tone::Plain, ..line } } else { line })
+    };
+    let lines: Vec<ForestLine> = it.points.iter().enumerate().filter_map(line).collect();
+    (lines.len() > 1).then(|| Forest {
+        title: "Change in cost over the values".to_owned(),
+        subject: path.clone(),
+        base: it.head.base.clone(),
+        of: "value",
+        lines,
+    })
+}
+
+/// Returns the change in cost over the values of two paths, a row for each value of the first.
+fn matrix(it: &Sweep) -> Option<Grid> {
+    let [_, _] = it.head.vary.as_slice() else { return None };
+    let value = |it: &SweepPoint, nth: usize| it.set.get(nth).map(|it| short(std::slice::from_ref(it)));
+    let of = |nth: usize| it.points.iter().filter_map(|it| value(it, nth)).collect::<IndexSet<_>>();
+    let [rows, columns] = [of(0), of(1)];
+    let cell = |row: &String, column: &String| {
+        let is_here =
+            |it: &&SweepPoint| value(it, 0).as_ref() == Some(row) && value(it, 1).as_ref() == Some(column);
+        let point = it.points.iter().find(is_here)?;
+        Some(format!("{} ({})", signed(change(point)?), kept_by(point)))
+    };
+    let headings: Vec<&str> = std::iter::once("").chain(columns.iter().map(String::as_str)).collect();
+    let row = |row: &String| {
+        let cells = columns.iter().map(|column| cell(row, column).unwrap_or_else(|| NONE.to_owned()));
+        Row::from(std::iter::once(row.clone()).chain(cells).collect::<Vec<_>>())
+    };
+    Some(Grid::new("Change in cost, and evidence kept", 1, &headings, rows.iter().map(row)))
+}

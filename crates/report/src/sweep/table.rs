@@ -1,0 +1,138 @@
+//! A sweep for a terminal: the front, the knee, and counts of points.
+
+use std::fmt::Write as _;
+
+use indexmap::IndexMap;
+
+use super::{Objective, PointNumbers, Sweep, short};
+use crate::metric;
+use crate::remembered;
+use ctxsim_base::grid::numbers::{self, NONE, counted, or_none, percent};
+use ctxsim_base::grid::prose::wrap;
+use ctxsim_base::grid::terminal::noted;
+use ctxsim_base::grid::{CellKind, Grid};
+
+/// The most points of the front that are shown by default.
+const SHOWN: usize = 20;
+
+/// Returns a sweep as text.
+pub fn sweep(it: &Sweep, shows_all: bool, width: Option<usize>) -> String {
+    let mut text = String::new();
+    let head = &it.head;
+    let what = format!("{} varied against {}: {}", head.policy, head.base, counted(it.points.len(), "point"));
+    let front = match it.front.len() {
+        0 => "none on the front".to_owned(),
+        n => format!("{n} on the front, listed below {}", head.base),
+    };
+    wrap(&format!("{what}, {front}"), "", width, &mut text);
+    let n_shown = if shows_all { it.front.len() } else { SHOWN };
+    let shown: Vec<usize> = it.front.iter().copied().take(n_shown).collect();
+    let knee = |at: usize| if it.knee == Some(at) { " (knee)".to_owned() } else { String::new() };
+    let _ = writeln!(text, "{}", noted(&grid(it, &shown, &knee), width));
+    let more = it.front.len().saturating_sub(n_shown);
+    if more > 0 {
+        let _ = writeln!(text, "… and {more} more on the front: see --details");
+    }
+    text.push('\n');
+    let mut counts: IndexMap<String, usize> = IndexMap::new();
+    it.points.iter().for_each(|it| *counts.entry(label(it)).or_default() += 1);
+    counts.sort_by(|_, a, _, b| b.cmp(a));
+    let counts: Vec<String> = counts.iter().map(|(label, n)| format!("`{label}` {n}")).collect();
+    wrap(&format!("Labels against {}: {}.", head.base, counts.join(", ")), "", width, &mut text);
+    if let Some(knee) = it.knee {
+        let set = it.points[knee].set.iter().map(|it| format!("--set '{it}'")).collect::<Vec<_>>().join(" ");
+        wrap(&words(it), "", width, &mut text);
+        let _ = writeln!(text, "  ctxsim compare --base {} --candidate {} {set}", head.base, head.policy);
+    } else {
+        wrap(&words(it), "", width, &mut text);
+    }
+    text
+}
+
+/// Says what the knee is, or why there is none.
+pub(super) fn words(it: &Sweep) -> String {
+    let base = &it.head.base;
+    if it.knee.is_some() {
+        "Knee: the front's point closest to the best value of every objective.".to_owned()
+    } else if it.front.is_empty() {
+        "Every point stopped at a limit: vary something else.".to_owned()
+    } else if it.points.iter().all(|it| it.base.is_complete()) {
+        format!("No point that does the same work is cheaper than {base}: keep it.")
+    } else {
+        format!("No point that does the same work is cheaper than {base}, which stopped at a limit.")
+    }
+}
+
+/// Returns the number of decimals of amounts.
+fn decimals(it: &Sweep) -> usize {
+    let costs = it.points.iter().filter_map(|it| it.numbers.get(metric::COST));
+    numbers::decimals(costs.fold(0.0, f64::max))
+}
+
+/// Returns the base and some points as a table; a mark stands behind a point's name.
+pub(super) fn grid(it: &Sweep, points: &[usize], mark: &dyn Fn(usize) -> String) -> Grid {
+    let (head, decimals) = (&it.head, decimals(it));
+    let objectives: Vec<Objective> = Objective::ALL
+        .into_iter()
+        .filter(|of| it.points.iter().any(|it| of.number(&it.numbers).is_some()))
+        .collect();
+    let of_objectives = objectives.iter().map(|of| heading(*of, it));
+    let headings: Vec<&str> =
+        [""].into_iter().chain(of_objectives).chain(["Δ cost", "against base"]).collect();
+    let row = |name: String, numbers: &PointNumbers, base: Option<&PointNumbers>, label: String| {
+        let mut row = vec![name];
+        row.extend(objectives.iter().map(|of| cell(*of, numbers, decimals)));
+        let change = numbers.get(metric::COST).zip(base.and_then(|it| it.get(metric::COST)));
+        row.push(
+            change.and_then(|(own, base)| numbers::change(own, base)).unwrap_or_else(|| NONE.to_owned()),
+        );
+        row.push(label);
+        row
+    };
+    let mut rows = Vec::new();
+    if let Some(first) = it.points.first() {
+        rows.push(row(head.base.clone(), &first.base, Some(&first.base), "base".to_owned()));
+    }
+    for at in points {
+        let point = &it.points[*at];
+        let base = Some(&point.base).filter(|_| point.is_same_work());
+        rows.push(row(short(&point.set) + &mark(*at), &point.numbers, base, label(point)));
+    }
+    Grid::new("", 1, &headings, rows).with(CellKind::Name, &[headings.len() - 1])
+}
+
+/// Returns the heading of an objective; of what is remembered, that of the kind of memory.
+fn heading(objective: Objective, sweep: &Sweep) -> &'static str {
+    let has = |place: &str| sweep.points.iter().any(|it| it.numbers.get(place).is_some());
+    match objective {
+        Objective::Cost => "cost USD",
+        Objective::Evidence => "evidence kept",
+        Objective::Retention => {
+            remembered::mains().find(|it| has(it.place)).map_or("facts found", |main| main.heading)
+        }
+        Objective::Prompt => "prompt max tok",
+        Objective::Recovery => "recovery calls",
+    }
+}
+
+fn cell(objective: Objective, numbers: &PointNumbers, decimals: usize) -> String {
+    let Some(number) = objective.number(numbers) else { return NONE.to_owned() };
+    match objective {
+        Objective::Cost => numbers::fixed(number, decimals),
+        Objective::Evidence | Objective::Retention => percent(number),
+        Objective::Prompt => numbers::fixed(number, 0),
+        Objective::Recovery => numbers::expected(number),
+    }
+}
+
+/// Describes how a point compares with the base.
+pub(super) fn label(point: &super::SweepPoint) -> String {
+    if !point.does_the_work() {
+        return "stopped elsewhere".to_owned();
+    }
+    if !point.is_same_work() {
+        return "the base stopped".to_owned();
+    }
+    let word = point.label.and_then(|it| serde_json::to_value(it).ok());
+    or_none(word.as_ref().and_then(|it| it.as_str()), |label| label.replace('_', " "))
+}

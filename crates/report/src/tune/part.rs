@@ -1,0 +1,342 @@
+//! A variant on one part of the sessions: its savings and retention,
+//! with limits over sessions, projects and blocks of time, the widest of which decides.
+
+use serde::Serialize;
+
+use super::TunedSession;
+use ctxsim_base::grid::numbers::{counted, interval, percent, signed};
+use ctxsim_engine::measure::floor::Floor;
+use ctxsim_engine::measure::limits::{
+    BLOCKS_MIN, Limit, Over, RatioSample, blocks, limits, limits_of_all, summed, unit, widest,
+};
+use ctxsim_engine::measure::{Spread, Tally};
+
+/// A variant on one part of the sessions.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TunePart {
+    pub sessions: usize,
+    pub projects: usize,
+    /// Its cost in US dollars; `None` if it stops elsewhere than the base in a session, or if a price is unknown.
+    pub cost: Option<f64>,
+    /// The base's cost, likewise.
+    pub base_cost: Option<f64>,
+    /// The relative difference of its cost from the base's; the interval is the widest of `cost_limits`.
+    pub spread: Option<Spread>,
+    /// The 95% intervals of that difference: over sessions, over projects, and over blocks of time where times are known.
+    pub cost_limits: Vec<Limit>,
+    /// The share of what is needed that it keeps.
+    pub evidence_kept: Option<f64>,
+    /// The share of turns' requests that still show what the user asked, where it is not all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_kept: Option<f64>,
+    /// For memories, which declare no needs: the number that is used as that share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept_of: Option<String>,
+    /// The lowest end of `evidence_limits`.
+    pub evidence_low: Option<f64>,
+    /// The 95% intervals of that share, as those of the cost.
+    pub evidence_limits: Vec<Limit>,
+    /// The share of needed evidence that the base keeps.
+    pub base_kept: Option<f64>,
+    /// The difference without the project (or, for a single project, the session) that saves most.
+    pub without_best: Option<f64>,
+    /// The lowest and the highest difference over what is assumed of recovery.
+    pub ends: Option<[f64; 2]>,
+}
+
+/// A block that limits rest on: a project, or a time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BlockPart {
+    /// What it is one of.
+    pub over: Over,
+    /// Its name: the working folder, or the month, the week or the day, UTC.
+    pub name: String,
+    pub sessions: usize,
+    /// What the base costs in it, in US dollars.
+    pub base_cost: f64,
+    /// The relative difference of the variant's cost.
+    pub change: Option<f64>,
+    /// The share of needed evidence that the variant keeps in it.
+    pub evidence_kept: Option<f64>,
+}
+
+/// A session under the variant that is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Picked<'s> {
+    pub(super) session: &'s TunedSession,
+    /// The variant; none is the base.
+    pub(super) nth: Option<usize>,
+}
+
+impl<'s> Picked<'s> {
+    /// Puts sessions under one variant.
+    pub(super) fn all(sessions: &[&'s TunedSession], nth: usize) -> Vec<Self> {
+        sessions.iter().map(|session| Self { session, nth: Some(nth) }).collect()
+    }
+
+    fn run(&self) -> &'s Tally {
+        self.nth.map_or(&self.session.base, |it| &self.session.variants[it])
+    }
+
+    /// Returns the costs of the variant and the base; `None` if one of them stops earlier, or a price is unknown.
+    fn costs(&self) -> Option<NumberPair> {
+        let (own, base) = (self.run(), &self.session.base);
+        let did_as_much = own.outcome.did_as_much_as(&base.outcome);
+        cost(own).zip(cost(base)).filter(|_| did_as_much)
+    }
+
+    /// Returns what is kept, and what is needed.
+    fn kept(&self) -> Option<NumberPair> {
+        self.session.kept(self.run(), self.nth.map_or(0, |it| it + 1))
+    }
+
+    fn sample(&self, pair: NumberPair) -> RatioSample<'s> {
+        RatioSample { pair, project: &self.session.project, at_ms: self.session.last_ms }
+    }
+}
+
+/// Returns the samples of a ratio.
+fn samples<'s>(all: &[Picked<'s>], pair: fn(&Picked<'s>) -> Option<NumberPair>) -> Vec<RatioSample<'s>> {
+    all.iter().filter_map(|it| Some(it.sample(pair(it)?))).filter(|sample| sample.pair.1 > 0.0).collect()
+}
+
+/// Returns the relative difference in cost, if it is known for every session.
+pub(super) fn change(all: &[Picked<'_>]) -> Option<f64> {
+    let (own, base) = summed(all.iter().map(Picked::costs).collect::<Option<Vec<_>>>()?.into_iter());
+    (base > 0.0).then(|| own / base - 1.0)
+}
+
+/// Turns limits of a change into limits of a share.
+fn of_share(limits: Vec<Limit>) -> Vec<Limit> {
+    let share = |it: Limit| Limit { interval: it.interval.map(|it| it.map(|end| 1.0 + end)), ..it };
+    limits.into_iter().map(share).collect()
+}
+
+/// Returns the lower end of the share of evidence that is kept; none if nothing says what is needed.
+pub(super) fn kept_low(all: &[Picked<'_>]) -> Option<f64> {
+    let samples = samples(all, Picked::kept);
+    let (met, needed) = summed(samples.iter().map(|it| it.pair));
+    (needed > 0.0).then(|| widest(&of_share(limits(&samples))).map_or(met / needed, |it| it[0]))
+}
+
+/// Returns the share of turns' requests that still show what the user asked; `None` where all do, or nothing is needed of it.
+pub(super) fn task_kept(all: &[Picked<'_>]) -> Option<f64> {
+    let users = all.iter().map(|it| &it.run().sums.needs.users);
+    let (met, needed) = summed(users.map(|it| (it.running_met, it.running)));
+    (met < needed).then(|| met / needed)
+}
+
+/// Names the numbers that stand for the evidence that is kept; loads of several kinds have several.
+fn kept_of(all: &[Picked<'_>]) -> Option<String> {
+    let names = all.iter().filter_map(|it| it.session.remembered.as_ref()).map(|it| it.0.as_str());
+    let names = crate::distinct(names);
+    (!names.is_empty()).then(|| names.join(" and "))
+}
+
+impl TunePart {
+    /// Returns the results on some sessions.
+    pub(super) fn new(all: &[Picked<'_>]) -> Self {
+        let [costs, kept] = [samples(all, Picked::costs), samples(all, Picked::kept)];
+        let limits = [limits(&costs), limits(&kept)];
+        Self::with(all, &costs, &kept, limits)
+    }
+
+    /// Returns the results of several variants on the same sessions, which share the draws of resampling.
+    pub(super) fn of_variants(sessions: &[&TunedSession], n_variants: usize) -> Vec<Self> {
+        let picked: Vec<Vec<Picked<'_>>> = (0..n_variants).map(|nth| Picked::all(sessions, nth)).collect();
+        let samples = picked.iter().flat_map(|it| [samples(it, Picked::costs), samples(it, Picked::kept)]);
+        let samples: Vec<Vec<RatioSample<'_>>> = samples.collect();
+        let mut limits = limits_of_all(&samples).into_iter();
+        let both = samples.chunks_exact(2);
+        picked
+            .iter()
+            .zip(both)
+            .map(|(all, both)| {
+                let limits = [limits.next().unwrap_or_default(), limits.next().unwrap_or_default()];
+                Self::with(all, &both[0], &both[1], limits)
+            })
+            .collect()
+    }
+
+    /// Puts results together.
+    fn with(
+        all: &[Picked<'_>],
+        of_costs: &[RatioSample<'_>],
+        of_kept: &[RatioSample<'_>],
+        [cost_limits, evidence_limits]: [Vec<Limit>; 2],
+    ) -> Self {
+        let costs = all.iter().map(Picked::costs).collect::<Option<Vec<_>>>();
+        let cost = costs.map(|it| summed(it.into_iter()));
+        let pairs: Vec<NumberPair> = of_costs.iter().map(|it| it.pair).collect();
+        let kept = summed(of_kept.iter().map(|it| it.pair));
+        let base = summed(all.iter().filter_map(|it| it.session.kept(&it.session.base, 0)));
+        let evidence_limits = of_share(evidence_limits);
+        let evidence_kept = (kept.1 > 0.0).then(|| kept.0 / kept.1);
+        Self {
+            sessions: all.len(),
+            projects: super::projects(&all.iter().map(|it| it.session).collect::<Vec<_>>()).len(),
+            cost: cost.map(|it| it.0),
+            base_cost: cost.map(|it| it.1),
+            spread: Spread::described(&pairs, widest(&cost_limits)),
+            cost_limits,
+            evidence_kept,
+            task_kept: task_kept(all),
+            kept_of: kept_of(all),
+            evidence_low: evidence_kept.map(|kept| widest(&evidence_limits).map_or(kept, |ends| ends[0])),
+            evidence_limits,
+            base_kept: (base.1 > 0.0).then(|| base.0 / base.1),
+            without_best: without_best(of_costs),
+            ends: ends(all),
+        }
+    }
+
+    /// Returns the relative difference of its cost from the base's, if both are known for every session.
+    pub fn change(&self) -> Option<f64> {
+        let (own, base) = self.cost.zip(self.base_cost)?;
+        (base > 0.0).then(|| own / base - 1.0)
+    }
+
+    /// Returns whether it keeps a share of what is needed at the lower end of every interval.
+    pub fn surely_keeps(&self, floor: f64) -> bool {
+        Floor(floor).keeps(self.evidence_low, self.task_kept)
+    }
+
+    /// Describes a variant's savings and retention.
+    pub fn words(&self) -> String {
+        let saved = self.spread.map_or_else(String::new, |it| {
+            let ends =
+                it.interval.map_or_else(String::new, |it| format!(" (95% interval {}%)", interval(it)));
+            format!("cost {}{ends}", signed(it.change))
+        });
+        let kept = self.retention().map_or_else(String::new, |it| format!(", {it}"));
+        if saved.is_empty() { "not comparable".to_owned() } else { format!("{saved}{kept}") }
+    }
+
+    /// Describes how much it keeps, and of what: of the evidence, or the number that is used in its place.
+    pub(super) fn retention(&self) -> Option<String> {
+        let kept = self.kept_words()?;
+        Some(match &self.kept_of {
+            None => format!("{kept} of the evidence kept"),
+            Some(number) => format!("{number} {kept}"),
+        })
+    }
+
+    /// Describes how much evidence it keeps.
+    pub(super) fn kept_words(&self) -> Option<String> {
+        let low = self.evidence_low.map_or_else(String::new, |it| format!(" (at least {})", percent(it)));
+        self.evidence_kept.map(|it| format!("{}{low}", percent(it)))
+    }
+
+    /// Describes its limits, each with the number of blocks that it rests on.
+    pub fn limits_words(&self) -> Option<String> {
+        let words = |it: &Limit| {
+            let ends = it.interval?;
+            let kept = self.evidence_limits.iter().find(|kept| kept.over == it.over);
+            let kept = kept.and_then(|it| it.interval);
+            let kept = kept.map_or_else(String::new, |it| format!(", at least {} kept", percent(it[0])));
+            Some(format!("over {} {}%{kept}", counted(it.blocks, it.over.one()), interval(ends)))
+        };
+        let all: Vec<String> = self.cost_limits.iter().filter_map(words).collect();
+        (!all.is_empty()).then(|| all.join("; "))
+    }
+}
+
+/// Says where limits rest on too few blocks to tell how these differ.
+pub(super) fn cautions(all: &[Picked<'_>]) -> Vec<String> {
+    let samples = samples(all, Picked::costs);
+    // What is generated has neither projects nor times, and what is remembered is played under seeds.
+    let is_recorded = all.iter().all(|it| it.session.remembered.is_none())
+        && samples.iter().any(|it| it.at_ms.is_some() || !it.project.is_empty());
+    if samples.is_empty() || !is_recorded {
+        return Vec::new();
+    }
+    let few = |n: usize, of: Over| {
+        (n > 1 && n < BLOCKS_MIN)
+            .then(|| format!("limits over {} are wide, because these are few", counted(n, of.one())))
+    };
+    let n_projects = blocks(Over::Projects, &samples).len();
+    let one_project = (n_projects == 1).then(|| {
+        let are =
+            if samples[0].project.is_empty() { "no project is known" } else { "they are of one project" };
+        format!("{are}, so how projects differ is not known")
+    });
+    let of_projects = one_project.or_else(|| few(n_projects, Over::Projects));
+    let Some(unit) = unit(&samples) else {
+        let of_time = "not all tell their times, so how months differ is not known";
+        return of_projects.into_iter().chain([of_time.to_owned()]).collect();
+    };
+    let [n_units, n_months] = [unit, Over::Months].map(|it| blocks(it, &samples).len());
+    let of_months = (unit != Over::Months).then(|| match n_units {
+        1 => "they are of one day, so how the saving differs over time is not known".to_owned(),
+        n => format!(
+            "they lie in {}, too few to tell how months differ: limits are over {} instead",
+            counted(n_months, Over::Months.one()),
+            counted(n, unit.one())
+        ),
+    });
+    of_projects.into_iter().chain(of_months).chain(few(n_units, unit)).collect()
+}
+
+/// Returns the projects and the blocks of time that limits rest on.
+pub(super) fn block_parts(all: &[Picked<'_>]) -> Vec<BlockPart> {
+    let samples = samples(all, Picked::costs);
+    let needs: Vec<RatioSample<'_>> = self::samples(all, Picked::kept);
+    let of = |over: Over| {
+        let kept = blocks(over, &needs);
+        let part = |it: &ctxsim_engine::measure::limits::SampleBlock<'_, '_>| {
+            let (own, base) = it.pair();
+            let kept = kept.iter().find(|kept| kept.name == it.name).map(|it| it.pair());
+            BlockPart {
+                over,
+                name: it.name.clone(),
+                sessions: it.samples.len(),
+                base_cost: base,
+                change: (base > 0.0).then(|| own / base - 1.0),
+                evidence_kept: kept.map(|it| it.0 / it.1),
+            }
+        };
+        blocks(over, &samples).iter().map(part).collect::<Vec<_>>()
+    };
+    [Over::Projects].into_iter().chain(unit(&samples)).flat_map(of).filter(|it| !it.name.is_empty()).collect()
+}
+
+/// Returns the lowest and the highest difference over what is assumed of recovery: at its lower end, as declared, and at its upper end.
+fn ends(all: &[Picked<'_>]) -> Option<[f64; 2]> {
+    let sums = |of: &dyn Fn(&Picked<'_>) -> [f64; 3]| {
+        let all = all.iter().map(of);
+        all.fold([0.0; 3], |sum, it| [sum[0] + it[0], sum[1] + it[1], sum[2] + it[2]])
+    };
+    let (own, base) = (sums(&|it| it.run().cost_ends()), sums(&|picked| picked.session.base.cost_ends()));
+    let changes = [0, 1, 2].map(|it| own[it] / base[it] - 1.0);
+    let is_known = changes.iter().all(|it| it.is_finite());
+    is_known.then(|| [changes[0].min(changes[1]).min(changes[2]), changes[0].max(changes[1]).max(changes[2])])
+}
+
+impl TunedSession {
+    /// Returns the evidence that a run keeps, and that is needed; of memories, the share that the run at a place remembers (the base is at
+    /// 0), of all that it is asked.
+    fn kept(&self, run: &Tally, place: usize) -> Option<NumberPair> {
+        let remembered = self.remembered.as_ref().and_then(|it| Some((*it.1.get(place)?, 1.0)));
+        remembered.or_else(|| Some(run.sums.needs.evidence()).filter(|it| it.1 > 0.0))
+    }
+}
+
+/// Returns what a run costs: the one place where tuning reads it.
+fn cost(run: &Tally) -> Option<f64> {
+    run.costs.total()
+}
+
+/// A number of a session, and its baseline.
+type NumberPair = (f64, f64);
+
+/// Returns the change in a ratio without the project (or, for a single project, the session) without which it
+/// is largest; `None` for a single one.
+fn without_best(samples: &[RatioSample<'_>]) -> Option<f64> {
+    let mut of = blocks(Over::Projects, samples);
+    if of.len() < 2 {
+        of = blocks(Over::Sessions, samples);
+    }
+    let all = summed(of.iter().map(|it| it.pair()));
+    let rest = of.iter().map(|it| it.pair()).map(|(own, base)| (all.0 - own) / (all.1 - base) - 1.0);
+    rest.filter(|it| it.is_finite()).max_by(f64::total_cmp)
+}

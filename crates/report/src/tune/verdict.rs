@@ -1,0 +1,358 @@
+//! The one reason why the best variant is not recommended.
+
+use serde::Serialize;
+
+use super::{HELD_OUT_MIN, SplitBy, TunePart, Tuned, named};
+use ctxsim_base::grid::numbers::{counted, interval, percent, signed};
+use ctxsim_engine::measure::SAME;
+use ctxsim_engine::measure::floor::{Floor, keeps_more};
+use ctxsim_engine::measure::limits::Limit;
+
+/// Why nothing is recommended, as a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WhyNot {
+    /// No stage fires in any variant.
+    NeverFires,
+    /// No variant can be compared: each stops elsewhere than the base, or a price is unknown.
+    NotComparable,
+    /// No variant costs less than the base.
+    Dearer,
+    /// What costs less may keep too little evidence.
+    Evidence,
+    /// The base itself keeps too little, so that being cheaper than it is no merit.
+    BaseBelowFloor,
+    /// There are too few sessions to test a choice.
+    TooFewSessions,
+    /// On the sessions held out, the interval of the saving includes zero.
+    IntervalIncludesZero,
+    /// The saving rests on one project or session.
+    OneProject,
+    /// Whether it saves depends on what is assumed of recovery.
+    RecoveryAssumptions,
+}
+
+/// Why nothing is recommended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// As a word.
+    pub why: WhyNot,
+    /// As a sentence, without its stop.
+    pub text: String,
+}
+
+impl Reason {
+    fn new(why: WhyNot, text: String) -> Self {
+        Self { why, text }
+    }
+}
+
+impl Tuned {
+    /// Returns why nothing can be chosen on the first part of the sessions.
+    pub(super) fn why_not_here(&self, all_idle: bool) -> Option<Reason> {
+        let (base, floor) = (&self.base, percent(self.min_evidence));
+        if all_idle {
+            let longest = ctxsim_base::grid::numbers::thousands(self.prompt_tokens_max);
+            let text = format!(
+                "no stage ever fired, so every variant is {base}; the longest prompt has {longest} tokens"
+            );
+            return Some(Reason::new(WhyNot::NeverFires, text));
+        }
+        let mut known = self.points.iter().filter_map(|it| Some((it, it.own()?, it.own()?.change()?)));
+        let Some((_, own, change)) = known.next() else {
+            let text = format!(
+                "every variant stops at a limit where {base} does not, or the other way round, or a price is unknown"
+            );
+            return Some(Reason::new(WhyNot::NotComparable, text));
+        };
+        if let Some(kept) = own.base_kept.filter(|it| !Floor(self.min_evidence).passes(Some(*it))) {
+            return Some(Reason::new(WhyNot::BaseBelowFloor, self.below_floor(kept)));
+        }
+        if change < 0.0 && own.surely_keeps(self.min_evidence) {
+            return None;
+        }
+        // What costs less stands behind what keeps enough.
+        let all = self.points.iter().filter_map(|it| Some((it, it.own()?, it.own()?.change()?)));
+        let cheapest = all.min_by(|one, other| one.2.total_cmp(&other.2));
+        let text = match cheapest {
+            Some((point, own, change)) if change < 0.0 => {
+                let keeps = own.kept_words().unwrap_or_else(|| "an unknown share".to_owned());
+                let what = self.kept_at_least(&floor);
+                let text = format!(
+                    "no variant that is certain to {what} costs less than {base}; the cheapest, {}, keeps {keeps}{}",
+                    named(&point.set),
+                    over(own)
+                );
+                return Some(Reason::new(WhyNot::Evidence, text));
+            }
+            Some((_, _, change)) if change.abs() < SAME => {
+                format!("no variant costs less than {base}; the best costs the same")
+            }
+            Some((_, _, change)) => {
+                format!("no variant costs less than {base}; the best costs {}", signed(change))
+            }
+            None => format!("no variant costs less than {base}"),
+        };
+        Some(Reason::new(WhyNot::Dearer, text))
+    }
+
+    /// Says that the base keeps too little to be a measure, and what keeps more.
+    fn below_floor(&self, kept: f64) -> String {
+        const SHOWN: usize = 3;
+        let mut more: Vec<(f64, &super::TunedPoint, &TunePart)> = self
+            .points
+            .iter()
+            .filter_map(|it| Some((it.own()?.evidence_kept?, it, it.own()?)))
+            .filter(|it| keeps_more(Some(it.0), Some(kept)))
+            .collect();
+        more.sort_by(|one, other| other.0.total_cmp(&one.0));
+        more.dedup_by(|one, other| one.2 == other.2);
+        let said: Vec<String> = more
+            .iter()
+            .take(SHOWN)
+            .map(|(kept, point, own)| {
+                let change = own.change().map_or_else(String::new, |it| format!(", {}", signed(it)));
+                format!("{} ({}{change})", named(&point.set), percent(*kept))
+            })
+            .collect();
+        let others = match (said.as_slice(), more.len().saturating_sub(SHOWN)) {
+            ([], _) => "no variant keeps more".to_owned(),
+            (said, 0) => format!("these keep more: {}", said.join(", ")),
+            (said, n) => format!("these keep more: {} and {n} more", said.join(", ")),
+        };
+        let of = match self.kept_of() {
+            None => format!("keeps only {} of the evidence", percent(kept)),
+            Some(number) => format!("comes to only {} ({number})", percent(kept)),
+        };
+        format!(
+            "{} itself {of}, less than the floor of {}, so nothing is recommended for being cheap; {others}",
+            self.base,
+            percent(self.min_evidence)
+        )
+    }
+
+    /// Returns the number that is used as the evidence kept, if it is not the evidence itself.
+    pub(super) fn kept_of(&self) -> Option<&str> {
+        self.parts.first()?.kept_of.as_deref()
+    }
+
+    /// Says that a share is kept, after "to".
+    pub(super) fn kept_at_least(&self, floor: &str) -> String {
+        match self.kept_of() {
+            None => format!("keep {floor} of the evidence"),
+            Some(number) => format!("have {number} of at least {floor}"),
+        }
+    }
+
+    /// Says that there are too few sessions to test a choice, and how many it takes.
+    pub(super) fn too_few(&self, n_all: usize, n_held_out: usize) -> Reason {
+        let n = counted(n_all, "session");
+        let are = if n_all == 1 { "is" } else { "are" };
+        let text = match self.split {
+            SplitBy::Time => format!(
+                "{n} {are} too few to test a choice: the newer half is held out and must have {HELD_OUT_MIN}, so it takes {}",
+                2 * HELD_OUT_MIN - 1
+            ),
+            SplitBy::Project => format!(
+                "{n} {are} too few to test a choice: whole projects are held out, here {}, and at least {HELD_OUT_MIN} must be; add sessions of the smaller projects",
+                counted(n_held_out, "session")
+            ),
+        };
+        Reason::new(WhyNot::TooFewSessions, text)
+    }
+}
+
+impl Tuned {
+    /// Returns why the choice does not hold: on the sessions held out, then with each project held out in turn. The one place that decides.
+    pub(super) fn forbids(&self, out: &TunePart) -> Option<Reason> {
+        let in_turn = self.by_project.as_ref();
+        self.forbids_on(out, "on the held-out sessions")
+            .or_else(|| self.forbids_on(in_turn?, "where each project is held out in turn"))
+    }
+
+    /// Returns why the choice does not hold on what it was not made on.
+    fn forbids_on(&self, out: &TunePart, place: &str) -> Option<Reason> {
+        let (base, floor) = (&self.base, self.min_evidence);
+        let Some(ends) = out.spread.and_then(|it| it.interval).filter(|_| out.cost.is_some()) else {
+            let text = format!(
+                "{place} it stops at a limit where {base} does not, or the other way round, or a price is unknown"
+            );
+            return Some(Reason::new(WhyNot::NotComparable, text));
+        };
+        if ends[1] >= 0.0 {
+            let (over, ends) = limit(&out.cost_limits, |it| -it[1]).unwrap_or((String::new(), ends));
+            let text = format!(
+                "{place} the 95% interval of its change in cost{over} ({}%) includes zero",
+                interval(ends)
+            );
+            return Some(Reason::new(WhyNot::IntervalIncludesZero, text));
+        }
+        if out.without_best.is_none_or(|it| it >= 0.0) {
+            let one = if out.projects > 1 { "project" } else { "session" };
+            let text =
+                format!("{place}, without the {one} that saves most, it does not cost less than {base}");
+            return Some(Reason::new(WhyNot::OneProject, text));
+        }
+        if let Some(task) = out.task_kept.filter(|it| !Floor(floor).passes(Some(*it))) {
+            let text = format!("{place} only {} of the requests show what the user asked", percent(task));
+            return Some(Reason::new(WhyNot::Evidence, text));
+        }
+        if !out.surely_keeps(floor) {
+            let what = self.kept_at_least(&percent(floor));
+            let text = format!("{place} it is not certain to {what}{}", at_least(out));
+            return Some(Reason::new(WhyNot::Evidence, text));
+        }
+        out.ends.is_none_or(|it| it[1] >= 0.0).then(|| {
+            let text =
+                format!("{place}, whether it costs less than {base} depends on the recovery assumptions");
+            Reason::new(WhyNot::RecoveryAssumptions, text)
+        })
+    }
+}
+
+/// Says which blocks the lower limit of the evidence is over.
+fn over(part: &TunePart) -> String {
+    limit(&part.evidence_limits, |it| it[0]).map_or_else(String::new, |(over, _)| over)
+}
+
+/// Says how little evidence may be kept, and which blocks say so.
+fn at_least(part: &TunePart) -> String {
+    let low = limit(&part.evidence_limits, |it| it[0]);
+    low.map_or_else(String::new, |(over, ends)| format!(": it keeps at least {}{over}", percent(ends[0])))
+}
+
+/// Returns the limit that decides, which has the lowest rank: what it is over, and its ends.
+fn limit(limits: &[Limit], rank: impl Fn([f64; 2]) -> f64) -> Option<(String, [f64; 2])> {
+    let known = limits.iter().filter_map(|it| Some((it, it.interval?)));
+    let (of, ends) = known.min_by(|one, other| rank(one.1).total_cmp(&rank(other.1)))?;
+    Some((format!(" over {}", counted(of.blocks, of.over.one())), ends))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tune::{SplitBy, Tried, TunedSession};
+    use ctxsim_base::quantity::Amount;
+    use ctxsim_engine::ledger::{NeedSums, Sums};
+    use ctxsim_engine::measure::Tally;
+    use ctxsim_engine::price::Costs;
+    use ctxsim_input::profile::calendar::{DAY_MS, day};
+
+    const MONTH_MS: i64 = 30 * DAY_MS;
+
+    fn tally(usd: f64, met: f64) -> Tally {
+        let needs = NeedSums { weight: 1.0, met, ..NeedSums::default() };
+        Tally {
+            sums: Sums { needs, ..Sums::default() },
+            costs: Costs { reaction: Amount::of_usd(usd), ..Costs::default() },
+            ..Tally::empty()
+        }
+    }
+
+    /// Makes 48 sessions in eight months and twelve projects; each month has six of the projects.
+    fn sessions(cost: impl Fn(usize, usize) -> f64, kept: impl Fn(usize, usize) -> f64) -> Vec<TunedSession> {
+        let first = day("2026-01-05").unwrap_or_default();
+        let one = |nth: usize| {
+            let (month, project) = (nth / 6, nth % 12);
+            TunedSession {
+                project: format!("p{project}"),
+                last_ms: Some(first + month as i64 * MONTH_MS + nth as i64),
+                base: tally(1.0, 1.0),
+                variants: vec![tally(cost(month, project), kept(month, project))],
+                remembered: None,
+            }
+        };
+        (0..48).map(one).collect()
+    }
+
+    fn tuned(sessions: &[TunedSession]) -> Tuned {
+        let tried = Tried { points: vec![vec!["a=1".to_owned()]], ..Tried::default() };
+        Tuned::new(["base", "policy"], sessions, tried, 0.9, 0)
+    }
+
+    /// Something that varies from session to session alone.
+    fn noise(month: usize, project: usize) -> f64 {
+        ((month * 7 + project * 5) % 11) as f64 / 11.0 - 0.5
+    }
+
+    #[test]
+    fn a_floor_that_one_kind_of_blocks_cannot_promise_forbids() {
+        let steady = tuned(&sessions(|m, p| 0.9 + 0.02 * noise(m, p), |_, _| 0.95));
+        assert!(steady.is_recommended, "{:?}", steady.reason);
+        assert_eq!((steady.split, steady.held_out_blocks.len()), (SplitBy::Time, 12 + 4));
+
+        // The older half keeps 95% throughout; of the newer one, one month or two projects keep less, and all together 93%.
+        let of_months = sessions(|_, _| 0.9, |m, _| if m == 6 { 0.85 } else { 0.95 });
+        let of_projects = sessions(|_, _| 0.9, |m, p| if m > 3 && p % 6 == 0 { 0.82 } else { 0.95 });
+        for (sessions, over) in [(of_months, "over 4 months"), (of_projects, "over 12 projects")] {
+            let found = tuned(&sessions);
+            let out = &found.parts[1];
+            assert!(out.evidence_kept > Some(0.92), "{out:?}");
+            assert_eq!(found.why_not, Some(WhyNot::Evidence), "{found:?}");
+            assert!(found.reason.as_ref().is_some_and(|it| it.ends_with(over)), "{:?}", found.reason);
+        }
+    }
+
+    #[test]
+    fn a_saving_of_some_months_is_no_promise_and_the_limit_is_named() {
+        let found = tuned(&sessions(
+            |m, p| if m > 3 && m % 2 == 0 { 1.02 } else { 0.8 } + 0.01 * noise(m, p),
+            |_, _| 1.0,
+        ));
+
+        assert_eq!(found.why_not, Some(WhyNot::IntervalIncludesZero));
+        let reason = found.reason.unwrap_or_default();
+        assert!(
+            reason.starts_with("on the held-out sessions") && reason.contains("over 4 months ("),
+            "{reason}"
+        );
+        let over_sessions = found.parts[1].cost_limits[0].interval.unwrap_or_default();
+        assert!(over_sessions[1] < 0.0, "sessions alone would say that it saves: {over_sessions:?}");
+    }
+
+    #[test]
+    fn what_only_a_project_of_its_own_chooses_is_not_promised_to_others() {
+        // One value saves a lot for one project and nothing for the others; the other value saves a little for all.
+        let with_two = |it: TunedSession| {
+            let special = tally(if it.project == "p0" { 0.3 } else { 1.0 }, 1.0);
+            TunedSession { variants: vec![special, tally(0.95, 1.0)], ..it }
+        };
+        let sessions: Vec<TunedSession> =
+            sessions(|_, _| 1.0, |_, _| 1.0).into_iter().map(with_two).collect();
+        let tried =
+            Tried { points: vec![vec!["a=1".to_owned()], vec!["a=2".to_owned()]], ..Tried::default() };
+
+        let found = Tuned::new(["base", "policy"], &sessions, tried, 0.9, 0);
+
+        let part = found.by_project.as_ref().unwrap_or_else(|| unreachable!("twelve projects"));
+        assert_eq!((part.sessions, part.projects), (48, 12));
+        assert_eq!(found.chosen, ["a=1"]);
+        assert!(part.change() > found.parts[1].change(), "others save less than those that were chosen on");
+    }
+
+    #[test]
+    fn too_few_blocks_are_told_and_widen_the_limits() {
+        let of = |n_projects: usize, days: i64| {
+            let all = sessions(|m, p| 0.9 + 0.05 * noise(m, p), |_, _| 1.0);
+            let moved = |(nth, it): (usize, TunedSession)| TunedSession {
+                project: format!("p{}", nth % n_projects),
+                last_ms: it.last_ms.map(|_| nth as i64 * days * DAY_MS / 48),
+                ..it
+            };
+            tuned(&all.into_iter().enumerate().map(moved).collect::<Vec<_>>())
+        };
+
+        let wide = of(2, 240);
+        let told = wide.cautions.join("; ");
+        assert!(told.contains("limits over 2 projects are wide"), "{told}");
+        let [of_sessions, of_projects, _] = wide.parts[1].cost_limits.as_slice() else {
+            unreachable!("{wide:?}")
+        };
+        let reach = |it: &Limit| it.interval.map_or(0.0, |it| it[1] - it[0]);
+        assert!(reach(of_projects) != reach(of_sessions) && of_projects.blocks == 2);
+        let told = of(1, 20).cautions.join("; ");
+        assert!(told.contains("they are of one project") && told.contains("in 1 month, too few"), "{told}");
+        assert!(of(1, 1).cautions.join("; ").contains("they are of one day"));
+        assert_eq!(of(12, 240).cautions, Vec::<String>::new());
+    }
+}

@@ -1,0 +1,425 @@
+//! A table's answer in words: which policy to take, why, and how far to trust it.
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use super::Report;
+use super::estimated::Estimated;
+use super::names::short_names;
+use super::sections::{Detail, Section, TableLine};
+use super::trust::TableTrust;
+use ctxsim_base::grid::numbers::{percent, signed};
+use ctxsim_engine::measure::floor::{Floor, keeps_more};
+use ctxsim_engine::measure::{Tally, is_open};
+use ctxsim_input::policy::Apply;
+
+/// The share of the evidence that a policy must keep to be advised, unless something else is asked for.
+pub const MIN_EVIDENCE: f64 = 0.9;
+
+/// What a table says.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Verdict {
+    /// What was run.
+    pub load: String,
+    /// Under which profile.
+    pub profile: String,
+    /// The share of the evidence that a policy must keep to be advised.
+    pub min_evidence: f64,
+    /// The policy that the others are measured against.
+    pub baseline: String,
+    /// The share of the evidence that the first policy keeps, where it is below the floor: nothing is recommended for being cheap then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline_keeps: Option<f64>,
+    /// The cheapest of the policies that keep as much, the first one included, or none if no cost is known, or the first one itself is
+    /// below the floor.
+    pub cheapest: Option<Choice>,
+    /// Where the first policy is below the floor: those that keep more, what keeps most first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub keep_more: Vec<Choice>,
+    /// Cheaper policies that lose more evidence, the cheapest first.
+    pub lossy: Vec<Choice>,
+    /// Whether anything says what is needed, so that losses are known; if not, nothing is recommended.
+    pub knows_evidence: bool,
+    /// How far the sessions carry it.
+    pub trust: TableTrust,
+    /// How many scenarios are added up.
+    pub scenarios: usize,
+    /// Whether its sizes are as they were recorded, although nobody has published how the profile's models count.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_uncounted: bool,
+    /// How many requests have estimated sizes, because the recordings do not say what was billed for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimated: Option<Estimated>,
+}
+
+/// A policy against the first one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Choice {
+    pub policy: String,
+    /// Its name in the table.
+    #[serde(skip)]
+    pub shown: String,
+    /// By which share its cost differs from the first one's; none for the first one.
+    pub change: Option<f64>,
+    /// The same with every recorded compaction as recorded, if the policy avoids any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change_as_recorded: Option<f64>,
+    /// The 95% interval of the change over resampled sessions.
+    pub interval: Option<[f64; 2]>,
+    /// The change at the lower and at the upper ends of what is assumed of recovery, both policies at the same end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assumed: Option<[f64; 2]>,
+    /// The share of the sessions that are cheaper.
+    pub cheaper: Option<f64>,
+    /// The share of needed evidence that its prompts still held.
+    pub evidence_kept: Option<f64>,
+    /// The share of turns' requests that still show what the user asked, where it is not all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_kept: Option<f64>,
+    /// Whether what is assumed of recovery decides if it is cheaper than the first one.
+    pub is_open: bool,
+    /// The setting that makes the real agent do it, with the numbers that it ran with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub apply: Option<Apply>,
+}
+
+impl Report {
+    /// Returns what the tables say, those that are parts of others left out.
+    pub fn verdicts(&self) -> Vec<Verdict> {
+        self.verdicts_of(&self.sections(Detail::Groups))
+    }
+
+    /// Returns what these tables say.
+    pub fn verdicts_of(&self, sections: &[Section]) -> Vec<Verdict> {
+        let whole = sections.iter().filter(|it| !it.is_part && it.lines.len() > 1);
+        let verdict = |it: &Section| Verdict {
+            estimated: self.estimated_in(&it.load),
+            is_uncounted: self.is_uncounted(&it.profile),
+            ..Verdict::new(it, &self.oracles, self.min_evidence)
+        };
+        whole.map(verdict).collect()
+    }
+
+    /// Returns whether runs under a profile have sizes that other models counted, by a way that stands to its own in no published relation.
+    fn is_uncounted(&self, profile: &str) -> bool {
+        self.briefs().any(|it| it.profile == profile && it.figures.is_counting_unknown)
+    }
+
+    /// Returns the verdicts in words, each after what it is about where there are several.
+    pub fn verdict_lines(&self) -> Vec<String> {
+        let verdicts = self.verdicts();
+        let one = |it: &Verdict| match verdicts.len() {
+            1 => it.words(),
+            _ => format!(
+                "{} under {}: {}",
+                it.load.split(" (").next().unwrap_or_default(),
+                it.profile,
+                it.words()
+            ),
+        };
+        verdicts.iter().map(one).collect()
+    }
+
+    /// Returns all notes, those on what no scenario says and on oracles too.
+    pub fn all_notes(&self) -> Vec<String> {
+        self.notes
+            .iter()
+            .cloned()
+            .chain(self.note_on_needs())
+            .chain(self.note_on_users())
+            .chain(self.note_on_summaries())
+            .chain(self.notes_on_facts())
+            .chain(self.note_on_oracles())
+            .collect()
+    }
+
+    /// Says what published rates would leave of evidence behind model's summaries, or nothing if no such evidence is named.
+    pub fn note_on_summaries(&self) -> Option<String> {
+        let sections = self.sections(Detail::Groups);
+        let whole = sections.iter().filter(|it| !it.is_part).flat_map(|section| &section.lines);
+        let of = |it: &TableLine| {
+            let ([told, low, high], kept) = (it.tally.evidence_told()?, it.tally.evidence_kept()?);
+            let [told, low, high, kept] = [told, low, high, kept].map(percent);
+            Some(format!("{} {told} ({low} to {high}) in place of {kept}", it.policy))
+        };
+        let all: Vec<String> = whole.filter_map(of).collect();
+        (!all.is_empty()).then(|| {
+            format!(
+                "Evidence behind a model's summary counts as gone. Published, unchecked rates of what summaries keep of paths and numbers (assumptions/summaries.toml) would leave: {}.",
+                all.join("; ")
+            )
+        })
+    }
+
+    /// Says of which policies it depends on what is assumed of users' messages whether they keep enough; nothing if of none.
+    pub fn note_on_users(&self) -> Option<String> {
+        let floor = Floor(self.min_evidence);
+        let sections = self.sections(Detail::Groups);
+        let whole = sections.iter().filter(|it| !it.is_part).flat_map(|section| &section.lines);
+        let of = |it: &TableLine| {
+            let ends = it.tally.evidence_ends().filter(|_| it.tally.knows_needs())?;
+            let [low, high] = ends.map(|it| floor.passes(Some(it)));
+            (low != high).then(|| format!("{} ({} to {})", it.policy, percent(ends[0]), percent(ends[1])))
+        };
+        let all: Vec<String> = whole.filter_map(of).collect();
+        (!all.is_empty()).then(|| {
+            format!(
+                "Whether at least {} of the evidence is kept depends on what is assumed of users' messages (assumptions/user_messages.toml): {}.",
+                percent_round(self.min_evidence),
+                all.join("; ")
+            )
+        })
+    }
+
+    /// Says how many planted facts are left at the end of loads of items, profile by profile.
+    pub fn notes_on_facts(&self) -> Vec<String> {
+        let mut left: IndexMap<&str, IndexMap<&str, [u64; 2]>> = IndexMap::new();
+        for run in self.runs.iter().filter(|it| it.is_in_sections()) {
+            let Some([found, of]) = run.findings.as_ref().and_then(|it| it.facts_left()) else { continue };
+            let of_policy = left.entry(&run.profile).or_default().entry(&run.policy).or_default();
+            of_policy[0] += found;
+            of_policy[1] += of;
+        }
+        let note = |(profile, policies): (&str, IndexMap<&str, [u64; 2]>)| {
+            let each = policies.iter().map(|(policy, [found, of])| format!("{policy} {found} of {of}"));
+            format!("Facts left under {profile}: {}.", each.collect::<Vec<_>>().join("; "))
+        };
+        left.into_iter().map(note).collect()
+    }
+
+    /// Says what the oracles among the policies are, or nothing if there is none.
+    pub fn note_on_oracles(&self) -> Option<String> {
+        let is_run = |name: &&String| self.briefs().any(|it| it.policy == **name);
+        let names: Vec<&str> = self.oracles.iter().filter(is_run).map(String::as_str).collect();
+        (!names.is_empty()).then(|| {
+            format!(
+                "{} has full knowledge of later needs, so it is an upper bound on what better selection could keep, not a lower bound on cost; no exploration is charged to it.",
+                names.join(", ")
+            )
+        })
+    }
+}
+
+impl Verdict {
+    /// Weighs the lines of a table; oracles cannot be taken, and what stopped at a limit did less.
+    fn new(section: &Section, oracles: &[String], min_evidence: f64) -> Self {
+        let baseline = section.lines.first();
+        let knows_evidence = section.lines.iter().any(|it| it.tally.knows_needs());
+        let floor = Floor(min_evidence);
+        let kept = |it: &TableLine| it.tally.evidence_kept();
+        let keeps = |it: &&TableLine| floor.keeps(kept(it), it.tally.task_kept());
+        let of_baseline = baseline.and_then(kept);
+        let task = baseline.and_then(|it| it.tally.task_kept()).unwrap_or(1.0);
+        let is_below = knows_evidence && baseline.is_some_and(|it| !keeps(&it));
+        let baseline_keeps = of_baseline.map(|it| it.min(task)).filter(|_| is_below);
+        let is_first = |it: &TableLine| baseline.is_some_and(|first| first.policy == it.policy);
+        let mut known: Vec<(f64, &TableLine)> = section
+            .lines
+            .iter()
+            .filter(|it| !oracles.contains(&it.policy) && it.stopped.is_none())
+            .filter_map(|it| Some((if is_first(it) { 0.0 } else { section.change(it)? }, it)))
+            .filter(|it| it.1.tally.costs.total().is_some())
+            .collect();
+        // Of equal costs the earlier stands first.
+        known.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let names: Vec<&str> = section.lines.iter().map(|it| it.policy.as_str()).collect();
+        let shown: IndexMap<&str, &str> = names.iter().copied().zip(short_names(&names)).collect();
+        let choice = |it: &&TableLine| {
+            let own = !is_first(it);
+            Choice {
+                policy: it.policy.clone(),
+                shown: shown.get(it.policy.as_str()).map(|it| (*it).to_owned()).unwrap_or_default(),
+                change: own.then(|| section.change(it)).flatten(),
+                change_as_recorded: own.then(|| section.change_as_recorded(it)).flatten(),
+                interval: it.spread.and_then(|it| it.interval),
+                assumed: baseline.filter(|_| own).and_then(|first| assumed(&first.tally, &it.tally)),
+                cheaper: it.spread.map(|it| it.cheaper),
+                evidence_kept: it.tally.evidence_kept(),
+                task_kept: it.tally.task_kept().filter(|it| *it < 1.0),
+                is_open: own
+                    && baseline.is_some_and(|first| is_open(&first.tally.cost_ends(), &it.tally.cost_ends())),
+                apply: it.apply.as_deref().cloned(),
+            }
+        };
+        let mut keep_more: Vec<&TableLine> = known.iter().map(|it| it.1).collect();
+        keep_more.retain(|it| baseline_keeps.is_some() && keeps_more(kept(it), of_baseline));
+        // Of what keeps as much, the cheaper stands first.
+        keep_more.sort_by(|one, other| kept(other).unwrap_or(0.0).total_cmp(&kept(one).unwrap_or(0.0)));
+        let best = known.iter().map(|it| it.1).find(|line| is_first(line) || keeps(line));
+        let cheapest = best.filter(|_| baseline_keeps.is_none());
+        let below = |it: &f64| cheapest.is_some_and(|best| *it < section.change(best).unwrap_or(0.0));
+        let lossy = known.iter().filter(|(change, it)| !is_first(it) && !keeps(it) && below(change));
+        Self {
+            load: section.load.clone(),
+            profile: section.profile.clone(),
+            min_evidence,
+            baseline: baseline.map(|it| it.policy.clone()).unwrap_or_default(),
+            baseline_keeps,
+            cheapest: cheapest.map(|it| choice(&it)),
+            keep_more: keep_more.iter().map(choice).collect(),
+            lossy: lossy.map(|it| choice(&it.1)).collect(),
+            knows_evidence,
+            trust: section.trust.clone(),
+            scenarios: section.scenarios,
+            is_uncounted: false,
+            estimated: None,
+        }
+    }
+
+    /// Says it in a sentence or a few.
+    pub fn words(&self) -> String {
+        if let Some(kept) = self.baseline_keeps {
+            return self.below_floor(kept);
+        }
+        let Some(best) = &self.cheapest else {
+            return "No policy finished with a known cost, so none is recommended.".to_owned();
+        };
+        let kept = format!("at least {} of the evidence", percent_round(self.min_evidence));
+        let name = &best.shown;
+        let doubts = self.trust.doubts();
+        let words = match best.change {
+            _ if !self.knows_evidence => self.without_needs(best, &doubts),
+            None => format!("Nothing that keeps {kept} is cheaper than {name}: keep it{doubts}."),
+            Some(change) => {
+                let sure = self.how_sure(best);
+                format!("Cheapest that keeps {kept}: {name}, {}{sure}{doubts}.", signed(change))
+            }
+        };
+        let more = self.on_compactions(best) + &self.but(best);
+        let Some(Apply { at, write }) = best.apply.as_ref().filter(|_| self.knows_evidence) else {
+            return words + &more;
+        };
+        let gap = if write.contains('\n') { '\n' } else { ' ' };
+        format!("{words}{more} To apply {name}, put this in {at}:{gap}{write}")
+    }
+
+    /// Says that the first policy keeps too little to be a measure, and what keeps more.
+    pub(super) fn below_floor(&self, kept: f64) -> String {
+        const SHOWN: usize = 3;
+        let said: Vec<String> = self
+            .keep_more
+            .iter()
+            .take(SHOWN)
+            .map(|it| {
+                let kept = it.evidence_kept.map_or_else(String::new, percent);
+                format!("{} ({kept}, {})", it.shown, it.change.map_or_else(String::new, signed))
+            })
+            .collect();
+        let more = match self.keep_more.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            n => format!(" and {n} more"),
+        };
+        let others = match said.as_slice() {
+            [] => "No other policy here keeps more.".to_owned(),
+            _ => format!("These keep more: {}{more}.", said.join(", ")),
+        };
+        format!(
+            "{} itself keeps only {} of the evidence, less than the floor of {}: nothing is recommended for being cheap. {others}",
+            self.baseline,
+            percent(kept),
+            percent_round(self.min_evidence)
+        )
+    }
+
+    /// Says what stands against the number, in sentences that each begin with a space.
+    pub(super) fn but(&self, best: &Choice) -> String {
+        let mut words = String::new();
+        if best.change.is_some() && best.is_open && self.knows_evidence {
+            words += &format!(
+                " Whether it is cheaper than {} depends on the recovery assumptions.",
+                self.baseline
+            );
+        }
+        if let Some(lossy) = self.lossy_words() {
+            words += &lossy;
+        }
+        if self.is_uncounted {
+            words += &format!(
+                " How many tokens {} would count is not known: these are of the tokens that were recorded.",
+                self.profile
+            );
+        }
+        if let Some(estimated) = self.estimated.and_then(Estimated::words) {
+            words += &format!(" {estimated}");
+        }
+        words
+    }
+
+    /// Says what recorded compactions make of the number, after a space; nothing where none is avoided.
+    pub(super) fn on_compactions(&self, best: &Choice) -> String {
+        best.change_as_recorded.map_or_else(String::new, |kept| {
+            format!(
+                " It stays below the trigger of recorded compactions, which count as avoided; with all of them as recorded: {}.",
+                signed(kept)
+            )
+        })
+    }
+
+    /// Says what costs least where nobody knows what it forgets.
+    fn without_needs(&self, best: &Choice, doubts: &str) -> String {
+        let least = match best.change {
+            None => format!("nothing costs less than {}", best.shown),
+            Some(change) => format!("{} costs least, {}{}", best.shown, signed(change), self.how_sure(best)),
+        };
+        format!(
+            "No recommendation: nothing says which results are needed, so what a policy loses is unknown. Only by cost, {least}{doubts}."
+        )
+    }
+
+    /// Says how far a change holds for other sessions, in brackets.
+    fn how_sure(&self, best: &Choice) -> String {
+        self.sure(best).map_or_else(String::new, |it| format!(" ({it})"))
+    }
+
+    /// Says how far a change holds for other sessions; nothing where nothing is known of it.
+    pub(super) fn sure(&self, best: &Choice) -> Option<String> {
+        let width = |[low, high]: [f64; 2]| high - low;
+        let assumed = best.assumed.filter(|it| best.interval.is_none_or(|of| width(*it) > width(of)));
+        let [low, high] = assumed.or(best.interval)?;
+        let of = if assumed.is_some() { "from" } else { "95% interval" };
+        let by = if assumed.is_some() { " by what is assumed of recovery" } else { "" };
+        let cheaper = best.cheaper.map_or_else(String::new, |it| {
+            format!("; cheaper in {} of {}", percent_round(it), self.scenarios)
+        });
+        let opposite = if assumed.is_some() {
+            "; the opposite is possible"
+        } else {
+            "; other sessions may show the opposite"
+        };
+        let zero = if low < 0.0 && high > 0.0 { opposite } else { "" };
+        Some(format!("{of} {} to {}{by}{cheaper}{zero}", signed(low), signed(high)))
+    }
+
+    /// Names the policies that save by losing evidence.
+    fn lossy_words(&self) -> Option<String> {
+        const SHOWN: usize = 3;
+        let said = self.lossy.iter().take(SHOWN).map(|it| {
+            let kept = it.evidence_kept.map_or_else(String::new, percent);
+            let open = if it.is_open { "; savings uncertain" } else { "" };
+            let task = it.task_kept.filter(|it| !Floor(self.min_evidence).passes(Some(*it)));
+            let task = task
+                .map_or_else(String::new, |it| format!("; {} of its requests show their task", percent(it)));
+            format!("{} ({}, {kept} kept{task}{open})", it.shown, it.change.map_or_else(String::new, signed))
+        });
+        let said: Vec<String> = said.collect();
+        let more = self.lossy.len().saturating_sub(SHOWN);
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        (!said.is_empty()).then(|| format!(" Cheaper by losing evidence: {}{more}.", said.join(", ")))
+    }
+}
+
+/// Returns the change of a cost from the first one's at both ends of what is assumed of recovery, the lower change first; nothing where
+/// nothing is assumed.
+fn assumed(first: &Tally, own: &Tally) -> Option<[f64; 2]> {
+    own.cost_interval().or(first.cost_interval())?;
+    let ([low, _, high], [own_low, _, own_high]) = (first.cost_ends(), own.cost_ends());
+    let ends = [own_low / low - 1.0, own_high / high - 1.0];
+    let ordered = [ends[0].min(ends[1]), ends[0].max(ends[1])];
+    ordered.iter().all(|it| it.is_finite()).then_some(ordered)
+}
+
+/// Returns a share as a percentage, without a fraction where it has none.
+fn percent_round(share: f64) -> String {
+    let text = format!("{:.1}", share * 100.0);
+    format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
+}

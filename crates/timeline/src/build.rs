@@ -1,0 +1,423 @@
+//! Builds a timeline turn by turn; used by generators, scenario files and importers.
+
+mod facts;
+mod item;
+
+use std::ops::Range;
+
+use super::evidence::{Need, TurnEvidence};
+use super::{
+    Compaction, Due, Event, EventKind, Harness, Inferred, Item, Kind, Level, Lifecycle, NO_ITEM, Needs,
+    Phase, Session, Spine, StepIx, StepRow, Texts, Timeline, TurnIx, TurnRow, Usage, When,
+};
+use ctxsim_base::quantity::{Cost, Decimal, Tokens, ix, saturated};
+use ctxsim_input::TtlClass;
+use ctxsim_input::profile::cache::Setting;
+use ctxsim_input::scenario::TokenizerName;
+use ctxsim_input::scenario::refetch::Refetch;
+
+pub use item::{ItemSizes, NewItem};
+
+#[derive(Debug)]
+pub struct TimelineBuilder {
+    timeline: Timeline,
+    file_tools: Vec<String>,
+    seed: u64,
+    open: OpenTurn,
+    usage: Vec<Option<Usage>>,
+    tails: Vec<Tokens>,
+    costs: Vec<Option<Cost>>,
+    /// Events, each with the following step.
+    events: Vec<(StepIx, EventKind)>,
+    /// Events at the start of a session.
+    at_start: Vec<Event>,
+    facts: facts::OpenFacts,
+    /// The number of results in the session so far.
+    n_results: u32,
+}
+
+/// The turn that is being appended to.
+#[derive(Debug, Default)]
+struct OpenTurn {
+    needs: [Vec<Need>; 3],
+    evidence: TurnEvidence,
+    is_open: bool,
+}
+
+impl TimelineBuilder {
+    /// Begins a timeline; results of `file_tools` can be read again by range.
+    pub fn new(name: &str, file_tools: &[String]) -> Self {
+        let timeline = Timeline {
+            name: name.to_owned(),
+            spine: Spine::default(),
+            needs: Needs::default(),
+            facts: None,
+            texts: Texts::default(),
+            events: Vec::new(),
+            harness: Harness::default(),
+            shared: None,
+            odds: None,
+            quiet_turns: Vec::new(),
+            recorded: None,
+            models: Vec::new(),
+            began_ms: None,
+            chars_per_token: Decimal::parse("4").unwrap_or(Decimal::ONE),
+            tokenizer: None,
+            seed: 0,
+            refetch: Refetch::default(),
+            users: None,
+            assumptions: Vec::new(),
+        };
+        let seed = xxhash_rust::xxh3::xxh3_64(name.as_bytes());
+        Self {
+            timeline,
+            file_tools: file_tools.to_vec(),
+            seed,
+            open: OpenTurn::default(),
+            usage: Vec::new(),
+            tails: Vec::new(),
+            costs: Vec::new(),
+            events: Vec::new(),
+            at_start: Vec::new(),
+            facts: facts::OpenFacts::default(),
+            n_results: 0,
+        }
+    }
+
+    /// Sets the characters per token.
+    pub fn chars_per_token(&mut self, ratio: Decimal) {
+        self.timeline.chars_per_token = ratio;
+    }
+
+    /// Sets the tokenizer of texts that a policy writes.
+    pub fn tokenizer(&mut self, tokenizer: Option<TokenizerName>) {
+        self.timeline.tokenizer = tokenizer;
+    }
+
+    /// Adds an assumption to the report.
+    pub fn assume(&mut self, sentence: impl Into<String>) {
+        self.timeline.assumptions.push(sentence.into());
+    }
+
+    /// Appends to the stable prefix; only before the first turn.
+    pub fn stable(&mut self, kind: Kind, tokens: u32) {
+        self.stable_item(&NewItem::plain(kind, tokens));
+    }
+
+    /// Appends an item with its own content to the stable prefix; only before a session's first turn.
+    pub fn stable_item(&mut self, item: &NewItem<'_>) {
+        self.push(item, NO_ITEM);
+        let (end, n_turns) = (self.next_item(), self.n_turns());
+        let session = self.session();
+        debug_assert!(session.turns.start == n_turns, "the stable prefix comes first");
+        session.stable.end = end;
+        if n_turns == 0 {
+            self.timeline.spine.n_stable = end;
+        }
+    }
+
+    /// Sets the session's id, and the session whose agent started it.
+    pub fn name_session(&mut self, id: &str, parent: Option<&str>) {
+        let session = self.session();
+        id.clone_into(&mut session.id);
+        session.parent = parent.map(str::to_owned);
+    }
+
+    /// Sets what the session's draws are made from.
+    pub fn draw_session(&mut self, draws: u64) {
+        self.session().draws = Some(draws);
+    }
+
+    /// Begins a session and ends the previous one; without its own stable prefix it uses the previous
+    /// session's.
+    pub fn begin_session(&mut self, id: &str, parent: Option<&str>) {
+        self.end_turn();
+        self.n_results = 0;
+        let (at, turn_ix) = (self.next_item(), self.n_turns());
+        self.session().turns.end = turn_ix;
+        let session = Session { stable: at..at, turns: turn_ix..turn_ix, ..Session::default() };
+        self.timeline.spine.sessions.push(session);
+        self.name_session(id, parent);
+    }
+
+    /// Returns the session that is being appended to.
+    fn session(&mut self) -> &mut Session {
+        let sessions = &mut self.timeline.spine.sessions;
+        if sessions.is_empty() {
+            sessions.push(Session::default());
+        }
+        let last = sessions.len() - 1;
+        &mut sessions[last]
+    }
+
+    fn n_turns(&self) -> TurnIx {
+        ix(self.timeline.spine.turns.len())
+    }
+
+    /// Begins a turn with the user's items and ends the previous one.
+    pub fn begin_turn(&mut self, user: &[NewItem<'_>]) {
+        self.end_turn();
+        let first = self.next_item();
+        let step = self.next_step();
+        self.timeline.spine.turns.push(TurnRow {
+            steps: step..step,
+            items: first..first,
+            user: first..first,
+        });
+        self.open.is_open = true;
+        for item in user {
+            self.push(item, NO_ITEM);
+        }
+        let end = self.next_item();
+        if let Some(row) = self.timeline.spine.turns.last_mut() {
+            row.user.end = end;
+            row.items.end = end;
+        }
+    }
+
+    /// Appends one model request with its reply and the results of its calls.
+    pub fn step(
+        &mut self,
+        at_ms: i64,
+        output_tokens: Tokens,
+        reply: &[NewItem<'_>],
+        results: &[NewItem<'_>],
+    ) {
+        debug_assert!(self.open.is_open, "a step belongs to a turn");
+        let first = self.next_item();
+        for item in reply {
+            self.push(item, NO_ITEM);
+        }
+        let calls: Vec<u32> = (first..self.next_item())
+            .filter(|it| self.timeline.spine.items[*it as usize].kind == Kind::ToolCall)
+            .collect();
+        let middle = self.next_item();
+        for item in results {
+            let call = calls.get(item.answers).copied().unwrap_or(NO_ITEM);
+            self.push(item, call);
+        }
+        let end = self.next_item();
+        self.timeline.spine.steps.push(StepRow {
+            at_ms,
+            response_ms: at_ms,
+            end_ms: at_ms,
+            reply: first..middle,
+            results: middle..end,
+            output_tokens,
+        });
+        self.usage.push(None);
+        let n_steps = self.next_step();
+        if let Some(row) = self.timeline.spine.turns.last_mut() {
+            row.steps.end = n_steps;
+            row.items.end = end;
+        }
+    }
+
+    /// Sets the start and end of the last step's response, which cannot precede its request.
+    pub fn response(&mut self, starts_ms: i64, ends_ms: i64) {
+        if let Some(row) = self.timeline.spine.steps.last_mut() {
+            row.response_ms = starts_ms.max(row.at_ms);
+            row.end_ms = ends_ms.max(row.response_ms);
+        }
+    }
+
+    /// Sets how the harness uses the provider's cache.
+    pub fn harness(&mut self, harness: Harness) {
+        self.timeline.harness = harness;
+    }
+
+    /// Records that the harness makes no side request after the open turn.
+    pub fn quiet(&mut self) {
+        let open = self.turn_ix();
+        self.timeline.quiet_turns.push(open);
+    }
+
+    /// Records that the harness removed items before the next step's request; the stable prefix stays.
+    pub fn reset(&mut self, items: Range<u32>) {
+        let items = items.start.max(self.timeline.spine.n_stable)..items.end;
+        if !items.is_empty() {
+            let step = self.next_step();
+            self.events.push((step, EventKind::Reset(items)));
+        }
+    }
+
+    /// Records that the harness had the history summarised before the next step's request.
+    pub fn compaction(&mut self, request: Compaction) {
+        let step = self.next_step();
+        self.events.push((step, EventKind::Compaction(request)));
+    }
+
+    /// Records a changed setting from the next step's request on.
+    pub fn change(&mut self, setting: Setting, value: u32) {
+        let step = self.next_step();
+        self.events.push((step, EventKind::Change(setting, value)));
+    }
+
+    /// Records a changed lifetime of entries from the next step's request on.
+    pub fn lifetime(&mut self, ttl: TtlClass) {
+        let step = self.next_step();
+        self.events.push((step, EventKind::Lifetime(ttl)));
+    }
+
+    /// Records an event of the memory: at the start of a session without turns, else before the next step's
+    /// request.
+    pub fn lifecycle(&mut self, event: Lifecycle) {
+        let (step, n_turns) = (self.next_step(), self.n_turns());
+        if self.session().turns.start == n_turns {
+            let at = When { turn_ix: n_turns, phase: Phase::SessionStart };
+            self.at_start.push(Event { at, kind: EventKind::Memory(event) });
+        } else {
+            self.events.push((step, EventKind::Memory(event)));
+        }
+    }
+
+    /// Sets the tokens of the last step's prompt after its last breakpoint.
+    pub fn tail(&mut self, tokens: Tokens) {
+        self.tails.resize(self.timeline.spine.steps.len(), 0);
+        if let Some(last) = self.tails.last_mut() {
+            *last = tokens;
+        }
+    }
+
+    /// Says that the timeline is a recording, whether or not anything was billed.
+    pub fn recorded(&mut self, format: &'static str) {
+        self.timeline.recorded.get_or_insert_default().format = format;
+    }
+
+    /// Sets the provider's bill of the last step.
+    pub fn usage(&mut self, usage: Usage) {
+        if let Some(last) = self.usage.last_mut() {
+            *last = Some(usage);
+        }
+    }
+
+    /// Sets the last step's cost as stated by the recording.
+    pub fn cost(&mut self, cost: Cost) {
+        self.costs.resize(self.timeline.spine.steps.len(), None);
+        if let Some(last) = self.costs.last_mut() {
+            *last = Some(cost);
+        }
+    }
+
+    /// Adds a need of the open turn.
+    pub fn need(&mut self, due: Due, need: Need) {
+        self.open.needs[due as usize].push(need);
+    }
+
+    /// Adds a step's need for one earlier result, with the other items that name the result's source; in step
+    /// order.
+    pub fn item_need(&mut self, inferred: Inferred, level: Level, weight: f64, mentions: &[u32]) {
+        let Some(item) = self.timeline.spine.items.get(inferred.item as usize) else { return };
+        let need = Need::new(item.turn_ix, level, weight, None);
+        let is_file = self.timeline.spine.is_one_of(item.tool, &self.file_tools);
+        let evidence = TurnEvidence::of_item(item, is_file);
+        self.timeline.needs.push_item(inferred, need, evidence, mentions);
+    }
+
+    /// Returns the index of the open turn.
+    pub fn turn_ix(&self) -> TurnIx {
+        ix(self.timeline.spine.turns.len().saturating_sub(1))
+    }
+
+    /// Ends the timeline.
+    pub fn finish(mut self) -> Timeline {
+        self.end_turn();
+        let n_turns = self.n_turns();
+        self.session().turns.end = n_turns;
+        self.timeline.facts = self.fact_plane();
+        let turns = &self.timeline.spine.turns;
+        let dated = self.events.into_iter().map(|(step, kind)| {
+            let mut at = before_request(turns, step);
+            // A summary is made before the message that the turn begins with arrives.
+            if matches!(kind, EventKind::Compaction(_)) && at.phase == Phase::TurnStart {
+                at.phase = Phase::TurnOpen;
+            }
+            Event { at, kind }
+        });
+        self.timeline.events = dated.chain(self.at_start).collect();
+        self.timeline.events.sort_by_key(|it| it.at);
+        if let Some(recorded) = &mut self.timeline.recorded {
+            recorded.usage = self.usage;
+            recorded.tails = self.tails;
+            recorded.costs = self.costs;
+        }
+        self.timeline
+    }
+
+    fn end_turn(&mut self) {
+        if self.open.is_open {
+            let done = std::mem::take(&mut self.open);
+            self.timeline.needs.push_turn(done.needs);
+            self.timeline.needs.evidence.push(done.evidence);
+        }
+    }
+
+    fn push(&mut self, new: &NewItem<'_>, pair: u32) {
+        let index = self.next_item();
+        let is_result = new.kind == Kind::ToolResult;
+        self.n_results += u32::from(is_result);
+        let spine = &mut self.timeline.spine;
+        let tool = if new.tool.is_empty() {
+            u16::MAX as usize
+        } else {
+            spine.tools.get_index_of(new.tool).unwrap_or_else(|| {
+                spine.capabilities.push(new.capability);
+                spine.tools.insert_full(new.tool.to_owned()).0
+            })
+        };
+        let digest = new
+            .digest
+            .unwrap_or_else(|| xxhash_rust::xxh3::xxh3_64_with_seed(&index.to_le_bytes(), self.seed));
+        let item = Item {
+            digest,
+            raw: new.sizes.raw,
+            excerpt: new.sizes.excerpt,
+            summary: new.sizes.summary,
+            handle: new.sizes.handle,
+            pair,
+            origin: index,
+            turn_ix: ix(spine.turns.len().saturating_sub(1)),
+            step_ix: ix(spine.steps.len()),
+            tool: saturated(tool),
+            kind: new.kind,
+            preserve: new.preserve,
+            rank: if is_result { self.n_results } else { 0 },
+        };
+        spine.items.push(item);
+        if let Some(text) = new.text {
+            self.timeline.texts.set(index, text);
+            if let Some(form) = new.form {
+                self.timeline.texts.set_form(index, form);
+            }
+        }
+        if let Some(file) = new.file {
+            self.timeline.texts.set_file(index, file);
+        }
+        if let Some(call) = spine.items.get_mut(pair as usize) {
+            call.pair = index;
+        }
+        if new.kind == Kind::ToolResult {
+            let is_file = spine.is_one_of(item.tool, &self.file_tools);
+            self.open.evidence.add(&item, &new.recover, is_file);
+        }
+    }
+
+    /// Returns the place of the item that comes next.
+    pub fn next_item(&self) -> u32 {
+        ix(self.timeline.spine.items.len())
+    }
+
+    /// Returns the index of the next step.
+    pub fn next_step(&self) -> u32 {
+        ix(self.timeline.spine.steps.len())
+    }
+}
+
+/// Returns the moment before a step's request at which earlier events are reported: a turn's first step has
+/// none of its own, because the stages of the turn's start come first.
+fn before_request(turns: &[TurnRow], step: StepIx) -> When {
+    let at = turns.partition_point(|it| it.steps.start < step && it.steps.end <= step);
+    let is_first = turns.get(at).is_some_and(|it| it.steps.start >= step);
+    let phase = if is_first { Phase::TurnStart } else { Phase::Request(step) };
+    When { turn_ix: ix(at), phase }
+}

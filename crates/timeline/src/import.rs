@@ -1,0 +1,417 @@
+//! Recorded sessions as timelines; the format is detected from the content.
+
+mod among;
+mod assemble;
+mod assumed;
+mod atif;
+mod claude_code;
+mod codex;
+mod content;
+mod copilot_cli;
+mod counting;
+mod document;
+mod documents;
+mod dollars;
+mod dsh;
+mod format;
+mod gemini_cli;
+mod glance;
+mod harness;
+mod identity;
+mod index;
+mod inspect_ai;
+mod json;
+mod kept;
+mod kimi;
+mod lay_out;
+mod lines;
+mod losses;
+mod messages;
+mod opencode;
+mod otel;
+mod pi;
+mod places;
+mod qwen_code;
+mod redacted;
+pub use redacted::PublicName;
+mod refused;
+mod side_requests;
+mod sizes;
+mod spread;
+mod surrogates;
+mod times;
+mod transcript;
+mod tree;
+mod undo;
+mod usage;
+mod usage_csv;
+mod values;
+mod wrapped;
+
+use std::io::{self, BufRead};
+use std::sync::Arc;
+
+use indexmap::{IndexMap, IndexSet};
+
+use super::Timeline;
+use super::shared::Neighbours;
+use ctxsim_base::counts::count;
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::foreign::Foreign;
+use ctxsim_base::quantity::Tokens;
+use ctxsim_input::scenario::{Assume, ITEM_TOKENS_MAX};
+
+pub use among::Among;
+pub use format::{Checked, LogFormat};
+pub use glance::{Glance, glances};
+pub use index::{Indexed, hear, index, neighbours};
+use lines::LogLines;
+pub use lines::{LINE_BYTES_MAX, read_line};
+use losses::Losses;
+pub use losses::{LossReason, may_be_billed};
+use transcript::Transcript;
+pub use undo::CompactedSession;
+
+/// All formats; the first one that recognises a text reads it.
+#[rustfmt::skip]
+const FORMATS: &[LogFormat] = &[
+    usage_csv::FORMAT,
+    redacted::FORMAT,
+    // Its records have all that those of Claude Code have.
+    qwen_code::FORMAT,
+    // What is found in the first line comes before what takes a look at all of the front.
+    claude_code::FORMAT,
+    codex::FORMAT,
+    opencode::FORMAT,
+    gemini_cli::FORMAT,
+    atif::FORMAT,
+    inspect_ai::FORMAT,
+    dsh::FORMAT,
+    kimi::FORMAT,
+    pi::FORMAT,
+    copilot_cli::FORMAT,
+    otel::FORMAT,
+    messages::FORMAT,
+];
+
+/// The first bytes of every gzip file and of every zstd file, as text, with what unpacks it.
+const PACKED: [(&str, &str); 2] = [("\u{1f}\u{fffd}", "gunzip"), ("(\u{fffd}/\u{fffd}", "zstd -d")];
+
+/// A format, and what was read of it.
+type ReadLog = (&'static LogFormat, Vec<Transcript>);
+
+/// A recorded session as a timeline.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// Its name within the file; empty for a single session.
+    pub session: String,
+    pub timeline: Timeline,
+    /// The format that was found.
+    pub format: &'static str,
+    /// The parts of the recording that are not in the timeline, by first line.
+    pub losses: Vec<LossReason>,
+}
+
+/// Returns the formats that can be read, by name.
+pub fn formats() -> Vec<&'static LogFormat> {
+    let mut formats: Vec<&LogFormat> = FORMATS.iter().collect();
+    formats.sort_by_key(|it| it.name);
+    formats
+}
+
+/// Returns the format of a text, if it is a recorded session.
+pub fn detect(text: &str) -> Option<&'static str> {
+    detect_from(&mut text.as_bytes()).ok().flatten()
+}
+
+/// Returns the format of a reader's content, from its first lines, if it is a recorded session.
+///
+/// # Errors
+/// One of the lines is too long.
+pub fn detect_from(reader: &mut dyn BufRead) -> Result<Option<&'static str>, Box<Diagnostic>> {
+    // What cannot be read is told when it is.
+    if inspect_ai::begins(reader).unwrap_or(false) {
+        return Ok(Some(inspect_ai::FORMAT.name));
+    }
+    let lines = LogLines::new(reader);
+    match (found(lines.head()), lines.too_long()) {
+        (None, Some(line)) => Err(Box::new(too_long(line))),
+        (found, _) => Ok(found.map(|it| it.name)),
+    }
+}
+
+/// Reads a recorded session; results of `file_tools` can be read again by range.
+///
+/// # Errors
+/// The text has no known format, contains no request or several sessions, or an assumption is invalid.
+pub fn import(
+    text: &str,
+    name: &str,
+    assume: &Assume,
+    file_tools: &[String],
+) -> Result<Imported, Vec<Diagnostic>> {
+    let mut all = import_all(text, name, assume, file_tools)?;
+    match (all.pop(), all.len()) {
+        (Some(one), 0) => Ok(one),
+        (_, n) => {
+            let message = format!("the recording contains {} sessions", n + 1);
+            Err(vec![Diagnostic::at(Code::RecordingSeveral, "", message).help("put each into its own file")])
+        }
+    }
+}
+
+/// Reads all recorded sessions of a text, in order.
+///
+/// # Errors
+/// The text has no known format, contains no request, or an assumption is invalid.
+pub fn import_all(
+    text: &str,
+    name: &str,
+    assume: &Assume,
+    file_tools: &[String],
+) -> Result<Vec<Imported>, Vec<Diagnostic>> {
+    // Reading from memory does not fail.
+    import_from(&mut text.as_bytes(), name, assume, file_tools).unwrap_or_else(|_| Err(vec![unknown("")]))
+}
+
+/// Reads all recorded sessions of a reader, in order, holding only one line at a time.
+///
+/// # Errors
+/// The reader fails; or, inside, as [`import_all`], and a number of the bill is not a count.
+pub fn import_from(
+    reader: &mut dyn BufRead,
+    name: &str,
+    assume: &Assume,
+    file_tools: &[String],
+) -> io::Result<Result<Vec<Imported>, Vec<Diagnostic>>> {
+    import_beside(reader, name, assume, file_tools, &BySession::default())
+}
+
+/// What the neighbours of a recording's sessions tell of each, by its name within the file.
+pub type BySession = IndexMap<String, Neighbours>;
+
+/// The same, with what other sessions tell of these.
+///
+/// # Errors
+/// As [`import_from`].
+pub fn import_beside(
+    reader: &mut dyn BufRead,
+    name: &str,
+    assume: &Assume,
+    file_tools: &[String],
+    beside: &BySession,
+) -> io::Result<Result<Vec<Imported>, Vec<Diagnostic>>> {
+    let (format, transcripts, losses) = match sessions(reader, assume)? {
+        Ok(read) => read,
+        Err(problems) => return Ok(Err(problems)),
+    };
+    let all = transcripts.into_iter().map(|mut transcript| {
+        let session = transcript.name.clone();
+        transcript.neighbours = beside.get(&session).cloned().unwrap_or_default();
+        let name = within(name, &session);
+        let tools = transcript.tools_of.unwrap_or(format.name);
+        let timeline = transcript.into_timeline(&name, tools, assume, file_tools);
+        too_many(&timeline)?;
+        Ok(Imported { session, timeline, format: format.name, losses: losses.clone() })
+    });
+    Ok(all.collect())
+}
+
+/// Reads all recorded sessions of bytes, in order; each can be told later what others tell of it, as those of files are.
+///
+/// # Errors
+/// As [`import_from`].
+pub fn import_bytes(
+    bytes: &[u8],
+    name: &str,
+    assume: &Assume,
+    file_tools: &[String],
+) -> io::Result<Result<Vec<Imported>, Vec<Diagnostic>>> {
+    let indexed = index(&mut { bytes })?;
+    let (format, transcripts, losses) = match sessions(&mut { bytes }, assume)? {
+        Ok(read) => read,
+        Err(problems) => return Ok(Err(problems)),
+    };
+    let all = transcripts.into_iter().map(|transcript| {
+        let session = transcript.name.clone();
+        let harness = transcript.tools_of.unwrap_or(format.name);
+        let compacted = CompactedSession {
+            name: within(name, &session),
+            transcript,
+            harness,
+            assume: assume.clone(),
+            file_tools: file_tools.to_vec(),
+        };
+        let mut timeline = compacted.among(&Neighbours::default());
+        too_many(&timeline)?;
+        let indexed = indexed.iter().find(|it| it.session == session);
+        let among = indexed.map(|it| Among::new(it.clone(), compacted, name, &losses).of_length(bytes.len()));
+        if let Some(recorded) = &mut timeline.recorded {
+            recorded.among = among.map(Arc::new);
+        }
+        Ok(Imported { session, timeline, format: format.name, losses: losses.clone() })
+    });
+    Ok(all.collect())
+}
+
+/// Writes the recorded sessions of a reader without any of their words: what is read back has the same structure, sizes,
+/// times, usage and needs. A tool goes by the pattern of `tools` that it matches, if it is in no table of this project, and a model by its `public_name`.
+///
+/// # Errors
+/// As [`import_from`].
+pub fn redact(
+    reader: &mut dyn BufRead,
+    name: &str,
+    assume: &Assume,
+    file_tools: &[String],
+    tools: &[String],
+    public_name: &PublicName<'_>,
+) -> io::Result<Result<String, Vec<Diagnostic>>> {
+    Ok(sessions(reader, assume)?.map(|(format, transcripts, _)| {
+        let kept = transcripts.into_iter().map(|it| {
+            let name = within(name, &it.name);
+            it.with_needs(&name, format.name, assume, file_tools)
+        });
+        redacted::write(kept, tools, public_name)
+    }))
+}
+
+/// Returns what a session of a file is called.
+fn within(file: &str, session: &str) -> String {
+    if session.is_empty() { file.to_owned() } else { format!("{file}/{}", Foreign(session)) }
+}
+
+/// A format, the sessions that were read, and what is left out.
+type Sessions = (&'static LogFormat, Vec<Transcript>, Vec<LossReason>);
+
+/// Reads the sessions of a reader; there is at least one.
+fn sessions(reader: &mut dyn BufRead, assume: &Assume) -> io::Result<Result<Sessions, Vec<Diagnostic>>> {
+    if let Err(problems) = assume.check() {
+        return Ok(Err(problems));
+    }
+    count(|it| &mut it.imports);
+    let mut losses = Losses::default();
+    Ok(read(reader, &mut losses)?.and_then(|(format, mut transcripts)| {
+        let losses = losses.in_order();
+        transcripts.iter_mut().for_each(Transcript::count_users);
+        if transcripts.is_empty() {
+            return Err(vec![empty(format, &losses)]);
+        }
+        Ok((format, transcripts, losses))
+    }))
+}
+
+/// Reads the sessions that have requests, whatever the format.
+fn read(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<Result<ReadLog, Vec<Diagnostic>>> {
+    let read = if inspect_ai::begins(reader)? {
+        inspect_ai::read_archive(reader, losses)?.map(|it| (&inspect_ai::FORMAT, it))
+    } else {
+        read_lines(reader, losses)?
+    };
+    Ok(read.map_err(|it| vec![*it]).and_then(|(format, mut transcripts)| {
+        let refused = losses.problems();
+        transcripts.retain(|it| !it.exchanges.is_empty());
+        once(&mut transcripts, losses);
+        if refused.is_empty() { Ok((format, transcripts)) } else { Err(refused) }
+    }))
+}
+
+/// Leaves one of the sessions that stand several times in a file.
+fn once(transcripts: &mut Vec<Transcript>, losses: &mut Losses) {
+    if transcripts.len() < 2 {
+        return;
+    }
+    let mut seen = IndexSet::new();
+    let before = transcripts.len();
+    transcripts.retain(|it| {
+        let times: Vec<_> =
+            it.exchanges.iter().map(|it| (it.at_ms, it.usage.map(|usage| usage.prompt))).collect();
+        // A session without a name of its own is called by its number.
+        let name = Some(&it.name).filter(|it| !it.bytes().all(|byte| byte.is_ascii_digit())).cloned();
+        seen.insert((name, it.draws(), times))
+    });
+    for _ in transcripts.len()..before {
+        losses.add(1, "sessions that stand in the file again, which count once");
+    }
+    // A session that is alone needs no name within its file.
+    if let [only] = transcripts.as_mut_slice() {
+        only.name.clear();
+    }
+}
+
+/// Reads the sessions of a text.
+fn read_lines(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<Result<ReadLog, Box<Diagnostic>>> {
+    let mut lines = LogLines::new(reader);
+    let Some(format) = found(lines.head()) else {
+        let problem = refused::database(lines.head())
+            .unwrap_or_else(|| lines.too_long().map_or_else(|| unknown(lines.head()), too_long));
+        lines.finish(&mut Losses::default())?;
+        return Ok(Err(Box::new(problem)));
+    };
+    let transcripts = (format.read)(&mut lines, losses);
+    if let Some(line) = lines.too_long() {
+        return Ok(Err(Box::new(too_long(line))));
+    }
+    lines.finish(losses)?;
+    Ok(Ok((format, transcripts)))
+}
+
+/// Refuses what the numbers of a timeline cannot say: too many tools, or an item that is too large.
+fn too_many(timeline: &Timeline) -> Result<(), Vec<Diagnostic>> {
+    let (tools, items) = (&timeline.spine.tools, &timeline.spine.items);
+    if tools.len() >= usize::from(u16::MAX) {
+        let message = format!("{} different tool names are too many", tools.len());
+        return Err(vec![Diagnostic::at(Code::ToolsTooMany, "", message).help("split the recording")]);
+    }
+    if items.iter().any(|it| Tokens::from(it.raw) > ITEM_TOKENS_MAX) {
+        let message = format!("makes an item of more than {ITEM_TOKENS_MAX} tokens");
+        let problem = Diagnostic::at(Code::SizeTooLarge, "chars_per_token", message);
+        return Err(vec![problem.help("write how many characters a token has, such as `3.5`")]);
+    }
+    Ok(())
+}
+
+/// Reports a line that is too long to be read.
+fn too_long(line: usize) -> Diagnostic {
+    let message = format!("line {line} is longer than {} MiB", LINE_BYTES_MAX >> 20);
+    let mut problem = Diagnostic::at(Code::RecordingLine, "", message);
+    problem.place.line_column = Some((line, 1));
+    problem.help("write one record per line; a line holds at most one request")
+}
+
+/// Reports an unknown format.
+fn unknown(head: &str) -> Diagnostic {
+    if let Some((_, unpack)) = PACKED.iter().find(|it| head.starts_with(it.0)) {
+        let problem = Diagnostic::at(Code::RecordingUnknown, "", "the file is compressed");
+        return problem.help(format!("unpack it first, for example with `{unpack}`"));
+    }
+    if head.trim().is_empty() {
+        let problem = Diagnostic::at(Code::RecordingEmpty, "", "the file is empty");
+        return problem.help("record a session in which the model answered");
+    }
+    if let Some(problem) = refused::refused(head) {
+        return problem;
+    }
+    let known: Vec<String> = formats().iter().map(|it| format!("`{}`", it.name)).collect();
+    let problem = Diagnostic::at(Code::RecordingUnknown, "", "not a recorded session of a known format");
+    problem.help(format!(
+        "supported formats: {}; `ctxsim list formats` says how their files look and where they are",
+        known.join(", ")
+    ))
+}
+
+/// Reports a recording of a format without requests, with its losses.
+fn empty(format: &LogFormat, losses: &[LossReason]) -> Diagnostic {
+    let problem = Diagnostic::at(Code::RecordingEmpty, "", "the recording contains no requests");
+    let reasons: Vec<String> = losses.iter().take(5).map(ToString::to_string).collect();
+    problem.help(if reasons.is_empty() {
+        "record a session in which the model answered".to_owned()
+    } else {
+        format!("the format is `{}`; left out: {}", format.name, reasons.join("; "))
+    })
+}
+
+/// Returns the first format that recognises the first lines of a recording; none for one that is known and refused.
+fn found(head: &str) -> Option<&'static LogFormat> {
+    FORMATS.iter().find(|it| (it.detect)(head)).filter(|_| refused::refused(head).is_none())
+}

@@ -1,0 +1,200 @@
+//! ATIF trajectories, which Harbor writes for many agents: one JSON document of steps, and sub-agents' trajectories inside it.
+
+mod record;
+
+use self::record::{AgentRecord, MetricsRecord, StepRecord};
+use super::assemble::{Assembler, Reply};
+use super::document::{self, FrontOutline};
+use super::format::{Checked, LogFormat};
+use super::json;
+use super::lines::LogLines;
+use super::losses::Losses;
+use super::times;
+use super::transcript::{Named, Part, Remover, Transcript};
+use super::usage::{BillReader, Shaped};
+use super::values::CallRecord;
+use crate::Kind;
+
+pub(super) const FORMAT: LogFormat = LogFormat {
+    name: "atif",
+    looks_like: "one JSON document with `schema_version` ATIF, `agent` and `steps`",
+    place: "`trajectory.json` of each trial of a Harbor or Terminal-Bench job, and its `trajectory.cont-N.json`",
+    reads: "steps with messages, reasoning, tool calls and observations, usage and cost per step, the system prompt and the tools where they \
+        are there, copied context and compactions, trajectories of sub-agents inside the file",
+    omits: "how many requests an agent step was before version 1.7 (one is assumed); a continuation in another file, which is a session of \
+        its own",
+    checked: Checked::Structure(
+        "trajectories of test runs by OpenHands and terminus-2, versions 1.5 and 1.7 (meridianlabs-ai/inspect_scout, letta-ai/trajectory)",
+    ),
+    detect,
+    read,
+    scan: None,
+};
+
+/// The member with the trajectories of sub-agents.
+const CHILDREN: &str = "subagent_trajectories[]";
+
+/// Returns whether the front is that of a trajectory.
+fn detect(head: &str) -> bool {
+    if !head.contains("ATIF-") && !head.contains("\"step_id\"") {
+        return false;
+    }
+    let outline = FrontOutline::of(head);
+    let is_named = outline.get("schema_version").is_some_and(|it| it.starts_with("ATIF-"));
+    is_named || outline.has("steps[].step_id") && outline.has("steps[].source")
+}
+
+/// Reads all trajectories of a recording.
+fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+    let opened = ["steps", "subagent_trajectories", CHILDREN, "subagent_trajectories[].steps"];
+    let (mut done, mut parent, mut child) = (Vec::new(), Trajectory::default(), Trajectory::default());
+    document::each(lines, &opened, losses, |piece, losses| {
+        let within = piece.path.strip_prefix(CHILDREN);
+        let trajectory = if within.is_some() { &mut child } else { &mut parent };
+        match (within.unwrap_or(piece.path).trim_start_matches('.'), piece.text) {
+            ("", None) => {
+                let ended = std::mem::take(trajectory);
+                if within.is_some() { parent.children.push(ended) } else { done.push(ended) }
+            }
+            ("steps[]", Some(text)) => {
+                if let Some(step) = json::record::<StepRecord<'_>>(piece.line, text, losses) {
+                    trajectory.step(piece.line, step, losses);
+                }
+            }
+            ("agent", Some(text)) => {
+                if let Some(agent) = json::record::<AgentRecord<'_>>(piece.line, text, losses) {
+                    trajectory.agent(agent);
+                }
+            }
+            ("session_id", Some(text)) => text.trim_matches('"').clone_into(&mut trajectory.id),
+            ("continued_trajectory_ref", Some(text)) if text != "null" => {
+                trajectory.continues = Some(text.trim_matches('"').to_owned());
+            }
+            _ => {}
+        }
+    });
+    let mut transcripts = Vec::new();
+    for trajectory in done {
+        trajectory.finish(None, &mut transcripts, losses);
+    }
+    let several = transcripts.len() > 1;
+    for (transcript, number) in transcripts.iter_mut().zip(1_usize..).filter(|_| several) {
+        let agent = transcript.of_agent.as_ref().map_or("", |it| &it[0]);
+        transcript.name = if agent.is_empty() { number.to_string() } else { format!("{number}-{agent}") };
+    }
+    transcripts
+}
+
+#[derive(Debug, Default)]
+struct Trajectory {
+    id: String,
+    model: String,
+    assembler: Assembler,
+    /// Whether the last step was copied from another trajectory.
+    is_copying: bool,
+    n_replies: usize,
+    /// The file in which it goes on.
+    continues: Option<String>,
+    children: Vec<Trajectory>,
+}
+
+impl Trajectory {
+    /// Takes what is said of the agent; its tools are before everything.
+    fn agent(&mut self, agent: AgentRecord<'_>) {
+        self.model = agent.model_name.0.into_owned();
+        if self.assembler.is_empty() {
+            for tool in agent.tool_definitions.into_iter().flatten() {
+                self.assembler.stable(Part::of(Kind::ToolSchema, tool));
+            }
+        }
+    }
+
+    fn step(&mut self, line: usize, step: StepRecord<'_>, losses: &mut Losses) {
+        let at_ms = times::noted(&step.timestamp.0, line, losses);
+        if step.compacts() {
+            return self.compact();
+        }
+        if step.is_copied_context.0 {
+            return self.copy(line, at_ms, &step);
+        }
+        self.is_copying = false;
+        match step.source.0.as_ref() {
+            "agent" if step.is_request() => self.reply(line, at_ms, step, losses),
+            "agent" => {
+                self.assembler.said(line, at_ms, Part::of(Kind::Assistant, step.message.to_content()), false);
+            }
+            "user" => self.assembler.said(line, at_ms, Part::of(Kind::User, step.message.to_content()), true),
+            "system" if self.assembler.is_empty() => {
+                self.assembler.stable(Part::of(Kind::System, step.message.to_content()));
+            }
+            "system" => {
+                losses.add(line, "notes of the system between the steps, which no prompt is known to hold");
+            }
+            other => losses.add(line, format!("steps of the unknown source `{other}`")),
+        }
+    }
+
+    /// Takes a request with its reply, and what came back.
+    fn reply(&mut self, line: usize, at_ms: Option<i64>, step: StepRecord<'_>, losses: &mut Losses) {
+        let thought = Named::spoken(Kind::Reasoning, step.reasoning_content);
+        let said = Named::spoken(Kind::Assistant, Some(step.message.to_content()));
+        let mut parts: Vec<Named> = thought.into_iter().chain(said).collect();
+        let calls = step.tool_calls.into_iter().flatten().filter_map(Shaped::object);
+        parts.extend(calls.map(CallRecord::into_named));
+        let (usage, cost) = MetricsRecord::billed(step.metrics, BillReader::new(line, "metrics", losses));
+        self.n_replies += 1;
+        let model =
+            if step.model_name.0.is_empty() { self.model.clone() } else { step.model_name.0.into_owned() };
+        self.assembler.replied(Reply {
+            parts,
+            model,
+            usage,
+            cost,
+            response_ms: at_ms,
+            end_ms: at_ms,
+            ..Reply::default()
+        });
+        let Shaped::Object(observation) = step.observation else { return };
+        for result in observation.results.into_iter().flatten().filter_map(Shaped::object) {
+            let part = Part::of(Kind::ToolResult, result.content.to_content());
+            match result.source_call_id.0.as_ref() {
+                // What a terminal shows answers the reply as a whole.
+                "" if part.characters > 0 => self.assembler.observed(at_ms, part),
+                "" => {}
+                call => self.assembler.answered(line, at_ms, call, part, losses),
+            }
+        }
+    }
+
+    /// Takes out the history, where a step says so.
+    fn compact(&mut self) {
+        self.assembler.compacted(usize::MAX, Remover::Harness);
+        self.is_copying = true;
+    }
+
+    /// Takes what another trajectory said: it stands in place of the history here.
+    fn copy(&mut self, line: usize, at_ms: Option<i64>, step: &StepRecord<'_>) {
+        if !self.is_copying && self.n_replies > 0 {
+            self.compact();
+        }
+        self.is_copying = true;
+        let kind = if step.source.0 == "agent" { Kind::Assistant } else { Kind::User };
+        self.assembler.stood_in(line, at_ms, Part::of(kind, step.message.to_content()));
+    }
+
+    fn finish(self, parent: Option<&str>, transcripts: &mut Vec<Transcript>, losses: &mut Losses) {
+        let mut transcript = self.assembler.finish(losses);
+        transcript.counts_output = transcript.is_billed();
+        transcript.marks_compactions = !transcript.summarised().is_empty();
+        transcript.of_agent = parent.map(|it| [self.id.clone(), it.to_owned()]);
+        if let Some(file) = self.continues {
+            transcript
+                .assumptions
+                .push(format!("The session goes on in {file}, which is read as a session of its own."));
+        }
+        transcripts.push(transcript);
+        for child in self.children {
+            child.finish(Some(&self.id), transcripts, losses);
+        }
+    }
+}

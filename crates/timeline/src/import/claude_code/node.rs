@@ -1,0 +1,324 @@
+//! Records as nodes of the session's tree: which part of each is part of a prompt.
+
+use indexmap::{IndexMap, IndexSet};
+
+use super::lane_name;
+use super::record::{ClaudeRecord, ClaudeUsage};
+use crate::import::content::Content;
+use crate::import::harness::Version;
+use crate::import::json;
+use crate::import::lines::LogLines;
+use crate::import::losses::Losses;
+use crate::import::times;
+use crate::import::transcript::{Named, Part};
+use crate::import::usage::{BillReader, Shaped};
+use crate::import::values::{MessageBlock, MessageContent, Text};
+use crate::{Kind, Usage};
+
+/// A record that is in the tree.
+#[derive(Debug)]
+pub(super) struct ClaudeNode {
+    /// Its line, from 1.
+    pub(super) line: usize,
+    /// Its name; empty when it has none.
+    pub(super) uuid: String,
+    /// The record that it follows; `None` when it does not say.
+    pub(super) parent: Option<String>,
+    /// When it was written.
+    pub(super) at_ms: Option<i64>,
+    /// The version of the harness that wrote it.
+    pub(super) version: Version,
+    /// What it says about the session besides messages.
+    pub(super) told: SessionFacts,
+    /// What it adds to a prompt.
+    pub(super) said: ClaudeParts,
+}
+
+/// What a record says about the session besides messages.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) enum SessionFacts {
+    #[default]
+    Nothing,
+    /// The harness cleared the history, and began again.
+    Cleared,
+    /// The user asked for the history to be compacted.
+    AskedToCompact,
+    /// The session was left and taken up again.
+    Resumed,
+    /// The harness cleared the results of these calls.
+    ClearedResults(Vec<String>),
+    /// A command was expanded that is a skill.
+    SkillCommand,
+    /// What follows from this call.
+    Follows(String),
+}
+
+/// What a record adds to a prompt.
+#[derive(Debug)]
+pub(super) enum ClaudeParts {
+    /// Nothing; it only links others.
+    Nothing,
+    /// Something on the user's side.
+    User {
+        /// Its parts; results carry the name of the call they answer.
+        parts: Vec<Named>,
+        /// Whether the user did not type it.
+        is_meta: bool,
+        /// Whether it represents what was before.
+        is_summary: bool,
+    },
+    /// A line of a reply.
+    Reply {
+        /// The reply's name.
+        id: String,
+        /// Its parts; calls carry their names.
+        parts: Vec<Named>,
+        /// The model that wrote it.
+        model: String,
+        /// What the provider billed for the whole reply, if that can be believed.
+        usage: Option<Usage>,
+    },
+}
+
+/// The records of an agent's session, or of one of its sub-agents'.
+#[derive(Debug, Default)]
+pub(super) struct ClaudeLane {
+    pub(super) nodes: Vec<ClaudeNode>,
+    /// Of a sub-agent's session: what the sub-agent is called, and the session whose agent started it.
+    pub(super) of_agent: Option<[String; 2]>,
+    /// The names of its records: `progress` repeats them.
+    told: IndexSet<String>,
+    /// Whether `progress` records tell of it.
+    has_progress: bool,
+}
+
+/// Reads the records of a session, lane by lane; two objects on one line are two records. The lane without a name is the agent's
+/// own.
+pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> IndexMap<String, ClaudeLane> {
+    let mut lanes: IndexMap<String, ClaudeLane> = IndexMap::from([(String::new(), ClaudeLane::default())]);
+    let mut has_progress = false;
+    while let Some(line) = lines.next() {
+        json::each(line.number, line.text, losses, |mut record: ClaudeRecord<'_>, losses| {
+            let of_agent = record.of_agent(line.number, losses);
+            record.is_read_as_agents = of_agent.is_some();
+            let last = has_progress.then(|| record.last_of_agent()).flatten();
+            let lane = lane_of(&mut lanes, &record);
+            lane.take(node(line.number, record, losses));
+            if let Some(record) = last
+                && let Some(lane) = lanes.get_mut(&lane_name(&record.agent_id.0))
+            {
+                lane.take_last(node(line.number, record, losses));
+            }
+            if let Some(record) = of_agent {
+                has_progress = true;
+                let lane = lane_of(&mut lanes, &record);
+                lane.take_progress(node(line.number, record, losses), losses);
+            }
+        });
+    }
+    // What nobody answered is no session, but the agent's own says what is there when nothing else is.
+    let is_answered = |it: &ClaudeLane| it.nodes.iter().any(is_reply);
+    let has_any = lanes.values().any(is_answered);
+    lanes.retain(|name, it| {
+        let is_kept = if has_any { is_answered(it) } else { name.is_empty() };
+        if !is_kept && !name.is_empty() {
+            it.nodes
+                .iter()
+                .for_each(|it| losses.add(it.line, "records of sub-agents that no model answered"));
+        }
+        is_kept
+    });
+    lanes
+}
+
+/// Returns the lane of a record.
+fn lane_of<'l>(lanes: &'l mut IndexMap<String, ClaudeLane>, record: &ClaudeRecord<'_>) -> &'l mut ClaudeLane {
+    let of_agent = (record.is_sidechain == Some(true)).then(|| {
+        let name = |it: &Text<'_>| it.0.clone().into_owned();
+        [name(&record.agent_id), name(&record.session_id)]
+    });
+    let lane = of_agent.as_ref().map_or_else(String::new, |it| lane_name(&it[0]));
+    lanes.entry(lane).or_insert_with(|| ClaudeLane { of_agent, ..ClaudeLane::default() })
+}
+
+impl ClaudeLane {
+    /// Takes a record, whose place in the tree it names itself.
+    fn take(&mut self, node: Option<ClaudeNode>) {
+        if self.of_agent.is_some() {
+            self.told.extend(node.iter().map(|it| it.uuid.clone()));
+        }
+        self.nodes.extend(node);
+    }
+
+    /// Takes what a `progress` record holds: such records name no parents, and follow one another.
+    fn take_progress(&mut self, node: Option<ClaudeNode>, losses: &mut Losses) {
+        let Some(node) = node else { return };
+        self.has_progress = true;
+        if !node.uuid.is_empty() && !self.told.insert(node.uuid.clone()) {
+            return losses.add(node.line, "repeated records of sub-agents");
+        }
+        self.follow(node);
+    }
+
+    /// Takes the last reply of a sub-agent, if only progress tells of the others and not of this one.
+    fn take_last(&mut self, node: Option<ClaudeNode>) {
+        let Some(node) = node.filter(|_| self.has_progress) else { return };
+        let Some(usage) = usage_of(&node) else { return };
+        let parts = |it: &Usage| (it.prompt, it.cache_read, it.cache_write);
+        let mut others = self.nodes.iter().filter_map(usage_of);
+        if others.all(|it| parts(&it) != parts(&usage)) {
+            self.follow(node);
+        }
+    }
+
+    /// Appends a node that names no parent, and is answered by the model that answered before.
+    fn follow(&mut self, mut node: ClaudeNode) {
+        let before = self.nodes.last().map(|it| it.uuid.clone()).filter(|it| !it.is_empty());
+        node.parent = node.parent.or(before);
+        if let ClaudeParts::Reply { model, .. } = &mut node.said
+            && model.is_empty()
+        {
+            let mut models = self.nodes.iter().rev().filter_map(|it| match &it.said {
+                ClaudeParts::Reply { model, .. } => Some(model.clone()),
+                _ => None,
+            });
+            *model = models.find(|it| !it.is_empty()).unwrap_or_default();
+        }
+        self.nodes.push(node);
+    }
+}
+
+/// Returns what a node's reply was billed.
+fn usage_of(node: &ClaudeNode) -> Option<Usage> {
+    if let ClaudeParts::Reply { usage, .. } = &node.said { *usage } else { None }
+}
+
+fn is_reply(node: &ClaudeNode) -> bool {
+    matches!(node.said, ClaudeParts::Reply { .. })
+}
+
+/// Makes a node of a record; `None` for what is in no tree.
+fn node(line: usize, record: ClaudeRecord<'_>, losses: &mut Losses) -> Option<ClaudeNode> {
+    let parent = [&record.parent_uuid, &record.logical_parent_uuid].into_iter().find(|it| !it.0.is_empty());
+    let parent = parent.map(|it| it.0.clone().into_owned());
+    let at_ms = times::noted(&record.timestamp.0, line, losses);
+    let uuid = record.uuid.0.clone().into_owned();
+    let version = Version::parse(&record.version.0);
+    let told = told(&record);
+    let said = said(line, record, losses);
+    let told = command(&said).unwrap_or(told);
+    let is_link = !matches!(said, ClaudeParts::Nothing) || !uuid.is_empty();
+    is_link.then_some(ClaudeNode { line, uuid, parent, at_ms, version, told, said })
+}
+
+/// Returns what a record says about the session.
+fn told(record: &ClaudeRecord<'_>) -> SessionFacts {
+    let follows = &record.source_tool_use_id.0;
+    if !follows.is_empty() {
+        return SessionFacts::Follows(follows.clone().into_owned());
+    }
+    if let Some(cause) = record.started_by() {
+        return match cause.as_str() {
+            "clear" => SessionFacts::Cleared,
+            "resume" => SessionFacts::Resumed,
+            _ => SessionFacts::Nothing,
+        };
+    }
+    if record.is_asked_to_compact() {
+        return SessionFacts::AskedToCompact;
+    }
+    let cleared = record.cleared();
+    if cleared.is_empty() { SessionFacts::Nothing } else { SessionFacts::ClearedResults(cleared) }
+}
+
+/// Says what a command tells that the user's side begins with: the harness's own commands have their name first, expanded ones
+/// their message.
+fn command(said: &ClaudeParts) -> Option<SessionFacts> {
+    let ClaudeParts::User { parts, is_meta: false, .. } = said else { return None };
+    let text = parts.first()?.part.text.as_deref()?;
+    if text.starts_with("<command-message>") {
+        Some(SessionFacts::SkillCommand)
+    } else {
+        text.starts_with("<command-name>/exit</command-name>").then_some(SessionFacts::Resumed)
+    }
+}
+
+/// Says what a record adds to a prompt.
+fn said(line: usize, record: ClaudeRecord<'_>, losses: &mut Losses) -> ClaudeParts {
+    let kind = record.kind.0.as_ref();
+    if record.is_read_as_agents {
+        return ClaudeParts::Nothing;
+    }
+    let Some(message) = record.message.filter(|_| matches!(kind, "user" | "assistant")) else {
+        let subtype = record.subtype.0.as_ref();
+        let name = if subtype.is_empty() { kind.to_owned() } else { format!("{kind}/{subtype}") };
+        losses.never(line, &name);
+        return ClaudeParts::Nothing;
+    };
+    if kind == "user" {
+        let parts = parts(line, message.content, Kind::User, losses);
+        let is_summary = record.is_compact_summary == Some(true);
+        return ClaudeParts::User { parts, is_meta: record.is_meta == Some(true), is_summary };
+    }
+    if message.model.0 == "<synthetic>" {
+        losses.add(line, "replies that no model wrote (`<synthetic>`), which are not requests");
+        return ClaudeParts::Nothing;
+    }
+    let Text(id) = [message.id, record.request_id, record.uuid]
+        .into_iter()
+        .find(|it| !it.0.is_empty())
+        .unwrap_or_default();
+    let id = if id.is_empty() { format!("line {line}") } else { id.into_owned() };
+    let usage = usage(line, message.usage, losses);
+    let model = message.model.0.into_owned();
+    ClaudeParts::Reply { id, parts: parts(line, message.content, Kind::Assistant, losses), model, usage }
+}
+
+/// Reads the parts of a message; `text_kind` is what its plain text is.
+fn parts(line: usize, content: MessageContent<'_>, text_kind: Kind, losses: &mut Losses) -> Vec<Named> {
+    match content {
+        MessageContent::Plain(text) => vec![Named::plain(Part::of(text_kind, text))],
+        MessageContent::Blocks(blocks) => {
+            blocks.into_iter().filter_map(|it| part(line, it, text_kind, losses)).collect()
+        }
+    }
+}
+
+/// Makes a part of a block.
+fn part(line: usize, block: MessageBlock<'_>, text_kind: Kind, losses: &mut Losses) -> Option<Named> {
+    let is_user = text_kind == Kind::User;
+    let plain = |kind, content: Content| Named::plain(Part::of(kind, content));
+    let found = match block.kind.0.as_ref() {
+        "text" => plain(text_kind, block.text.unwrap_or_default()),
+        "image" | "document" if is_user => plain(text_kind, block.to_content()),
+        "thinking" | "redacted_thinking" if !is_user => {
+            plain(Kind::Reasoning, block.thinking.or(block.data.map(Content::from)).unwrap_or_default())
+        }
+        "tool_use" if !is_user => Named::call(&block.id.0, &block.name.0, block.input.unwrap_or_default().0),
+        "tool_result" if is_user => {
+            let part = Part::of(Kind::ToolResult, block.content.to_content());
+            Named { call: block.tool_use_id.0.into_owned(), part }
+        }
+        other => {
+            let side = if is_user { "user" } else { "assistant" };
+            losses.add(line, format!("blocks of the unknown type `{other}` in {side} records"));
+            return None;
+        }
+    };
+    Some(found)
+}
+
+/// Reads what the provider billed, or nothing if it billed nothing.
+pub(super) fn usage(line: usize, record: Shaped<ClaudeUsage>, losses: &mut Losses) -> Option<Usage> {
+    let mut bill = BillReader::new(line, "message.usage", losses);
+    let record = bill.record(record);
+    let uncached = bill.required("input_tokens", record.input_tokens);
+    let cache_read = bill.count("cache_read_input_tokens", record.cache_read_input_tokens);
+    let cache_write = bill.count("cache_creation_input_tokens", record.cache_creation_input_tokens);
+    let output = bill.required("output_tokens", record.output_tokens);
+    let long = record.cache_creation.object().and_then(|it| it.ephemeral_1h_input_tokens);
+    let long = long.map(|it| bill.count("cache_creation.ephemeral_1h_input_tokens", it));
+    let cache_write_long = long.filter(|it| *it <= cache_write);
+    let prompt = uncached + cache_read + cache_write;
+    bill.finish(Usage { prompt, cache_read, cache_write, cache_write_long, uncached, output })
+}

@@ -1,0 +1,254 @@
+//! One line of a Claude Code session as written: flat, borrowed, and tolerant of unimportant fields.
+
+use serde_json::value::RawValue;
+
+use crate::import::json;
+use crate::import::losses::{Losses, NOT_RECORDS};
+use crate::import::usage::Shaped;
+use crate::import::values::{Count, MessageContent, Text};
+
+/// A record.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct ClaudeRecord<'a> {
+    /// `user`, `assistant`, or one of many that are never part of a prompt.
+    #[serde(borrow, rename = "type")]
+    pub(super) kind: Text<'a>,
+    /// Its name.
+    #[serde(borrow)]
+    pub(super) uuid: Text<'a>,
+    /// The record that it follows.
+    #[serde(borrow)]
+    pub(super) parent_uuid: Text<'a>,
+    /// The record that it follows over a compaction.
+    #[serde(borrow)]
+    pub(super) logical_parent_uuid: Text<'a>,
+    /// When it was written, ISO 8601.
+    #[serde(borrow)]
+    pub(super) timestamp: Text<'a>,
+    /// The session; of a sub-agent's records, that of the agent that started it.
+    #[serde(borrow)]
+    pub(super) session_id: Text<'a>,
+    /// The sub-agent.
+    #[serde(borrow)]
+    pub(super) agent_id: Text<'a>,
+    /// Whether it belongs to a sub-agent.
+    pub(super) is_sidechain: Option<bool>,
+    /// Whether the user did not type it.
+    pub(super) is_meta: Option<bool>,
+    /// Whether it is a summary of what was before.
+    pub(super) is_compact_summary: Option<bool>,
+    /// Of a `system` record.
+    #[serde(borrow)]
+    pub(super) subtype: Text<'a>,
+    /// What was said.
+    #[serde(borrow)]
+    pub(super) message: Option<ClaudeMessage<'a>>,
+    /// The harness's version.
+    #[serde(borrow)]
+    pub(super) version: Text<'a>,
+    /// The request's name, for replies without a name of their own.
+    #[serde(borrow)]
+    pub(super) request_id: Text<'a>,
+    /// The call that a record of the user's side follows from.
+    #[serde(borrow, rename = "sourceToolUseID")]
+    pub(super) source_tool_use_id: Text<'a>,
+    /// Whether what it holds is read as a record of a sub-agent's session, so that nothing of it is left out.
+    #[serde(skip)]
+    pub(super) is_read_as_agents: bool,
+    /// Of a `progress` record.
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+    /// What a call gave back, as the harness has it.
+    #[serde(borrow)]
+    tool_use_result: Option<&'a RawValue>,
+    /// Of an `attachment` record.
+    #[serde(borrow)]
+    attachment: Option<&'a RawValue>,
+    /// Of a `system` record about compacted history.
+    #[serde(borrow)]
+    compact_metadata: Option<&'a RawValue>,
+    /// Of a `system` record about cleared results.
+    #[serde(borrow)]
+    microcompact_metadata: Option<&'a RawValue>,
+}
+
+/// What a `progress` record tells of a sub-agent at work: one of the records of its session.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ProgressRecord<'a> {
+    /// `agent_progress`, where it tells of a sub-agent.
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    agent_id: Text<'a>,
+    #[serde(borrow)]
+    message: Option<ClaudeRecord<'a>>,
+}
+
+/// What a `toolUseResult` says of a sub-agent that has ended: its last reply, which no `progress` record has.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct AgentResult<'a> {
+    #[serde(borrow)]
+    agent_id: Text<'a>,
+    #[serde(borrow)]
+    content: MessageContent<'a>,
+    /// What was billed for it.
+    usage: Shaped<ClaudeUsage>,
+}
+
+/// What a record says of a hook.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct HookRecord<'a> {
+    /// Its event and what caused it, as `SessionStart:clear`.
+    #[serde(borrow)]
+    hook_name: Text<'a>,
+}
+
+/// What a record says of compacted history.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+struct CompactedRecord<'a> {
+    /// What brought it about: `auto` or `manual`.
+    #[serde(borrow)]
+    trigger: Text<'a>,
+}
+
+/// What a record says of cleared results.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ClearedRecord<'a> {
+    /// The calls that they answer.
+    #[serde(borrow)]
+    compacted_tool_ids: Vec<Text<'a>>,
+}
+
+impl<'a> ClaudeRecord<'a> {
+    /// Returns the record of a sub-agent's session that a `progress` record holds: older versions log these nowhere else.
+    pub(super) fn of_agent(&self, line: usize, losses: &mut Losses) -> Option<Self> {
+        let text = self.data.filter(|_| self.kind.0 == "progress")?.get();
+        // Most records of progress are of commands and hooks.
+        if !text.contains(AGENT_PROGRESS) {
+            return None;
+        }
+        let ProgressRecord { kind, agent_id, message } = match serde_json::from_str(text) {
+            Ok(record) => record,
+            Err(error) => {
+                losses.add(line, format!("{NOT_RECORDS}: {}", json::reason(&error)));
+                return None;
+            }
+        };
+        let record = message.filter(|_| kind.0 == AGENT_PROGRESS)?;
+        Some(Self {
+            is_sidechain: Some(true),
+            agent_id,
+            session_id: self.session_id.clone(),
+            version: self.version.clone(),
+            timestamp: if record.timestamp.0.is_empty() { self.timestamp.clone() } else { record.timestamp },
+            ..record
+        })
+    }
+}
+
+impl<'a> ClaudeRecord<'a> {
+    /// Returns the last reply of a sub-agent that a call gave back, as a record of its session.
+    pub(super) fn last_of_agent(&self) -> Option<Self> {
+        let text = self.tool_use_result?.get();
+        if !text.contains(AGENT_TOTALS) {
+            return None;
+        }
+        // What other tools give back has any shape.
+        let AgentResult { agent_id, content, usage } = serde_json::from_str(text).ok()?;
+        let message = ClaudeMessage { content, usage, ..ClaudeMessage::default() };
+        let is_known = !agent_id.0.is_empty() && matches!(message.usage, Shaped::Object(_));
+        is_known.then(|| Self {
+            kind: Text("assistant".into()),
+            is_sidechain: Some(true),
+            agent_id,
+            session_id: self.session_id.clone(),
+            version: self.version.clone(),
+            timestamp: self.timestamp.clone(),
+            message: Some(message),
+            ..Self::default()
+        })
+    }
+}
+
+impl ClaudeRecord<'_> {
+    /// Returns what started the session, as a hook's record says: `startup`, `clear`, `resume`, `compact`.
+    pub(super) fn started_by(&self) -> Option<String> {
+        let text = self.data.or(self.attachment)?.get();
+        // Most records of hooks are about something else, and some are long.
+        if !text.contains(SESSION_START) {
+            return None;
+        }
+        let hook: HookRecord<'_> = serde_json::from_str(text).ok()?;
+        hook.hook_name.0.strip_prefix(SESSION_START).map(str::to_owned)
+    }
+
+    /// Returns whether the user asked for the history to be compacted.
+    pub(super) fn is_asked_to_compact(&self) -> bool {
+        let text = self.compact_metadata.map_or("null", RawValue::get);
+        let record: CompactedRecord<'_> = serde_json::from_str(text).unwrap_or_default();
+        record.trigger.0 == "manual"
+    }
+
+    /// Returns the calls whose results the harness cleared.
+    pub(super) fn cleared(&self) -> Vec<String> {
+        let text = self.microcompact_metadata.map_or("null", RawValue::get);
+        let record: ClearedRecord<'_> = serde_json::from_str(text).unwrap_or_default();
+        record.compacted_tool_ids.into_iter().map(|it| it.0.into_owned()).collect()
+    }
+}
+
+/// What the type of progress is called that tells of a sub-agent.
+pub(super) const AGENT_PROGRESS: &str = "agent_progress";
+
+/// What the sum of a sub-agent's last request is called where a call gives it back.
+pub(super) const AGENT_TOTALS: &str = "\"totalTokens\"";
+
+/// How the names of hooks at the start of a session begin.
+const SESSION_START: &str = "SessionStart:";
+
+/// What was said.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct ClaudeMessage<'a> {
+    /// The reply's name; its lines share it.
+    #[serde(borrow)]
+    pub(super) id: Text<'a>,
+    /// The model; `<synthetic>` for text that no model wrote.
+    #[serde(borrow)]
+    pub(super) model: Text<'a>,
+    /// Its parts.
+    #[serde(borrow)]
+    pub(super) content: MessageContent<'a>,
+    /// What the provider billed.
+    pub(super) usage: Shaped<ClaudeUsage>,
+}
+
+/// What the provider billed.
+#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct ClaudeUsage {
+    /// Neither read nor written.
+    pub(super) input_tokens: Option<Count>,
+    /// Read from the cache.
+    pub(super) cache_read_input_tokens: Count,
+    /// Written to the cache, of any lifetime.
+    pub(super) cache_creation_input_tokens: Count,
+    /// Written by the model.
+    pub(super) output_tokens: Option<Count>,
+    /// What was written to the cache, by lifetime.
+    pub(super) cache_creation: Shaped<CreationRecord>,
+}
+
+/// What was written to the cache, by lifetime.
+#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct CreationRecord {
+    /// For an hour.
+    pub(super) ephemeral_1h_input_tokens: Option<Count>,
+}

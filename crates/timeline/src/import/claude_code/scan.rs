@@ -1,0 +1,281 @@
+//! A scan of a Claude Code session for the index: ids, times, bills and places, without what was said.
+
+use indexmap::IndexMap;
+use memchr::memmem::Finder;
+use serde_json::value::RawValue;
+
+use super::HARNESS;
+use super::record::{AGENT_PROGRESS, AGENT_TOTALS, ClaudeUsage};
+use crate::Usage;
+use crate::import::harness::{HarnessRules, Version};
+use crate::import::index::{Indexed, Kin};
+use crate::import::lay_out::RecordingModels;
+use crate::import::lines::LogLines;
+use crate::import::losses::Losses;
+use crate::import::places;
+use crate::import::times::milliseconds;
+use crate::import::usage::Shaped;
+use crate::import::values::Text;
+
+/// A record, as far as the index asks.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ScannedRecord<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    timestamp: Text<'a>,
+    #[serde(borrow)]
+    session_id: Text<'a>,
+    #[serde(borrow)]
+    agent_id: Text<'a>,
+    is_sidechain: Option<bool>,
+    #[serde(borrow)]
+    cwd: Text<'a>,
+    #[serde(borrow)]
+    version: Text<'a>,
+    #[serde(borrow)]
+    message: Option<ScannedMessage<'a>>,
+    /// Of a `progress` record.
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+    /// What a call gave back.
+    #[serde(borrow)]
+    tool_use_result: Option<&'a RawValue>,
+}
+
+/// What a call gave back of a sub-agent that has ended, as far as the index asks.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ScannedResult<'a> {
+    #[serde(borrow)]
+    agent_id: Text<'a>,
+    usage: Shaped<ClaudeUsage>,
+}
+
+/// What a `progress` record tells of a sub-agent, as far as the index asks.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ScannedProgress<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    agent_id: Text<'a>,
+    #[serde(borrow)]
+    message: Option<ScannedRecord<'a>>,
+}
+
+impl<'a> ScannedRecord<'a> {
+    /// Returns the record of a sub-agent's session that a `progress` record holds, as reading does.
+    fn of_agent(&self) -> Option<Self> {
+        let text = self.data.filter(|_| self.kind.0 == "progress")?.get();
+        if !text.contains(AGENT_PROGRESS) {
+            return None;
+        }
+        let ScannedProgress { kind, agent_id, message } = serde_json::from_str(text).ok()?;
+        let record = message.filter(|_| kind.0 == AGENT_PROGRESS)?;
+        Some(Self {
+            is_sidechain: Some(true),
+            agent_id,
+            session_id: self.session_id.clone(),
+            cwd: self.cwd.clone(),
+            version: self.version.clone(),
+            timestamp: if record.timestamp.0.is_empty() { self.timestamp.clone() } else { record.timestamp },
+            ..record
+        })
+    }
+}
+
+/// What was said, without the words.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+struct ScannedMessage<'a> {
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    model: Text<'a>,
+    usage: Shaped<ClaudeUsage>,
+}
+
+/// A lane of the session while it is scanned: the agent itself, or one of its sub-agents.
+#[derive(Default)]
+struct ScannedLane {
+    id: String,
+    cwd: String,
+    version: Version,
+    model: String,
+    models: RecordingModels,
+    /// The reply that is being read.
+    reply: String,
+    moments: Vec<[i64; 2]>,
+    usages: Vec<Usage>,
+    /// Whether `progress` records tell of it.
+    has_progress: bool,
+    /// When the user's side last said something.
+    said_ms: Option<i64>,
+}
+
+/// Scans a session; two objects on one line are two records.
+pub(super) fn scan(lines: &mut LogLines<'_>) -> Vec<Indexed> {
+    let mut lanes: IndexMap<String, ScannedLane> = IndexMap::new();
+    let find = Finders::new();
+    while let Some(line) = lines.next() {
+        let bytes = line.text.as_bytes();
+        if find.message.find(bytes).is_none() {
+            continue;
+        }
+        let front = find.result.find(bytes).map_or(line.text, |it| &line.text[..it]);
+        let may_end_agent = lanes.len() > 1 && find.totals.find(bytes).is_some();
+        if let Some(own) = lanes.get_mut("").filter(|it| it.is_placed() && !may_end_agent)
+            && let Some(at_ms) = find.told(front)
+        {
+            own.said_ms = own.said_ms.max(Some(at_ms));
+            continue;
+        }
+        let records = serde_json::Deserializer::from_str(line.text).into_iter::<ScannedRecord<'_>>();
+        for record in records.map_while(Result::ok) {
+            if may_end_agent {
+                end_agent(&mut lanes, &record);
+            }
+            let is_progress = record.data.is_some();
+            let record = record.of_agent().unwrap_or(record);
+            let agent = record.is_sidechain.unwrap_or(false).then(|| super::lane_name(&record.agent_id.0));
+            let lane = lanes.entry(agent.unwrap_or_default()).or_default();
+            lane.has_progress |= is_progress;
+            lane.take(&record);
+        }
+    }
+    indexed(lanes)
+}
+
+/// Takes the last request of a sub-agent, where progress tells of the others and not of this one, as reading does.
+fn end_agent(lanes: &mut IndexMap<String, ScannedLane>, record: &ScannedRecord<'_>) -> Option<()> {
+    let ScannedResult { agent_id, usage } = serde_json::from_str(record.tool_use_result?.get()).ok()?;
+    let lane = lanes.get_mut(&super::lane_name(&agent_id.0)).filter(|it| it.has_progress)?;
+    let billed = super::node::usage(0, usage, &mut Losses::default())?;
+    let parts = |it: &Usage| (it.prompt, it.cache_read, it.cache_write);
+    if lane.usages.iter().all(|it| parts(it) != parts(&billed)) {
+        let model = Text(lane.model.clone().into());
+        let message = ScannedMessage { model, usage, ..ScannedMessage::default() };
+        lane.answer(record, &message, milliseconds(&record.timestamp.0));
+    }
+    Some(())
+}
+
+/// What is looked for in lines before they are read: most of a log's bytes are results that stand in it twice, and tell the index
+/// nothing.
+struct Finders {
+    message: Finder<'static>,
+    /// What repeats the results of a message, behind all that the index asks for.
+    result: Finder<'static>,
+    /// What stands where a call gives back the totals of a sub-agent.
+    totals: Finder<'static>,
+}
+
+impl Finders {
+    fn new() -> Self {
+        Self {
+            message: Finder::new("\"message\""),
+            result: Finder::new(",\"toolUseResult\""),
+            totals: Finder::new(AGENT_TOTALS),
+        }
+    }
+
+    /// Returns when the user's side of the agent's own session said a record, if its front and its end say so plainly.
+    fn told(&self, record: &str) -> Option<i64> {
+        const TIMESTAMP: &str = "\"timestamp\":\"";
+        let front = &record[..self.message.find(record.as_bytes())?];
+        let is_plain = front.contains("\"isSidechain\":false") && front.contains("\"type\":\"user\"");
+        let end = record.get(record.len().saturating_sub(160)..).filter(|_| is_plain)?;
+        let at = &end[end.rfind(TIMESTAMP)? + TIMESTAMP.len()..];
+        milliseconds(at.split('"').next()?)
+    }
+}
+
+/// Names the lanes as reading the session does.
+fn indexed(mut lanes: IndexMap<String, ScannedLane>) -> Vec<Indexed> {
+    lanes.retain(|_, it| !it.usages.is_empty() || !it.moments.is_empty());
+    let is_alone = lanes.len() == 1;
+    lanes.into_iter().map(|(name, lane)| lane.indexed(name, is_alone)).collect()
+}
+
+impl ScannedLane {
+    /// Returns whether it is known whose it is.
+    fn is_placed(&self) -> bool {
+        !self.id.is_empty() && !self.cwd.is_empty()
+    }
+
+    /// Takes a record.
+    fn take(&mut self, record: &ScannedRecord<'_>) {
+        if self.id.is_empty() {
+            record.session_id.0.as_ref().clone_into(&mut self.id);
+        }
+        if self.cwd.is_empty() {
+            record.cwd.0.as_ref().clone_into(&mut self.cwd);
+        }
+        let Some(message) = &record.message else { return };
+        let at_ms = milliseconds(&record.timestamp.0);
+        match record.kind.0.as_ref() {
+            "user" => self.said_ms = self.said_ms.max(at_ms),
+            "assistant" if message.model.0 != "<synthetic>" => self.answer(record, message, at_ms),
+            _ => {}
+        }
+    }
+
+    /// Takes a line of a reply: later lines of it only end it.
+    fn answer(&mut self, record: &ScannedRecord<'_>, message: &ScannedMessage<'_>, at_ms: Option<i64>) {
+        let is_new = message.id.0.is_empty() || message.id.0 != self.reply;
+        if !is_new {
+            if let (Some(last), Some(at_ms)) = (self.moments.last_mut(), at_ms) {
+                last[1] = last[1].max(at_ms);
+            }
+            return;
+        }
+        message.id.0.as_ref().clone_into(&mut self.reply);
+        if self.moments.is_empty() {
+            self.version = Version::parse(&record.version.0);
+            message.model.0.as_ref().clone_into(&mut self.model);
+        }
+        let mut losses = Losses::default();
+        let usage = super::node::usage(0, message.usage, &mut losses);
+        self.models.count(&message.model.0, usage.map_or(0, |it| it.prompt));
+        self.usages.extend(usage);
+        if let Some(at_ms) = at_ms {
+            let asked_ms = self.said_ms.take().unwrap_or(at_ms).min(at_ms);
+            let not_before = self.moments.last().map_or(i64::MIN, |it| it[0]);
+            self.moments.push([asked_ms.max(not_before), at_ms.max(not_before)]);
+        }
+    }
+
+    fn indexed(self, name: String, is_alone: bool) -> Indexed {
+        let is_of_agent = !name.is_empty();
+        let id = if is_of_agent { format!("{}/{name}", self.id) } else { self.id.clone() };
+        let life_ms = self.life_ms();
+        let places::HomeFolders { user, project } = places::of(&self.cwd);
+        Indexed {
+            id: if self.id.is_empty() { String::new() } else { id },
+            session: if is_alone { String::new() } else { name },
+            has_texts: true,
+            parent: is_of_agent.then_some(self.id),
+            user,
+            project,
+            models: self.models.into_counted(),
+            moments: self.moments,
+            front_tokens: HarnessRules::front(HARNESS, self.version, &self.usages),
+            life_ms,
+            kin: Kin { harness: HARNESS, version: self.version, model: self.model, is_of_agent },
+        }
+    }
+
+    /// Returns how long entries are asked to live: as the first write says, else as is known of the version.
+    fn life_ms(&self) -> Option<i64> {
+        let first = self.usages.iter().find(|it| it.cache_write > 0);
+        let told = first
+            .and_then(|it| it.cache_write_long)
+            .map(|long| if long > 0 { HOUR_MS } else { HOUR_MS / 12 });
+        told.or_else(|| i64::try_from(HarnessRules::life_ms(HARNESS, self.version)?).ok())
+    }
+}
+
+/// The longer of the two lifetimes that a write can have; the shorter one is five minutes.
+const HOUR_MS: i64 = 3_600_000;

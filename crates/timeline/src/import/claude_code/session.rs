@@ -1,0 +1,273 @@
+//! The records of one branch, gathered into requests: lines of a reply joined, results brought to their calls.
+
+use indexmap::{IndexMap, IndexSet};
+
+use super::node::{ClaudeNode, ClaudeParts, SessionFacts};
+use crate::import::assemble::{Assembler, Reply};
+use crate::import::harness::Occasion;
+use crate::import::losses::Losses;
+use crate::import::transcript::{Named, Remover, Transcript};
+use crate::{Kind, Usage};
+
+/// Gathers the requests of a branch.
+pub(super) fn gather(nodes: &[ClaudeNode], path: &[usize], losses: &mut Losses) -> Transcript {
+    let mut on_path = vec![false; nodes.len()];
+    for index in path {
+        on_path[*index] = true;
+    }
+    let aside = billed_aside(nodes, path);
+    let replies = Replies::join(nodes, path, &on_path, losses);
+    let mut session = BranchWalk {
+        aside: replies.results_aside(nodes, &on_path, losses),
+        replies,
+        losses,
+        assembler: Assembler::default(),
+        late: Vec::new(),
+        is_asked: false,
+        n_cleared: 0,
+    };
+    for index in path {
+        session.visit(&nodes[*index]);
+    }
+    Transcript { aside, ..session.finish() }
+}
+
+/// Returns what the replies were billed of which no line is on the branch, once each.
+fn billed_aside(nodes: &[ClaudeNode], path: &[usize]) -> Vec<Usage> {
+    let of_reply = |node: &'_ ClaudeNode| match &node.said {
+        ClaudeParts::Reply { id, usage, .. } => Some((id.clone(), *usage)),
+        _ => None,
+    };
+    let on_path: IndexSet<String> = path.iter().filter_map(|it| Some(of_reply(&nodes[*it])?.0)).collect();
+    let mut bills: IndexMap<String, Usage> = IndexMap::new();
+    for (id, usage) in nodes.iter().filter_map(of_reply).filter(|it| !on_path.contains(&it.0)) {
+        let Some(usage) = usage else { continue };
+        let output = bills.get(&id).map_or(0, |it| it.output).max(usage.output);
+        bills.insert(id, Usage { output, ..usage });
+    }
+    bills.into_values().collect()
+}
+
+/// The tool whose calls expand a skill.
+const SKILL_TOOL: &str = "Skill";
+
+/// The replies of a branch and the calls in them.
+#[derive(Debug, Default)]
+struct Replies<'n> {
+    /// From all lines of each; a reply that has begun its request is gone.
+    by_id: IndexMap<&'n str, Option<Reply>>,
+    /// Per call: its reply.
+    calls: IndexMap<&'n str, usize>,
+    /// Calls that expand a skill.
+    skills: IndexSet<&'n str>,
+}
+
+impl<'n> Replies<'n> {
+    /// Joins the lines of each reply of the branch, those on side branches too.
+    fn join(nodes: &'n [ClaudeNode], path: &[usize], on_path: &[bool], losses: &mut Losses) -> Self {
+        let mut replies = Self::default();
+        for index in path {
+            if let ClaudeParts::Reply { id, .. } = &nodes[*index].said {
+                replies.by_id.insert(id.as_str(), Some(Reply::default()));
+            }
+        }
+        let mut names = IndexSet::new();
+        for (node, is_on_path) in nodes.iter().zip(on_path) {
+            let ClaudeParts::Reply { id, parts, model, usage } = &node.said else { continue };
+            let Some(reply_ix) = replies.by_id.get_index_of(id.as_str()) else {
+                losses.add(node.line, "reply lines on abandoned branches");
+                continue;
+            };
+            if !node.uuid.is_empty() && !names.insert(node.uuid.as_str()) {
+                losses.add(node.line, "repeated reply lines");
+                continue;
+            }
+            let Some(reply) = &mut replies.by_id[reply_ix] else { continue };
+            bill(reply, node, usage.as_ref(), losses);
+            reply.model.clone_from(model);
+            reply.version = node.version;
+            for named in parts {
+                if named.part.tool == SKILL_TOOL {
+                    replies.skills.insert(&named.call);
+                }
+                append(reply, reply_ix, named, *is_on_path, &mut replies.calls);
+            }
+        }
+        replies
+    }
+
+    /// Returns, by reply, the results that side branches hold for calls of this one: parallel calls leave them there.
+    fn results_aside(
+        &self,
+        nodes: &'n [ClaudeNode],
+        on_path: &[bool],
+        losses: &mut Losses,
+    ) -> IndexMap<usize, Vec<Late<'n>>> {
+        let mut answered: IndexSet<&str> = IndexSet::new();
+        for (node, _) in nodes.iter().zip(on_path).filter(|(_, is_on_path)| **is_on_path) {
+            answered.extend(results(node).map(|it| it.call.as_str()));
+        }
+        let mut aside: IndexMap<usize, Vec<Late<'n>>> = IndexMap::new();
+        for (node, _) in nodes.iter().zip(on_path).filter(|(_, is_on_path)| !**is_on_path) {
+            let ClaudeParts::User { parts, .. } = &node.said else { continue };
+            let mut n_left = parts.len();
+            for result in results(node) {
+                let Some(reply_ix) = self.calls.get(result.call.as_str()) else { continue };
+                if answered.insert(result.call.as_str()) {
+                    aside.entry(*reply_ix).or_default().push((node, result));
+                    n_left -= 1;
+                }
+            }
+            if n_left > 0 {
+                losses.add(node.line, "user records on abandoned branches");
+            }
+        }
+        aside
+    }
+}
+
+/// Takes what a line says was billed: lines repeat it, and only the output grows.
+fn bill(reply: &mut Reply, node: &ClaudeNode, usage: Option<&Usage>, losses: &mut Losses) {
+    reply.response_ms = reply.response_ms.or(node.at_ms);
+    reply.end_ms = reply.end_ms.max(node.at_ms);
+    let Some(usage) = usage else { return };
+    if reply.usage.is_some_and(|it| it.prompt != usage.prompt) {
+        losses.add(node.line, "reply lines whose usage contradicts an earlier line; the last one is used");
+    }
+    let output = reply.usage.map_or(0, |it| it.output).max(usage.output);
+    reply.usage = Some(Usage { output, ..*usage });
+}
+
+/// Appends a part of a line; what a side branch repeats is taken once.
+fn append<'n>(
+    reply: &mut Reply,
+    reply_ix: usize,
+    named: &'n Named,
+    is_on_path: bool,
+    calls: &mut IndexMap<&'n str, usize>,
+) {
+    let is_call = named.part.kind == Kind::ToolCall;
+    let is_known = if is_call {
+        calls.contains_key(named.call.as_str())
+    } else {
+        !is_on_path && reply.parts.iter().any(|it| it.part.digest == named.part.digest)
+    };
+    if is_known {
+        return;
+    }
+    reply.parts.push(named.clone());
+    if is_call && !named.call.is_empty() {
+        calls.insert(&named.call, reply_ix);
+    }
+}
+
+/// Returns the results in a record.
+fn results(node: &ClaudeNode) -> impl Iterator<Item = &Named> {
+    let parts = match &node.said {
+        ClaudeParts::User { parts, .. } => parts.as_slice(),
+        _ => &[],
+    };
+    parts.iter().filter(|it| it.part.kind == Kind::ToolResult)
+}
+
+/// A result that is on a side branch, and its record.
+type Late<'n> = (&'n ClaudeNode, &'n Named);
+
+/// The walk along the branch.
+struct BranchWalk<'s, 'n> {
+    replies: Replies<'n>,
+    /// Results that are on side branches, by reply.
+    aside: IndexMap<usize, Vec<Late<'n>>>,
+    losses: &'s mut Losses,
+    assembler: Assembler,
+    /// Of the last request, results on side branches that have not been brought to it yet.
+    late: Vec<Late<'n>>,
+    /// Whether the user asked for the compaction whose summary comes next.
+    is_asked: bool,
+    /// The number of results the harness cleared.
+    n_cleared: usize,
+}
+
+impl BranchWalk<'_, '_> {
+    fn visit(&mut self, node: &ClaudeNode) {
+        self.heed(&node.told);
+        match &node.said {
+            ClaudeParts::Nothing => {}
+            ClaudeParts::Reply { id, .. } => self.reply(id),
+            ClaudeParts::User { parts, is_meta, is_summary } => {
+                self.results_before(node.line);
+                if *is_summary {
+                    let is_asked = std::mem::take(&mut self.is_asked);
+                    let cause = if is_asked { Remover::Asked } else { Remover::Harness };
+                    self.assembler.compacted(usize::MAX, cause);
+                }
+                let is_typed = !*is_meta && results(node).next().is_none();
+                for named in parts {
+                    if named.part.kind == Kind::ToolResult {
+                        self.result(node, named);
+                    } else if *is_summary {
+                        self.assembler.stood_in(node.line, node.at_ms, named.part.clone());
+                    } else {
+                        self.assembler.said(node.line, node.at_ms, named.part.clone(), is_typed);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Applies what a record says about the session.
+    fn heed(&mut self, told: &SessionFacts) {
+        if self.assembler.is_empty() {
+            return;
+        }
+        match told {
+            SessionFacts::Nothing => {}
+            SessionFacts::Cleared => self.assembler.compacted(usize::MAX, Remover::Cleared),
+            SessionFacts::AskedToCompact => self.is_asked = true,
+            SessionFacts::Resumed => self.assembler.happened(Occasion::Restart),
+            SessionFacts::SkillCommand => self.assembler.happened(Occasion::Skill),
+            SessionFacts::Follows(call) if self.replies.skills.contains(call.as_str()) => {
+                self.assembler.happened(Occasion::Skill);
+            }
+            SessionFacts::Follows(_) => {}
+            SessionFacts::ClearedResults(calls) => {
+                self.results_before(usize::MAX);
+                self.n_cleared += self.assembler.cleared(calls);
+            }
+        }
+    }
+
+    /// Begins a request at the first line of its reply.
+    fn reply(&mut self, id: &str) {
+        let Some((reply_ix, _, reply)) = self.replies.by_id.get_full_mut(id) else { return };
+        let Some(reply) = reply.take() else { return };
+        self.results_before(usize::MAX);
+        self.late = self.aside.swap_remove(&reply_ix).unwrap_or_default();
+        self.assembler.replied(reply);
+    }
+
+    /// Brings results on side branches to the last request, in the order of the file.
+    fn results_before(&mut self, line: usize) {
+        let n_due = self.late.iter().take_while(|(node, _)| node.line < line).count();
+        for (node, named) in self.late.drain(..n_due).collect::<Vec<_>>() {
+            self.result(node, named);
+        }
+    }
+
+    fn result(&mut self, node: &ClaudeNode, named: &Named) {
+        self.assembler.answered(node.line, node.at_ms, &named.call, named.part.clone(), self.losses);
+    }
+
+    fn finish(mut self) -> Transcript {
+        self.results_before(usize::MAX);
+        let mut transcript = self.assembler.finish(self.losses);
+        if self.n_cleared > 0 {
+            transcript.assumptions.push(format!(
+                "Results that the harness cleared to make room: {}. No policy has them afterwards.",
+                self.n_cleared
+            ));
+        }
+        transcript.has_breakpoints = true;
+        transcript
+    }
+}

@@ -1,0 +1,262 @@
+//! Codex rollouts: JSON lines of response items, with a token count after every response.
+
+mod record;
+
+use self::record::{CodexRecord, CodexTokenInfo, CodexUsage};
+use super::assemble::{Assembler, HistorySummary, Reply};
+use super::format::{Checked, LogFormat};
+use super::harness::Version;
+use super::json;
+use super::lines::LogLines;
+use super::losses::Losses;
+use super::times;
+use super::transcript::{Named, Part, Transcript};
+use super::usage::{BillReader, Shaped};
+use crate::{Kind, Usage};
+
+pub(super) use self::record::{ItemRecord, item_call, item_output, item_reasoning};
+
+pub(super) const FORMAT: LogFormat = LogFormat {
+    name: "codex",
+    looks_like: "one JSON record per line, with `timestamp`, `type` and `payload`",
+    place: "~/.codex/sessions/YEAR/MONTH/DAY/rollout-*.jsonl",
+    reads: "messages, reasoning, tool calls and results, usage per response, compactions, the system prompt",
+    omits: "tool schemas; repeated token counts",
+    checked: Checked::Real("rollouts of EntityProcess/agentv"),
+    detect,
+    read,
+    scan: None,
+};
+
+/// Returns whether one of the first lines holds a record of a rollout.
+pub(super) fn detect(head: &str) -> bool {
+    head.lines().any(|line| json::first::<CodexRecord<'_>>(line).is_some_and(|it| is_record(&it)))
+}
+
+/// Returns whether a record is one of a rollout's.
+fn is_record(record: &CodexRecord<'_>) -> bool {
+    let is_kind = matches!(
+        record.kind.0.as_ref(),
+        "session_meta" | "response_item" | "event_msg" | "turn_context" | "compacted"
+    );
+    is_kind && record.payload.is_some()
+}
+
+/// Reads a rollout.
+pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+    let mut rollout = Rollout::default();
+    while let Some(line) = lines.next_new(losses) {
+        json::each(line.number, line.text, losses, |record: CodexRecord<'_>, losses| {
+            rollout.visit(line.number, record, losses);
+        });
+    }
+    vec![rollout.finish(losses)]
+}
+
+/// Which part of a response has been read.
+#[derive(Debug, Default)]
+struct OpenResponse {
+    parts: Vec<Named>,
+    results: Vec<(usize, Option<i64>, Named)>,
+    first_ms: Option<i64>,
+    last_ms: Option<i64>,
+}
+
+/// The walk along the records.
+#[derive(Debug, Default)]
+struct Rollout {
+    assembler: Assembler,
+    /// The working folder at the start.
+    folder: String,
+    /// The version of the agent, as far as the log names it.
+    version: Version,
+    open: OpenResponse,
+    /// The last sum of everything billed.
+    total: Option<Usage>,
+    /// The model that answers.
+    model: String,
+    /// The session's name, where it is a fork of another: the log repeats what its parent said before that.
+    fork: Option<String>,
+    /// Whether what is read stands in the parent's log, too.
+    is_replay: bool,
+    /// Whether the harness says next what a review found.
+    ends_review: bool,
+    /// How many parts are before everything.
+    n_stable: usize,
+}
+
+impl Rollout {
+    fn visit(&mut self, line: usize, record: CodexRecord<'_>, losses: &mut Losses) {
+        let at_ms = times::noted(&record.timestamp.0, line, losses);
+        let kind = record.kind.0;
+        let Some(payload) = record.payload else {
+            return losses.add(line, format!("records of type `{kind}` without a payload"));
+        };
+        let is_replay = self.fork.as_deref().and_then(|it| payload.is_turn_before(it));
+        self.is_replay = is_replay.unwrap_or(self.is_replay);
+        match (kind.as_ref(), payload.kind.0.as_ref()) {
+            ("response_item", _) if self.is_replay => self.replay(line, at_ms, &payload),
+            ("compacted", _) if self.is_replay => self.replay_compacted(line, at_ms, payload),
+            ("response_item", _) => self.item(line, at_ms, payload, losses),
+            ("event_msg", "token_count") => self.count(line, payload.info, losses),
+            ("compacted", _) => self.compact(line, at_ms, payload, losses),
+            ("session_meta", _) => {
+                if self.folder.is_empty() {
+                    payload.cwd.0.as_ref().clone_into(&mut self.folder);
+                }
+                self.version = self.version.max(Version::parse(&payload.cli_version.0));
+                if !payload.forked_from_id.0.is_empty() {
+                    self.fork.get_or_insert_with(|| payload.id.0.clone().into_owned());
+                }
+                self.instructions(&payload);
+            }
+            ("turn_context", _) => {
+                payload.model.0.as_ref().clone_into(&mut self.model);
+                self.ends_review = false;
+                losses.never(line, &kind);
+            }
+            (_, "") => losses.never(line, &kind),
+            ("event_msg", "exited_review_mode") => self.ends_review = true,
+            (_, inner) => losses.never(line, &format!("{kind}/{inner}")),
+        }
+    }
+
+    /// Takes the system prompt, which is before everything.
+    fn instructions(&mut self, payload: &ItemRecord<'_>) {
+        let text = payload.base_instructions.or(payload.instructions);
+        if let Some(text) = text.filter(|it| it.characters > 0 && self.assembler.n_parts() == 0) {
+            self.assembler.stable(Part::of(Kind::System, text));
+            self.n_stable = 1;
+        }
+    }
+
+    /// Takes an item that the log repeats of the session that it is a fork of: it stands in the prompts of this one, but was
+    /// billed there. No prompt holds the reasoning of earlier turns.
+    fn replay(&mut self, line: usize, at_ms: Option<i64>, item: &ItemRecord<'_>) {
+        if item.kind.0 != "reasoning" {
+            self.assembler.said(line, at_ms, item.to_history(), false);
+        }
+    }
+
+    /// Takes what that session's harness put in the place of what it had said until then.
+    fn replay_compacted(&mut self, line: usize, at_ms: Option<i64>, payload: ItemRecord<'_>) {
+        self.assembler.rewound(self.n_stable);
+        let history = payload.replacement_history.unwrap_or_default();
+        history.iter().for_each(|it| self.replay(line, at_ms, it));
+        if let Some(message) = payload.message.filter(|_| history.is_empty()) {
+            self.assembler.said(line, at_ms, Part::of(Kind::Summary, message), false);
+        }
+    }
+
+    /// Takes an item of the conversation.
+    fn item(&mut self, line: usize, at_ms: Option<i64>, item: ItemRecord<'_>, losses: &mut Losses) {
+        if item.kind.0 == "message" && item.role.0 != "assistant" {
+            self.close(None, losses);
+            // What the user does not type stands in messages of the harness, or in tags.
+            let is_typed = item.role.0 == "user";
+            let part = Part::of(Kind::User, item.content.to_content());
+            return self.assembler.said(line, at_ms, part, is_typed);
+        }
+        if item.kind.0 == "message" && std::mem::take(&mut self.ends_review) {
+            // What the harness says as the model of a review that it had made elsewhere: no request of this session.
+            self.close(None, losses);
+            return self.assembler.said(line, at_ms, item.to_history(), false);
+        }
+        if let Some(result) = item_output(&item) {
+            return self.open.results.push((line, at_ms, result));
+        }
+        let part = match item.kind.0.as_ref() {
+            "message" => Named::plain(Part::of(Kind::Assistant, item.content.to_content())),
+            "reasoning" => Named::plain(item_reasoning(&item)),
+            other => match item_call(&item) {
+                Some(call) => call,
+                None => {
+                    return losses.add(line, format!("items of the unknown type `{other}`"));
+                }
+            },
+        };
+        if !self.open.results.is_empty() {
+            self.close(None, losses);
+        }
+        self.open.first_ms = self.open.first_ms.or(at_ms);
+        self.open.last_ms = self.open.last_ms.max(at_ms);
+        self.open.parts.push(part);
+    }
+
+    /// Closes the response with what it was billed; a count that is twice, or without numbers, closes
+    /// nothing.
+    fn count(&mut self, line: usize, info: Shaped<CodexTokenInfo>, losses: &mut Losses) {
+        let info = BillReader::new(line, "payload.info", losses).record(info);
+        let bill = BillReader::of_session(line, "payload.info.total_token_usage", losses);
+        let total = CodexUsage::sum(info.total_token_usage, bill);
+        let bill = BillReader::new(line, "payload.info.last_token_usage", losses);
+        let last = CodexUsage::usage(info.last_token_usage, bill);
+        let (Some(total), Some(last)) = (total, last) else {
+            return losses.add(line, "token counts without numbers");
+        };
+        let before = self.total.replace(total);
+        if before == Some(total) {
+            return losses.add(line, "repeated token counts");
+        }
+        if self.is_replay {
+            return losses.add(
+                line,
+                "requests that the log repeats of the session that it is a fork of, which are that one's",
+            );
+        }
+        let known = before.map_or(0, |it| it.prompt).saturating_add(last.0.prompt);
+        if total.prompt > known && before.is_some() {
+            let missing = total.prompt - known;
+            losses.add(
+                line,
+                format!("requests before this count that are missing from the log ({missing} input tokens)"),
+            );
+        }
+        self.close(Some(last), losses);
+    }
+
+    /// Makes a request of the response that is open.
+    fn close(&mut self, usage: Option<(Usage, u64)>, losses: &mut Losses) {
+        if self.open.parts.is_empty() && self.open.results.is_empty() && usage.is_none() {
+            return;
+        }
+        let open = std::mem::take(&mut self.open);
+        let (usage, reasoning) = usage.unzip();
+        if !open.parts.is_empty() || usage.is_some() {
+            self.assembler.replied(Reply {
+                parts: open.parts,
+                model: self.model.clone(),
+                version: self.version,
+                response_ms: open.first_ms,
+                end_ms: open.last_ms,
+                usage: usage.filter(|it| it.prompt > 0),
+                reasoning: reasoning.unwrap_or(0),
+                ..Reply::default()
+            });
+        }
+        for (line, at_ms, result) in open.results {
+            self.assembler.answered(line, at_ms, &result.call, result.part, losses);
+        }
+    }
+
+    /// Takes what the harness put in place of the history.
+    fn compact(&mut self, line: usize, at_ms: Option<i64>, payload: ItemRecord<'_>, losses: &mut Losses) {
+        self.close(None, losses);
+        let history = payload.replacement_history.unwrap_or_default();
+        if history.is_empty() {
+            let message = payload.message.unwrap_or_default();
+            return self.assembler.replaced(line, at_ms, HistorySummary::of(message));
+        }
+        let parts = history.iter().map(ItemRecord::to_history);
+        self.assembler.replaced(line, at_ms, HistorySummary::new(parts.collect()));
+    }
+
+    fn finish(mut self, losses: &mut Losses) -> Transcript {
+        self.close(None, losses);
+        let mut transcript = self.assembler.finish(losses);
+        transcript.counts_output = true;
+        transcript.forgets_reasoning = true;
+        transcript.folder = self.folder;
+        transcript
+    }
+}

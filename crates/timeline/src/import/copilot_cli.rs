@@ -1,0 +1,444 @@
+//! Copilot CLI sessions: JSON lines of events with the texts of every message, and with the bills as totals of the session alone.
+
+mod record;
+
+use indexmap::{IndexMap, IndexSet};
+
+use self::record::{CompactionUsage, CopilotData, CopilotEvent, Metrics};
+use super::assemble::{Assembler, HistorySummary, Reply};
+use super::content::Content;
+use super::counting::apportion;
+use super::format::{Checked, LogFormat};
+use super::json;
+use super::lines::LogLines;
+use super::losses::Losses;
+use super::spread::{BillTotals, RequestPlace, spread};
+use super::times;
+use super::transcript::{Named, Part, Transcript};
+use super::usage::{BillReader, Shaped};
+use super::values::CallRecord;
+use crate::{Kind, Usage};
+use ctxsim_base::quantity::Tokens;
+use ctxsim_input::TtlClass;
+
+pub(super) const FORMAT: LogFormat = LogFormat {
+    name: "copilot-cli",
+    looks_like: "one JSON event per line, with a `type` such as `assistant.message`, and `data`",
+    place: "~/.copilot/session-state/SESSION/events.jsonl",
+    reads: "messages, tool calls and results, models, sub-agents, compactions with the bill of the summary; totals of usage per model, spread over the requests",
+    omits: "usage per request: input and cached tokens are totals of the session, so no request is scored",
+    checked: Checked::Structure("twelve published sessions, whose totals alone have cache figures"),
+    detect,
+    read,
+    scan: None,
+};
+
+/// Returns whether one of the first lines is an event of a session.
+pub(super) fn detect(head: &str) -> bool {
+    head.lines().any(|line| json::first::<CopilotEvent<'_>>(line).is_some_and(|it| is_event(&it)))
+}
+
+/// Returns whether a record is an event that every session has.
+fn is_event(record: &CopilotEvent<'_>) -> bool {
+    let is_kind = matches!(
+        record.kind.0.as_ref(),
+        "session.start" | "user.message" | "assistant.message" | "assistant.turn_start"
+    );
+    is_kind && record.data.is_some()
+}
+
+/// Reads a session, and one more for each sub-agent.
+pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+    let mut session = CopilotWalk::default();
+    while let Some(line) = lines.next_new(losses) {
+        json::each(line.number, line.text, losses, |record: CopilotEvent<'_>, losses| {
+            session.visit(line.number, record, losses);
+        });
+    }
+    session.finish(losses)
+}
+
+/// The requests of one agent.
+#[derive(Debug, Default)]
+struct CopilotLane {
+    assembler: Assembler,
+    /// How many requests there are.
+    n_requests: usize,
+    model: String,
+    agent: String,
+    /// When the next request began.
+    begins_ms: Option<i64>,
+}
+
+/// A request that no totals have yet.
+#[derive(Debug)]
+struct OpenRequest {
+    model: String,
+    asked: CopilotRequest,
+}
+
+/// A request: one of an agent, or one for a summary with its bill.
+#[derive(Clone, Copy, Debug)]
+enum CopilotRequest {
+    Agent(RequestPlace),
+    Summary(Usage),
+}
+
+impl OpenRequest {
+    fn place(&self) -> Option<RequestPlace> {
+        if let CopilotRequest::Agent(place) = self.asked { Some(place) } else { None }
+    }
+
+    fn bill(&self) -> Option<Usage> {
+        if let CopilotRequest::Summary(bill) = self.asked { Some(bill) } else { None }
+    }
+}
+
+/// The requests of a model between two totals.
+#[derive(Debug)]
+struct Leg {
+    totals: BillTotals,
+    places: Vec<RequestPlace>,
+}
+
+/// The totals of a model, and of how many requests they are.
+type ModelTotals = (String, BillTotals, u64);
+
+/// The walk along the events.
+#[derive(Debug, Default)]
+struct CopilotWalk {
+    id: String,
+    /// By agent; the session's own has no name.
+    lanes: IndexMap<String, CopilotLane>,
+    open: Vec<OpenRequest>,
+    /// By model, the last totals and how many requests they are of.
+    totals: IndexMap<String, (BillTotals, u64)>,
+    legs: Vec<Leg>,
+    messages: IndexSet<String>,
+    tools_tokens: Tokens,
+    ttl: Option<TtlClass>,
+    is_written: bool,
+    system: Option<u64>,
+}
+
+impl CopilotWalk {
+    fn lane(&mut self, agent: &str) -> (usize, &mut CopilotLane) {
+        let entry = self.lanes.entry(agent.to_owned());
+        let index = entry.index();
+        (index, entry.or_default())
+    }
+
+    fn visit(&mut self, line: usize, record: CopilotEvent<'_>, losses: &mut Losses) {
+        let at_ms = times::noted(&record.timestamp.0, line, losses);
+        let Some(data) = record.data else {
+            return losses.add(line, "records without data");
+        };
+        let agent = match record.agent_id.0.is_empty() {
+            true => data.parent_tool_call_id.0.as_ref().to_owned(),
+            false => record.agent_id.0.as_ref().to_owned(),
+        };
+        if self.lanes.is_empty() {
+            self.lane("");
+        }
+        match record.kind.0.as_ref() {
+            "session.start" | "session.resume" | "session.model_change" => self.chosen(&data),
+            "subagent.started" => self.started(&agent, &data),
+            "system.message" => self.system(line, &agent, data, losses),
+            "user.message" | "system.notification" => {
+                let is_typed = record.kind.0 == "user.message";
+                let said = data.transformed_content.or(data.content).unwrap_or_default();
+                self.lane(&agent).1.assembler.said(line, at_ms, Part::of(Kind::User, said), is_typed);
+            }
+            "assistant.turn_start" => self.lane(&agent).1.begins_ms = at_ms,
+            "assistant.message" => self.replied(line, at_ms, &agent, data, losses),
+            "tool.execution_complete" => self.answered(line, at_ms, &agent, data, losses),
+            "session.usage_checkpoint" => {
+                let states = data.model_cache_state.unwrap_or_default();
+                let lifetimes = states
+                    .iter()
+                    .filter_map(|it| it.cache_ttl_seconds.known())
+                    .filter(|seconds| *seconds > 0);
+                self.ttl = lifetimes.map(|it| TtlClass::of(it.saturating_mul(1_000))).next().or(self.ttl);
+            }
+            "session.compaction_start" => self.front(line, &data, losses),
+            "session.compaction_complete" => self.compacted(line, at_ms, &agent, data, losses),
+            "session.shutdown" => {
+                self.front(line, &data, losses);
+                self.shut_down(line, &data, losses);
+            }
+            other => losses.never(line, other),
+        }
+    }
+
+    /// Takes the model that answers from here on.
+    fn chosen(&mut self, data: &CopilotData<'_>) {
+        data.session_id.replace(&mut self.id);
+        let model = &mut self.lane("").1.model;
+        data.selected_model.replace(model);
+        data.new_model.replace(model);
+    }
+
+    fn started(&mut self, agent: &str, data: &CopilotData<'_>) {
+        let agent = if agent.is_empty() { data.tool_call_id.0.as_ref() } else { agent };
+        let (_, lane) = self.lane(agent);
+        data.model.0.as_ref().clone_into(&mut lane.model);
+        data.agent_name.0.as_ref().clone_into(&mut lane.agent);
+    }
+
+    /// Takes the system prompt, which is before everything; later ones ought to be the same.
+    fn system(&mut self, line: usize, agent: &str, data: CopilotData<'_>, losses: &mut Losses) {
+        let content = data.content.unwrap_or_default();
+        let digest = content.measured.digest;
+        let (_, lane) = self.lane(agent);
+        if lane.assembler.is_empty() && lane.assembler.n_parts() == 0 {
+            lane.assembler.stable(Part::of(Kind::System, content));
+            self.system = Some(digest);
+        } else if self.system != Some(digest) {
+            losses.add(line, "changes of the system prompt during a session; the first version is used");
+        }
+    }
+
+    fn replied(
+        &mut self,
+        line: usize,
+        at_ms: Option<i64>,
+        agent: &str,
+        data: CopilotData<'_>,
+        losses: &mut Losses,
+    ) {
+        if !data.message_id.0.is_empty() && !self.messages.insert(data.message_id.0.as_ref().to_owned()) {
+            return losses.add(line, "messages that are recorded again, which count once");
+        }
+        let (session, lane) = self.lane(agent);
+        data.model.replace(&mut lane.model);
+        let thought = Named::spoken(Kind::Reasoning, data.reasoning_text);
+        let mut parts: Vec<Named> =
+            thought.into_iter().chain(Named::spoken(Kind::Assistant, data.content)).collect();
+        parts.extend(data.tool_requests.into_iter().flatten().map(CallRecord::into_named));
+        if parts.is_empty() {
+            parts.push(Named::plain(Part::new(Kind::Assistant, 0, 0)));
+        }
+        let mut bill = BillReader::new(line, "data", losses);
+        if let Some(output) = data.output_tokens.map(|it| bill.count("outputTokens", it)) {
+            let weights: Vec<u64> = parts.iter().map(|it| it.part.characters).collect();
+            let shares = apportion(output, &weights);
+            parts.iter_mut().zip(shares).for_each(|(it, tokens)| it.part.tokens = Some(tokens));
+        }
+        let model = lane.model.clone();
+        let reply = Reply {
+            parts,
+            at_ms: lane.begins_ms.take(),
+            response_ms: at_ms,
+            end_ms: at_ms,
+            model: model.clone(),
+            ..Reply::default()
+        };
+        lane.assembler.replied(reply);
+        let place = (session, lane.n_requests);
+        lane.n_requests += 1;
+        self.open.push(OpenRequest { model, asked: CopilotRequest::Agent(place) });
+    }
+
+    fn answered(
+        &mut self,
+        line: usize,
+        at_ms: Option<i64>,
+        agent: &str,
+        data: CopilotData<'_>,
+        losses: &mut Losses,
+    ) {
+        let content = match (data.result, data.error) {
+            (Shaped::Object(result), _) => result.content.to_content(),
+            (_, Shaped::Object(error)) => error.message.to_content(),
+            _ => Content::default(),
+        };
+        let part = Part::of(Kind::ToolResult, content);
+        self.lane(agent).1.assembler.answered(line, at_ms, &data.tool_call_id.0, part, losses);
+    }
+
+    /// Takes what stands before every prompt and is in no text.
+    fn front(&mut self, line: usize, data: &CopilotData<'_>, losses: &mut Losses) {
+        let mut bill = BillReader::new(line, "data", losses);
+        let tools = data.tool_definitions_tokens.map_or(0, |it| bill.count("toolDefinitionsTokens", it));
+        self.tools_tokens = self.tools_tokens.max(tools);
+    }
+
+    /// Takes a compaction: the summary in the place of the history, and the bill of the request for it.
+    fn compacted(
+        &mut self,
+        line: usize,
+        at_ms: Option<i64>,
+        agent: &str,
+        data: CopilotData<'_>,
+        losses: &mut Losses,
+    ) {
+        let Some(summary) = data.summary_content else {
+            return losses.add(line, "compactions that did not succeed");
+        };
+        let (bill, model) = compaction_bill(line, data.compaction_tokens_used, losses).unzip();
+        let lane = self.lane(agent).1;
+        let model = model.filter(|it| !it.is_empty()).unwrap_or_else(|| lane.model.clone());
+        let mut part = Part::of(Kind::Summary, summary);
+        part.tokens = bill.map(|it| it.output);
+        lane.assembler.replaced(line, at_ms, HistorySummary { bill, ..HistorySummary::new(vec![part]) });
+        match bill {
+            Some(bill) => self.open.push(OpenRequest { model, asked: CopilotRequest::Summary(bill) }),
+            None => losses.add(
+                line,
+                "compactions without a bill, whose share of the totals counts as that of other requests",
+            ),
+        }
+    }
+
+    /// Takes totals: of each model, the requests since the last ones.
+    fn shut_down(&mut self, line: usize, data: &CopilotData<'_>, losses: &mut Losses) {
+        let metrics = data.model_metrics.iter().flatten();
+        let mut found: Vec<ModelTotals> = metrics
+            .filter_map(|(model, it)| totals(line, it, losses).map(|(totals, n)| (model.clone(), totals, n)))
+            .collect();
+        for (model, totals, n) in &mut found {
+            let (before, n_before) = self.totals.insert(model.clone(), (*totals, *n)).unwrap_or_default();
+            // A smaller figure says that the counters began anew.
+            if totals.is_beyond(before) {
+                (*totals, *n) = (totals.less(before), n.saturating_sub(n_before));
+            }
+        }
+        found.retain(|it| it.1.input > 0);
+        let open = std::mem::take(&mut self.open);
+        let (named, others): (Vec<OpenRequest>, Vec<OpenRequest>) =
+            open.into_iter().partition(|open| found.iter().any(|it| it.0 == open.model));
+        let mut of_none: Vec<&ModelTotals> =
+            found.iter().filter(|it| named.iter().all(|open| open.model != it.0)).collect();
+        let mut legs: Vec<(&ModelTotals, Vec<OpenRequest>)> =
+            found.iter().map(|it| (it, Vec::new())).collect();
+        // Older builds name the model only in the totals.
+        let taken = of_none.pop().filter(|_| of_none.is_empty() && !others.is_empty());
+        let n_unbilled =
+            if taken.is_some() { 0 } else { others.iter().filter(|it| it.place().is_some()).count() };
+        for open in named.into_iter().chain(others.into_iter().filter(|_| taken.is_some())) {
+            let model = if found.iter().any(|it| it.0 == open.model) {
+                open.model.clone()
+            } else {
+                taken.map_or_else(String::new, |it| it.0.clone())
+            };
+            if let Some(leg) = legs.iter_mut().find(|it| it.0.0 == model) {
+                leg.1.push(open);
+            }
+        }
+        for ((model, totals, n), open) in legs {
+            self.leg(line, model, (*totals, *n), &open, losses);
+        }
+        if n_unbilled > 0 {
+            losses.add(
+                line,
+                format!("totals without the models of {n_unbilled} requests, which stay without usage"),
+            );
+        }
+    }
+
+    /// Notes the totals of a model's requests; a compaction among them has its own bill.
+    fn leg(
+        &mut self,
+        line: usize,
+        model: &str,
+        (totals, n): (BillTotals, u64),
+        open: &[OpenRequest],
+        losses: &mut Losses,
+    ) {
+        let places: Vec<RequestPlace> = open.iter().filter_map(OpenRequest::place).collect();
+        if places.is_empty() {
+            return losses.add(line, format!("totals of `{model}`, of which the log shows no request"));
+        }
+        if totals.read.saturating_add(totals.written) > totals.input {
+            return losses.add(line, "totals that read and write more than their input; they are left out");
+        }
+        let has_compactions = n == open.len() as u64;
+        let of_compactions = open.iter().filter_map(OpenRequest::bill).filter(|_| has_compactions);
+        let totals = of_compactions.fold(totals, |sum, it| sum.less(of_bill(it)));
+        if n != open.len() as u64 && n != places.len() as u64 {
+            losses.add(line, format!("totals of {n} requests, of which the log shows {}", places.len()));
+        }
+        self.is_written |= totals.written > 0;
+        self.legs.push(Leg { totals, places });
+    }
+
+    fn finish(self, losses: &mut Losses) -> Vec<Transcript> {
+        let several = self.lanes.len() > 1;
+        let mut transcripts = Vec::new();
+        for (agent, lane) in self.lanes {
+            let label = if lane.agent.is_empty() { agent.clone() } else { format!("{}-{agent}", lane.agent) };
+            let mut transcript = lane.assembler.finish(losses);
+            if several {
+                transcript.name =
+                    if agent.is_empty() { self.id.clone() } else { format!("{}/{label}", self.id) };
+            }
+            transcript.of_agent = (!agent.is_empty()).then(|| [label, self.id.clone()]);
+            transcript.counts_output = true;
+            transcript.ttl = self.ttl;
+            transcripts.push(transcript);
+        }
+        for Leg { totals, places } in &self.legs {
+            spread(*totals, &mut transcripts, places, self.tools_tokens);
+            for (session, _) in places {
+                transcripts[*session].is_spread = true;
+            }
+        }
+        for transcript in transcripts.iter_mut().filter(|it| it.is_spread) {
+            transcript.has_breakpoints = self.is_written;
+            transcript.assumptions.push(
+                "The log has input and cached tokens as totals alone. They are spread over the requests by the sizes of their texts, so that the totals hold; outputs are as recorded."
+                    .to_owned(),
+            );
+        }
+        transcripts
+    }
+}
+
+/// Returns totals with the number of requests, if all numbers are known.
+fn totals(line: usize, metrics: &Metrics, losses: &mut Losses) -> Option<(BillTotals, u64)> {
+    let mut bill = BillReader::of_session(line, "data.modelMetrics", losses);
+    let record = bill.record(metrics.usage);
+    let totals = BillTotals {
+        input: bill.required("inputTokens", record.input_tokens),
+        read: bill.count("cacheReadTokens", record.cache_read_tokens),
+        written: bill.count("cacheWriteTokens", record.cache_write_tokens),
+        output: bill.count("outputTokens", record.output_tokens),
+    };
+    let n = bill.count("requests.count", metrics.requests.count);
+    bill.is_complete().then_some((totals, n))
+}
+
+/// Returns what the request for a summary was billed, and its model. The seller's own figures come first: the others leave out what was
+/// written.
+fn compaction_bill(
+    line: usize,
+    used: Shaped<CompactionUsage<'_>>,
+    losses: &mut Losses,
+) -> Option<(Usage, String)> {
+    let mut bill = BillReader::new(line, "data.compactionTokensUsed", losses);
+    let record = bill.record(used);
+    let prompt = bill.required("inputTokens", record.input_tokens);
+    let output = bill.count("outputTokens", record.output_tokens);
+    let mut cache_read = bill.count("cacheReadTokens", record.cache_read_tokens);
+    let mut cache_write = bill.count("cacheWriteTokens", record.cache_write_tokens);
+    for detail in record.copilot_usage.object().into_iter().flat_map(|it| it.token_details) {
+        match detail.token_type.0.as_ref() {
+            "cache_read" => cache_read = bill.count("copilotUsage.tokenDetails", detail.token_count),
+            "cache_write" => cache_write = bill.count("copilotUsage.tokenDetails", detail.token_count),
+            _ => {}
+        }
+    }
+    let unread = bill.less(prompt, "cacheReadTokens", cache_read);
+    let uncached = bill.less(unread, "cacheWriteTokens", cache_write);
+    let usage = Usage { prompt, cache_read, cache_write, cache_write_long: None, uncached, output };
+    bill.finish(usage).map(|it| (it, record.model.0.into_owned()))
+}
+
+fn of_bill(usage: Usage) -> BillTotals {
+    BillTotals {
+        input: usage.prompt,
+        read: usage.cache_read,
+        written: usage.cache_write,
+        output: usage.output,
+    }
+}

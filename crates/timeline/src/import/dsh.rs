@@ -1,0 +1,296 @@
+//! DeepSeek Harness sessions: JSON lines of events, with what was billed in the stream and again in the reply.
+
+mod record;
+
+use indexmap::IndexMap;
+
+use self::record::{DshData, DshRecord, DshTools, Header};
+use super::assemble::{Assembler, Reply};
+use super::format::{Checked, LogFormat};
+use super::json;
+use super::lines::LogLines;
+use super::losses::{Losses, OrderWatch};
+use super::transcript::{Named, Part, Remover, Transcript};
+use super::usage::{BillReader, Shaped, UsageTokens};
+use super::values::Count;
+use crate::{Kind, Usage};
+use ctxsim_base::quantity::{Tokens, or_unlimited};
+
+pub(super) const FORMAT: LogFormat = LogFormat {
+    name: "dsh",
+    looks_like: "one JSON event per line, with `type`, `seq` and `data`",
+    place: "~/.dsh/sessions/PROJECT/SESSION/session.jsonl; `.zstd` files are unpacked first",
+    reads: "messages, reasoning, tool calls and results, usage of each reply once, compactions, system prompt and tools where they are there",
+    omits: "what was streamed and billed again in the reply",
+    checked: Checked::Real("sessions of HarleyCoops/deepseek-Entire.io and test files of two others"),
+    detect,
+    read,
+    scan: None,
+};
+
+/// Returns whether one of the first lines is the header of a session, or an event of its own kinds.
+pub(super) fn detect(head: &str) -> bool {
+    head.lines().any(|line| json::first::<DshRecord<'_>>(line).is_some_and(|it| is_event(&it)))
+}
+
+fn is_event(record: &DshRecord<'_>) -> bool {
+    let kind = record.kind.0.as_ref();
+    kind == "session" && record.created_at.is_some()
+        || record.seq.is_some() && matches!(kind, "turn/start" | "step/start" | "assistant/message")
+}
+
+/// Reads a session.
+pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+    let mut session = DshWalk::default();
+    while let Some(line) = lines.next_new(losses) {
+        json::each(line.number, line.text, losses, |record: DshRecord<'_>, losses| {
+            session.visit(line.number, record, losses);
+        });
+    }
+    vec![session.finish(losses)]
+}
+
+/// What a stream was billed, until its reply comes.
+#[derive(Debug)]
+struct StreamedBill {
+    bill: Option<(Usage, Tokens)>,
+    at_ms: Option<i64>,
+}
+
+/// The walk along the events.
+#[derive(Debug, Default)]
+struct DshWalk {
+    assembler: Assembler,
+    order: OrderWatch,
+    id: String,
+    parent: String,
+    /// How many of the first events are the parent's.
+    n_seed: u64,
+    model: String,
+    begins_ms: Option<i64>,
+    first_ms: Option<i64>,
+    streamed: Option<StreamedBill>,
+    /// By event, the call that it makes; and where its parts begin.
+    calls: IndexMap<u64, String>,
+    begins: Vec<(u64, usize)>,
+    is_compacting: bool,
+    front: Option<u64>,
+}
+
+impl DshWalk {
+    fn visit(&mut self, line: usize, record: DshRecord<'_>, losses: &mut Losses) {
+        let at_ms = record.time.and_then(Count::milliseconds).filter(|it| *it > 0);
+        let seq = record.seq.and_then(Count::known);
+        self.order.next(line, record.seq.and_then(Count::milliseconds), losses);
+        self.begins.extend(seq.map(|it| (it, self.assembler.n_parts())));
+        let is_seed = seq.is_some_and(|it| it < self.n_seed);
+        let kind = record.kind.0.as_ref();
+        if kind == "session" {
+            record.id.0.as_ref().clone_into(&mut self.id);
+            record.parent_session.0.as_ref().clone_into(&mut self.parent);
+            self.n_seed = record.seed_length.and_then(Count::known).unwrap_or(0);
+            return;
+        }
+        let Some(data) = record.data else { return losses.add(line, "records without data") };
+        match kind {
+            "request/header" => self.header(line, data.header, losses),
+            "request/context" => data.model.0.as_ref().clone_into(&mut self.model),
+            "user/message" => self.said(line, at_ms, &data),
+            "step/start" | "turn/start" | "turn/end" => {
+                self.close();
+                (self.begins_ms, self.first_ms) = (at_ms, None);
+            }
+            "assistant/chunk" => self.chunk(line, at_ms, data, losses),
+            "assistant/message" => self.replied(line, at_ms, data, is_seed, losses),
+            "tool/call" => {
+                let call = data.call_id.0.into_owned();
+                self.calls.extend(seq.map(|it| (it, call)));
+            }
+            "tool/result" => {
+                let from = record.source_event_seqs.iter().flatten().find_map(|it| it.known());
+                let call = from.and_then(|it| self.calls.get(&it)).cloned().unwrap_or_default();
+                self.answered(line, at_ms, data, &call, losses);
+            }
+            "compaction/start" => self.is_compacting = true,
+            "compaction/end" => self.is_compacting = false,
+            "compaction/summary" => self.compacted(line, data, losses),
+            other => losses.never(line, other),
+        }
+    }
+
+    /// Takes the tools and the system prompt, which are before everything; later ones ought to be the same.
+    fn header(&mut self, line: usize, header: Shaped<Header<'_>>, losses: &mut Losses) {
+        let Shaped::Object(header) = header else { return losses.add(line, "headers without an object") };
+        if let Shaped::Object(config) = &header.config {
+            config.model.0.as_ref().clone_into(&mut self.model);
+        }
+        let tools = match header.tools {
+            DshTools::List(list) => list,
+            DshTools::Other(one) => vec![one],
+        };
+        let system = header.system.unwrap_or_default();
+        let front = tools.iter().fold(system.measured.digest, |sum, it| sum.rotate_left(5) ^ it.digest);
+        match self.front.replace(front) {
+            None => {
+                // The header of a first request comes after what was said before it.
+                tools.into_iter().for_each(|it| self.assembler.stable(Part::of(Kind::ToolSchema, it)));
+                if system.measured.characters > 0 {
+                    self.assembler.stable(Part::of(Kind::System, system));
+                }
+            }
+            Some(first) if first != front => {
+                losses.add(
+                    line,
+                    "changes of the system prompt or tools during a session; the first version is used",
+                );
+            }
+            Some(_) => {}
+        }
+    }
+
+    fn said(&mut self, line: usize, at_ms: Option<i64>, data: &DshData<'_>) {
+        let content = data.content.to_content();
+        if self.is_compacting {
+            return self.assembler.stood_in(line, at_ms, Part::of(Kind::Summary, content));
+        }
+        let is_typed = matches!(&data.source, Shaped::Object(it) if it.kind.0 == "user");
+        self.assembler.said(line, at_ms, Part::of(Kind::User, content), is_typed);
+    }
+
+    /// Notes what a stream was billed; its reply says it again.
+    fn chunk(&mut self, line: usize, at_ms: Option<i64>, data: DshData<'_>, losses: &mut Losses) {
+        self.first_ms = self.first_ms.or(at_ms);
+        if let Shaped::Object(chunk) = data.chunk
+            && chunk.kind.0 == "usage"
+        {
+            self.streamed =
+                Some(StreamedBill { bill: billed(line, "data.chunk.usage", chunk.usage, losses), at_ms });
+        }
+    }
+
+    /// Makes a request of a stream that ended without a reply.
+    fn close(&mut self) {
+        if let Some(StreamedBill { bill: Some(bill), at_ms }) = self.streamed.take() {
+            self.reply(Vec::new(), Some(bill), at_ms);
+        }
+    }
+
+    fn replied(
+        &mut self,
+        line: usize,
+        at_ms: Option<i64>,
+        data: DshData<'_>,
+        is_seed: bool,
+        losses: &mut Losses,
+    ) {
+        let message = data.message.object().unwrap_or_default();
+        if let Shaped::Object(source) = &message.source {
+            source.model.replace(&mut self.model);
+        }
+        let streamed = self.streamed.take().and_then(|it| it.bill);
+        let bill = match data.usage {
+            Shaped::Absent => streamed,
+            usage => billed(line, "data.usage", usage, losses),
+        };
+        let mut parts = Vec::new();
+        for piece in message.content.unwrap_or_default() {
+            let text = piece.text.unwrap_or_default();
+            match piece.kind.0.as_ref() {
+                "text" => parts.push(Named::plain(Part::of(Kind::Assistant, text))),
+                "reasoning" => parts.push(Named::plain(Part::of(Kind::Reasoning, text))),
+                "tool-call" => {
+                    parts.push(Named::call(&piece.id.0, &piece.name.0, piece.arguments.unwrap_or_default()));
+                }
+                other => losses.add(line, format!("blocks of the unknown type `{other}` in replies")),
+            }
+        }
+        if is_seed {
+            losses.add(line, "replies taken over from the parent session, which are its requests");
+            for named in parts {
+                self.assembler.said(line, at_ms, named.part.with_kind(Kind::Assistant), false);
+            }
+            return;
+        }
+        self.reply(parts, bill, at_ms);
+    }
+
+    fn reply(&mut self, parts: Vec<Named>, bill: Option<(Usage, Tokens)>, at_ms: Option<i64>) {
+        let (usage, reasoning) = bill.unzip();
+        self.assembler.replied(Reply {
+            parts,
+            at_ms: self.begins_ms.take(),
+            response_ms: self.first_ms.take().or(at_ms),
+            end_ms: at_ms,
+            model: self.model.clone(),
+            usage,
+            reasoning: reasoning.unwrap_or(0),
+            ..Reply::default()
+        });
+    }
+
+    fn answered(
+        &mut self,
+        line: usize,
+        at_ms: Option<i64>,
+        data: DshData<'_>,
+        call: &str,
+        losses: &mut Losses,
+    ) {
+        let message = data.message.object().unwrap_or_default();
+        let named = match &message.source {
+            Shaped::Object(source) if !source.call_id.0.is_empty() => source.call_id.0.as_ref(),
+            _ => call,
+        };
+        let mut is_first = true;
+        for piece in message.content.unwrap_or_default() {
+            let own = if piece.tool_call_id.0.is_empty() { named } else { piece.tool_call_id.0.as_ref() };
+            let content = piece.content.to_content();
+            let content =
+                if content.measured.characters > 0 { content } else { piece.text.unwrap_or_default() };
+            self.assembler.answered(line, at_ms, own, Part::of(Kind::ToolResult, content), losses);
+            is_first = false;
+        }
+        if is_first {
+            self.assembler.answered(line, at_ms, named, Part::new(Kind::ToolResult, 0, 0), losses);
+        }
+    }
+
+    /// Takes a compaction: which events go, and the bill of the summary.
+    fn compacted(&mut self, line: usize, data: DshData<'_>, losses: &mut Losses) {
+        self.close();
+        let end = data.shadowed_range.object().and_then(|it| it.end?.known());
+        let stays = end.and_then(|end| self.begins.iter().find(|it| it.0 > end)).map(|found| found.1);
+        self.assembler.compacted(or_unlimited(stays), Remover::Harness);
+        if let Some((bill, _)) = billed(line, "data.usage", data.usage, losses) {
+            self.assembler.summarised(line, bill);
+        }
+    }
+
+    fn finish(mut self, losses: &mut Losses) -> Transcript {
+        self.close();
+        let mut transcript = self.assembler.finish(losses);
+        transcript.counts_output = true;
+        transcript.has_breakpoints = transcript.has_writes();
+        if !self.parent.is_empty() {
+            transcript.of_agent = Some([self.id, self.parent]);
+        }
+        transcript
+    }
+}
+
+/// Returns what was billed, with how much of the output was reasoning, or nothing if nothing was.
+fn billed(
+    line: usize,
+    within: &'static str,
+    usage: Shaped<UsageTokens>,
+    losses: &mut Losses,
+) -> Option<(Usage, Tokens)> {
+    let mut bill = BillReader::new(line, within, losses);
+    let record = bill.record(usage);
+    let uncached = bill.required("inputTokens", record.input_tokens);
+    let cache_read = bill.count("cacheReadTokens", record.cache_read_tokens);
+    let cache_write = bill.count("cacheWriteTokens", record.cache_write_tokens);
+    let output = bill.count("outputTokens", record.output_tokens);
+    let reasoning = bill.count("reasoningTokens", record.reasoning_tokens).min(output);
+    bill.apart(uncached, cache_read, cache_write, output).map(|it| (it, reasoning))
+}

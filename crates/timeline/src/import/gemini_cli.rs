@@ -1,0 +1,266 @@
+//! Gemini CLI's chats: one JSON document per session, or JSON lines in which messages are written again and taken back.
+
+mod record;
+
+use indexmap::IndexMap;
+
+use self::record::{GeminiRecord, GeminiTokens};
+use super::assemble::{Assembler, Reply};
+use super::document::{self, FrontOutline};
+use super::format::{Checked, LogFormat};
+use super::json;
+use super::lines::LogLines;
+use super::losses::Losses;
+use super::times::{self, milliseconds};
+use super::transcript::{Named, Part, Transcript, named_apart};
+use super::usage::{BillReader, Billed, Shaped};
+use crate::Kind;
+
+pub(super) use self::record::{GeminiContent, Spoken};
+
+pub(super) const FORMAT: LogFormat = LogFormat {
+    name: "gemini-cli",
+    looks_like: "one JSON document with `sessionId` and `messages` of type `user` and `gemini`, or one such message per line",
+    place: "`~/.gemini/tmp/PROJECT/chats/session-*.json` or `.jsonl`",
+    reads: "messages, thoughts, tool calls and results, usage per request, messages that the user took back",
+    omits: "the system prompt and the tool schemas; compressions, of which the file has no record: a prompt that shrinks shows them",
+    checked: Checked::Real(
+        "six chats with gemini-2.5-flash, gemini-3-flash-preview and gemini-3.1-pro-preview (savekirk/session-bridge, entireio/cli, \
+        Mai0313/VibeCodingTracker)",
+    ),
+    detect,
+    read,
+    scan: None,
+};
+
+/// Returns whether the front is that of a chat.
+fn detect(head: &str) -> bool {
+    let has = |word: &str| head.contains(word);
+    if has("\"gemini\"") && head.lines().filter_map(json::first::<GeminiRecord<'_>>).any(|it| is_reply(&it)) {
+        return true;
+    }
+    if !has("\"startTime\"") && !has("\"gemini\"") {
+        return false;
+    }
+    let outline = FrontOutline::of(head);
+    let is_chat = outline.has("sessionId") || has("\"gemini\"") && outline.has("messages[].timestamp");
+    let is_message = outline.has("messages[].type") && outline.has("messages[].content");
+    let is_first_line = outline.has("sessionId") && outline.has("startTime") && outline.has("kind");
+    (is_chat && is_message || is_first_line) && !outline.has("uuid")
+}
+
+fn is_reply(record: &GeminiRecord<'_>) -> bool {
+    record.role.0 == "gemini" && !record.id.0.is_empty()
+}
+
+/// Reads all chats of a recording.
+fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+    let mut chats = vec![Chat::default()];
+    if FrontOutline::of(lines.head()).has("messages[].type") {
+        document::each(lines, &["messages"], losses, |piece, losses| {
+            let Some(chat) = chats.last_mut() else { return };
+            match (piece.path, piece.text) {
+                ("", None) => chats.push(Chat::default()),
+                ("messages[]", Some(text)) => {
+                    if let Some(record) = json::record(piece.line, text, losses) {
+                        chat.message(piece.line, record, losses);
+                    }
+                }
+                ("sessionId", Some(text)) => text.trim_matches('"').clone_into(&mut chat.id),
+                ("kind", Some(text)) => chat.is_agent = text == "\"subagent\"",
+                _ => {}
+            }
+        });
+    } else {
+        while let Some(line) = lines.next_new(losses) {
+            json::each(line.number, line.text, losses, |record: GeminiRecord<'_>, losses| {
+                take(&mut chats, line.number, record, losses);
+            });
+        }
+    }
+    chats.retain(|it| !it.messages.is_empty());
+    named_apart(chats.into_iter().map(|it| (it.id.clone(), it.finish(losses))).collect())
+}
+
+/// Takes a line: a message, a change, or the beginning of another chat.
+fn take(chats: &mut Vec<Chat>, line: usize, record: GeminiRecord<'_>, losses: &mut Losses) {
+    if chats.last().is_some_and(|it| !it.id.is_empty() && it.id != record.session_id.0)
+        && !record.session_id.0.is_empty()
+        && record.role.0.is_empty()
+    {
+        chats.push(Chat::default());
+    }
+    let Some(chat) = chats.last_mut() else { return };
+    if let Some(to) = record.rewind_to {
+        return chat.acts.push(GeminiStep::Rewind(to.0.into_owned()));
+    }
+    if let Some(set) = record.set {
+        // Messages that are replaced as a whole are those of a history that the user changed.
+        let changed = json::first::<GeminiRecord<'_>>(set.get()).unwrap_or_default();
+        if !changed.session_id.0.is_empty() {
+            changed.session_id.0.as_ref().clone_into(&mut chat.id);
+        }
+        return;
+    }
+    if record.role.0.is_empty() {
+        chat.is_agent = record.kind.0 == "subagent";
+        if !record.session_id.0.is_empty() && !record.start_time.0.is_empty() {
+            chat.id = record.session_id.0.into_owned();
+        } else {
+            losses.add(line, "records that are neither messages nor changes");
+        }
+        return;
+    }
+    chat.message(line, record, losses);
+}
+
+#[derive(Debug, Default)]
+struct Chat {
+    id: String,
+    is_agent: bool,
+    acts: Vec<GeminiStep>,
+    /// By id, or by its number where it has none; the last record of an id counts.
+    messages: IndexMap<String, GeminiMessage>,
+}
+
+/// What happened, in order.
+#[derive(Debug)]
+enum GeminiStep {
+    /// A message came, by its id.
+    Message(String),
+    /// The user went back to before a message.
+    Rewind(String),
+}
+
+#[derive(Debug)]
+struct GeminiMessage {
+    line: usize,
+    at_ms: Option<i64>,
+    said: GeminiParts,
+}
+
+/// What a message adds to the prompts.
+#[derive(Debug)]
+enum GeminiParts {
+    /// Something on the user's side.
+    User(Vec<Spoken>),
+    /// What the model answered, and what its calls gave back.
+    Reply(Box<GeminiAnswer>),
+}
+
+/// What the model answered.
+#[derive(Debug, Default)]
+struct GeminiAnswer {
+    reply: Reply,
+    results: Vec<(Option<i64>, Named)>,
+    /// Whether there are numbers, even if all are zero.
+    has_numbers: bool,
+}
+
+impl Chat {
+    fn message(&mut self, line: usize, record: GeminiRecord<'_>, losses: &mut Losses) {
+        let at_ms = times::noted(&record.timestamp.0, line, losses);
+        let id = record.id.0.as_ref().to_owned();
+        let said = match record.role.0.as_ref() {
+            "user" => GeminiParts::User(record.content.0.into_iter().filter_map(|it| it.spoken()).collect()),
+            "gemini" => GeminiParts::Reply(Box::new(answer(line, record, losses))),
+            other => {
+                return losses
+                    .add(line, format!("messages of type `{other}`, which is never part of a prompt"));
+            }
+        };
+        let key = if id.is_empty() { format!("#{}", self.messages.len()) } else { id };
+        if self.messages.insert(key.clone(), GeminiMessage { line, at_ms, said }).is_none() {
+            self.acts.push(GeminiStep::Message(key));
+        }
+    }
+
+    fn finish(mut self, losses: &mut Losses) -> Transcript {
+        let mut assembler = Assembler::default();
+        let mut begins: IndexMap<String, usize> = IndexMap::new();
+        for act in std::mem::take(&mut self.acts) {
+            match act {
+                GeminiStep::Rewind(to) => match begins.get(&to) {
+                    Some(first) => assembler.rewound(*first),
+                    None => losses.add(0, "messages taken back that are not in the file"),
+                },
+                GeminiStep::Message(id) => {
+                    let first = assembler.n_parts();
+                    if let Some(message) = self.messages.swap_remove(&id) {
+                        say(message, &mut assembler, losses);
+                    }
+                    begins.insert(id, first);
+                }
+            }
+        }
+        let mut transcript = assembler.finish(losses);
+        transcript.counts_output = transcript.is_billed();
+        transcript.drops_reasoning = true;
+        if self.is_agent {
+            transcript.assumptions.push(
+                "The session is a sub-agent's; the file does not name the one that started it.".to_owned(),
+            );
+        }
+        transcript
+    }
+}
+
+/// Takes a message into the prompts.
+fn say(message: GeminiMessage, assembler: &mut Assembler, losses: &mut Losses) {
+    let GeminiMessage { line, at_ms, said } = message;
+    match said {
+        GeminiParts::User(parts) => {
+            for part in parts {
+                part.hear(line, at_ms, true, assembler, losses);
+            }
+        }
+        GeminiParts::Reply(answer) => {
+            let GeminiAnswer { reply, results, has_numbers } = *answer;
+            let is_cancelled = reply.usage.is_none() && has_numbers && results.is_empty();
+            if is_cancelled {
+                losses.add(line, "replies without usage that were cancelled; what they say counts as context, not as a request");
+                let spoken = reply.parts.into_iter().map(|it| it.part);
+                for part in spoken.filter(|it| it.kind != Kind::Reasoning) {
+                    assembler.said(line, at_ms, part.with_kind(Kind::Assistant), false);
+                }
+                return;
+            }
+            assembler.replied(Reply { response_ms: at_ms, end_ms: at_ms, ..reply });
+            for (at_ms, named) in results {
+                assembler.answered(line, at_ms, &named.call, named.part, losses);
+            }
+        }
+    }
+}
+
+/// Reads what the model answered.
+fn answer(line: usize, record: GeminiRecord<'_>, losses: &mut Losses) -> GeminiAnswer {
+    let Billed { usage, reasoning, is_there } =
+        GeminiTokens::billed(record.tokens, BillReader::new(line, "tokens", losses));
+    let mut parts = Vec::new();
+    if let Some(thought) = record.thoughts.filter(|_| reasoning > 0) {
+        parts.push(Named::plain(Part::of(Kind::Reasoning, thought)));
+    }
+    let mut results = Vec::new();
+    for spoken in record.content.0.into_iter().filter_map(|it| it.spoken()) {
+        match spoken {
+            Spoken::Said(content) if content.measured.characters == 0 => {}
+            Spoken::Result(named) => results.push((None, named)),
+            other => parts.extend(other.reply()),
+        }
+    }
+    for (nth, call) in record.tool_calls.into_iter().flatten().enumerate() {
+        let Shaped::Object(call) = call else { continue };
+        let id = if call.id.0.is_empty() { format!("{}/{nth}", record.id.0) } else { call.id.0.into_owned() };
+        parts.push(Named::call(&id, &call.name.0, call.args.unwrap_or_default().0));
+        let mut part = Part::of(Kind::ToolResult, call.result.into_content());
+        call.name.0.as_ref().clone_into(&mut part.tool);
+        results.push((milliseconds(&call.timestamp.0), Named { call: id, part }));
+    }
+    let model = record.model.0.into_owned();
+    GeminiAnswer {
+        reply: Reply { parts, model, usage, reasoning, ..Reply::default() },
+        results,
+        has_numbers: is_there,
+    }
+}

@@ -1,0 +1,339 @@
+//! Known cache behaviour of harnesses, by version: the rules of `assumptions/harnesses.toml`.
+
+mod conduct;
+mod window;
+
+use std::cmp::Reverse;
+use std::fmt;
+use std::sync::OnceLock;
+
+use indexmap::IndexMap;
+use serde::Deserialize;
+
+use crate::odds::Odds;
+use crate::shared::Chance;
+use crate::{Documented, Usage};
+use ctxsim_base::quantity::{Decimal, Tokens};
+use ctxsim_input::TtlClass;
+use ctxsim_input::text::decode::{Format, decode};
+use ctxsim_input::text::duration::Duration;
+
+pub(super) use conduct::{Conduct, Leads};
+use window::HarnessWindow;
+
+/// The rules, with their sources.
+const TEXT: &str = ctxsim_assumptions::HARNESSES;
+
+/// A version of a harness; numbers that it does not have are 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Version([u32; 3]);
+
+impl Version {
+    /// Reads `2.1.37`; nothing after the third number counts.
+    pub(super) fn parse(text: &str) -> Self {
+        let mut version = Self::default();
+        for (number, digits) in version.0.iter_mut().zip(text.split('.')) {
+            let n_digits = digits.bytes().take_while(u8::is_ascii_digit).count();
+            *number = digits[..n_digits].parse().unwrap_or(0);
+        }
+        version
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [major, minor, patch] = self.0;
+        write!(f, "{major}.{minor}.{patch}")
+    }
+}
+
+/// A log event between two requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Occasion {
+    /// A skill was expanded.
+    Skill,
+    /// The session was left and taken up again.
+    Restart,
+}
+
+/// The rules of a harness.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct HarnessRules {
+    /// The newest version that they describe.
+    documented: Option<Described>,
+    #[serde(default)]
+    windows: Vec<HarnessWindow>,
+    lifetimes: Vec<Lifetime>,
+    leads: Vec<Lead>,
+    rewrites: Vec<HarnessRewrite>,
+    front: Option<SharedFronts>,
+    odds: Option<DeclaredOdds>,
+}
+
+/// What is known of tools and system prompt as other sessions share them.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SharedFronts {
+    /// How probable it is that the first request reads them though no session is known that sent them within their lifetime.
+    unknown: Probability,
+    /// A request that reads less than this share of what the one before cached shows their size.
+    fall_share: Decimal,
+}
+
+/// What no log of a format tells of a bill; what is missing is not known.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DeclaredOdds {
+    /// A request that reads less than this share of what was to be read has fallen.
+    fallen_below: Decimal,
+    /// The share that is read then; where nothing is said, tools and system prompt.
+    kept: Option<Decimal>,
+    /// That the first request of a turn falls.
+    turn: Option<Probability>,
+    /// That another request of a turn does.
+    within: Option<Probability>,
+    /// That a side request came where one is expected.
+    side_expected: Option<Probability>,
+    /// That one came where none is expected.
+    side_unexpected: Option<Probability>,
+}
+
+/// The newest version of a harness that is described.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Described {
+    /// The harness, in words.
+    harness: String,
+    to: String,
+}
+
+/// A probability and its interval.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Probability {
+    value: f64,
+    low: f64,
+    high: f64,
+}
+
+impl From<Probability> for Chance {
+    fn from(Probability { value, low, high }: Probability) -> Self {
+        Self { value, interval: [low, high] }
+    }
+}
+
+/// The versions that a rule is about, the first and the last one included.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct VersionRange {
+    from: Option<String>,
+    to: Option<String>,
+}
+
+impl VersionRange {
+    fn include(&self, version: Version) -> bool {
+        let bound = |text: &Option<String>| text.as_deref().map(Version::parse);
+        bound(&self.from).is_none_or(|it| it <= version) && bound(&self.to).is_none_or(|last| version <= last)
+    }
+}
+
+/// How long entries are asked to live.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Lifetime {
+    #[serde(default)]
+    versions: VersionRange,
+    ttl: Duration,
+    seen: Cases,
+}
+
+/// What share of the hidden part of the first prompt is tools and system prompt.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Lead {
+    #[serde(default)]
+    versions: VersionRange,
+    share: Decimal,
+    /// No more than so many tokens.
+    tokens_max: Tokens,
+    seen: Cases,
+}
+
+/// What makes a harness rewrite the messages from the first on.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HarnessRewrite {
+    #[serde(default)]
+    versions: VersionRange,
+    on: Trigger,
+    /// Of a call: the tools that count.
+    #[serde(default)]
+    tools: Vec<String>,
+    /// Whether only the first rewrite of a turn is one.
+    #[serde(default)]
+    once_a_turn: bool,
+    /// In how many later cases the messages were rewritten then, where that was counted.
+    comes: Option<Cases>,
+    seen: Cases,
+}
+
+/// Before which request the messages are written again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Trigger {
+    /// The first after history was taken out.
+    Reset,
+    /// The one that first has an expanded skill.
+    Skill,
+    /// The first of the turn after one with a skill.
+    TurnAfterSkill,
+    /// The first of the turn after one that called a certain tool.
+    TurnAfterCall,
+    /// The first after the session was resumed.
+    Restart,
+}
+
+/// In how many cases a rule held, and of how many.
+#[derive(Clone, Copy, Debug, Deserialize)]
+struct Cases(u32, u32);
+
+impl Cases {
+    /// Returns how probable the counts make it, with Wilson's interval (95%): nothing where fewer than five cases went one way.
+    fn chance(self) -> Option<Chance> {
+        const FEWEST: u32 = 5;
+        const Z: f64 = 1.96;
+        let Self(held, of) = self;
+        if held < FEWEST || of.saturating_sub(held) < FEWEST {
+            return None;
+        }
+        let (n, value) = (f64::from(of), f64::from(held) / f64::from(of));
+        let (middle, wide) =
+            (value + Z * Z / (2.0 * n), Z * (value * (1.0 - value) / n + (Z / (2.0 * n)).powi(2)).sqrt());
+        let interval = [middle - wide, middle + wide].map(|it| it / (1.0 + Z * Z / n));
+        Some(Chance { value, interval })
+    }
+}
+
+impl fmt::Display for Cases {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "seen in {} of {} cases", self.0, self.1)
+    }
+}
+
+impl HarnessRules {
+    /// Returns what is known of a harness, if anything is.
+    fn of(harness: &str) -> Option<&'static Self> {
+        static RULES: OnceLock<IndexMap<String, HarnessRules>> = OnceLock::new();
+        RULES.get_or_init(|| decode(TEXT, Format::Toml).unwrap_or_default()).get(harness)
+    }
+
+    /// Returns the newest version of a harness that the rules describe, if a version is newer.
+    pub(super) fn newer_than(harness: &str, version: Version) -> Option<Documented> {
+        let Described { harness, to } = Self::of(harness)?.documented.as_ref()?;
+        (Version::parse(to) < version).then_some(Documented { harness, to })
+    }
+
+    /// Returns how probable it is that a session nobody recorded had left a harness's tools and system prompt.
+    pub(super) fn chance(harness: &str) -> Option<Chance> {
+        Some(Self::of(harness)?.front.as_ref()?.unknown.into())
+    }
+
+    /// Returns what no log of a format tells, apart from rewrites.
+    fn odds(format: &str) -> Option<Odds> {
+        let declared = Self::of(format)?.odds.as_ref()?;
+        let chance = |it: Option<Probability>| it.map(Chance::from);
+        Some(Odds {
+            fallen_below: declared.fallen_below,
+            kept: declared.kept,
+            turn: chance(declared.turn),
+            within: chance(declared.within),
+            side_expected: chance(declared.side_expected),
+            side_unexpected: chance(declared.side_unexpected),
+            rewrites: Vec::new(),
+        })
+    }
+
+    /// Returns what the billed requests of a session show of the size of a harness's tools and system prompt: what the first one read,
+    /// else what most of those read that fell behind what the one before had cached.
+    pub(super) fn front(harness: &str, version: Version, usages: &[Usage]) -> Option<Tokens> {
+        let rules = Self::of(harness)?;
+        let fall = rules.front.as_ref()?.fall_share;
+        let tokens_max = rules.leads.iter().find(|it| it.versions.include(version))?.tokens_max;
+        let is_front = |it: &Tokens| (1..=tokens_max).contains(it);
+        let first = usages.first().map(|it| it.cache_read).filter(|read| is_front(read));
+        let fell = usages.windows(2).filter_map(|it| {
+            let cached = it[0].cache_read.saturating_add(it[0].cache_write);
+            Some(it[1].cache_read).filter(|read| *read < fall.of(cached) && is_front(read))
+        });
+        first.or_else(|| {
+            let mut counts: IndexMap<Tokens, usize> = IndexMap::new();
+            fell.for_each(|it| *counts.entry(it).or_default() += 1);
+            counts.into_iter().max_by_key(|it| (it.1, Reverse(it.0))).map(|count| count.0)
+        })
+    }
+
+    /// Returns how long a version of a harness asks entries to live, in milliseconds.
+    pub(super) fn life_ms(harness: &str, version: Version) -> Option<u64> {
+        let rules = Self::of(harness)?;
+        rules.lifetimes.iter().find(|it| it.versions.include(version)).map(|found| found.ttl.0)
+    }
+
+    /// Returns how long a version asks entries to live, and in how many cases that was seen.
+    fn lifetime(&self, version: Version) -> Option<(TtlClass, Cases)> {
+        let rule = self.lifetimes.iter().find(|it| it.versions.include(version))?;
+        Some((TtlClass::of(rule.ttl.0), rule.seen))
+    }
+
+    /// Returns how much of what the first prompt hides is likely to be tools and system prompt, and in how many cases it was.
+    fn lead(&self, version: Version, hidden: Tokens) -> Option<(Tokens, Cases)> {
+        let rule = self.leads.iter().find(|it| it.versions.include(version))?;
+        Some((rule.share.of(hidden).min(rule.tokens_max), rule.seen))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_compared_number_by_number() {
+        let versions = ["", "2", "2.0.76", "2.1.7", "2.1.12", "2.1.12-beta.9", "2.2"].map(Version::parse);
+
+        assert!(versions.is_sorted());
+        assert_eq!(versions[4], versions[5]);
+    }
+
+    #[test]
+    fn every_rule_of_the_file_was_seen_to_hold_five_times() {
+        let all: IndexMap<String, HarnessRules> = decode(TEXT, Format::Toml).unwrap();
+
+        let rules = all.values();
+        let seen = rules.flat_map(|it| {
+            let lifetimes = it.lifetimes.iter().map(|it| it.seen);
+            lifetimes
+                .chain(it.leads.iter().map(|it| it.seen))
+                .chain(it.rewrites.iter().map(|rewrite| rewrite.seen))
+        });
+        let windows = all.values().flat_map(|it| it.windows.iter().filter_map(|window| window.seen));
+        assert!(seen.into_iter().chain(windows).all(|Cases(held, of)| (5..=of).contains(&held)));
+        assert!(all.contains_key("claude-code"));
+    }
+
+    #[test]
+    fn counts_make_a_probability_where_five_cases_went_either_way() {
+        let Chance { value, interval } = Cases(43, 53).chance().unwrap();
+
+        assert_eq!([value, interval[0], interval[1]].map(|it| (it * 1_000.0).round()), [811.0, 686.0, 894.0]);
+        assert_eq!([Cases(21, 21), Cases(15, 18), Cases(4, 18)].map(Cases::chance), [None; 3]);
+    }
+
+    #[test]
+    fn entries_live_for_an_hour_from_version_2_1_20_on() {
+        let rules = HarnessRules::of("claude-code").unwrap();
+        let ttl = |version| rules.lifetime(Version::parse(version)).map(|it| it.0);
+
+        assert_eq!(["", "2.0.76", "2.1.7", "2.1.19"].map(ttl), [Some(TtlClass::Short); 4]);
+        assert_eq!(["2.1.20", "2.1.62", "2.2.0", "3.0"].map(ttl), [Some(TtlClass::Long); 4]);
+    }
+}

@@ -1,0 +1,301 @@
+//! What a harness did to the cache in one session, as far as its rules and the log tell.
+
+use indexmap::IndexMap;
+
+use super::{Cases, HarnessRewrite, HarnessRules, Occasion, Trigger, Version};
+use crate::import::sizes::{Allotment, Reset};
+use crate::import::transcript::{Exchange, Transcript};
+use crate::odds::{Foreseen, Odds};
+use crate::{Kind, TimelineBuilder};
+use ctxsim_base::quantity::{Tokens, ix};
+use ctxsim_input::TtlClass;
+use ctxsim_input::profile::cache::Setting;
+
+/// What a harness did to the cache in one session.
+#[derive(Debug, Default)]
+pub(in crate::import) struct Conduct {
+    /// What the first prompt hides, in pieces from the front.
+    front: Vec<(Kind, Tokens)>,
+    /// How many of these tokens other sessions send, too.
+    shared: Tokens,
+    /// How long entries are asked to live, each with the first request that asks for it.
+    lifetimes: Vec<(usize, TtlClass)>,
+    /// Requests whose messages were written again, each with what changed before them.
+    rewrites: Vec<(usize, Setting)>,
+    /// Requests before which the messages are taken to be written again though their history stayed.
+    foreseen: Vec<Foreseen>,
+    /// What the rules that fired say, in sentences.
+    sentences: Vec<String>,
+}
+
+impl Conduct {
+    /// Applies the rules of a session's harness.
+    pub(in crate::import) fn new(transcript: &Transcript, allotment: &Allotment, leads: Leads) -> Self {
+        let (front, shared) = (leads.pieces(allotment.overhead), leads.shared.unwrap_or(0));
+        let mut conduct = Self { front, shared, ..Self::default() };
+        let exchanges = transcript.exchanges.as_slice();
+        let Some(rules) = HarnessRules::of(transcript.harness) else { return conduct };
+        let fired = fired(rules, exchanges, &allotment.resets);
+        conduct.rewrites = fired.iter().map(|it| (it.0, leads.setting(it.0))).collect();
+        let foreseen = fired.iter().filter(|it| it.1.on != Trigger::Reset);
+        conduct.foreseen = foreseen.map(|(request, rule)| rule.foreseen(*request)).collect();
+        let lifetimes = lifetimes(rules, exchanges);
+        conduct.sentences = lifetimes.iter().map(LifetimeFrom::sentence).chain(sentences(&fired)).collect();
+        conduct.lifetimes = lifetimes.iter().map(|it| (it.from, it.class)).collect();
+        conduct
+    }
+
+    /// Returns what the first prompt hides, in pieces from the front.
+    pub(in crate::import) fn front(&self) -> &[(Kind, Tokens)] {
+        &self.front
+    }
+
+    /// Returns how many of these pieces other sessions send, too.
+    pub(in crate::import) fn n_shared(&self) -> usize {
+        let ends = self.front.iter().scan(0, |end: &mut Tokens, it| {
+            *end += it.1;
+            Some(*end)
+        });
+        ends.take_while(|it| *it <= self.shared).count()
+    }
+
+    /// Returns how long entries are asked to live at first.
+    pub(in crate::import) fn ttl(&self) -> Option<TtlClass> {
+        self.lifetimes.first().map(|it| it.1)
+    }
+
+    /// Returns what the rules that fired say, in sentences.
+    pub(in crate::import) fn sentences(&self) -> &[String] {
+        &self.sentences
+    }
+
+    /// Returns what no log of a format tells of the bill.
+    pub(in crate::import) fn odds(&self, format: &str) -> Option<Odds> {
+        Some(Odds { rewrites: self.foreseen.clone(), ..HarnessRules::odds(format)? })
+    }
+
+    /// Tells the builder what changed before a request.
+    pub(in crate::import) fn tell(&self, request: usize, builder: &mut TimelineBuilder) {
+        if let Ok(at) = self.rewrites.binary_search_by_key(&request, |it| it.0) {
+            builder.change(self.rewrites[at].1, ix::<u32>(at).saturating_add(1));
+        }
+        let changed = self.lifetimes.iter().skip(1).find(|it| it.0 == request);
+        if let Some((_, ttl)) = changed {
+            builder.lifetime(*ttl);
+        }
+    }
+}
+
+/// Where tools and system prompt end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::import) struct Leads {
+    /// As the first request tells, or as is usual.
+    first: Tokens,
+    /// As a rewrite tells, for those after it.
+    later: Option<(usize, Tokens)>,
+    /// As other sessions tell, or as is usual: what these send, too. Nothing where no other is known.
+    shared: Option<Tokens>,
+}
+
+impl Leads {
+    /// Finds where they end in a session; `asks_bills` says whether earlier requests' bills tell how much survives.
+    pub(in crate::import) fn new(transcript: &Transcript, allotment: &Allotment, asks_bills: bool) -> Self {
+        let (hidden, exchanges) = (allotment.overhead, transcript.exchanges.as_slice());
+        let mut leads = Self { first: hidden, later: None, shared: None };
+        let (Some(rules), Some(first)) = (HarnessRules::of(transcript.harness), exchanges.first()) else {
+            return leads;
+        };
+        let neighbours = &transcript.neighbours;
+        let told = neighbours.front_tokens.filter(|it| (1..=hidden).contains(it));
+        leads.first = told.or_else(|| Some(rules.lead(first.version, hidden)?.0)).unwrap_or(hidden);
+        leads.shared = (!neighbours.is_silent()).then_some(leads.first);
+        if asks_bills {
+            leads.ask(exchanges, &fired(rules, exchanges, &allotment.resets), hidden);
+        }
+        leads
+    }
+
+    /// Asks the bills: what the first request read, and what the first rewrite read that was served.
+    fn ask(&mut self, exchanges: &[Exchange], fired: &[(usize, &HarnessRewrite)], hidden: Tokens) {
+        let read = |request: usize| {
+            let usage = exchanges.get(request)?.usage?;
+            Some(usage.cache_read).filter(|it| (1..=hidden).contains(it))
+        };
+        self.first = read(0).unwrap_or(self.first);
+        let later = fired.iter().find_map(|(request, _)| Some((*request, read(*request)?)));
+        self.later = later.filter(|it| it.1 != self.first);
+    }
+
+    /// Returns the pieces that what is hidden falls into: tools and system prompt up to each end, the rest in the first message. What
+    /// other sessions share ends a piece, too.
+    fn pieces(self, hidden: Tokens) -> Vec<(Kind, Tokens)> {
+        let mut pieces = self.told(hidden);
+        let mut left = self.shared.unwrap_or(0);
+        for at in 0..pieces.len() {
+            let (kind, tokens) = pieces[at];
+            if left > 0 && left < tokens {
+                pieces[at].1 = left;
+                pieces.insert(at + 1, (kind, tokens - left));
+                break;
+            }
+            left = left.saturating_sub(tokens);
+        }
+        pieces
+    }
+
+    /// Returns what the session itself tells of them.
+    fn told(self, hidden: Tokens) -> Vec<(Kind, Tokens)> {
+        let mut ends: Vec<Tokens> = self.later.iter().map(|it| it.1).chain([self.first]).collect();
+        ends.sort_unstable();
+        let kinds: &[Kind] =
+            if ends.len() == 1 { &[Kind::System] } else { &[Kind::ToolSchema, Kind::System] };
+        ends.push(hidden);
+        let mut from = 0;
+        let mut pieces = Vec::with_capacity(3);
+        for (kind, end) in kinds.iter().chain([&Kind::User]).zip(ends) {
+            let end = end.min(hidden).max(from);
+            pieces.push((*kind, end - from));
+            from = end;
+        }
+        pieces.retain(|it| it.1 > 0);
+        pieces
+    }
+
+    /// Returns what changes where the messages are written again before a request: all after the end that is
+    /// known then.
+    fn setting(self, request: usize) -> Setting {
+        match self.later {
+            Some((told_at, later)) if (request > told_at) == (later < self.first) => Setting::System,
+            _ => Setting::Preamble,
+        }
+    }
+}
+
+/// A turn, as far as the rules ask.
+#[derive(Default)]
+struct ConductTurn<'a> {
+    has_skill: bool,
+    calls: Vec<&'a str>,
+    is_rewritten: bool,
+}
+
+/// Returns the requests whose messages were written again, in order, each with the rule.
+fn fired<'r>(
+    rules: &'r HarnessRules,
+    exchanges: &[Exchange],
+    resets: &[Reset],
+) -> Vec<(usize, &'r HarnessRewrite)> {
+    let mut fired = Vec::new();
+    // A reset with a first part that goes took the end of the prompt alone.
+    let is_reset = |request: usize| resets.iter().any(|it| it.exchange == request && it.from.is_none());
+    let (mut before, mut turn) = (ConductTurn::default(), ConductTurn::default());
+    for (index, exchange) in exchanges.iter().enumerate() {
+        let begins = index > 0 && exchange.begins.is_some();
+        if begins {
+            before = std::mem::take(&mut turn);
+        }
+        let has = |occasion| exchange.before.contains(&occasion);
+        turn.has_skill |= has(Occasion::Skill);
+        let fits = |rule: &&HarnessRewrite| {
+            let is_due = match rule.on {
+                Trigger::Reset => is_reset(index) || !exchange.cleared.is_empty(),
+                Trigger::Skill => has(Occasion::Skill),
+                Trigger::TurnAfterSkill => begins && before.has_skill,
+                Trigger::TurnAfterCall => {
+                    begins && before.calls.iter().any(|call| rule.tools.iter().any(|it| it == call))
+                }
+                Trigger::Restart => has(Occasion::Restart),
+            };
+            is_due && rule.versions.include(exchange.version) && !(rule.once_a_turn && turn.is_rewritten)
+        };
+        if let Some(rule) = rules.rewrites.iter().find(fits).filter(|_| index > 0) {
+            fired.push((index, rule));
+            turn.is_rewritten = true;
+        }
+        let calls = exchange.reply.iter().filter(|it| it.kind == Kind::ToolCall);
+        turn.calls.extend(calls.map(|it| it.tool.as_str()));
+    }
+    fired
+}
+
+/// How long entries are asked to live from a request on.
+struct LifetimeFrom {
+    from: usize,
+    class: TtlClass,
+    /// In how many cases its version was seen to ask so, or nothing if the session's own first write says it.
+    seen: Option<Cases>,
+}
+
+impl LifetimeFrom {
+    fn sentence(&self) -> String {
+        let life = match self.class {
+            TtlClass::Short => "less than an hour",
+            TtlClass::Long => "an hour",
+        };
+        let from = if self.from == 0 { String::new() } else { format!(", from request {} on", self.from) };
+        match self.seen {
+            Some(seen) => format!("The harness requests a cache lifetime of {life}{from}: {seen}."),
+            None => format!(
+                "The harness requests a cache lifetime of {life}{from}, judging by its first \
+                write."
+            ),
+        }
+    }
+}
+
+/// Returns how long entries are asked to live, if that changes: as the first write says for its version, else
+/// by version.
+fn lifetimes(rules: &HarnessRules, exchanges: &[Exchange]) -> Vec<LifetimeFrom> {
+    let first_write = exchanges.iter().find_map(|exchange| {
+        let usage = exchange.usage.filter(|it| it.cache_write > 0)?;
+        let class = if usage.cache_write_long? > 0 { TtlClass::Long } else { TtlClass::Short };
+        Some((exchange.version, class))
+    });
+    let of = |version: Version| match first_write {
+        Some((its, class)) if its == version => Some((class, None)),
+        _ => rules.lifetime(version).map(|(class, seen)| (class, Some(seen))),
+    };
+    let mut lifetimes: Vec<LifetimeFrom> = Vec::new();
+    for (from, exchange) in exchanges.iter().enumerate() {
+        let Some((class, seen)) = of(exchange.version) else { continue };
+        if lifetimes.last().is_none_or(|it| it.class != class) {
+            lifetimes.push(LifetimeFrom { from, class, seen });
+        }
+    }
+    lifetimes
+}
+
+/// Says which rules fired, how often, and how often they were seen to hold.
+fn sentences(fired: &[(usize, &HarnessRewrite)]) -> Vec<String> {
+    let mut by_rule: IndexMap<&'static str, (usize, &HarnessRewrite)> = IndexMap::new();
+    for (_, rule) in fired {
+        by_rule.entry(rule.on.words()).or_insert((0, rule)).0 += 1;
+    }
+    let sentence = |(words, (n, rule)): (&str, (usize, &HarnessRewrite))| {
+        format!(
+            "Requests before which the harness rewrote the messages, so that only tools and system prompt \
+                can be read, because {words}: {n} ({}).",
+            rule.seen
+        )
+    };
+    by_rule.into_iter().map(sentence).collect()
+}
+
+impl HarnessRewrite {
+    /// Returns what it foresees of a request.
+    fn foreseen(&self, request: usize) -> Foreseen {
+        Foreseen { step: ix(request), because: self.on.words(), comes: self.comes.and_then(Cases::chance) }
+    }
+}
+
+impl Trigger {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Reset => "history was removed",
+            Self::Skill => "a skill was expanded",
+            Self::TurnAfterSkill => "the previous turn had a skill",
+            Self::TurnAfterCall => "the previous turn called a tool that triggers it",
+            Self::Restart => "the session was resumed",
+        }
+    }
+}

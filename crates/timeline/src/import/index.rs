@@ -1,0 +1,294 @@
+//! The index of recordings: what a scan of each log tells of its sessions, without reading what was said.
+
+use std::io::{self, BufRead};
+
+use indexmap::IndexMap;
+
+use super::glance::Glance;
+use super::harness::{HarnessRules, Version};
+use super::identity::{HEAD_BYTES, Identity, identities};
+use super::lines::LogLines;
+use super::{found, inspect_ai, places};
+use crate::shared::Neighbours;
+use crate::{Kind, RecordedModel, StepRow, Timeline};
+use ctxsim_base::counts::count;
+use ctxsim_base::quantity::{Tokens, ix};
+
+/// The shortest lifetime of cache entries that any provider has: a shorter pause loses nothing.
+const PAUSE_MS: i64 = 300_000;
+
+/// A session of a recording, as a scan of its log knows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Indexed {
+    /// Its id in the log, with that of the sub-agent if it is one's session; empty if the log has none.
+    pub id: String,
+    /// Its name within the file; empty for a single session.
+    pub session: String,
+    /// Whether the recording has the texts of the session, and not only its usage.
+    pub has_texts: bool,
+    /// The session whose agent started it, if it is a sub-agent's.
+    pub parent: Option<String>,
+    /// The user's home, as far as the working folder shows it.
+    pub user: String,
+    /// The working folder; that of the checkout for a worktree of it.
+    pub project: String,
+    /// The models that answered, in the order in which they come.
+    pub(super) models: Vec<RecordedModel>,
+    /// When each request was sent and answered, in milliseconds since 1970; empty where the format's logs are not scanned for
+    /// it.
+    pub(super) moments: Vec<[i64; 2]>,
+    /// What its neighbours have in common with it.
+    pub(super) kin: Kin,
+    /// Tokens of tools and system prompt, as its own reads show them.
+    pub(super) front_tokens: Option<Tokens>,
+    /// How long its harness asks entries to live, in milliseconds.
+    pub(super) life_ms: Option<i64>,
+}
+
+/// What sessions have in common that send the same tools and the same system prompt, besides their user.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Kin {
+    pub(super) harness: &'static str,
+    pub(super) version: Version,
+    pub(super) model: String,
+    pub(super) is_of_agent: bool,
+}
+
+impl Indexed {
+    /// Returns what is known of a session that a scenario says.
+    fn of(timeline: &Timeline, user: &str) -> Self {
+        let began_ms = timeline.began_ms.unwrap_or_default();
+        let moment = |it: &StepRow| [it.at_ms, it.end_ms].map(|it| began_ms.saturating_add(it));
+        Self {
+            user: user.to_owned(),
+            moments: timeline.spine.steps.iter().map(moment).collect(),
+            kin: Kin { is_of_agent: timeline.is_of_agent(), ..Kin::default() },
+            ..Self::default()
+        }
+    }
+
+    /// Returns the same of a session that stands for all of its recording.
+    pub fn as_whole_file(&self) -> Self {
+        Self { session: String::new(), ..self.clone() }
+    }
+
+    /// Returns what is known of it before it is laid out, if its log was scanned for it.
+    pub fn glance(&self) -> Option<Glance> {
+        let last = self.moments.last()?;
+        Some(Glance::new(&self.session, Some(last[0]), self.models.clone()))
+    }
+
+    /// Returns when its first request was sent, in milliseconds since 1970, if that is known.
+    pub fn began_ms(&self) -> Option<i64> {
+        self.moments.first().map(|it| it[0])
+    }
+
+    /// Returns how many requests were scanned.
+    pub fn requests(&self) -> usize {
+        self.moments.len()
+    }
+
+    /// Returns the moments before which it was silent for longer than entries live anywhere, each with when it had spoken last: the
+    /// first has nothing before it.
+    fn pauses(&self) -> impl Iterator<Item = (i64, i64)> {
+        let first = self.moments.first().map(|it| (i64::MIN, it[0]));
+        let later = self.moments.windows(2).map(|it| (it[0][1], it[1][0]));
+        first.into_iter().chain(later.filter(|(before, at)| at.saturating_sub(*before) > PAUSE_MS))
+    }
+}
+
+/// Returns the sessions of a recording whose log names them, or whose times it tells; none of one that cannot be read, which is
+/// told when it is opened.
+///
+/// # Errors
+/// The reader fails.
+pub fn index(reader: &mut dyn BufRead) -> io::Result<Vec<Indexed>> {
+    count(|it| &mut it.scans);
+    if inspect_ai::begins(reader)? {
+        return Ok(Vec::new());
+    }
+    let mut lines = LogLines::with_head(reader, HEAD_BYTES);
+    if let Some(scan) = found(lines.head()).and_then(|it| it.scan) {
+        return Ok(scan(&mut lines));
+    }
+    let places::HomeFolders { user, project } =
+        lines.head().lines().find_map(folder_of).map(places::of).unwrap_or_default();
+    let named = |Identity { id, name, has_texts }: Identity| Indexed {
+        id,
+        session: name,
+        has_texts,
+        user: user.clone(),
+        project: project.clone(),
+        ..Indexed::default()
+    };
+    Ok(identities(&mut lines).into_iter().map(named).collect())
+}
+
+/// Returns the working folder that a record names, wherever it stands in it.
+fn folder_of(line: &str) -> Option<&str> {
+    const FOLDER: &str = "\"cwd\":\"";
+    let rest = &line[line.find(FOLDER)? + FOLDER.len()..];
+    rest.split('"').next().filter(|it| !it.is_empty())
+}
+
+/// Returns what the others of some sessions tell of each: only tools and system prompt are ever shared, so what they tell does
+/// not depend on any policy, nor on the order of the sessions.
+pub fn neighbours(sessions: &[&Indexed]) -> Vec<Neighbours> {
+    let mut all: Vec<Neighbours> = vec![Neighbours::default(); sessions.len()];
+    let mut groups: IndexMap<(&str, &Kin), Vec<usize>> = IndexMap::new();
+    for (nth, it) in sessions.iter().enumerate().filter(|it| !it.1.moments.is_empty()) {
+        groups.entry((&it.user, &it.kin)).or_default().push(nth);
+    }
+    for members in groups.into_values() {
+        let group = FrontGroup::new(sessions, &members);
+        for nth in members {
+            all[nth] = group.tell(nth);
+        }
+    }
+    all
+}
+
+/// Tells the sessions of a scenario what the others of their users send.
+pub fn hear(timelines: &mut [Timeline], users: &[&str]) {
+    let indexed: Vec<Indexed> = timelines.iter().zip(users).map(|it| Indexed::of(it.0, it.1)).collect();
+    let told = neighbours(&indexed.iter().collect::<Vec<_>>());
+    for (timeline, neighbours) in timelines.iter_mut().zip(told) {
+        let spine = &timeline.spine;
+        let front = spine.items.iter().take(spine.n_stable as usize);
+        let end = front.take_while(|it| matches!(it.kind, Kind::System | Kind::ToolSchema)).count();
+        timeline.hear(&neighbours, ix(end));
+    }
+}
+
+/// Sessions that send the same tools and system prompt.
+struct FrontGroup<'s> {
+    sessions: &'s [&'s Indexed],
+    /// When any of them was answered, each with which it was.
+    answered: Vec<(i64, usize)>,
+    /// What each shows of the size, by size.
+    fronts: IndexMap<Tokens, Vec<usize>>,
+}
+
+impl<'s> FrontGroup<'s> {
+    fn new(sessions: &'s [&'s Indexed], members: &[usize]) -> Self {
+        let mut answered = Vec::new();
+        let mut fronts: IndexMap<Tokens, Vec<usize>> = IndexMap::new();
+        for nth in members {
+            let session = sessions[*nth];
+            answered.extend(session.moments.iter().map(|it| (it[1], *nth)));
+            if let Some(tokens) = session.front_tokens {
+                fronts.entry(tokens).or_default().push(*nth);
+            }
+        }
+        answered.sort_unstable();
+        Self { sessions, answered, fronts }
+    }
+
+    /// Returns what the others tell of one.
+    fn tell(&self, nth: usize) -> Neighbours {
+        let session = self.sessions[nth];
+        let sent = session.pauses().filter_map(|(before, at)| self.last(nth, before, at));
+        let sent_ms: Vec<i64> = sent.collect();
+        let began = session.began_ms().unwrap_or_default();
+        let is_warm =
+            |it: &i64| *it <= began && session.life_ms.is_none_or(|life| began.saturating_sub(*it) <= life);
+        let is_known = sent_ms.first().is_some_and(is_warm);
+        // It was measured of agents' own sessions.
+        let chance =
+            HarnessRules::chance(session.kin.harness).filter(|_| !is_known && !session.kin.is_of_agent);
+        Neighbours { front_tokens: self.front(nth), sent_ms, chance }
+    }
+
+    /// Returns the last time at which another one was answered after a moment and not after another.
+    fn last(&self, nth: usize, after_ms: i64, until_ms: i64) -> Option<i64> {
+        let end = self.answered.partition_point(|it| it.0 <= until_ms);
+        let others = self.answered[..end].iter().rev().take_while(|it| it.0 > after_ms);
+        others.filter(|it| self.is_other(nth, it.1)).map(|other| other.0).next()
+    }
+
+    /// Returns the size that most others show: of several that are as frequent, the one that is nearest in time, then the smallest.
+    fn front(&self, nth: usize) -> Option<Tokens> {
+        let began = |nth: usize| self.sessions[nth].began_ms().unwrap_or_default();
+        let weight = |(tokens, by): (&Tokens, &Vec<usize>)| {
+            let others = by.iter().filter(|it| self.is_other(nth, **it));
+            let nearest = others.clone().map(|it| began(*it).abs_diff(began(nth))).min()?;
+            Some((others.count(), std::cmp::Reverse(nearest), std::cmp::Reverse(*tokens)))
+        };
+        self.fronts.iter().filter_map(weight).max().map(|it| it.2.0)
+    }
+
+    /// Returns whether two are different sessions, and not one that two files hold.
+    fn is_other(&self, nth: usize, other: usize) -> bool {
+        let id = |nth: usize| self.sessions[nth].id.as_str();
+        nth != other && (id(nth).is_empty() || id(nth) != id(other))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session(id: &str, user: &str, minutes: &[i64], front: Option<Tokens>) -> Indexed {
+        let kin = Kin { harness: "claude-code", ..Kin::default() };
+        let moments = minutes.iter().map(|it| [it * 60_000, it * 60_000 + 1_000]).collect();
+        Indexed {
+            id: id.to_owned(),
+            user: user.to_owned(),
+            moments,
+            kin,
+            front_tokens: front,
+            life_ms: Some(PAUSE_MS),
+            ..Indexed::default()
+        }
+    }
+
+    #[test]
+    fn a_session_knows_when_another_of_its_user_spoke_last_before_it_and_before_its_pauses() {
+        let all = [
+            session("a", "ann", &[0, 1, 2], Some(10)),
+            session("b", "ann", &[4, 5, 30], Some(10)),
+            session("c", "ann", &[28], Some(12)),
+            session("d", "bob", &[3], Some(99)),
+        ];
+
+        let told = neighbours(&all.iter().collect::<Vec<_>>());
+
+        assert_eq!(told[0].sent_ms, [0; 0]);
+        assert_eq!(told[1].sent_ms, [121_000, 28 * 60_000 + 1_000]);
+        assert_eq!(told[2].sent_ms, [301_000]);
+        assert_eq!(told[3].sent_ms, [0; 0]);
+        let known: Vec<bool> = told.iter().map(|it| it.chance.is_none()).collect();
+        assert_eq!(known, [false, true, false, false]);
+    }
+
+    #[test]
+    fn the_size_is_the_one_that_most_others_show_and_never_ones_own() {
+        let all = [
+            session("a", "ann", &[0], Some(10)),
+            session("b", "ann", &[100], Some(20)),
+            session("c", "ann", &[200], Some(20)),
+            session("d", "ann", &[300], None),
+        ];
+
+        let told = neighbours(&all.iter().collect::<Vec<_>>());
+
+        let fronts: Vec<Option<Tokens>> = told.iter().map(|it| it.front_tokens).collect();
+        assert_eq!(fronts, [Some(20), Some(10), Some(20), Some(20)]);
+    }
+
+    #[test]
+    fn the_order_of_sessions_changes_nothing_and_copies_are_no_neighbours() {
+        let all = [
+            session("a", "ann", &[0, 10], Some(10)),
+            session("b", "ann", &[11], Some(20)),
+            session("b", "ann", &[11], Some(20)),
+        ];
+        let forward = neighbours(&all.iter().collect::<Vec<_>>());
+        let mut backward = neighbours(&all.iter().rev().collect::<Vec<_>>());
+        backward.reverse();
+
+        assert_eq!(forward, backward);
+        assert_eq!(forward[1].sent_ms, [601_000]);
+        assert_eq!(forward[1].front_tokens, Some(10));
+    }
+}

@@ -1,0 +1,356 @@
+//! Kimi sessions: JSON lines of the wire between agent and interface, in the older and the newer protocol.
+
+mod record;
+
+use indexmap::IndexMap;
+use serde_json::value::RawValue;
+
+use self::record::{KimiMessage, KimiPayload, KimiRecord, KimiUsage, Newer, ReturnValue};
+use super::assemble::{Assembler, HistorySummary, Reply};
+use super::content::Content;
+use super::format::{Checked, LogFormat};
+use super::json;
+use super::lines::LogLines;
+use super::losses::{Losses, OrderWatch};
+use super::transcript::{Named, Part, Remover, Transcript};
+use super::usage::{BillReader, Shaped};
+use super::values::Count;
+use crate::{Kind, Usage};
+
+pub(super) const FORMAT: LogFormat = LogFormat {
+    name: "kimi",
+    looks_like: "one JSON record per line, the first with `protocol_version`",
+    place: "~/.kimi/sessions/PROJECT/SESSION/wire.jsonl, ~/.kimi-code/sessions/PROJECT/SESSION/agents/AGENT/wire.jsonl",
+    reads: "messages, thoughts, tool calls and results, usage per step, compactions, sub-agents as sessions of their own, in the older and the newer protocol",
+    omits: "the system prompt and the tool schemas",
+    checked: Checked::Real("test files of MoonshotAI/kimi-code, one request with cache reads"),
+    detect,
+    read,
+    scan: None,
+};
+
+/// Returns whether one of the first lines is the head of a wire, or a record that only it has.
+pub(super) fn detect(head: &str) -> bool {
+    head.lines().any(|line| json::first::<KimiRecord<'_>>(line).is_some_and(|it| is_wire(&it)))
+}
+
+fn is_wire(record: &KimiRecord<'_>) -> bool {
+    let is_head = record.kind.0 == "metadata" && !record.protocol_version.0.is_empty();
+    let is_newer = record.time.is_some() && matches!(record.kind.0.as_ref(), "usage.record" | "turn.prompt");
+    let kind = || record.message.and_then(|it| json::first::<KimiMessage<'_>>(it.get()));
+    let is_older = record.kind.0.is_empty() && record.timestamp.is_some();
+    let kinds = ["TurnBegin", "StepBegin", "StatusUpdate", "ContentPart"];
+    is_head || is_newer || is_older && kind().is_some_and(|it| kinds.contains(&it.kind.0.as_ref()))
+}
+
+/// Reads a session, and one more for each sub-agent whose messages it holds.
+pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+    let mut session = KimiSession::default();
+    session.lane("");
+    while let Some(line) = lines.next_new(losses) {
+        let (number, text) = (line.number, line.text);
+        json::each(number, text, losses, |value: &RawValue, losses| {
+            session.visit(number, value, losses);
+        });
+    }
+    session.finish(losses)
+}
+
+/// The lanes by agent; the session's own has no name.
+#[derive(Debug, Default)]
+struct KimiSession {
+    lanes: IndexMap<String, KimiLane>,
+    order: OrderWatch,
+}
+
+impl KimiSession {
+    fn lane(&mut self, agent: &str) -> &mut KimiLane {
+        self.lanes.entry(agent.to_owned()).or_default()
+    }
+
+    fn visit(&mut self, line: usize, value: &RawValue, losses: &mut Losses) {
+        let record: KimiRecord<'_> = match serde_json::from_str(value.get()) {
+            Ok(record) => record,
+            Err(error) => {
+                return losses.add(line, format!("objects that are not records: {}", json::reason(&error)));
+            }
+        };
+        match (record.kind.0.as_ref(), record.message) {
+            ("metadata", _) => {}
+            ("", Some(message)) => {
+                let seconds: Option<f64> = record.timestamp.and_then(|it| it.get().parse().ok());
+                let at_ms = seconds
+                    .filter(|it| (0.0..1e11).contains(it))
+                    .map(|seconds| (seconds * 1_000.0).round() as i64);
+                self.order.next(line, at_ms, losses);
+                self.older(line, at_ms, "", message.get(), losses);
+            }
+            ("", None) => losses.add(line, "objects without a type"),
+            (kind, _) => {
+                let at_ms = record.time.and_then(Count::milliseconds);
+                self.order.next(line, at_ms, losses);
+                match serde_json::from_str::<Newer<'_>>(value.get()) {
+                    Ok(newer) => self.lane("").newer(line, at_ms, kind, newer, losses),
+                    Err(error) => {
+                        losses.add(line, format!("objects that are not records: {}", json::reason(&error)));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes a message of the older protocol, which may be a sub-agent's.
+    fn older(&mut self, line: usize, at_ms: Option<i64>, agent: &str, message: &str, losses: &mut Losses) {
+        let Some(message) = json::first::<KimiMessage<'_>>(message) else {
+            return losses.add(line, "messages that are not objects");
+        };
+        let payload = message.payload.unwrap_or_default();
+        if message.kind.0 != "SubagentEvent" {
+            return self.lane(agent).older(line, at_ms, &message.kind.0, payload, losses);
+        }
+        let names = [payload.agent_id.0.as_ref(), payload.task_tool_call_id.0.as_ref()];
+        let name = names.into_iter().find(|it| !it.is_empty()).unwrap_or("agent").to_owned();
+        match payload.event.filter(|_| agent.is_empty()) {
+            Some(event) => self.older(line, at_ms, &name, event.get(), losses),
+            None => losses.add(line, "messages of sub-agents of sub-agents, which are left out"),
+        }
+    }
+
+    fn finish(self, losses: &mut Losses) -> Vec<Transcript> {
+        let lanes = self.lanes.into_iter().map(|(agent, lane)| {
+            let transcript = lane.finish(losses);
+            let of_agent = (!agent.is_empty()).then(|| [agent.clone(), String::new()]);
+            Transcript { name: agent, of_agent, ..transcript }
+        });
+        lanes.collect()
+    }
+}
+
+/// The step that is open: what the model has said, and what has come back.
+#[derive(Debug, Default)]
+struct OpenStep {
+    parts: Vec<Named>,
+    results: Vec<(usize, Option<i64>, String, Part)>,
+    /// A call whose arguments are not complete: its name, its tool, and what is there of them.
+    call: Option<(String, String, String)>,
+    usage: Option<Usage>,
+    begins_ms: Option<i64>,
+    first_ms: Option<i64>,
+    end_ms: Option<i64>,
+}
+
+impl OpenStep {
+    fn said(&mut self, at_ms: Option<i64>, part: Named) {
+        self.call_is_complete();
+        self.first_ms = self.first_ms.or(at_ms);
+        self.end_ms = at_ms.or(self.end_ms);
+        self.parts.push(part);
+    }
+
+    fn call_is_complete(&mut self) {
+        if let Some((id, tool, arguments)) = self.call.take() {
+            self.parts.push(Named::call(&id, &tool, Content::new(&arguments)));
+        }
+    }
+}
+
+/// The requests of one agent.
+#[derive(Debug, Default)]
+struct KimiLane {
+    assembler: Assembler,
+    open: OpenStep,
+    model: String,
+    /// Whether the next bill is that of a summary.
+    is_summarising: bool,
+    front: Option<(String, usize)>,
+}
+
+impl KimiLane {
+    fn older(
+        &mut self,
+        line: usize,
+        at_ms: Option<i64>,
+        kind: &str,
+        payload: KimiPayload<'_>,
+        losses: &mut Losses,
+    ) {
+        match kind {
+            "TurnBegin" | "SteerInput" => {
+                self.close(losses);
+                let said = Part::of(Kind::User, payload.user_input.to_content());
+                self.assembler.said(line, at_ms, said, true);
+            }
+            "StepBegin" => {
+                self.close(losses);
+                self.open.begins_ms = at_ms;
+            }
+            "TurnEnd" => self.close(losses),
+            "ContentPart" => self.content(at_ms, payload),
+            "ToolCall" => {
+                self.open.call_is_complete();
+                if let Shaped::Object(function) = payload.function {
+                    let name = function.name.0.into_owned();
+                    self.open.call =
+                        Some((payload.id.0.into_owned(), name, function.arguments.0.into_owned()));
+                }
+            }
+            "ToolCallPart" => {
+                if let Some(call) = &mut self.open.call {
+                    call.2 += &payload.arguments_part.0;
+                }
+            }
+            "StatusUpdate" => {
+                if let Some(usage) = billed(line, "message.payload.token_usage", payload.token_usage, losses)
+                    && self.open.usage.replace(usage).is_some_and(|before| before != usage)
+                {
+                    losses.add(line, "bills of a step that a later one of the same step replaces");
+                }
+            }
+            "ToolResult" => self.result(line, at_ms, &payload.tool_call_id.0, payload.return_value),
+            "CompactionBegin" => self.close(losses),
+            "CompactionEnd" => {
+                self.close(losses);
+                self.assembler.replaced(line, at_ms, HistorySummary::of(Content::default()));
+            }
+            other => losses.add(line, format!("messages of type `{other}`, which is never part of a prompt")),
+        }
+    }
+
+    fn content(&mut self, at_ms: Option<i64>, payload: KimiPayload<'_>) {
+        let part = match payload.kind.0.as_ref() {
+            "think" => Part::of(Kind::Reasoning, payload.think.unwrap_or_default()),
+            _ => Part::of(Kind::Assistant, payload.text.unwrap_or_default()),
+        };
+        self.open.said(at_ms, Named::plain(part));
+    }
+
+    fn result(&mut self, line: usize, at_ms: Option<i64>, call: &str, value: Shaped<ReturnValue<'_>>) {
+        self.open.call_is_complete();
+        let shown = value
+            .object()
+            .map(|it| Content::join([it.output.to_content(), it.message.unwrap_or_default()].into_iter()));
+        let part = Part::of(Kind::ToolResult, shown.unwrap_or_default());
+        self.open.results.push((line, at_ms, call.to_owned(), part));
+    }
+
+    fn newer(&mut self, line: usize, at_ms: Option<i64>, kind: &str, record: Newer<'_>, losses: &mut Losses) {
+        match kind {
+            "turn.prompt" | "turn.steer" => {
+                self.close(losses);
+                self.assembler.said(line, at_ms, Part::of(Kind::User, record.input.to_content()), true);
+            }
+            "llm.tools_snapshot" if self.assembler.is_empty() => {
+                let tools = record.tools.unwrap_or_default();
+                tools.into_iter().for_each(|it| self.assembler.stable(Part::of(Kind::ToolSchema, it)));
+            }
+            "profile.bind" | "config.update" | "llm.request" => {
+                if !record.system_prompt.0.is_empty() && self.front.is_none() {
+                    self.front = Some((record.system_prompt.0.into_owned(), line));
+                }
+                if kind == "llm.request" {
+                    self.close(losses);
+                    self.is_summarising = record.kind.0 == "compaction";
+                    record.model.0.as_ref().clone_into(&mut self.model);
+                    self.open.begins_ms = at_ms;
+                }
+            }
+            "context.append_message" => {
+                if let Shaped::Object(message) = record.message
+                    && matches!(message.role.0.as_ref(), "user" | "system")
+                {
+                    let said = Part::of(Kind::User, message.content.to_content());
+                    self.assembler.said(line, at_ms, said, false);
+                }
+            }
+            "context.append_loop_event" => match record.event {
+                Shaped::Object(event) => self.event(line, at_ms, event, losses),
+                _ => losses.add(line, "loop events without an object"),
+            },
+            "usage.record" if record.usage_scope.0 == "session" && !self.is_summarising => {
+                losses.add(line, "bills of the session beside those of its turns");
+            }
+            "usage.record" if self.is_summarising => {
+                let bill = billed(line, "usage", record.usage, losses);
+                bill.into_iter().for_each(|it| self.assembler.summarised(line, it));
+            }
+            "usage.record" => {
+                self.open.usage = billed(line, "usage", record.usage, losses);
+                self.open.end_ms = at_ms.or(self.open.end_ms);
+            }
+            "context.apply_compaction" => {
+                self.close(losses);
+                let summaries = [record.context_summary.to_content(), record.summary.to_content()];
+                let summary = summaries.into_iter().find(|it| it.measured.characters > 0).unwrap_or_default();
+                self.assembler.replaced(line, at_ms, HistorySummary::of(summary));
+            }
+            "context.clear" => {
+                self.close(losses);
+                self.assembler.compacted(usize::MAX, Remover::Cleared);
+            }
+            other => losses.never(line, other),
+        }
+    }
+
+    /// Takes a step of the newer protocol's loop.
+    fn event(&mut self, line: usize, at_ms: Option<i64>, event: record::KimiEvent<'_>, losses: &mut Losses) {
+        match event.kind.0.as_ref() {
+            "step.begin" | "step.end" => {}
+            "content.part" => {
+                if let Shaped::Object(part) = event.part {
+                    self.content(at_ms, part);
+                }
+            }
+            "tool.call" => {
+                let asked = event.args.unwrap_or_default().0;
+                let call = Named::call(&event.tool_call_id.0, &event.name.0, asked);
+                self.open.said(at_ms, call);
+            }
+            "tool.result" => self.result(line, at_ms, &event.tool_call_id.0, event.result),
+            other => losses.add(line, format!("loop events of the unknown type `{other}`")),
+        }
+    }
+
+    /// Makes a request of the open step, if the model has said anything or was billed.
+    fn close(&mut self, losses: &mut Losses) {
+        self.open.call_is_complete();
+        let open = std::mem::take(&mut self.open);
+        if self.assembler.is_empty()
+            && let Some((system, _)) = self.front.take()
+        {
+            self.assembler.stable(Part::of(Kind::System, Content::new(&system)));
+        }
+        if !open.parts.is_empty() || open.usage.is_some() {
+            self.assembler.replied(Reply {
+                parts: open.parts,
+                at_ms: open.begins_ms,
+                response_ms: open.first_ms.or(open.end_ms),
+                end_ms: open.end_ms,
+                model: self.model.clone(),
+                usage: open.usage,
+                ..Reply::default()
+            });
+        }
+        for (line, at_ms, call, part) in open.results {
+            self.assembler.answered(line, at_ms, &call, part, losses);
+        }
+    }
+
+    fn finish(mut self, losses: &mut Losses) -> Transcript {
+        self.close(losses);
+        let mut transcript = self.assembler.finish(losses);
+        transcript.counts_output = true;
+        transcript.has_breakpoints = transcript.has_writes();
+        transcript
+    }
+}
+
+/// Returns what was billed, or nothing if nothing was.
+fn billed(line: usize, within: &'static str, usage: Shaped<KimiUsage>, losses: &mut Losses) -> Option<Usage> {
+    let mut bill = BillReader::new(line, within, losses);
+    let record = bill.record(usage);
+    let uncached = bill.required("input_other", record.input_other);
+    let cache_read = bill.count("input_cache_read", record.input_cache_read);
+    let cache_write = bill.count("input_cache_creation", record.input_cache_creation);
+    let output = bill.count("output", record.output);
+    bill.apart(uncached, cache_read, cache_write, output)
+}

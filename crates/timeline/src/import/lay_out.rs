@@ -1,0 +1,372 @@
+//! Builds a timeline from a transcript.
+
+use std::iter::Peekable;
+use std::sync::Arc;
+
+use super::assumed::{ScenarioAssumptions, sentences};
+use super::harness::{Conduct, HarnessRules, Leads, Version};
+use super::kept::PartPlaces;
+use super::places;
+use super::sizes::{Allotment, Reset, allot};
+use super::transcript::{Exchange, Transcript};
+use super::undo::{CompactedSession, Undo, Undone};
+use super::wrapped::unwrap;
+use crate::infer_needs::infer_needs;
+use crate::{Compaction, ItemIx, Kind, NewItem, RecordedModel, Timeline, TimelineBuilder};
+use ctxsim_base::quantity::{Decimal, Tokens, ix, saturated};
+use ctxsim_input::profile::cache::Setting;
+use ctxsim_input::scenario::{Assume, ResetsAssumed as Keeping, TokenizerName};
+use ctxsim_input::tokens;
+
+impl Transcript {
+    /// Counts the texts of all parts by a tokenizer, if one is chosen and built; returns which.
+    fn count(&mut self, chosen: Option<TokenizerName>) -> Option<TokenizerName> {
+        let tokenizer = chosen.and_then(tokens::tokenizer)?;
+        for part in self.parts_mut() {
+            // What has no text keeps the size that the recording gives it.
+            part.tokens = part.text.as_ref().map(|it| tokenizer.count(it)).or(part.tokens);
+        }
+        chosen
+    }
+
+    /// Puts the timeline together; its tools are those of a harness. A session that its harness compacted can be
+    /// laid out otherwise later.
+    pub(super) fn into_timeline(
+        self,
+        name: &str,
+        harness: &'static str,
+        assume: &Assume,
+        file_tools: &[String],
+    ) -> Timeline {
+        if assume.complete().resets == Some(Keeping::Undo) {
+            return self.laid_out(name, harness, assume, file_tools, &Undo::All);
+        }
+        let session = (!self.compacted().is_empty()).then(|| {
+            Arc::new(CompactedSession {
+                transcript: self.clone(),
+                name: name.to_owned(),
+                harness,
+                assume: assume.clone(),
+                file_tools: file_tools.to_vec(),
+            })
+        });
+        let mut timeline = self.laid_out(name, harness, assume, file_tools, &Undo::Nothing);
+        if let Some(recorded) = &mut timeline.recorded {
+            recorded.session = session;
+        }
+        timeline
+    }
+
+    /// Puts the timeline together, some of the harness's own changes undone.
+    pub(super) fn laid_out(
+        self,
+        name: &str,
+        harness: &'static str,
+        assume: &Assume,
+        file_tools: &[String],
+        undo: &Undo,
+    ) -> Timeline {
+        self.laid_out_at(name, harness, assume, file_tools, undo).0
+    }
+
+    /// The same, with where each part is among the items.
+    pub(super) fn laid_out_at(
+        mut self,
+        name: &str,
+        harness: &'static str,
+        assume: &Assume,
+        file_tools: &[String],
+        undo: &Undo,
+    ) -> (Timeline, PartPlaces) {
+        let assume = assume.complete();
+        let assumed = ScenarioAssumptions::new(&assume, harness);
+        unwrap(&mut self.exchanges, &assume.tools);
+        let draws = self.draws();
+        let mut builder = TimelineBuilder::new(name, file_tools);
+        builder.recorded(harness);
+        builder.tokenizer(self.count(assume.tokenizer));
+        let mut allotment = allot(&self, assumed.counting);
+        let quiet = assumed.quiet(&self.exchanges);
+        let leads = Leads::new(&self, &allotment, assumed.asks_bills());
+        let undone = self.settle_resets(undo, &mut allotment);
+        builder.chars_per_token(assumed.counting.chars_per_token);
+        let conduct = Conduct::new(&self, &allotment, leads);
+        begin(&mut builder, sentences(&self, &assumed, &allotment, &conduct), &conduct);
+        let mut clock = SessionClock::default();
+        builder.harness(assumed.harness(&self, &conduct));
+        self.name_session(&mut builder);
+        builder.draw_session(draws);
+        let mut tokens = allotment.tokens.iter().copied();
+        let mut places: Vec<ItemIx> = (builder.next_item()..).take(self.stable.len()).collect();
+        for item in assumed.items(&self.stable, &mut tokens) {
+            builder.stable_item(&item);
+        }
+        let mut forgotten = Forgotten::new(&allotment.forgotten);
+        let mut models = RecordingModels::default();
+        let mut resets = LaidOutResets::new(&allotment.resets, builder.next_item());
+        for (index, exchange) in self.exchanges.iter().enumerate() {
+            models.tell(self.model_of(exchange), exchange.usage.map_or(0, |it| it.prompt), &mut builder);
+            conduct.tell(index, &mut builder);
+            if exchange.begins.is_some() {
+                if quiet.contains(&index) {
+                    builder.quiet();
+                }
+                let mut user: Vec<NewItem<'_>> = resets.carried(index, true).into_iter().collect();
+                let n_carried = user.len();
+                user.extend(assumed.items(exchange.user(), &mut tokens));
+                let first = builder.next_item();
+                self.tell_compaction(index, &user[n_carried..], &assumed, &mut builder);
+                resets.apply(index, &mut builder, first, &places);
+                forgotten.apply(index, &mut builder, &places);
+                builder.begin_turn(&user);
+                places.extend((first..).skip(n_carried).take(exchange.user().len()));
+            }
+            let reply = assumed.items(&exchange.reply, &mut tokens);
+            let mut results = assumed.items(&exchange.results, &mut tokens);
+            places.extend((builder.next_item()..).take(reply.len() + results.len()));
+            results.extend(resets.carried(index + 1, false));
+            let written = reply.iter().map(|it| Tokens::from(it.sizes.raw)).sum();
+            builder.step(
+                clock.since_start(exchange.at_ms),
+                assumed.output(exchange, written),
+                &reply,
+                &results,
+            );
+            builder.response(clock.place(exchange.response_ms), clock.place(exchange.end_ms));
+            self.bill(exchange, &mut builder);
+            if self.exchanges.get(index + 1).is_some_and(|it| it.begins.is_none()) {
+                let first = builder.next_item() - u32::from(resets.carries(index + 1));
+                self.tell_compaction(index + 1, &[], &assumed, &mut builder);
+                resets.apply(index + 1, &mut builder, first, &places);
+                forgotten.apply(index + 1, &mut builder, &places);
+            }
+        }
+        let mut timeline = finished(builder, models, clock.start, &assumed, file_tools);
+        timeline.hear(&self.neighbours, ix(conduct.n_shared()));
+        timeline.odds = conduct.odds(self.tools_of.unwrap_or(harness));
+        self.note_resets(&mut timeline, &undone, assumed.compaction_margin);
+        let places = PartPlaces { items: places, gone: undone.gone };
+        self.keep_needs(&mut timeline, &places, undo, file_tools);
+        (timeline, places)
+    }
+
+    /// Tells the builder of the request that wrote the summary before an exchange, whoever asked for it; few logs have
+    /// its bill.
+    fn tell_compaction(
+        &self,
+        exchange: usize,
+        user: &[NewItem<'_>],
+        assumed: &ScenarioAssumptions,
+        builder: &mut TimelineBuilder,
+    ) {
+        if self.exchanges[exchange].compacts.is_none() {
+            return;
+        }
+        let summarised = self.summarised();
+        let Some(nth) = summarised.iter().position(|it| *it == exchange) else { return };
+        let from = nth.checked_sub(1).map_or(0, |it| summarised[it]);
+        let n_turns = self.exchanges[from..exchange].iter().filter(|it| it.begins.is_some()).count();
+        let stands_in = self.exchanges[exchange].user().iter().zip(user).filter(|it| it.0.stands_in);
+        let sizes: Vec<(Kind, Tokens)> =
+            stands_in.map(|(part, item)| (part.kind, Tokens::from(item.sizes.raw))).collect();
+        let named = sizes.iter().filter(|it| it.0 == Kind::Summary).map(|size| size.1).sum();
+        // Some harnesses say the summary like a user, in front of what they attach again.
+        let shown = if named > 0 { named } else { sizes.first().map_or(0, |it| it.1) };
+        let tokens = self.exchanges[exchange].summarised.last().map_or(shown, |it| it.output);
+        builder.compaction(Compaction {
+            items: ix(n_turns + usize::from(nth > 0)),
+            instruction: assumed.compaction_instruction_tokens,
+            output: if tokens > 0 { tokens } else { assumed.compaction_summary_tokens },
+        });
+    }
+
+    /// Notes where the harness compacted the history, and from where on that is undone.
+    fn note_resets(&self, timeline: &mut Timeline, undone: &Undone, margin: Decimal) {
+        let Some(recorded) = &mut timeline.recorded else { return };
+        let newest =
+            self.exchanges.iter().map(|it| it.version).max().filter(|version| *version != Version::default());
+        recorded.version = newest.map(|it| it.to_string()).unwrap_or_default();
+        recorded.newer_than = newest.and_then(|it| HarnessRules::newer_than(self.harness, it));
+        recorded.harness_limits =
+            newest.map(|it| self.harness_limits(it, &timeline.models)).unwrap_or_default();
+        recorded.project = places::of(&self.folder).project;
+        recorded.is_spread = self.is_spread;
+        recorded.compactions = self.compacted().into_iter().map(ix).collect();
+        recorded.before_compactions = recorded.compactions.iter().map(|it| it.saturating_sub(1)).collect();
+        recorded.summarised = self.summarised().into_iter().map(ix).collect();
+        recorded.summaries = self.exchanges.iter().flat_map(|it| it.summarised.iter().copied()).collect();
+        recorded.aside = self.aside.iter().copied().collect();
+        recorded.avoided_below = self.compacted_at(margin);
+        recorded.harness_limits.trigger = Some(recorded.avoided_below).filter(|it| *it > 0);
+        recorded.undone_from = undone.first.map(ix);
+    }
+
+    /// Tells the builder what was billed for the request of the last step.
+    fn bill(&self, exchange: &Exchange, builder: &mut TimelineBuilder) {
+        if let Some(usage) = exchange.usage {
+            builder.usage(usage);
+            builder.tail(if self.has_breakpoints { usage.uncached } else { 0 });
+        }
+        if let Some(cost) = exchange.cost {
+            builder.cost(cost);
+        }
+    }
+
+    /// Undoes what the harness did to make room.
+    fn settle_resets(&mut self, undo: &Undo, allotment: &mut Allotment) -> Undone {
+        let undone = self.undo(allotment, undo);
+        if undone.first.is_some() {
+            self.assumptions = undone.sentences();
+        }
+        undone
+    }
+
+    /// Says whose session it is, if it is a sub-agent's.
+    fn name_session(&self, builder: &mut TimelineBuilder) {
+        if let Some([agent, parent]) = &self.of_agent {
+            builder.name_session(agent, Some(parent));
+        }
+    }
+}
+
+/// Begins a timeline with what is assumed, and with what is before every prompt and in no part.
+fn begin(builder: &mut TimelineBuilder, sentences: Vec<String>, conduct: &Conduct) {
+    for sentence in sentences {
+        builder.assume(sentence);
+    }
+    for (kind, tokens) in conduct.front() {
+        builder.stable(*kind, saturated(*tokens));
+    }
+}
+
+/// Ends a timeline with what its requests do not say one by one.
+fn finished(
+    builder: TimelineBuilder,
+    models: RecordingModels,
+    began_ms: Option<i64>,
+    assumed: &ScenarioAssumptions,
+    file_tools: &[String],
+) -> Timeline {
+    let mut timeline = builder.finish();
+    timeline.models = models.into_counted();
+    timeline.began_ms = began_ms;
+    infer_needs(&mut timeline, &assumed.needs, file_tools);
+    timeline
+}
+
+/// The models of a recording, in the order in which they come.
+#[derive(Default)]
+pub(super) struct RecordingModels(Vec<RecordedModel>, usize);
+
+impl RecordingModels {
+    /// Tells the builder when the next request is another model's than the one before.
+    fn tell(&mut self, model: &str, input: Tokens, builder: &mut TimelineBuilder) {
+        if let Some(number) = self.count(model, input) {
+            builder.change(Setting::Model, ix(number));
+        }
+    }
+
+    /// Counts a request; returns its model's number where it is another than that of the one before.
+    pub(super) fn count(&mut self, model: &str, input: Tokens) -> Option<usize> {
+        let Self(models, last) = self;
+        if model.is_empty() {
+            return None;
+        }
+        let number = models.iter().position(|it| it.name == model).unwrap_or(models.len());
+        if number == models.len() {
+            models.push(RecordedModel { name: model.to_owned(), ..RecordedModel::default() });
+        }
+        models[number].requests += 1;
+        models[number].input += input;
+        (std::mem::replace(last, number) != number).then_some(number)
+    }
+
+    /// Returns what was counted.
+    pub(super) fn into_counted(self) -> Vec<RecordedModel> {
+        self.0
+    }
+}
+
+/// Milliseconds since the first request; a clock that goes back stands still.
+#[derive(Default)]
+pub(super) struct SessionClock {
+    start: Option<i64>,
+    last: i64,
+}
+
+impl SessionClock {
+    pub(super) fn since_start(&mut self, at_ms: Option<i64>) -> i64 {
+        if let Some(at_ms) = at_ms {
+            let start = *self.start.get_or_insert(at_ms);
+            self.last = self.last.max(at_ms.saturating_sub(start));
+        }
+        self.last
+    }
+
+    /// Returns when the last request started, in milliseconds since 1970, if any has a time.
+    pub(super) fn last_ms(&self) -> Option<i64> {
+        self.start.map(|it| it.saturating_add(self.last))
+    }
+
+    /// Returns where a time lies since the first request; at the last one, when it is not known.
+    fn place(&self, at_ms: Option<i64>) -> i64 {
+        let start = self.start.unwrap_or(0);
+        at_ms.map_or(self.last, |it| it.saturating_sub(start))
+    }
+}
+
+/// Parts that no prompt holds from a request on, while the timeline is put together.
+struct Forgotten<'a> {
+    left: Peekable<std::slice::Iter<'a, (usize, usize)>>,
+}
+
+impl<'a> Forgotten<'a> {
+    fn new(parts: &'a [(usize, usize)]) -> Self {
+        Self { left: parts.iter().peekable() }
+    }
+
+    /// Tells the builder which parts go before a request.
+    fn apply(&mut self, exchange: usize, builder: &mut TimelineBuilder, places: &[ItemIx]) {
+        while let Some((_, part)) = self.left.next_if(|it| it.0 == exchange) {
+            if let Some(item) = places.get(*part) {
+                builder.reset(*item..item + 1);
+            }
+        }
+    }
+}
+
+/// The resets of a recording while its timeline is put together.
+struct LaidOutResets<'a> {
+    left: std::slice::Iter<'a, Reset>,
+    next: Option<&'a Reset>,
+    n_stable: ItemIx,
+}
+
+impl<'a> LaidOutResets<'a> {
+    fn new(resets: &'a [Reset], n_stable: ItemIx) -> Self {
+        let mut left = resets.iter();
+        let next = left.next();
+        Self { left, next, n_stable }
+    }
+
+    /// Returns whether something unknown represents what a reset before this request took out.
+    fn carries(&self, exchange: usize) -> bool {
+        self.next.is_some_and(|it| it.exchange == exchange && it.carried > 0)
+    }
+
+    /// Returns what represents it, in the message that the request begins with or in the one before.
+    fn carried(&self, exchange: usize, begins: bool) -> Option<NewItem<'static>> {
+        let reset =
+            self.next.filter(|it| it.exchange == exchange && it.carried > 0 && it.begins == begins)?;
+        Some(NewItem::plain(Kind::Summary, saturated(reset.carried)))
+    }
+
+    /// Tells the builder of the reset before a request: up to `end`, and from the first part that goes.
+    fn apply(&mut self, exchange: usize, builder: &mut TimelineBuilder, end: ItemIx, places: &[ItemIx]) {
+        let Some(reset) = self.next.filter(|it| it.exchange == exchange) else { return };
+        let place = |part: usize| places.get(part).copied().unwrap_or(end).min(end);
+        let (start, end) = (reset.from.map_or(self.n_stable, place), reset.to.map_or(end, place));
+        builder.reset(start..end);
+        self.next = self.left.next();
+    }
+}

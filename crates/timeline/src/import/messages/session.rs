@@ -1,0 +1,302 @@
+//! The messages of one conversation, whichever interface they were written for.
+
+use serde_json::value::RawValue;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::record::{
+    BilledUsage, ChoiceRecord, MessageCallRecord, MessageRecord, MessageUsage, Raw, ReplyRecord,
+    RequestRecord, object,
+};
+use crate::Kind;
+use crate::import::assemble::{Assembler, Reply};
+use crate::import::codex::{ItemRecord, item_call, item_output, item_reasoning};
+use crate::import::content::{Content, Measured};
+use crate::import::json;
+use crate::import::losses::Losses;
+use crate::import::transcript::{Named, Part, Transcript};
+use crate::import::usage::BillReader;
+use crate::import::values::{MessageBlock, MessageContent};
+
+/// Returns whether a type is that of an item without a role.
+pub(super) fn is_item(kind: &str) -> bool {
+    kind == "reasoning" || kind.ends_with("_call") || kind.ends_with("_call_output")
+}
+
+/// Returns, for each message, what represents it and all before it.
+pub(super) fn histories(list: &[&RawValue]) -> Vec<u64> {
+    let mut history = 0;
+    let digests = list.iter().map(|it| {
+        let message = json::first::<MessageRecord<'_>>(it.get()).unwrap_or_default();
+        let content = message.content.to_content().measured;
+        // What a reply says beside its text matters only as far as its calls are named.
+        let calls = message.tool_calls.map_or("", RawValue::get);
+        let own = xxh3_64_with_seed(message.role.0.as_bytes(), content.digest)
+            ^ xxh3_64_with_seed(calls.as_bytes(), 1);
+        history = xxh3_64_with_seed(&own.to_le_bytes(), history);
+        history
+    });
+    digests.collect()
+}
+
+/// A conversation so far.
+#[derive(Debug, Default)]
+pub(super) struct MessageSession {
+    assembler: Assembler,
+    /// What represents the system prompt and the tools.
+    front: Option<u64>,
+    /// Items of a reply that is not complete yet.
+    open: Option<Reply>,
+    /// Whether the last reply is one that was recorded as such, which the next request repeats.
+    is_replied: bool,
+    at_ms: Option<i64>,
+    has_breakpoints: bool,
+    has_usage: bool,
+}
+
+impl MessageSession {
+    /// Takes the system prompt and the tools of the first request; later ones ought to be the same.
+    pub(super) fn front(&mut self, line: usize, request: &RequestRecord<'_>, losses: &mut Losses) {
+        let system = request
+            .system
+            .or(request.instructions)
+            .and_then(|it| json::first::<MessageContent<'_>>(it.get()));
+        let system = system.map(|it| it.to_content()).filter(|content| content.measured.characters > 0);
+        let tools = request.tools.and_then(|it| json::first::<Vec<Measured>>(it.get())).unwrap_or_default();
+        let front = tools
+            .iter()
+            .chain(system.iter().map(|it| &it.measured))
+            .fold(0, |sum, it| xxh3_64_with_seed(&it.digest.to_le_bytes(), sum));
+        match self.front {
+            None if self.assembler.is_empty() => {
+                self.front = Some(front);
+                for tool in tools {
+                    self.assembler.stable(Part::of(Kind::ToolSchema, tool));
+                }
+                if let Some(system) = system {
+                    self.assembler.stable(Part::of(Kind::System, system));
+                }
+            }
+            Some(first) if first != front => {
+                losses.add(
+                    line,
+                    "changes of the system prompt or tools during a session; the first version is used",
+                );
+            }
+            _ => {}
+        }
+    }
+
+    /// Begins another request of the conversation.
+    pub(super) fn go_on(&mut self, record: &RequestRecord<'_>) {
+        self.at_ms = record.at_ms();
+    }
+
+    /// Takes a message, or an item.
+    pub(super) fn message(&mut self, line: usize, value: &str, losses: &mut Losses) {
+        match json::first::<ItemRecord<'_>>(value) {
+            Some(item) if item.role.0.is_empty() && is_item(&item.kind.0) => {
+                return self.item(line, &item, losses);
+            }
+            _ => {}
+        }
+        let Ok(message) = serde_json::from_str::<MessageRecord<'_>>(value) else {
+            return losses.add(line, "invalid messages");
+        };
+        let at_ms = message.at_ms().or(self.at_ms);
+        match message.role.0.as_ref() {
+            "assistant" | "model" => self.assistant(line, message, losses),
+            "user" => {
+                self.close();
+                self.user(line, at_ms, message.content, losses);
+            }
+            "system" | "developer" => {
+                self.close();
+                let content = message.content.to_content();
+                if self.assembler.is_empty() {
+                    self.assembler.stable(Part::of(Kind::System, content));
+                } else {
+                    self.assembler.said(line, at_ms, Part::of(Kind::User, content), false);
+                }
+            }
+            "tool" | "function" => {
+                self.close();
+                let mut part = Part::of(Kind::ToolResult, message.content.to_content());
+                message.name.0.as_ref().clone_into(&mut part.tool);
+                self.assembler.answered(line, at_ms, &message.tool_call_id.0, part, losses);
+            }
+            other => losses.add(line, format!("messages of the unknown role `{other}`")),
+        }
+    }
+
+    /// Takes an item of the Responses interface: those of one reply stand one after the other.
+    fn item(&mut self, line: usize, item: &ItemRecord<'_>, losses: &mut Losses) {
+        if let Some(result) = item_output(item) {
+            self.close();
+            return self.assembler.answered(line, self.at_ms, &result.call, result.part, losses);
+        }
+        let named = item_call(item).unwrap_or_else(|| Named::plain(item_reasoning(item)));
+        if !self.is_replied {
+            self.open.get_or_insert_default().parts.push(named);
+        }
+    }
+
+    /// Makes a request of the items of a reply.
+    fn close(&mut self) {
+        self.is_replied = false;
+        if let Some(reply) = self.open.take() {
+            self.assembler.replied(reply);
+        }
+    }
+
+    /// Takes what the model said, unless it is the reply that was recorded with the last request.
+    fn assistant(&mut self, line: usize, message: MessageRecord<'_>, losses: &mut Losses) {
+        if self.is_replied {
+            return;
+        }
+        let (usage, model) = (message.usage(), message.model());
+        let at_ms = message.at_ms();
+        let mut reply = self.open.take().unwrap_or_default();
+        reply.model = model;
+        reply.parts.extend(spoken(line, message, losses));
+        self.bill(line, usage, &mut reply, losses);
+        reply.response_ms = at_ms.or(self.at_ms);
+        reply.end_ms = reply.response_ms;
+        self.assembler.replied(reply);
+    }
+
+    /// Takes a recorded reply to a request, given by what the log keeps of it and by what was sent.
+    pub(super) fn reply(
+        &mut self,
+        line: usize,
+        value: &RawValue,
+        [request, within]: [&RequestRecord<'_>; 2],
+        losses: &mut Losses,
+    ) {
+        self.close();
+        let Some(record) = object::<ReplyRecord<'_>>(value).map(ReplyRecord::innermost) else {
+            return losses.add(line, "responses that are not JSON objects");
+        };
+        let mut reply = Reply { at_ms: request.at_ms(), ..Reply::default() };
+        let choice = record.choices.and_then(|it| json::first::<Vec<ChoiceRecord<'_>>>(it.get()));
+        let choice = choice.and_then(|it| it.into_iter().next()?.message);
+        let message = choice.or_else(|| record.content.map(|_| value).filter(|_| record.output.is_none()));
+        if let Some(message) = message.and_then(|it| json::first::<MessageRecord<'_>>(it.get())) {
+            reply.parts = spoken(line, message, losses);
+        } else if let Some(content) =
+            record.content.and_then(|it| json::first::<MessageContent<'_>>(it.get()))
+        {
+            let mut message = MessageRecord::default();
+            message.content = content;
+            reply.parts = spoken(line, message, losses);
+        }
+        let items = record.output.and_then(|it| json::first::<Vec<ItemRecord<'_>>>(it.get()));
+        for item in items.unwrap_or_default() {
+            reply.parts.push(match item.kind.0.as_ref() {
+                "message" => Named::plain(Part::of(Kind::Assistant, item.content.to_content())),
+                _ => item_call(&item).unwrap_or_else(|| Named::plain(item_reasoning(&item))),
+            });
+        }
+        if reply.parts.is_empty() {
+            losses.add(line, "responses without a message");
+        }
+        self.bill(line, record.usage, &mut reply, losses);
+        reply.cost = request.cost();
+        let names = [request.backing_model(), record.model.0.as_ref(), within.model(), request.model()];
+        reply.model = names.into_iter().find(|it| !it.is_empty()).unwrap_or_default().to_owned();
+        reply.response_ms = request.end_ms().or(record.at_ms()).or(reply.at_ms);
+        reply.end_ms = reply.response_ms;
+        self.assembler.replied(reply);
+        self.is_replied = true;
+    }
+
+    /// Reads what was billed for a reply.
+    fn bill(&mut self, line: usize, usage: Raw<'_>, reply: &mut Reply, losses: &mut Losses) {
+        let Some(record) = usage.filter(|it| it.get() != "null") else { return };
+        let mut bill = BillReader::new(line, "usage", losses);
+        let Some(record) = object::<MessageUsage>(record) else {
+            return bill.refuse("", "not an object of token counts");
+        };
+        if let Some(BilledUsage { usage, reasoning, has_breakpoints }) = record.billed(bill) {
+            (reply.usage, reply.reasoning) = (Some(usage), reasoning);
+            self.has_breakpoints |= has_breakpoints;
+            self.has_usage = true;
+        }
+    }
+
+    /// Takes what is on the user's side: text, and results of calls.
+    fn user(&mut self, line: usize, at_ms: Option<i64>, content: MessageContent<'_>, losses: &mut Losses) {
+        let blocks = match content {
+            MessageContent::Plain(text) => {
+                return self.assembler.said(line, at_ms, Part::of(Kind::User, text), true);
+            }
+            MessageContent::Blocks(blocks) => blocks,
+        };
+        let has_results = blocks.iter().any(|it| it.kind.0 == "tool_result");
+        for block in blocks {
+            match block.kind.0.as_ref() {
+                "tool_result" => {
+                    let part = Part::of(Kind::ToolResult, block.content.to_content());
+                    self.assembler.answered(line, at_ms, &block.tool_use_id.0, part, losses);
+                }
+                "text" | "input_text" | "image" | "image_url" | "input_image" | "document" | "input_file" => {
+                    let part = Part::of(Kind::User, block.to_content());
+                    self.assembler.said(line, at_ms, part, !has_results);
+                }
+                other => {
+                    losses.add(line, format!("blocks of the unknown type `{other}` in user messages"));
+                }
+            }
+        }
+    }
+
+    /// Ends the conversation.
+    pub(super) fn finish(mut self, losses: &mut Losses) -> Transcript {
+        self.close();
+        let mut transcript = self.assembler.finish(losses);
+        transcript.has_breakpoints = self.has_breakpoints;
+        transcript.counts_output = self.has_usage;
+        transcript
+    }
+}
+
+/// Returns the parts of a reply.
+fn spoken(line: usize, message: MessageRecord<'_>, losses: &mut Losses) -> Vec<Named> {
+    let mut parts = Vec::new();
+    if let Some(reasoning) =
+        message.reasoning_content.or(message.reasoning).filter(|it| it.measured.characters > 0)
+    {
+        parts.push(Named::plain(Part::of(Kind::Reasoning, reasoning)));
+    }
+    match message.content {
+        MessageContent::Plain(text) => parts.push(Named::plain(Part::of(Kind::Assistant, text))),
+        MessageContent::Blocks(blocks) => {
+            parts.extend(blocks.into_iter().filter_map(|it| spoken_block(line, it, losses)));
+        }
+    }
+    let calls = message.tool_calls.and_then(|it| json::first::<Vec<MessageCallRecord<'_>>>(it.get()));
+    for call in calls.unwrap_or_default() {
+        let function = call.function.unwrap_or_default();
+        parts.push(Named::call(&call.id.0, &function.name.0, function.arguments.unwrap_or_default()));
+    }
+    parts
+}
+
+/// Makes a part of a block of a reply.
+fn spoken_block(line: usize, block: MessageBlock<'_>, losses: &mut Losses) -> Option<Named> {
+    let plain = |kind, content: Content| Some(Named::plain(Part::of(kind, content)));
+    match block.kind.0.as_ref() {
+        "text" | "output_text" | "refusal" => plain(Kind::Assistant, block.text.unwrap_or_default()),
+        "thinking" | "redacted_thinking" => {
+            plain(Kind::Reasoning, block.thinking.or(block.data.map(Content::from)).unwrap_or_default())
+        }
+        "tool_use" | "server_tool_use" => {
+            Some(Named::call(&block.id.0, &block.name.0, block.input.unwrap_or_default().0))
+        }
+        // The provider's own tools answer inside the reply.
+        kind if kind.ends_with("_tool_result") => plain(Kind::Assistant, block.content.to_content()),
+        other => {
+            losses.add(line, format!("blocks of the unknown type `{other}` in replies"));
+            None
+        }
+    }
+}

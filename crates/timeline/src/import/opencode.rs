@@ -1,0 +1,394 @@
+//! opencode sessions, and those of its forks, as `opencode export` writes them: one JSON document per session.
+
+mod record;
+
+use indexmap::IndexMap;
+
+use self::record::{
+    AboutRecord, OpencodeInfo, OpencodeMessageRecord, OpencodePart, OpencodeTokens, StateRecord,
+};
+use super::assemble::{Assembler, HistorySummary, Reply};
+use super::content::{Content, Measured};
+use super::document::{self, DocumentPiece, FrontOutline};
+use super::format::{Checked, LogFormat};
+use super::json;
+use super::lines::LogLines;
+use super::losses::Losses;
+use super::transcript::{Named, Part, Remover, Transcript, named_apart};
+use super::usage::{Billed, Shaped};
+use super::values::{Count, IMAGE_CHARACTERS};
+use crate::Kind;
+use ctxsim_base::quantity::or_unlimited;
+use ctxsim_input::TtlClass;
+
+pub(super) const FORMAT: LogFormat = LogFormat {
+    name: "opencode",
+    looks_like: "one JSON document with `info` and `messages`, each with `info` and `parts`",
+    place: "`opencode export SESSION > FILE` (or `kilo export`); the database `~/.local/share/opencode/opencode.db` itself is not read",
+    reads: "messages, reasoning, tool calls and results, usage and cost per request, compactions with their bills, cleared results, \
+        sub-agents as sessions of their own",
+    omits: "the system prompt and the tool schemas; replies that were aborted; how long cache entries live",
+    checked: Checked::Real(
+        "15 exports of versions 1.3.7 to 1.18.16 (The-Best-Codes/bestcodes.dev, nivalis-studio/biome-config, savekirk/session-bridge, \
+        eitatech/gatomia-vscode); no real one has cache writes",
+    ),
+    detect,
+    read,
+    scan: None,
+};
+
+/// Returns whether the front is that of an export.
+fn detect(head: &str) -> bool {
+    if !head.contains("\"info\"") {
+        return false;
+    }
+    let outline = FrontOutline::of(head);
+    let is_message = matches!(outline.get("messages[].info.role"), Some("user" | "assistant"));
+    is_message || outline.get("info.id").is_some_and(|it| it.starts_with("ses_"))
+}
+
+/// Reads all exports of a recording.
+fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+    let mut sessions = vec![OpencodeExport::default()];
+    document::each(lines, &["messages"], losses, |piece, losses| {
+        let Some(session) = sessions.last_mut() else { return };
+        session.take(piece, losses);
+        if piece.path.is_empty() {
+            sessions.push(OpencodeExport::default());
+        }
+    });
+    sessions.retain(|it| !it.messages.is_empty());
+    named_apart(sessions.into_iter().map(|it| (it.id.clone(), it.finish(losses))).collect())
+}
+
+#[derive(Debug, Default)]
+struct OpencodeExport {
+    id: String,
+    parent: String,
+    folder: String,
+    messages: Vec<OpencodeMessage>,
+}
+
+/// What a message says, and how it was billed.
+#[derive(Debug, Default)]
+struct OpencodeMessage {
+    line: usize,
+    id: String,
+    at_ms: Option<i64>,
+    end_ms: Option<i64>,
+    said: OpencodeParts,
+}
+
+/// What a message adds to the prompts.
+#[derive(Debug, Default)]
+enum OpencodeParts {
+    #[default]
+    Nothing,
+    /// Something on the user's side, and whether the user typed it.
+    User(Vec<Part>, bool),
+    /// The harness or the user wanted a summary; the first message that stays, if any does.
+    Compaction { cause: Remover, stays: String },
+    /// What the model answered.
+    Reply(Box<OpencodeAnswer>),
+}
+
+/// What the model answered.
+#[derive(Debug, Default)]
+struct OpencodeAnswer {
+    reply: Reply,
+    results: Vec<CallOutcome>,
+    is_summary: bool,
+    /// Whether the reply came to its end.
+    is_finished: bool,
+    /// Whether there are numbers, even if all are zero.
+    has_numbers: bool,
+}
+
+/// What a call gave back.
+#[derive(Debug)]
+struct CallOutcome {
+    call: String,
+    part: Part,
+    /// When it left the prompts.
+    cleared_ms: Option<i64>,
+}
+
+impl OpencodeExport {
+    fn take(&mut self, piece: DocumentPiece<'_>, losses: &mut Losses) {
+        let Some(text) = piece.text else { return };
+        match piece.path {
+            "info" => {
+                if let Some(info) = json::first::<OpencodeInfo<'_>>(text) {
+                    self.id = info.id.0.into_owned();
+                    self.parent = info.parent.0.into_owned();
+                    self.folder = info.directory.0.into_owned();
+                }
+            }
+            "messages[]" => {
+                let record = json::record::<OpencodeMessageRecord<'_>>(piece.line, text, losses);
+                self.messages.extend(record.and_then(|it| message(piece.line, it, losses)));
+            }
+            _ => {}
+        }
+    }
+
+    /// Puts the messages in order, each once.
+    fn ordered(&mut self, losses: &mut Losses) {
+        let mut by_id: IndexMap<String, OpencodeMessage> = IndexMap::new();
+        for (number, message) in std::mem::take(&mut self.messages).into_iter().enumerate() {
+            let key = if message.id.is_empty() { number.to_string() } else { message.id.clone() };
+            if let Some(before) = by_id.get(&key) {
+                losses.add(before.line, "messages that stand twice; the last one is used");
+            }
+            by_id.insert(key, message);
+        }
+        self.messages = by_id.into_values().collect();
+        if !self.messages.is_sorted_by_key(|it| it.at_ms)
+            && self.messages.iter().all(|message| message.at_ms.is_some())
+        {
+            for pair in self.messages.windows(2).filter(|it| it[0].at_ms > it[1].at_ms) {
+                losses.add(pair[1].line, "messages after later ones; they are ordered by time");
+            }
+            self.messages.sort_by_key(|it| it.at_ms);
+        }
+    }
+
+    fn finish(mut self, losses: &mut Losses) -> Transcript {
+        self.ordered(losses);
+        let mut walk = OpencodeWalk::default();
+        for message in self.messages {
+            walk.visit(message, losses);
+        }
+        let mut transcript = walk.assembler.finish(losses);
+        let n_forgetful = transcript.exchanges.iter().filter(|it| is_forgetful(&it.model)).count();
+        transcript.counts_output = transcript.is_billed();
+        transcript.has_breakpoints = transcript.has_writes();
+        transcript.marks_compactions = true;
+        transcript.forgets_reasoning = 2 * n_forgetful > transcript.exchanges.len();
+        transcript.ttl = transcript.has_breakpoints.then_some(TtlClass::Short);
+        transcript.folder = self.folder;
+        transcript.of_agent = (!self.parent.is_empty()).then_some([self.id, self.parent]);
+        transcript
+    }
+}
+
+/// The walk along the messages.
+#[derive(Debug, Default)]
+struct OpencodeWalk {
+    assembler: Assembler,
+    cause: Remover,
+    stays: String,
+    /// By message, its first part.
+    begins: IndexMap<String, usize>,
+    /// Calls whose results leave the prompts, each with the time.
+    to_clear: Vec<(i64, String)>,
+}
+
+impl OpencodeWalk {
+    fn visit(&mut self, message: OpencodeMessage, losses: &mut Losses) {
+        let OpencodeMessage { line, id, at_ms, end_ms, said } = message;
+        self.begins.insert(id, self.assembler.n_parts());
+        match said {
+            OpencodeParts::Nothing => {}
+            OpencodeParts::User(parts, is_typed) => {
+                for part in parts {
+                    self.assembler.said(line, at_ms, part, is_typed);
+                }
+            }
+            OpencodeParts::Compaction { cause, stays } => (self.cause, self.stays) = (cause, stays),
+            OpencodeParts::Reply(answer) if answer.is_summary => self.compact(line, at_ms, *answer, losses),
+            OpencodeParts::Reply(answer) => self.reply(line, (at_ms, end_ms), *answer, losses),
+        }
+    }
+
+    /// Takes a reply with the results of its calls.
+    fn reply(
+        &mut self,
+        line: usize,
+        (at_ms, end_ms): (Option<i64>, Option<i64>),
+        answer: OpencodeAnswer,
+        losses: &mut Losses,
+    ) {
+        let OpencodeAnswer { reply, results, is_finished, has_numbers, .. } = answer;
+        if reply.usage.is_none() && has_numbers && !is_finished {
+            return self.aborted(line, at_ms, reply, results, losses);
+        }
+        self.clear(at_ms);
+        self.assembler.replied(Reply { at_ms, end_ms, ..reply });
+        for CallOutcome { call, part, cleared_ms } in results {
+            self.assembler.answered(line, end_ms, &call, part, losses);
+            self.to_clear.extend(cleared_ms.map(|it| (it, call)));
+        }
+    }
+
+    /// Takes a reply that was not finished: it is not a request that anyone billed, but the later prompts hold what was said.
+    fn aborted(
+        &mut self,
+        line: usize,
+        at_ms: Option<i64>,
+        reply: Reply,
+        results: Vec<CallOutcome>,
+        losses: &mut Losses,
+    ) {
+        losses.add(line, "replies without usage that were aborted or not finished; what they say counts as context, not as a request");
+        let spoken = reply.parts.into_iter().map(|it| it.part).filter(|part| part.kind != Kind::Reasoning);
+        let parts = spoken.chain(results.into_iter().map(|it| it.part));
+        for part in parts.filter(|it| it.characters > 0) {
+            self.assembler.said(line, at_ms, part.with_kind(Kind::Assistant), false);
+        }
+    }
+
+    /// Takes what stands in place of the history.
+    fn compact(&mut self, line: usize, at_ms: Option<i64>, answer: OpencodeAnswer, losses: &mut Losses) {
+        let summary =
+            answer.reply.parts.into_iter().map(|it| it.part).find(|part| part.kind == Kind::Assistant);
+        let Some(summary) = summary else {
+            return losses.add(line, "compactions that were not finished");
+        };
+        let stays = std::mem::take(&mut self.stays);
+        let summary = HistorySummary {
+            stays_from: or_unlimited(self.begins.get(&stays).copied()),
+            cause: std::mem::take(&mut self.cause),
+            bill: answer.reply.usage,
+            ..HistorySummary::new(vec![summary.with_kind(Kind::Summary)])
+        };
+        self.assembler.replaced(line, at_ms, summary);
+    }
+
+    /// Takes the results out of the prompts that the harness had cleared by then.
+    fn clear(&mut self, at_ms: Option<i64>) {
+        let due = |it: &(i64, String)| at_ms.is_some_and(|at_ms| it.0 <= at_ms);
+        let calls: Vec<String> =
+            self.to_clear.extract_if(.., |it| due(it)).map(|cleared| cleared.1).collect();
+        if !calls.is_empty() {
+            self.assembler.cleared(&calls);
+        }
+    }
+}
+
+/// Returns whether the models' interface takes reasoning out of the prompts when the user speaks again.
+fn is_forgetful(model: &str) -> bool {
+    model.rsplit('/').next().unwrap_or(model).starts_with("gpt-")
+}
+
+/// Reads a message.
+fn message(line: usize, record: OpencodeMessageRecord<'_>, losses: &mut Losses) -> Option<OpencodeMessage> {
+    let Shaped::Object(about) = record.info else {
+        losses.add(line, "messages without `info`");
+        return None;
+    };
+    let parts: Vec<OpencodePart<'_>> =
+        record.parts.into_iter().flatten().filter_map(Shaped::object).collect();
+    let time = about.time.object().unwrap_or_default();
+    let (at_ms, end_ms) =
+        (time.created.and_then(Count::milliseconds), time.completed.and_then(Count::milliseconds));
+    let id = about.id.0.as_ref().to_owned();
+    let said = match about.role.0.as_ref() {
+        "user" => user(line, parts, losses),
+        "assistant" => OpencodeParts::Reply(Box::new(answer(line, &about, parts, losses))),
+        other => {
+            losses.add(line, format!("messages of the unknown role `{other}`"));
+            OpencodeParts::Nothing
+        }
+    };
+    Some(OpencodeMessage { line, id, at_ms, end_ms, said })
+}
+
+/// Reads the user's message, or what the harness says in the user's place.
+fn user(line: usize, parts: Vec<OpencodePart<'_>>, losses: &mut Losses) -> OpencodeParts {
+    if let Some(part) = parts.iter().find(|it| it.kind.0 == "compaction") {
+        let cause =
+            if part.auto == Some(super::values::Flag(false)) { Remover::Asked } else { Remover::Harness };
+        return OpencodeParts::Compaction { cause, stays: part.tail_start_id.0.as_ref().to_owned() };
+    }
+    let is_typed = parts.iter().any(|it| !it.synthetic.0);
+    let said = parts.into_iter().filter_map(|part| user_part(line, part, losses)).collect();
+    OpencodeParts::User(said, is_typed)
+}
+
+fn user_part(line: usize, part: OpencodePart<'_>, losses: &mut Losses) -> Option<Part> {
+    if part.ignored.0 {
+        losses.add(line, "parts that the model is not to see");
+        return None;
+    }
+    match part.kind.0.as_ref() {
+        "text" => Some(Part::of(Kind::User, part.text.unwrap_or_default())),
+        // Of a text file, the text is a part of its own.
+        "file" if part.mime.0.starts_with("text/") || part.mime.0 == "application/x-directory" => None,
+        "file" => {
+            let digest = part.url.map_or(0, |it| it.digest);
+            Some(Part::of(Kind::User, Measured { characters: IMAGE_CHARACTERS, digest }))
+        }
+        "subtask" => Some(Part::of(Kind::User, part.prompt.unwrap_or_default())),
+        "agent" => None,
+        other => {
+            losses.add(line, format!("parts of the unknown type `{other}` in messages"));
+            None
+        }
+    }
+}
+
+/// Reads what the model answered.
+fn answer(
+    line: usize,
+    about: &AboutRecord<'_>,
+    parts: Vec<OpencodePart<'_>>,
+    losses: &mut Losses,
+) -> OpencodeAnswer {
+    let Billed { usage, reasoning, is_there } = OpencodeTokens::billed(about.tokens, line, losses);
+    let mut reply = Reply {
+        model: about.model.0.as_ref().to_owned(),
+        usage,
+        reasoning,
+        cost: about.cost.0.filter(|it| it.0 > 0),
+        ..Reply::default()
+    };
+    let mut results = Vec::new();
+    for part in parts {
+        spoken(line, part, &mut reply.parts, &mut results, losses);
+    }
+    let is_finished = !matches!(about.finish.0.as_ref(), "" | "other" | "unknown" | "error");
+    OpencodeAnswer {
+        reply,
+        results,
+        is_summary: about.summary.0,
+        is_finished: is_finished && about.error.is_none(),
+        has_numbers: is_there,
+    }
+}
+
+/// Reads a part of a reply; a call has its result with it.
+fn spoken(
+    line: usize,
+    part: OpencodePart<'_>,
+    parts: &mut Vec<Named>,
+    results: &mut Vec<CallOutcome>,
+    losses: &mut Losses,
+) {
+    match part.kind.0.as_ref() {
+        "text" => parts.push(Named::plain(Part::of(Kind::Assistant, part.text.unwrap_or_default()))),
+        "reasoning" => parts.push(Named::plain(Part::of(Kind::Reasoning, part.text.unwrap_or_default()))),
+        "tool" => {
+            let Shaped::Object(state) = part.state else {
+                return losses.add(line, "calls without a state");
+            };
+            let StateRecord { status, input, output, error, time } = state;
+            parts.push(Named::call(&part.call.0, &part.tool.0, input.unwrap_or_default().0));
+            let content = match status.0.as_ref() {
+                "completed" => output.unwrap_or_default(),
+                "error" => error.unwrap_or_default(),
+                _ => {
+                    losses.add(line, "calls without a result");
+                    Content::default()
+                }
+            };
+            let mut result = Part::of(Kind::ToolResult, content);
+            part.tool.0.as_ref().clone_into(&mut result.tool);
+            let cleared_ms = time.object().and_then(|it| it.compacted?.milliseconds());
+            results.push(CallOutcome { call: part.call.0.into_owned(), part: result, cleared_ms });
+        }
+        // Marks of the harness, which no prompt holds.
+        "step-start" | "step-finish" | "patch" | "snapshot" | "retry" => {}
+        other => losses.add(line, format!("parts of the unknown type `{other}` in replies")),
+    }
+}

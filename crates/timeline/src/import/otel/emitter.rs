@@ -1,0 +1,209 @@
+//! What a span or a log record is, by the names that each emitter uses, and what it was billed.
+
+use super::record::OtelRecord;
+use crate::Usage;
+use crate::import::losses::Losses;
+use crate::import::usage::BillReader;
+use ctxsim_base::quantity::Tokens;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RecordRole {
+    /// A request to a model; of several records of one request, the lowest rank counts.
+    Request(&'static BillNames, Rank),
+    /// A call of a tool.
+    Tool,
+    /// An agent at work; its sums repeat what its requests were billed.
+    Agent,
+    /// A wrapper around requests, with their sums.
+    Sum,
+    /// What a user typed.
+    Prompt,
+    /// Anything else; it only links others.
+    Other,
+}
+
+/// How far a record of a request is believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rank {
+    /// A span of its own.
+    Span,
+    /// A log record of the emitter's own.
+    OwnLog,
+    /// A log record by the common names.
+    CommonLog,
+}
+
+/// The attributes of a bill, each by its names, the newest first.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct BillNames {
+    input: &'static [&'static str],
+    /// What is input, too, but counted beside it.
+    also_input: &'static [&'static str],
+    read: &'static [&'static str],
+    written: &'static [&'static str],
+    output: &'static [&'static str],
+    reasoning: &'static [&'static str],
+    /// Whether the input holds what was read and written.
+    is_whole: bool,
+    /// Whether the output holds the reasoning.
+    holds_reasoning: bool,
+}
+
+/// The common names.
+static COMMON: BillNames = BillNames {
+    input: &["gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"],
+    also_input: &[],
+    read: &["gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens"],
+    written: &[
+        "gen_ai.usage.cache_write.input_tokens",
+        "gen_ai.usage.cache_creation.input_tokens",
+        "gen_ai.usage.cache_creation_input_tokens",
+    ],
+    output: &["gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"],
+    reasoning: &["gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.reasoning_tokens"],
+    is_whole: true,
+    holds_reasoning: true,
+};
+
+/// Those of Claude Code.
+static CLAUDE_CODE: BillNames = BillNames {
+    input: &["input_tokens"],
+    also_input: &[],
+    read: &["cache_read_tokens"],
+    written: &["cache_creation_tokens"],
+    output: &["output_tokens"],
+    reasoning: &[],
+    is_whole: false,
+    holds_reasoning: true,
+};
+
+/// Those of Gemini CLI.
+static GEMINI_CLI: BillNames = BillNames {
+    input: &["input_token_count"],
+    also_input: &["tool_token_count"],
+    read: &["cached_content_token_count"],
+    written: &[],
+    output: &["output_token_count"],
+    reasoning: &["thoughts_token_count"],
+    is_whole: true,
+    holds_reasoning: false,
+};
+
+/// Those of the AI SDK, which opencode uses.
+static AI_SDK: BillNames = BillNames {
+    input: &["ai.usage.inputTokens", "ai.usage.promptTokens", "gen_ai.usage.input_tokens"],
+    also_input: &[],
+    read: &["ai.usage.cachedInputTokens", "ai.usage.inputTokenDetails.cacheReadTokens"],
+    written: &["ai.usage.inputTokenDetails.cacheWriteTokens"],
+    output: &["ai.usage.outputTokens", "ai.usage.completionTokens", "gen_ai.usage.output_tokens"],
+    reasoning: &["ai.usage.reasoningTokens", "ai.usage.outputTokenDetails.reasoningTokens"],
+    is_whole: true,
+    holds_reasoning: true,
+};
+
+/// Operations that are requests to a model.
+const REQUESTS: [&str; 3] = ["chat", "text_completion", "generate_content"];
+
+impl OtelRecord {
+    /// Returns what the record is.
+    pub(super) fn role(&self) -> RecordRole {
+        if self.is_log { self.role_of_log() } else { self.role_of_span() }
+    }
+
+    fn role_of_log(&self) -> RecordRole {
+        match self.name.trim_start_matches("claude_code.") {
+            "api_request" => RecordRole::Request(&CLAUDE_CODE, Rank::OwnLog),
+            "gemini_cli.api_response" => RecordRole::Request(&GEMINI_CLI, Rank::OwnLog),
+            "gen_ai.client.inference.operation.details" => RecordRole::Request(&COMMON, Rank::CommonLog),
+            "user_prompt" | "gemini_cli.user_prompt" => RecordRole::Prompt,
+            "tool_result" | "gemini_cli.tool_call" => RecordRole::Tool,
+            _ => RecordRole::Other,
+        }
+    }
+
+    fn role_of_span(&self) -> RecordRole {
+        let operation = self.attributes.text(&["gen_ai.operation.name"]);
+        let verb = self.name.split(' ').next().unwrap_or_default();
+        match (operation, verb) {
+            (_, "claude_code.llm_request") => RecordRole::Request(&CLAUDE_CODE, Rank::Span),
+            (_, verb) if verb.starts_with("ai.") && verb.contains(".do") => {
+                RecordRole::Request(&AI_SDK, Rank::Span)
+            }
+            (_, "claude_code.tool" | "ai.toolCall") => RecordRole::Tool,
+            (_, verb) if verb.starts_with("ai.") => RecordRole::Sum,
+            ("invoke_agent" | "create_agent", _) | ("", "invoke_agent" | "create_agent") => RecordRole::Agent,
+            ("execute_tool", _) | ("", "execute_tool") => RecordRole::Tool,
+            (operation, _) if REQUESTS.contains(&operation) => RecordRole::Request(&COMMON, Rank::Span),
+            ("", "chat") => RecordRole::Request(&COMMON, Rank::Span),
+            _ => RecordRole::Other,
+        }
+    }
+
+    /// Returns whether what the record reads or writes is more than the input that ought to hold it.
+    pub(super) fn contradicts(&self, names: &BillNames) -> bool {
+        let of = |keys| self.attributes.count(keys).map_or(0, |it| it.1.0.unwrap_or(0));
+        names.is_whole && of(names.read).saturating_add(of(names.written)) > of(names.input)
+    }
+
+    /// Returns what was billed, with how much of the output was reasoning. `is_apart` says that the input is without what was
+    /// read and written, whatever the names say.
+    pub(super) fn billed(
+        &self,
+        names: &BillNames,
+        is_apart: bool,
+        losses: &mut Losses,
+    ) -> Option<(Usage, Tokens)> {
+        let mut bill = BillReader::new(self.line, "", losses);
+        let mut part = |keys: &'static [&'static str]| {
+            self.attributes.count(keys).map(|(key, count)| bill.count(key, count))
+        };
+        let input = part(names.input);
+        let also_input = part(names.also_input).unwrap_or(0);
+        let (cache_read, cache_write) = (part(names.read).unwrap_or(0), part(names.written).unwrap_or(0));
+        let (output, reasoning) = (part(names.output).unwrap_or(0), part(names.reasoning).unwrap_or(0));
+        let input = input?.saturating_add(also_input);
+        let uncached = match names.is_whole && !is_apart {
+            true => {
+                let unread = bill.less(input, names.input[0], cache_read);
+                bill.less(unread, names.input[0], cache_write)
+            }
+            false => input,
+        };
+        let output = if names.holds_reasoning { output } else { output.saturating_add(reasoning) };
+        let prompt = uncached.saturating_add(cache_read).saturating_add(cache_write);
+        let usage = Usage { prompt, cache_read, cache_write, cache_write_long: None, uncached, output };
+        bill.finish(usage).map(|it| (it, reasoning.min(output)))
+    }
+
+    /// Returns which conversation it is of; empty if it does not say.
+    pub(super) fn conversation(&self) -> &str {
+        self.attributes.text(&[
+            "gen_ai.conversation.id",
+            "session.id",
+            "copilot_chat.chat_session_id",
+            "copilot_chat.session_id",
+            "ai.telemetry.metadata.sessionId",
+        ])
+    }
+
+    /// Returns which of the user's messages it is about; empty if it does not say.
+    pub(super) fn turn(&self) -> &str {
+        self.attributes.text(&["github.copilot.interaction_id", "prompt.id", "prompt_id"])
+    }
+
+    /// Returns the provider's name of the reply; empty if there is none.
+    pub(super) fn response(&self) -> &str {
+        self.attributes.text(&["gen_ai.response.id", "ai.response.id", "request_id"])
+    }
+
+    /// Returns the model that answered, or else the one that was asked.
+    pub(super) fn model(&self) -> &str {
+        self.attributes.text(&[
+            "gen_ai.response.model",
+            "gen_ai.request.model",
+            "ai.response.model",
+            "ai.model.id",
+            "model",
+        ])
+    }
+}

@@ -1,0 +1,284 @@
+//! pi sessions: JSON lines of messages, a tree since version 2, with the cost of each request.
+
+mod record;
+
+use indexmap::IndexMap;
+
+use self::record::{PiMessage, PiRecord, PiUsage};
+use super::assemble::{Assembler, HistorySummary, Reply};
+use super::content::Content;
+use super::format::{Checked, LogFormat};
+use super::json;
+use super::lines::LogLines;
+use super::losses::Losses;
+use super::times;
+use super::transcript::{Named, Part, Transcript};
+use super::tree::{TreeRecord, branch};
+use super::usage::{BillReader, Shaped};
+use super::values::{Count, MessageBlock, MessageContent};
+use crate::{Kind, Usage};
+use ctxsim_base::quantity::{Cost, or_unlimited};
+use ctxsim_input::TtlClass;
+
+pub(super) const FORMAT: LogFormat = LogFormat {
+    name: "pi",
+    looks_like: "one JSON record per line, with `type` and, for type `message`, a `message` with a `role`",
+    place: "~/.pi/agent/sessions/PROJECT/*.jsonl",
+    reads: "the branch of the last entry: messages, tool calls and results, usage and cost per request, compactions",
+    omits: "the system prompt and the tool schemas; abandoned branches",
+    checked: Checked::Real("a session of badlogic/pi-mono"),
+    detect,
+    read,
+    scan: None,
+};
+
+/// Returns whether one of the first lines is a session's header or a message.
+pub(super) fn detect(head: &str) -> bool {
+    head.lines().any(|line| json::first::<PiRecord<'_>>(line).is_some_and(|it| is_message(&it)))
+}
+
+/// Returns whether an entry is a message of a role that pi knows.
+fn is_message(record: &PiRecord<'_>) -> bool {
+    let role = record.message.as_ref().map_or("", |it| it.role.0.as_ref());
+    record.kind.0 == "message" && matches!(role, "user" | "assistant" | "toolResult" | "bashExecution")
+}
+
+/// Reads a session: the branch that ends at its last entry.
+pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+    let mut entries = Vec::new();
+    while let Some(line) = lines.next_new(losses) {
+        json::each(line.number, line.text, losses, |record: PiRecord<'_>, losses| {
+            entries.extend(entry(line.number, record, losses));
+        });
+    }
+    vec![gather(entries, losses)]
+}
+
+/// What an entry adds to the prompts.
+#[derive(Debug)]
+enum PiParts {
+    /// Nothing; it only links others.
+    Nothing,
+    /// Something on the user's side.
+    User { parts: Vec<Part>, is_typed: bool },
+    /// What a call gave back.
+    Result { call: String, part: Part },
+    /// What the model answered, and whether breakpoints cached it.
+    Reply(Reply, bool),
+    /// A summary in place of everything before an entry, which is named, or counted from the file's first.
+    Compaction { summary: Part, kept: String, kept_index: Option<u64> },
+    /// Nothing; whether the next reply is a summary in the place of everything before it.
+    Summarises(bool),
+}
+
+impl PiParts {
+    /// Returns what a reply was billed.
+    fn bill(self) -> Option<Usage> {
+        if let Self::Reply(reply, _) = self { reply.usage } else { None }
+    }
+}
+
+/// Makes an entry of a record; the header is none.
+fn entry(line: usize, record: PiRecord<'_>, losses: &mut Losses) -> Option<TreeRecord<PiParts>> {
+    let at_ms = times::noted(&record.timestamp.0, line, losses);
+    let (id, parent) = (record.id.0.as_ref().to_owned(), record.parent_id.0.as_ref().to_owned());
+    let summary = Part::of(Kind::Summary, record.summary.unwrap_or_default());
+    let said = match record.kind.0.as_ref() {
+        "message" => said(line, record.message.unwrap_or_default(), losses),
+        "compaction" => PiParts::Compaction {
+            summary,
+            kept: record.first_kept_entry_id.0.into_owned(),
+            kept_index: record.first_kept_entry_index.and_then(Count::known),
+        },
+        "compaction_start" | "session_compact" => PiParts::Summarises(true),
+        "compaction_end" => PiParts::Summarises(false),
+        "branch_summary" => PiParts::User { parts: vec![summary], is_typed: false },
+        "custom_message" => {
+            PiParts::User { parts: user_parts(line, record.content, losses), is_typed: false }
+        }
+        other => {
+            losses.never(line, other);
+            if other == "session" {
+                return None;
+            }
+            PiParts::Nothing
+        }
+    };
+    Some(TreeRecord { line, id, parent, at_ms, said })
+}
+
+/// Says what a message adds to the prompts.
+fn said(line: usize, message: PiMessage<'_>, losses: &mut Losses) -> PiParts {
+    let user = |part| PiParts::User { parts: vec![part], is_typed: false };
+    match message.role.0.as_ref() {
+        "user" => PiParts::User { parts: user_parts(line, message.content, losses), is_typed: true },
+        "custom" | "hookMessage" => {
+            PiParts::User { parts: user_parts(line, message.content, losses), is_typed: false }
+        }
+        "toolResult" => {
+            let mut part = Part::of(Kind::ToolResult, message.content.to_content());
+            message.tool_name.0.as_ref().clone_into(&mut part.tool);
+            PiParts::Result { call: message.tool_call_id.0.into_owned(), part }
+        }
+        "bashExecution" if message.exclude_from_context == Some(true) => {
+            losses.add(line, "commands run by the user, which no model has seen");
+            PiParts::Nothing
+        }
+        "bashExecution" => {
+            let command = message.command.unwrap_or_default();
+            user(Part::of(
+                Kind::User,
+                Content::join([command, message.output.unwrap_or_default()].into_iter()),
+            ))
+        }
+        "branchSummary" | "compactionSummary" => {
+            user(Part::of(Kind::Summary, message.summary.unwrap_or_default()))
+        }
+        "assistant" => reply(line, message, losses),
+        other => {
+            losses.add(line, format!("messages of the unknown role `{other}`"));
+            PiParts::Nothing
+        }
+    }
+}
+
+/// The provider under which a gateway of agents writes texts that no model wrote.
+const GATEWAY: &str = "openclaw";
+
+/// Reads what the model answered, unless nobody did.
+fn reply(line: usize, message: PiMessage<'_>, losses: &mut Losses) -> PiParts {
+    if message.provider.0 == GATEWAY {
+        losses.add(line, "replies that the gateway wrote and no model; they are kept without a request");
+        let said = Part::of(Kind::Assistant, message.content.to_content());
+        return PiParts::User { parts: vec![said], is_typed: false };
+    }
+    let (usage, cost) = billed(line, message.usage, losses).unzip();
+    let parts = match message.content {
+        MessageContent::Plain(text) => vec![Named::plain(Part::of(Kind::Assistant, text))],
+        MessageContent::Blocks(blocks) => {
+            blocks.into_iter().filter_map(|it| spoken(line, it, losses)).collect()
+        }
+    };
+    let has_failed = message.stop_reason.0 == "error";
+    if usage.is_none() && (has_failed || parts.is_empty()) {
+        losses.add(line, "replies that failed or were cancelled, and were not billed");
+        return PiParts::Nothing;
+    }
+    let at_ms = message.timestamp.and_then(Count::milliseconds);
+    let reply = Reply {
+        parts,
+        at_ms,
+        response_ms: at_ms,
+        model: message.model.0.into_owned(),
+        usage,
+        cost: cost.flatten(),
+        ..Reply::default()
+    };
+    PiParts::Reply(reply, message.api.0.starts_with("anthropic") || message.api.0.starts_with("bedrock"))
+}
+
+/// Makes a part of a block of a reply.
+fn spoken(line: usize, block: MessageBlock<'_>, losses: &mut Losses) -> Option<Named> {
+    match block.kind.0.as_ref() {
+        "text" => Some(Named::plain(Part::of(Kind::Assistant, block.text.unwrap_or_default()))),
+        "thinking" => Some(Named::plain(Part::of(Kind::Reasoning, block.thinking.unwrap_or_default()))),
+        "toolCall" => Some(Named::call(&block.id.0, &block.name.0, block.arguments.unwrap_or_default().0)),
+        other => {
+            losses.add(line, format!("blocks of the unknown type `{other}` in replies"));
+            None
+        }
+    }
+}
+
+/// Reads the parts of a message on the user's side.
+fn user_parts(line: usize, content: MessageContent<'_>, losses: &mut Losses) -> Vec<Part> {
+    match content {
+        MessageContent::Plain(text) => vec![Part::of(Kind::User, text)],
+        MessageContent::Blocks(blocks) => {
+            let parts = blocks.into_iter().filter_map(|block| match block.kind.0.as_ref() {
+                "text" | "image" => Some(Part::of(Kind::User, block.to_content())),
+                other => {
+                    losses.add(line, format!("blocks of the unknown type `{other}` in messages"));
+                    None
+                }
+            });
+            parts.collect()
+        }
+    }
+}
+
+/// Reads what was billed and what that cost, or nothing if nothing was billed.
+fn billed(line: usize, record: Shaped<PiUsage>, losses: &mut Losses) -> Option<(Usage, Option<Cost>)> {
+    let mut bill = BillReader::new(line, "message.usage", losses);
+    let record = bill.record(record);
+    let uncached = bill.required("input", record.input);
+    let output = bill.required("output", record.output);
+    let cache_read = bill.count("cacheRead", record.cache_read);
+    let cache_write = bill.count("cacheWrite", record.cache_write);
+    bill.apart(uncached, cache_read, cache_write, output)
+        .map(|it| (it, record.cost.total.0.or(record.cost_usd.0)))
+}
+
+/// Makes a summary of the reply of the request that wrote it.
+fn summary_of(reply: Reply) -> HistorySummary {
+    let said = reply.parts.into_iter().map(|it| it.part).filter(|part| part.kind == Kind::Assistant);
+    HistorySummary {
+        bill: reply.usage,
+        ..HistorySummary::new(said.map(|it| it.with_kind(Kind::Summary)).collect())
+    }
+}
+
+/// Gathers the requests of the branch that ends at the last entry.
+fn gather(entries: Vec<TreeRecord<PiParts>>, losses: &mut Losses) -> Transcript {
+    let mut assembler = Assembler::default();
+    // Where the parts of an entry begin, by its name and by its place.
+    let mut by_name: IndexMap<String, usize> = IndexMap::new();
+    let mut by_place: IndexMap<usize, usize> = IndexMap::new();
+    let mut has_breakpoints = false;
+    let mut is_summarising = false;
+    let (branch, left) = branch(entries, losses);
+    for (place, TreeRecord { line, id, at_ms, said, .. }) in branch {
+        by_name.insert(id, assembler.n_parts());
+        by_place.insert(place, assembler.n_parts());
+        match said {
+            PiParts::Nothing => {}
+            PiParts::Summarises(is_next) => is_summarising = is_next,
+            PiParts::User { parts, is_typed } => {
+                for part in parts {
+                    assembler.said(line, at_ms, part, is_typed);
+                }
+            }
+            PiParts::Result { call, part } => assembler.answered(line, at_ms, &call, part, losses),
+            PiParts::Reply(reply, _) if std::mem::take(&mut is_summarising) => {
+                assembler.replaced(line, at_ms, summary_of(reply));
+            }
+            PiParts::Reply(reply, is_cached) => {
+                has_breakpoints |= is_cached;
+                let response_ms = reply.response_ms.or(at_ms);
+                assembler.replied(Reply { response_ms, end_ms: at_ms, ..reply });
+            }
+            PiParts::Compaction { summary, kept, kept_index } => {
+                // In the first version, places count from the header.
+                let place = kept_index.and_then(|it| usize::try_from(it).ok()?.checked_sub(1));
+                let by_name = by_name.get(&kept).filter(|_| !kept.is_empty()).copied();
+                let stays = by_name.or_else(|| by_place.get(&place?).copied());
+                if stays.is_none() {
+                    losses.add(
+                        line,
+                        "compactions whose first kept entry is not on the branch; nothing is kept",
+                    );
+                }
+                let summary =
+                    HistorySummary { stays_from: or_unlimited(stays), ..HistorySummary::new(vec![summary]) };
+                assembler.replaced(line, at_ms, summary);
+            }
+        }
+    }
+    let mut transcript = assembler.finish(losses);
+    transcript.has_breakpoints = has_breakpoints;
+    transcript.aside = left.into_iter().filter_map(|it| it.said.bill()).collect();
+    transcript.counts_output = true;
+    let ttl = has_breakpoints.then_some(TtlClass::Short);
+    transcript.ttl = ttl;
+    transcript
+}

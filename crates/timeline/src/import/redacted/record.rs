@@ -1,0 +1,393 @@
+//! Records of ctxsim's own form of sessions.
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::import::harness::{Occasion, Version};
+use crate::import::losses::Losses;
+use crate::import::transcript::{Exchange, LoggedCompaction, Part, PartNeed, Remover, Transcript};
+use crate::import::usage::BillReader;
+use crate::import::values::Count;
+use crate::{Kind, Level, Usage, infer_needs};
+use ctxsim_base::quantity::{Cost, Tokens, or_unlimited};
+use ctxsim_input::TtlClass;
+
+/// The version of the format.
+const VERSION: u32 = 1;
+
+/// How long entries are asked to live, by name.
+const LIFETIMES: [(&str, Option<TtlClass>); 2] =
+    [("short", Some(TtlClass::Short)), ("long", Some(TtlClass::Long))];
+
+/// Returns the name of one of several values; nothing for one that has none.
+fn named<T: PartialEq>(names: &[(&str, T)], value: &T) -> String {
+    names.iter().find(|it| it.1 == *value).map_or("", |found| found.0).to_owned()
+}
+
+/// Returns the value of a name, if it is one.
+fn valued<T: Clone>(names: &[(&str, T)], name: &str) -> Option<T> {
+    names.iter().find(|it| it.0 == name).map(|found| found.1.clone())
+}
+
+/// The beginning of a session.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct RedactedHeader {
+    ctxsim: String,
+    version: u32,
+    /// The format that it was recorded in, by which its tools are known.
+    format: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    harness: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    of_agent: Option<[String; 2]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    draws: Option<u64>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    ttl: String,
+    flags: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    aside: Vec<RedactedUsage>,
+    stable: Vec<RedactedPart>,
+}
+
+/// One of the things that a session may say of itself.
+type SessionFlag = fn(&mut Transcript) -> &mut bool;
+
+/// What a session may say of itself, by name.
+const FLAGS: [(&str, SessionFlag); 7] = [
+    ("makes_side_requests", |it| &mut it.makes_side_requests),
+    ("has_breakpoints", |it| &mut it.has_breakpoints),
+    ("counts_output", |it| &mut it.counts_output),
+    ("is_spread", |it| &mut it.is_spread),
+    ("marks_compactions", |it| &mut it.marks_compactions),
+    ("drops_reasoning", |it| &mut it.drops_reasoning),
+    ("forgets_reasoning", |it| &mut it.forgets_reasoning),
+];
+
+impl RedactedHeader {
+    /// Returns whether it is one.
+    pub(super) fn is_session(&self) -> bool {
+        self.ctxsim == "session" && self.version == VERSION
+    }
+
+    /// Describes a session.
+    pub(super) fn of(
+        transcript: &Transcript,
+        name: String,
+        of_agent: Option<[String; 2]>,
+        stable: Vec<RedactedPart>,
+    ) -> Self {
+        let mut flags = transcript.clone();
+        Self {
+            ctxsim: "session".to_owned(),
+            version: VERSION,
+            format: transcript.tools_of.unwrap_or_default().to_owned(),
+            harness: transcript.harness.to_owned(),
+            name,
+            of_agent,
+            draws: transcript.draws,
+            ttl: named(&LIFETIMES, &transcript.ttl),
+            aside: transcript.aside.iter().copied().map(RedactedUsage::of).collect(),
+            flags: FLAGS.iter().filter(|it| *it.1(&mut flags)).map(|flag| flag.0.to_owned()).collect(),
+            stable,
+        }
+    }
+
+    /// Begins the session.
+    pub(super) fn into_transcript(self, line: usize, losses: &mut Losses) -> Transcript {
+        let known = super::super::formats();
+        let name_of = |name: &str| known.iter().map(|it| it.name).find(|own| *own == name);
+        let mut transcript = Transcript {
+            stable: self.stable.into_iter().map(RedactedPart::into_part).collect(),
+            name: self.name,
+            of_agent: self.of_agent,
+            harness: name_of(&self.harness).unwrap_or_default(),
+            tools_of: Some(name_of(&self.format).unwrap_or_default()),
+            ttl: valued(&LIFETIMES, &self.ttl).flatten(),
+            draws: self.draws,
+            aside: self.aside.into_iter().filter_map(|it| it.into_usage(line, losses)).collect(),
+            ..Transcript::default()
+        };
+        for (name, flag) in FLAGS {
+            *flag(&mut transcript) = self.flags.iter().any(|it| it == name);
+        }
+        transcript
+    }
+}
+
+/// A part without its content.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct RedactedPart {
+    kind: Kind,
+    characters: u64,
+    /// Equal contents have equal numbers.
+    content: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tokens: Option<Tokens>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    tool: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    answers: Option<usize>,
+    /// Equal files have equal numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    file: Option<u64>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    stands_in: bool,
+}
+
+/// Returns whether a flag is left out.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+impl RedactedPart {
+    /// Describes a part.
+    pub(super) fn of(part: &Part, content: usize, file: Option<usize>, tool: String) -> Self {
+        Self {
+            kind: part.kind,
+            characters: part.characters,
+            content: content as u64,
+            tokens: part.tokens,
+            tool,
+            answers: Some(part.answers).filter(|it| *it != usize::MAX),
+            file: file.map(|it| it as u64),
+            stands_in: part.stands_in,
+        }
+    }
+
+    fn into_part(self) -> Part {
+        let stands_for = |number: u64| xxh3_64(&number.to_le_bytes());
+        Part {
+            digest: stands_for(self.content),
+            tokens: self.tokens,
+            tool: self.tool,
+            answers: or_unlimited(self.answers),
+            file: self.file.map(stands_for),
+            stands_in: self.stands_in,
+            ..Part::new(self.kind, self.characters, 0)
+        }
+    }
+}
+
+/// A bill.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct RedactedUsage {
+    uncached: u64,
+    cache_read: u64,
+    cache_write: u64,
+    cache_write_long: Option<u64>,
+    output: u64,
+}
+
+impl RedactedUsage {
+    fn of(usage: Usage) -> Self {
+        let Usage { uncached, cache_read, cache_write, cache_write_long, output, .. } = usage;
+        Self { uncached, cache_read, cache_write, cache_write_long, output }
+    }
+
+    fn into_usage(self, line: usize, losses: &mut Losses) -> Option<Usage> {
+        let mut bill = BillReader::new(line, "usage", losses);
+        let uncached = bill.count("uncached", Count(Ok(self.uncached)));
+        let cache_read = bill.count("cache_read", Count(Ok(self.cache_read)));
+        let cache_write = bill.count("cache_write", Count(Ok(self.cache_write)));
+        let output = bill.count("output", Count(Ok(self.output)));
+        let cache_write_long = self.cache_write_long.filter(|it| *it <= cache_write);
+        let prompt = uncached + cache_read + cache_write;
+        bill.finish(Usage { prompt, cache_read, cache_write, cache_write_long, uncached, output })
+    }
+}
+
+/// A request, or the needs of a session.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct RedactedRequest {
+    /// Its place in its session, from 1.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) number: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    begins: Option<Vec<RedactedPart>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at_ms: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_ms: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end_ms: Option<i64>,
+    /// Why the history was compacted, and the first part that stays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compacts: Option<(String, Option<usize>)>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    summarised: Vec<RedactedUsage>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    cleared: Vec<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rewound_to: Option<usize>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    before: Vec<String>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    version: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    model: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<RedactedUsage>,
+    #[serde(skip_serializing_if = "is_zero")]
+    reasoning: u64,
+    /// In millionths of a millionth of a US dollar.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    reply: Vec<RedactedPart>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    results: Vec<RedactedPart>,
+    /// The needs of the whole session, on a line of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) needs: Option<Vec<NeedRecord>>,
+}
+
+/// Returns whether a number is left out.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// The causes of compactions, by name.
+const CAUSES: [(&str, Remover); 3] =
+    [("harness", Remover::Harness), ("asked", Remover::Asked), ("cleared", Remover::Cleared)];
+
+/// Other events, by name.
+const OCCASIONS: [(&str, Occasion); 2] = [("skill", Occasion::Skill), ("restart", Occasion::Restart)];
+
+impl RedactedRequest {
+    /// Describes a request.
+    pub(super) fn of(
+        number: usize,
+        exchange: &Exchange,
+        begins: Option<Vec<RedactedPart>>,
+        reply: Vec<RedactedPart>,
+        results: Vec<RedactedPart>,
+    ) -> Self {
+        Self {
+            number: number as u64,
+            begins,
+            at_ms: exchange.at_ms,
+            response_ms: exchange.response_ms,
+            end_ms: exchange.end_ms,
+            compacts: exchange.compacts.map(|it| {
+                (named(&CAUSES, &it.cause), Some(it.stays_from).filter(|first| *first != usize::MAX))
+            }),
+            summarised: exchange.summarised.iter().copied().map(RedactedUsage::of).collect(),
+            cleared: exchange.cleared.clone(),
+            rewound_to: exchange.rewound_to,
+            before: exchange.before.iter().map(|it| named(&OCCASIONS, it)).collect(),
+            version: exchange.version.to_string(),
+            model: exchange.model.clone(),
+            usage: exchange.usage.map(RedactedUsage::of),
+            reasoning: exchange.reasoning,
+            cost: exchange.cost.and_then(|it| u64::try_from(it.0).ok()),
+            reply,
+            results,
+            needs: None,
+        }
+    }
+
+    /// A record of needs alone.
+    pub(super) fn of_needs(needs: Vec<NeedRecord>) -> Self {
+        Self { needs: Some(needs), ..Self::default() }
+    }
+
+    /// Makes the request; one without a reply is none.
+    pub(super) fn into_exchange(self, line: usize, losses: &mut Losses) -> Option<Exchange> {
+        let parts = |it: Vec<RedactedPart>| it.into_iter().map(RedactedPart::into_part).collect();
+        if self.reply.is_empty() {
+            losses.add(line, "requests without a reply");
+            return None;
+        }
+        let compacts = self.compacts.and_then(|(cause, stays)| {
+            Some(LoggedCompaction { stays_from: or_unlimited(stays), cause: valued(&CAUSES, &cause)? })
+        });
+        let mut cleared = self.cleared;
+        cleared.sort_unstable();
+        let usage = self.usage.and_then(|it| it.into_usage(line, losses));
+        Some(Exchange {
+            begins: self.begins.map(parts),
+            at_ms: self.at_ms,
+            response_ms: self.response_ms,
+            end_ms: self.end_ms,
+            compacts,
+            summarised: self.summarised.into_iter().filter_map(|it| it.into_usage(line, losses)).collect(),
+            cleared,
+            rewound_to: self.rewound_to,
+            before: self.before.iter().filter_map(|it| valued(&OCCASIONS, it)).collect(),
+            version: Version::parse(&self.version),
+            model: self.model,
+            reasoning: self.reasoning.min(usage.map_or(0, |it| it.output)),
+            usage,
+            cost: self.cost.map(|it| Cost(it.into())),
+            reply: parts(self.reply),
+            results: parts(self.results),
+        })
+    }
+}
+
+/// A need.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct NeedRecord {
+    rule: String,
+    request: usize,
+    part: usize,
+    level: Level,
+    /// The probability, and its interval.
+    weight: [f64; 3],
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    mentions: Vec<usize>,
+    /// Whether it holds where nothing is taken out of the history, and not in the history as it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    undone: Option<bool>,
+}
+
+impl NeedRecord {
+    /// Describes the needs of both histories; one that both have is told once.
+    pub(super) fn of_all([as_recorded, undone]: &[Vec<PartNeed>; 2]) -> Vec<Self> {
+        let both = as_recorded.iter().filter(|it| undone.contains(it)).map(|need| Self::of(need, None));
+        let of_one = |these: &[PartNeed], others: &[PartNeed], is_undone| {
+            let only = these.iter().filter(|it| !others.contains(it));
+            only.map(|it| Self::of(it, Some(is_undone))).collect::<Vec<_>>()
+        };
+        both.chain(of_one(as_recorded, undone, false)).chain(of_one(undone, as_recorded, true)).collect()
+    }
+
+    fn of(need: &PartNeed, undone: Option<bool>) -> Self {
+        Self {
+            rule: need.rule.to_owned(),
+            request: need.exchange,
+            part: need.part,
+            level: need.level,
+            weight: need.weight,
+            mentions: need.mentions.clone(),
+            undone,
+        }
+    }
+
+    /// Adds the need where it holds, if its rule is known.
+    pub(super) fn keep(self, [as_recorded, undone]: &mut [Vec<PartNeed>; 2]) {
+        let Some(rule) = infer_needs::rules().find(|it| *it == self.rule) else { return };
+        let need = PartNeed {
+            rule,
+            exchange: self.request,
+            part: self.part,
+            level: self.level,
+            weight: self.weight.map(|it| it.clamp(0.0, 1.0)),
+            mentions: self.mentions,
+        };
+        if self.undone != Some(true) {
+            as_recorded.push(need.clone());
+        }
+        if self.undone != Some(false) {
+            undone.push(need);
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! A recording in the order in which the model saw it, whatever its format.
+
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::content::{Content, Measured};
+use super::harness::{Occasion, Version};
+use crate::shared::Neighbours;
+use crate::{Kind, Level, Usage};
+use ctxsim_base::quantity::{Cost, Tokens};
+use ctxsim_input::TtlClass;
+use ctxsim_input::tokens;
+
+/// A recording: its requests, in order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Transcript {
+    /// What is before every prompt, as far as the recording shows it.
+    pub(super) stable: Vec<Part>,
+    /// The requests; never one without a part in its reply.
+    pub(super) exchanges: Vec<Exchange>,
+    /// What requests were billed that no later prompt follows: the user went back, and they lie on a branch that was left.
+    pub(super) aside: Vec<Usage>,
+    /// Its name within the file; empty for a single session.
+    pub(super) name: String,
+    /// Of a sub-agent's session: what the sub-agent is called, and the session whose agent started it.
+    pub(super) of_agent: Option<[String; 2]>,
+    /// The working folder; empty where the log names none, or where its index knows it.
+    pub(super) folder: String,
+    /// The harness, as the rules call it; empty where none is known.
+    pub(super) harness: &'static str,
+    /// How long its harness asks entries to live, where no rule says so.
+    pub(super) ttl: Option<TtlClass>,
+    /// Whether its harness is known to make side requests, which no record shows.
+    pub(super) makes_side_requests: bool,
+    /// Whether its plain input is what is after the last breakpoint.
+    pub(super) has_breakpoints: bool,
+    /// Whether its output counts are what the reply takes in the next prompt.
+    pub(super) counts_output: bool,
+    /// Whether its usage is known for the session alone, and spread over its requests.
+    pub(super) is_spread: bool,
+    /// Whether its log marks every compaction, so that a prompt which shrinks a little without a mark was not compacted.
+    pub(super) marks_compactions: bool,
+    /// Whether no prompt holds any reasoning.
+    pub(super) drops_reasoning: bool,
+    /// Whether reasoning leaves the prompts when the user speaks again.
+    pub(super) forgets_reasoning: bool,
+    /// The format whose table of tools applies, where it is not the one that was read.
+    pub(super) tools_of: Option<&'static str>,
+    /// Needs that were inferred from texts which are no longer there: in the history as the harness left it, and as it would
+    /// have been had the harness taken nothing out.
+    pub(super) needs: [Vec<PartNeed>; 2],
+    /// What its draws are made from, where the texts are no longer there.
+    pub(super) draws: Option<u64>,
+    /// What is assumed of the history that the harness took out, in sentences.
+    pub(super) assumptions: Vec<String>,
+    /// What other sessions of the same user tell of it.
+    pub(super) neighbours: Neighbours,
+}
+
+/// One request: what came before it, what the model answered, what its calls gave back.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Exchange {
+    /// The user's parts, where the request begins a turn.
+    pub(super) begins: Option<Vec<Part>>,
+    /// Milliseconds on the recording's clock at which the request started.
+    pub(super) at_ms: Option<i64>,
+    /// The same, at which the response began, as far as the recording says.
+    pub(super) response_ms: Option<i64>,
+    /// The same, at which it ended.
+    pub(super) end_ms: Option<i64>,
+    /// What the log says of a compaction of the history before this request.
+    pub(super) compacts: Option<LoggedCompaction>,
+    /// What the requests were billed that wrote the summary, if the log says so.
+    pub(super) summarised: Vec<Usage>,
+    /// The results, by their places among the parts of the transcript, that the harness cleared before this request.
+    pub(super) cleared: Vec<usize>,
+    /// The first of the parts, by its place in the transcript, that the user's going back took out before this request.
+    pub(super) rewound_to: Option<usize>,
+    /// Other log events before this request.
+    pub(super) before: Vec<Occasion>,
+    /// The version of the harness that made it.
+    pub(super) version: Version,
+    /// Which model answered; empty where the recording does not say.
+    pub(super) model: String,
+    /// What the provider billed.
+    pub(super) usage: Option<Usage>,
+    /// How much of its output was reasoning.
+    pub(super) reasoning: Tokens,
+    /// What the harness says that it cost.
+    pub(super) cost: Option<Cost>,
+    /// What the model answered.
+    pub(super) reply: Vec<Part>,
+    /// What came back, and what the user's side said before the next request of the turn.
+    pub(super) results: Vec<Part>,
+}
+
+/// A need for a result, which stands among the parts of a transcript.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct PartNeed {
+    /// The rule that found it.
+    pub(super) rule: &'static str,
+    /// The request whose calls reveal it.
+    pub(super) exchange: usize,
+    /// The result, by its place.
+    pub(super) part: usize,
+    /// How much of it.
+    pub(super) level: Level,
+    /// The probability, and its interval.
+    pub(super) weight: [f64; 3],
+    /// Other parts that name the result's source.
+    pub(super) mentions: Vec<usize>,
+}
+
+/// A compaction of the history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LoggedCompaction {
+    /// The first part, counted from the first of the transcript, that stays; beyond all parts, when none does.
+    pub(super) stays_from: usize,
+    /// Who wanted it.
+    pub(super) cause: Remover,
+}
+
+/// Who wanted history to go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Remover {
+    /// The harness, to make room.
+    #[default]
+    Harness,
+    /// The user asked for a summary.
+    Asked,
+    /// The user began again: nothing represents what went.
+    Cleared,
+}
+
+/// One message part.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    /// What it is.
+    pub(super) kind: Kind,
+    pub(super) characters: u64,
+    /// Stands for its content.
+    pub(super) digest: u64,
+    /// Its tokens, where a tokenizer counted its text.
+    pub(super) tokens: Option<Tokens>,
+    /// The tool of a call or a result, as recorded.
+    pub(super) tool: String,
+    /// Of a result: which call of the reply it answers.
+    pub(super) answers: usize,
+    /// Of a call without its text: what stands for the file that it names.
+    pub(super) file: Option<u64>,
+    /// Whether the harness put it in the place of history that it took out.
+    pub(super) stands_in: bool,
+    /// Its text, where the recording has it; of a call, its input as JSON. Held once, however often the part is cloned.
+    pub(super) text: Option<Arc<str>>,
+}
+
+/// Names the sessions of a file apart, by what each is called or else by its number; one that is alone needs no name.
+pub(super) fn named_apart(sessions: Vec<(String, Transcript)>) -> Vec<Transcript> {
+    let several = sessions.len() > 1;
+    let named = sessions.into_iter().zip(1_usize..).map(|((id, session), number)| {
+        let id = if id.is_empty() { number.to_string() } else { id };
+        Transcript { name: if several { id } else { String::new() }, ..session }
+    });
+    named.collect()
+}
+
+impl Transcript {
+    /// Returns the model of a request: one that was not billed names none, where others were.
+    pub(super) fn model_of<'e>(&self, exchange: &'e Exchange) -> &'e str {
+        let is_named = exchange.usage.is_some() || self.exchanges.iter().all(|it| it.usage.is_none());
+        if is_named { &exchange.model } else { "" }
+    }
+
+    /// Counts what the user said as the model counts it that was billed for it, where that is known.
+    pub(super) fn count_users(&mut self) {
+        for exchange in self.exchanges.iter_mut().filter(|it| it.usage.is_some()) {
+            let said = exchange.begins.iter_mut().flatten().filter(|it| it.kind == Kind::User);
+            for part in said {
+                let counted = part.text.as_ref().and_then(|it| tokens::of_model(&exchange.model, it));
+                part.tokens = part.tokens.or(counted);
+            }
+        }
+    }
+
+    /// Returns whether any request has a bill.
+    pub(super) fn is_billed(&self) -> bool {
+        self.exchanges.iter().any(|it| it.usage.is_some())
+    }
+
+    /// Returns whether any request wrote to the cache for a price, which takes breakpoints.
+    pub(super) fn has_writes(&self) -> bool {
+        self.exchanges.iter().filter_map(|it| it.usage).any(|usage| usage.cache_write > 0)
+    }
+
+    /// Returns before which requests a summary took the place of a history that the recording shows, whoever wanted it.
+    pub(super) fn summarised(&self) -> Vec<usize> {
+        let exchanges = self.exchanges.iter().enumerate().skip(1);
+        let is_summarised = |it: &Exchange| it.compacts.is_some_and(|it| it.cause != Remover::Cleared);
+        exchanges.filter(|(_, it)| is_summarised(it)).map(|it| it.0).collect()
+    }
+}
+
+impl Part {
+    /// A part with content of so many characters.
+    pub(super) fn new(kind: Kind, characters: u64, content_digest: u64) -> Self {
+        let digest = xxh3_64_with_seed(&content_digest.to_le_bytes(), label(kind));
+        let (tool, answers) = (String::new(), usize::MAX);
+        Self {
+            kind,
+            characters,
+            digest,
+            tokens: None,
+            tool,
+            answers,
+            file: None,
+            stands_in: false,
+            text: None,
+        }
+    }
+
+    /// A part with its content, and its text where that is known.
+    pub(super) fn of(kind: Kind, content: impl Into<Content>) -> Self {
+        let Content { measured, text } = content.into();
+        Self { text, ..Self::new(kind, measured.characters, measured.digest) }
+    }
+
+    /// The same content as another kind of part, which is neither call nor result.
+    pub(super) fn with_kind(self, kind: Kind) -> Self {
+        Self { kind, tool: String::new(), answers: usize::MAX, ..self }
+    }
+}
+
+/// A part and the name of its call; empty where there is none.
+#[derive(Clone, Debug)]
+pub(super) struct Named {
+    /// The call's name.
+    pub(super) call: String,
+    pub(super) part: Part,
+}
+
+impl Named {
+    /// A part that is not a call.
+    pub(super) fn plain(part: Part) -> Self {
+        Self { call: String::new(), part }
+    }
+
+    /// What a model said or thought, if it is anything.
+    pub(super) fn spoken(kind: Kind, content: Option<Content>) -> Option<Self> {
+        content.filter(|it| it.measured.characters > 0).map(|content| Self::plain(Part::of(kind, content)))
+    }
+
+    /// A call of a tool with its arguments.
+    pub(super) fn call(id: &str, tool: &str, arguments: Content) -> Self {
+        let measured = Measured::text(tool).then(arguments.measured, 0);
+        let mut part = Part::of(Kind::ToolCall, Content { measured, ..arguments });
+        tool.clone_into(&mut part.tool);
+        Self { call: id.to_owned(), part }
+    }
+}
+
+impl Exchange {
+    /// Returns the user's parts that are before the reply.
+    pub(super) fn user(&self) -> &[Part] {
+        self.begins.as_deref().unwrap_or_default()
+    }
+
+    /// Returns whether the model asked for tools, so that the turn goes on.
+    pub(super) fn has_calls(&self) -> bool {
+        self.reply.iter().any(|it| it.kind == Kind::ToolCall)
+    }
+}
+
+/// Keeps equal texts of different kinds apart.
+fn label(kind: Kind) -> u64 {
+    match kind {
+        Kind::System => 1,
+        Kind::ToolSchema => 2,
+        Kind::User => 3,
+        Kind::Assistant => 4,
+        Kind::Reasoning => 5,
+        Kind::ToolCall => 6,
+        Kind::ToolResult => 7,
+        Kind::Summary => 8,
+        Kind::Memory => 9,
+        Kind::Approval => 10,
+    }
+}

@@ -1,0 +1,181 @@
+//! Undoes a harness's changes to its history: what it removed stays, and its replacement is dropped.
+//!
+//! Sizes are determined before that, with every reset in place, so that they follow the recorded prompts.
+
+use super::sizes::{Allotment, Reset};
+use super::transcript::{Exchange, Remover, Transcript};
+use crate::shared::Neighbours;
+use crate::{StepIx, Timeline};
+use ctxsim_base::quantity::{Decimal, Tokens};
+use ctxsim_input::scenario::Assume;
+
+/// Which of the harness's own changes are taken back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Undo {
+    /// None.
+    Nothing,
+    /// All, what it cleared included.
+    All,
+    /// The compactions before these requests.
+    Compactions(Vec<usize>),
+}
+
+/// A session that its harness compacted, before it is laid out: it can be laid out without some of these compactions.
+#[derive(Debug)]
+pub struct CompactedSession {
+    pub(super) transcript: Transcript,
+    pub(super) name: String,
+    pub(super) harness: &'static str,
+    pub(super) assume: Assume,
+    pub(super) file_tools: Vec<String>,
+}
+
+impl CompactedSession {
+    /// Lays it out as recorded, with what other sessions tell of it.
+    pub(super) fn among(&self, neighbours: &Neighbours) -> Timeline {
+        let transcript = Transcript { neighbours: neighbours.clone(), ..self.transcript.clone() };
+        transcript.into_timeline(&self.name, self.harness, &self.assume, &self.file_tools)
+    }
+
+    /// Lays it out as if the harness had not compacted the history before the requests of these steps; without
+    /// any compaction of its own, what it cleared stays, too.
+    pub fn without(&self, compactions: &[StepIx]) -> Timeline {
+        let which: Vec<usize> = compactions.iter().map(|it| *it as usize).collect();
+        let all = self.transcript.compacted();
+        let undo = if all == which { Undo::All } else { Undo::Compactions(which) };
+        self.transcript.clone().laid_out(&self.name, self.harness, &self.assume, &self.file_tools, &undo)
+    }
+}
+
+/// What was taken back.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Undone {
+    n_compactions: usize,
+    /// The number of results that the harness cleared to make room.
+    n_cleared: usize,
+    /// How many resets stay, because the user asked for them.
+    n_asked: usize,
+    /// The first request that has more before it than was recorded.
+    pub(super) first: Option<usize>,
+    /// The parts that are gone, by their places among all, in order.
+    pub(super) gone: Vec<usize>,
+}
+
+impl Undone {
+    /// Says what was done, in sentences.
+    pub(super) fn sentences(&self) -> Vec<String> {
+        let asked = match self.n_asked {
+            0 => String::new(),
+            n => format!(" Compactions and clearings by the user are kept as recorded: {n}."),
+        };
+        vec![format!(
+            "The harness's compactions are undone: {}; the results that it cleared to make room are kept: \
+                {}. The removed history is back; summaries and re-attached content are gone; sizes are \
+                those of the recorded prompts. The agent's calls are the recorded ones, including those \
+                caused by a compaction.{asked}",
+            self.n_compactions, self.n_cleared
+        )]
+    }
+}
+
+impl Exchange {
+    /// Returns whether the harness compacted the history before it on its own account.
+    pub(super) fn follows_compaction(&self) -> bool {
+        self.compacts.is_some_and(|it| it.cause == Remover::Harness)
+    }
+}
+
+impl Transcript {
+    /// Returns the requests before which the harness compacted a history that the recording shows, on its own account.
+    pub(super) fn compacted(&self) -> Vec<usize> {
+        let exchanges = self.exchanges.iter().enumerate().skip(1);
+        exchanges.filter(|(_, it)| it.follows_compaction()).map(|it| it.0).collect()
+    }
+
+    /// Returns the smallest billed prompt at which that happened, less a share.
+    pub(super) fn compacted_at(&self, margin: Decimal) -> Tokens {
+        let prompt =
+            |at: usize| self.exchanges[..at].iter().rev().find_map(|it| it.usage).map(|usage| usage.prompt);
+        let smallest = self.compacted().into_iter().filter_map(prompt).min().unwrap_or(0);
+        smallest.saturating_sub(margin.of(smallest))
+    }
+
+    /// Takes back what the harness did on its own account to make room.
+    pub(super) fn undo(&mut self, allotment: &mut Allotment, undo: &Undo) -> Undone {
+        let compacted = match undo {
+            Undo::Nothing => return Undone::default(),
+            Undo::All => self.compacted(),
+            Undo::Compactions(which) => which.clone(),
+        };
+        let takes_all = *undo == Undo::All;
+        let cleared = self.exchanges.iter().enumerate().filter(|(_, it)| takes_all && !it.cleared.is_empty());
+        let cleared: Vec<(usize, Vec<usize>)> = cleared.map(|(at, it)| (at, it.cleared.clone())).collect();
+        let stays = self.stays(&compacted);
+        let undone = Undone {
+            n_compactions: compacted.len(),
+            n_cleared: cleared.iter().map(|it| it.1.len()).sum(),
+            n_asked: self
+                .exchanges
+                .iter()
+                .filter(|it| it.compacts.is_some_and(|compaction| compaction.cause != Remover::Harness))
+                .count(),
+            gone: (0..stays.len()).filter(|it| !stays[*it]).collect(),
+            first: compacted.iter().copied().chain(cleared.iter().map(|it| it.0)).min(),
+        };
+        allotment.resets.retain(|it| !compacted.contains(&it.exchange));
+        let is_cleared = |at: usize, part: usize| cleared.iter().any(|it| it.0 == at && it.1.contains(&part));
+        allotment.forgotten.retain(|(at, part)| !is_cleared(*at, *part));
+        allotment.keep(&undone.gone);
+        cleared.iter().for_each(|(at, _)| self.exchanges[*at].cleared.clear());
+        compacted.iter().for_each(|it| self.rejoin(*it));
+        self.put_off(&mut allotment.forgotten);
+        undone
+    }
+
+    /// Returns of each part whether it stays where these compactions are undone.
+    fn stays(&self, compacted: &[usize]) -> Vec<bool> {
+        let mut stays = vec![true; self.stable.len()];
+        for (index, exchange) in self.exchanges.iter().enumerate() {
+            let is_undone = compacted.contains(&index);
+            stays.extend(exchange.user().iter().map(|it| !(is_undone && it.stands_in)));
+            stays.extend(exchange.reply.iter().chain(&exchange.results).map(|_| true));
+        }
+        stays
+    }
+
+    /// Takes a compaction from a request; where nobody typed anything and calls were open, its turn is that of the one before.
+    fn rejoin(&mut self, index: usize) {
+        let goes_on = index > 0 && self.exchanges[index - 1].has_calls();
+        let exchange = &mut self.exchanges[index];
+        exchange.compacts = None;
+        if let Some(user) = &mut exchange.begins {
+            user.retain(|it| !it.stands_in);
+        }
+        if goes_on && exchange.user().is_empty() {
+            exchange.begins = None;
+        }
+    }
+
+    /// Puts off what leaves the prompts when a turn begins, where the turn no longer does.
+    fn put_off(&self, forgotten: &mut Vec<(usize, usize)>) {
+        let next = |at: usize| (at..self.exchanges.len()).find(|it| self.exchanges[*it].begins.is_some());
+        *forgotten = forgotten.drain(..).filter_map(|(at, part)| Some((next(at)?, part))).collect();
+        forgotten.sort_by_key(|it| it.0);
+    }
+}
+
+impl Allotment {
+    /// Leaves of the parts only those that are not gone.
+    fn keep(&mut self, gone: &[usize]) {
+        let stays_at = |part: usize| gone.binary_search(&part).is_err();
+        let place = |part: usize| part - gone.partition_point(|it| *it < part);
+        let tokens = self.tokens.iter().enumerate().filter(|it| stays_at(it.0));
+        self.tokens = tokens.map(|it| *it.1).collect();
+        for Reset { from, to, .. } in &mut self.resets {
+            *from = from.map(place);
+            *to = to.map(place);
+        }
+        self.forgotten.retain(|it| stays_at(it.1));
+        self.forgotten.iter_mut().for_each(|it| it.1 = place(it.1));
+    }
+}

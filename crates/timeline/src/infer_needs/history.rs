@@ -1,0 +1,318 @@
+//! What a session has said up to a request, indexed by what calls repeat of it.
+
+use std::path::Path;
+
+use serde_json::Value;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::result_of;
+use crate::tool_form::{self, ToolForm};
+use crate::{Event, EventKind, ItemIx, Kind, Spine, Texts, Timeline};
+use ctxsim_base::digest::ByDigest;
+use ctxsim_base::quantity::ix;
+
+/// How many places of one word are kept, the newest.
+const PLACES_MAX: usize = 16;
+
+/// Longer arguments are text, not names of things.
+const NAME_BYTES_MAX: usize = 512;
+
+/// A call and its arguments.
+#[derive(Debug)]
+pub(super) struct PastCall {
+    /// The tool's place in the timeline's list.
+    tool: u16,
+    /// Lists give one entry an element, maps one a field.
+    arguments: Vec<CallArgument>,
+    /// The files that its command names.
+    files: Vec<String>,
+}
+
+/// One thing that a call asks for.
+#[derive(Debug)]
+struct CallArgument {
+    /// Its name, as its harness has it; empty where it has none.
+    name: String,
+    /// What it says, in the word that all harnesses share.
+    says: Option<&'static str>,
+    value: String,
+}
+
+/// What is before a request.
+pub(super) struct CallHistory<'t> {
+    spine: &'t Spine,
+    texts: &'t Texts,
+    events: &'t [Event],
+    /// By word that some call holds: the newest items that hold it, in order.
+    places: ByDigest<u64, Vec<ItemIx>>,
+    /// By whole argument: the calls that had it, in order.
+    calls: ByDigest<u64, Vec<ItemIx>>,
+    /// By item: whether the harness has taken it out.
+    gone: Vec<bool>,
+    n_events: usize,
+    next: ItemIx,
+}
+
+impl PastCall {
+    /// Reads what a call asks for; what is no JSON object is one argument without a name.
+    fn read(tool: u16, form: Option<&ToolForm>, input: &str) -> Self {
+        let mut named = Vec::new();
+        match serde_json::from_str(input) {
+            Ok(value) => collect("", value, &mut named),
+            Err(_) => named.push((String::new(), input.to_owned())),
+        }
+        let says = |name: &str| form.and_then(|it| it.says(name)).map(tool_form::Argument::name);
+        let of = |(name, value): (String, String)| CallArgument { says: says(&name), name, value };
+        let mut arguments: Vec<CallArgument> = named.into_iter().map(of).collect();
+        let Some(form) = form else { return Self { tool, arguments, files: Vec::new() } };
+        for (path, old) in form.patched(input) {
+            let says = |says: tool_form::Argument, value| CallArgument {
+                name: String::new(),
+                says: Some(says.name()),
+                value,
+            };
+            arguments.push(says(tool_form::Argument::Path, path));
+            arguments.push(says(tool_form::Argument::OldText, old));
+        }
+        let files = if form.names_files { files(form, input) } else { Vec::new() };
+        Self { tool, arguments, files }
+    }
+
+    /// Returns whether its tool goes by one of some names.
+    pub(super) fn is_of(&self, names: &[String], history: &CallHistory<'_>) -> bool {
+        history.spine.is_one_of(self.tool, names)
+    }
+
+    /// Returns the arguments of these names.
+    pub(super) fn named<'a>(&'a self, names: &'a [String]) -> impl Iterator<Item = &'a str> {
+        self.arguments.iter().filter(|it| it.is_named(names)).map(|argument| argument.value.as_str())
+    }
+
+    /// Returns the arguments of all other names.
+    pub(super) fn others<'a>(&'a self, names: &'a [String]) -> impl Iterator<Item = &'a str> {
+        self.arguments.iter().filter(|it| !it.is_named(names)).map(|argument| argument.value.as_str())
+    }
+}
+
+impl CallArgument {
+    /// Returns whether it goes by one of some names: its own, or that of what it says.
+    fn is_named<T: AsRef<str>>(&self, names: &[T]) -> bool {
+        names.iter().map(AsRef::as_ref).any(|it| it == self.name || Some(it) == self.says)
+    }
+}
+
+/// Returns the files that a command names, each as it is written and from where the command runs.
+fn files(form: &ToolForm, input: &str) -> Vec<String> {
+    let asked = form.asked(input);
+    let text = |argument| asked.iter().find(|it| it.0 == argument).and_then(|found| found.1.as_str());
+    let command = text(tool_form::Argument::Command).unwrap_or_default();
+    let mut files: Vec<String> = Vec::new();
+    for word in words(command).filter(|it| Path::new(it).extension().is_some()) {
+        if let Some(cwd) = text(tool_form::Argument::Cwd).filter(|_| !word.starts_with('/')) {
+            files.push(format!("{}/{word}", cwd.trim_end_matches('/')));
+        }
+        files.push(word.to_owned());
+    }
+    files
+}
+
+/// Collects the strings and numbers of a value with the names that they are under.
+fn collect(name: &str, value: Value, arguments: &mut Vec<(String, String)>) {
+    match value {
+        Value::Object(fields) => fields.into_iter().for_each(|(name, it)| collect(&name, it, arguments)),
+        Value::Array(elements) => elements.into_iter().for_each(|it| collect(name, it, arguments)),
+        Value::String(text) => arguments.push((name.to_owned(), text)),
+        Value::Number(number) => arguments.push((name.to_owned(), number.to_string())),
+        Value::Null | Value::Bool(_) => {}
+    }
+}
+
+impl<'t> CallHistory<'t> {
+    /// Stands before the first request; looks through the calls for the words to watch for.
+    pub(super) fn new(timeline: &'t Timeline) -> Self {
+        let mut history = Self {
+            spine: &timeline.spine,
+            texts: &timeline.texts,
+            events: &timeline.events,
+            places: ByDigest::default(),
+            calls: ByDigest::default(),
+            gone: vec![false; timeline.spine.items.len()],
+            n_events: 0,
+            next: 0,
+        };
+        for index in 0..timeline.spine.items.len() {
+            let Some(call) = history.call(ix(index)) else { continue };
+            for CallArgument { value, .. } in &call.arguments {
+                for word in words(value).chain((value.len() <= NAME_BYTES_MAX).then_some(value.as_str())) {
+                    history.places.entry(key(word)).or_default();
+                }
+            }
+        }
+        history
+    }
+
+    /// Goes on to a step's request.
+    pub(super) fn learn(&mut self, step: usize) {
+        let end = self.spine.steps[step].reply.start;
+        while self.next < end {
+            self.learn_item(self.next);
+            self.next += 1;
+        }
+        while let Some(event) =
+            self.events.get(self.n_events).filter(|it| self.spine.step_at(it.at) as usize <= step)
+        {
+            if let EventKind::Reset(items) = &event.kind {
+                let items = items.start as usize..(items.end as usize).min(self.gone.len());
+                self.gone.get_mut(items).unwrap_or_default().fill(true);
+            }
+            self.n_events += 1;
+        }
+    }
+
+    fn learn_item(&mut self, index: ItemIx) {
+        let Some(text) = self.texts.of(index) else { return };
+        let mut note = |word: &str| {
+            let Some(places) = self.places.get_mut(&key(word)) else { return };
+            if places.last() != Some(&index) {
+                if places.len() == PLACES_MAX {
+                    places.remove(0);
+                }
+                places.push(index);
+            }
+        };
+        let Some(call) = read(self.spine, self.texts, index) else { return words(text).for_each(note) };
+        for CallArgument { value, .. } in &call.arguments {
+            words(value).for_each(&mut note);
+            if value.len() <= NAME_BYTES_MAX {
+                note(value);
+                self.calls.entry(key(value)).or_default().push(index);
+            }
+        }
+        for file in &call.files {
+            self.calls.entry(key(file)).or_default().push(index);
+        }
+    }
+
+    fn call(&self, index: ItemIx) -> Option<PastCall> {
+        read(self.spine, self.texts, index)
+    }
+
+    /// Returns the calls of a step's reply.
+    pub(super) fn calls_of(&self, step: usize) -> impl Iterator<Item = PastCall> {
+        self.spine.steps[step].reply.clone().filter_map(|it| self.call(it))
+    }
+
+    /// Returns what an item says.
+    pub(super) fn text(&self, item: ItemIx) -> &'t str {
+        self.texts.of(item).unwrap_or_default()
+    }
+
+    /// Returns what an item is.
+    pub(super) fn kind(&self, item: ItemIx) -> Kind {
+        self.spine.items[item as usize].kind
+    }
+
+    /// Returns the items that hold a word, the newest first.
+    pub(super) fn places(&self, word: &str) -> impl Iterator<Item = ItemIx> {
+        let places = self.places.get(&key(word)).map_or(&[] as &[ItemIx], Vec::as_slice);
+        places.iter().rev().copied().filter(|it| !self.is_gone(*it))
+    }
+
+    /// Returns the results of the calls that had an argument, the newest first.
+    pub(super) fn results_for(&self, argument: &str) -> impl Iterator<Item = ItemIx> {
+        let calls = self.calls.get(&key(argument)).map_or(&[] as &[ItemIx], Vec::as_slice);
+        let results = calls.iter().rev().take(PLACES_MAX).filter_map(|it| result_of(self.spine, *it));
+        results.filter(|it| *it < self.next && !self.is_gone(*it))
+    }
+
+    /// Returns whether a result says more than its call, so that it brought something.
+    pub(super) fn brings(&self, result: ItemIx) -> bool {
+        self.spine.brings(result)
+    }
+
+    /// Returns the other items that name what a result was fetched by.
+    pub(super) fn mentions(&self, result: ItemIx, arguments: &[&str]) -> Vec<ItemIx> {
+        let call = self.spine.items[result as usize].pair;
+        let named = self.call(call).map(|it| it.arguments).unwrap_or_default();
+        let names = named.iter().filter(|it| it.is_named(arguments));
+        let mut places: Vec<ItemIx> = names.flat_map(|it| self.places(&it.value)).collect();
+        places.retain(|it| *it != call && *it != result);
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+
+    /// Returns whether the harness has taken an item out.
+    fn is_gone(&self, item: ItemIx) -> bool {
+        self.gone.get(item as usize).copied().unwrap_or(false)
+    }
+}
+
+/// Reads a call; `None` for any other item, and for one without text.
+fn read(spine: &Spine, texts: &Texts, index: ItemIx) -> Option<PastCall> {
+    let item = spine.items.get(index as usize).filter(|it| it.kind == Kind::ToolCall)?;
+    Some(PastCall::read(item.tool, texts.form(index), texts.of(index)?))
+}
+
+/// Stands for a word.
+fn key(word: &str) -> u64 {
+    xxh3_64(word.as_bytes())
+}
+
+/// Which ASCII characters words are made of.
+const IN_WORDS: [bool; 128] = {
+    let mut table = [false; 128];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        let joins = matches!(byte, b'_' | b'/' | b'.' | b'-' | b'#' | b'@' | b'~' | b'+');
+        table[byte as usize] = byte.is_ascii_alphanumeric() || joins;
+        byte += 1;
+    }
+    table
+};
+
+/// Returns whether the character at a place is in a word, and how many bytes it has.
+fn in_word(text: &str, at: usize) -> Option<(bool, usize)> {
+    // Every result of a session passes here, and nearly all of it is ASCII.
+    match IN_WORDS.get(usize::from(*text.as_bytes().get(at)?)) {
+        Some(is_in) => Some((*is_in, 1)),
+        None => text[at..].chars().next().map(|it| (it.is_alphanumeric(), it.len_utf8())),
+    }
+}
+
+/// Returns the words of a text: names, paths, numbers, and whatever else has no space or bracket in it.
+pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
+    let mut at = 0;
+    let runs = std::iter::from_fn(move || {
+        let mut from = None;
+        while let Some((is_in, n)) = in_word(text, at) {
+            let before = at;
+            at += n;
+            match (from, is_in) {
+                (None, true) => from = Some(before),
+                (Some(from), false) => return Some(&text[from..before]),
+                (None, false) | (Some(_), true) => {}
+            }
+        }
+        from.map(|it| &text[it..])
+    });
+    runs.map(|it| it.trim_start_matches('-').trim_end_matches(['.', '-', '/'])).filter(|run| run.len() > 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn words_are_what_splitting_at_all_other_characters_leaves(text in "[a-z0-9_/.@ é–→二\\n(){}\\-]{0,60}") {
+            let is_part = |it: char| it.is_alphanumeric() || "_/.-#@~+".contains(it);
+            let split = text.split(|it| !is_part(it));
+            let split = split.map(|it| it.trim_start_matches('-').trim_end_matches(['.', '-', '/']));
+
+            prop_assert_eq!(words(&text).collect::<Vec<_>>(), split.filter(|it| it.len() > 1).collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! A scenario's load as a timeline, whatever its source.
+
+use super::build::TimelineBuilder;
+use super::{Timeline, import, random, scripted};
+use ctxsim_base::error::Error;
+use ctxsim_input::scenario::user_messages::{UserMessages, UserNeeds, UserTerms};
+use ctxsim_input::scenario::{Assume, LoadSpec, SessionFile};
+use ctxsim_input::{Scenario, ScenarioFile};
+
+/// Makes the timeline of a scenario: of conversations, the first; of session streams and chats, none. It has
+/// the scenario's name, followed by the session's own if there are several.
+///
+/// The caller reads recorded sessions, because it knows the scenario's folder: `recorded` receives the path
+/// as written in the scenario, and the assumptions.
+///
+/// # Errors
+/// The errors of `recorded`.
+pub fn load(
+    scenario: &Scenario,
+    recorded: impl FnOnce(&str, &Assume) -> Result<Timeline, Error>,
+) -> Result<Timeline, Error> {
+    Ok(under(made(scenario, recorded)?, scenario))
+}
+
+/// Makes the timelines of several sessions; what they begin with stays in the cache between those of a user.
+pub fn sessions(scenario: &Scenario, sessions: &[SessionFile]) -> Vec<Timeline> {
+    let made = sessions.iter().map(|session| {
+        let mut timeline = under(scripted::timeline(scenario, &session.turns), scenario);
+        timeline.name = format!("{}/{}", scenario.name, session.name);
+        timeline.began_ms = i64::try_from(session.at.0).ok();
+        if let Some(own) = timeline.spine.sessions.first_mut() {
+            session.name.clone_into(&mut own.id);
+            own.parent.clone_from(&session.parent);
+        }
+        timeline
+    });
+    let mut made: Vec<Timeline> = made.collect();
+    let users: Vec<&str> = sessions.iter().map(|it| it.user.as_str()).collect();
+    import::hear(&mut made, &users);
+    made
+}
+
+/// Gives a timeline what its scenario sets, wherever the items come from.
+pub fn under(mut timeline: Timeline, scenario: &ScenarioFile) -> Timeline {
+    timeline.seed = scenario.seed;
+    // What was measured of exploration was measured beside needs that were inferred.
+    let is_inferred = !timeline.needs.of_items().is_empty();
+    timeline.refetch = if is_inferred { scenario.refetch.explored() } else { scenario.refetch };
+    timeline.users = users(&timeline, scenario);
+    timeline.assumptions.extend(timeline.users.map(|it| it.words()));
+    timeline.harness.unread_tokens = scenario.unread_tokens;
+    timeline
+}
+
+/// Returns what is assumed of users' messages: as the scenario says, else of recorded sessions, and of loads that declare no needs.
+fn users(timeline: &Timeline, scenario: &ScenarioFile) -> Option<UserTerms> {
+    let is_usual = || timeline.recorded.is_some() || timeline.needs.is_empty();
+    match scenario.user_messages {
+        Some(UserMessages::Ignored) => None,
+        Some(UserMessages::Needed(it)) => Some(it.terms()),
+        None => is_usual().then(|| UserNeeds::default().terms()),
+    }
+}
+
+fn made(
+    spec: &Scenario,
+    recorded: impl FnOnce(&str, &Assume) -> Result<Timeline, Error>,
+) -> Result<Timeline, Error> {
+    match &spec.load {
+        LoadSpec::Turns(turns) => Ok(scripted::timeline(spec, turns)),
+        LoadSpec::Generate(generate) => Ok(scripted::generated(spec, generate)),
+        LoadSpec::Random { turns } => Ok(random::timeline(spec, *turns)),
+        // A world of its own makes what it plays; several sessions are several timelines.
+        LoadSpec::Conversation(_)
+        | LoadSpec::Aging(_)
+        | LoadSpec::Chats(_)
+        | LoadSpec::History(_)
+        | LoadSpec::Sessions(_) => Ok(TimelineBuilder::new(&spec.name, &[]).finish()),
+        LoadSpec::Recorded { path, assume } => {
+            let mut timeline = recorded(path, assume)?;
+            if !timeline.name.starts_with(&format!("{}/", spec.name)) {
+                timeline.name.clone_from(&spec.name);
+            }
+            Ok(timeline)
+        }
+    }
+}

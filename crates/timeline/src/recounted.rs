@@ -1,0 +1,71 @@
+//! A load in the tokens of other models than those that it was recorded with.
+
+use super::{EventKind, Item, Timeline};
+use ctxsim_base::quantity::Decimal;
+use ctxsim_input::profile::{Factor, Family};
+use ctxsim_input::scenario::refetch::{AssumedNumber, Refetch};
+use ctxsim_input::tokens;
+
+impl Timeline {
+    /// Returns the family whose tokens its sizes are: that of the model that was billed, else that of the tokenizer that counted its texts.
+    /// `None` where nobody counted, as in generated loads.
+    pub fn counted_by(&self) -> Option<&'static Family> {
+        let recorded = self.recorded.as_ref()?;
+        let is_billed = recorded.usage.iter().any(Option::is_some);
+        let model = self.main_model().filter(|_| is_billed);
+        let of_tokenizer = || Family::named(tokens::name(self.tokenizer?).trim_end_matches("_base"));
+        model.map_or_else(of_tokenizer, |it| Family::of_model(&it.name))
+    }
+
+    /// Returns it in the tokens of another family; texts, needs and times stay.
+    #[must_use]
+    pub fn recounted(&self, factor: Factor) -> Self {
+        let mut it = self.clone();
+        it.spine.items.iter_mut().for_each(|item| item.recount(factor));
+        it.spine.steps.iter_mut().for_each(|step| step.output_tokens = factor.tokens(step.output_tokens));
+        it.needs.recount(factor);
+        for event in &mut it.events {
+            if let EventKind::Compaction(compaction) = &mut event.kind {
+                compaction.instruction = factor.tokens(compaction.instruction);
+                compaction.output = factor.tokens(compaction.output);
+            }
+        }
+        let harness = &mut it.harness;
+        harness.unread_tokens = factor.tokens(harness.unread_tokens);
+        harness.side_request_cold_tokens = factor.tokens(harness.side_request_cold_tokens);
+        if let Some(recorded) = &mut it.recorded {
+            recorded.tails.iter_mut().for_each(|tail| *tail = factor.tokens(*tail));
+            recorded.avoided_below = factor.tokens(recorded.avoided_below);
+            recorded.harness_limits.trigger = recorded.harness_limits.trigger.map(|it| factor.tokens(it));
+        }
+        it.refetch = recounted(self.refetch.with_sizes(), factor);
+        let chars = format!("{:.4}", self.chars_per_token.to_f64() / factor.value);
+        it.chars_per_token = Decimal::parse(&chars).unwrap_or(self.chars_per_token);
+        it
+    }
+}
+
+impl Item {
+    fn recount(&mut self, factor: Factor) {
+        for size in [&mut self.raw, &mut self.excerpt, &mut self.summary, &mut self.handle] {
+            *size = factor.size(*size);
+        }
+    }
+}
+
+/// Returns what an agent needs to fetch something again, with its sizes counted anew.
+fn recounted(refetch: Refetch, factor: Factor) -> Refetch {
+    let ends = |it: AssumedNumber<u32>| AssumedNumber {
+        value: factor.size(it.value),
+        low: factor.size(it.low),
+        high: factor.size(it.high),
+    };
+    let mut it = refetch;
+    it.fetched_tokens_max = it.fetched_tokens_max.map(ends);
+    it.call_tokens = it.call_tokens.map(|size| factor.size(size));
+    if let Some(exploration) = &mut it.exploration {
+        let sizes = exploration.fetched_tokens;
+        exploration.fetched_tokens = sizes.map(|all| all.map(|size| factor.size(size)));
+    }
+    it
+}

@@ -1,0 +1,239 @@
+//! Turns that are written out, one by one or as patterns, as a timeline.
+
+use indexmap::IndexMap;
+
+use super::evidence::{Recover, normalised, turns_back};
+use super::facts::{FactForm, ItemShare};
+use super::{Due, ItemSizes, Kind, Level, Need, NewItem, Timeline, TimelineBuilder};
+use ctxsim_base::quantity::{Tokens, saturated};
+use ctxsim_base::rng::{Seed, SplitMix64, Stream};
+use ctxsim_input::scenario::{
+    Amount, Generate, ITEM_TOKENS_MAX, PatternRandom, ResultSizes, ScriptedCall, TurnSpec,
+};
+use ctxsim_input::{Scenario, ScenarioFile};
+
+/// The longest default summary of a result.
+const SUMMARY_TOKENS_MAX: Tokens = 256;
+
+/// The longest default handle of a result.
+const HANDLE_TOKENS_MAX: Tokens = 96;
+
+/// Makes a timeline of a scenario's written turns.
+pub fn timeline(scenario: &Scenario, turns: &[TurnSpec]) -> Timeline {
+    let mut writer = ScriptedTurns::new(scenario, PatternRandom::Named);
+    for turn in turns {
+        (0..turn.times).for_each(|index| writer.push(turn, index, u64::MAX));
+    }
+    writer.builder.finish()
+}
+
+/// Makes a timeline of a scenario's patterns.
+pub fn generated(scenario: &Scenario, load: &Generate) -> Timeline {
+    let mut writer = ScriptedTurns::new(scenario, load.random);
+    for (pattern, n_turns) in load.taken() {
+        // The first turns of a pattern have nothing to come back to, even where another one went before.
+        (0..n_turns).for_each(|index| writer.push(pattern, index, index));
+    }
+    writer.builder.finish()
+}
+
+/// The stream of each turn's draws, with the turn's place in the load.
+const STREAM: &str = "patterns";
+
+/// Where drawn numbers come from.
+#[derive(Debug)]
+enum Draws {
+    Named(Seed, Stream),
+    InOrder(SplitMix64),
+}
+
+impl Draws {
+    fn new(draws: PatternRandom, seed: u64) -> Self {
+        match draws {
+            PatternRandom::Named => Self::Named(Seed(seed), Seed(seed).stream(STREAM, 0)),
+            PatternRandom::Splitmix64 => Self::InOrder(SplitMix64::new(seed)),
+        }
+    }
+
+    fn begin_turn(&mut self, index: u64) {
+        if let Self::Named(seed, stream) = self {
+            *stream = seed.stream(STREAM, index);
+        }
+    }
+
+    fn below(&mut self, count: u64) -> u64 {
+        match self {
+            Self::Named(_, stream) => stream.between(0, count.saturating_sub(1)),
+            Self::InOrder(words) => words.next_below(count),
+        }
+    }
+}
+
+/// Appends turns to a timeline: every call is its own step, and the answer is the last step.
+///
+/// Numbers are drawn in the order of events: the message, the number of rounds; for each call its text,
+/// purpose, arguments, result, response and gap; then the answer's.
+#[derive(Debug)]
+struct ScriptedTurns {
+    builder: TimelineBuilder,
+    overhead: Tokens,
+    answer_overhead: u32,
+    source: Draws,
+    /// When the next request starts; a load without gaps takes no time.
+    at_ms: i64,
+    n_turns: u64,
+}
+
+impl ScriptedTurns {
+    /// Begins a timeline with the scenario's name and its stable prefix.
+    fn new(spec: &ScenarioFile, draws: PatternRandom) -> Self {
+        let source = Draws::new(draws, spec.seed);
+        Self {
+            builder: begin(spec),
+            overhead: spec.call_overhead_tokens,
+            answer_overhead: narrow(spec.answer_overhead_tokens),
+            source,
+            at_ms: 0,
+            n_turns: 0,
+        }
+    }
+
+    /// Returns a number at its place in its pattern and its turn.
+    fn value(&mut self, amount: &Amount, turn: u64, nth: u64) -> u64 {
+        amount.at(turn, nth, |count| self.source.below(count))
+    }
+
+    /// Appends a turn by its place in its pattern; it refers back at most `reach` turns.
+    fn push(&mut self, spec: &TurnSpec, turn: u64, reach: u64) {
+        self.source.begin_turn(self.n_turns);
+        self.n_turns += 1;
+        let user = narrow(self.value(&spec.user_tokens, turn, 0));
+        self.builder.begin_turn(&[NewItem::plain(Kind::User, user)]);
+        self.plant(&spec.plants);
+        spec.asks.iter().for_each(|it| self.builder.ask(it));
+        self.revisits(spec, reach);
+        let made: Vec<&ScriptedCall> = spec.calls.iter().filter(|it| it.is_made_in(turn)).collect();
+        let rounds = self.value(&spec.rounds, turn, 0);
+        if !made.is_empty() {
+            let round = made.iter().flat_map(|call| (0..call.times).map(move |_| *call));
+            let calls = (0..rounds).flat_map(|_| round.clone());
+            calls.zip(0..).for_each(|(call, nth)| self.call(spec, call, (turn, nth)));
+        }
+        let answer = narrow(self.value(&spec.answer_tokens, turn, 0));
+        let shown = answer.saturating_add(self.answer_overhead);
+        let answer_item = NewItem::plain(Kind::Assistant, shown);
+        self.builder.step(self.at_ms, Tokens::from(answer), &[answer_item], &[]);
+        if spec.repeats {
+            let results = made.iter().flat_map(|it| it.told()).map(|told| told.0);
+            results.chain(spec.plants.iter().cloned()).for_each(|it| self.builder.repeat(&it));
+        }
+        self.wait([&spec.response_ms, &spec.gap_ms], (turn, 0));
+        // An answer that called no tool has no results to need.
+        if !made.is_empty() {
+            self.needs(Due::Answer, &spec.answer_needs);
+        }
+        let is_talk = made.is_empty() && !spec.talk_needs.is_empty();
+        self.needs(Due::TurnEnd, if is_talk { &spec.talk_needs } else { &spec.follow_up_needs });
+    }
+
+    /// Appends one call, by its pattern's turn and its place in it.
+    fn call(&mut self, turn: &TurnSpec, spec: &ScriptedCall, at: (u64, u64)) {
+        let text = narrow(self.value(&spec.text_tokens, at.0, at.1));
+        let said = [&spec.purpose_tokens, &spec.args_tokens].map(|it| self.value(it, at.0, at.1));
+        let tokens = narrow(said.into_iter().fold(self.overhead, Tokens::saturating_add));
+        let sizes = sizes(&spec.result, |it| self.value(it, at.0, at.1));
+        let reply = [NewItem::plain(Kind::Assistant, text), NewItem::call(&spec.tool, tokens)];
+        let result = NewItem::result(&spec.tool, 0, sizes, spec.preserve, recover(spec));
+        let output = Tokens::from(text) + Tokens::from(tokens);
+        self.builder.step(self.at_ms, output, &reply[usize::from(text == 0)..], &[result]);
+        self.wait([&turn.response_ms, &spec.gap_ms], at);
+        for (fact, place) in spec.told() {
+            self.builder.plant(&fact, FactForm::Explicit, 0);
+            if let Some((behind, of)) = place {
+                self.builder.placed(ItemShare { behind, of });
+            }
+        }
+    }
+
+    /// Says when the response to the last request starts, and waits for the next request.
+    fn wait(&mut self, [response_ms, gap_ms]: [&Amount; 2], at: (u64, u64)) {
+        let response_ms = self.at_ms.saturating_add(saturated(self.value(response_ms, at.0, at.1)));
+        self.builder.response(response_ms, response_ms);
+        self.at_ms = self.at_ms.saturating_add(saturated(self.value(gap_ms, at.0, at.1)));
+    }
+
+    /// Records that the last item states facts.
+    fn plant(&mut self, facts: &[String]) {
+        facts.iter().for_each(|it| self.builder.plant(it, FactForm::Explicit, 0));
+    }
+
+    /// Adds the open turn's needs for earlier turns.
+    fn revisits(&mut self, spec: &TurnSpec, reach: u64) {
+        let own = self.builder.turn_ix();
+        for revisit in spec.revisits.iter().filter(|it| it.turns_back <= reach) {
+            let Some(source) = turns_back(own, revisit.turns_back) else { continue };
+            let weight = revisit.weight.clamp(0.0, 1.0);
+            if weight > 0.0 && revisit.level != Level::None {
+                let need = Need::new(source, revisit.level, weight, revisit.recover_tokens.map(narrow));
+                self.builder.need(Due::TurnStart, need);
+            }
+        }
+    }
+
+    /// Adds later needs for the open turn.
+    fn needs(&mut self, due: Due, weights: &IndexMap<Level, f64>) {
+        let own = self.builder.turn_ix();
+        for (level, weight) in normalised(weights.iter().map(|(level, it)| (*level, *it))) {
+            self.builder.need(due, Need::new(own, level, weight, None));
+        }
+    }
+}
+
+/// Begins a timeline with a scenario's name and its stable prefix.
+pub fn begin(spec: &ScenarioFile) -> TimelineBuilder {
+    let mut builder = TimelineBuilder::new(&spec.name, &spec.file_tools);
+    if spec.asks_at_end {
+        builder.ask_at_end();
+    }
+    if let Some(ratio) = spec.chars_per_token {
+        builder.chars_per_token(ratio);
+    }
+    for item in &spec.stable {
+        builder.stable(item.kind, narrow(item.tokens));
+    }
+    builder
+}
+
+/// Returns the sizes of a result with all defaults filled in.
+fn sizes(spec: &ResultSizes, mut at: impl FnMut(&Amount) -> Tokens) -> ItemSizes {
+    let raw = at(&spec.raw);
+    let excerpt = spec.excerpt.as_ref().map(&mut at);
+    let summary = spec.summary.as_ref().map_or(raw.min(SUMMARY_TOKENS_MAX), &mut at);
+    ItemSizes {
+        raw: narrow(raw),
+        excerpt: narrow(excerpt.unwrap_or(summary)),
+        summary: narrow(summary),
+        handle: narrow(spec.handle.as_ref().map_or(summary.min(HANDLE_TOKENS_MAX), &mut at)),
+    }
+}
+
+/// Returns the sizes of a result of which only its own size is given.
+pub fn sizes_of(raw: u32) -> ItemSizes {
+    let summary = raw.min(narrow(SUMMARY_TOKENS_MAX));
+    ItemSizes { raw, excerpt: summary, summary, handle: summary.min(narrow(HANDLE_TOKENS_MAX)) }
+}
+
+/// Returns the tokens needed to fetch a result again.
+fn recover(spec: &ScriptedCall) -> Recover {
+    let tokens = |level| spec.recover.get(&level).map_or(0, |it| narrow(*it));
+    Recover {
+        handle: tokens(Level::ContinuationHandle),
+        local: tokens(Level::LocalDetail),
+        exact: tokens(Level::ExactEvidence),
+    }
+}
+
+/// Narrows a checked size.
+pub fn narrow(tokens: Tokens) -> u32 {
+    saturated(tokens.min(ITEM_TOKENS_MAX))
+}

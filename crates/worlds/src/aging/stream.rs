@@ -1,0 +1,194 @@
+//! A stream of sessions: what each states and asks, and how its scenario is scored; generated from a seed,
+//! before any policy.
+
+use std::sync::Arc;
+
+use super::assumed::{AgingNumbers, Model};
+use super::generate;
+use crate::graph::{FactIx, Graph};
+use ctxsim_base::quantity::ix;
+use ctxsim_base::rng::Seed;
+use ctxsim_input::Scenario;
+use ctxsim_input::scenario::{AgingEvent, AgingLoad, BeforeFirst};
+
+/// Sessions with what they say and ask.
+#[derive(Clone, Debug)]
+pub struct AgingStream {
+    /// What is said, and when.
+    pub graph: Graph,
+    pub sessions: Vec<AgingSession>,
+    /// What is asked, in the order in which it is first asked.
+    pub probes: Vec<AgingProbe>,
+    /// How a session is scored.
+    pub scoring: Scoring,
+    /// Records that are in the profile that the agent was given at the start.
+    pub profile_records: u32,
+    /// Where its draws come from.
+    pub seed: Seed,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AgingSession {
+    /// Tasks that it brings.
+    pub tasks: u32,
+    /// What its environment says, in tokens.
+    pub tokens: u32,
+}
+
+/// A question that is asked in one session or in many.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgingProbe {
+    /// The first session that asks it.
+    pub from: u32,
+    /// The session from which it is no longer asked.
+    pub until: u32,
+    pub ask: Ask,
+    /// Whether its answer counts in the session's score.
+    pub is_scored: bool,
+}
+
+/// What a question asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// Any one of these facts, in its current version.
+    Any {
+        facts: Vec<FactIx>,
+        /// Whether the question's own text holds the answer.
+        is_echoed: bool,
+    },
+    /// All facts of an edge of the graph.
+    Chain(u32),
+    /// One of two facts that could be confused.
+    Binding {
+        /// The one that is asked for.
+        fact: FactIx,
+    },
+    /// A running total as it was at the end of a session.
+    Total {
+        /// Which total.
+        accumulator: u32,
+        /// The session.
+        at: u32,
+    },
+}
+
+/// How a session of a scenario is scored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scoring {
+    /// The share of tracked facts so far that are in the memory's text or in the session's own (S1). A last point follows the
+    /// last session.
+    Keywords,
+    /// The share of scored probes that are answered (S2, S5, S6, S7).
+    Probes,
+    /// The share of records so far of which the memory's text still holds some tracked fact (S3).
+    Fidelity,
+    /// Of the last session's facts, those that are cited; three of ten are enough (S4).
+    Dependencies,
+}
+
+impl Scoring {
+    /// Returns what the benchmark calls the score of a scenario.
+    pub fn metric(self, generator: &str) -> &'static str {
+        match (self, generator) {
+            (Self::Keywords, _) => "keyword_m",
+            (Self::Fidelity, _) => "summarization_fidelity",
+            (Self::Dependencies, _) => "dep_recall",
+            (Self::Probes, "lifestyle") => "constraint_precision",
+            (Self::Probes, "self_management" | "self_planning") => "recall_accuracy",
+            (Self::Probes, _) => "recall_rate",
+        }
+    }
+}
+
+impl AgingStream {
+    /// Returns how many sessions there are.
+    pub fn n_sessions(&self) -> u32 {
+        ix(self.sessions.len())
+    }
+}
+
+/// Streams of one scenario, answered by one model.
+#[derive(Clone, Debug)]
+pub struct Aging {
+    /// Its name; a scenario that several models answer has each model's after it.
+    pub name: String,
+    /// What it was made from.
+    pub load: AgingLoad,
+    /// The model that answers.
+    pub model: Arc<Model>,
+    /// The numbers that hold in them.
+    pub numbers: Arc<AgingNumbers>,
+    seed: Seed,
+}
+
+impl Aging {
+    /// Returns the loads of a scenario: one for each model that answers, which is declared or was read from a user's file.
+    /// Names that are of neither are left out.
+    pub fn all(scenario: &Scenario, load: &AgingLoad, read: &[Arc<Model>]) -> Vec<Self> {
+        let mut read = read.iter().cloned();
+        let of = |it: &String| if Model::is_path(it) { read.next() } else { Model::named(it) };
+        let models: Vec<_> = load.models.iter().filter_map(of).collect();
+        let is_one = models.len() == 1;
+        let one = |model: Arc<Model>| {
+            // What cannot be changed was refused when the files were checked.
+            let own = model
+                .answering(&load.numbers)
+                .unwrap_or_else(|_| (model.as_ref().clone(), AgingNumbers::declared().clone()));
+            Self {
+                name: if is_one {
+                    scenario.name.clone()
+                } else {
+                    format!("{}/{}", scenario.name, model.name)
+                },
+                load: load.clone(),
+                model: Arc::new(own.0),
+                numbers: Arc::new(own.1),
+                seed: Seed(scenario.seed),
+            }
+        };
+        models.into_iter().map(one).collect()
+    }
+
+    /// Returns the same streams with one number changed; with no name, as they are.
+    pub(super) fn with(&self, number: &str, value: f64) -> Self {
+        let mut changes = self.load.numbers.clone();
+        if !number.is_empty() {
+            changes.insert(number.to_owned(), value);
+        }
+        match self.model.answering(&changes) {
+            Ok((model, numbers)) => {
+                Self { model: Arc::new(model), numbers: Arc::new(numbers), ..self.clone() }
+            }
+            Err(_) => self.clone(),
+        }
+    }
+
+    /// Makes one stream; the same for every model and policy.
+    pub fn stream(&self, trial: u64) -> AgingStream {
+        generate::stream(&self.load, self.seed.child("aging stream", trial), &self.numbers)
+    }
+
+    /// Returns how many streams there are.
+    pub fn n_trials(&self) -> u64 {
+        self.load.trials
+    }
+
+    /// Returns what happens to the memory.
+    pub fn events(&self) -> &[AgingEvent] {
+        &self.load.events
+    }
+
+    /// Returns whether a score is 1 before anything is asked.
+    pub fn begins_at_one(&self) -> bool {
+        self.load.before_first == BeforeFirst::One
+    }
+
+    /// Returns what is worth knowing of the load: metrics that its pressure leaves without coverage.
+    pub fn notes(&self) -> Vec<String> {
+        generate::Pressure::of(&self.load)
+            .vacuous()
+            .into_iter()
+            .map(|it| format!("{}: {it}", self.name))
+            .collect()
+    }
+}

@@ -1,0 +1,234 @@
+//! Sessions over which a memory ages: each stream is generated once, played under every policy, and dropped.
+
+use std::sync::Arc;
+
+use super::orderings::{self, AgedOrdering};
+use super::{AgingQuestion, found, told};
+use crate::aging::cost::StreamRequests;
+use crate::aging::generate::Pressure;
+use crate::aging::{
+    Aging, AgingNumbers, AgingObserved, AgingPlayer, AgingStream, AgingSummary, MemoryRules, Model, Scores,
+    StreamResult,
+};
+use crate::chats::{self, Chats, Writing};
+use crate::replay::{self, Replay};
+use crate::{Registered, aging};
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::quantity::saturated;
+use ctxsim_base::rng::Seed;
+use ctxsim_engine::take::{
+    Cell, Findings, Keys, Load, LoadKind, Progress, RowsOf, Run, Sinks, Take, Unpriced, World, in_order,
+    in_order_telling, of_run,
+};
+use ctxsim_input::Policy;
+use ctxsim_input::policy::memory::{MemorySpec, SessionRead, SessionStore};
+use ctxsim_input::scenario::{AgingLoad, LoadSpec as Form};
+use ctxsim_timeline::row::{Rows, heads};
+
+/// What streams of sessions read of a policy.
+pub(super) static KIND: LoadKind = LoadKind {
+    sessions: true,
+    service: true,
+    is_of_memories: true,
+    words: ["reads `memory.sessions` or `memory.service`", "aging/lossy"],
+    ..LoadKind::NOTHING
+};
+
+/// Streams of sessions.
+pub(crate) const WORLD: Registered = Registered {
+    kind: |load| matches!(load, Form::Aging(_)).then_some(&KIND),
+    check: |load| if let Form::Aging(load) = load { aging::check(load) } else { Vec::new() },
+    check_memory: |memory| {
+        if let MemorySpec::Sessions(it) = memory { MemoryRules::check(it) } else { Vec::new() }
+    },
+    make: |scenario, texts| {
+        let Form::Aging(load) = &scenario.load else { return None };
+        let paths = load.models.iter().filter(|it| Model::is_path(it));
+        let read: Result<Vec<_>, _> = paths.zip(texts).map(|(path, text)| Model::read(path, text)).collect();
+        let all = |read: Vec<_>| Aging::all(scenario, load, &read).into_iter();
+        Some(read.map(|read| all(read).map(|it| Arc::new(it) as _).collect()))
+    },
+    beside: |load| if let Form::Aging(load) = load { paths(load) } else { Vec::new() },
+    numbers: || AgingNumbers::declared().names().iter().map(|it| format!("aging.{it}")).collect(),
+    rows: || {
+        vec![
+            ("`--rows probes` of session streams: one question", heads::<AgingQuestion>()),
+            ("`--rows orderings` of session streams: one changed assumption", heads::<AgedOrdering>()),
+        ]
+    },
+    findings: Some(&found::KIND),
+    ..Registered::NEW
+};
+
+/// Returns the models of a load that are files of a user, with the fields that name them.
+fn paths(load: &AgingLoad) -> Vec<(String, String)> {
+    let named = load.models.iter().enumerate().filter(|it| Model::is_path(it.1));
+    named.map(|(index, path)| (path.clone(), format!("load.aging.models.{index}"))).collect()
+}
+
+/// The results of all streams of a load: by policy, and at the lower and upper bounds.
+pub(super) struct Observations {
+    pub(super) policies: Vec<AgingObserved>,
+    floor: Scores,
+    ceiling: Scores,
+}
+
+impl World for Aging {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn kind(&self) -> &'static LoadKind {
+        &KIND
+    }
+
+    fn trials(&self) -> Option<u64> {
+        Some(self.n_trials())
+    }
+
+    fn premises(&self) -> Option<[&'static str; 2]> {
+        Some([
+            "Memory losses are sampled with the numbers in `assumptions/aging`; no model ran.",
+            "Costs are of the first stream. Each request starts with the system prompt and the \
+                memory; whatever a memory keeps whole is one growing history.",
+        ])
+    }
+
+    fn notes(&self, load: &Load) -> Vec<String> {
+        let is_unreached = !self.events().is_empty() && load.service().is_some();
+        let unreached = is_unreached
+            .then(|| format!("{}: memory events do not reach the services of memory runners.", self.name));
+        self.notes().into_iter().chain(unreached).collect()
+    }
+
+    fn service(self: Arc<Self>, seed: u64) -> Option<Arc<dyn World>> {
+        let (own, n_trials) = (Arc::clone(&self), self.n_trials());
+        let chats = move |trial| {
+            let user = told::user(&own.stream(trial), chats::ChatNumbers::declared());
+            Chats::of([user], Seed(seed).child("runner trial", trial))
+        };
+        Some(Arc::new(Writing::new(self, n_trials, chats)))
+    }
+
+    fn play(&self, load: &Load, _: &Sinks<'_>, progress: Progress<'_>) -> Vec<Take> {
+        let observed = self.observed(load, progress);
+        let stream = self.stream(0);
+        let replays = self.replays(load, &stream);
+        let keys = Keys::new(&load.profiles, &load.policies);
+        let assumed = load.assumed();
+        let cells: Vec<Cell> = load.cells().collect();
+        in_order(cells.len(), |at| {
+            let cell = cells[at];
+            let (replay, n_compactions) = &replays[cell.policy];
+            let tally = replay.tally(&load.policies[cell.policy], &load.profiles[cell.profile], keys.is_flat);
+            let n_sessions = stream.sessions.len().max(1) as f64;
+            let summary = AgingSummary {
+                metric: stream.scoring.metric(&self.load.generator).to_owned(),
+                usd_per_session: tally.costs.total().map(|it| it / n_sessions),
+                tokens_per_session: tally.expected_total_tokens().to_f64() / n_sessions,
+                calls: replay.requests.timeline.spine.steps.len() as u64,
+                compaction_calls: *n_compactions,
+                ..self.summary(load, &observed, cell.policy)
+            };
+            Take::of(cell, Run { findings: Some(Arc::new(summary)), ..load.run(cell, tally, &assumed) })
+        })
+    }
+
+    fn folded(&self, load: &Load, keys: &Keys<'_>, progress: Progress<'_>) -> Option<Vec<Unpriced>> {
+        let replays: Vec<Replay> = self.replays(load, &self.stream(0)).into_iter().map(|it| it.0).collect();
+        let observed = self.observed(load, progress);
+        let first = |at| (&self.summary(load, &observed, at) as &dyn Findings).remembered().next();
+        let remembered: Vec<_> = (0..load.policies.len()).map(first).collect();
+        Some(replay::folded(&replays, &remembered, load, keys))
+    }
+
+    fn rows(&self, load: &Load, of: RowsOf, progress: Progress<'_>) -> Vec<Rows> {
+        match of {
+            RowsOf::Questions => {
+                let all = self.trace(load).into_iter();
+                all.map(|(cell, it)| of_run(load.run_name(cell), &it)).collect()
+            }
+            RowsOf::Facts => vec![Rows::of(&[self.fact_graph()])],
+            RowsOf::Orderings => vec![orderings::rows(self.orderings(load, progress))],
+            _ => Vec::new(),
+        }
+    }
+
+    fn without_rows(&self, _of_needs: bool) -> Option<Diagnostic> {
+        let message = format!("{} has no request rows: it reports totals of its session streams", self.name);
+        let help = "use `--rows probes` for one row per question, or `--rows runs`";
+        Some(Diagnostic::at(Code::RowsAging, "", message).help(help))
+    }
+}
+
+impl Aging {
+    /// Returns what each policy requested over a stream, and how many of the requests made summaries between sessions.
+    fn replays(&self, load: &Load, stream: &AgingStream) -> Vec<(Replay, u64)> {
+        let player = AgingPlayer::new(self, stream, true).telling_contents();
+        in_order(load.policies.len(), |at| {
+            let policy = &load.policies[at];
+            let log = player.policy(policy, &self.model);
+            let StreamRequests { replayed, n_compactions } =
+                StreamRequests::new(stream, &log, policy, &self.numbers);
+            (Replay { requests: replayed, service: None, latency_ms: None }, n_compactions)
+        })
+    }
+
+    /// Plays every stream under every policy.
+    pub(super) fn observed(&self, load: &Load, progress: Progress<'_>) -> Observations {
+        let of_trials = in_order_telling(saturated(self.n_trials()), progress, |trial| {
+            self.observe(load, &self.stream(trial as u64))
+        });
+        let mut all = Observations {
+            policies: vec![AgingObserved::default(); load.policies.len()],
+            floor: Scores::default(),
+            ceiling: Scores::default(),
+        };
+        for one in of_trials {
+            all.policies.iter_mut().zip(one.policies).for_each(|(own, more)| own.add(more));
+            all.floor.add(one.floor);
+            all.ceiling.add(one.ceiling);
+        }
+        all
+    }
+
+    /// Plays one stream under every policy, and beside them with no memory and with all of it.
+    fn observe(&self, load: &Load, stream: &AgingStream) -> Observations {
+        let player = AgingPlayer::new(self, stream, true);
+        let calm = (!self.events().is_empty()).then(|| AgingPlayer::new(self, stream, false));
+        let first = self.events().iter().map(|it| it.session).min();
+        let event = first.and_then(|it| u32::try_from(it).ok());
+        let of_policy = |policy: &Arc<Policy>| {
+            let control = calm.as_ref().map(|it| it.policy(policy, &self.model));
+            let (log, control) = (&player.policy(policy, &self.model), control.as_ref());
+            AgingObserved::new(StreamResult { stream, numbers: &self.numbers, log, control, event })
+        };
+        let quiet = calm.as_ref().unwrap_or(&player);
+        Observations {
+            policies: load.policies.iter().map(of_policy).collect(),
+            floor: Scores::of(&quiet.play(MemoryRules::new(None, Arc::clone(&self.model)))),
+            ceiling: Scores::of(&quiet.play(MemoryRules::ceiling(Arc::clone(&self.model)))),
+        }
+    }
+
+    /// Sums up a policy's results.
+    fn summary(&self, load: &Load, observed: &Observations, policy: usize) -> AgingSummary {
+        let spec = load.policies[policy].session_memory();
+        let has_retrieval = spec.is_some_and(|it| {
+            matches!(it.store, SessionStore::Entries { .. } | SessionStore::Files)
+                && it.read != SessionRead::All
+        });
+        let own = &observed.policies[policy];
+        let others = load.policies.iter().zip(&observed.policies).enumerate().filter(|it| it.0 != policy);
+        AgingSummary {
+            paired: others.map(|(_, (other, it))| (other.name.clone(), own.less(it))).collect(),
+            generator: self.load.generator.clone(),
+            sessions: self.load.sessions,
+            model: self.model.name.clone(),
+            pressure: Pressure::of(&self.load),
+            floor: observed.floor.means(),
+            ceiling: observed.ceiling.means(),
+            ..own.summary(has_retrieval)
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! Tables of memory runners' savings and losses: calls, time and cost, answers by type,
+//! and the specification's expectations.
+
+use super::{ChatSummary, Ordering, QuestionKind, Wins};
+use ctxsim_base::grid::numbers::{NONE, percent, plain_or_none, thousands};
+use ctxsim_base::grid::{Grid, Of};
+use ctxsim_engine::measure::Statistic;
+use ctxsim_engine::take::Run;
+use ctxsim_input::suite::Reference;
+
+/// A run with its runner's results.
+type RunnerRow<'r> = (&'r Run, &'r ChatSummary);
+
+/// The specification's expectations of the context-only agent relative to entries, by column.
+const EXPECTED: [(&str, &str); 6] = [
+    ("faster ingestion", "10×"),
+    ("faster in total", "5–8×"),
+    ("fewer calls", "75%"),
+    ("fewer calls in total", NONE),
+    ("less storage", "90%"),
+    ("entries' accuracy", "80–100%"),
+];
+
+/// The specification's expectations of entries relative to the document alone, by question type.
+fn expected(kind: QuestionKind) -> &'static str {
+    match kind {
+        QuestionKind::SingleFact | QuestionKind::KnowledgeUpdate | QuestionKind::Abstention => "equal",
+        QuestionKind::Counting => "entries win",
+        QuestionKind::Timeline => "equal with conversation_time",
+    }
+}
+
+/// Returns the tables of sessions that are written to a memory service.
+pub(super) fn grids(runs: &[&Run], _references: &[Reference]) -> Vec<Grid> {
+    let written: Vec<RunnerRow<'_>> =
+        runs.iter().filter_map(|run| Some((*run, run.found::<ChatSummary>()?))).collect();
+    let of_group = |runs: &[RunnerRow<'_>]| {
+        [
+            Some(calls(runs)),
+            Some(time(runs)),
+            Some(costs(runs)),
+            Some(accuracy(runs)),
+            losses(runs),
+            wins(runs),
+            beside(runs),
+            storage(runs),
+            advice(runs),
+        ]
+    };
+    written.chunk_by(|one, other| one.0.is_beside(other.0)).flat_map(of_group).flatten().collect()
+}
+
+/// Returns a table about a group of runs.
+fn grid(
+    title: &str,
+    runs: &[RunnerRow<'_>],
+    columns: &[impl AsRef<str>],
+    n_names: usize,
+    rows: impl IntoIterator<Item = Vec<String>>,
+) -> Grid {
+    Grid::new(titled(title, runs), n_names, columns, rows)
+}
+
+/// Returns a title with what was run.
+fn titled(title: &str, runs: &[RunnerRow<'_>]) -> String {
+    let subject = runs.first().map(|it| it.0.subject());
+    format!("{title}: {}", subject.unwrap_or_default())
+}
+
+/// Returns a table with a line for each run of a group.
+fn by_policy<'r>(title: &str, runs: &[RunnerRow<'r>], columns: &[Of<'_, RunnerRow<'r>>]) -> Grid {
+    let name = |it: &RunnerRow<'r>| named(&it.0.policy, runs);
+    let all: Vec<Of<'_, RunnerRow<'r>>> =
+        std::iter::once(("policy", &name as _)).chain(columns.iter().copied()).collect();
+    Grid { title: titled(title, runs), ..Grid::of("", 1, runs, &all) }
+}
+
+/// One line per policy: calls while writing sessions, by kind.
+fn calls(runs: &[RunnerRow<'_>]) -> Grid {
+    let of = |it: &ChatSummary, name: &str| thousands(it.ingestion.get(name).copied().unwrap_or(0));
+    let none = || NONE.to_owned();
+    let title = "Calls to the memory service while sessions are written";
+    let columns: [Of<'_, RunnerRow<'_>>; 8] = [
+        ("context only", &|(_, it)| it.context_only.map_or_else(none, |it| it.to_string())),
+        ("add", &|(_, it)| of(it, "add_entry")),
+        ("await", &|(_, it)| of(it, "await_consistency")),
+        ("put", &|(_, it)| of(it, "put_context")),
+        ("get", &|(_, it)| of(it, "get_context")),
+        ("list", &|(_, it)| of(it, "list_entries")),
+        ("all", &|(_, it)| thousands(it.n_ingestion())),
+        ("a session", &|(_, it)| format!("{:.1}", it.n_ingestion() as f64 / it.sessions.max(1) as f64)),
+    ];
+    by_policy(title, runs, &columns)
+}
+
+/// One line per policy: time and storage.
+fn time(runs: &[RunnerRow<'_>]) -> Grid {
+    let seconds = |ms: u64| thousands((ms as f64 / 1_000.0).round() as u64);
+    let columns: [Of<'_, RunnerRow<'_>>; 7] = [
+        ("sessions s", &|(_, it)| seconds(it.latency_ms.ingestion)),
+        ("questions s", &|(_, it)| seconds(it.latency_ms.qa)),
+        ("both: index s", &|(_, it)| seconds(it.latency_ms.waiting)),
+        ("questions", &|(_, it)| thousands(it.questions)),
+        ("their calls", &|(_, it)| thousands(it.n_qa())),
+        ("stored words", &|(_, it)| thousands(it.storage.words())),
+        ("document words", &|(_, it)| thousands(it.storage.document_words)),
+    ];
+    by_policy("Time and storage of the first trial", runs, &columns)
+}
+
+/// One line per policy: model requests and dollars.
+fn costs(runs: &[RunnerRow<'_>]) -> Grid {
+    let model = |run: &Run| run.tally.costs.total().map(|all| all - run.tally.costs.memory.usd());
+    let columns: [Of<'_, RunnerRow<'_>>; 5] = [
+        ("model calls", &|(_, it)| thousands(it.model_calls.total)),
+        ("prompt tokens", &|(_, it)| thousands(it.model_calls.prompt_tokens)),
+        ("output tokens", &|(_, it)| thousands(it.model_calls.output_tokens)),
+        ("model USD", &|(run, _)| plain_or_none(model(run), 4)),
+        ("service USD", &|(_, it)| format!("{:.4}", it.service_usd)),
+    ];
+    by_policy("Models and cost of the first trial", runs, &columns)
+}
+
+/// One line per policy: the share of correct answers by type, with its confidence interval.
+fn accuracy(runs: &[RunnerRow<'_>]) -> Grid {
+    let types = types();
+    let titles = types.iter().map(|it| it.replace('_', " "));
+    let columns: Vec<String> = std::iter::once("policy".to_owned()).chain(titles).collect();
+    let rows = runs.iter().map(|(run, it)| {
+        let cells = types.iter().map(|name| shown(it.accuracy.get(name)));
+        std::iter::once(named(&run.policy, runs)).chain(cells).collect()
+    });
+    grid("Correct answers in percent by question type, ± 95%", runs, &columns, 1, rows)
+}
+
+/// One line per policy: causes of wrong answers; `None` if nothing was lost.
+fn losses(runs: &[RunnerRow<'_>]) -> Option<Grid> {
+    let columns = ["policy", "never written", "not held", "not found", "not used", "invented"];
+    let rows: Vec<Vec<String>> = runs
+        .iter()
+        .map(|(run, it)| {
+            let lost = &it.lost_in;
+            let counts = [lost.write, lost.store, lost.read, lost.r#use, lost.invented];
+            std::iter::once(named(&run.policy, runs)).chain(counts.map(thousands)).collect()
+        })
+        .collect();
+    let is_any = rows.iter().any(|row| row[1..].iter().any(|it| it != "0"));
+    is_any.then(|| grid("Causes of wrong answers", runs, &columns, 1, rows))
+}
+
+/// A line for each type and runner without entries: how much more accurate the first one with entries is on the same chats.
+fn wins(runs: &[RunnerRow<'_>]) -> Option<Grid> {
+    let (base, entries) = runs.iter().find(|it| it.1.context_only == Some(false))?;
+    let mut rows = Vec::new();
+    for (run, _) in runs.iter().filter(|it| it.1.context_only == Some(true)) {
+        let paired = entries.paired.get(&run.policy)?;
+        for kind in QuestionKind::ALL {
+            let Some(it) = paired.get(kind.name()) else { continue };
+            rows.push(vec![
+                kind.name().to_owned(),
+                named(&run.policy, runs),
+                format!("{:+.3}", it.mean),
+                plain_or_none(it.reach(), 3),
+                sign(it).to_owned(),
+                expected(kind).to_owned(),
+            ]);
+        }
+    }
+    rows.sort_by_key(|row| QuestionKind::ALL.iter().position(|it| it.name() == row[0]));
+    let columns = ["type", "against", "difference", "± 95%", "winner", "expected by spec"];
+    let title = format!("When {} wins: paired trials on the same chats", named(&base.policy, runs));
+    (!rows.is_empty()).then(|| grid(&title, runs, &columns, 2, rows))
+}
+
+/// Names the more accurate one.
+fn sign(difference: &Statistic) -> &'static str {
+    match Wins::new(difference) {
+        Wins::Entries => "entries win",
+        Wins::Document => "document wins",
+        Wins::Open if difference.mean == 0.0 && difference.sd == 0.0 => "equal",
+        Wins::Open => "open",
+    }
+}
+
+/// One line per number, type and runner without entries whose order changes between values of the number.
+pub fn flips(orderings: &[Ordering]) -> Grid {
+    let is_line = |one: &&Ordering, other: &&Ordering| {
+        (&one.number, one.r#type, &one.against) == (&other.number, other.r#type, &other.against)
+    };
+    let mut sorted: Vec<&Ordering> = orderings.iter().collect();
+    sorted.sort_by(|one, other| {
+        let key = |it: &Ordering| (it.number.clone(), it.r#type, it.against.clone());
+        key(one).cmp(&key(other)).then(one.value.total_cmp(&other.value))
+    });
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for line in sorted.chunk_by(is_line) {
+        let declared = line.iter().find(|it| it.value == it.declared).map(|own| own.wins);
+        if line.iter().all(|it| Some(it.wins) == declared) {
+            continue;
+        }
+        let at = |wins: Wins| {
+            let values = line.iter().filter(|it| it.wins == wins).map(|won| number(won.value));
+            let values = values.collect::<Vec<_>>().join(" ");
+            if values.is_empty() { NONE.to_owned() } else { values }
+        };
+        let first = line[0];
+        let names = [first.number.clone(), first.r#type.to_owned(), last_word(&first.against).to_owned()];
+        let cells = [number(first.declared), at(Wins::Entries), at(Wins::Open), at(Wins::Document)];
+        rows.push(names.into_iter().chain(cells).collect());
+    }
+    let columns = ["number", "type", "against", "declared", "entries win at", "open at", "document wins at"];
+    Grid::new("When the order of the runners flips", 3, &columns, rows)
+}
+
+/// Returns the part of a policy's name that distinguishes it within its folder.
+fn last_word(policy: &str) -> &str {
+    policy.rsplit('/').next().unwrap_or(policy)
+}
+
+/// Returns a policy's name in a table: without its folder, if that is unambiguous.
+fn named(policy: &str, runs: &[RunnerRow<'_>]) -> String {
+    let own = last_word(policy);
+    let same = runs.iter().filter(|it| last_word(&it.0.policy) == own).count();
+    if same == 1 { own.to_owned() } else { policy.to_owned() }
+}
+
+/// Returns a number as it is written in files.
+fn number(value: f64) -> String {
+    format!("{value}")
+}
+
+/// A line for each pair of a runner without entries and one with them, below what the specification expects.
+fn beside(runs: &[RunnerRow<'_>]) -> Option<Grid> {
+    let of = |context_only: bool| runs.iter().filter(move |it| it.1.context_only == Some(context_only));
+    let columns: Vec<&str> = ["policy", "against"].into_iter().chain(EXPECTED.map(|it| it.0)).collect();
+    let spec = ["the specification", NONE].into_iter().chain(EXPECTED.map(|it| it.1));
+    let mut rows = vec![spec.map(str::to_owned).collect::<Vec<String>>()];
+    for (run, own) in of(true) {
+        for (other, base) in of(false) {
+            let ratio = |nth: usize, ms: fn(&ChatSummary) -> u64| {
+                let mean = ms(base) as f64 / ms(own).max(1) as f64;
+                format!("{mean:.1}×{}", between(own, base, nth))
+            };
+            let less = |own: u64, base: u64| percent(1.0 - own as f64 / base.max(1) as f64);
+            let overall = |it: &ChatSummary| it.accuracy.get("overall").map(|it| it.mean);
+            let share =
+                overall(own).zip(overall(base)).filter(|it| it.1 > 0.0).map(|both| percent(both.0 / both.1));
+            rows.push(vec![
+                named(&run.policy, runs),
+                named(&other.policy, runs),
+                ratio(0, |it| it.latency_ms.ingestion),
+                ratio(1, |it| it.latency_ms.total),
+                less(own.n_ingestion(), base.n_ingestion()),
+                less(own.n_ingestion() + own.n_qa(), base.n_ingestion() + base.n_qa()),
+                less(own.storage.words(), base.storage.words()),
+                share.unwrap_or_else(|| NONE.to_owned()),
+            ]);
+        }
+    }
+    (rows.len() > 1).then(|| grid("Expected by the specification, and our results", runs, &columns, 2, rows))
+}
+
+/// Returns between which ratios the time lies under every speed of the model that is possible, in brackets.
+fn between(own: &ChatSummary, base: &ChatSummary, nth: usize) -> String {
+    let ratios =
+        base.ms_at_speeds.iter().zip(&own.ms_at_speeds).map(|(base, own)| base[nth] / own[nth].max(1.0));
+    let ends = ratios.fold([f64::INFINITY, 0.0], |[low, high], it: f64| [low.min(it), high.max(it)]);
+    if ends[0] > ends[1] { String::new() } else { format!(" ({:.1} to {:.1})", ends[0], ends[1]) }
+}
+
+/// The sessions after which stored words are shown, in quarters of all.
+const QUARTERS: [usize; 4] = [1, 2, 3, 4];
+
+/// One line per policy: stored words after each quarter of the sessions; `None` where nothing is stored.
+fn storage(runs: &[RunnerRow<'_>]) -> Option<Grid> {
+    let n_sessions = runs.iter().map(|it| it.1.storage_words_by_session.len()).max()?;
+    let after: Vec<usize> = QUARTERS.iter().map(|it| (n_sessions * it).div_ceil(QUARTERS.len())).collect();
+    let titles = after.iter().map(|it| format!("after {it}"));
+    let columns: Vec<String> = std::iter::once("policy".to_owned()).chain(titles).collect();
+    let rows = runs.iter().map(|(run, it)| {
+        let words = |after: &usize| it.storage_words_by_session.get(after.saturating_sub(1));
+        let cells =
+            after.iter().map(|it| words(it).map_or_else(|| NONE.to_owned(), |words| thousands(*words)));
+        std::iter::once(named(&run.policy, runs)).chain(cells).collect()
+    });
+    (n_sessions > 1).then(|| grid("Stored words after so many sessions", runs, &columns, 1, rows))
+}
+
+/// What the specification advises, with the question types or savings that it rests on.
+const ADVICE: [(&str, &[&str]); 3] = [
+    ("recent information matters most", &["single_fact", "knowledge_update"]),
+    ("audits and history", &["timeline"]),
+    ("fine-grained search", &["counting"]),
+];
+
+/// A line for each advice of the specification: which of the first two runners the answers of these chats speak for.
+fn advice(runs: &[RunnerRow<'_>]) -> Option<Grid> {
+    let (base, entries) = runs.iter().find(|it| it.1.context_only == Some(false))?;
+    let (document, own) = runs.iter().find(|it| it.1.context_only == Some(true))?;
+    let paired = entries.paired.get(&document.policy)?;
+    let verdict = |kinds: &[&str]| {
+        let all: Vec<Wins> = kinds.iter().filter_map(|it| paired.get(*it)).map(Wins::new).collect();
+        match () {
+            () if all.is_empty() => NONE.to_owned(),
+            () if all.contains(&Wins::Entries) => format!("entries: {}", named(&base.policy, runs)),
+            () => format!("document: {}", named(&document.policy, runs)),
+        }
+    };
+    let mut rows: Vec<Vec<String>> = ADVICE
+        .iter()
+        .map(|(need, kinds)| vec![(*need).to_owned(), kinds.join(", "), verdict(kinds)])
+        .collect();
+    let is_faster = entries.ms_at_speeds.iter().zip(&own.ms_at_speeds).all(|(base, own)| base[0] > own[0]);
+    let faster =
+        if is_faster { format!("document: {}", named(&document.policy, runs)) } else { "open".to_owned() };
+    rows.push(vec!["many messages, little time".to_owned(), "time, at every speed".to_owned(), faster]);
+    let title = "What to choose when: the specification's cases, by these chats";
+    Some(grid(title, runs, &["what matters", "judged by", "verdict"], 3, rows))
+}
+
+/// Returns the types of questions with all of them last.
+fn types() -> Vec<&'static str> {
+    QuestionKind::ALL.iter().map(|it| it.name()).chain(["overall"]).collect()
+}
+
+/// Writes a share in percent.
+fn shown(statistic: Option<&Statistic>) -> String {
+    let Some(it) = statistic else { return NONE.to_owned() };
+    match it.reach() {
+        Some(reach) => format!("{:.1} ± {:.1}", it.mean * 100.0, reach * 100.0),
+        None => format!("{:.1}", it.mean * 100.0),
+    }
+}

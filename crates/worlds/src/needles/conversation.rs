@@ -1,0 +1,267 @@
+//! Synthetic conversations with planted facts: one for each length and trial, generated on demand.
+
+mod dice;
+mod filler;
+mod needles;
+mod trial;
+
+use std::sync::Arc;
+
+use ctxsim_base::quantity::{Decimal, Tokens, saturated};
+use ctxsim_base::rng::{Cpython, Seed, StrHash};
+use ctxsim_input::Scenario;
+use ctxsim_input::scenario::{Conversations, Random};
+use ctxsim_timeline::Kind;
+use ctxsim_timeline::facts::{DrawSource, FactForm, FactIx};
+use ctxsim_timeline::scripted::{self, narrow};
+use ctxsim_timeline::{NewItem, Timeline};
+
+use needles::{Category, Needle};
+use trial::TrialWriter;
+
+pub use trial::{Dialogue, MessageStep, TrialMessage};
+
+/// A checked load of conversations.
+#[derive(Clone, Debug)]
+pub struct ConversationLoad {
+    scenario: Scenario,
+    lengths: Vec<u64>,
+    trials: u64,
+    needle_density: NumberShare,
+    implicit_ratio: f64,
+    budget_ratio: NumberShare,
+    message_ms: i64,
+    chars_per_token: Decimal,
+    n_domains: u64,
+    categories: Vec<Category>,
+    category_names: Arc<[String]>,
+    source: TrialRandom,
+}
+
+/// The random generator.
+#[derive(Clone, Copy, Debug)]
+enum TrialRandom {
+    Named(Seed),
+    Cpython(u64, StrHash),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum NumberShare {
+    /// Exact, rounded down.
+    Exact(Decimal),
+    /// As CPython's `int(number * share)`: 0.29 of 100 is 28.
+    Float(f64),
+}
+
+impl NumberShare {
+    fn new(share: f64, random: Random) -> Self {
+        match random {
+            Random::Named => Self::Exact(Decimal::from_f64(share).unwrap_or_default()),
+            Random::Cpython => Self::Float(share),
+        }
+    }
+
+    fn of(self, number: u64) -> u64 {
+        match self {
+            Self::Exact(share) => share.of(number),
+            Self::Float(share) => (number as f64 * share) as u64,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FactInWords {
+    /// Its key, unique in its conversation.
+    pub key: String,
+    pub value: String,
+}
+
+impl ConversationLoad {
+    /// Prepares a scenario's load of conversations.
+    pub fn new(scenario: &Scenario, spec: &Conversations) -> Self {
+        let source = match spec.random {
+            Random::Named => TrialRandom::Named(Seed(scenario.seed)),
+            Random::Cpython => {
+                TrialRandom::Cpython(scenario.seed, StrHash::new(spec.hash_seed.unwrap_or_default()))
+            }
+        };
+        Self {
+            scenario: scenario.clone(),
+            lengths: spec.lengths.clone(),
+            trials: spec.trials,
+            needle_density: NumberShare::new(spec.needle_density, spec.random),
+            implicit_ratio: spec.implicit_ratio,
+            budget_ratio: NumberShare::new(spec.context_budget_ratio, spec.random),
+            message_ms: saturated(spec.message_seconds.saturating_mul(1_000)),
+            chars_per_token: scripted::begin(scenario).finish().chars_per_token,
+            n_domains: spec.domains.len() as u64,
+            categories: spec.categories.iter().map(|(_, keys)| Category::new(keys)).collect(),
+            category_names: spec.categories.keys().cloned().collect(),
+            source,
+        }
+    }
+
+    /// Returns the name of their scenario.
+    pub fn name(&self) -> &str {
+        &self.scenario.name
+    }
+
+    /// Returns how many conversations there are.
+    pub fn n_trials(&self) -> usize {
+        saturated::<usize>(self.trials).saturating_mul(self.lengths.len())
+    }
+
+    /// Returns how many conversations there are of each length.
+    pub fn trials_per_length(&self) -> u64 {
+        self.trials
+    }
+
+    /// Returns the lengths of its conversations, in messages.
+    pub fn lengths(&self) -> &[u64] {
+        &self.lengths
+    }
+
+    /// Returns the categories of its facts.
+    pub fn categories(&self) -> &[String] {
+        &self.category_names
+    }
+
+    /// Returns a conversation's index among all, from its length and its index within that length.
+    pub fn index_of(&self, length: u64, trial: u64) -> Option<usize> {
+        let nth = self.lengths.iter().position(|it| *it == length)?;
+        let trials = usize::try_from(self.trials).ok()?;
+        let trial = usize::try_from(trial).ok().filter(|it| *it < trials)?;
+        nth.checked_mul(trials)?.checked_add(trial)
+    }
+
+    /// Returns the number of characters a token has, where a policy counts in characters.
+    pub fn chars_per_token(&self) -> Decimal {
+        self.chars_per_token
+    }
+
+    /// Generates one conversation; all of one length precede all of the next.
+    pub fn trial(&self, index: usize) -> Dialogue {
+        let index = index as u64;
+        let (nth, trial) = (index / self.trials, index % self.trials);
+        let length = usize::try_from(nth).ok().and_then(|it| self.lengths.get(it)).copied().unwrap_or(1);
+        let n_needles = self.needle_density.of(length).max(1);
+        let mut writer = TrialWriter::new(self, length, n_needles);
+        let draws = match self.source {
+            TrialRandom::Named(seed) => {
+                self.named(seed.child("conversation", length).child("trial", trial), n_needles, &mut writer)
+            }
+            TrialRandom::Cpython(seed, hash) => {
+                let seed = u128::from(seed) + u128::from(length) * 1_000 + u128::from(trial);
+                self.sequential(Cpython::new(seed), hash, n_needles, &mut writer)
+            }
+        };
+        writer.finish(draws, trial, self.budget_ratio)
+    }
+
+    /// Draws a conversation from named streams: each message depends only on its own index.
+    fn named(&self, seed: Seed, n_needles: u64, writer: &mut TrialWriter) -> DrawSource {
+        let mut places = seed.stream("places", 0).draw();
+        let (mut messages, mut needles) = (seed.stream("turn", 0), seed.stream("needle", 0));
+        let (length, mut left) = (writer.length(), n_needles);
+        for index in 0..length {
+            let (kind, mut words) = filler::drawn(&mut messages.draw());
+            if left > 0 && places.next_below(length - index) < left {
+                left -= 1;
+                let mut dice = needles.draw();
+                let form = if dice.next_unit() < self.implicit_ratio {
+                    FactForm::Implicit
+                } else {
+                    FactForm::Explicit
+                };
+                let needle = Needle::drawn(&self.categories, &mut dice, index);
+                words += needle.words(&self.categories, form, dice.next_below(needles::TEMPLATES));
+                writer.plant(needle, form);
+            }
+            writer.message(kind, words);
+        }
+        DrawSource::Named(seed)
+    }
+
+    /// Draws a conversation as the published Python benchmark does, including every alternative of every
+    /// message.
+    fn sequential(
+        &self,
+        mut dice: Cpython,
+        hash: StrHash,
+        n_needles: u64,
+        writer: &mut TrialWriter,
+    ) -> DrawSource {
+        dice.below(self.n_domains);
+        let length = writer.length();
+        let mut is_place = vec![false; usize::try_from(length).unwrap_or(0)];
+        for place in dice.sample(length, n_needles) {
+            is_place[usize::try_from(place).unwrap_or(0)] = true;
+        }
+        for (index, has_needle) in (0..length).zip(is_place) {
+            let (kind, mut words) = filler::sequential(&mut dice);
+            if has_needle {
+                let form =
+                    if dice.unit() < self.implicit_ratio { FactForm::Implicit } else { FactForm::Explicit };
+                let needle = Needle::sequential(&self.categories, &mut dice, index);
+                let suffix = needle.suffix(&self.categories);
+                let template = match form {
+                    FactForm::Explicit => 0,
+                    FactForm::Implicit => {
+                        let key = with_digest(needle.name(&self.categories), suffix);
+                        hash.of(&key).rem_euclid(needles::TEMPLATES.cast_signed()).cast_unsigned()
+                    }
+                };
+                words += needle.words(&self.categories, form, template);
+                writer.plant_again(needle, suffix, form);
+            }
+            writer.message(kind, words);
+        }
+        DrawSource::Sequential(Box::new(Cpython::new(dice.between(0, 1 << 31).into())))
+    }
+
+    /// Spells a fact of one of its conversations, or returns nothing if there is no such fact.
+    pub fn spell(&self, trial: &Dialogue, fact: FactIx) -> Option<FactInWords> {
+        let needle = trial.needle(fact)?;
+        let name = needle.name(&self.categories);
+        let key = match self.source {
+            TrialRandom::Named(_) => format!("{name}_{}", needle.message),
+            TrialRandom::Cpython(..) => with_digest(name, needle.suffix(&self.categories)),
+        };
+        Some(FactInWords { key, value: needle.value(&self.categories) })
+    }
+
+    /// Makes the timeline of one of its conversations.
+    pub fn timeline(&self, trial: &Dialogue) -> Timeline {
+        let mut builder = scripted::begin(&self.scenario);
+        let item = |message: &TrialMessage| NewItem::plain(message.kind, message.tokens);
+        for step in &trial.steps {
+            let [users, reply, results] =
+                step.messages(trial).map(|it| it.iter().map(item).collect::<Vec<_>>());
+            if step.begins_turn {
+                builder.begin_turn(&users);
+            }
+            if step.has_request {
+                let output = reply.iter().map(|it| Tokens::from(it.sizes.raw)).sum();
+                builder.step(step.at_ms(trial), output, &reply, &results);
+            }
+        }
+        let mut timeline = builder.finish();
+        timeline.facts = Some(trial.facts.clone());
+        timeline
+    }
+}
+
+/// Returns a key as the published script has it: with its digest in hexadecimal digits.
+fn with_digest(name: &str, digest: [u8; 3]) -> String {
+    let mut key = String::with_capacity(name.len() + 1 + 2 * digest.len());
+    key.push_str(name);
+    key.push('_');
+    let digits = digest.into_iter().flat_map(|it| [it >> 4, it & 15]);
+    key.extend(digits.filter_map(|it| char::from_digit(u32::from(it), 16)));
+    key
+}
+
+/// Returns a message of so many words.
+fn message(kind: Kind, words: u64) -> TrialMessage {
+    TrialMessage { kind, tokens: narrow(words) }
+}

@@ -1,0 +1,404 @@
+//! Plays conversations trial by trial: each is generated once, played under every policy, and dropped.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use super::conversation::{self, ConversationLoad};
+use super::planted::{self, Planted};
+use super::probe::NeedleProbe;
+use super::trial::{LoadTrial, TrialSink};
+use super::{Retention, found, window};
+use crate::Registered;
+use crate::chats::{ChatNumbers, ChatOrigin, Chats, Writing};
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::quantity::saturated;
+use ctxsim_base::rng::Seed;
+use ctxsim_engine::engine::Simulation;
+use ctxsim_engine::hindsight;
+use ctxsim_engine::ledger::{KeptRow, NeedRow, Outcome, ProbeRow, RequestRow, Rows as Ledger, Sink};
+use ctxsim_engine::measure::{Beside, Tally};
+use ctxsim_engine::memory::export::{Banks, ExportedFact};
+use ctxsim_engine::price::PriceRows;
+use ctxsim_engine::take::{
+    self, Cell, FoldedLedger, Keys, Load, LoadKind, Progress, RowsOf, Run, SimulationKey, Sinks, Take,
+    TrialLedger, Unpriced, World, in_order, in_order_telling, of_run,
+};
+use ctxsim_input::scenario::LoadSpec as Form;
+use ctxsim_input::{Limits, Policy};
+use ctxsim_timeline::Timeline;
+use ctxsim_timeline::facts::FactIx;
+use ctxsim_timeline::row::{Rows, heads};
+
+/// A trial's result under one policy.
+#[derive(Clone, Debug)]
+struct PlayedTrial {
+    /// What is priced.
+    folded: FoldedLedger,
+    /// What was kept.
+    trial: LoadTrial,
+    /// Its questions, if they were asked for.
+    probes: Vec<NeedleProbe>,
+}
+
+/// The trials of a load.
+#[derive(Clone, Copy)]
+struct Trials<'a> {
+    load: &'a Load,
+    conversation: &'a ConversationLoad,
+    keys: &'a Keys<'a>,
+    progress: Progress<'a>,
+    /// Whether every row is complete, including policy edits, which takes longer.
+    in_full: bool,
+}
+
+impl Trials<'_> {
+    /// Plays every trial and keeps something of each run.
+    fn play<S: Sink + Default, T: Send>(
+        self,
+        keep: impl Fn(&conversation::Dialogue, S, Outcome) -> T + Sync,
+    ) -> KeptTrials<T> {
+        KeptTrials(in_order_telling(self.conversation.n_trials(), self.progress, |index| {
+            play_one((self.load, self.conversation), self.keys, index, self.in_full, &keep)
+        }))
+    }
+}
+
+/// What was kept: by trial, then by pair of limits and cache rules, then by policy.
+struct KeptTrials<T>(Vec<Vec<T>>);
+
+impl<T> KeptTrials<T> {
+    /// Returns what was kept of one run, trial by trial.
+    fn of(&self, run: usize) -> impl Iterator<Item = &T> + Clone {
+        self.0.iter().map(move |it| &it[run])
+    }
+}
+
+/// Makes one conversation and plays it under every policy, its budget being the prompt limit.
+fn play_one<S: Sink + Default, T>(
+    (load, conversation): (&Load, &ConversationLoad),
+    keys: &Keys<'_>,
+    index: usize,
+    in_full: bool,
+    keep: &impl Fn(&conversation::Dialogue, S, Outcome) -> T,
+) -> Vec<T> {
+    let made = conversation.trial(index);
+    let per_token = conversation.chars_per_token();
+    // Only what cannot go the short way needs a timeline.
+    let timeline = OnceCell::new();
+    let mut all = Vec::with_capacity(keys.distinct.len() * load.policies.len());
+    for SimulationKey { limits, cache, profile, .. } in &keys.distinct {
+        let limits = Limits { prompt: limits.prompt.min(made.budget_tokens), ..**limits };
+        for policy in &load.policies {
+            let mut sink = S::default();
+            let short = || window::simulate(&made, per_token, policy, &limits, cache, &mut sink);
+            let outcome = match (!in_full).then(short).flatten() {
+                Some(outcome) => outcome,
+                None => {
+                    sink = S::default();
+                    let timeline =
+                        timeline.get_or_init(|| Timeline { seed: load.seed, ..conversation.timeline(&made) });
+                    let policy = hindsight::under(policy, timeline, profile, &limits);
+                    Simulation::new(timeline, &policy, &limits, cache).run(&mut sink)
+                }
+            };
+            all.push(keep(&made, sink, outcome));
+        }
+    }
+    all
+}
+
+/// Tells what became of a question.
+fn answer(it: &NeedleProbe) -> take::TrialQuestion {
+    let what = format!("`{}` of message {} of {}", it.needle, it.message, it.conv_length);
+    take::TrialQuestion { state: it.state, what }
+}
+
+/// Returns which of all conversations one is.
+fn place(conversation: &ConversationLoad, length: u64, trial: u64) -> Result<usize, Vec<Diagnostic>> {
+    conversation.index_of(length, trial).ok_or_else(|| {
+        let message =
+            format!("{} has no conversation number {trial} with {length} messages", conversation.name());
+        let lengths: Vec<String> = conversation.lengths().iter().map(u64::to_string).collect();
+        let last = conversation.trials_per_length().saturating_sub(1);
+        let help =
+            format!("the lengths are {}; conversations are numbered from 0 to {last}", lengths.join(", "));
+        vec![Diagnostic::at(Code::ConversationUnknown, "", message).help(help)]
+    })
+}
+
+/// Keeps the probes of a run and what its memory holds at the end.
+#[derive(Debug, Default)]
+struct ProbeKeeper {
+    probes: Vec<ProbeRow>,
+    kept: Vec<(u64, String, FactIx)>,
+}
+
+impl Sink for ProbeKeeper {
+    fn request(&mut self, _row: &RequestRow) {}
+
+    fn need(&mut self, _row: &NeedRow) {}
+
+    fn probe(&mut self, row: &ProbeRow) {
+        self.probes.push(*row);
+    }
+
+    fn kept(&mut self, row: &KeptRow<'_>) {
+        self.kept.push((row.nth, row.bank.to_owned(), row.fact));
+    }
+}
+
+/// What conversations read of a policy.
+pub(super) static KIND: LoadKind = LoadKind {
+    prompt: true,
+    facts: true,
+    service: true,
+    is_of_memories: true,
+    words: planted::KIND.words,
+    ..LoadKind::NOTHING
+};
+
+/// Conversations with planted facts.
+pub(crate) const WORLD: Registered = Registered {
+    kind: |load| match load {
+        Form::Conversation(_) => Some(&KIND),
+        load => load.plants_facts().then_some(&planted::KIND),
+    },
+    make: |scenario, _| {
+        let Form::Conversation(load) = &scenario.load else { return None };
+        Some(Ok(vec![Arc::new(ConversationLoad::new(scenario, load))]))
+    },
+    of_items: |timeline| timeline.facts.is_some().then(|| Arc::new(Planted(Arc::clone(timeline))) as _),
+    rows: || {
+        vec![
+            ("`--rows trials` of conversations: one conversation", heads::<LoadTrial>()),
+            ("`--rows probes` of conversations: one question about a fact", heads::<NeedleProbe>()),
+        ]
+    },
+    findings: Some(&found::KIND),
+    ..Registered::NEW
+};
+
+impl ConversationLoad {
+    /// Plays every trial under the policies of a load.
+    fn played(
+        &self,
+        load: &Load,
+        keys: &Keys<'_>,
+        with_probes: bool,
+        progress: Progress<'_>,
+    ) -> KeptTrials<PlayedTrial> {
+        let keep = |made: &conversation::Dialogue, sink: TrialSink, index, outcome: Outcome| PlayedTrial {
+            trial: sink.trial.of(made.length, made.trial, made.total_tokens, &outcome),
+            folded: (sink.sums, index, outcome),
+            probes: Vec::new(),
+        };
+        let trials = Trials { load, conversation: self, keys, progress, in_full: false };
+        if with_probes {
+            return trials.play(
+                |made, ((sink, rows), asked): ((TrialSink, PriceRows), ProbeKeeper), outcome| {
+                    let index = (!keys.is_flat).then(|| rows.into());
+                    PlayedTrial { probes: self.in_words(made, &asked), ..keep(made, sink, index, outcome) }
+                },
+            );
+        }
+        if keys.is_flat {
+            return trials.play(|made, sink, outcome| keep(made, sink, None, outcome));
+        }
+        trials.play(|made, (sink, rows): (TrialSink, PriceRows), outcome| {
+            keep(made, sink, Some(rows.into()), outcome)
+        })
+    }
+
+    /// Returns the questions of a trial.
+    fn in_words(&self, made: &conversation::Dialogue, asked: &ProbeKeeper) -> Vec<NeedleProbe> {
+        let word = |row: &ProbeRow| Some(NeedleProbe::new(row, self.spell(made, row.fact)?, made));
+        asked.probes.iter().filter_map(word).collect()
+    }
+
+    /// Plays every trial and returns them, run by run.
+    pub fn trials_of(&self, load: &Load, progress: Progress<'_>) -> Vec<(Cell, Vec<LoadTrial>)> {
+        let keys = Keys::new(&load.profiles, &load.policies);
+        let played = self.played(load, &keys, false, progress);
+        let of = |cell: Cell| played.of(keys.within(cell)).map(|it| it.trial).collect();
+        load.own_cells().map(|cell| (cell, of(cell))).collect()
+    }
+
+    /// Plays every trial and returns the questions, run by run.
+    pub fn probes_of(&self, load: &Load, progress: Progress<'_>) -> Vec<(Cell, Vec<NeedleProbe>)> {
+        let keys = &Keys::new(&load.profiles, &load.policies);
+        let trials = Trials { load, conversation: self, keys, progress, in_full: false };
+        let kept = trials.play(|made, asked: ProbeKeeper, _| self.in_words(made, &asked));
+        let of = |cell: Cell| kept.of(keys.within(cell)).flatten().cloned().collect();
+        load.own_cells().map(|cell| (cell, of(cell))).collect()
+    }
+
+    /// Returns the categories for which a policy has no bank, and where these facts go.
+    fn strays(&self, policy: &Policy) -> Option<String> {
+        let memory = policy.fact_memory()?;
+        let banks = memory.store.declared()?;
+        memory.write.extract.iter().find(|it| it.into.is_none())?;
+        let strays: Vec<String> = self
+            .categories()
+            .iter()
+            .filter(|it| !banks.contains(it))
+            .map(|stray| format!("`{stray}`"))
+            .collect();
+        let strays = match strays.as_slice() {
+            [] => return None,
+            [only] => only.clone(),
+            [others @ .., last] => format!("{} or {last}", others.join(", ")),
+        };
+        Some(format!("{} has no bank for {strays}: those facts go to `{}`.", policy.name, banks.last()?))
+    }
+}
+
+/// Adds up the trials of a run, and compares them with those of the other policies.
+fn retained(
+    load: &Load,
+    cell: Cell,
+    keys: &Keys<'_>,
+    played: &KeptTrials<PlayedTrial>,
+) -> (Tally, Retention) {
+    let profile = &load.profiles[cell.profile];
+    let of = |policy| played.of(keys.within(Cell { policy, ..cell })).map(|it| &it.trial);
+    let tallies = played.of(keys.within(cell)).map(|one| {
+        let (sums, index, outcome) = &one.folded;
+        let beside = Beside { has_own_budgets: true, ..Beside::default() };
+        Tally::beside(sums, index.as_ref(), outcome, load.models_of(cell), &beside)
+    });
+    let own = of(cell.policy);
+    let mut retention = Retention::new(&own.clone().copied().collect::<Vec<_>>());
+    for (index, policy) in load.policies.iter().enumerate().filter(|(index, _)| *index != cell.policy) {
+        retention.pair(&policy.name, own.clone(), of(index));
+    }
+    (take::summed(tallies, profile), retention)
+}
+
+impl World for ConversationLoad {
+    fn name(&self) -> &str {
+        self.name()
+    }
+
+    fn kind(&self) -> &'static LoadKind {
+        &KIND
+    }
+
+    fn trials(&self) -> Option<u64> {
+        Some(self.trials_per_length())
+    }
+
+    fn premises(&self) -> Option<[&'static str; 2]> {
+        Some([
+            "A conversation's budget is its prompt limit; the memory is at the end of the prompt, \
+                where it is never read from a cache.",
+            "Writing a memory, and calls that fetch a fact by its key, are not billed.",
+        ])
+    }
+
+    fn notes(&self, load: &Load) -> Vec<String> {
+        load.policies.iter().filter_map(|it| self.strays(it)).collect()
+    }
+
+    fn service(self: Arc<Self>, seed: u64) -> Option<Arc<dyn World>> {
+        let (own, numbers) = (Arc::clone(&self), ChatNumbers::declared());
+        let chats = move |trial| {
+            let timeline = own.timeline(&own.trial(saturated(trial)));
+            Chats::new(&ChatOrigin::Plane(&timeline), Seed(seed).child("runner trial", trial), numbers)
+        };
+        let n_trials = self.n_trials() as u64;
+        Some(Arc::new(Writing::new(self, n_trials, chats)))
+    }
+
+    fn play(&self, load: &Load, sinks: &Sinks<'_>, progress: Progress<'_>) -> Vec<Take> {
+        let keys = Keys::new(&load.profiles, &load.policies);
+        let played = self.played(load, &keys, sinks.answers, progress);
+        let assumed = load.assumed();
+        let cells: Vec<Cell> = load.cells().collect();
+        // To fold many trials is work, too.
+        in_order(cells.len(), |at| {
+            let (tally, retention) = retained(load, cells[at], &keys, &played);
+            let run = Run { findings: Some(Arc::new(retention)), ..load.run(cells[at], tally, &assumed) };
+            let answers = played.of(keys.within(cells[at])).flat_map(|it| it.probes.iter().map(answer));
+            Take { answers: answers.collect(), ..Take::of(cells[at], run) }
+        })
+    }
+
+    fn folded(&self, load: &Load, keys: &Keys<'_>, progress: Progress<'_>) -> Option<Vec<Unpriced>> {
+        let played = self.played(load, keys, false, progress);
+        let of = |nth: usize| {
+            let retention = Retention::new(&played.of(nth).map(|it| it.trial).collect::<Vec<_>>());
+            Unpriced {
+                trials: played.of(nth).map(|it| it.folded.clone()).collect(),
+                service: None,
+                remembered: found::KIND.numbers.first().map(|it| it.with(retention.accuracy)),
+            }
+        };
+        Some((0..keys.distinct.len() * load.policies.len()).map(of).collect())
+    }
+
+    fn rows(&self, load: &Load, of: RowsOf, progress: Progress<'_>) -> Vec<Rows> {
+        match of {
+            RowsOf::Trials => {
+                let all = self.trials_of(load, progress);
+                all.iter().map(|(cell, it)| of_run(load.run_name(*cell), it)).collect()
+            }
+            RowsOf::Questions => {
+                let all = self.probes_of(load, progress);
+                all.iter().map(|(cell, it)| of_run(load.run_name(*cell), it)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn without_rows(&self, of_needs: bool) -> Option<Diagnostic> {
+        let message = format!("{} declares no needs: probes ask for its facts", self.name());
+        let help = "use `--rows probes` for one row per fact, or `--rows trials` for one per conversation";
+        of_needs.then(|| Diagnostic::at(Code::RowsConversation, "", message).help(help))
+    }
+
+    fn ledgers(&self, load: &Load, progress: Progress<'_>) -> Vec<(Cell, Vec<TrialLedger>)> {
+        let keys = &Keys::new(&load.profiles, &load.policies);
+        let keep = |made: &conversation::Dialogue, rows: Ledger, outcome: Outcome| TrialLedger {
+            length: made.length,
+            trial: made.trial,
+            rows: Arc::new(rows),
+            limit_violations: outcome.limit_violations,
+        };
+        let kept = Trials { load, conversation: self, keys, progress, in_full: true }.play(keep);
+        let of = |cell: Cell| kept.of(keys.within(cell)).cloned().collect();
+        load.own_cells().map(|cell| (cell, of(cell))).collect()
+    }
+
+    fn lengths(&self) -> &[u64] {
+        self.lengths()
+    }
+
+    fn trial(
+        &self,
+        length: Option<u64>,
+        trial: u64,
+        limits: &Limits,
+    ) -> Result<(Timeline, Limits), Vec<Diagnostic>> {
+        let length = length.or(self.lengths().first().copied()).unwrap_or_default();
+        let made = self.trial(place(self, length, trial)?);
+        let limits = Limits { prompt: limits.prompt.min(made.budget_tokens), ..*limits };
+        Ok((self.timeline(&made), limits))
+    }
+
+    fn banks(&self, load: &Load, length: u64, trial: u64) -> Result<Banks, Vec<Diagnostic>> {
+        let index = place(self, length, trial)?;
+        let keys = Keys::new(&load.profiles, &load.policies);
+        let in_words = |made: &conversation::Dialogue, mut asked: ProbeKeeper, _| {
+            asked.kept.sort_unstable();
+            let mut all = Banks::default();
+            for (_, bank, fact) in asked.kept {
+                let Some(said) = self.spell(made, fact) else { continue };
+                all.written.push(ExportedFact { bank: bank.clone(), key: said.key.clone() });
+                all.banks.entry(bank).or_default().insert(said.key, said.value);
+            }
+            all
+        };
+        let mut kept = play_one((load, self), &keys, index, false, &in_words);
+        Ok(kept.pop().unwrap_or_default())
+    }
+}
