@@ -361,7 +361,7 @@ impl StepPlan {
         let calls = self.calls.iter().zip(&inputs).map(|(it, input)| NewItem {
             digest: it.call_again,
             text: input.as_ref(),
-            form: tool_form::of("claude-code", "Read"),
+            form: tool_form::form_of("claude-code", "Read"),
             ..NewItem::call(TOOLS[it.tool], it.call)
         });
         let mut reply: Vec<_> = text.into_iter().chain(calls).collect();

@@ -454,7 +454,7 @@ fn a_result_is_superseded_once_its_call_or_its_file_has_come_again() {
     timeline.begin_turn(&[NewItem::plain(Kind::User, 100)]);
     let mut read = |tool: &str, file: &str, digest: u64, tokens: u32| {
         let input = format!(r#"{{"file_path": "{file}"}}"#).into();
-        let form = tool_form::of("claude-code", "Read");
+        let form = tool_form::form_of("claude-code", "Read");
         let call = NewItem { digest: Some(digest), text: Some(&input), form, ..NewItem::call(tool, 10) };
         let result =
             NewItem::result(tool, 0, ItemSizes::whole(tokens), Preserve::WorkingEvidence, Default::default());

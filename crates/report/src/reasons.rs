@@ -12,7 +12,7 @@ const TOLD_FROM: f64 = 0.000_5;
 const TOLD: usize = 4;
 
 /// Explains why a line's cost differs from the first line's; `None` if the two cannot be compared.
-pub(super) fn of(line: &TableLine, first: &TableLine, stages: &Stages) -> Option<String> {
+pub(super) fn reason_of_change(line: &TableLine, first: &TableLine, stages: &Stages) -> Option<String> {
     let parts = parts(&line.tally, &first.tally);
     let acted: u64 = line.tally.outcome.firings.iter().map(|it| it.acted).sum();
     if acted == 0 && parts.as_ref().is_none_or(Vec::is_empty) {

@@ -283,7 +283,8 @@ impl Report {
             let mut line = TableLine { spread: spreads.next().flatten(), ..line(sum) };
             if self.is_ranked && nth > 0 {
                 line.is_idle = baseline.as_ref().is_some_and(|it| reasons::is_idle(&line, it));
-                line.reason = baseline.as_ref().and_then(|it| reasons::of(&line, it, &sum.stages));
+                line.reason =
+                    baseline.as_ref().and_then(|it| reasons::reason_of_change(&line, it, &sum.stages));
             }
             line
         });

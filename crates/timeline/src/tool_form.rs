@@ -177,7 +177,7 @@ struct ToolTable {
 }
 
 /// Returns a harness's tool, as far as its table describes it.
-pub fn of(harness: &str, tool: &str) -> Option<&'static ToolForm> {
+pub fn form_of(harness: &str, tool: &str) -> Option<&'static ToolForm> {
     static READ: OnceLock<IndexMap<&'static str, ToolTable>> = OnceLock::new();
     let tables = READ.get_or_init(|| {
         TABLES
@@ -271,14 +271,14 @@ mod tests {
 
     #[test]
     fn a_log_of_messages_may_hold_the_tools_of_any_harness() {
-        assert_eq!(of("messages", "Read"), of("claude-code", "Read"));
-        assert_eq!(of("messages", "exec_command"), of("codex", "exec_command"));
-        assert!(of("claude-code", "read").is_none(), "another harness's tool");
+        assert_eq!(form_of("messages", "Read"), form_of("claude-code", "Read"));
+        assert_eq!(form_of("messages", "exec_command"), form_of("codex", "exec_command"));
+        assert!(form_of("claude-code", "read").is_none(), "another harness's tool");
     }
 
     #[test]
     fn a_command_is_one_text_however_it_is_written() {
-        let form = of("codex", "shell").unwrap();
+        let form = form_of("codex", "shell").unwrap();
         let asked = |input| form.asked(input);
 
         let script = asked(r#"{"command":["bash","-lc","cargo test"],"workdir":"/w"}"#);

@@ -14,7 +14,7 @@ fn told<'o>(
     input: &str,
     output: &'o str,
 ) -> (Capability, Vec<(Argument, Value)>, AnswerForm<'o>) {
-    let form = tool_form::of(harness, tool).unwrap();
+    let form = tool_form::form_of(harness, tool).unwrap();
     let asked = form.asked(input);
     let answer = form.answer(output, &asked);
     (form.capability, asked, answer)

@@ -42,7 +42,7 @@ pub fn draw(grid: &Grid, width: Option<usize>) -> DrawnTable {
     let kept: Vec<&Column> = columns.iter().map(|it| &grid.columns[*it]).collect();
     let cell = |row: &Row, at: usize| row.cells.get(at).cloned().unwrap_or_default();
     let lines = |row: &Row| -> Vec<Vec<String>> {
-        let of = |at: &usize| lines::of(&cell(row, *at), grid.columns[*at].kind, rooms[*at].width);
+        let of = |at: &usize| lines::wrapped(&cell(row, *at), grid.columns[*at].kind, rooms[*at].width);
         columns.iter().map(of).collect()
     };
     let rows: Vec<Vec<Vec<String>>> = grid.rows.iter().map(lines).collect();
@@ -54,7 +54,7 @@ pub fn draw(grid: &Grid, width: Option<usize>) -> DrawnTable {
     let widths: Vec<usize> = (0..columns.len()).map(|at| widest(at).unwrap_or(0)).collect();
     let mut text = String::new();
     let above = |text: &mut String, words: &str, kind: CellKind| {
-        lines::of(words, kind, room).iter().filter(|it| !it.is_empty()).for_each(|it| {
+        lines::wrapped(words, kind, room).iter().filter(|it| !it.is_empty()).for_each(|it| {
             text.push_str(it);
             text.push('\n');
         });

@@ -52,7 +52,7 @@ pub(super) fn decode_tree<T: DeserializeOwned>(tree: &Tree, text: &str) -> Resul
     // The parser of TOML refuses a key that is set twice.
     let is_sound = tree.fault.is_none() && (tree.format == Format::Toml || !tree.root.says_twice());
     let read = is_sound.then(|| read::read(&tree.root, tree.format).ok()).flatten();
-    read.ok_or_else(|| problems::of(tree, text, Shape::of::<T>()))
+    read.ok_or_else(|| problems::found_problems(tree, text, Shape::of::<T>()))
 }
 
 /// Writes an input as text that parses to the same input.

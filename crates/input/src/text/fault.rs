@@ -108,7 +108,7 @@ impl TextFault {
 }
 
 /// Explains why a type refuses a value; `found` is the value, or the name in question, as written.
-pub(super) fn of(why: &Why, found: &str, format: Format) -> TextFault {
+pub(super) fn explained(why: &Why, found: &str, format: Format) -> TextFault {
     match why {
         Why::Wanted(wanted) => of_kind(*wanted, found, format),
         Why::Type { found, expected } => {

@@ -22,7 +22,7 @@ const PROBLEMS_MAX: usize = 64;
 const WORD_MAX: usize = 40;
 
 /// Returns everything that is wrong with a text, in its order; at least one problem for an invalid one.
-pub(super) fn of(tree: &Tree, text: &str, shape: Shape) -> Vec<Diagnostic> {
+pub(super) fn found_problems(tree: &Tree, text: &str, shape: Shape) -> Vec<Diagnostic> {
     let mut root = tree.root.clone();
     let mut list = duplicates(&mut root);
     if let Some(fault) = &tree.fault {
@@ -119,7 +119,7 @@ impl EntryProblems<'_> {
 
     /// Explains what a type refuses, with what only the schema knows about its place.
     fn told(&self, why: &Why, way: &[usize], is_key: bool) -> TextFault {
-        let mut fault = fault::of(why, self.word(way, is_key), self.format);
+        let mut fault = fault::explained(why, self.word(way, is_key), self.format);
         if let (Some(number), Some(kind)) = (&fault.number, required::number(self.shape, &self.root, way)) {
             fault.help = fault::out_of_range(number, &kind).help;
         }

@@ -126,7 +126,7 @@ impl ScenarioAssumptions {
         item.digest = Some(part.digest);
         item.text = part.text.as_ref();
         item.file = part.file;
-        item.form = tool_form::of(self.harness, &part.tool);
+        item.form = tool_form::form_of(self.harness, &part.tool);
         // Who says what a tool counts as has said all that policies know it by.
         item.capability = item.form.filter(|_| counts_as.is_none()).map(|it| it.capability);
         item

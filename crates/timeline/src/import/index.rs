@@ -112,7 +112,7 @@ pub fn index(reader: &mut dyn BufRead) -> io::Result<Vec<Indexed>> {
         return Ok(scan(&mut lines));
     }
     let places::HomeFolders { user, project } =
-        lines.head().lines().find_map(folder_of).map(places::of).unwrap_or_default();
+        lines.head().lines().find_map(folder_of).map(places::home_folders).unwrap_or_default();
     let named = |Identity { id, name, has_texts }: Identity| Indexed {
         id,
         session: name,

@@ -189,7 +189,7 @@ impl Transcript {
         recorded.newer_than = newest.and_then(|it| HarnessRules::newer_than(self.harness, it));
         recorded.harness_limits =
             newest.map(|it| self.harness_limits(it, &timeline.models)).unwrap_or_default();
-        recorded.project = places::of(&self.folder).project;
+        recorded.project = places::home_folders(&self.folder).project;
         recorded.is_spread = self.is_spread;
         recorded.compactions = self.compacted().into_iter().map(ix).collect();
         recorded.before_compactions = recorded.compactions.iter().map(|it| it.saturating_sub(1)).collect();

@@ -13,7 +13,7 @@ pub(super) struct HomeFolders {
 }
 
 /// Returns the user and the project of a working folder.
-pub(super) fn of(folder: &str) -> HomeFolders {
+pub(super) fn home_folders(folder: &str) -> HomeFolders {
     let plain = folder.replace('\\', "/");
     let checkout = WORKTREES.iter().filter_map(|it| plain.find(it)).min().unwrap_or(plain.len());
     HomeFolders { user: home(&plain).to_owned(), project: plain[..checkout].trim_end_matches('/').to_owned() }
@@ -42,7 +42,7 @@ mod tests {
     #[test]
     fn the_user_is_the_home_and_worktrees_are_of_their_checkout() {
         let told = |folder| {
-            let HomeFolders { user, project } = of(folder);
+            let HomeFolders { user, project } = home_folders(folder);
             (user, project)
         };
         let pair = |user: &str, project: &str| (user.to_owned(), project.to_owned());

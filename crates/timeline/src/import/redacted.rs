@@ -144,7 +144,7 @@ impl Redaction<'_> {
 
     /// A tool keeps its name where a table of this project has it, and what a policy finds it by where one does.
     fn tool(&mut self, tool: &str, format: &str) -> String {
-        if tool_form::of(format, tool).is_some() {
+        if tool_form::form_of(format, tool).is_some() {
             return tool.to_owned();
         }
         let number = numbered("tool", &mut self.tools, tool);

@@ -91,12 +91,12 @@ impl Retention {
             needles_found: trials.iter().map(|it| u64::from(it.needles().found)).sum(),
             accuracy: share(trials, |it| it.needles().as_published()),
             gap: explicit_accuracy.mean - implicit_accuracy.mean,
-            gap_by_trial: of(trials, |it| it.explicit.as_published() - it.implicit.as_published())
+            gap_by_trial: statistic(trials, |it| it.explicit.as_published() - it.implicit.as_published())
                 .within(DIFFERENCE),
             explicit_accuracy,
             implicit_accuracy,
             compression_ratio: of_some(trials, LoadTrial::compression_ratio),
-            info_density: of(trials, LoadTrial::info_density),
+            info_density: statistic(trials, LoadTrial::info_density),
             depth_accuracy: QUARTILES.into_iter().zip((0..).map(by_quartile)).collect(),
             non_empty: NonEmpty::new(trials),
             by_length: lengths.into_iter().map(|(length, it)| (length, AtLength::new(&it))).collect(),
@@ -197,20 +197,20 @@ impl AtLength {
     fn new(trials: &[LoadTrial]) -> Self {
         Self {
             accuracy: share(trials, |it| it.needles().as_published()),
-            context_tokens: of(trials, |it| it.context_tokens as f64),
-            total_tokens: of(trials, |it| it.total_tokens as f64),
-            info_density: of(trials, LoadTrial::info_density),
+            context_tokens: statistic(trials, |it| it.context_tokens as f64),
+            total_tokens: statistic(trials, |it| it.total_tokens as f64),
+            info_density: statistic(trials, LoadTrial::info_density),
         }
     }
 }
 
 /// Counts a share of every trial.
 fn share(trials: &[LoadTrial], number: impl Fn(&LoadTrial) -> f64 + Clone) -> Statistic {
-    of(trials, number).within(SHARE)
+    statistic(trials, number).within(SHARE)
 }
 
 /// Counts a number of every trial.
-fn of(trials: &[LoadTrial], number: impl Fn(&LoadTrial) -> f64 + Clone) -> Statistic {
+fn statistic(trials: &[LoadTrial], number: impl Fn(&LoadTrial) -> f64 + Clone) -> Statistic {
     Statistic::new(trials.iter().map(number)).unwrap_or_default()
 }
 

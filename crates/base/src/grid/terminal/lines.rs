@@ -50,7 +50,7 @@ impl Room {
 }
 
 /// Returns the lines of a cell.
-pub(super) fn of(cell: &str, kind: CellKind, width: usize) -> Vec<String> {
+pub(super) fn wrapped(cell: &str, kind: CellKind, width: usize) -> Vec<String> {
     match kind {
         CellKind::Excerpt => vec![cut(cell, width)],
         CellKind::Name => name_lines(cell, width),

@@ -114,7 +114,7 @@ impl Override {
         leaves(&self.value, &mut names);
         match (why, names.as_slice()) {
             (Why::Bare(_), [_, _, ..]) => fault::bare_names(&quoted(names)),
-            _ => fault::of(why, &self.written(), Format::Toml),
+            _ => fault::explained(why, &self.written(), Format::Toml),
         }
     }
 

@@ -251,7 +251,7 @@ impl ScannedLane {
         let is_of_agent = !name.is_empty();
         let id = if is_of_agent { format!("{}/{name}", self.id) } else { self.id.clone() };
         let life_ms = self.life_ms();
-        let places::HomeFolders { user, project } = places::of(&self.cwd);
+        let places::HomeFolders { user, project } = places::home_folders(&self.cwd);
         Indexed {
             id: if self.id.is_empty() { String::new() } else { id },
             session: if is_alone { String::new() } else { name },
