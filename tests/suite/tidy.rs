@@ -128,12 +128,18 @@ fn floors(package: &str) -> Vec<String> {
     names.collect()
 }
 
+/// Packages whose modules are kinds beside each other: inputs name inputs of other kinds, and loads are made of other loads.
+const BESIDE_EACH_OTHER: [&str; 2] = ["input", "worlds"];
+
 #[test]
 fn within_a_package_a_module_imports_only_from_those_listed_before_its_own() {
     let mut wrong = Vec::new();
     let mut n_floors = 0;
     for package in fs::read_dir(root().join("crates")).unwrap() {
         let package = package.unwrap().file_name().into_string().unwrap();
+        if BESIDE_EACH_OTHER.contains(&package.as_str()) {
+            continue;
+        }
         let floors = floors(&package);
         n_floors += floors.len();
         let floor = |it: &str| floors.iter().position(|known| known == it);
@@ -158,7 +164,7 @@ fn within_a_package_a_module_imports_only_from_those_listed_before_its_own() {
 fn every_kind_of_input_is_written_and_checked_in_a_folder_of_its_own() {
     for kind in ["policy", "scenario", "profile", "suite"] {
         for part in [format!("{kind}.rs"), format!("{kind}/written.rs"), format!("{kind}/check.rs")] {
-            assert!(root().join("crates/input/src/input").join(&part).is_file(), "{part} is missing");
+            assert!(root().join("crates/input/src").join(&part).is_file(), "{part} is missing");
         }
     }
 }

@@ -592,7 +592,7 @@ impl Sink for Rows {
 }
 
 impl<A: Sink, B: Sink> Sink for (A, B) {
-    #[inline]
+    #[inline(always)]
     fn request(&mut self, row: &RequestRow) {
         self.0.request(row);
         self.1.request(row);

@@ -2,20 +2,20 @@
 
 pub mod row;
 mod before;
-pub mod build;
 pub mod event;
 pub mod evidence;
 pub mod facts;
-pub mod import;
-pub mod infer_needs;
 pub mod load;
-pub mod random;
 pub mod odds;
 mod recounted;
 pub mod scripted;
 pub mod shared;
 pub mod text;
 pub mod tool_form;
+pub mod build;
+pub mod infer_needs;
+pub mod import;
+pub mod random;
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -38,8 +38,10 @@ impl Expected {
         Self::of_large(number)
     }
 
-    /// The same for numbers whose product with the unit would round what is whole.
+    /// The same for numbers whose product with the unit would round what is whole. Apart: where it is inlined, it is worked out beside each
+    /// small number, in case.
     #[cold]
+    #[inline(never)]
     fn of_large(number: f64) -> Self {
         let whole = number.trunc();
         Self(

@@ -18,12 +18,28 @@ impl<P: Projector + ?Sized, S: Sink> EngineRun<'_, '_, P, S> {
         if needs.is_empty() {
             return Ok(());
         }
-        for at in 0..self.ways.len() {
+        let n_ways = self.ways.len();
+        // The innermost loop knows its sink: most needs of most runs pass here.
+        for (at, sink) in self.sinks.iter_mut().enumerate() {
+            let way = &self.ways[at % n_ways];
+            if way.carried.is_some() {
+                continue;
+            }
+            for need in needs {
+                let evidence = &self.timeline.needs.evidence[need.source as usize];
+                let stands = self.prompt.turn_state(need.source);
+                sink.need(&way.recovery.meet(turn_ix, need, evidence, &stands, true));
+            }
+        }
+        for at in 0..n_ways {
+            if self.ways[at].carried.is_none() {
+                continue;
+            }
             for need in needs {
                 let evidence = &self.timeline.needs.evidence[need.source as usize];
                 let stands = self.prompt.turn_state(need.source);
                 let row = self.ways[at].recovery.meet(turn_ix, need, evidence, &stands, true);
-                self.settle(at, row, NeedSource::Turn(need.source));
+                self.charge(at, row, NeedSource::Turn(need.source));
             }
         }
         if self.seen.is_some() {
