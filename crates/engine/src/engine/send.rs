@@ -4,8 +4,8 @@ use super::{EngineRun, Lane};
 use crate::cache::RequestView;
 use crate::ledger::{CacheUse, ExpectedRow, FailureKind, RequestRow, Role, Sink};
 use crate::projection::chain::{Chain, Link};
-use crate::projection::change::Purpose;
-use crate::projection::{Projector, SideRequest};
+use crate::projection::change::{Change, Purpose};
+use crate::projection::{Projector, SideRequest, SlotIx};
 use crate::recovery::CarriedAgain;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_input::policy::Changes;
@@ -62,7 +62,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         // At the tail, memory and what the harness puts there stand behind everything else, where no earlier prompt agrees.
         let unread = memory + self.timeline.harness.unread_tokens + self.tail_tokens;
         let prompt = shown + unread;
-        let mut row = RequestRow {
+        let row = RequestRow {
             turn_ix,
             step,
             n: self.number(step),
@@ -73,7 +73,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
             fetches: reply.fetches,
             ..RequestRow::default()
         };
-        let is_other = self.carry_on(&row);
+        let is_other = self.carry_on(row.change);
         for lane in 0..self.lanes.len() {
             let view = RequestView {
                 prompt: shown,
@@ -93,8 +93,15 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
             let is_cold = shown - usage.read.min(shown) > self.timeline.harness.side_request_cold_tokens;
             (self.lanes[lane].is_cold, self.lanes[lane].last_read) = (is_cold, usage.read);
             usage.uncached += unread;
-            row.usage = usage;
-            self.record(lane, &row, is_other, left);
+            // Where a row is made, most of it is known to be zero: it is made for each lane, and another one only where slots are numbered.
+            let row = RequestRow { usage, ..row };
+            // An edit that breaks a prompt in front of what is carried is played, not expected.
+            let broke_at = usage.broke_at.filter(|_| is_other);
+            if self.prompt.spares().is_empty() {
+                self.record(lane, &row, broke_at, left);
+            } else {
+                self.record_by_number(lane, row, broke_at, left);
+            }
         }
         if self.seen.is_some() {
             self.foresee();
@@ -199,8 +206,8 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     /// Notes that a request is sent with all that each recovery is expected to carry beside it; returns whether its settings are others
     /// than those of the request before.
     #[inline]
-    fn carry_on(&mut self, row: &RequestRow) -> bool {
-        let was_edited = row.change.by.is_some_and(|it| it != u16::MAX);
+    fn carry_on(&mut self, change: Change) -> bool {
+        let was_edited = change.by.is_some_and(|it| it != u16::MAX);
         for carried in self.ways.iter_mut().filter_map(|it| it.carried.as_mut()) {
             self.outcome.reacts |= was_edited && carried.has_any();
             carried.sent(&self.prompt);
@@ -210,16 +217,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
 
     /// Records a request of the agent as one of the caches answered it, and what each recovery is expected to carry beside it.
     #[inline(always)]
-    fn record(&mut self, lane: usize, row: &RequestRow, is_other: bool, left: [f64; 3]) {
-        // An edit that breaks a prompt in front of what is carried is played, not expected.
-        let broke_at = row.usage.broke_at.filter(|_| is_other);
-        let numbered;
-        let row = if self.prompt.spares().is_empty() {
-            row
-        } else {
-            numbered = self.by_number(row);
-            &numbered
-        };
+    fn record(&mut self, lane: usize, row: &RequestRow, broke_at: Option<SlotIx>, left: [f64; 3]) {
         // One sink for each way; an index is followed by every compiler without a call.
         for at in 0..self.ways.len() {
             let standing = self.ways[at].carried.as_ref().map(|it| it.again(broke_at));
@@ -243,13 +241,19 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         }
     }
 
-    /// Returns a row that counts slots as if no policy had put any of its own between them.
+    /// Records a request in a row that counts slots as if no policy had put any of its own between them.
     #[cold]
-    fn by_number(&self, row: &RequestRow) -> RequestRow {
-        let mut row = *row;
-        row.change.first_slot = row.change.first_slot.map(|it| self.prompt.number(it));
-        row.usage.broke_at = row.usage.broke_at.map(|it| self.prompt.number(it));
-        row
+    fn record_by_number(
+        &mut self,
+        lane: usize,
+        mut row: RequestRow,
+        broke_at: Option<SlotIx>,
+        left: [f64; 3],
+    ) {
+        let number = |it: SlotIx| self.prompt.number(it);
+        row.change.first_slot = row.change.first_slot.map(number);
+        row.usage.broke_at = row.usage.broke_at.map(number);
+        self.record(lane, &row, broke_at, left);
     }
 
     /// Sends the prompt with the reply once more, where the harness is known to; its bill is in no record.

@@ -75,6 +75,8 @@ pub(super) struct CompiledRung {
     /// Whether the goal asks what the activation has taken.
     asks_progress: bool,
     pub(super) units: Vec<SlotIx>,
+    /// Kept for its memory alone, as the units are.
+    pub(super) batch: Vec<SlotIx>,
 }
 
 /// Up to where a rung has nothing left to do, unless an edit says otherwise.
@@ -127,6 +129,7 @@ impl CompiledRung {
             counter: asked.counter.then(|| Counter::new(policy.counter.as_ref(), known)),
             asks_behind: asked.behind,
             units: Vec::new(),
+            batch: Vec::new(),
         }
     }
 

@@ -113,11 +113,11 @@ impl Formatter for VisibleForm {
 /// Returns JSON in which every character can be seen.
 fn shown(bytes: Vec<u8>) -> Vec<u8> {
     // What serde writes is UTF-8.
-    let shown = match std::str::from_utf8(&bytes).map(foreign::json) {
-        Ok(Cow::Owned(text)) => text.into_bytes(),
-        Ok(Cow::Borrowed(_)) | Err(_) => return bytes,
+    let changed = match std::str::from_utf8(&bytes).map(foreign::json) {
+        Ok(Cow::Owned(text)) => Some(text.into_bytes()),
+        Ok(Cow::Borrowed(_)) | Err(_) => None,
     };
-    shown
+    changed.unwrap_or(bytes)
 }
 
 /// Writes each row, and something after it.

@@ -85,7 +85,7 @@ impl CompiledSummary {
             rung.scope.next_unit(edit, &mut at, region.to, &size, &mut units);
             let Some(first) = units.first() else { break };
             begun = *first;
-            let mut batch = Batch::default();
+            let mut batch = Batch::new(std::mem::take(&mut rung.batch));
             batch.extend(edit.prompt(), &units, &self.copy);
             if rung.counts_progress() {
                 units.iter().for_each(|it| taken.take(edit.prompt(), *it));
@@ -93,6 +93,7 @@ impl CompiledSummary {
             if batch.has_items {
                 n_replaced += self.replace(&batch, activation, edit);
             }
+            rung.batch = batch.slots;
         }
         rung.units = units;
         if resumes {
@@ -122,7 +123,7 @@ impl Act for CompiledSummary {
         let mut look = rung.look(activation, rung.progress(region, edit), edit);
         let (prompt, counted, scope) = (look.prompt, look.counted, look.scope.tokens);
         let stays_in_scope = rung.scope.filter.has_summary();
-        let mut batch = Batch::default();
+        let mut batch = Batch::new(std::mem::take(&mut rung.batch));
         let mut units = std::mem::take(&mut rung.units);
         let mut at = region.from;
         loop {
@@ -160,6 +161,7 @@ impl Act for CompiledSummary {
         }
         rung.units = units;
         let n = if batch.n_units >= self.at_least { self.replace(&batch, activation, edit) } else { 0 };
+        rung.batch = batch.slots;
         if n > 0 {
             edit.note_pass(rung.scope.part == PromptPart::Active, n, n);
         }
@@ -302,6 +304,12 @@ struct Batch {
 }
 
 impl Batch {
+    /// Begins with nothing, in a list that may have held another batch.
+    fn new(mut slots: Vec<SlotIx>) -> Self {
+        slots.clear();
+        Self { slots, ..Self::default() }
+    }
+
     /// Returns the number of turns a summary replaces, with what stays left out.
     fn n_turns(&self, left: Option<&SlotFate>, prompt: &Prompt<'_>) -> u32 {
         let Some(left) = left else { return self.n_turns };
