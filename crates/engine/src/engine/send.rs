@@ -75,33 +75,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         };
         let is_other = self.carry_on(row.change);
         for lane in 0..self.lanes.len() {
-            let view = RequestView {
-                prompt: shown,
-                intact_tokens: self.log.intact_tokens(&self.prompt),
-                chain: &self.chain,
-                layout: self.layout,
-                ttl: self.ttl,
-                tail: reply.tail,
-                now_ms: self.ambient.now_ms,
-                response_ms: reply.response_ms,
-                end_ms: reply.end_ms,
-                settings: self.settings,
-            };
-            let usage = self.lanes[lane].cache.submit(&view);
-            let mut usage = self.checked(lane, usage, shown, turn_ix, step);
-            let left = self.left(lane, step, usage.read);
-            let is_cold = shown - usage.read.min(shown) > self.timeline.harness.side_request_cold_tokens;
-            (self.lanes[lane].is_cold, self.lanes[lane].last_read) = (is_cold, usage.read);
-            usage.uncached += unread;
-            // Where a row is made, most of it is known to be zero: it is made for each lane, and another one only where slots are numbered.
-            let row = RequestRow { usage, ..row };
-            // An edit that breaks a prompt in front of what is carried is played, not expected.
-            let broke_at = usage.broke_at.filter(|_| is_other);
-            if self.prompt.spares().is_empty() {
-                self.record(lane, &row, broke_at, left);
-            } else {
-                self.record_by_number(lane, row, broke_at, left);
-            }
+            self.ask_cache(lane, row, reply, [shown, unread], is_other);
         }
         if self.seen.is_some() {
             self.foresee();
@@ -131,6 +105,45 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
             (false, 0) => FailureKind::FinalNoTool,
             (false, _) => FailureKind::FinalAfterTools,
         })
+    }
+
+    /// Has a cache divide the prompt of a request, and records what it says.
+    #[inline(always)]
+    fn ask_cache(
+        &mut self,
+        lane: usize,
+        row: RequestRow,
+        reply: &ModelReply,
+        [shown, unread]: [Tokens; 2],
+        is_other: bool,
+    ) {
+        let view = RequestView {
+            prompt: shown,
+            intact_tokens: self.log.intact_tokens(&self.prompt),
+            chain: &self.chain,
+            layout: self.layout,
+            ttl: self.ttl,
+            tail: reply.tail,
+            now_ms: self.ambient.now_ms,
+            response_ms: reply.response_ms,
+            end_ms: reply.end_ms,
+            settings: self.settings,
+        };
+        let usage = self.lanes[lane].cache.submit(&view);
+        let mut usage = self.checked(lane, usage, shown, row.turn_ix, row.step);
+        let left = self.left(lane, row.step, usage.read);
+        let is_cold = shown - usage.read.min(shown) > self.timeline.harness.side_request_cold_tokens;
+        (self.lanes[lane].is_cold, self.lanes[lane].last_read) = (is_cold, usage.read);
+        usage.uncached += unread;
+        // Where a row is made, most of it is known to be zero: it is made for each lane, and another one only where slots are numbered.
+        let row = RequestRow { usage, ..row };
+        // An edit that breaks a prompt in front of what is carried is played, not expected.
+        let broke_at = usage.broke_at.filter(|_| is_other);
+        if self.prompt.spares().is_empty() {
+            self.record(lane, &row, broke_at, left);
+        } else {
+            self.record_by_number(lane, row, broke_at, left);
+        }
     }
 
     /// Lets the cache serve what another session sent before a step: it began as this one begins.
