@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use ctxsim::catalog::{PipedBytes, bundled_catalog};
 use ctxsim::app::parts::tickets::{self, GivenRecording, HeldTicket, Job, Ticket};
+use ctxsim::catalog::{PipedBytes, bundled_catalog};
 use ctxsim::report::part::RunPart;
 use ctxsim::report::verdict::MIN_EVIDENCE;
 use pyo3::exceptions::PyValueError;
