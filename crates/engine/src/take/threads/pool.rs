@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::THREADS_MAX;
 
-/// Runs some work within which [`in_order`] uses a number of threads; `None` uses all cores. Where no thread can be started, the caller's does
+/// Runs some work within which [`in_order`](super::in_order) uses a number of threads; `None` uses all cores. Where no thread can be started, the caller's does
 /// all.
 pub fn with_threads<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> T {
     let Some(n_threads) = threads else { return work() };
