@@ -65,18 +65,24 @@ impl Build {
             Some(dependency) => outside(&temporary.join("outside"), dependency)?,
             None => PathBuf::from("."),
         };
-        if let Some(edited) = &self.edited {
-            self.run(&folder, &target)?;
-            let text = fs::read_to_string(edited).map_err(said)?;
-            fs::write(edited, format!("{text}\n// An edit.\n")).map_err(said)?;
-            let taken = self.run(&folder, &target);
-            fs::write(edited, text).map_err(said)?;
-            return Ok(self.beside_limits(&taken?, &target));
-        }
-        let taken = self.run(&folder, &target)?;
-        let all = self.beside_limits(&taken, &target);
+        let taken = match &self.edited {
+            Some(edited) => self.run_after_edit(edited, &folder, &target),
+            None => self.run(&folder, &target),
+        };
+        let all = taken.map(|it| self.beside_limits(&it, &target));
+        // The next one begins from nothing, too.
         fs::remove_dir_all(&target).map_err(said)?;
-        Ok(all)
+        all
+    }
+
+    /// Runs it, and once more after an edit, which is taken back; returns what the second run took.
+    fn run_after_edit(&self, edited: &Path, folder: &Path, target: &Path) -> Result<Taken, String> {
+        self.run(folder, target)?;
+        let text = fs::read_to_string(edited).map_err(said)?;
+        fs::write(edited, format!("{text}\n// An edit.\n")).map_err(said)?;
+        let taken = self.run(folder, target);
+        fs::write(edited, text).map_err(said)?;
+        taken
     }
 
     fn beside_limits(&self, taken: &Taken, target: &Path) -> Vec<(String, f64, f64, &'static str)> {

@@ -150,9 +150,7 @@ impl<'a> ClaudeRecord<'a> {
             ..record
         })
     }
-}
 
-impl<'a> ClaudeRecord<'a> {
     /// Returns the last reply of a sub-agent that a call gave back, as a record of its session.
     pub(super) fn last_of_agent(&self) -> Option<Self> {
         let text = self.tool_use_result?.get();
