@@ -39,7 +39,7 @@ impl Came {
             runs: runs.into_iter().map(OfRun::new).collect(),
             failures,
             notes: self.notes,
-            session: self.session.map(|it| SessionReport { filled: None, ..it }),
+            session: self.session.map(|it| SessionReport { as_logged: None, filled: None, ..it }),
             left_out: self.losses,
             unpriced: self.unpriced,
         }

@@ -69,7 +69,7 @@ impl Plan {
     ) -> Result<Vec<Contrast>, Error> {
         let of_loads = self.each(threads, progress, |load, progress| {
             pairs.iter().try_for_each(|it| check_same_work(load, it))?;
-            let played = PlayedPair::new(load, &self.as_recorded, progress);
+            let played = PlayedPair::new(load, self, progress);
             FailedRuns::none_of(played.taken.takes.iter().map(|it| &it.run))?;
             let cells =
                 (0..load.profiles.len()).flat_map(|profile| pairs.iter().map(move |it| (profile, *it)));
@@ -96,12 +96,14 @@ struct PlayedPair<'l> {
 }
 
 impl<'l> PlayedPair<'l> {
-    fn new(load: &'l Load, as_recorded: &Policy, progress: Progress<'_>) -> Self {
+    fn new(load: &'l Load, plan: &Plan, progress: Progress<'_>) -> Self {
+        let as_recorded = &*plan.as_recorded;
         let billed = load.is_under_own_model.then_some(as_recorded);
         let sinks =
             Sinks { rows: true, trials: true, breaks: true, answers: true, assumptions: false, billed };
         let taken = load.takes(&sinks, progress);
-        Self { load, session: session_report(load, as_recorded, taken.billed.as_deref()), taken }
+        let session = session_report(load, as_recorded, &plan.models, taken.billed.as_deref());
+        Self { load, session, taken }
     }
 
     /// Compares two policies under a profile; `None` if the load takes only one of them.

@@ -426,7 +426,7 @@ impl Plan {
         let open = |entry: &ReadyLoad| self.open(entry);
         let one = |load: &Load, progress: Progress<'_>| {
             let taken = self.taken(load, wants_rows(load), progress);
-            let session = session_report(load, &self.as_recorded, taken.billed.as_deref());
+            let session = session_report(load, &self.as_recorded, &self.models, taken.billed.as_deref());
             let made = make(load, &taken.takes);
             (Came::of(load, taken.into_runs(), session), (contrast::explained(load), made))
         };

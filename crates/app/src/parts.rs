@@ -167,7 +167,7 @@ impl Plan {
     /// Plays a load.
     fn part_of(&self, load: &Load) -> Result<OfLoad, Error> {
         let taken = self.taken(load, false, &|_, _| {});
-        let session = session_report(load, &self.as_recorded, taken.billed.as_deref());
+        let session = session_report(load, &self.as_recorded, &self.models, taken.billed.as_deref());
         let runs = taken.into_runs();
         if runs.iter().any(|it| it.findings.is_some()) {
             return Err(vec![without_parts(&load.name)].into());

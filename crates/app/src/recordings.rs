@@ -43,7 +43,7 @@ pub fn held(catalog: &Catalog, comparison: &Comparison) -> Result<(Vec<FileConte
                     false => candidate(&it.timeline),
                 };
                 candidates.push(sessions.iter().map(of).collect());
-                files.push(FileContents::new(&name, &sessions));
+                files.push(FileContents::new(&name, &sessions, &|it| models.of(it).ok()));
             }
             Err(error) if is_searched => skipped.push(Skipped::new(&name, error)),
             Err(error) => return Err(error),

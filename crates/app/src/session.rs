@@ -6,9 +6,10 @@ use ctxsim_engine::engine::Simulation;
 use ctxsim_engine::ledger::Rows;
 use ctxsim_input::{Limits, Policy, Profile};
 use ctxsim_report::filled::Filled;
-use ctxsim_report::{BillCheck, NewerVersion, SessionReport, SharedFront};
+use ctxsim_report::{BillAsLogged, BillCheck, NewerVersion, SessionReport, SharedFront};
 use ctxsim_timeline::Timeline;
 
+use super::models::ModelProfiles;
 use ctxsim_engine::take::{CountedLoad, Load};
 use ctxsim_input::profile::Counting;
 
@@ -16,6 +17,7 @@ use ctxsim_input::profile::Counting;
 pub(super) fn session_report(
     load: &Load,
     as_recorded: &Policy,
+    models: &ModelProfiles,
     rows: Option<&Rows>,
 ) -> Option<SessionReport> {
     let timeline = load.timeline().filter(|it| it.recorded.is_some())?;
@@ -34,6 +36,7 @@ pub(super) fn session_report(
         requests_estimated: requests.saturating_sub(n_billed),
         requests_of_others: timeline.models.iter().map(|it| it.requests).sum::<u64>()
             - timeline.main_model().map_or(0, |it| it.requests),
+        as_logged: profile.and_then(|_| BillAsLogged::of(timeline, &|it| models.of(it).ok())),
         bill: compared.as_ref().and_then(BillCheck::new),
         first_request: compared.as_ref().map(|it| it.first).filter(|it| it.requests > 0),
         filled: profile.and_then(|it| Filled::of(timeline, it)),

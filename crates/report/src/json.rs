@@ -9,7 +9,9 @@ use serde_json::Value;
 
 use super::runs::{self, RunOf};
 use super::sections::{Detail, Section};
-use super::{BillCheck, FailedRun, FigureLine, Report, Run, RunTotals, SessionReport, Skipped, Verdict};
+use super::{
+    BillAsLogged, BillCheck, FailedRun, FigureLine, Report, Run, RunTotals, SessionReport, Skipped, Verdict,
+};
 use ctxsim_engine::measure::{Label, Spread};
 use ctxsim_input::suite::Reference;
 use ctxsim_timeline::row::json::page;
@@ -31,6 +33,9 @@ struct ReportJson<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     failures: &'a [FailedRun],
     skipped: &'a [Skipped],
+    /// What all sessions were billed by their logs, at list prices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    as_logged: Option<BillAsLogged>,
     bill: Option<BillCheck>,
     /// Present if a suite compares published figures of ageing.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -122,6 +127,7 @@ pub fn document(report: &Report) -> Result<String, serde_json::Error> {
         sessions: &report.sessions,
         failures: &report.failures,
         skipped: &report.skipped,
+        as_logged: report.as_logged(),
         bill: report.bill(),
         aging: Some(AgingJson { figures: report.figure_lines() }).filter(|it| !it.figures.is_empty()),
         totals: sections.iter().filter(|it| it.scenarios > 1).map(TotalJson::new).collect(),

@@ -1,5 +1,6 @@
 //! What is said of a run: numbers, tables, drawings and JSON.
 
+pub mod as_logged;
 mod blocks;
 mod brief;
 pub mod calibration;
@@ -68,6 +69,7 @@ use ctxsim_engine::take::{FailedRun, Run};
 use ctxsim_input::suite::{Figure, Reference};
 use ctxsim_timeline::import::{LossReason, may_be_billed};
 
+pub use as_logged::BillAsLogged;
 pub use brief::Brief;
 pub use estimated::Estimated;
 pub use figures::FigureLine;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use crate::SharedFront;
+use crate::as_logged::{BillAsLogged, ProfileOf, sum_of};
 use ctxsim_base::grid::numbers::{NONE, or_none, thousands};
 use ctxsim_base::grid::terminal::whole;
 use ctxsim_base::grid::{CellKind, Grid, Of};
@@ -72,6 +73,9 @@ pub struct SessionHeld {
     pub output_tokens: Option<Tokens>,
     /// The cost stated by the recording itself, in US dollars.
     pub cost_usd: Option<f64>,
+    /// What its log says was billed, at list prices; each request counts once, also those for summaries and on left branches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub as_logged: Option<BillAsLogged>,
     /// The session whose agent started it, if it is a sub-agent's.
     pub parent: Option<String>,
     /// What other sessions send of its prompts, if any are known.
@@ -93,12 +97,12 @@ pub struct LossHeld {
 
 impl FileContents {
     /// Sums up what was imported of a file.
-    pub fn new(file: &str, imported: &[Imported]) -> Self {
+    pub fn new(file: &str, imported: &[Imported], profile_of: ProfileOf<'_>) -> Self {
         let left_out = imported.first().map_or(&[] as &[LossReason], |it| it.losses.as_slice());
         Self {
             file: file.to_owned(),
             format: imported.first().map_or("", |it| it.format),
-            sessions: imported.iter().map(SessionHeld::new).collect(),
+            sessions: imported.iter().map(|it| SessionHeld::new(it, profile_of)).collect(),
             left_out: left_out
                 .iter()
                 .map(|it| LossHeld { what: it.what.clone(), count: it.count, lines: it.lines.clone() })
@@ -108,7 +112,7 @@ impl FileContents {
 }
 
 impl SessionHeld {
-    fn new(imported: &Imported) -> Self {
+    fn new(imported: &Imported, profile_of: ProfileOf<'_>) -> Self {
         let timeline = &imported.timeline;
         let recorded = timeline.recorded.clone().unwrap_or_default();
         let billed: Vec<&Usage> = recorded.usage.iter().flatten().collect();
@@ -147,6 +151,7 @@ impl SessionHeld {
             cache_write_tokens: sum(|it| it.cache_write),
             output_tokens: sum(|it| it.output),
             cost_usd: (!costs.is_empty()).then(|| costs.iter().sum()),
+            as_logged: BillAsLogged::of(timeline, profile_of),
             parent: timeline.spine.sessions.first().and_then(|it| it.parent.clone()),
             shared: SharedFront::of(timeline),
             assumptions: timeline.assumptions.clone(),
@@ -164,7 +169,9 @@ pub fn json(files: &[FileContents]) -> Result<String, serde_json::Error> {
 
 /// Returns what files hold, for people.
 pub fn table(files: &[FileContents]) -> String {
-    let mut text = String::new();
+    let sessions = files.iter().flat_map(|it| &it.sessions);
+    let logged = sum_of(sessions.filter_map(|it| it.as_logged.as_ref()));
+    let mut text = logged.map_or_else(String::new, |it| format!("{}\n", it.words()));
     for file in files {
         if !text.is_empty() {
             text.push('\n');

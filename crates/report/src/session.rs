@@ -6,7 +6,7 @@ use indexmap::{IndexMap, IndexSet};
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::filled::Filled;
-use super::{Report, Skipped};
+use super::{BillAsLogged, Report, Skipped};
 use ctxsim_base::grid::numbers;
 use ctxsim_base::grid::numbers::{percent, thousands};
 use ctxsim_base::quantity::{Tokens, sums};
@@ -43,6 +43,9 @@ pub struct SessionReport {
     pub requests_of_others: u64,
     /// Of these: requests without recorded usage, whose sizes are estimated from their texts.
     pub requests_estimated: u64,
+    /// What its log says was billed, at list prices; `None` if it says nothing, or if no models' profiles were looked up.
+    #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
+    pub as_logged: Option<BillAsLogged>,
     /// How well its bill is reproduced; `None` if it has none, or if it does not run under its own model's
     /// profile.
     pub bill: Option<BillCheck>,
@@ -62,7 +65,7 @@ pub struct SessionReport {
 impl SessionReport {
     /// Returns it without what totals do not look at.
     pub fn in_totals(self) -> Self {
-        Self { model: None, filled: None, pauses: None, shared: None, ..self }
+        Self { model: None, as_logged: None, filled: None, pauses: None, shared: None, ..self }
     }
 }
 
@@ -292,6 +295,7 @@ impl Report {
             n => format!("; {} are sub-agents'", thousands(n as u64)),
         };
         let mut lines = self.failure_lines();
+        lines.extend(self.lines_as_logged());
         if !self.sessions.is_empty() {
             let requests: u64 = self.sessions.iter().map(|it| it.requests).sum();
             lines.push(format!(

@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use ctxsim::catalog::{Kind as Listed, bundled_catalog};
 use ctxsim::input::Profile;
 use ctxsim::ledger::TokenUse;
-use ctxsim::price::Bill;
-use ctxsim::quantity::Cost;
+use ctxsim::report::BillAsLogged;
+use ctxsim::timeline::Usage;
 use ctxsim::timeline::import::import_all;
-use ctxsim::timeline::{EventKind, Usage};
 use serde_json::Value;
 
 use super::*;
@@ -79,40 +78,18 @@ fn profiles() -> Vec<Profile> {
     of_models.collect()
 }
 
-/// One request: its model, its time and its bill.
-struct Billed {
-    model: String,
-    at_ms: i64,
-    usage: Usage,
-    is_of_agent: bool,
-}
-
-/// Reads what was billed for the requests of a file, for summaries and on branches that were left.
-fn billed(path: &Path) -> Vec<Billed> {
+/// Adds up what a file's sessions were billed, by whether they are sub-agents'.
+fn billed(path: &Path, profiles: &[Profile]) -> [BillAsLogged; 2] {
     let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
     let all = import_all(&text, "test", &Assume::default(), &[]);
-    let mut bills = Vec::new();
+    let profile_of = |model: &str| {
+        let fitting = profiles.iter().rev().filter_map(|it| Some((it.fits(model)?, it)));
+        fitting.max_by_key(|it| it.0).map(|it| it.1)
+    };
+    let mut bills = [BillAsLogged::default(), BillAsLogged::default()];
     for Imported { timeline, .. } in all.unwrap_or_else(|it| panic!("{}: {it:?}", path.display())) {
-        let recorded = timeline.recorded.as_ref().unwrap();
-        let is_of_agent = timeline.is_of_agent();
-        let mut model = timeline.models.first().map(|it| it.name.clone()).unwrap_or_default();
-        let mut changes = timeline.events.iter().filter_map(|it| match it.kind {
-            EventKind::Change(ctxsim::input::profile::cache::Setting::Model, number) => {
-                Some((timeline.spine.step_at(it.at), number))
-            }
-            _ => None,
-        });
-        let mut change = changes.next();
-        for (step, usage) in (0..).zip(&recorded.usage) {
-            while let Some((_, number)) = change.filter(|it| it.0 <= step) {
-                timeline.models[number as usize].name.clone_into(&mut model);
-                change = changes.next();
-            }
-            let at_ms = timeline.began_ms.unwrap_or(0) + timeline.spine.steps[step as usize].at_ms;
-            bills.extend(usage.map(|usage| Billed { model: model.clone(), at_ms, usage, is_of_agent }));
-        }
-        for usage in recorded.summaries.iter().chain(&recorded.aside) {
-            bills.push(Billed { model: model.clone(), at_ms: 0, usage: *usage, is_of_agent });
+        if let Some(bill) = BillAsLogged::of(&timeline, &profile_of) {
+            bills[usize::from(timeline.is_of_agent())] += &bill;
         }
     }
     bills
@@ -120,38 +97,22 @@ fn billed(path: &Path) -> Vec<Billed> {
 
 /// Holds a row against what is read of its file; returns the dollars of both.
 fn assert_row(row: &Row, path: &Path, profiles: &[Profile]) -> [f64; 2] {
-    let bills = billed(path);
-    let (mut of_all, mut of_agents, mut n_unpriced) = (Cost::default(), Cost::default(), 0);
-    for it in &bills {
-        let fitting = profiles.iter().rev().filter_map(|profile| Some((profile.fits(&it.model)?, profile)));
-        let Some((_, profile)) = fitting.max_by_key(|it| it.0) else {
-            n_unpriced += 1;
-            continue;
-        };
-        let Usage { cache_read: read, uncached, output, .. } = it.usage;
-        let tokens = TokenUse { read, write: it.usage.writes(None), uncached, output };
-        let cost = Bill::of_request(profile.prices.at(it.at_ms), &tokens).total();
-        let cost =
-            cost.unwrap_or_else(|| panic!("{}: {} has no price of {tokens:?}", row.file, profile.name));
-        of_all += cost;
-        if it.is_of_agent {
-            of_agents += cost;
-        }
+    let [main, agents] = billed(path, profiles);
+    let mut all = main;
+    all += &agents;
+    let unpriced = |it: &BillAsLogged| it.unpriced.values().map(|it| it.requests).sum::<u64>();
+    let tokens_unpriced: u64 = all.unpriced.values().map(|it| it.tokens).sum();
+    let requests = [all.requests + unpriced(&all), agents.requests + unpriced(&agents), unpriced(&all)];
+    assert_eq!(requests, [row.requests, row.of_agents, row.without_price], "{}", row.file);
+    let TokenUse { read, write: [short, long], uncached, output } = all.tokens;
+    let counted = [uncached, read, short, long, output];
+    let expected = [row.uncached, row.read, row.written_short, row.written_long, row.output];
+    if tokens_unpriced == 0 {
+        assert_eq!(counted, expected, "{}", row.file);
     }
-    let sum = |of: fn(&Usage) -> u64| bills.iter().map(|it| of(&it.usage)).sum::<u64>();
-    let counted = [
-        bills.len() as u64,
-        sum(|it| it.uncached),
-        sum(|it| it.cache_read),
-        sum(|it| it.writes(None)[0]),
-        sum(|it| it.writes(None)[1]),
-        sum(|it| it.output),
-        bills.iter().filter(|it| it.is_of_agent).count() as u64,
-        n_unpriced,
-    ];
-    let Row { requests, uncached, read, written_short, written_long, output, of_agents: n, .. } = *row;
-    let expected = [requests, uncached, read, written_short, written_long, output, n, row.without_price];
-    assert_eq!(counted, expected, "{}", row.file);
+    let sum: u64 = counted.iter().sum();
+    assert_eq!(sum + tokens_unpriced, expected.iter().sum::<u64>(), "{}", row.file);
+    let (of_all, of_agents) = (all.total(), agents.total());
     for (ours, theirs) in [(of_all.usd(), row.dollars), (of_agents.usd(), row.dollars_of_agents)] {
         assert!((ours - theirs).abs() < 0.000_01, "{}: {ours} and {theirs} dollars", row.file);
     }

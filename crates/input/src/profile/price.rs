@@ -92,6 +92,11 @@ impl Prices {
         window.map_or(&period.usual, |it| &it.prices)
     }
 
+    /// Returns the list that holds at a time in milliseconds since 1970.
+    pub fn on(&self, ms: i64) -> &PriceList {
+        self.at(ms.saturating_sub(self.start_ms))
+    }
+
     /// Returns the standard rates of short prompts at the start of a timeline.
     pub fn usual(&self) -> &Rates {
         &self.first.usual.base

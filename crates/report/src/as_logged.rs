@@ -1,0 +1,254 @@
+//! The bill as logged: what the logs of sessions say was billed, at list prices, exactly.
+
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+
+use serde::Serialize;
+
+use super::{Report, SessionReport};
+use ctxsim_base::grid::numbers::thousands;
+use ctxsim_base::quantity::{Cost, Tokens};
+use ctxsim_engine::ledger::TokenUse;
+use ctxsim_engine::price::Bill;
+use ctxsim_input::Profile;
+use ctxsim_input::profile::cache::Setting;
+use ctxsim_timeline::{EventKind, Timeline, Usage};
+
+/// The policy that plays a session as it was.
+const AS_IT_WAS: &str = "identity";
+
+/// Finds the profile whose prices a model has.
+pub type ProfileOf<'p> = &'p dyn Fn(&str) -> Option<&'p Profile>;
+
+/// What sessions were billed by their logs: each request once, also those for summaries and on branches that the user left.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(into = "AsLoggedJson")]
+pub struct BillAsLogged {
+    /// The requests that have a price.
+    pub requests: u64,
+    /// Their tokens.
+    pub tokens: TokenUse,
+    /// What they cost.
+    pub bill: Bill,
+    /// Of it, what was written in answers of the agent's own requests.
+    pub own_output: Cost,
+    /// Of it, the requests that wrote summaries.
+    pub summaries: Cost,
+    /// What has no price, by model.
+    pub unpriced: BTreeMap<String, Unpriced>,
+}
+
+/// Requests without a price.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Unpriced {
+    pub requests: u64,
+    /// Their tokens, in and out.
+    pub tokens: Tokens,
+}
+
+/// The same in JSON: dollars are the nearest floats of exact amounts.
+#[derive(Serialize)]
+struct AsLoggedJson {
+    requests: u64,
+    total_usd: f64,
+    uncached_usd: f64,
+    cache_read_usd: f64,
+    cache_write_usd: f64,
+    output_usd: f64,
+    uncached_tokens: Tokens,
+    cache_read_tokens: Tokens,
+    cache_write_short_tokens: Tokens,
+    cache_write_long_tokens: Tokens,
+    output_tokens: Tokens,
+    unpriced: BTreeMap<String, Unpriced>,
+}
+
+impl From<BillAsLogged> for AsLoggedJson {
+    fn from(it: BillAsLogged) -> Self {
+        let [short, long] = it.tokens.write;
+        Self {
+            requests: it.requests,
+            total_usd: it.total().usd(),
+            uncached_usd: it.bill.uncached.usd(),
+            cache_read_usd: it.bill.read.usd(),
+            cache_write_usd: it.bill.write.usd(),
+            output_usd: it.bill.output.usd(),
+            uncached_tokens: it.tokens.uncached,
+            cache_read_tokens: it.tokens.read,
+            cache_write_short_tokens: short,
+            cache_write_long_tokens: long,
+            output_tokens: it.tokens.output,
+            unpriced: it.unpriced,
+        }
+    }
+}
+
+/// What a request was made for.
+#[derive(Clone, Copy, PartialEq)]
+enum MadeFor {
+    Step,
+    Summary,
+    LeftBranch,
+}
+
+impl BillAsLogged {
+    /// Adds up what a session was billed, each request at its own model's prices of its own time; `None` if its log has no bill.
+    /// Where a log tells no times, a list's first prices hold.
+    pub fn of(timeline: &Timeline, profile_of: ProfileOf<'_>) -> Option<Self> {
+        let recorded = timeline.recorded.as_ref()?;
+        let began_ms = timeline.began_ms.unwrap_or(0);
+        let mut model = timeline.models.first().map_or("", |it| it.name.as_str());
+        let mut changes = timeline.events.iter().filter_map(|it| match it.kind {
+            EventKind::Change(Setting::Model, number) => Some((timeline.spine.step_at(it.at), number)),
+            _ => None,
+        });
+        let mut change = changes.next();
+        let mut all = Self::default();
+        for (nth, (step, usage)) in timeline.spine.steps.iter().zip(&recorded.usage).enumerate() {
+            while let Some((_, number)) = change.filter(|it| it.0 as usize <= nth) {
+                model = timeline.models.get(number as usize).map_or(model, |it| it.name.as_str());
+                change = changes.next();
+            }
+            if let Some(usage) = usage {
+                all.add(model, began_ms.saturating_add(step.at_ms), usage, MadeFor::Step, profile_of);
+            }
+        }
+        // Logs keep neither a model nor a time of these: they have the session's last model, and the prices when it began.
+        for (bills, made_for) in
+            [(&recorded.summaries, MadeFor::Summary), (&recorded.aside, MadeFor::LeftBranch)]
+        {
+            bills.iter().for_each(|it| all.add(model, began_ms, it, made_for, profile_of));
+        }
+        (all != Self::default()).then_some(all)
+    }
+
+    /// Adds one request.
+    fn add(&mut self, model: &str, ms: i64, usage: &Usage, made_for: MadeFor, profile_of: ProfileOf<'_>) {
+        let tokens = TokenUse {
+            read: usage.cache_read,
+            write: usage.writes(None),
+            uncached: usage.uncached,
+            output: usage.output,
+        };
+        let bill = profile_of(model).map(|it| Bill::of_request(it.prices.on(ms), &tokens));
+        let Some((bill, cost)) = bill.and_then(|it| Some((it, it.total()?))) else {
+            let name = if model.is_empty() { "no model named" } else { model };
+            let unpriced = self.unpriced.entry(name.to_owned()).or_default();
+            unpriced.requests += 1;
+            unpriced.tokens = unpriced.tokens.saturating_add(tokens.prompt()).saturating_add(tokens.output);
+            return;
+        };
+        self.requests += 1;
+        self.tokens = sum(&self.tokens, &tokens);
+        self.bill += bill;
+        match made_for {
+            MadeFor::Step => self.own_output += bill.output,
+            MadeFor::Summary => self.summaries += cost,
+            MadeFor::LeftBranch => {}
+        }
+    }
+
+    /// Returns what all that has a price cost.
+    pub fn total(&self) -> Cost {
+        self.bill.read + self.bill.write + self.bill.uncached + self.bill.output
+    }
+
+    /// Says it in a sentence or two.
+    pub fn words(&self) -> String {
+        let requests = if self.requests == 1 { "request" } else { "requests" };
+        let mut text = format!(
+            "As logged: {} at list prices for {} {requests} (uncached input {}, cache reads {}, cache writes {}, output as logged {}).",
+            usd(self.total().usd()),
+            thousands(self.requests),
+            usd(self.bill.uncached.usd()),
+            usd(self.bill.read.usd()),
+            usd(self.bill.write.usd()),
+            usd(self.bill.output.usd())
+        );
+        if !self.unpriced.is_empty() {
+            let of = |(model, it): (&String, &Unpriced)| {
+                format!("{model} ({} requests, {} tokens)", thousands(it.requests), thousands(it.tokens))
+            };
+            let names: Vec<String> = self.unpriced.iter().map(of).collect();
+            text += &format!(" Without a price, and not in it: {}.", names.join(", "));
+        }
+        text
+    }
+}
+
+impl AddAssign<&Self> for BillAsLogged {
+    fn add_assign(&mut self, more: &Self) {
+        self.requests += more.requests;
+        self.tokens = sum(&self.tokens, &more.tokens);
+        self.bill += more.bill;
+        self.own_output += more.own_output;
+        self.summaries += more.summaries;
+        for (model, it) in &more.unpriced {
+            let sum = self.unpriced.entry(model.clone()).or_default();
+            sum.requests += it.requests;
+            sum.tokens = sum.tokens.saturating_add(it.tokens);
+        }
+    }
+}
+
+/// Adds the bills of sessions up; `None` if none has one.
+pub fn sum_of<'b>(bills: impl Iterator<Item = &'b BillAsLogged>) -> Option<BillAsLogged> {
+    let mut all = BillAsLogged::default();
+    bills.for_each(|it| all += it);
+    (all != BillAsLogged::default()).then_some(all)
+}
+
+impl Report {
+    /// Returns what all sessions were billed by their logs, if any log says so.
+    pub fn as_logged(&self) -> Option<BillAsLogged> {
+        sum_of(self.sessions.iter().filter_map(|it| it.as_logged.as_ref()))
+    }
+
+    /// Says what was billed, and how the simulated cost of the same sessions, as they were, comes from it.
+    pub(super) fn lines_as_logged(&self) -> Vec<String> {
+        let Some(logged) = self.as_logged() else { return Vec::new() };
+        std::iter::once(logged.words()).chain(self.reconciled(&logged)).collect()
+    }
+
+    /// Says what is between the bill and the simulated cost; nothing where not every session was played once as it was.
+    fn reconciled(&self, logged: &BillAsLogged) -> Option<String> {
+        let all_costs = |it: &SessionReport| {
+            let mut of = self.runs.iter().filter(|run| run.policy == AS_IT_WAS && run.scenario == it.name);
+            of.next().filter(|_| of.next().is_none()).map(|run| &run.tally.costs)
+        };
+        let costs: Vec<_> = self.sessions.iter().map(all_costs).collect::<Option<_>>()?;
+        let total: f64 = costs.iter().map(|it| it.total()).sum::<Option<f64>>()?;
+        let output = costs.iter().map(|it| it.main.output.usd()).sum::<f64>() - logged.own_output.usd();
+        let compactions = costs.iter().map(|it| it.compaction.usd()).sum::<f64>() - logged.summaries.usd();
+        let rest = total - logged.total().usd() - output - compactions;
+        Some(format!(
+            "Simulated as it was: {} = {} as logged {} estimated output that the logs do not have {} estimated compaction requests {} \
+             difference.",
+            usd(total),
+            usd(logged.total().usd()),
+            signed(output),
+            signed(compactions),
+            signed(rest)
+        ))
+    }
+}
+
+fn sum(a: &TokenUse, b: &TokenUse) -> TokenUse {
+    TokenUse {
+        read: a.read.saturating_add(b.read),
+        write: [a.write[0].saturating_add(b.write[0]), a.write[1].saturating_add(b.write[1])],
+        uncached: a.uncached.saturating_add(b.uncached),
+        output: a.output.saturating_add(b.output),
+    }
+}
+
+/// Writes dollars to the cent.
+fn usd(dollars: f64) -> String {
+    format!("${dollars:.2}")
+}
+
+/// Writes dollars to the cent after a sign of their own.
+fn signed(dollars: f64) -> String {
+    let sign = if dollars < -0.005 { '−' } else { '+' };
+    format!("{sign} {}", usd(dollars.abs()))
+}
