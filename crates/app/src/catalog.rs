@@ -90,6 +90,8 @@ pub struct Catalog {
     files: Files,
 }
 
+ctxsim_input::decoded_here!(Config);
+
 /// The user's configuration as written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

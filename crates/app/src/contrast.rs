@@ -16,6 +16,7 @@ use ctxsim_engine::ledger::pairing::{RequestId, paired};
 use ctxsim_engine::ledger::{NeedRow, Rows};
 use ctxsim_engine::price::by_request::RequestCost;
 use ctxsim_engine::take::{FailedRuns, Load, Progress, Sinks, Taken, TrialQuestion};
+use ctxsim_input::text::Encode;
 use ctxsim_input::text::decode::to_json;
 use ctxsim_input::{Policy, PolicyFile, Profile};
 use ctxsim_report::SessionReport;
@@ -282,7 +283,7 @@ fn fields(policies: [&Policy; 2]) -> Vec<FieldChange> {
 }
 
 /// Returns what an input says that affects what it does, by field.
-pub(super) fn leaves<T: serde::Serialize>(spec: &T) -> IndexMap<String, String> {
+pub(super) fn leaves<T: Encode>(spec: &T) -> IndexMap<String, String> {
     let mut leaves = IndexMap::new();
     if let Ok(serde_json::Value::Object(mut fields)) = to_json(spec) {
         fields.retain(|name, _| !SILENT.contains(&name.as_str()));

@@ -25,6 +25,7 @@ use ctxsim_input::policy::Size;
 use ctxsim_input::scenario;
 use ctxsim_input::suite::Guard;
 use ctxsim_input::text::set::{Override, SetTarget};
+use ctxsim_input::text::{Decode, Encode};
 use ctxsim_input::{CacheRules, Policy, PolicyFile, Profile, ProfileFile, ScenarioFile, Suite, SuiteFile};
 use ctxsim_report::Skipped;
 
@@ -395,12 +396,7 @@ impl Inputs<'_> {
     }
 
     /// Applies the overrides of one kind.
-    fn set<T: serde::Serialize + serde::de::DeserializeOwned>(
-        &mut self,
-        target: SetTarget,
-        specs: &mut [T],
-        passes: impl Fn(&T) -> bool,
-    ) {
+    fn set<T: Encode + Decode>(&mut self, target: SetTarget, specs: &mut [T], passes: impl Fn(&T) -> bool) {
         for used in self.settings.iter_mut().filter(|it| it.setting.target == target) {
             used.apply(specs, &passes);
         }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::catalog::{Catalog, Kind, Origin};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_input::policy::wildcard;
-use ctxsim_input::text::decode::{Format, decode};
+use ctxsim_input::text::decode::{Format, decode_table};
 use ctxsim_input::{Limits, Profile, ProfileFile};
 
 /// What providers and routers write around a model's name, with sources.
@@ -26,7 +26,7 @@ impl Routes {
     /// Returns those that are known, read once.
     fn known() -> &'static Self {
         static KNOWN: OnceLock<Routes> = OnceLock::new();
-        KNOWN.get_or_init(|| decode(ROUTES, Format::Toml).unwrap_or_default())
+        KNOWN.get_or_init(|| decode_table(ROUTES, Format::Toml).unwrap_or_default())
     }
 
     /// Returns what a model may be called by its maker, the likeliest first.

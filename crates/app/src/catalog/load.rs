@@ -4,12 +4,11 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-use serde::de::DeserializeOwned;
-
 use super::{Catalog, Kind, Origin, kind};
 use ctxsim_base::diag::{Code, Diagnostic, Place};
 use ctxsim_base::error::Error;
 use ctxsim_input::scenario::LoadSpec;
+use ctxsim_input::text::Decode;
 use ctxsim_input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
 
 /// The longest chain of bases.
@@ -237,7 +236,7 @@ impl Catalog {
     }
 
     /// Reads one file and checks that its name is its path.
-    fn read<T: DeserializeOwned + Clone + Send + Sync + 'static>(
+    fn read<T: Decode + Clone + Send + Sync + 'static>(
         &self,
         kind: Kind,
         origin: &Origin,
@@ -271,7 +270,7 @@ impl Catalog {
 }
 
 /// Reads one file as an input of a kind.
-fn decoded<T: DeserializeOwned + Clone + 'static>(kind: Kind, origin: &Origin) -> Result<(Source, T), Error> {
+fn decoded<T: Decode + Clone + 'static>(kind: Kind, origin: &Origin) -> Result<(Source, T), Error> {
     let source = origin.source()?;
     if let Some(spec) = origin.value::<T>() {
         return Ok((source, spec.clone()));
