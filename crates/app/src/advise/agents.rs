@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::list::Listed as _;
 use ctxsim_input::PolicyFile;
 use ctxsim_input::policy::{Apply, Lanes};
 use ctxsim_input::text::decode::{Format, decode, decode_table};
@@ -234,7 +235,7 @@ fn filled(template: &str, value: &str) -> Result<String, Vec<Diagnostic>> {
 pub(super) fn is_older(version: &str, than: &str) -> bool {
     let parts = |text: &str| -> Vec<u64> {
         let digits = |it: &str| it.chars().take_while(char::is_ascii_digit).collect::<String>();
-        text.split('.').map(|it| digits(it).parse().unwrap_or(0)).collect()
+        text.split('.').map(|it| digits(it).parse().unwrap_or(0)).listed()
     };
     parts(version) < parts(than)
 }
