@@ -7,14 +7,15 @@ mod refused;
 
 use serde::de::value::StrDeserializer;
 use serde::de::{
-    DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess, SeqAccess,
-    VariantAccess, Visitor,
+    Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess,
+    SeqAccess, VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
 
 use super::decode::Format;
 use super::tree::{Node, TreeEntry, Value};
-pub(super) use refused::{KnownNames, Refusal, Unwanted, WantedType, Why};
+pub use refused::Unwanted;
+pub(super) use refused::{KnownNames, Refusal, WantedType, Why};
 
 /// A type of inputs, as far as one can ask what is wrong with a text without having it.
 #[derive(Clone, Copy)]
@@ -24,7 +25,12 @@ pub(super) struct Shape {
 
 impl Shape {
     /// Returns the shape of a type.
-    pub(super) fn of<T: DeserializeOwned>() -> Self {
+    pub(super) fn of<T: Decode>() -> Self {
+        Self { try_read: |it| T::read(it).map(drop) }
+    }
+
+    /// Returns the shape of a type that is read where it is asked for.
+    pub(super) fn of_table<T: DeserializeOwned>() -> Self {
         Self { try_read: |it| T::deserialize(it).map(drop) }
     }
 
@@ -41,17 +47,32 @@ impl Shape {
     }
 }
 
-/// Reads a type from a tree.
-///
-/// # Errors
-/// The first value that the type refuses.
-pub(super) fn read<T: DeserializeOwned>(node: &Node, format: Format) -> Result<T, Unwanted> {
-    T::deserialize(TreeReader::new(node, format))
+/// A type of inputs, which is compiled for the reader once, in the package that has it, and not in each that reads it:
+/// [`decoded_here`](crate::decoded_here) says so.
+pub trait Decode: Sized {
+    /// Reads it from a tree.
+    ///
+    /// # Errors
+    /// The first value that the type refuses.
+    fn read(from: TreeReader<'_>) -> Result<Self, Unwanted>;
+}
+
+/// Compiles the reading of types here.
+#[macro_export]
+macro_rules! decoded_here {
+    ($($type:ty),* $(,)?) => {
+        $(impl $crate::text::Decode for $type {
+            #[inline(never)]
+            fn read(from: $crate::text::TreeReader<'_>) -> Result<Self, $crate::text::Unwanted> {
+                from.read()
+            }
+        })*
+    };
 }
 
 /// A value that a type is read from.
 #[derive(Clone, Copy)]
-pub(super) struct TreeReader<'de> {
+pub struct TreeReader<'de> {
     node: &'de Node,
     format: Format,
     part: NodePart,
@@ -112,6 +133,14 @@ fn within<T>(read: Result<T, Unwanted>, index: Option<usize>) -> Result<T, Unwan
 }
 
 impl<'de> TreeReader<'de> {
+    /// Reads a type, which is compiled for this where it is called.
+    ///
+    /// # Errors
+    /// The first value that the type refuses.
+    pub fn read<T: Deserialize<'de>>(self) -> Result<T, Unwanted> {
+        T::deserialize(self)
+    }
+
     pub(super) fn new(node: &'de Node, format: Format) -> Self {
         Self { node, format, part: NodePart::Whole }
     }

@@ -6,7 +6,7 @@ use serde::de::{self, Expected, Unexpected};
 
 /// Why a type refuses a value, and the way to it.
 #[derive(Debug)]
-pub(in crate::text) struct Unwanted(Box<Refusal>);
+pub struct Unwanted(Box<Refusal>);
 
 /// What a refusal holds, once someone is told of it.
 #[derive(Debug)]
