@@ -94,11 +94,13 @@ macro_rules! one {
     ($($wanted:ident $take:ident: $($call:ident $visit:ident)*,)*) => {
         $($(fn $call<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unwanted> {
             let (one, index) = self.alone(WantedType::$wanted)?;
-            let read = match one.$take() {
-                Ok(it) => visitor.$visit(it),
-                Err(refused) => Err(refused),
-            };
-            within(read, index)
+            match one.$take() {
+                Ok(it) => match visitor.$visit(it) {
+                    Ok(value) => Ok(value),
+                    Err(refused) => Err(Unwanted::within(refused, index)),
+                },
+                Err(refused) => Err(refused.within(index)),
+            }
         })*)*
     };
 }
@@ -113,7 +115,10 @@ macro_rules! whole {
                 Ok(WholeNumber::Unsigned(it)) => visitor.visit_u64(it),
                 Err(refused) => Err(refused),
             };
-            within(read, index)
+            match read {
+                Ok(value) => Ok(value),
+                Err(refused) => Err(refused.within(index)),
+            }
         })*
     };
 }
@@ -122,14 +127,6 @@ macro_rules! whole {
 enum WholeNumber {
     Signed(i64),
     Unsigned(u64),
-}
-
-/// Adds the step into the parentheses of a choice to an error.
-fn within<T>(read: Result<T, Unwanted>, index: Option<usize>) -> Result<T, Unwanted> {
-    match (read, index) {
-        (Err(refused), Some(index)) => Err(refused.below(index)),
-        (read, _) => read,
-    }
 }
 
 impl<'de> TreeReader<'de> {
@@ -176,10 +173,10 @@ impl<'de> TreeReader<'de> {
     }
 
     /// Adds the step to the only value in parentheses to what its type says once it is read.
-    fn alone_refused<T>(self, read: Result<T, Unwanted>) -> Result<T, Unwanted> {
-        match (read, self.alone(WantedType::Nothing)) {
-            (Err(refused), Ok((_, Some(index)))) if refused.is_here() => Err(refused.below(index)),
-            (read, _) => read,
+    fn alone_refused(self, refused: Unwanted) -> Unwanted {
+        match self.alone(WantedType::Nothing) {
+            Ok((_, Some(index))) if refused.is_here() => refused.below(index),
+            _ => refused,
         }
     }
 
@@ -339,7 +336,7 @@ impl<'de> Deserializer<'de> for TreeReader<'de> {
                 return self.deserialize_tuple(0, visitor);
             }
             let (one, index) = self.alone(WantedType::Nothing)?;
-            return within(one.deserialize_any(visitor), index);
+            return one.deserialize_any(visitor).map_err(|it| it.within(index));
         }
         match &self.node.value {
             Value::Bool(_) => self.deserialize_bool(visitor),
@@ -431,11 +428,13 @@ impl<'de> Deserializer<'de> for TreeReader<'de> {
         visitor: V,
     ) -> Result<V::Value, Unwanted> {
         let (one, index) = self.alone(WantedType::Name)?;
-        let read = match one.choice() {
-            Ok(choice) => visitor.visit_enum(choice),
-            Err(refused) => Err(refused),
-        };
-        within(read, index)
+        match one.choice() {
+            Ok(choice) => match visitor.visit_enum(choice) {
+                Ok(value) => Ok(value),
+                Err(refused) => Err(refused.within(index)),
+            },
+            Err(refused) => Err(refused.within(index)),
+        }
     }
 }
 
@@ -448,12 +447,24 @@ struct NodeEntries<'de> {
     next: usize,
 }
 
-impl NodeEntries<'_> {
+impl<'de> NodeEntries<'de> {
     /// Returns the index of the next entry.
     fn step(&mut self) -> Option<usize> {
         let index = (self.next..self.entries.len()).find(|it| !self.entries[*it].value.is_skipped)?;
         self.next = index + 1;
         Some(index)
+    }
+
+    /// Returns the next key, if there is an entry with one.
+    fn key(&mut self) -> Option<TreeReader<'de>> {
+        let index = self.step()?;
+        let key = self.entries[index].key.as_ref()?;
+        Some(TreeReader { part: self.part, ..self.of.of(key) })
+    }
+
+    /// Returns the value of the entry that was stepped to.
+    fn value(&self) -> TreeReader<'de> {
+        self.of.of(&self.entries[self.next - 1].value)
     }
 
     /// Refuses elements that were not read.
@@ -477,19 +488,17 @@ impl<'de> MapAccess<'de> for NodeEntries<'de> {
     type Error = Unwanted;
 
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Unwanted> {
-        let Some(index) = self.step() else { return Ok(None) };
-        let Some(key) = &self.entries[index].key else { return Ok(None) };
-        match seed.deserialize(TreeReader { part: self.part, ..self.of.of(key) }) {
+        let Some(key) = self.key() else { return Ok(None) };
+        match seed.deserialize(key) {
             Ok(value) => Ok(Some(value)),
-            Err(refused) => Err(refused.at_key(index)),
+            Err(refused) => Err(refused.at_key(self.next - 1)),
         }
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Unwanted> {
-        let index = self.next - 1;
-        match seed.deserialize(self.of.of(&self.entries[index].value)) {
+        match seed.deserialize(self.value()) {
             Ok(value) => Ok(value),
-            Err(refused) => Err(refused.below(index)),
+            Err(refused) => Err(refused.below(self.next - 1)),
         }
     }
 }
@@ -536,23 +545,26 @@ impl<'de> VariantAccess<'de> for VariantNode<'de> {
     fn unit_variant(self) -> Result<(), Unwanted> {
         match self.held {
             Some((held, Some(_))) if held.node.entries().is_empty() && !held.node.is_leaf() => Ok(()),
-            Some((_, index)) => within(Err(Unwanted::new(Why::Full(self.name().to_owned()))), index),
+            Some((_, index)) => Err(Unwanted::new(Why::Full(self.name().to_owned())).within(index)),
             None => Ok(()),
         }
     }
 
     fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, Unwanted> {
         let (held, index) = self.held()?;
-        within(held.alone_refused(seed.deserialize(held)), index)
+        match seed.deserialize(held) {
+            Ok(value) => Ok(value),
+            Err(refused) => Err(held.alone_refused(refused).within(index)),
+        }
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, Unwanted> {
         let (held, index) = self.held()?;
-        within(held.deserialize_tuple(length, visitor), index)
+        held.deserialize_tuple(length, visitor).map_err(|it| it.within(index))
     }
 
     fn struct_variant<V: Visitor<'de>>(self, fields: KnownNames, visitor: V) -> Result<V::Value, Unwanted> {
         let (held, index) = self.held()?;
-        within(held.deserialize_struct("", fields, visitor), index)
+        held.deserialize_struct("", fields, visitor).map_err(|it| it.within(index))
     }
 }

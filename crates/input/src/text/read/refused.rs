@@ -83,6 +83,14 @@ impl Unwanted {
         self
     }
 
+    /// Says that it stands in the parentheses of a choice, if it does.
+    pub(super) fn within(self, index: Option<usize>) -> Self {
+        match index {
+            Some(index) => self.below(index),
+            None => self,
+        }
+    }
+
     /// Says that it is the key of an entry that is refused.
     pub(super) fn at_key(mut self, index: usize) -> Self {
         self.0.is_key = true;
