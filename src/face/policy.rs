@@ -1,10 +1,8 @@
 //! Declared policies, and what every policy can declare.
 
-use serde::de::DeserializeOwned;
-
 use crate::face::Error;
 use ctxsim_input::policy::{LayoutSpec as InnerLayout, MemoryPlace};
-use ctxsim_input::text::source::Source;
+use ctxsim_input::text::{Decode, source::Source};
 use ctxsim_input::{Format, PolicyFile, RecoverySpec as InnerRecovery};
 
 /// A declared policy, read from text.
@@ -45,7 +43,7 @@ impl Policy {
 }
 
 /// Reads a text that code gives, so that each problem has its line and column.
-pub(super) fn decoded<T: DeserializeOwned>(label: &str, text: &str, format: Format) -> Result<T, Error> {
+pub(super) fn decoded<T: Decode>(label: &str, text: &str, format: Format) -> Result<T, Error> {
     Ok(Source::new(label, format, text).decode()?)
 }
 

@@ -7,16 +7,15 @@ use std::fs;
 use std::path::Path;
 
 use ctxsim::input::text::decode::{decode, encode};
+use ctxsim::input::text::{Decode, Encode};
 use ctxsim::input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
-fn read<T: DeserializeOwned>(path: &str) -> T {
+fn read<T: Decode>(path: &str) -> T {
     Source::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap().decode().unwrap()
 }
 
 /// Writes every file of a folder in both formats and reads it back.
-fn convert<T: Serialize + DeserializeOwned + PartialEq + Debug>(folder: &str) {
+fn convert<T: Encode + Decode + PartialEq + Debug>(folder: &str) {
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)];
     let mut n_files = 0;
     while let Some(folder) = folders.pop() {

@@ -10,12 +10,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use ctxsim::input::text::Decode;
 use ctxsim::input::{
     Format, Policy, PolicyFile, Profile, ProfileFile, Scenario, ScenarioFile, Source, SuiteFile,
 };
 use ctxsim::timeline::Timeline;
 use ctxsim::timeline::load::load;
-use serde::de::DeserializeOwned;
 
 /// Returns the files of a bundled folder, by the names that their paths give them.
 fn files(folder: &str) -> BTreeMap<String, PathBuf> {
@@ -37,7 +37,7 @@ fn files(folder: &str) -> BTreeMap<String, PathBuf> {
 }
 
 /// Decodes the files of a bundled folder.
-fn decoded<T: DeserializeOwned>(folder: &str) -> BTreeMap<String, T> {
+fn decoded<T: Decode>(folder: &str) -> BTreeMap<String, T> {
     let decode = |path: &Path| Source::read(path).unwrap().decode().unwrap_or_else(|it| panic!("{it}"));
     files(folder).iter().map(|(name, path)| (name.clone(), decode(path))).collect()
 }

@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ctxsim::input::text::decode::to_json;
+use ctxsim::input::text::{Decode, Encode};
 use ctxsim::input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
-use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 const KINDS: [(&str, &str); 4] =
@@ -31,7 +31,7 @@ fn inputs(folder: &Path) -> Vec<PathBuf> {
 
 /// Returns what a file says, as JSON.
 fn as_json(kind: &str, path: &Path) -> Value {
-    fn tree<T: Serialize + DeserializeOwned>(source: &Source) -> Value {
+    fn tree<T: Decode + Encode>(source: &Source) -> Value {
         match source.format {
             // As it is written, before anything is read into it.
             Format::Toml => {

@@ -8,7 +8,7 @@ use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::{Catalog, bundled_catalog};
 use ctxsim::input::policy::Size;
 use ctxsim::input::profile::cache::{Cache, PrefixIntervalFields};
-use ctxsim::input::text::decode::{Format, decode};
+use ctxsim::input::text::decode::{Format, decode, decode_table};
 use ctxsim::input::text::set::Override;
 use ctxsim::input::{PolicyFile, ProfileFile};
 
@@ -196,7 +196,7 @@ fn parameters_win_in_their_order() {
     assert_eq!(cap(&of_scenario, 2), Some(Size::Tokens(900)), "a scenario beats a policy");
 
     let of_user = Plan::new(&catalog, &comparison("two", &["cap.params.cap.ratio=0.5"])).unwrap();
-    let half = decode::<Size>("ratio(0.5)", Format::Ron).unwrap();
+    let half = decode_table::<Size>("ratio(0.5)", Format::Ron).unwrap();
     assert_eq!(cap(&of_user, 1), Some(half), "an override beats a scenario");
 }
 

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::Path;
 
 use ctxsim::input::text::decode::{decode, encode};
+use ctxsim::input::text::{Decode, Encode};
 use ctxsim::input::{Format, PolicyFile, ProfileFile, ScenarioFile, SuiteFile};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::fuzz::targets::agree::{is_same, reads_as_ron, returns};
@@ -21,7 +21,7 @@ const MANY: usize = 20_000;
 const BYTES_MAX: usize = 8_000;
 
 /// Returns the texts of a kind, as bundled and as broken on purpose, in a format.
-fn texts<T: DeserializeOwned + Serialize>(kind: &str, folder: &str, wanted: Format) -> Vec<String> {
+fn texts<T: Decode + Encode>(kind: &str, folder: &str, wanted: Format) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned(), "tests/invalid".to_owned(), "tests/twins".to_owned()];
     while let Some(folder) = folders.pop() {
@@ -97,7 +97,7 @@ impl<'t> Damage<'t> {
 }
 
 /// Reads every text of a kind in RON, and damaged ones, as the `ron` crate does.
-fn hold_in_ron<T: DeserializeOwned + Serialize + PartialEq + Debug>(
+fn hold_in_ron<T: Decode + Encode + DeserializeOwned + PartialEq + Debug>(
     kind: &str,
     folder: &str,
     n_damaged: usize,
@@ -112,7 +112,7 @@ fn hold_in_ron<T: DeserializeOwned + Serialize + PartialEq + Debug>(
 
 /// Reads every text of a kind in TOML, and damaged ones, as the `toml` crate does, but for lists in place of named fields and
 /// values behind the last one of a pair, which it takes.
-fn hold_in_toml<T: DeserializeOwned + Serialize + PartialEq + Debug>(
+fn hold_in_toml<T: Decode + Encode + DeserializeOwned + PartialEq + Debug>(
     kind: &str,
     folder: &str,
     n_damaged: usize,

@@ -173,7 +173,7 @@ test("a function is played, and one that throws, panics or never ends leaves the
 
   await choose(page, "truncate_oldest");
   assert.equal(await shown(page), had);
-  assert.ok(server.asked.every((it) => ["/below/worker.js", "/below/sw.js"].includes(it)), `workers have their code, and nothing else is asked: ${server.asked}`);
+  assert.ok(server.asked.every((it) => it === "/below/worker.js"), `workers have their code, and nothing else is asked: ${server.asked}`);
 });
 
 test("a session is shown request by request, and a request is explained in the command line's words", { skip }, async () => {

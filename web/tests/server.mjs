@@ -18,12 +18,12 @@ const built = ["release", "debug"].map((it) => join(ROOT, "target", it, "ctxsim"
 /** The command line: CTXSIM, else what was built last. */
 export const COMMAND = process.env.CTXSIM ?? built.sort((one, other) => statSync(other).mtimeMs - statSync(one).mtimeMs)[0];
 
-/** Serves the page below a folder, as any host may; remembers what was asked for. */
+/** Serves the page below a folder, as any host may; remembers what the page asked for. Whether the service worker is still the same, a browser asks on its own, when it likes. */
 export async function serve() {
   const asked = [];
   const server = createServer((request, response) => {
     const path = decodeURI(new URL(request.url, "http://x").pathname);
-    asked.push(path);
+    if (request.headers["service-worker"] !== "script") asked.push(path);
     const file = join(DIST, path.replace(/^\/below\//, "").replace(/^$/, "index.html"));
     const found = path.startsWith("/below/") && existsSync(file) && statSync(file).isFile();
     response.writeHead(found ? 200 : 404, { "content-type": TYPES[extname(file)] ?? "text/plain", "content-security-policy": POLICY });

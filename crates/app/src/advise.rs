@@ -16,6 +16,7 @@ use crate::catalog::Catalog;
 use agents::{Agent, AgentSetting, is_older};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::month::Calendar;
 use ctxsim_report::advise::saved::Saved;
 use ctxsim_report::advise::{Advice, AgentAdvice, Candidate, Paste, SCHEMA};
@@ -61,7 +62,7 @@ pub fn advise(
         saved.extend(kept);
     }
     let saved = if agents.len() == 1 { saved.pop() } else { None };
-    let unknown = unknown.into_iter().collect();
+    let unknown = unknown.into_iter().listed();
     Ok((Advice { schema: SCHEMA, agents, unknown, skipped }, saved))
 }
 
@@ -81,7 +82,7 @@ impl Recognised {
         }
         let is_of = |agent: &Agent, it: &SeenLog| agent.is_of(it.format, &it.model);
         let agents: Vec<&Agent> =
-            known.values().filter(|agent| all.iter().any(|it| is_of(agent, it))).collect();
+            known.values().filter(|agent| all.iter().any(|it| is_of(agent, it))).listed();
         let mut unknown: IndexMap<String, usize> = IndexMap::new();
         for it in all.iter().filter(|it| !agents.iter().any(|agent| is_of(agent, it))) {
             *unknown.entry(it.format.to_owned()).or_default() += 1;
@@ -103,7 +104,7 @@ fn no_agent(formats: &IndexMap<String, usize>, known: &IndexMap<String, Agent>) 
     if formats.is_empty() {
         return no_recording("advise on");
     }
-    let formats: Vec<&str> = formats.keys().map(String::as_str).collect();
+    let formats: Vec<&str> = formats.keys().map(String::as_str).listed();
     let message =
         format!("whose sessions these are cannot be told from their format: {}", formats.join(", "));
     let help = format!("name the agent with `--agent`: {}", names(known));
@@ -118,7 +119,7 @@ pub(super) fn no_recording(what: &str) -> Error {
 }
 
 fn names(known: &IndexMap<String, Agent>) -> String {
-    known.keys().cloned().collect::<Vec<_>>().join(", ")
+    known.keys().cloned().listed().join(", ")
 }
 
 /// Returns whether the agent is known whose logs have a format and name a model.
@@ -157,7 +158,7 @@ impl Advising<'_> {
             self.asked.settings.as_ref().map(|(name, text)| FileSettings::read(self.agent, name, text));
         let force = Force {
             agent: self.agent,
-            seen: all.iter().filter(|it| whose.is_own(it)).collect(),
+            seen: all.iter().filter(|it| whose.is_own(it)).listed(),
             file: file.transpose()?.unwrap_or_default(),
         };
         let mut policies = PlayedPolicies::new(self.catalog);
@@ -175,7 +176,7 @@ impl Advising<'_> {
             let more = self.played(&policies, n_played)?;
             played.iter_mut().zip(more).for_each(|(it, more)| it.runs.extend(more.runs));
         }
-        let calendar = Calendar::new(&played.iter().map(|it| it.seen.span_ms).collect::<Vec<_>>());
+        let calendar = Calendar::new(&played.iter().map(|it| it.seen.span_ms).listed());
         let min_evidence = self.asked.min_evidence;
         let trial =
             AgentTrial { agent: self.agent, calendar: &calendar, played: &played, base, min_evidence };
@@ -187,7 +188,7 @@ impl Advising<'_> {
             Ok::<_, Error>(SettingsBefore { by_lane: policies.of_state(self.agent, &it)?, state: it })
         });
         let saved = trial.saved(&found, before.transpose()?.as_ref());
-        let new: Vec<&AgentSetting> = found.set.iter().filter_map(|it| self.agent.setting(&it.0)).collect();
+        let new: Vec<&AgentSetting> = found.set.iter().filter_map(|it| self.agent.setting(&it.0)).listed();
         let versions = force.versions();
         let advice = AgentAdvice {
             agent: self.agent.name.clone(),
@@ -202,8 +203,8 @@ impl Advising<'_> {
             heed: self.heed(&new, versions.as_ref(), &force.file),
             notes: force.file.notes.clone(),
             versions,
-            lifetimes: lives.into_iter().flat_map(|it| it.found(&trial)).collect(),
-            wishes: wishes.filter(|it: &Candidate| it.change.is_some_and(|it| it < 0.0)).collect(),
+            lifetimes: lives.into_iter().flat_map(|it| it.found(&trial)).listed(),
+            wishes: wishes.filter(|it: &Candidate| it.change.is_some_and(|it| it < 0.0)).listed(),
             left_out: force.left_out(),
             split: found.split,
             advised: found.advised,
@@ -261,7 +262,7 @@ impl Advising<'_> {
         whole.retain(|key, _| !variables.contains_key(key));
         whole.extend(found.set.iter().cloned());
         let chosen = whole.iter().filter_map(|it| Some((self.agent.setting(it.0)?, it.1.as_str())));
-        files::pastes(&chosen.collect::<Vec<_>>())
+        files::pastes(&chosen.listed())
     }
 
     /// Says what to check when pasting: which version has the settings, and what outranks them.
@@ -289,6 +290,6 @@ impl Advising<'_> {
         };
         let not_tried = "Not tried on the agent: that it heeds the text is what its documentation says.";
         let rest = [self.agent.outranks.clone(), not_tried.to_owned()];
-        settings.iter().filter_map(exists).chain(settings.iter().filter_map(outranked)).chain(rest).collect()
+        settings.iter().filter_map(exists).chain(settings.iter().filter_map(outranked)).chain(rest).listed()
     }
 }

@@ -4,6 +4,7 @@ use indexmap::IndexSet;
 
 use super::notes::notes_on_load;
 use super::{Load, Plan, unpriced};
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::take::{FailedRun, Run};
 use ctxsim_input::policy::Builtin;
 use ctxsim_report::part::{MissingPrice, OfLoad, OfRun, PartHead};
@@ -25,7 +26,7 @@ impl Came {
     pub(super) fn of(load: &Load, runs: Vec<Run>, session: Option<SessionReport>) -> Self {
         let is_unpriced = runs.iter().any(|it| it.tally.costs.total().is_none());
         let unpriced =
-            if is_unpriced { load.profiles.iter().map(unpriced::missing).collect() } else { Vec::new() };
+            if is_unpriced { load.profiles.iter().map(unpriced::missing).listed() } else { Vec::new() };
         let losses =
             load.timeline().and_then(|it| it.recorded.as_ref()).map_or_else(Vec::new, |it| it.losses.clone());
         Self { runs, notes: notes_on_load(load), session, losses, unpriced }
@@ -36,7 +37,7 @@ impl Came {
         let (runs, failures) = Report::without_failed(self.runs);
         OfLoad {
             name: load.name.clone(),
-            runs: runs.into_iter().map(OfRun::new).collect(),
+            runs: runs.into_iter().map(OfRun::new).listed(),
             failures,
             notes: self.notes,
             session: self.session.map(|it| SessionReport { as_logged: None, filled: None, ..it }),
@@ -108,7 +109,7 @@ impl Gathered {
 /// Puts a report together.
 pub(super) fn assembled_report(head: &PartHead, gathered: Gathered) -> Report {
     let Gathered { runs, folded, sessions, losses, notes, unpriced, failures, skipped } = gathered;
-    let told = head.notes.iter().cloned().chain(notes).collect();
+    let told = head.notes.iter().cloned().chain(notes).listed();
     let suite = head.suite.clone();
     let report = match folded {
         Some(folded) => Report::of_folded(suite, told, (folded, failures), head.has_sum),

@@ -21,6 +21,7 @@ use serde::Deserialize;
 use ctxsim_base::diag::{Code, Diagnostic, nearest};
 use ctxsim_base::error::Error;
 use ctxsim_base::foreign::is_name;
+use ctxsim_base::list::Listed as _;
 use ctxsim_input::Format;
 use ctxsim_input::policy::wildcard;
 use ctxsim_input::text::source::{Source, read_text};
@@ -89,6 +90,8 @@ pub struct Catalog {
     /// The files that were named, in this catalog and in every copy of it.
     files: Files,
 }
+
+ctxsim_input::decoded_here!(Config);
 
 /// The user's configuration as written.
 #[derive(Debug, Deserialize)]
@@ -223,13 +226,13 @@ impl Catalog {
     pub fn expand(&self, kind: Kind, pattern: &str) -> Vec<String> {
         let is_pattern = search::is_pattern(pattern);
         let files = match is_pattern {
-            true => search::matches(pattern).into_iter().filter(|it| search::is_input(it)).collect(),
+            true => search::matches(pattern).into_iter().filter(|it| search::is_input(it)).listed(),
             false if self.entries.contains_key(&(kind, pattern.to_owned())) => Vec::new(),
             false => input_files(Path::new(pattern)).unwrap_or_default(),
         };
         let (own, others): (Vec<_>, Vec<_>) = files.into_iter().partition(|it| search::may_be(kind, it));
         let path = |it: PathBuf| it.display().to_string();
-        let mut names: Vec<String> = own.into_iter().map(path).collect();
+        let mut names: Vec<String> = own.into_iter().map(path).listed();
         if names.is_empty() && is_pattern {
             names.extend(self.matching(kind, pattern));
         }
@@ -253,7 +256,7 @@ impl Catalog {
         if let Some(path) = self.beside(file, kind, name) {
             return self.expand(kind, &path);
         }
-        let names: Vec<String> = self.matching(kind, name).collect();
+        let names: Vec<String> = self.matching(kind, name).listed();
         if names.is_empty() { self.expand(kind, name) } else { names }
     }
 
@@ -361,7 +364,7 @@ impl Catalog {
         }
         let part = wrong.to_lowercase();
         let has_part = |it: &&str| !part.is_empty() && it.to_lowercase().contains(&part);
-        self.names(kind).filter(has_part).map(str::to_owned).collect()
+        self.names(kind).filter(has_part).map(str::to_owned).listed()
     }
 
     /// Returns the text of a file named in a diagnostic.

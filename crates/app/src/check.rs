@@ -5,6 +5,7 @@ use super::{guards, load, params, processes};
 use crate::catalog::{Catalog, Kind, Loaded, Origin, REVISION_MARK};
 use ctxsim_base::diag::{Diagnostic, Place};
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 use ctxsim_input::policy::Builtin;
 use ctxsim_input::text::set::{Override, SetTarget};
 use ctxsim_input::{Policy, PolicyFile, Profile, Suite, SuiteFile};
@@ -136,10 +137,10 @@ fn unset(catalog: &Catalog, file: &Loaded<SuiteFile>) -> Vec<Diagnostic> {
     let policies = NamedPolicies { catalog, loaded: &loaded };
     let told = suite.set.iter().enumerate().filter_map(|(index, text)| {
         let setting = Override::parse(text).ok().filter(|it| it.target == SetTarget::Policy)?;
-        let mut specs: Vec<PolicyFile> = loaded.iter().map(|it| it.spec.clone()).collect();
+        let mut specs: Vec<PolicyFile> = loaded.iter().map(|it| it.spec.clone()).listed();
         let mut problem = *policies.set(&setting, &mut specs).err()?;
         problem.place = Place { field: format!("set.{index}"), ..Place::default() };
         Some(problem)
     });
-    told.collect()
+    told.listed()
 }

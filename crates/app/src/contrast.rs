@@ -10,12 +10,15 @@ use super::session::session_report;
 use crate::catalog::{Catalog, Kind, Loaded};
 use ctxsim_base::error::Error;
 use ctxsim_base::grid::shell::quoted;
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::Cost;
 use ctxsim_engine::explain::breaks::Break;
 use ctxsim_engine::ledger::pairing::{RequestId, paired};
 use ctxsim_engine::ledger::{NeedRow, Rows};
 use ctxsim_engine::price::by_request::RequestCost;
 use ctxsim_engine::take::{FailedRuns, Load, Progress, Sinks, Taken, TrialQuestion};
+use ctxsim_input::text::Encode;
 use ctxsim_input::text::decode::to_json;
 use ctxsim_input::{Policy, PolicyFile, Profile};
 use ctxsim_report::SessionReport;
@@ -38,7 +41,7 @@ pub(super) fn arguments(catalog: &Catalog, policies: &[Loaded<PolicyFile>], set:
     let one = |it: &Loaded<PolicyFile>| {
         format!("--policy {}{set}", quoted(&catalog.argument(Kind::Policy, &it.origin)))
     };
-    policies.iter().map(one).collect()
+    policies.iter().map(one).listed()
 }
 
 /// Returns what names a load under each of its profiles on the command line of `explain`; nothing where requests are drawn, or are not
@@ -52,7 +55,7 @@ pub(super) fn explained(load: &Load) -> Vec<([String; 2], String)> {
         let at = if load.is_under_own_model { String::new() } else { format!(" --profile {}", quoted(name)) };
         ([load.name.clone(), name.clone()], format!("{}{at}", load.arguments))
     };
-    load.profiles.iter().map(of).collect()
+    load.profiles.iter().map(of).listed()
 }
 
 impl Plan {
@@ -77,14 +80,14 @@ impl Plan {
                 let under = if load.is_under_own_model { OWN } else { &load.profiles[profile].name };
                 Some(((pair, under.to_owned()), played.part(profile, pair, &self.arguments)?))
             });
-            Ok(parts.collect::<Vec<_>>())
+            Ok(parts.listed())
         })?;
         let of_loads = of_loads.into_iter().collect::<Result<Vec<_>, Error>>()?;
         let mut groups: IndexMap<([usize; 2], String), Vec<ContrastPart>> = IndexMap::new();
         for (key, part) in of_loads.into_iter().flatten() {
             groups.entry(key).or_default().push(part);
         }
-        Ok(groups.into_iter().filter_map(|((_, profile), parts)| Contrast::new(&parts, profile)).collect())
+        Ok(groups.into_iter().filter_map(|((_, profile), parts)| Contrast::new(&parts, profile)).listed())
     }
 }
 
@@ -118,7 +121,7 @@ impl<'l> PlayedPair<'l> {
             vec![runs.each_ref().map(|it| it.tally.clone())]
         } else {
             let [base, candidate] = takes.map(|it| it.trials.iter().cloned());
-            base.zip(candidate).map(Into::into).collect()
+            base.zip(candidate).map(Into::into).listed()
         };
         let policies = pair.map(|it| &*load.policies[it]);
         let prices = &load.profiles[profile];
@@ -179,9 +182,9 @@ fn requests(
         let cost = |side: usize| places[side].map_or(Cost::default(), |row| usd(side, row));
         (places, [cost(0), cost(1)])
     };
-    let mut all: Vec<_> = paired(rows.map(|it| &*it.requests)).into_iter().map(one).collect();
+    let mut all: Vec<_> = paired(rows.map(|it| &*it.requests)).into_iter().map(one).listed();
     all.retain(|(_, [base, candidate])| base != candidate);
-    all.sort_by_key(|(_, [base, candidate])| std::cmp::Reverse(base.apart(*candidate)));
+    all.order_by_key(|(_, [base, candidate])| std::cmp::Reverse(base.apart(*candidate)));
     let ids = rows.map(|it| RequestId::of_all(&it.requests));
     let change = |(places, costs): ([Option<usize>; 2], [Cost; 2])| {
         let (side, at) = [0, 1].into_iter().find_map(|side| Some((side, places[side]?)))?;
@@ -196,7 +199,7 @@ fn requests(
             commands: [0, 1].map(|side| command(side, places[side]? + 1)),
         })
     };
-    all.into_iter().take(REQUESTS_KEPT).filter_map(change).collect()
+    all.into_iter().take(REQUESTS_KEPT).filter_map(change).listed()
 }
 
 /// Returns the needs that are met otherwise; a run that stopped early has fewer, and drawn needs have none in common.
@@ -213,7 +216,7 @@ fn needs(scenario: &str, [base, candidate]: [&Rows; 2], timeline: &Timeline) -> 
         weight: base.weight,
         met: [base.met, candidate.met],
     };
-    changed.map(one).collect()
+    changed.map(one).listed()
 }
 
 /// Says what is needed.
@@ -259,14 +262,14 @@ fn stages(policies: [&Policy; 2]) -> Vec<ChangedStage> {
         [Some(base), Some(candidate)] => !is_same_stage(policies, [base, candidate]),
         _ => true,
     };
-    all.filter(is_changed).collect()
+    all.filter(is_changed).listed()
 }
 
 /// Returns whether two stages do the same, with the tables and the ladders that they use.
 fn is_same_stage(policies: [&Policy; 2], places: [usize; 2]) -> bool {
     let [base, candidate] = [0, 1].map(|side| {
         let stage = &policies[side].stages()[places[side]];
-        let rungs = policies[side].rungs(stage).map(|it| format!("{it:?}")).collect::<Vec<_>>();
+        let rungs = policies[side].rungs(stage).map(|it| format!("{it:?}")).listed();
         (stage, rungs)
     });
     let has_same_tables =
@@ -279,12 +282,12 @@ fn fields(policies: [&Policy; 2]) -> Vec<FieldChange> {
     let changed = differences(policies.map(|it| leaves(&**it))).into_iter();
     let (params, others): (Vec<_>, Vec<_>) = changed.partition(|it| it.field.starts_with("params."));
     let is_said = |it: &FieldChange| params.iter().any(|param| param.says == it.says);
-    let others: Vec<FieldChange> = others.into_iter().filter(|it| !is_said(it)).collect();
-    params.into_iter().chain(others).collect()
+    let others: Vec<FieldChange> = others.into_iter().filter(|it| !is_said(it)).listed();
+    params.into_iter().chain(others).listed()
 }
 
 /// Returns what an input says that affects what it does, by field.
-pub(super) fn leaves<T: serde::Serialize>(spec: &T) -> IndexMap<String, String> {
+pub(super) fn leaves<T: Encode>(spec: &T) -> IndexMap<String, String> {
     let mut leaves = IndexMap::new();
     if let Ok(serde_json::Value::Object(mut fields)) = to_json(spec) {
         fields.retain(|name, _| !SILENT.contains(&name.as_str()));
@@ -300,7 +303,7 @@ pub(super) fn differences([base, candidate]: [IndexMap<String, String>; 2]) -> V
         field: it.clone(),
         says: [base.get(it).cloned(), candidate.get(it).cloned()],
     });
-    changed.collect()
+    changed.listed()
 }
 
 /// Collects the leaves of a tree; elements of a list go by name, if they have one.

@@ -2,13 +2,11 @@
 
 use std::path::Path;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
 use crate::catalog::{Catalog, Kind, Origin, kind_of};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
 use ctxsim_input::text::decode::{decode, encode};
+use ctxsim_input::text::{Decode, Encode};
 use ctxsim_input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
 
 /// Returns a file's text in a format, once it has been read back as the same spec; its comments are lost.
@@ -58,10 +56,7 @@ fn recorded(origin: &Origin) -> Diagnostic {
     problem.help(format!("run `ctxsim import {}` to see its contents", origin.path().display()))
 }
 
-fn converted<T: Serialize + DeserializeOwned + PartialEq>(
-    source: &Source,
-    format: Format,
-) -> Result<String, Error> {
+fn converted<T: Encode + Decode + PartialEq>(source: &Source, format: Format) -> Result<String, Error> {
     let spec: T = source.decode()?;
     let text = encode(&spec, format).map_err(|it| vec![source.locate(*it)])?;
     if decode::<T>(&text, format).is_ok_and(|it| it == spec) {

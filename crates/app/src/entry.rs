@@ -12,6 +12,7 @@ use crate::catalog::{Loaded, Origin};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
 use ctxsim_base::grid::shell::quoted;
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::take::{Load, World};
 use ctxsim_input::policy::matches_any;
 use ctxsim_input::profile::cache::{Invalidates, Qualified};
@@ -144,7 +145,7 @@ impl ReadyLoad {
     fn fitting(&self, named: &[Profile]) -> Result<Vec<Profile>, Error> {
         let made_for = &self.spec.profiles;
         let fits = |it: &&Profile| made_for.is_empty() || matches_any(made_for, &it.name);
-        let fitting: Vec<Profile> = named.iter().filter(fits).cloned().collect();
+        let fitting: Vec<Profile> = named.iter().filter(fits).cloned().listed();
         if fitting.is_empty() && !named.is_empty() {
             let message = format!("`{}` only works with its own profiles", self.spec.name);
             let mut problem = Diagnostic::at(Code::ProfileUnfit, "profiles", message)
@@ -164,7 +165,7 @@ impl ReadyLoad {
             let unread = |it: &Arc<Policy>| {
                 Some(problem(&world.kind().reads(it).err()?, world.kind(), &[&it.name], &[world.name()]))
             };
-            let problems: Vec<Diagnostic> = policies.iter().filter_map(unread).collect();
+            let problems: Vec<Diagnostic> = policies.iter().filter_map(unread).listed();
             if !problems.is_empty() {
                 return Err(problems.into());
             }
@@ -195,9 +196,9 @@ impl ReadyLoad {
         // A model that no profile stands for is priced as the session's own.
         let all = timeline.filter(|it| is_own && it.models.len() > 1);
         let of = |name: &str| models.of(name).unwrap_or(&profiles[0]).clone();
-        let all_models = all.map_or_else(Vec::new, |it| it.models.iter().map(|it| of(&it.name)).collect());
+        let all_models = all.map_or_else(Vec::new, |it| it.models.iter().map(|it| of(&it.name)).listed());
         let profiles = under_rules_of(&all_models, profiles);
-        let refused: Vec<Diagnostic> = profiles.iter().filter_map(|it| load.world.refusal(it)).collect();
+        let refused: Vec<Diagnostic> = profiles.iter().filter_map(|it| load.world.refusal(it)).listed();
         if !refused.is_empty() {
             return Err(refused.into());
         }
@@ -212,7 +213,7 @@ fn under_rules_of(models: &[Profile], mut profiles: Vec<Profile>) -> Vec<Profile
     for profile in profiles.iter_mut().filter(|own| models.iter().any(|it| it.cache != own.cache)) {
         let rules = profile.cache.clone();
         let hits = rules.hits();
-        let of_models = models.iter().map(|it| it.cache.clone()).collect();
+        let of_models = models.iter().map(|it| it.cache.clone()).listed();
         let qualified = Qualified { rules, invalidates: Invalidates::default(), hits, of_models };
         profile.cache = CacheRules::Qualified(Box::new(qualified));
     }

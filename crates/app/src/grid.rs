@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use ctxsim_base::diag::{Code, Diagnostic, Problems};
 use ctxsim_base::grid::numbers::thousands;
+use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Decimal;
 use ctxsim_input::text::set::{self, Override, SetTarget};
 use ctxsim_report::sweep::json::POINTS_MAX;
@@ -95,7 +96,7 @@ impl VariedPath {
         };
         let values = match values.split_once("..") {
             Some((from, rest)) => range(values, from, rest)?,
-            None => values.split(',').map(|it| it.trim().to_owned()).collect(),
+            None => values.split(',').map(|it| it.trim().to_owned()).listed(),
         };
         if values.iter().any(String::is_empty) {
             let help = format!("separate values with commas, as in `{path}=2,4,8`");
@@ -163,7 +164,7 @@ fn spelled(from: Decimal, to: Decimal, step: Decimal) -> Option<Vec<String>> {
         0 => digits.to_string(),
         _ => format!("{}.{:0width$}", digits / unit, digits % unit, width = places as usize),
     };
-    Some((0..=n).map(|it| written(from + it * step)).collect())
+    Some((0..=n).map(|it| written(from + it * step)).listed())
 }
 
 #[cfg(test)]

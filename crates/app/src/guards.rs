@@ -2,6 +2,7 @@
 
 use crate::catalog::{Catalog, Kind, Loaded, Origin};
 use ctxsim_base::diag::{Code, Diagnostic, Place, Problems, near_or};
+use ctxsim_base::list::Listed as _;
 use ctxsim_input::suite::{Figure, Guard};
 use ctxsim_input::{PolicyFile, ProfileFile, ScenarioFile, SuiteFile};
 use ctxsim_report::guard::NamedGuard;
@@ -74,7 +75,7 @@ impl Own<'_> {
                 _ => &suite.profiles,
             };
             let is_sum = kind == Kind::Scenario && name == ALL;
-            let own: Vec<String> = own.iter().flat_map(|it| catalog.expand_of(origin, kind, it)).collect();
+            let own: Vec<String> = own.iter().flat_map(|it| catalog.expand_of(origin, kind, it)).listed();
             let path = catalog.named_by(origin, kind, name);
             if is_sum || own.contains(name) || is_file(catalog, kind, &own, &path) {
                 continue;
@@ -128,7 +129,7 @@ impl Own<'_> {
         };
         // What is wrong with a policy's name is told where that is checked.
         let Some((policy, _)) = own.find(is_it) else { return };
-        let known: Vec<&str> = policy.spec.stages.iter().map(|it| it.name.as_str()).collect();
+        let known: Vec<&str> = policy.spec.stages.iter().map(|it| it.name.as_str()).listed();
         for (nth, stage) in guard.fired.iter().enumerate().filter(|(_, it)| !known.contains(&it.as_str())) {
             let help = near_or(stage, known.iter().copied(), || match known.join(", ") {
                 none if none.is_empty() => format!("{} has no stages", guard.policy),
@@ -154,7 +155,7 @@ fn names(catalog: &Catalog, kind: Kind, own: &[String]) -> Vec<String> {
         Kind::Profile => catalog.profile(it).map(|it| it.spec.name).ok(),
         Kind::Suite => None,
     });
-    own.iter().cloned().chain(inner).collect()
+    own.iter().cloned().chain(inner).listed()
 }
 
 /// The parts of a plan that guards can name.

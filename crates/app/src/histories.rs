@@ -9,6 +9,7 @@ use super::load::located;
 use super::twins::TWIN;
 use crate::catalog::{Catalog, Loaded, Origin, ScenarioHit};
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::take::{World, in_order};
 use ctxsim_input::ScenarioFile;
 use ctxsim_input::scenario::{Assume, HistoryLoad, HistorySource, HistoryUnit, LoadSpec};
@@ -67,11 +68,11 @@ pub(super) fn worlds(
     paths: &[String],
 ) -> Result<Vec<Arc<dyn World>>, Error> {
     let HistorySessions { sessions, skipped } = Recordings::find(scenario, load, paths)?.read(&|_| true)?;
-    let skipped: Vec<Skipped> = skipped.into_iter().map(|it| it.skipped).collect();
+    let skipped: Vec<Skipped> = skipped.into_iter().map(|it| it.skipped).listed();
     if sessions.is_empty() {
         return Err(super::selection::none_left(&skipped));
     }
-    grouped(spec, load, sessions, Skipped::note(&skipped).into_iter().collect())
+    grouped(spec, load, sessions, Skipped::note(&skipped).into_iter().listed())
 }
 
 /// Groups sessions into histories.
@@ -108,9 +109,8 @@ impl Recordings {
             left_out.extend(searched.left_out.into_iter().map(Skipped::from));
             found.extend(searched.found);
         }
-        let origins: Vec<Option<Origin>> =
-            found.iter().map(|it| catalog.recording_origin(&it.name)).collect();
-        let indexed = index::indexed(&origins.iter().map(Option::as_ref).collect::<Vec<_>>(), false);
+        let origins: Vec<Option<Origin>> = found.iter().map(|it| catalog.recording_origin(&it.name)).listed();
+        let indexed = index::indexed(&origins.iter().map(Option::as_ref).listed(), false);
         let recording = |nth: usize| {
             let ScenarioHit { name, is_searched } = found[nth].clone();
             let origin = origins[nth].clone().unwrap_or_else(|| Origin::File(name.clone().into()));
@@ -213,5 +213,5 @@ fn read(IndexedRecording { origin, indexing, .. }: &IndexedRecording, by: Histor
         let root = indexed.and_then(|it| it.parent.as_deref().or(Some(&it.id))).filter(|it| !it.is_empty());
         (group.to_owned(), ProjectSession::read(&it.timeline, root.unwrap_or(&it.timeline.name), project))
     };
-    Ok(own.map(one).collect())
+    Ok(own.map(one).listed())
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::twins;
 use crate::catalog::Origin;
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::take::in_order;
 use ctxsim_timeline::import::{Among, BySession, Indexed, index, neighbours};
 
@@ -32,7 +33,7 @@ pub(super) fn indexed(recordings: &[Option<&Origin>], is_alone: bool) -> Vec<Ind
             let among = timeline.recorded.as_ref().and_then(|it| it.among.as_ref());
             // It is one session, whatever else its bytes held.
             let alone = |it: &Arc<Among>| it.indexed.as_whole_file();
-            return among.map(alone).into_iter().collect();
+            return among.map(alone).into_iter().listed();
         }
         let reader = recordings[nth].and_then(|it| it.reader().ok());
         reader.and_then(|mut it| index(it.as_mut()).ok()).unwrap_or_default()
@@ -43,7 +44,7 @@ pub(super) fn indexed(recordings: &[Option<&Origin>], is_alone: bool) -> Vec<Ind
         .into_iter()
         .zip(twins)
         .map(|(sessions, twins)| Indexing { sessions, twins, ..Indexing::default() })
-        .collect();
+        .listed();
     if !is_alone {
         let told = tell(&all);
         all.iter_mut().zip(told).for_each(|(it, beside)| it.beside = beside);
@@ -55,10 +56,10 @@ pub(super) fn indexed(recordings: &[Option<&Origin>], is_alone: bool) -> Vec<Ind
 fn tell(all: &[Indexing]) -> Vec<BySession> {
     let counted = |(nth, it): (usize, &'_ Indexing)| {
         let sessions = it.sessions.iter().filter(|one| !it.twins.contains(&one.session));
-        sessions.map(|one| (nth, one.clone())).collect::<Vec<_>>()
+        sessions.map(|one| (nth, one.clone())).listed()
     };
-    let sessions: Vec<(usize, Indexed)> = all.iter().enumerate().flat_map(counted).collect();
-    let told = neighbours(&sessions.iter().map(|it| &it.1).collect::<Vec<_>>());
+    let sessions: Vec<(usize, Indexed)> = all.iter().enumerate().flat_map(counted).listed();
+    let told = neighbours(&sessions.iter().map(|it| &it.1).listed());
     let mut beside = vec![BySession::default(); all.len()];
     for ((nth, session), told) in sessions.into_iter().zip(told).filter(|it| !it.1.is_silent()) {
         beside[nth].insert(session.session, told);

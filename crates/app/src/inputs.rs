@@ -21,10 +21,12 @@ use super::{
 use crate::catalog::{Catalog, Kind, Loaded};
 use ctxsim_base::diag::{Diagnostic, Place};
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 use ctxsim_input::policy::Size;
 use ctxsim_input::scenario;
 use ctxsim_input::suite::Guard;
 use ctxsim_input::text::set::{Override, SetTarget};
+use ctxsim_input::text::{Decode, Encode};
 use ctxsim_input::{CacheRules, Policy, PolicyFile, Profile, ProfileFile, ScenarioFile, Suite, SuiteFile};
 use ctxsim_report::Skipped;
 
@@ -73,7 +75,7 @@ impl GivenInputs {
         let (scenarios, skipped) = if comparison.tickets.is_empty() {
             tell_scenarios_apart(scenarios.load_scenarios(catalog, found), comparison.alone)
         } else {
-            (comparison.tickets.iter().map(HeldTicket::scenario).collect(), Vec::new())
+            (comparison.tickets.iter().map(HeldTicket::scenario).listed(), Vec::new())
         };
         // A list that was asked for holds for recordings, too.
         let of_suite = suite.is_some_and(|it| it.spec.own_models);
@@ -144,7 +146,7 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
     work.found.stop()?;
     let as_recorded = Policy::new(&PolicyFile::named(AS_RECORDED))?;
     Ok(Plan {
-        policies: work.policies.iter().map(|it| it.spec.name.clone()).collect(),
+        policies: work.policies.iter().map(|it| it.spec.name.clone()).listed(),
         arguments: contrast::arguments(catalog, &work.policies, &comparison.set),
         digests: made::digests(suite.as_ref(), &work.policies, &loaded_profiles),
         scenarios,
@@ -155,14 +157,14 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
             .into_iter()
             .chain(notes::on_changes(comparison))
             .chain(notes::on_guards(guards.n_left_out))
-            .collect(),
+            .listed(),
         guards: guards.named,
         references: checked.as_ref().map(|it| it.references.clone()).unwrap_or_default(),
         figures: checked.as_ref().map(|it| it.figures.clone()).unwrap_or_default(),
         break_even: checked.as_ref().and_then(|it| it.break_even),
         is_ranked: checked.as_ref().is_some_and(|it| it.ranked),
         has_sum: checked.is_some_and(|it| it.sum),
-        skipped: skipped.into_iter().chain(unplayed).collect(),
+        skipped: skipped.into_iter().chain(unplayed).listed(),
         as_recorded: Arc::new(as_recorded),
         models: Arc::new(models),
         selection,
@@ -229,7 +231,7 @@ impl Inputs<'_> {
         named: &[Loaded<ProfileFile>],
         of_models: Vec<OfModels>,
     ) -> (Vec<Profile>, ModelProfiles) {
-        let mut specs: Vec<ProfileFile> = named.iter().map(|it| it.spec.clone()).collect();
+        let mut specs: Vec<ProfileFile> = named.iter().map(|it| it.spec.clone()).listed();
         let is_set = self.settings.iter().any(|it| it.setting.target == SetTarget::Profile);
         if is_set {
             specs.extend(of_models.iter().map(|it| (*it.spec).clone()));
@@ -238,7 +240,7 @@ impl Inputs<'_> {
             let name = used.setting.profile(|name| specs.iter().any(|it| it.name == name));
             let passes = |it: &ProfileFile| Profile::new(it).is_ok();
             let Some(name) = name else {
-                let names: Vec<&str> = specs.iter().map(|it| it.name.as_str()).collect();
+                let names: Vec<&str> = specs.iter().map(|it| it.name.as_str()).listed();
                 match used.setting.unknown_profile(&names) {
                     Some(problem) => used.note(Err(problem)),
                     None => used.apply(&mut specs, passes),
@@ -301,7 +303,7 @@ impl Inputs<'_> {
         is_open: bool,
     ) -> Guards {
         let (catalog, policies) = (self.catalog, &self.policies);
-        let scenarios: Vec<_> = scenarios.iter().map(|it| it.loaded.clone()).collect();
+        let scenarios: Vec<_> = scenarios.iter().map(|it| it.loaded.clone()).listed();
         let runs = guards::Runs { catalog, suite, policies, scenarios: &scenarios, profiles, is_open };
         runs.guards(guards)
     }
@@ -314,7 +316,7 @@ impl Inputs<'_> {
         trials: Option<u64>,
         suite_params: &IndexMap<String, Size>,
     ) -> Vec<ReadyLoad> {
-        let mut specs: Vec<ScenarioFile> = scenarios.iter().map(|it| it.loaded.spec.clone()).collect();
+        let mut specs: Vec<ScenarioFile> = scenarios.iter().map(|it| it.loaded.spec.clone()).listed();
         self.set(SetTarget::Scenario, &mut specs, |_| true);
         let mut groups: Vec<PolicyGroup> = Vec::new();
         let mut entries = Vec::with_capacity(specs.len());
@@ -364,7 +366,7 @@ impl Inputs<'_> {
         if let Some(group) = groups.iter().find(|it| it.params == *of_scenario) {
             return group.models.clone();
         }
-        let mut specs: Vec<PolicyFile> = self.policies.iter().map(|it| it.spec.clone()).collect();
+        let mut specs: Vec<PolicyFile> = self.policies.iter().map(|it| it.spec.clone()).listed();
         for spec in &mut specs {
             params::overlay(spec, of_scenario);
             params::overlay(spec, of_suite);
@@ -395,12 +397,7 @@ impl Inputs<'_> {
     }
 
     /// Applies the overrides of one kind.
-    fn set<T: serde::Serialize + serde::de::DeserializeOwned>(
-        &mut self,
-        target: SetTarget,
-        specs: &mut [T],
-        passes: impl Fn(&T) -> bool,
-    ) {
+    fn set<T: Encode + Decode>(&mut self, target: SetTarget, specs: &mut [T], passes: impl Fn(&T) -> bool) {
         for used in self.settings.iter_mut().filter(|it| it.setting.target == target) {
             used.apply(specs, &passes);
         }

@@ -53,6 +53,7 @@ use serde::{Deserialize, Serialize};
 use crate::catalog::Catalog;
 use assembled::assembled_report;
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 use ctxsim_input::suite::{Figure, Habits, Reference};
 use ctxsim_input::{Limits, Policy, Profile};
 use ctxsim_report::explains::Explains;
@@ -308,7 +309,7 @@ impl Plan {
                 part
             };
             in_turn(n_all, played, |part: Result<Vec<Result<T, Skipped>>, Error>| {
-                part.map(|all| all.into_iter().map(|it| it.map(&mut settle)).collect::<Vec<_>>())
+                part.map(|all| all.into_iter().map(|it| it.map(&mut settle)).listed())
             })
         });
         watch.check()?;
@@ -346,7 +347,7 @@ impl Plan {
         if let Some(reasons) = chosen.and_then(|it| it.iter().cloned().collect::<Option<Vec<_>>>())
             && !reasons.is_empty()
         {
-            return Ok(reasons.into_iter().map(|it| Err(skipped(it))).collect());
+            return Ok(reasons.into_iter().map(|it| Err(skipped(it))).listed());
         }
         let loads = match open(entry) {
             Err(error) if entry.is_searched => {
@@ -385,7 +386,7 @@ impl Plan {
                 return entry.candidates(&glances, &self.selection, &self.profiles, &self.models);
             }
             let loads = open(entry).unwrap_or_default();
-            loads.iter().map(|it| self.selection.of_load(it)).collect()
+            loads.iter().map(|it| self.selection.of_load(it)).listed()
         });
         Some(self.selection.left_out(candidates))
     }

@@ -7,8 +7,10 @@ use super::models::ModelProfiles;
 use crate::catalog::{Catalog, Kind, Loaded, Origin};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::take::World;
 use ctxsim_input::scenario::{Assume, LoadSpec};
+use ctxsim_input::text::decode::to_json;
 use ctxsim_input::{Scenario, ScenarioFile};
 use ctxsim_timeline::import::{BySession, Glance, Imported};
 use ctxsim_timeline::{Timeline, import, load};
@@ -49,7 +51,7 @@ fn in_file(problems: Vec<Diagnostic>, origin: &Origin) -> Error {
         it.place.file = origin.label();
         it
     });
-    of_file.collect::<Vec<_>>().into()
+    of_file.listed().into()
 }
 
 /// Makes the workloads of a scenario, whose spec may have been overridden; a recording may contain several.
@@ -95,7 +97,7 @@ pub(super) fn workloads(
         return super::histories::worlds(scenario, spec, history, paths);
     }
     if let LoadSpec::Sessions(sessions) = &spec.load {
-        return Ok(load::sessions(&checked, sessions).into_iter().map(ctxsim_worlds::of_items).collect());
+        return Ok(load::sessions(&checked, sessions).into_iter().map(ctxsim_worlds::of_items).listed());
     }
     let beside: Vec<Origin> = match &spec.load {
         LoadSpec::Recorded { .. } => Vec::new(),
@@ -105,7 +107,7 @@ pub(super) fn workloads(
         }
     };
     let texts = beside.iter().map(Origin::text).collect::<Result<Vec<_>, _>>()?;
-    let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+    let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).listed();
     if let Some(made) = ctxsim_worlds::make(&checked, &texts) {
         return made.map_err(|problems| match beside.as_slice() {
             [origin] => in_file(problems, origin),
@@ -114,7 +116,7 @@ pub(super) fn workloads(
     }
     let mut others = Vec::new();
     let first = timeline(scenario, &checked, beside_it, &mut others)?;
-    Ok(std::iter::once(first).chain(others).map(ctxsim_worlds::of_items).collect())
+    Ok(std::iter::once(first).chain(others).map(ctxsim_worlds::of_items).listed())
 }
 
 /// Glances at the sessions of a scenario's recording, if it has one that can be read.
@@ -146,7 +148,7 @@ fn timeline(
         Err(Error::Invalid(problems)) if is_file => {
             let (own, others): (Vec<_>, Vec<_>) =
                 problems.into_iter().partition(|it| it.place.file.is_empty());
-            Err(scenario.locate(own).into_iter().chain(others).collect::<Vec<_>>().into())
+            Err(scenario.locate(own).into_iter().chain(others).listed().into())
         }
         result => result,
     }
@@ -160,7 +162,7 @@ fn sessions(
     beside: &BySession,
 ) -> Result<Vec<Timeline>, Error> {
     let all = imported(origin, spec, assume, beside)?;
-    Ok(all.into_iter().map(|it| with_losses(it, &spec.name)).collect())
+    Ok(all.into_iter().map(|it| with_losses(it, &spec.name)).listed())
 }
 
 /// Lists what a session of a scenario leaves out among its assumptions.
@@ -194,7 +196,7 @@ pub(super) fn located<T>(origin: &Origin, read: io::Result<Result<T, Vec<Diagnos
             }
             it
         });
-        of_file.collect::<Vec<_>>()
+        of_file.listed()
     })?)
 }
 
@@ -235,9 +237,7 @@ pub fn redacted(catalog: &Catalog, name: &str) -> Result<String, Error> {
 fn tools_of_policies(catalog: &Catalog) -> Vec<String> {
     let policies = catalog.names(Kind::Policy).filter_map(|it| catalog.policy(it).ok());
     let mut tools = Vec::new();
-    policies
-        .filter_map(|it| serde_json::to_value(&it.spec).ok())
-        .for_each(|it| collect(&it, false, &mut tools));
+    policies.filter_map(|it| to_json(&it.spec).ok()).for_each(|it| collect(&it, false, &mut tools));
     tools.sort_unstable();
     tools.dedup();
     tools
@@ -272,7 +272,7 @@ fn of_recording<T>(
         Error::Invalid(problems) => {
             let (own, others): (Vec<_>, Vec<_>) =
                 problems.into_iter().partition(|it| it.place.file.is_empty());
-            Error::Invalid(scenario.locate(own).into_iter().chain(others).collect())
+            Error::Invalid(scenario.locate(own).into_iter().chain(others).listed())
         }
         error => error,
     })

@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use super::parts::content;
 use super::{Plan, ReadyLoad};
 use crate::catalog::{Kind, Loaded};
+use ctxsim_base::list::Listed as _;
 use ctxsim_input::{PolicyFile, ProfileFile, Source, SuiteFile};
 use ctxsim_report::made::{InputDigest, MadeWith};
 
@@ -19,7 +20,7 @@ pub(super) fn digests(
     let suite = suite.map(|it| digest(Kind::Suite, &it.spec.name, it));
     let policies = policies.iter().map(|it| digest(Kind::Policy, &it.spec.name, it));
     let profiles = profiles.iter().map(|it| digest(Kind::Profile, &it.spec.name, it));
-    suite.into_iter().chain(policies).chain(profiles).collect()
+    suite.into_iter().chain(policies).chain(profiles).listed()
 }
 
 fn digest<T>(kind: Kind, name: &str, loaded: &Loaded<T>) -> InputDigest {
@@ -31,7 +32,7 @@ impl Plan {
     /// Returns what its results are made with, given the day of the prices by profile; recordings are read for it.
     pub fn made(&self, prices: IndexMap<String, String>) -> MadeWith {
         let scenarios = self.scenarios.iter().map(ReadyLoad::made);
-        let inputs = self.digests.iter().cloned().chain(scenarios).collect();
+        let inputs = self.digests.iter().cloned().chain(scenarios).listed();
         MadeWith { prices, inputs, ..MadeWith::default() }
     }
 }
@@ -44,7 +45,7 @@ impl ReadyLoad {
             return InputDigest::of(noun, &self.name, content(&self.loaded.origin));
         };
         let beside = self.loaded.spec.load.paths().filter_map(|it| self.loaded.origin.beside(it));
-        let beside: Vec<String> = beside.map(|it| content(&it).to_string()).collect();
+        let beside: Vec<String> = beside.map(|it| content(&it).to_string()).listed();
         let texts = iter::once(source.text.as_str()).chain(beside.iter().map(String::as_str));
         InputDigest::of_texts(noun, &self.name, texts)
     }

@@ -6,8 +6,9 @@ use serde::Deserialize;
 
 use crate::catalog::{Catalog, Kind, Origin};
 use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::list::Listed as _;
 use ctxsim_input::policy::wildcard;
-use ctxsim_input::text::decode::{Format, decode};
+use ctxsim_input::text::decode::{Format, decode_table};
 use ctxsim_input::{Limits, Profile, ProfileFile};
 
 /// What providers and routers write around a model's name, with sources.
@@ -26,7 +27,7 @@ impl Routes {
     /// Returns those that are known, read once.
     fn known() -> &'static Self {
         static KNOWN: OnceLock<Routes> = OnceLock::new();
-        KNOWN.get_or_init(|| decode(ROUTES, Format::Toml).unwrap_or_default())
+        KNOWN.get_or_init(|| decode_table(ROUTES, Format::Toml).unwrap_or_default())
     }
 
     /// Returns what a model may be called by its maker, the likeliest first.
@@ -74,17 +75,17 @@ impl ModelProfiles {
             Origin::Bundled(file) => file.once(|| Ok(OfModels::read(catalog, name))).ok().flatten(),
             _ => OfModels::read(catalog, name),
         };
-        catalog.origins(Kind::Profile).filter_map(of).collect()
+        catalog.origins(Kind::Profile).filter_map(of).listed()
     }
 
     /// Takes those that are checked.
     pub(super) fn new(all: impl IntoIterator<Item = OfModels>) -> Self {
-        Self { all: all.into_iter().filter_map(|it| it.checked).collect() }
+        Self { all: all.into_iter().filter_map(|it| it.checked).listed() }
     }
 
     /// Takes those that pass the rules, of specs that may have been overridden.
     pub(super) fn of_specs(specs: &[ProfileFile]) -> Self {
-        Self { all: specs.iter().filter_map(|it| Profile::new(it).ok()).map(Arc::new).collect() }
+        Self { all: specs.iter().filter_map(|it| Profile::new(it).ok()).map(Arc::new).listed() }
     }
 
     /// Removes the limits of all of them.

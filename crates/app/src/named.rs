@@ -14,6 +14,7 @@ use super::twins::TWIN;
 use crate::catalog::{Catalog, Kind, Loaded, Origin, Searched};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 use ctxsim_input::{ScenarioFile, SuiteFile};
 use ctxsim_report::Skipped;
 
@@ -37,10 +38,10 @@ impl InputNames<'_> {
                 Some(suite) => catalog.expand_of(&suite.origin, self.kind, name),
                 None => catalog.expand(self.kind, name),
             };
-            Ok(names.into_iter().map(|it| (it, ())).collect())
+            Ok(names.into_iter().map(|it| (it, ())).listed())
         };
         let loaded = self.read(catalog, found, named, |name, ()| read(name));
-        loaded.into_iter().map(|it| it.0).collect()
+        loaded.into_iter().map(|it| it.0).listed()
     }
 
     /// Reads the scenarios that they name, each once, in folders and by patterns, too.
@@ -56,7 +57,7 @@ impl InputNames<'_> {
                 None => catalog.search(name)?,
             };
             skipped.extend(left_out.into_iter().map(Skipped::from));
-            Ok(found.into_iter().map(|it| (it.name, it.is_searched)).collect())
+            Ok(found.into_iter().map(|it| (it.name, it.is_searched)).listed())
         };
         let loaded = self.read(catalog, found, search, |name, _| catalog.scenario(name));
         let scenarios = loaded.into_iter().map(|(loaded, is_searched)| NamedScenario {
@@ -64,7 +65,7 @@ impl InputNames<'_> {
             is_searched,
             indexing: Indexing::default(),
         });
-        (scenarios.collect(), skipped)
+        (scenarios.listed(), skipped)
     }
 
     fn read<T, I>(
@@ -130,7 +131,7 @@ pub(super) fn tell_apart<T: PartialEq>(
             kept.push(one);
         }
     }
-    let choices: Vec<Choices> = kept.iter_mut().map(|it| choices(&it.origin, name(&mut it.spec))).collect();
+    let choices: Vec<Choices> = kept.iter_mut().map(|it| choices(&it.origin, name(&mut it.spec))).listed();
     for (one, chosen) in kept.iter_mut().zip(naming::told_apart(&choices)) {
         *name(&mut one.spec) = chosen;
     }
@@ -160,7 +161,7 @@ pub(super) fn tell_scenarios_apart(
         }
     }
     let recordings = kept.iter().map(|it| it.loaded.source.is_none().then_some(&it.loaded.origin));
-    let indexed = index::indexed(&recordings.collect::<Vec<_>>(), is_alone);
+    let indexed = index::indexed(&recordings.listed(), is_alone);
     for (one, indexing) in kept.iter_mut().zip(indexed) {
         one.indexing = indexing;
     }
@@ -176,7 +177,7 @@ pub(super) fn tell_scenarios_apart(
         (None, Origin::Stream(it)) if it.is_file => Choices::of_recording(&it.path),
         (_, origin) => choices(origin, &it.loaded.spec.name),
     });
-    let choices: Vec<Choices> = choices.collect();
+    let choices: Vec<Choices> = choices.listed();
     for (one, name) in kept.iter_mut().zip(naming::told_apart(&choices)) {
         one.loaded.spec.name = name;
     }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use ctxsim_base::list::Listed as _;
 use indexmap::IndexMap;
 
 /// The number of letters that identify a session.
@@ -45,7 +46,7 @@ impl NameChoices {
 
 /// Returns the names of recordings, by their paths.
 pub fn names_of_recordings(paths: &[PathBuf]) -> Vec<String> {
-    told_apart(&paths.iter().map(|it| NameChoices::of_recording(it)).collect::<Vec<_>>())
+    told_apart(&paths.iter().map(|it| NameChoices::of_recording(it)).listed())
 }
 
 /// Returns for each input its shortest unique name; inputs with equal names are numbered.
@@ -73,7 +74,7 @@ pub(super) fn told_apart(inputs: &[NameChoices]) -> Vec<String> {
         *count += 1;
         if *count == 1 { names[level].clone() } else { format!("{}#{count}", names[level]) }
     });
-    names.collect()
+    names.listed()
 }
 
 /// Returns a path's ends, the shortest first, with something in the place of the file's name.
@@ -93,7 +94,7 @@ fn file_name(path: &Path) -> String {
 
 /// Returns whether a name is an identifier as harnesses give sessions: 8, 4, 4, 4 and 12 hexadecimal digits.
 fn is_uuid(name: &str) -> bool {
-    let parts: Vec<&str> = name.split('-').collect();
+    let parts: Vec<&str> = name.split('-').listed();
     let is_hex = |it: &&str| it.bytes().all(|it| it.is_ascii_hexdigit());
     parts.iter().all(is_hex) && parts.iter().map(|it| it.len()).eq([8, 4, 4, 4, 12])
 }

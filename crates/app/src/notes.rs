@@ -5,6 +5,7 @@ use indexmap::{IndexMap, IndexSet};
 use super::session::note_on_tokens;
 use super::{Comparison, Load};
 use ctxsim_base::grid::numbers::{listed, percent};
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::is_open;
 use ctxsim_report::Report;
 use ctxsim_report::sections::{Detail, Section, TableLine};
@@ -12,7 +13,7 @@ use ctxsim_report::sections::{Detail, Section, TableLine};
 /// Returns what a reader must know of it and the policies that it is played under.
 pub fn notes_on_load(load: &Load) -> Vec<String> {
     let own = load.world.notes(load).into_iter();
-    note_on_tokens(load).into_iter().chain(own).chain(notes_on_unread(load)).collect()
+    note_on_tokens(load).into_iter().chain(own).chain(notes_on_unread(load)).listed()
 }
 
 /// Notes parts of policies that the load does not read.
@@ -25,7 +26,7 @@ fn notes_on_unread(load: &Load) -> Vec<String> {
     let told = unread.into_iter().map(|(field, policies)| {
         format!("{} does not read `{field}`: {} played without it.", load.name, are(&policies))
     });
-    told.collect()
+    told.listed()
 }
 
 /// Lists policies with their verb.
@@ -37,7 +38,7 @@ fn are(policies: &[String]) -> String {
 pub(super) fn on_changes(comparison: &Comparison) -> Option<String> {
     let seed = comparison.seed.map(|it| format!("seed {it}"));
     let trials = comparison.trials.map(|it| format!("{it} trials"));
-    let changes: Vec<String> = comparison.set.iter().cloned().chain(seed).chain(trials).collect();
+    let changes: Vec<String> = comparison.set.iter().cloned().chain(seed).chain(trials).listed();
     (!changes.is_empty()).then(|| format!("Changed for this run: {}.", changes.join(", ")))
 }
 
@@ -55,7 +56,7 @@ pub(super) fn on_hindsight(report: &Report, schedules: &[String]) -> Vec<String>
         return Vec::new();
     }
     let sections = report.sections(Detail::Groups);
-    sections.iter().filter(|it| !it.is_part).filter_map(|it| of_section(it, report, schedules)).collect()
+    sections.iter().filter(|it| !it.is_part).filter_map(|it| of_section(it, report, schedules)).listed()
 }
 
 fn of_section(section: &Section, report: &Report, schedules: &[String]) -> Option<String> {
@@ -88,7 +89,7 @@ fn of_section(section: &Section, report: &Report, schedules: &[String]) -> Optio
             format!("{} achieves {:.0}% of the savings of {}", it.policy, share * 100.0, best.policy)
         })
     });
-    let taken: Vec<String> = taken.collect();
+    let taken: Vec<String> = taken.listed();
     let taken = if taken.is_empty() { String::new() } else { format!("; {}", taken.join(", ")) };
     Some(format!(
         "{subject}: {} would save {} of {}'s cost{bound}{taken}.",
@@ -108,7 +109,7 @@ pub(super) fn on_recovery(report: &Report) -> Vec<String> {
     let n_played = report.briefs().map(|it| it.figures.n_played).max().unwrap_or_default();
     let mut notes = Vec::new();
     if !played.is_empty() {
-        let names: Vec<&str> = played.into_iter().collect();
+        let names: Vec<&str> = played.into_iter().listed();
         notes.push(format!(
             "Recovery was sampled {n_played} times for policies whose edits depend on fetched results: {}.",
             names.join(", ")
@@ -145,7 +146,7 @@ fn open_orders(report: &Report) -> Vec<String> {
         let Some(((_, first), base)) = ends.iter().find(|((it, _), _)| it == profile) else { continue };
         let pairs = base.by_scenario.iter().zip(&costs.by_scenario);
         let open: Vec<&str> =
-            pairs.filter(|(one, other)| is_open(&one.1, &other.1)).map(|it| it.1.0).collect();
+            pairs.filter(|(one, other)| is_open(&one.1, &other.1)).map(|it| it.1.0).listed();
         let n_scenarios = costs.by_scenario.len();
         let start = match (is_open(&base.all, &costs.all), open.as_slice()) {
             (true, _) if n_scenarios == 1 => "Whether".to_owned(),

@@ -4,6 +4,7 @@ use indexmap::{IndexMap, IndexSet};
 
 use crate::catalog::{Catalog, Kind, Loaded};
 use ctxsim_base::diag::{Code, Diagnostic, near_or};
+use ctxsim_base::list::Listed as _;
 use ctxsim_input::PolicyFile;
 use ctxsim_input::policy::Size;
 
@@ -30,7 +31,7 @@ pub(super) fn undeclared(
     }
     let mut read = catalog.policies();
     let others: Vec<PolicyFile> =
-        catalog.names(Kind::Policy).filter_map(|it| read.policy(it).ok()).map(|it| it.spec).collect();
+        catalog.names(Kind::Policy).filter_map(|it| read.policy(it).ok()).map(|it| it.spec).listed();
     declared.extend(others.iter().flat_map(names));
     let unknown = params.keys().filter(|it| !declared.contains(it.as_str()));
     unknown
@@ -40,7 +41,7 @@ pub(super) fn undeclared(
             let help = near_or(name, declared.iter().copied(), otherwise);
             Diagnostic::at(Code::ParamUndeclared, format!("params.{name}"), message).help(help)
         })
-        .collect()
+        .listed()
 }
 
 /// Returns the parameters that a policy declares and reads.
@@ -62,5 +63,5 @@ pub(super) fn unread(policy: &Loaded<PolicyFile>) -> Vec<Diagnostic> {
         let message = format!("the parameter `{name}` is never used");
         source.locate(Diagnostic::at(Code::ParamUnread, format!("params.{name}"), message).help(help))
     });
-    problems.collect()
+    problems.listed()
 }

@@ -18,6 +18,7 @@ use super::watch::PlanWatcher;
 use super::{Load, Plan, PlanWatch, ReadyLoad, selection};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::take::{in_order, with_threads};
 use ctxsim_report::part::{Common, Excluded, OfLoad, PartHead, PartOf, RunPart, VERSION};
 use ctxsim_report::{Report, SessionReport, Skipped};
@@ -104,7 +105,7 @@ impl Plan {
     {
         let watch = PlanWatcher::new(told);
         let mine = |it: &usize| making.shard.has(&self.scenarios[*it].name) && !(making.has)(*it);
-        let mine: Vec<usize> = (0..self.scenarios.len()).filter(mine).collect();
+        let mine: Vec<usize> = (0..self.scenarios.len()).filter(mine).listed();
         let n_done = Mutex::new(0);
         let results = with_threads(making.threads, || {
             let chosen = if mine.is_empty() { None } else { self.chosen(&watch, &open) };
@@ -248,7 +249,7 @@ impl Folding {
         self.gathered.skipped.extend(part.skipped.into_iter().map(Skipped::from));
         for OfLoad { name, runs, failures, notes, session, left_out: losses, unpriced } in part.loads {
             let is_recorded = session.is_some();
-            let runs = runs.into_iter().map(|it| it.run(&name, is_recorded)).collect();
+            let runs = runs.into_iter().map(|it| it.run(&name, is_recorded)).listed();
             self.gathered.failures.extend(failures);
             let session = session.map(SessionReport::in_totals);
             self.gathered.add(Came { runs, notes, session, losses, unpriced });

@@ -5,6 +5,7 @@ use crate::catalog::{Catalog, Loaded, Origin};
 use ctxsim_base::diag::Diagnostic;
 use ctxsim_base::error::Error;
 use ctxsim_base::grid::shell::quoted;
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::own::process::Process;
 use ctxsim_engine::own::{CodeInputs, Own};
 use ctxsim_input::policy::{Builtin, OwnCode};
@@ -35,12 +36,12 @@ pub(super) fn refused(policies: &[Loaded<PolicyFile>], comparison: &Comparison) 
         };
         Some(policy.locate(vec![problem]))
     });
-    refused.flatten().collect()
+    refused.flatten().listed()
 }
 
 /// Returns a command as it is typed.
 fn line(command: &[String]) -> String {
-    command.iter().map(|it| quoted(it)).collect::<Vec<_>>().join(" ")
+    command.iter().map(|it| quoted(it)).listed().join(" ")
 }
 
 /// Puts the program into a policy that is one; it starts when a run begins.
@@ -102,5 +103,5 @@ pub(super) fn try_out(catalog: &Catalog, name: &str) -> Result<(), Error> {
         Diagnostic::at(ctxsim_base::diag::Code::ProcessFault, "process", it)
             .help("correct the program; docs/processes.md describes the messages and the answers")
     });
-    Err(loaded.locate(told.collect()).into())
+    Err(loaded.locate(told.listed()).into())
 }

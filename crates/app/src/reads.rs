@@ -8,6 +8,7 @@ use super::ReadyLoad;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
 use ctxsim_base::grid::numbers::{counted, listed};
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::take::{Load, LoadKind, Unread};
 use ctxsim_input::Policy;
 use ctxsim_report::{Skipped, distinct};
@@ -22,10 +23,10 @@ pub(super) fn kind_of(entry: &ReadyLoad) -> &'static LoadKind {
 
 /// Reports policies that cannot be played on loads of a kind.
 pub(super) fn problem(unread: &Unread, kind: &LoadKind, policies: &[&str], loads: &[&str]) -> Diagnostic {
-    let fields: Vec<String> = unread.0.iter().map(|it| format!("`{}`", it.field())).collect();
+    let fields: Vec<String> = unread.0.iter().map(|it| format!("`{}`", it.field())).listed();
     let [reads, policy] = kind.words;
     let (they, set, have) = if policies.len() == 1 { ("it", "sets", "has") } else { ("they", "set", "have") };
-    let names: Vec<String> = policies.iter().map(|it| (*it).to_owned()).collect();
+    let names: Vec<String> = policies.iter().map(|it| (*it).to_owned()).listed();
     let load = match loads {
         [only] => (*only).to_owned(),
         all => format!("{} and {}", all[0], counted(all.len() - 1, "more scenario")),
@@ -36,7 +37,7 @@ pub(super) fn problem(unread: &Unread, kind: &LoadKind, policies: &[&str], loads
         listed(&fields)
     );
     let scenarios = distinct(unread.0.iter().map(|it| it.scenario()));
-    let scenarios: Vec<String> = scenarios.iter().map(|it| format!("`{it}`")).collect();
+    let scenarios: Vec<String> = scenarios.iter().map(|it| format!("`{it}`")).listed();
     let help = format!(
         "name a scenario such as {}, or for this one a policy such as `{policy}`",
         scenarios.join(" or ")
@@ -76,9 +77,9 @@ pub(super) fn check(
     let why = |entry: &ReadyLoad| {
         let kind = kind_of(entry);
         let one = |it: &Arc<Policy>| Some((kind, kind.reads(it).err()?, it.name.clone()));
-        entry.policies.iter().filter_map(one).collect::<Vec<_>>()
+        entry.policies.iter().filter_map(one).listed()
     };
-    let found: Vec<_> = entries.iter().map(why).collect();
+    let found: Vec<_> = entries.iter().map(why).listed();
     let remains = found.iter().any(Vec::is_empty);
     let mut groups: IndexMap<(&LoadKind, Unread), [Vec<&str>; 2]> = IndexMap::new();
     let mut skipped = Vec::new();
@@ -101,5 +102,5 @@ pub(super) fn check(
     }));
     let kept =
         entries.iter().zip(&found).filter(|(entry, why)| why.is_empty() || !(entry.is_searched && remains));
-    (kept.map(|it| it.0.clone()).collect(), skipped)
+    (kept.map(|it| it.0.clone()).listed(), skipped)
 }

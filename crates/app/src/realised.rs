@@ -6,6 +6,7 @@ use super::{Comparison, Progress};
 use crate::catalog::Catalog;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 use ctxsim_report::advise::saved::{Bills, SCHEMA, Saved, SessionKind};
 use ctxsim_report::part::SumRoom;
 use ctxsim_report::realised::{Later, Realised};
@@ -73,9 +74,9 @@ pub fn realised(
             let lanes = policies.of_state(agent, &before)?;
             let plays = AdvicePlays { whose: Whose { agent, is_named: true }, policies: &policies, from: 0 };
             let played = played(catalog, comparison, &plays, threads, progress)?;
-            played.iter().map(|it| it.size(Some(lanes))).collect()
+            played.iter().map(|it| it.size(Some(lanes))).listed()
         }
-        _ => all.iter().map(|it| Some(it.requests as f64)).collect(),
+        _ => all.iter().map(|it| Some(it.requests as f64)).listed(),
     };
     all.iter_mut().zip(sizes).for_each(|(it, size)| it.size = size);
     let mut left_out: Vec<(String, usize)> = Vec::new();
@@ -105,7 +106,7 @@ pub fn realised(
         let (size, usd) = it.bill()?;
         Some(Later { kind: it.kind(), size, usd })
     });
-    let mut found = Realised::new(saved, &later.collect::<Vec<_>>());
+    let mut found = Realised::new(saved, &later.listed());
     left_out.append(&mut found.left_out);
     Ok(Realised { left_out, notes, ..found })
 }

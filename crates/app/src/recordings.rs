@@ -8,6 +8,7 @@ use super::selection::{NewestCandidate, Selection, none_left};
 use super::twins::{self, TWIN};
 use crate::catalog::{Catalog, ScenarioHit, Searched};
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 use ctxsim_report::Skipped;
 use ctxsim_report::recording::FileContents;
 use ctxsim_timeline::Timeline;
@@ -32,8 +33,8 @@ pub fn held(catalog: &Catalog, comparison: &Comparison) -> Result<(Vec<FileConte
         skipped.extend(left_out.into_iter().map(Skipped::from));
         all.extend(found);
     }
-    let origins: Vec<_> = all.iter().map(|it| catalog.recording_origin(&it.name)).collect();
-    let recordings: Vec<_> = origins.iter().map(Option::as_ref).collect();
+    let origins: Vec<_> = all.iter().map(|it| catalog.recording_origin(&it.name)).listed();
+    let recordings: Vec<_> = origins.iter().map(Option::as_ref).listed();
     let indexed = index::indexed(&recordings, comparison.alone);
     for (ScenarioHit { name, is_searched }, Indexing { twins, beside, .. }) in all.into_iter().zip(indexed) {
         match recording_beside(catalog, &name, &beside) {
@@ -42,7 +43,7 @@ pub fn held(catalog: &Catalog, comparison: &Comparison) -> Result<(Vec<FileConte
                     true => NewestCandidate::Refused(TWIN.to_owned()),
                     false => candidate(&it.timeline),
                 };
-                candidates.push(sessions.iter().map(of).collect());
+                candidates.push(sessions.iter().map(of).listed());
                 files.push(FileContents::new(&name, &sessions, &|it| models.of(it).ok()));
             }
             Err(error) if is_searched => skipped.push(Skipped::new(&name, error)),

@@ -5,6 +5,8 @@ use super::{Comparison, Load};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
 use ctxsim_base::grid::numbers::thousands;
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::or_unlimited;
 use ctxsim_input::policy::wildcard;
 use ctxsim_input::profile::calendar;
@@ -135,21 +137,21 @@ impl Selection {
             _ => None,
         });
         let limit = or_unlimited(self.limit);
-        let mut is_new = newest(limit, &times.collect::<Vec<_>>()).into_iter();
+        let mut is_new = newest(limit, &times.listed()).into_iter();
         let older = || format!("older than the newest {}", thousands(limit as u64));
         let mut left_out = |it| match it {
             NewestCandidate::Always => None,
             NewestCandidate::Refused(reason) => Some(reason),
             NewestCandidate::At(_) => (is_new.next() != Some(true)).then(older),
         };
-        candidates.into_iter().map(|it| it.into_iter().map(&mut left_out).collect()).collect()
+        candidates.into_iter().map(|it| it.into_iter().map(&mut left_out).listed()).listed()
     }
 }
 
 /// Returns which of some times are the latest.
 fn newest(limit: usize, times: &[Option<i64>]) -> Vec<bool> {
-    let mut order: Vec<usize> = (0..times.len()).collect();
-    order.sort_by_key(|it| std::cmp::Reverse(times[*it]));
+    let mut order: Vec<usize> = (0..times.len()).listed();
+    order.order_by_key(|it| std::cmp::Reverse(times[*it]));
     let mut is_in = vec![false; times.len()];
     for index in order.into_iter().take(limit) {
         is_in[index] = true;

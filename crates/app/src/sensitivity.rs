@@ -8,6 +8,7 @@ use super::watch::PlanWatcher;
 use super::{Plan, in_order, never_stops};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::BreakEven;
 use ctxsim_engine::measure::sensitivity::{
     self, Ledger, ProfileShare, Sensitivity, SensitivityGrid, Variations,
@@ -99,8 +100,8 @@ impl Plan {
         let counting = |nth: usize| sum.counting.get(nth).cloned().unwrap_or_default();
         Ok(Sensitivity {
             policies: self.policies.clone(),
-            profiles: (0..self.profiles.len()).map(|it| self.facts(it, counting(it))).collect(),
-            grids: all.into_iter().chain(each).collect(),
+            profiles: (0..self.profiles.len()).map(|it| self.facts(it, counting(it))).listed(),
+            grids: all.into_iter().chain(each).listed(),
             n_distinct: sum.n_distinct,
             n_simulations: sum.n_played,
             asked: self.break_even,
@@ -121,13 +122,13 @@ impl Plan {
 
 /// Plays it and prices the ledgers under every profile.
 fn play_and_price(load: &Load, n_policies: usize, progress: Progress<'_>) -> Result<PricedLoad, Error> {
-    check_same_work(load, &(0..load.policies.len()).collect::<Vec<_>>())?;
+    check_same_work(load, &(0..load.policies.len()).listed())?;
     if load.policies.len() < n_policies {
         let message = format!("{} is a block trace, which no policy changes", load.name);
         let problem = Diagnostic::at(Code::PolicyUnread, "", message);
         return Err(vec![problem.help("add `--policy identity`")].into());
     }
-    let counting = (0..load.profiles.len()).map(|it| load.counting(it)).collect();
+    let counting = (0..load.profiles.len()).map(|it| load.counting(it)).listed();
     let sum = PricedLoad { name: load.name.clone(), counting, ..PricedLoad::default() };
     let sum = RefCell::new(sum);
     let play = |load: &Load, _: &[usize]| price_as_laid_out(load, &mut sum.borrow_mut(), progress);
@@ -157,10 +158,10 @@ fn price_as_laid_out(
             let cell = Cell { scenario: 0, profile, policy };
             (cell, played.priced(cell, &variations))
         };
-        (0..load.policies.len()).map(cell).collect::<Vec<_>>()
+        (0..load.policies.len()).map(cell).listed()
     });
     sum.n_distinct = sum.n_distinct.max(simulations.keys.distinct.len());
-    cells.into_iter().flatten().collect()
+    cells.into_iter().flatten().listed()
 }
 
 impl<'a> LedgersOfLoad<'a> {

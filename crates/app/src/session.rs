@@ -10,6 +10,7 @@ use ctxsim_report::{BillAsLogged, BillCheck, NewerVersion, SessionReport, Shared
 use ctxsim_timeline::Timeline;
 
 use super::models::ModelProfiles;
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::take::{CountedLoad, Load};
 use ctxsim_input::profile::Counting;
 
@@ -53,7 +54,7 @@ pub(super) fn note_on_tokens(load: &Load) -> Option<String> {
     let names = |is: fn(&Counting) -> bool| {
         let all = load.profiles.iter().enumerate();
         let of = all.filter(|it| load.counting(it.0).as_ref().is_some_and(is)).map(|it| it.1.name.as_str());
-        shortened(&of.collect::<Vec<_>>())
+        shortened(&of.listed())
     };
     let mut factors: Vec<&CountedLoad> = Vec::new();
     for it in (0..load.profiles.len()).filter_map(|it| load.counted_under(it)) {
@@ -66,7 +67,7 @@ pub(super) fn note_on_tokens(load: &Load) -> Option<String> {
         format!(
             "Sizes were recorded in tokens of {recorded}; under {names} they are counted anew, each as {}, and costs are as sure as \
              that (total_low, total_high).",
-            each.collect::<Vec<_>>().join("; ")
+            each.listed().join("; ")
         )
     });
     let unknown = names(|it| *it == Counting::Unknown).map(|names| {
@@ -74,14 +75,14 @@ pub(super) fn note_on_tokens(load: &Load) -> Option<String> {
             "Nobody has published how many tokens {names} would count: its sizes and costs are in tokens of {recorded}."
         )
     });
-    let all: Vec<String> = anew.into_iter().chain(unknown).collect();
+    let all: Vec<String> = anew.into_iter().chain(unknown).listed();
     (!all.is_empty()).then(|| all.join(" "))
 }
 
 /// Returns the first few of some names, and how many more there are.
 fn shortened(names: &[&str]) -> Option<String> {
     const SHOWN: usize = 4;
-    let shown = names.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
+    let shown = names.iter().take(SHOWN).copied().listed().join(", ");
     match names.len() {
         0 => None,
         n if n > SHOWN => Some(format!("{shown} and {} more", n - SHOWN)),

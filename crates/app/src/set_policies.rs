@@ -4,6 +4,7 @@ use indexmap::IndexSet;
 
 use crate::catalog::{Catalog, Kind, Loaded};
 use ctxsim_base::diag::{Code, Diagnostic, nearest};
+use ctxsim_base::list::Listed as _;
 use ctxsim_input::policy::wildcard;
 use ctxsim_input::text::set::Override;
 use ctxsim_input::{Policy, PolicyFile};
@@ -26,7 +27,7 @@ impl NamedPolicies<'_> {
         let name = setting.policy(|it| !self.named(it).is_empty());
         let (mine, setting) = match name {
             Some(name) => (self.named(name), &setting.of_policy(name)),
-            None => ((0..specs.len()).collect(), setting),
+            None => ((0..specs.len()).listed(), setting),
         };
         if let Some(name) = name.filter(|_| mine.is_empty()) {
             return Err(self.unknown(setting, name));
@@ -36,12 +37,12 @@ impl NamedPolicies<'_> {
         };
         let reads = |it: &usize| specs[*it].params_read().is_none_or(|it| it.contains(param));
         let declares = |it: &usize| specs[*it].params.contains_key(param);
-        let readers: Vec<usize> = mine.iter().copied().filter(|it| declares(it) && reads(it)).collect();
+        let readers: Vec<usize> = mine.iter().copied().filter(|it| declares(it) && reads(it)).listed();
         if readers.is_empty() {
             return Err(no_reader(setting, name, param, mine.iter().map(|it| &specs[*it])));
         }
         if readers.len() > 1 && name.is_none() {
-            let names: Vec<&str> = readers.iter().map(|it| specs[*it].name.as_str()).collect();
+            let names: Vec<&str> = readers.iter().map(|it| specs[*it].name.as_str()).listed();
             return Err(ambiguous(setting, param, &names));
         }
         // Each by itself: their values may be written in different ways.
@@ -52,7 +53,7 @@ impl NamedPolicies<'_> {
     fn named(&self, name: &str) -> Vec<usize> {
         let all = || self.loaded.iter().enumerate();
         if name.contains('*') {
-            return all().filter(|(_, it)| wildcard(name, &it.spec.name)).map(|(index, _)| index).collect();
+            return all().filter(|(_, it)| wildcard(name, &it.spec.name)).map(|(index, _)| index).listed();
         }
         let origin = self.catalog.find(Kind::Policy, name).ok();
         let is_file =
@@ -62,7 +63,7 @@ impl NamedPolicies<'_> {
             .or_else(|| all().find(|(_, it)| it.spec.name == name))
             .map(|(index, _)| index)
             .into_iter()
-            .collect()
+            .listed()
     }
 
     fn unknown(&self, setting: &Override, name: &str) -> Box<Diagnostic> {
@@ -78,7 +79,7 @@ impl NamedPolicies<'_> {
 
 /// Applies an override to some of the policies.
 fn apply(setting: &Override, specs: &mut [PolicyFile], mine: &[usize]) -> Result<(), Box<Diagnostic>> {
-    let mut own: Vec<PolicyFile> = mine.iter().map(|it| specs[*it].clone()).collect();
+    let mut own: Vec<PolicyFile> = mine.iter().map(|it| specs[*it].clone()).listed();
     setting.apply(&mut own, |it| Policy::new(it).is_ok())?;
     for (index, spec) in mine.iter().zip(own) {
         // No override changes a program, and its folder is not in the tree.
@@ -133,5 +134,5 @@ fn at(setting: &Override, mut problem: Diagnostic) -> Box<Diagnostic> {
 
 /// Returns names in backticks, split by commas.
 fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    names.map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ")
+    names.map(|it| format!("`{it}`")).listed().join(", ")
 }

@@ -9,6 +9,8 @@ use super::reads::check_same_work;
 use super::{Comparison, Load, Plan, Progress, ReadyLoad};
 use crate::catalog::Catalog;
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::{Label, Remembered, Tally};
 use ctxsim_engine::take::{FailedRuns, Run, in_order, in_order_telling, with_threads};
 use ctxsim_report::sweep::{PointNumbers, SweepPoint};
@@ -37,7 +39,7 @@ pub struct Swept {
 
 impl From<Run> for Swept {
     fn from(run: Run) -> Self {
-        Self { remembered: run.remembered().collect(), tally: run.tally }
+        Self { remembered: run.remembered().listed(), tally: run.tally }
     }
 }
 
@@ -58,12 +60,12 @@ pub fn sweep(
         let point = grid.point(*index);
         groups.entry(point.of_load.clone()).or_default().push(point);
     }
-    let groups: Vec<Vec<GridPoint>> = groups.into_values().collect();
+    let groups: Vec<Vec<GridPoint>> = groups.into_values().listed();
     let n_done = AtomicUsize::new(0);
     let one = |group: &[GridPoint]| -> Result<Vec<SweepPoint>, Error> {
         let of_load = group.first().map(|it| it.of_load.clone()).unwrap_or_default();
-        let set = comparison.set.iter().cloned().chain(of_load).collect();
-        let variants = group.iter().map(|it| it.of_policy.clone()).collect();
+        let set = comparison.set.iter().cloned().chain(of_load).listed();
+        let variants = group.iter().map(|it| it.of_policy.clone()).listed();
         let plan = Plan::new(catalog, &Comparison { set, variants, ..comparison.clone() })?;
         // What a single group does is shown load by load.
         let within: Progress<'_> = if groups.len() == 1 { progress } else { &|_, _| {} };
@@ -77,7 +79,7 @@ pub fn sweep(
     // Groups go side by side, so that no thread waits while the next one is read.
     let done = with_threads(threads, || in_order(groups.len(), |nth| one(&groups[nth])));
     let mut points = done.into_iter().collect::<Result<Vec<_>, _>>()?.concat();
-    points.sort_by_key(|it| it.index);
+    points.order_by_key(|it| it.index);
     Ok(points)
 }
 
@@ -101,7 +103,7 @@ impl Plan {
 
 /// Plays it under all policies, profile by profile.
 pub(super) fn play_for_sweep(load: &Load, progress: Progress<'_>) -> Result<Vec<SweptLoad>, Error> {
-    check_same_work(load, &(0..load.policies.len()).collect::<Vec<_>>())?;
+    check_same_work(load, &(0..load.policies.len()).listed())?;
     let parts = runs_in_parts(load, progress);
     FailedRuns::none_of(parts.iter().flatten())?;
     let last_ms = load.timeline().and_then(|it| it.last_ms());
@@ -126,7 +128,7 @@ fn runs_in_parts(load: &Load, progress: Progress<'_>) -> Vec<Vec<Run>> {
     if load.policies.len() <= TOGETHER {
         return vec![load.runs(progress)];
     }
-    let parts: Vec<_> = load.policies.chunks(TOGETHER).collect();
+    let parts: Vec<_> = load.policies.chunks(TOGETHER).listed();
     in_order_telling(parts.len(), progress, |nth| {
         Load { policies: parts[nth].to_vec(), ..load.clone() }.runs(&|_, _| {})
     })
@@ -136,7 +138,7 @@ fn runs_in_parts(load: &Load, progress: Progress<'_>) -> Vec<Vec<Run>> {
 fn point(point: &GridPoint, nth: usize, loads: &[SweptLoad]) -> SweepPoint {
     let runs = |nth: usize| loads.iter().filter_map(move |it| it.runs.get(nth));
     let (base, own) = (summed(runs(0)), summed(runs(nth)));
-    let set = point.of_load.iter().chain(&point.of_policy).cloned().collect();
+    let set = point.of_load.iter().chain(&point.of_policy).cloned().listed();
     let numbers = |sum: &Option<Swept>| sum.as_ref().map(|it| PointNumbers::new(&it.tally, &it.remembered));
     let label = own.as_ref().zip(base.as_ref()).and_then(|(own, base)| Label::new(&own.tally, &base.tally));
     let [own, base] = [own, base].map(|it| numbers(&it).unwrap_or_default());

@@ -12,6 +12,7 @@ use super::{Comparison, Plan, PlanWatch, Progress, ReadyLoad, Swept, SweptLoad, 
 use crate::catalog::Catalog;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 use ctxsim_input::profile::calendar;
 use ctxsim_input::text::decode::encode;
 use ctxsim_input::text::set::Override;
@@ -81,7 +82,7 @@ impl<'a> Tuning<'a> {
         let plan = Plan::new(catalog, &comparison)?;
         let names = [plan.policies[0].clone(), plan.policies.last().cloned().unwrap_or_default()];
         let policy = comparison.policies.last().map_or("", String::as_str);
-        let stages = catalog.policy(policy)?.spec.stages.into_iter().map(|it| it.name).collect();
+        let stages = catalog.policy(policy)?.spec.stages.into_iter().map(|it| it.name).listed();
         let ParamSearch { varied, fixed, points } = search;
         let tried = Tried { varied, fixed, points, stages };
         Ok(Self { catalog, comparison, plan, head: TuneHead { names, tried, min_evidence, seed } })
@@ -105,7 +106,7 @@ impl<'a> Tuning<'a> {
         let seeds = match reads::of_memories(&self.plan.scenarios) {
             Some(_) => (0..OF_MEMORIES)
                 .map(|nth| Some(self.comparison.seed.unwrap_or_default().saturating_add(nth)))
-                .collect(),
+                .listed(),
             None => vec![None],
         };
         let mut sessions: Vec<TunedSession> = Vec::new();
@@ -125,7 +126,7 @@ impl<'a> Tuning<'a> {
 
     /// Returns the names of the scenarios, in the order of their parts.
     pub fn scenarios(&self) -> Vec<&str> {
-        self.plan.scenarios.iter().map(|it| it.name.as_str()).collect()
+        self.plan.scenarios.iter().map(|it| it.name.as_str()).listed()
     }
 
     /// Returns the digest of the job.
@@ -163,7 +164,7 @@ impl<'a> Tuning<'a> {
         let open = |it: &ReadyLoad| self.plan.opened_for_sweeps(it);
         self.plan.each_part(told, making, open, |load| {
             let loads = play_for_sweep(load, &|_, _| {})?;
-            Ok(loads.into_iter().filter_map(|it| self.head.session(it, None)).collect())
+            Ok(loads.into_iter().filter_map(|it| self.head.session(it, None)).listed())
         })
     }
 }
@@ -213,7 +214,7 @@ impl TuneHead {
         let mut tallies = load.runs.into_iter().map(|it| it.tally);
         let base = tallies.next()?;
         let project = seed.map_or(load.project, |it| format!("seed {it}"));
-        Some(TunedSession { project, last_ms: load.last_ms, base, variants: tallies.collect(), remembered })
+        Some(TunedSession { project, last_ms: load.last_ms, base, variants: tallies.listed(), remembered })
     }
 
     /// Chooses on one part of the sessions and tests the choice on the other.

@@ -1,6 +1,7 @@
 //! Notes on unknown costs: which tokens of a run have no price.
 
 use ctxsim_base::grid::numbers::NONE;
+use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Expected;
 use ctxsim_engine::measure::Tally;
 use ctxsim_input::Profile;
@@ -19,7 +20,7 @@ pub(super) fn notes<'p>(report: &Report, profiles: impl Iterator<Item = &'p Miss
     let notes = profiles.filter_map(|profile| {
         let lines = report.lines(Some(&profile.profile));
         let sums = lines.iter().map(|it| &it.1.run.tally).filter(|it| it.costs.total().is_none());
-        let unknown: Vec<&Tally> = sums.collect();
+        let unknown: Vec<&Tally> = sums.listed();
         (!unknown.is_empty()).then(|| {
             let parts = parts(&unknown, profile);
             format!(
@@ -28,7 +29,7 @@ pub(super) fn notes<'p>(report: &Report, profiles: impl Iterator<Item = &'p Miss
             )
         })
     });
-    notes.collect()
+    notes.listed()
 }
 
 /// Returns what sums of unknown cost use that has no price.
@@ -46,7 +47,7 @@ fn parts(sums: &[&Tally], profile: &MissingPrice) -> String {
         ("long cache writes (an hour or more)", profile.writes[1] && uses_write(1)),
     ];
     let names: Vec<&str> =
-        missing.iter().filter(|(_, is_missing)| *is_missing).map(|(name, _)| *name).collect();
+        missing.iter().filter(|(_, is_missing)| *is_missing).map(|(name, _)| *name).listed();
     // A tier, an hour of the day or stored contents.
     if names.is_empty() { "some tokens".to_owned() } else { names.join(" and ") }
 }

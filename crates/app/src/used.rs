@@ -6,6 +6,7 @@ use crate::catalog::Loaded;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_input::SuiteFile;
 use ctxsim_input::text::set::Override;
+use ctxsim_input::text::{Decode, Encode};
 
 /// An override with what became of it.
 pub(super) struct Used {
@@ -19,11 +20,7 @@ pub(super) struct Used {
 
 impl Used {
     /// Applies an override; a problem counts only if it applies nowhere.
-    pub(super) fn apply<T: serde::Serialize + serde::de::DeserializeOwned>(
-        &mut self,
-        specs: &mut [T],
-        passes: impl Fn(&T) -> bool,
-    ) {
+    pub(super) fn apply<T: Encode + Decode>(&mut self, specs: &mut [T], passes: impl Fn(&T) -> bool) {
         let applied = self.setting.apply(specs, passes);
         self.note(applied);
     }

@@ -4,6 +4,7 @@ use super::found::ProblemsFound;
 use super::set_policies::NamedPolicies;
 use crate::catalog::{Catalog, Loaded};
 use ctxsim_base::diag::Diagnostic;
+use ctxsim_base::list::Listed as _;
 use ctxsim_input::PolicyFile;
 use ctxsim_input::text::set::Override;
 
@@ -18,7 +19,7 @@ pub(super) fn laid_out(mut policies: Vec<Loaded<PolicyFile>>, n: usize) -> Vec<L
 /// Reads the overrides of variants.
 pub(super) fn settings(variants: &[Vec<String>], found: &mut ProblemsFound) -> Vec<Vec<Override>> {
     let mut read = |text: &String| Override::parse(text).map_err(|it| found.problems.push(*it)).ok();
-    variants.iter().map(|it| it.iter().filter_map(&mut read).collect()).collect()
+    variants.iter().map(|it| it.iter().filter_map(&mut read).listed()).listed()
 }
 
 /// Applies the overrides of variants to the last of the policies, each to one.

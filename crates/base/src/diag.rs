@@ -85,10 +85,15 @@ impl Problems {
 
     /// Runs a check one level deeper in the field path.
     pub fn within<T>(&mut self, field: impl fmt::Display, check: impl FnOnce(&mut Self) -> T) -> T {
-        self.path.push(field.to_string());
+        self.enter(&field);
         let result = check(self);
         self.path.pop();
         result
+    }
+
+    /// Goes one level deeper; compiled once, and not for each kind of check.
+    fn enter(&mut self, field: &dyn fmt::Display) {
+        self.path.push(field.to_string());
     }
 
     /// Runs a check of something declared at another field path, from the root.

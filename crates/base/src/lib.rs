@@ -7,4 +7,6 @@ pub mod rng;
 pub mod foreign;
 pub mod diag;
 pub mod error;
+pub mod list;
+pub mod order;
 pub mod grid;

@@ -13,6 +13,7 @@ use crate::shown::PagedArgs;
 use crate::verbs::parts::PartsArgs;
 use crate::verbs::run;
 use crate::what::{PoliciesArgs, SelectArgs, SuiteArgs, What};
+use ctxsim_base::list::Listed as _;
 
 /// The arguments of `run`.
 #[derive(Debug, Args)]
@@ -57,7 +58,7 @@ pub(super) struct RunArgs {
 
 /// Describes `--columns`: every column there is.
 fn columns_help() -> String {
-    let names: Vec<&str> = TableColumn::names().collect();
+    let names: Vec<&str> = TableColumn::names().listed();
     format!(
         "Columns of the tables, separated by commas: a name below, or a heading with `_` for blanks, such as `cost_usd`, \
             `recovery_tokens`, `compression_savings` or `limit_pressure`\n\n{}",

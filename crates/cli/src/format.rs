@@ -6,6 +6,7 @@ use std::path::Path;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use ctxsim_base::diag::Code;
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 use ctxsim_timeline::row::{self, Rows};
 
 use crate::output::{self, OutputArgs, Remark};
@@ -188,7 +189,7 @@ impl Formats<'_> {
     /// Returns the formats' names, or their extensions, in backticks, joined by "or"; formats without one are skipped.
     fn or(&self, name: impl Fn(FormatArg) -> String) -> String {
         let names = self.known.iter().map(|format| name(*format)).filter(|it| !it.is_empty());
-        let names: Vec<String> = names.map(|it| format!("`{it}`")).collect();
+        let names: Vec<String> = names.map(|it| format!("`{it}`")).listed();
         match names.split_last() {
             Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
             _ => names.concat(),

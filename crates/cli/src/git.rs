@@ -14,6 +14,7 @@ use clap::Args;
 use ctxsim_app::catalog::{Catalog, Kind, Loaded, Origin, REVISION_MARK, Revision};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 use ctxsim_input::{Format, SuiteFile};
 
 use crate::wrong;
@@ -57,7 +58,7 @@ impl RevArgs {
                 Diagnostic::at(Code::RevisionNotAllowed, format!("policies.{index}"), message)
                     .help("add `--allow-rev` if you trust this suite")
             })
-            .collect();
+            .listed();
         if problems.is_empty() { Ok(names) } else { Err(suite.locate(problems).into()) }
     }
 }
@@ -92,7 +93,7 @@ pub(super) fn with_revisions<'n>(
     if with.lacking.is_empty() {
         return Ok(with);
     }
-    Err(with.lacking.into_iter().map(|it| it.1).collect::<Vec<_>>().into())
+    Err(with.lacking.into_iter().map(|it| it.1).listed().into())
 }
 
 /// Reads those of the named policies that their revisions have; where programs may start, a policy that is one gets

@@ -20,6 +20,7 @@ use std::process::ExitCode;
 use ctxsim_app::catalog::{Bundle, Catalog};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 
 use project::Project;
 use verbs::Command;
@@ -33,7 +34,7 @@ const BAD_INPUT: u8 = 2;
 ///
 /// 0 is success; 1, that a guard or a run failed, or a number changed; 2, bad input or usage.
 pub fn main(args: impl IntoIterator<Item = OsString>, bundle: Bundle) -> ExitCode {
-    let code = answered(args.into_iter().collect(), bundle);
+    let code = answered(args.into_iter().listed(), bundle);
     // Whoever reads only the exit code must not take what nobody could be told for a success.
     if output::is_told() { code } else { ExitCode::from(BAD_INPUT) }
 }

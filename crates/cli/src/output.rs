@@ -15,6 +15,7 @@ use ctxsim_app::catalog::{Catalog, Files, Kind, is_same_file};
 use ctxsim_base::diag::Code;
 use ctxsim_base::error::Error;
 use ctxsim_base::foreign::{self, runner};
+use ctxsim_base::list::Listed as _;
 use ctxsim_report::explain::is_colour;
 use ctxsim_timeline::row::json::page;
 use serde::Serialize;
@@ -145,7 +146,7 @@ pub(super) fn note<'n>(catalog: &Catalog, kind: Kind, names: impl IntoIterator<I
     for name in names {
         let found: Vec<String> = match kind {
             Kind::Scenario => {
-                catalog.search(name).unwrap_or_default().found.into_iter().map(|it| it.name).collect()
+                catalog.search(name).unwrap_or_default().found.into_iter().map(|it| it.name).listed()
             }
             _ => catalog.expand(kind, name),
         };

@@ -2,6 +2,7 @@
 
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 use ctxsim_report::Report;
 use ctxsim_report::chart::{ChartData, KINDS, PageChart};
 use ctxsim_report::html::Traces;
@@ -36,9 +37,9 @@ fn missing(asked: Option<&str>, figures: &[PageChart], traces: &Traces) -> Diagn
         None => format!("unknown chart `{asked}`"),
     };
     let names: Vec<String> = if figures.is_empty() {
-        KINDS.iter().map(|it| format!("`{}` ({})", it.name, it.needs)).collect()
+        KINDS.iter().map(|it| format!("`{}` ({})", it.name, it.needs)).listed()
     } else {
-        figures.iter().map(|it| format!("`{}`", it.name)).collect()
+        figures.iter().map(|it| format!("`{}`", it.name)).listed()
     };
     let what =
         if figures.is_empty() { "available charts and their requirements" } else { "charts of this run" };

@@ -12,6 +12,7 @@ use ctxsim_base::error::Error;
 use ctxsim_base::foreign::{Foreign, line, lines};
 use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::grid::shell::quoted;
+use ctxsim_base::list::Listed as _;
 use ctxsim_input::Format;
 
 /// The most problems that are drawn; the others are counted.
@@ -51,7 +52,7 @@ pub(super) fn warnings(catalog: &Catalog, warnings: &[Diagnostic]) {
 fn told(catalog: &Catalog, problems: &[Diagnostic], level: &Level<'_>) {
     let problems = tellable(problems.to_vec());
     let shown = problems.iter().take(DRAWN_MAX);
-    let mut drawn: Vec<String> = shown.map(|it| diagnostic(catalog, it, level)).collect();
+    let mut drawn: Vec<String> = shown.map(|it| diagnostic(catalog, it, level)).listed();
     if problems.len() > DRAWN_MAX {
         drawn.push(format!("… and {} more", thousands((problems.len() - DRAWN_MAX) as u64)));
     }
@@ -72,7 +73,7 @@ pub(super) fn tellable(problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
         let place = Place { span: None, field: String::new(), ..problem.place };
         Diagnostic { message: FOREIGN.to_owned(), place, help: Some(help), ..problem }
     });
-    told.collect()
+    told.listed()
 }
 
 /// Returns one problem as text.

@@ -10,6 +10,7 @@ use clap::{CommandFactory, Parser as _};
 use ctxsim_app::catalog::{Catalog, Kind};
 use ctxsim_base::diag::{Code, Diagnostic, nearest};
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 
 use crate::verbs::Cli;
 use crate::{BAD_INPUT, refuse};
@@ -17,7 +18,7 @@ use crate::{BAD_INPUT, refuse};
 /// Parses the command line; prints help or an error and returns the exit code.
 pub(super) fn parse(args: Vec<OsString>, catalog: Option<&Catalog>) -> Result<Cli, ExitCode> {
     let args = with_verb(args, catalog);
-    let words: Vec<String> = args.iter().skip(1).cloned().map(lossy).collect();
+    let words: Vec<String> = args.iter().skip(1).cloned().map(lossy).listed();
     Cli::try_parse_from(args).map_err(|error| {
         if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
             return shown(&error);
@@ -178,7 +179,7 @@ fn listed(value: Option<&ContextValue>) -> Vec<String> {
         Some(ContextValue::String(one)) => vec![one.clone()],
         Some(ContextValue::Strings(several)) => several.clone(),
         Some(ContextValue::StyledStr(one)) => vec![one.to_string()],
-        Some(ContextValue::StyledStrs(several)) => several.iter().map(ToString::to_string).collect(),
+        Some(ContextValue::StyledStrs(several)) => several.iter().map(ToString::to_string).listed(),
         _ => Vec::new(),
     }
 }

@@ -10,6 +10,7 @@ use ctxsim_app::Comparison;
 use ctxsim_app::catalog::{Catalog, Kind};
 use ctxsim_base::diag::Code;
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::saturated;
 
 /// The profile used when nothing names a model.
@@ -45,7 +46,7 @@ impl What {
         let named = self.paths.iter().chain(&self.scenarios).cloned();
         Ok(self.process.of(Comparison {
             policies: policies.kept,
-            scenarios: named.chain(policies.sessions).chain(profiles.sessions).collect(),
+            scenarios: named.chain(policies.sessions).chain(profiles.sessions).listed(),
             profiles: profiles.kept,
             seed: self.under.draw.seed,
             trials: self.under.draw.trials,
@@ -186,7 +187,7 @@ impl RecordedArgs {
     pub(super) fn comparison(&self) -> Comparison {
         self.select.of(Comparison {
             scenarios: self.paths.clone(),
-            profiles: self.profile.iter().cloned().collect(),
+            profiles: self.profile.iter().cloned().listed(),
             own_models: self.profile.is_none(),
             ..Comparison::default()
         })
@@ -215,7 +216,7 @@ impl SessionArgs {
         let comparison = Comparison {
             policies: vec![policy.to_owned()],
             scenarios,
-            profiles: self.profile.iter().cloned().collect(),
+            profiles: self.profile.iter().cloned().listed(),
             own_models: self.profile.is_none(),
             set: self.set.clone(),
             ..Comparison::default()

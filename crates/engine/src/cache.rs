@@ -20,6 +20,7 @@ mod units;
 use crate::ledger::{CacheUse, ExplicitCacheRow};
 use crate::projection::chain::Chain;
 use ctxsim_base::quantity::Tokens;
+use ctxsim_input::profile::Steps;
 use ctxsim_input::profile::cache::Readable;
 use ctxsim_input::{CacheRules, LayoutSpec, Settings, TtlClass};
 
@@ -96,6 +97,16 @@ pub trait CacheRule {
     /// nothing.
     fn look(&self, _request: &RequestView<'_>) -> Finding {
         Finding::default()
+    }
+
+    /// Returns its last answer in other steps, as rules give it [that differ in these alone](CacheRules::steps_beside).
+    fn last_in_steps(&self, _steps: Steps) -> CacheUse {
+        CacheUse::default()
+    }
+
+    /// Returns a cache of such rules that knows what this one knows.
+    fn known_in_steps(&self, _steps: Steps) -> Option<Box<dyn CacheRule>> {
+        None
     }
 
     /// Returns why its last answer is none, in words; rules of this house always answer.

@@ -2,6 +2,7 @@
 
 mod compiled;
 mod drawn;
+mod lanes;
 mod moments;
 mod needs;
 mod seen;
@@ -11,8 +12,8 @@ mod watch;
 
 use crate::builtin;
 use crate::cache::overseen::Overseen;
-use crate::cache::{CacheRule, RequestView, cache, cache_with_settings};
-use crate::ledger::{CacheUse, Outcome, RunFault, Sink, Sums};
+use crate::cache::{CacheRule, RequestView};
+use crate::ledger::{Outcome, RunFault, Sink, Sums};
 use crate::memory::{AnyMemory, MemoryRun, PolicyMemory};
 use crate::own::PlayDigests;
 use crate::projection::chain::Chain;
@@ -23,9 +24,10 @@ use ctxsim_base::quantity::Tokens;
 use ctxsim_base::rng::Seed;
 use ctxsim_input::policy::DynamicPlace;
 use ctxsim_input::{CacheRules, LayoutSpec, Limits, Policy, Settings, TtlClass};
-use ctxsim_timeline::{EventKind, StepIx, Timeline, TurnIx};
+use ctxsim_timeline::{StepIx, Timeline, TurnIx};
 
 use drawn::DrawnNeeds;
+use lanes::Lanes;
 use seen::Seen;
 use users::Users;
 
@@ -42,7 +44,7 @@ pub struct Simulation<'s> {
     /// How the agent recovers, once for each sink.
     recoveries: Vec<CompiledRecovery>,
     /// The caches that answer its requests; each has its own sinks.
-    lanes: Vec<Lane<'s>>,
+    lanes: Lanes<'s>,
     memory: MemoryRun<'s>,
     drawn: Option<DrawnNeeds>,
 }
@@ -62,7 +64,7 @@ impl<'s> Simulation<'s> {
         Self {
             timeline,
             recoveries: vec![policy.recovery()],
-            lanes: vec![Lane::new(timeline, rules)],
+            lanes: Lanes::new(timeline, &[rules]),
             memory: policy.memory_run(timeline),
             drawn: None,
             policy,
@@ -80,7 +82,7 @@ impl<'s> Simulation<'s> {
     /// then those under the next. The play must be one that [does not depend on them](CompiledPolicy::plays_alike_under).
     #[must_use]
     pub fn under(self, rules: &[&'s CacheRules]) -> Self {
-        Self { lanes: rules.iter().map(|it| Lane::new(self.timeline, it)).collect(), ..self }
+        Self { lanes: Lanes::new(self.timeline, rules), ..self }
     }
 
     /// Draws the needs; rows of requests that fetch something are further requests of the step that needs it.
@@ -108,9 +110,8 @@ impl<'s> Simulation<'s> {
 
     /// Puts another cache in the place of that of the rules, or around it; the rules still tell policies how long entries live.
     #[must_use]
-    pub fn with_cache(mut self, make: impl FnOnce(Box<dyn CacheRule>) -> Box<dyn CacheRule>) -> Self {
-        let first = self.lanes.pop().map(|it| Lane { cache: make(it.cache), ..it });
-        Self { lanes: first.into_iter().collect(), ..self }
+    pub fn with_cache(self, make: impl FnOnce(Box<dyn CacheRule>) -> Box<dyn CacheRule>) -> Self {
+        Self { lanes: self.lanes.with_cache(make), ..self }
     }
 
     /// Plays it into a sink.
@@ -153,8 +154,7 @@ impl<'s> Simulation<'s> {
             return policy;
         }
         let played = PlayDigests::default();
-        let rules: Vec<&CacheRules> = self.lanes.iter().map(|it| it.rules).collect();
-        let Some(first) = rules.first() else { return policy };
+        let Some(first) = self.lanes.rules().next() else { return policy };
         let again = Self::compiled(self.timeline, &self.policy, first);
         let again = Self { recoveries: self.recoveries.clone(), drawn: self.drawn.clone(), ..again };
         let mut sums = vec![Sums::default(); self.recoveries.len()];
@@ -166,11 +166,6 @@ impl<'s> Simulation<'s> {
 /// Returns sinks of one type as sinks of any.
 pub fn erased<S: Sink>(sinks: &mut [S]) -> Vec<&mut dyn Sink> {
     sinks.iter_mut().map(|it| it as &mut dyn Sink).collect()
-}
-
-/// Returns whether some request says other things beside its content than the first.
-fn has_changes(timeline: &Timeline) -> bool {
-    timeline.events.iter().any(|it| matches!(it.kind, EventKind::Change(..)))
 }
 
 /// Begins to note what a policy removes, if some agent looks things up anew because of it.
@@ -186,30 +181,6 @@ struct Way {
     carried: Option<Carried>,
 }
 
-/// A cache that answers the requests of a run.
-struct Lane<'t> {
-    rules: &'t CacheRules,
-    cache: Box<dyn CacheRule>,
-    /// Its last answer.
-    usage: CacheUse,
-    /// Whether it hardly served the agent's last request.
-    is_cold: bool,
-    /// What the agent's last request read of its prompt.
-    last_read: Tokens,
-}
-
-impl<'t> Lane<'t> {
-    fn new(timeline: &Timeline, rules: &'t CacheRules) -> Self {
-        let cache = if has_changes(timeline) { cache_with_settings(rules) } else { cache(rules) };
-        Self { rules, cache, usage: CacheUse::default(), is_cold: false, last_read: 0 }
-    }
-
-    /// Returns whether it compares prefixes, and served the agent's last request.
-    fn is_warm(&self) -> bool {
-        self.cache.needs_chain() && !self.is_cold
-    }
-}
-
 /// A run in progress.
 ///
 /// It is compiled for declarative policies and the few kinds of sinks that plans use; everything else goes through `dyn`.
@@ -220,7 +191,7 @@ struct EngineRun<'r, 't, P: ?Sized, S> {
     /// How the agent recovers.
     ways: Vec<Way>,
     limits: Limits,
-    lanes: Vec<Lane<'t>>,
+    lanes: Lanes<'t>,
     /// One for each way under the first cache, then under the next.
     sinks: &'r mut [S],
     prompt: Prompt<'t>,
@@ -264,6 +235,7 @@ impl<'r, 't, P: Projector + ?Sized, S: Sink> EngineRun<'r, 't, P, S> {
         let Simulation { timeline, policy, recoveries, lanes, memory, drawn, .. } = simulation;
         let CompiledPolicy { layout, limits, .. } = policy;
         let removed = removed(&recoveries);
+        let ttl_ms = lanes.rules().next().and_then(CacheRules::ttl_ms);
         // What is drawn is not expected.
         let terms = |it: &CompiledRecovery| it.terms().filter(|_| drawn.is_none());
         let way = |it: &CompiledRecovery| Way { recovery: *it, carried: terms(it).map(Carried::new) };
@@ -279,7 +251,7 @@ impl<'r, 't, P: Projector + ?Sized, S: Sink> EngineRun<'r, 't, P, S> {
             log: ChangeLog::default(),
             memory_run: memory,
             chain: Chain::default(),
-            ambient: Ambient { ttl_ms: lanes.first().and_then(|it| it.rules.ttl_ms()), ..Ambient::default() },
+            ambient: Ambient { ttl_ms, ..Ambient::default() },
             lanes,
             last_ms: None,
             numbered: (0, 0),

@@ -13,6 +13,7 @@ pub mod spelling;
 mod tree;
 
 pub use decode::Format;
-pub use said::Said;
+pub use read::{Decode, TreeReader, Unwanted};
+pub use said::{Encode, Said, Unsayable};
 pub use source::Source;
 pub use tree::{Node, TreeEntry, Value};

@@ -9,6 +9,7 @@ use ctxsim_base::grid::numbers::counted;
 use ctxsim_base::grid::prose::wrap;
 use ctxsim_base::grid::terminal::whole;
 use ctxsim_base::grid::{CellKind, Grid};
+use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::calibrate::{BillPair, CLOSE_TOKENS, Calibration, ReadClass, together};
 use ctxsim_timeline::row::json::page;
@@ -70,7 +71,7 @@ fn summary(it: &Calibration) -> Value {
         "expected_input_usd_low": expected_low,
         "expected_input_usd_high": expected_high,
         "unforeseen": unforeseen::values(it),
-        "reasons": it.reasons().into_iter().map(reason).collect::<Vec<_>>(),
+        "reasons": it.reasons().into_iter().map(reason).listed(),
         "first_requests": (it.first.requests > 0).then(|| Value::of(&it.first)),
     }
 }
@@ -85,8 +86,8 @@ fn differing(sessions: &[Calibration]) -> impl Iterator<Item = (&Calibration, &B
 fn part(sessions: &[Calibration]) -> Value {
     group! {
         "all": summary(&together(sessions)),
-        "sessions": sessions.iter().map(summary).collect::<Vec<_>>(),
-        "differing": differing(sessions).map(request).collect::<Vec<_>>(),
+        "sessions": sessions.iter().map(summary).listed(),
+        "differing": differing(sessions).map(request).listed(),
     }
 }
 
@@ -151,7 +152,7 @@ fn assumed_profiles(sessions: &[Calibration]) -> String {
     }
     let mut text = String::new();
     for (profile, names) in by_profile {
-        let first = names.iter().take(NAMED_MAX).copied().collect::<Vec<_>>().join(", ");
+        let first = names.iter().take(NAMED_MAX).copied().listed().join(", ");
         let more = if names.len() > NAMED_MAX { ", …" } else { "" };
         let sentence = format!(
             "{} without a model in the log, judged under {profile}, whose cache may be another one ({first}{more}). Name the model \
@@ -175,7 +176,7 @@ fn table(sessions: &[Calibration]) -> String {
         .chain(unforeseen::table(&all))
         .chain(firsts(&all))
         .chain(listed(sessions))
-        .collect::<Vec<_>>()
+        .listed()
         .join("\n")
 }
 
@@ -290,7 +291,7 @@ fn reasons(all: &Calibration) -> String {
 
 /// Returns which requests are neither exact nor close.
 fn listed(sessions: &[Calibration]) -> Option<String> {
-    let far: Vec<_> = differing(sessions).filter(|it| it.1.class != ReadClass::Within).collect();
+    let far: Vec<_> = differing(sessions).filter(|it| it.1.class != ReadClass::Within).listed();
     let head = ["session", "step", "class", "predicted read tokens", "billed read tokens"];
     let row = |(session, it): &(&Calibration, &BillPair)| {
         [

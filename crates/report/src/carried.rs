@@ -10,6 +10,8 @@ use ctxsim_base::grid::numbers::{self, NONE, or_none, percent, thousands};
 use ctxsim_base::grid::prose::{wrap, wrap_all};
 use ctxsim_base::grid::terminal::{DrawnTable, draw, hidden_note};
 use ctxsim_base::grid::{self, Grid, Of};
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::measure::carried::CarriedItem;
 use ctxsim_timeline::row::json::page;
@@ -86,8 +88,8 @@ pub struct CarriedRow {
 impl PromptFill {
     /// Adds up items and lists the most expensive ones.
     pub fn new(session: &str, profile: &str, timeline: &Timeline, items: &[CarriedItem]) -> Self {
-        let mut dearest: Vec<&CarriedItem> = items.iter().filter(|it| it.kind != Kind::System).collect();
-        dearest.sort_by(|one, other| other.carried_usd.total_cmp(&one.carried_usd));
+        let mut dearest: Vec<&CarriedItem> = items.iter().filter(|it| it.kind != Kind::System).listed();
+        dearest.order_by(|one, other| other.carried_usd.total_cmp(&one.carried_usd));
         let rows = dearest.into_iter().take(SHOWN).map(|it| CarriedRow {
             what: what(timeline, it),
             about: about(timeline, it),
@@ -102,7 +104,7 @@ impl PromptFill {
             session: session.to_owned(),
             profile: profile.to_owned(),
             by_tool: CarriedShare::by_tool(timeline, items),
-            items: rows.collect(),
+            items: rows.listed(),
         }
     }
 }
@@ -172,7 +174,7 @@ fn about(timeline: &Timeline, item: &CarriedItem) -> String {
     let text = text.unwrap_or_default();
     let arguments: Option<IndexMap<String, serde_json::Value>> = serde_json::from_str(text).ok();
     let asked = arguments.and_then(|it| it.values().find_map(|value| value.as_str().map(str::to_owned)));
-    let line = asked.as_deref().unwrap_or(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = asked.as_deref().unwrap_or(text).split_whitespace().listed().join(" ");
     let n = line.chars().count();
     if n <= ABOUT {
         return line;
@@ -203,8 +205,8 @@ pub(super) fn together(shares: impl Iterator<Item = CarriedShare>) -> Vec<Carrie
             .or_insert_with(|| CarriedShare { what, ..CarriedShare::default() })
             .add(&share);
     }
-    let mut all: Vec<CarriedShare> = all.into_values().collect();
-    all.sort_by(|one, other| other.usd().total_cmp(&one.usd()));
+    let mut all: Vec<CarriedShare> = all.into_values().listed();
+    all.order_by(|one, other| other.usd().total_cmp(&one.usd()));
     all
 }
 
@@ -228,8 +230,8 @@ pub fn tables(sessions: &[PromptFill], skipped: &[Skipped], width: Option<usize>
     wrap(&format!("{title}{skipped}"), "", width, &mut text);
     let _ = writeln!(text, "{}\n", by_tool.text);
     let mut rows: Vec<(&str, &CarriedRow)> =
-        sessions.iter().flat_map(|of| of.items.iter().map(|it| (of.session.as_str(), it))).collect();
-    rows.sort_by(|one, other| other.1.carried_usd.total_cmp(&one.1.carried_usd));
+        sessions.iter().flat_map(|of| of.items.iter().map(|it| (of.session.as_str(), it))).listed();
+    rows.order_by(|one, other| other.1.carried_usd.total_cmp(&one.1.carried_usd));
     rows.truncate(SHOWN);
     let items = dearest(&rows, sessions.len() > 1, width);
     let _ = writeln!(text, "Most expensive items to carry\n{}", items.text);
@@ -263,7 +265,7 @@ fn shares(shares: &[CarriedShare], width: Option<usize>) -> DrawnTable {
         ("% never needed", &|it| or_none(unneeded(it), percent)),
     ];
     let total = (shares.len() > 1).then(|| total(shares));
-    let rows: Vec<&CarriedShare> = shares.iter().chain(&total).collect();
+    let rows: Vec<&CarriedShare> = shares.iter().chain(&total).listed();
     let grid = Grid::of("", 1, &rows, &columns);
     draw(&grid.leaving(&["entering USD", "items", "mean resent"]), width)
 }

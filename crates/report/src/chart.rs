@@ -22,6 +22,8 @@ use super::Report;
 use super::sections::{Detail, Section};
 use super::template;
 use ctxsim_base::grid::Grid;
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 use names::PolicyLabels;
 use requests::RunRequests;
 use scene::Scene;
@@ -56,13 +58,13 @@ const MOST_LINES: usize = 14;
 /// sentence on those that it leaves to its numbers.
 fn fewest<T>(all: &[T], n_first: usize, by: impl Fn(&T) -> f64) -> (Vec<&T>, Option<String>) {
     if all.len() <= MOST_LINES {
-        return (all.iter().collect(), None);
+        return (all.iter().listed(), None);
     }
     let (first, rest) = all.split_at(n_first);
-    let mut rest: Vec<&T> = rest.iter().collect();
-    rest.sort_by(|one, other| by(one).total_cmp(&by(other)));
+    let mut rest: Vec<&T> = rest.iter().listed();
+    rest.order_by(|one, other| by(one).total_cmp(&by(other)));
     let n_more = all.len() - MOST_LINES;
-    let shown = first.iter().chain(rest.into_iter().take(MOST_LINES - n_first)).collect();
+    let shown = first.iter().chain(rest.into_iter().take(MOST_LINES - n_first)).listed();
     (shown, Some(format!("and {n_more} dearer ones, in the numbers")))
 }
 
@@ -156,7 +158,7 @@ impl<'r> ChartData<'r> {
             .iter()
             .flat_map(|kind| (kind.all)(self).into_iter().enumerate().map(|(nth, it)| (kind.name, nth, it)));
         let name = |kind: &str, nth| if nth == 0 { kind.to_owned() } else { format!("{kind}-{}", nth + 1) };
-        pictures.map(|(kind, nth, it)| figure(&name(kind, nth), &*it)).collect()
+        pictures.map(|(kind, nth, it)| figure(&name(kind, nth), &*it)).listed()
     }
 }
 
@@ -206,7 +208,7 @@ impl PageChart {
         let is_alone = href.is_none();
         let link = |it: &scene::Spot| href.filter(|_| !it.keys.is_empty()).and_then(|of| of(&it.keys));
         let drawing = Drawing {
-            hrefs: self.scene.spots.iter().map(link).collect(),
+            hrefs: self.scene.spots.iter().map(link).listed(),
             is_alone,
             style: if is_alone { style()? } else { String::new() },
             title: &self.title,
@@ -233,5 +235,5 @@ pub(super) fn style() -> Result<String, template::Error> {
 }
 
 fn boxed<P: Picture + 'static>(pictures: Vec<P>) -> Vec<Box<dyn Picture>> {
-    pictures.into_iter().map(|it| Box::new(it) as Box<dyn Picture>).collect()
+    pictures.into_iter().map(|it| Box::new(it) as Box<dyn Picture>).listed()
 }

@@ -16,6 +16,7 @@ use super::shot::Moved;
 use ctxsim_base::diag::{Diagnostic, Place};
 use ctxsim_base::grid::numbers::{counted, signed};
 use ctxsim_base::grid::prose::{wrap, wrap_all};
+use ctxsim_base::list::Listed as _;
 use ctxsim_timeline::row::json::page;
 use ctxsim_timeline::row::{Value, group};
 
@@ -87,7 +88,7 @@ impl NewerPrices {
             let of = if by_days.len() > 1 { format!(" ({})", profiles.join(", ")) } else { String::new() };
             format!("prices of {old}; newer: {new}{of}")
         };
-        let all: Vec<String> = by_days.iter().map(one).collect();
+        let all: Vec<String> = by_days.iter().map(one).listed();
         format!("{}, `--bless` adopts them", all.join("; "))
     }
 
@@ -106,7 +107,7 @@ impl NewerPrices {
     /// Returns that, and a line for each guard that does not hold under the newer prices.
     pub fn lines(&self) -> Vec<String> {
         let failed = self.failed().map(|it| format!("Fails under them: {it}."));
-        std::iter::once(self.sentence()).chain(failed).collect()
+        std::iter::once(self.sentence()).chain(failed).listed()
     }
 
     /// Returns the guards that do not hold under the newer prices.
@@ -121,8 +122,8 @@ impl NewerPrices {
         };
         group! {
             "words": self.words(),
-            "prices": self.prices.iter().map(one).collect::<Vec<_>>(),
-            "guards": self.verdicts.iter().map(verdict_json).collect::<Vec<_>>(),
+            "prices": self.prices.iter().map(one).listed(),
+            "guards": self.verdicts.iter().map(verdict_json).listed(),
         }
     }
 }
@@ -307,7 +308,7 @@ fn suite_json(it: &CheckUp) -> Value {
         "suite": it.suite.clone(),
         "file": it.file.clone(),
         "holds": it.holds(),
-        "guards": it.verdicts.iter().map(verdict_json).collect::<Vec<_>>(),
+        "guards": it.verdicts.iter().map(verdict_json).listed(),
         "snapshots": Value::of(&it.snapshots),
         "made": it.made.value(),
     };
@@ -318,7 +319,7 @@ fn suite_json(it: &CheckUp) -> Value {
     if it.errors.is_empty() {
         return all;
     }
-    all.and(group! { "errors": it.errors.iter().map(error_json).collect::<Vec<_>>() })
+    all.and(group! { "errors": it.errors.iter().map(error_json).listed() })
 }
 
 /// The schema; fields are added, never renamed without a new version.
@@ -330,6 +331,6 @@ pub const SCHEMA: &str = "ctxsim.check/1";
 /// A value that JSON cannot hold.
 pub fn document(all: &[CheckUp]) -> Result<String, serde_json::Error> {
     page(
-        &group! { "schema": SCHEMA, "version": VERSION.to_owned(), "suites": all.iter().map(suite_json).collect::<Vec<_>>() },
+        &group! { "schema": SCHEMA, "version": VERSION.to_owned(), "suites": all.iter().map(suite_json).listed() },
     )
 }

@@ -4,6 +4,7 @@
 use ctxsim_base::grid::Grid;
 use ctxsim_base::grid::numbers::{NONE, fixed_or_none, or_none, thousands};
 use ctxsim_base::grid::terminal::whole;
+use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::calibrate::compaction::{Aftermath, HiddenFile, ReadOutcome};
 use ctxsim_engine::calibrate::scores::ForecastScores;
@@ -56,7 +57,7 @@ fn compaction((session, it): (&str, &Aftermath)) -> Value {
         "not_scored_because": why_not_scored(it),
         "predicted_usd": it.predicted_usd,
         "usd": it.actual_usd,
-        "files": it.files.iter().map(file).collect::<Vec<_>>(),
+        "files": it.files.iter().map(file).listed(),
     }
 }
 
@@ -72,7 +73,7 @@ pub(super) fn document(sessions: &[Calibration]) -> Option<Value> {
     };
     Some(group! {
         "window_requests": window_requests,
-        "compactions": each(sessions).map(compaction).collect::<Vec<_>>(),
+        "compactions": each(sessions).map(compaction).listed(),
         "read_again": of(ReadOutcome::Read),
         "read_or_searched_again": of(ReadOutcome::Fetched),
         "trust": trust(&all.scores(ReadOutcome::Read)[0]),
@@ -137,7 +138,7 @@ fn lines(sessions: &[Calibration]) -> String {
 /// Returns why some cells hold a dash.
 fn notes(sessions: &[Calibration]) -> Option<String> {
     let note = |(session, it): (&str, &Aftermath)| {
-        let reasons: Vec<String> = why_not_scored(it).into_iter().chain(why_unknown(it)).collect();
+        let reasons: Vec<String> = why_not_scored(it).into_iter().chain(why_unknown(it)).listed();
         (!reasons.is_empty()).then(|| format!("{session}, step {}: {}\n", it.step, reasons.join("; ")))
     };
     let notes: String = each(sessions).filter_map(note).collect();

@@ -18,6 +18,8 @@ use super::trust::TableTrust;
 use super::{Brief, Run, distinct};
 use crate::metric::ShownMetric as _;
 use ctxsim_base::grid::numbers;
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::delta::Pairs;
 use ctxsim_engine::measure::{Better, Delta, Remembered, Tally};
 use ctxsim_engine::price::Costs;
@@ -125,8 +127,8 @@ fn loses_unknown(part: &ContrastPart) -> bool {
 
 /// Returns how far recorded sessions carry what is compared on them.
 fn trust(parts: &[ContrastPart]) -> TableTrust {
-    let sessions: Vec<_> = parts.iter().filter_map(|it| it.session.as_ref()).collect();
-    let runs: Vec<Brief<'_>> = parts.iter().map(|it| Brief::from(&it.runs[0])).collect();
+    let sessions: Vec<_> = parts.iter().filter_map(|it| it.session.as_ref()).listed();
+    let runs: Vec<Brief<'_>> = parts.iter().map(|it| Brief::from(&it.runs[0])).listed();
     TableTrust::new(&sessions, &runs)
 }
 
@@ -150,7 +152,7 @@ impl Contrast {
         let is_same_work = |[base, candidate]: &[Tally; 2]| base.outcome.did_as_much_as(&candidate.outcome);
         let n_all: usize = parts.iter().map(|it| it.pairs.len()).sum();
         let kept: Vec<[Tally; 2]> =
-            parts.iter().flat_map(|it| &it.pairs).filter(|it| is_same_work(it)).cloned().collect();
+            parts.iter().flat_map(|it| &it.pairs).filter(|it| is_same_work(it)).cloned().listed();
         let pairs = Pairs::new(&kept);
         let mut notes = notes_on_stops(parts);
         if kept.len() < n_all && !kept.is_empty() {
@@ -159,9 +161,9 @@ impl Contrast {
         }
         // What is left out of the sums explains nothing of them; of several trials, rows are those of the first.
         let counted: Vec<&ContrastPart> =
-            parts.iter().filter(|it| it.pairs.iter().any(is_same_work)).collect();
+            parts.iter().filter(|it| it.pairs.iter().any(is_same_work)).listed();
         let with_rows: Vec<&ContrastPart> =
-            counted.iter().copied().filter(|it| it.pairs.first().is_some_and(is_same_work)).collect();
+            counted.iter().copied().filter(|it| it.pairs.first().is_some_and(is_same_work)).listed();
         let mut breaks: IndexMap<String, [Broken; 2]> = IndexMap::new();
         for (who, both) in with_rows.iter().flat_map(|it| &it.breaks) {
             let sums = breaks.entry(who.clone()).or_default();
@@ -171,13 +173,13 @@ impl Contrast {
             }
         }
         breaks.sort_by(|_, a, _, b| b[1].tokens.max(b[0].tokens).cmp(&a[1].tokens.max(a[0].tokens)));
-        let mut needs: Vec<NeedChange> = with_rows.iter().flat_map(|it| it.needs.clone()).collect();
+        let mut needs: Vec<NeedChange> = with_rows.iter().flat_map(|it| it.needs.clone()).listed();
         let n_less = needs.iter().filter(|it| it.difference() < 0.0).count();
         let needs_changed = [n_less, needs.len() - n_less];
-        needs.sort_by(|a, b| b.difference().abs().total_cmp(&a.difference().abs()));
+        needs.order_by(|a, b| b.difference().abs().total_cmp(&a.difference().abs()));
         needs.truncate(SHOWN);
-        let mut requests: Vec<RequestChange> = with_rows.iter().flat_map(|it| it.requests.clone()).collect();
-        requests.sort_by(|a, b| b.difference().abs().total_cmp(&a.difference().abs()));
+        let mut requests: Vec<RequestChange> = with_rows.iter().flat_map(|it| it.requests.clone()).listed();
+        requests.order_by(|a, b| b.difference().abs().total_cmp(&a.difference().abs()));
         requests.truncate(SHOWN);
         let scenarios = distinct(parts.iter().map(|it| it.runs[0].scenario.as_str()));
         Some(Self {
@@ -200,7 +202,7 @@ impl Contrast {
             needs_changed,
             needs,
             facts: facts(&with_rows),
-            stages: first.stages.iter().map(|it| stage(it, &counted)).collect(),
+            stages: first.stages.iter().map(|it| stage(it, &counted)).listed(),
             loses_unknown: parts.iter().all(loses_unknown),
             trust: trust(parts),
             notes,
@@ -257,7 +259,7 @@ impl ContrastNumber {
 /// Returns the numbers that are known of both policies.
 fn numbers_of(pairs: &Pairs, parts: &[&ContrastPart]) -> Vec<ContrastNumber> {
     let mut numbers: Vec<ContrastNumber> =
-        metric::compared().into_iter().filter_map(|it| ContrastNumber::of(it, pairs)).collect();
+        metric::compared().into_iter().filter_map(|it| ContrastNumber::of(it, pairs)).listed();
     let both = remembered::both(parts.iter().map(|it| &it.runs));
     let at = 1.min(numbers.len());
     numbers.splice(at..at, both.into_iter().map(ContrastNumber::remembered));
@@ -298,7 +300,7 @@ fn split(costs: [&Costs; 2]) -> Vec<CostPart> {
         return Vec::new();
     }
     let both = parts.map(|(name, part)| CostPart { name, usd: costs.map(part) });
-    both.into_iter().filter(|it| it.usd.iter().any(|usd| usd.abs() > NOTHING)).collect()
+    both.into_iter().filter(|it| it.usd.iter().any(|usd| usd.abs() > NOTHING)).listed()
 }
 
 /// Adds up facts by their states.
@@ -309,7 +311,7 @@ fn facts(parts: &[&ContrastPart]) -> Vec<FactsChanged> {
         sum.n += change.n;
     }
     all.sort_by(|_, a, _, b| b.n.cmp(&a.n));
-    all.into_iter().map(|([from, to], facts)| FactsChanged { from, to, facts }).collect()
+    all.into_iter().map(|([from, to], facts)| FactsChanged { from, to, facts }).listed()
 }
 
 /// Says how often a changed stage fired over all parts.
@@ -318,7 +320,7 @@ fn stage(it: &ChangedStage, parts: &[&ContrastPart]) -> StageChange {
         let place = it.places[side]?;
         Some(parts.iter().filter_map(|it| it.runs[side].tally.outcome.firings.get(place)).map(n).sum())
     };
-    let runs: Vec<&Run> = parts.iter().map(|it| &it.runs[1]).collect();
+    let runs: Vec<&Run> = parts.iter().map(|it| &it.runs[1]).listed();
     let idle = it.places[1].filter(|_| runs.iter().all(|it| !it.tally.outcome.firings.is_empty()));
     StageChange {
         name: it.name.clone(),
@@ -337,5 +339,5 @@ fn notes_on_stops(parts: &[ContrastPart]) -> Vec<String> {
             run.policy, failure.turn, run.tally.outcome.turns_requested, run.scenario
         ))
     });
-    stops.take(SHOWN).collect()
+    stops.take(SHOWN).listed()
 }

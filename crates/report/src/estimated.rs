@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::{Report, SessionReport};
 use ctxsim_base::grid::numbers::thousands;
+use ctxsim_base::list::Listed as _;
 
 /// Verdicts mention estimates from this share of the requests on. Below it they hardly matter: what came between two bills is known.
 const TOLD_FROM: f64 = 0.05;
@@ -55,12 +56,12 @@ impl Report {
     pub(super) fn estimated_line(&self) -> Option<String> {
         let all = Estimated::new(self.sessions.iter())?;
         let affected: Vec<&SessionReport> =
-            self.sessions.iter().filter(|it| it.requests_estimated > 0).collect();
+            self.sessions.iter().filter(|it| it.requests_estimated > 0).listed();
         let named = |it: &&SessionReport| match it.requests_estimated {
             n if n == it.requests => format!("{} (all)", it.name),
             n => format!("{} ({})", it.name, thousands(n)),
         };
-        let mut names: Vec<String> = affected.iter().take(NAMES_MAX).map(named).collect();
+        let mut names: Vec<String> = affected.iter().take(NAMES_MAX).map(named).listed();
         if let Some(more) = affected.len().checked_sub(NAMES_MAX).filter(|it| *it > 0) {
             names.push(format!("and {} more", thousands(more as u64)));
         }

@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::rows::{ExploredCalls, RequestInContext, RowContext};
+use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::{Cost, Tokens};
 use ctxsim_engine::cache::{EntryFound, MarkFound};
 use ctxsim_engine::explain::{By, Done, EditCause, Explanation, Same, StandingItem};
@@ -108,14 +109,14 @@ pub fn json(it: &Explanation, context: RowContext<'_>, has_texts: bool) -> Resul
         cache: CacheJson {
             says: words::verdict(it, rules),
             marks: finding.map_or(&[], |it| it.marks.as_slice()),
-            entries: finding.map_or(Vec::new(), |it| it.entries.iter().map(entry).collect()),
+            entries: finding.map_or(Vec::new(), |it| it.entries.iter().map(entry).listed()),
         },
         prefix: prefix(it, context),
-        stages: it.since.iter().map(|it| done(it, policy)).collect(),
-        recoveries: it.needs.iter().map(need).collect(),
+        stages: it.since.iter().map(|it| done(it, policy)).listed(),
+        recoveries: it.needs.iter().map(need).listed(),
         tokens_beside_items: it.beside,
         tokens_unread: it.unread,
-        items: it.items.iter().map(|it| item(it, changes(&it.causes, context), has_texts)).collect(),
+        items: it.items.iter().map(|it| item(it, changes(&it.causes, context), has_texts)).listed(),
     };
     page(&document)
 }
@@ -173,7 +174,7 @@ fn changes(causes: &[EditCause], context: RowContext<'_>) -> Vec<Value> {
             "to_tokens": after.tokens,
         }
     };
-    causes.iter().map(change).collect()
+    causes.iter().map(change).listed()
 }
 
 fn item(it: &StandingItem, changes: Vec<Value>, has_text: bool) -> Value {

@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 
 use super::sections::Section;
 use super::{Report, Run};
+use ctxsim_base::list::Listed as _;
 
 /// What names the policies, loads and profiles of a report on a command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,7 +21,7 @@ impl Explains {
         let of = |policy: &str| -> Vec<&Run> {
             let runs = report.runs.iter().filter(|it| it.policy == policy);
             runs.filter(|it| section.members.contains(&it.scenario) && section.has_profile(&it.profile))
-                .collect()
+                .listed()
         };
         let first = of(&section.lines.first()?.policy);
         let usd = |it: &Run| it.tally.costs.total().unwrap_or_default();

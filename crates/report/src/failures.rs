@@ -1,16 +1,17 @@
 //! Runs without a result in a report: they stand in front of everything else.
 
 use super::{Report, Run, distinct};
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::take::FailedRun;
 
 impl Report {
     /// Takes the runs out that came to no result, of a list in the order of a report.
     pub fn without_failed(runs: Vec<Run>) -> (Vec<Run>, Vec<FailedRun>) {
-        let failed: Vec<FailedRun> = runs.iter().filter_map(FailedRun::of).collect();
+        let failed: Vec<FailedRun> = runs.iter().filter_map(FailedRun::of).listed();
         if failed.is_empty() {
             return (runs, failed);
         }
-        let runs = runs.into_iter().filter(|it| it.tally.outcome.fault.is_none()).collect();
+        let runs = runs.into_iter().filter(|it| it.tally.outcome.fault.is_none()).listed();
         (runs, failed)
     }
 
@@ -21,7 +22,7 @@ impl Report {
             1 => "1 run FAILED and is in no table:".to_owned(),
             n => format!("{n} runs FAILED and are in no table:"),
         };
-        std::iter::once(heading).chain(self.failures.iter().map(ToString::to_string)).collect()
+        std::iter::once(heading).chain(self.failures.iter().map(ToString::to_string)).listed()
     }
 
     /// Returns what a reader of the numbers must know of runs that failed.

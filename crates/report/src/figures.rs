@@ -6,6 +6,7 @@ use super::json::RunNumbers;
 use super::{Report, Run};
 use ctxsim_base::grid::Grid;
 use ctxsim_base::grid::numbers::{NONE, or_none, plain_or_none};
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::Statistic;
 use ctxsim_input::suite::{Figure, FigureKind};
 
@@ -88,7 +89,7 @@ fn statistic(run: &Run, place: &str) -> Option<Statistic> {
 impl Report {
     /// Returns the published figures of the suite beside our own.
     pub fn figure_lines(&self) -> Vec<FigureLine> {
-        self.figures.iter().map(|it| self.figure_line(it)).collect()
+        self.figures.iter().map(|it| self.figure_line(it)).listed()
     }
 
     /// Returns any published figure beside our own.

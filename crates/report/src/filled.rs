@@ -7,6 +7,7 @@ use super::carried::{CarriedShare, together};
 use super::{Report, SessionReport};
 use ctxsim_base::grid::numbers::{self, percent, thousands};
 use ctxsim_base::grid::{CellKind, Grid, Of};
+use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::measure::carried::{at_front, carried};
 use ctxsim_engine::measure::missed::{MissCause, missed};
@@ -61,7 +62,7 @@ impl Filled {
             by_tool: CarriedShare::by_tool(timeline, &carried(timeline, prices)),
             missed: missed
                 .map(|it| Missed { request: it.step + 1, cause: it.cause, tokens: it.tokens, usd: it.usd })
-                .collect(),
+                .listed(),
             front_usd: at_front(timeline, prices, MEMORY_TOKENS),
         })
     }
@@ -85,9 +86,8 @@ struct Missing<'r> {
 impl Report {
     /// Returns what a month of its sessions is made of, if any was billed.
     fn month(&self) -> Option<BilledSessions<'_>> {
-        let sessions: Vec<_> =
-            self.sessions.iter().filter_map(|it| Some((it, it.filled.as_ref()?))).collect();
-        let spans: Vec<Option<[i64; 2]>> = sessions.iter().map(|it| it.1.span_ms).collect();
+        let sessions: Vec<_> = self.sessions.iter().filter_map(|it| Some((it, it.filled.as_ref()?))).listed();
+        let spans: Vec<Option<[i64; 2]>> = sessions.iter().map(|it| it.1.span_ms).listed();
         let calendar = Calendar::new(&spans).of_a_week_or_more();
         (!sessions.is_empty()).then_some(BilledSessions { sessions, calendar })
     }
@@ -95,7 +95,7 @@ impl Report {
     /// Returns the tables of what fills the prompts and of what missed the cache, if sessions were billed.
     pub fn filled_grids(&self) -> Vec<Grid> {
         let Some(month) = self.month() else { return Vec::new() };
-        std::iter::once(month.filling()).chain(month.missing_grid()).collect()
+        std::iter::once(month.filling()).chain(month.missing_grid()).listed()
     }
 
     /// Says what a memory file costs, if sessions were billed.
@@ -118,7 +118,7 @@ impl Report {
         let look = dearest.map(|(session, miss)| {
             format!("The dearest miss: {}", next.explain(&session.name, miss.request))
         });
-        self.memory_line().into_iter().chain(look).collect()
+        self.memory_line().into_iter().chain(look).listed()
     }
 }
 
@@ -151,7 +151,7 @@ impl BilledSessions<'_> {
         );
         let total: f64 = all.iter().map(CarriedShare::usd).sum();
         let (shown, rest) = all.split_at(all.len().min(if all.len() > ROWS + 1 { ROWS } else { ROWS + 1 }));
-        let mut rows: Vec<(String, f64)> = shown.iter().map(|it| (it.what.clone(), it.usd())).collect();
+        let mut rows: Vec<(String, f64)> = shown.iter().map(|it| (it.what.clone(), it.usd())).listed();
         if !rest.is_empty() {
             rows.push((format!("{} others", rest.len()), rest.iter().map(CarriedShare::usd).sum()));
         }
@@ -190,7 +190,7 @@ impl BilledSessions<'_> {
             }
         }
         all.sort_by(|_, one, _, other| other.usd.total_cmp(&one.usd));
-        all.into_values().collect()
+        all.into_values().listed()
     }
 
     fn missing_grid(&self) -> Option<Grid> {

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::{Report, Run};
 use ctxsim_base::grid::numbers::{self, thousands};
+use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::{Tokens, UNLIMITED};
 use ctxsim_engine::ledger::Firing;
 use ctxsim_engine::projection::Threshold;
@@ -31,13 +32,13 @@ pub(super) fn stages_json(run: &Run) -> Vec<StageJson<'_>> {
     let stages = run.stages.iter().zip(firings);
     stages
         .map(|(it, firing)| StageJson { stage: &it.name, fired: firing.fired, acted: firing.acted })
-        .collect()
+        .listed()
 }
 
 /// Returns the same as one cell of a table.
 pub(super) fn stages_in_a_cell(run: &Run) -> String {
     let words = stages_json(run).into_iter().map(|it| format!("{} {}", it.stage, it.fired));
-    words.collect::<Vec<_>>().join("; ")
+    words.listed().join("; ")
 }
 
 /// What the stages of one policy did, gathered run by run.
@@ -91,7 +92,7 @@ impl Stages {
         self.n = Some(self.n.map_or(n, |it| it.min(n)));
         match self.by_profile.get_mut(&run.profile) {
             Some(all) => all.iter_mut().zip(watched).for_each(|(it, more)| it.add(&more)),
-            None => _ = self.by_profile.insert(run.profile.clone(), watched.collect()),
+            None => _ = self.by_profile.insert(run.profile.clone(), watched.listed()),
         }
     }
 
@@ -111,7 +112,7 @@ impl Stages {
         let by_profile = || self.by_profile.iter().map(|(profile, it)| (profile.as_str(), &it[stage]));
         let chosen = |is: fn(&Firing) -> bool| by_profile().filter(move |it| is(&it.1.firing));
         let place = |is| {
-            let names: Vec<&str> = chosen(is).map(|it| it.0).collect();
+            let names: Vec<&str> = chosen(is).map(|it| it.0).listed();
             (!names.is_empty()).then(|| place(&names, self.by_profile.len()))
         };
         if let Some(place) = place(|it| it.fired == 0) {
@@ -198,12 +199,12 @@ impl Report {
             }
             let n_told: usize = told.values().map(Vec::len).sum();
             let sentences: Vec<String> =
-                told.into_iter().map(|(why, stages)| format!("{} {why}", numbers::listed(&stages))).collect();
+                told.into_iter().map(|(why, stages)| format!("{} {why}", numbers::listed(&stages))).listed();
             let is_whole = sum.stages.n == Some(n_told);
             let lead = if is_whole { format!("{policy} changed nothing") } else { policy.to_owned() };
             (n_told > 0).then(|| format!("{lead}: {}.", sentences.join(". ")))
         });
-        notes.collect()
+        notes.listed()
     }
 }
 
@@ -212,7 +213,7 @@ fn place(profiles: &[&str], n_all: usize) -> String {
     if profiles.len() == n_all {
         return String::new();
     }
-    let shown = profiles.iter().take(NAMES_SHOWN).copied().collect::<Vec<_>>().join(", ");
+    let shown = profiles.iter().take(NAMES_SHOWN).copied().listed().join(", ");
     match profiles.len().saturating_sub(NAMES_SHOWN) {
         0 => format!(" under {shown}"),
         more => format!(" under {shown} and {more} more"),

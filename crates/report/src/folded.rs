@@ -6,6 +6,7 @@ use super::brief::{Brief, Figures};
 use super::lines::PolicyLines;
 use super::sections::groups::{FEW_SCENARIOS, folder};
 use super::{ALL, FailedRun, GroupKey, SessionReport};
+use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::ix;
 use ctxsim_engine::take::Run;
 
@@ -94,7 +95,7 @@ impl Folded {
             |it: &Run| failures.iter().any(|no| no.policy == it.policy && no.profile == it.profile);
         let by_profile = self.profiles.iter().filter_map(|it| self.lines(&GroupKey::All, Some(it)));
         let runs = by_profile.flat_map(|it| it.iter().map(|(_, sum)| &sum.run));
-        runs.filter(|it| !has_failed(it)).map(|sum| Run { scenario: ALL.to_owned(), ..sum.clone() }).collect()
+        runs.filter(|it| !has_failed(it)).map(|sum| Run { scenario: ALL.to_owned(), ..sum.clone() }).listed()
     }
 }
 

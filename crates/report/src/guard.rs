@@ -5,6 +5,7 @@ use crate::metric::ShownMetric as _;
 use crate::{ALL, Report, metric};
 use ctxsim_base::diag::Place;
 use ctxsim_base::grid::numbers::plain;
+use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::UNLIMITED;
 use ctxsim_engine::measure::delta::Pairs;
 use ctxsim_engine::measure::{Better, Tally};
@@ -148,7 +149,7 @@ impl Judge<'_> {
             .filter_map(|it| {
                 Some([self.other(it, &other.run.policy).ok()?.run.tally.clone(), it.run.tally.clone()])
             })
-            .collect();
+            .listed();
         let delta = Pairs::new(&pairs).delta(Better::Neither, |it| metric.number(it))?;
         delta.interval.map(|it| it.map(|it| it / delta.base.abs()))
     }
@@ -274,7 +275,7 @@ pub fn judge(guards: &[NamedGuard], report: &Report) -> Vec<GuardVerdict> {
     let sums =
         if report.sums.is_empty() && guards.iter().any(is_summed) { report.added_up() } else { Vec::new() };
     let labelled = report.labelled().map(|(run, label)| RunNumbers::new(run, label));
-    let runs: Vec<RunNumbers<'_>> = labelled.chain(sums.iter().map(|it| RunNumbers::new(it, None))).collect();
+    let runs: Vec<RunNumbers<'_>> = labelled.chain(sums.iter().map(|it| RunNumbers::new(it, None))).listed();
     let mut verdicts = Vec::new();
     for guard in guards {
         let judge = Judge { guard, runs: &runs };

@@ -9,6 +9,7 @@ use super::sections::Detail;
 use super::{Report, Run};
 use ctxsim_base::diag::Place;
 use ctxsim_base::grid::numbers;
+use ctxsim_base::list::Listed as _;
 
 /// A guard that holds on more runs than this takes one line, unless details are requested.
 const RUNS_SHOWN: usize = 3;
@@ -99,7 +100,7 @@ fn short(value: f64, bound: &str) -> String {
 impl Report {
     /// Returns the verdicts on a run, or nothing if the report has none at all.
     pub(super) fn verdicts_on(&self, run: &Run) -> Option<Vec<&GuardVerdict>> {
-        let of_run = || self.guard_verdicts.iter().filter(|it| it.is_of(run)).collect();
+        let of_run = || self.guard_verdicts.iter().filter(|it| it.is_of(run)).listed();
         (!self.guard_verdicts.is_empty()).then(of_run)
     }
 
@@ -109,7 +110,7 @@ impl Report {
             true => format!("holds: {}", it.title()),
             false => format!("fails: {} ({})", it.title(), it.finding()),
         };
-        Some(self.verdicts_on(run)?.into_iter().map(word).collect::<Vec<_>>().join("; "))
+        Some(self.verdicts_on(run)?.into_iter().map(word).listed().join("; "))
     }
 
     /// Counts the verdicts that hold; `None` if there are none.
@@ -131,9 +132,9 @@ impl Report {
             if detail == Detail::Groups && verdicts.len() > RUNS_SHOWN {
                 return vec![format!("holds: {} (on {} runs)", verdicts[0].title(), verdicts.len())];
             }
-            verdicts.into_iter().map(|it| format!("holds: {it}")).collect()
+            verdicts.into_iter().map(|it| format!("holds: {it}")).listed()
         });
-        failed.chain(held).collect()
+        failed.chain(held).listed()
     }
 }
 

@@ -9,6 +9,7 @@ use super::sections::Detail;
 use super::verdict::{Choice, Verdict};
 use super::{Brief, Report, Run, distinct, template};
 use ctxsim_base::grid::numbers::{self, percent, signed};
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::Better;
 
 /// The requests that a page can chart.
@@ -57,8 +58,8 @@ fn rests_on(report: &Report) -> Vec<String> {
     }
     let trials = report.lines(None).iter().map(|it| it.1.run.trials).max().unwrap_or(1);
     let drawn = (trials > 1).then(|| format!("{} trials of each load.", numbers::thousands(trials)));
-    let days = numbers::days(report.briefs().map(|it| it.as_of).collect::<Vec<_>>().into_iter());
-    drawn.into_iter().chain((!days.is_empty()).then(|| format!("Prices of {days}."))).collect()
+    let days = numbers::days(report.briefs().map(|it| it.as_of).listed().into_iter());
+    drawn.into_iter().chain((!days.is_empty()).then(|| format!("Prices of {days}."))).listed()
 }
 
 /// Returns whether a picture carries a verdict.
@@ -75,7 +76,7 @@ fn tables(report: &Report, detail: Detail) -> Vec<PagePiece> {
         let grid = it.grid(numbers::thousands);
         PagePiece::table_with(grid, |policy| report.explains.command(report, &it, policy))
     });
-    figures.chain(sections).chain(report.grids().into_iter().map(PagePiece::table)).collect()
+    figures.chain(sections).chain(report.grids().into_iter().map(PagePiece::table)).listed()
 }
 
 /// Returns what brings the numbers about. A section more is a line more.
@@ -83,20 +84,20 @@ fn causes(report: &Report, detail: Detail, left_out: Vec<String>, figures: Vec<P
     let guards = report.guards_heading().map(|it| PagePiece::list(&it, report.guard_lines(detail)));
     let sections = [
         guards.unwrap_or_default(),
-        report.filled_grids().into_iter().map(PagePiece::table).collect(),
-        report.memory_line().into_iter().map(PagePiece::Text).collect(),
-        left_out.into_iter().map(PagePiece::Text).collect(),
+        report.filled_grids().into_iter().map(PagePiece::table).listed(),
+        report.memory_line().into_iter().map(PagePiece::Text).listed(),
+        left_out.into_iter().map(PagePiece::Text).listed(),
         PagePiece::charts(figures),
     ];
-    sections.into_iter().flatten().collect()
+    sections.into_iter().flatten().listed()
 }
 
 /// Returns what is assumed, and what else a reader must know.
 fn assumptions(report: &Report) -> Vec<PagePiece> {
     let references = report.references.iter().map(|it| format!("{}: {}", it.name, it.about));
-    let notes = report.all_notes().into_iter().chain(references).collect();
+    let notes = report.all_notes().into_iter().chain(references).listed();
     let lists = [PagePiece::list("Notes", notes), PagePiece::list("Assumed", report.assumptions())];
-    lists.into_iter().flatten().collect()
+    lists.into_iter().flatten().listed()
 }
 
 /// Returns the verdicts: of published figures, of tables, and of what is remembered.
@@ -108,7 +109,7 @@ fn answers(report: &Report) -> Vec<Card> {
             .then(|| format!("{} under {}", it.load.split(" (").next().unwrap_or_default(), it.profile)),
         ..Card::from(it)
     });
-    let all: Vec<Card> = published(report).into_iter().chain(remembered(report)).chain(of_tables).collect();
+    let all: Vec<Card> = published(report).into_iter().chain(remembered(report)).chain(of_tables).listed();
     if all.is_empty() { vec![numbers_only(report)] } else { all }
 }
 
@@ -134,7 +135,7 @@ impl From<&Verdict> for Card {
         };
         let doubts = it.trust.doubts();
         let doubts = doubts.strip_prefix(", ").map(|it| format!("{}{}.", it[..1].to_uppercase(), &it[1..]));
-        let mut words: Vec<String> = doubts.into_iter().collect();
+        let mut words: Vec<String> = doubts.into_iter().listed();
         words.extend(
             [it.on_compactions(best), it.but(best)]
                 .iter()
@@ -195,8 +196,8 @@ fn is_sure(it: &Choice) -> bool {
 /// Says how many of the published figures are reproduced.
 fn published(report: &Report) -> Option<Card> {
     let lines = report.figure_lines();
-    let judged: Vec<_> = lines.iter().filter_map(|it| Some((it, it.within?))).collect();
-    let missed: Vec<&str> = judged.iter().filter(|it| !it.1).map(|(line, _)| line.name.as_str()).collect();
+    let judged: Vec<_> = lines.iter().filter_map(|it| Some((it, it.within?))).listed();
+    let missed: Vec<&str> = judged.iter().filter(|it| !it.1).map(|(line, _)| line.name.as_str()).listed();
     let words = if missed.is_empty() { Vec::new() } else { vec![format!("Outside: {}.", missed.join("; "))] };
     (!judged.is_empty()).then(|| Card {
         number: format!("{} of {}", judged.len() - missed.len(), judged.len()),
@@ -210,11 +211,11 @@ fn published(report: &Report) -> Option<Card> {
 /// Says of each load on which something is remembered who remembers most, and what that costs; loads that differ only in prices
 /// have one verdict.
 fn remembered(report: &Report) -> Vec<Card> {
-    let runs: Vec<&Run> = report.runs.iter().filter(|it| it.findings.is_some()).collect();
-    let loads: Vec<&[&Run]> = runs.chunk_by(|one, other| one.is_beside(other)).collect();
+    let runs: Vec<&Run> = report.runs.iter().filter(|it| it.findings.is_some()).listed();
+    let loads: Vec<&[&Run]> = runs.chunk_by(|one, other| one.is_beside(other)).listed();
     // Where the base has nothing to remember, what counts is what memories cost and spare.
     if loads.len() > 1 && loads.iter().all(|it| it[0].remembered().next().is_none()) {
-        return of_all(&loads).into_iter().collect();
+        return of_all(&loads).into_iter().listed();
     }
     let mut answers: Vec<(String, Card)> = Vec::new();
     for (scenario, answer) in loads.iter().filter_map(|it| of_load(it)) {
@@ -226,7 +227,7 @@ fn remembered(report: &Report) -> Vec<Card> {
         }
     }
     let is_several = answers.len() > 1;
-    answers.into_iter().map(|(of, it)| Card { of: is_several.then_some(of), ..it }).collect()
+    answers.into_iter().map(|(of, it)| Card { of: is_several.then_some(of), ..it }).listed()
 }
 
 /// Says which memory costs least over all loads.
@@ -253,7 +254,7 @@ fn of_all(loads: &[&[&Run]]) -> Option<Card> {
 
 /// Says of a load who remembers most.
 fn of_load(runs: &[&Run]) -> Option<(String, Card)> {
-    let known: Vec<_> = runs.iter().filter_map(|it| Some((*it, it.remembered().next()?))).collect();
+    let known: Vec<_> = runs.iter().filter_map(|it| Some((*it, it.remembered().next()?))).listed();
     let usd = |it: &Run| it.tally.costs.total().unwrap_or(f64::INFINITY);
     let sign = |it: Better| if it == Better::Lower { 1.0 } else { -1.0 };
     let in_order = |one: &&(&Run, ctxsim_engine::measure::Remembered),
@@ -263,7 +264,7 @@ fn of_load(runs: &[&Run]) -> Option<(String, Card)> {
     };
     let (best, most) = known.iter().filter(|it| !it.0.looks_ahead).min_by(in_order)?;
     let written = |it: f64| if most.is_share { percent(it) } else { numbers::fixed(it, 2) };
-    let names: Vec<&str> = runs.iter().map(|it| it.policy.as_str()).collect();
+    let names: Vec<&str> = runs.iter().map(|it| it.policy.as_str()).listed();
     let shown = |policy: &str| {
         let at = names.iter().position(|it| *it == policy).unwrap_or_default();
         super::names::short_names(&names).get(at).map_or_else(String::new, |it| (*it).to_owned())
@@ -303,7 +304,7 @@ fn of_load(runs: &[&Run]) -> Option<(String, Card)> {
         number: written(most.number.mean),
         what: format!("{}: {} has the best{alike}", most.heading, shown(&best.policy)),
         sure,
-        words: price.into_iter().chain(cheapest).collect(),
+        words: price.into_iter().chain(cheapest).listed(),
         ..Card::default()
     };
     Some((best.scenario.clone(), answer))
@@ -314,7 +315,7 @@ fn left_out(source: &ChartData<'_>, traces: &Traces) -> Vec<String> {
     let n_shown = source.sections.len();
     let tables = (source.n_left_out > 0)
         .then(|| format!("Charts cover the first {n_shown} tables; {} more have none.", source.n_left_out));
-    tables.into_iter().chain(traces.left_out.clone()).collect()
+    tables.into_iter().chain(traces.left_out.clone()).listed()
 }
 
 /// Describes the page.

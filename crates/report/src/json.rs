@@ -17,6 +17,7 @@ use ctxsim_input::suite::Reference;
 use ctxsim_timeline::row::json::page;
 use ctxsim_timeline::row::{self, Rows, fields};
 
+use ctxsim_base::list::Listed as _;
 pub use totals::totals;
 
 /// The schema; fields are added, never renamed without a new version.
@@ -102,7 +103,7 @@ impl TotalJson {
             profile: section.profile.clone(),
             scenarios: section.scenarios,
             is_part: section.is_part,
-            policies: lines.collect(),
+            policies: lines.listed(),
         }
     }
 }
@@ -130,8 +131,8 @@ pub fn document(report: &Report) -> Result<String, serde_json::Error> {
         as_logged: report.as_logged(),
         bill: report.bill(),
         aging: Some(AgingJson { figures: report.figure_lines() }).filter(|it| !it.figures.is_empty()),
-        totals: sections.iter().filter(|it| it.scenarios > 1).map(TotalJson::new).collect(),
-        verdicts: verdicts.map(VerdictJson::new).collect(),
+        totals: sections.iter().filter(|it| it.scenarios > 1).map(TotalJson::new).listed(),
+        verdicts: verdicts.map(VerdictJson::new).listed(),
         runs: runs::rows(report, false),
     };
     page(&document)

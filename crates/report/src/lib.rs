@@ -64,6 +64,7 @@ use ctxsim_base::foreign;
 use ctxsim_base::grid::Grid;
 use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::grid::shell::quoted;
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::Label;
 use ctxsim_engine::take::{FailedRun, Run};
 use ctxsim_input::suite::{Figure, Reference};
@@ -247,14 +248,14 @@ impl Skipped {
         let counts = by_reason
             .iter()
             .map(|(reason, all)| format!("{reason} ({}{})", thousands(all.len() as u64), Self::named(all)));
-        counts.collect::<Vec<_>>().join("; ")
+        counts.listed().join("; ")
     }
 
     /// Names some files, each once; nothing for what was not asked for.
     fn named(all: &[&Self]) -> String {
         let names = all.iter().filter(|it| !it.is_not_asked);
         let names: IndexSet<&str> = names.map(|it| it.file.rsplit('/').next().unwrap_or(&it.file)).collect();
-        let first: Vec<_> = names.iter().take(Self::NAMED).map(|it| foreign::line(it)).collect();
+        let first: Vec<_> = names.iter().take(Self::NAMED).map(|it| foreign::line(it)).listed();
         let first = first.join(", ");
         match names.len() {
             0 => String::new(),
@@ -324,19 +325,19 @@ impl Report {
     /// Returns the cards of runs whose findings have some.
     pub fn cards(&self) -> Vec<serde_json::Value> {
         let card = |run: &Run| run.findings.as_ref()?.card(run, self.suite.as_deref(), &self.notes);
-        self.runs.iter().filter_map(card).collect()
+        self.runs.iter().filter_map(card).listed()
     }
 
     /// Returns the tables of what worlds found; those of published figures stand before all others.
     pub fn grids(&self) -> Vec<Grid> {
-        let runs: Vec<&Run> = self.runs.iter().collect();
-        ctxsim_worlds::findings().flat_map(|it| (it.grids)(&runs, &self.references)).collect()
+        let runs: Vec<&Run> = self.runs.iter().listed();
+        ctxsim_worlds::findings().flat_map(|it| (it.grids)(&runs, &self.references)).listed()
     }
 
     /// The same, and where this is the first report on recorded sessions what fills their prompts and what missed the cache.
     pub fn grids_of_first(&self) -> Vec<Grid> {
         let filled = if self.next.is_some() { self.filled_grids() } else { Vec::new() };
-        self.grids().into_iter().chain(filled).collect()
+        self.grids().into_iter().chain(filled).listed()
     }
 
     /// Returns all assumptions of the runs, each once, naming the profiles if it does not hold for all.
@@ -352,10 +353,10 @@ impl Report {
             if profiles.len() == n_profiles {
                 return sentence.to_owned();
             }
-            let names: Vec<&str> = profiles.into_iter().collect();
+            let names: Vec<&str> = profiles.into_iter().listed();
             format!("{} (under {}).", sentence.trim_end_matches('.'), names.join(", "))
         });
-        written.collect()
+        written.listed()
     }
 }
 
@@ -388,5 +389,5 @@ fn sums(runs: &[Run], failures: &[FailedRun]) -> Vec<Run> {
 
 /// Returns values in order, each once.
 pub fn distinct<T: Hash + Eq>(values: impl Iterator<Item = T>) -> Vec<T> {
-    values.collect::<IndexSet<T>>().into_iter().collect()
+    values.collect::<IndexSet<T>>().into_iter().listed()
 }

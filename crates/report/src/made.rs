@@ -6,6 +6,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 use super::distinct;
 use ctxsim_base::grid::numbers;
+use ctxsim_base::list::Listed as _;
 use ctxsim_timeline::row::{Value, group};
 
 /// The version of this crate.
@@ -58,7 +59,7 @@ impl MadeWith {
     /// Adds what other results were made with.
     pub fn add(&mut self, other: Self) {
         self.prices.extend(other.prices);
-        let new = other.inputs.into_iter().filter(|it| !self.inputs.contains(it)).collect::<Vec<_>>();
+        let new = other.inputs.into_iter().filter(|it| !self.inputs.contains(it)).listed();
         self.inputs.extend(new);
     }
 
@@ -81,7 +82,7 @@ impl MadeWith {
         let days = (!days.is_empty()).then(|| format!("prices of {days}"));
         let inputs = joint(self.inputs.iter()).map(|it| format!("inputs {it}"));
         let version = format!("ctxsim {}", self.version);
-        [Some(version), days, inputs].into_iter().flatten().collect::<Vec<_>>().join(", ")
+        [Some(version), days, inputs].into_iter().flatten().listed().join(", ")
     }
 
     /// Returns its parts by name: the version, the days by profile, the digests by input.
@@ -89,7 +90,7 @@ impl MadeWith {
         let prices = self.prices.iter().map(|(profile, day)| (format!("prices {profile}"), day.clone()));
         let inputs = self.inputs.iter().map(|it| (format!("{} {}", it.kind, it.name), it.digest.clone()));
         let version = [("ctxsim".to_owned(), self.version.to_owned())];
-        version.into_iter().chain(prices).chain(inputs).collect()
+        version.into_iter().chain(prices).chain(inputs).listed()
     }
 
     /// Returns it as JSON has it.
@@ -98,19 +99,19 @@ impl MadeWith {
         let kinds = distinct(self.inputs.iter().map(|it| it.kind));
         let inputs = kinds.into_iter().map(|kind| {
             let own = self.inputs.iter().filter(|it| it.kind == kind);
-            (kind.into(), Value::Fields(own.map(|it| of((&it.name, &it.digest))).collect()))
+            (kind.into(), Value::Fields(own.map(|it| of((&it.name, &it.digest))).listed()))
         });
         group! {
             "ctxsim": self.version.to_owned(),
-            "prices": Value::Fields(self.prices.iter().map(of).collect()),
-            "inputs": Value::Fields(inputs.collect()),
+            "prices": Value::Fields(self.prices.iter().map(of).listed()),
+            "inputs": Value::Fields(inputs.listed()),
         }
     }
 }
 
 /// Returns the digest of several inputs.
 fn joint<'i>(inputs: impl Iterator<Item = &'i InputDigest>) -> Option<String> {
-    let all: Vec<&InputDigest> = inputs.collect();
+    let all: Vec<&InputDigest> = inputs.listed();
     match all.as_slice() {
         [] => None,
         [only] => Some(only.digest.clone()),

@@ -1,6 +1,7 @@
 //! How tables show the numbers of a run.
 
 use ctxsim_base::grid::numbers;
+use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::measure::{Better, Tally};
 use ctxsim_timeline::row::{ColumnUnit, Value};
@@ -140,7 +141,7 @@ impl ShownMetric for Metric {
         digits: Digits,
         decimals: usize,
     ) -> Vec<String> {
-        let values: Vec<Value> = tallies.map(|it| self.value(it)).collect();
+        let values: Vec<Value> = tallies.map(|it| self.value(it)).listed();
         let has_fraction = values.iter().filter_map(Value::number).any(|it| it.fract() != 0.0);
         let unit = written_as(self);
         let cell = |value: &Value| match (unit, value) {
@@ -154,7 +155,7 @@ impl ShownMetric for Metric {
             (_, Value::Text(text)) => text.to_string(),
             _ => numbers::NONE.to_owned(),
         };
-        values.iter().map(cell).collect()
+        values.iter().map(cell).listed()
     }
 }
 
@@ -171,7 +172,7 @@ fn written_as(metric: &Metric) -> Option<ColumnUnit> {
 pub fn compared() -> Vec<&'static Metric> {
     let usual = USUAL.iter().map(|it| it.place).filter(|place| *place != COST);
     let also = ALSO_COMPARED.iter().map(|it| it.0);
-    std::iter::once(COST).chain(usual).chain(also).filter_map(at).collect()
+    std::iter::once(COST).chain(usual).chain(also).filter_map(at).listed()
 }
 
 /// Returns the metrics that tables show if nothing is asked for, from left to right.

@@ -1,6 +1,7 @@
 //! Names of policies without their folders.
 
 use super::distinct;
+use ctxsim_base::list::Listed as _;
 
 /// Returns a name without its folders; what an agent does keeps the agent's name.
 fn short_name(name: &str) -> &str {
@@ -11,7 +12,7 @@ fn short_name(name: &str) -> &str {
 pub(super) fn short_names<'n>(names: &[&'n str]) -> Vec<&'n str> {
     let all = distinct(names.iter().copied());
     let is_alone = |name: &str| all.iter().filter(|it| short_name(it) == short_name(name)).count() == 1;
-    names.iter().map(|it| if is_alone(it) { short_name(it) } else { *it }).collect()
+    names.iter().map(|it| if is_alone(it) { short_name(it) } else { *it }).listed()
 }
 
 #[cfg(test)]

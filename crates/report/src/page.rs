@@ -10,6 +10,7 @@ use super::template;
 use ctxsim_base::foreign::line;
 use ctxsim_base::grid::numbers::percent;
 use ctxsim_base::grid::{self, Column, Grid};
+use ctxsim_base::list::Listed as _;
 
 /// Sorts, filters, and joins points with rows; a page is complete without it.
 const SCRIPT: &str = include_str!("page/page.js");
@@ -177,7 +178,7 @@ impl PagePiece {
             return Vec::new();
         }
         let others = figures.split_off(1);
-        figures.into_iter().map(Self::lead).chain(Self::charts(others)).collect()
+        figures.into_iter().map(Self::lead).chain(Self::charts(others)).listed()
     }
 
     /// Pictures side by side.
@@ -185,7 +186,7 @@ impl PagePiece {
         if figures.is_empty() {
             Vec::new()
         } else {
-            vec![Self::Charts(figures.into_iter().map(PagePicture::new).collect())]
+            vec![Self::Charts(figures.into_iter().map(PagePicture::new).listed())]
         }
     }
 
@@ -199,7 +200,7 @@ impl PagePiece {
     fn drawn_mut(&mut self) -> Vec<&mut PagePicture> {
         match self {
             Self::Lead(it) => vec![&mut **it],
-            Self::Charts(figures) => figures.iter_mut().collect(),
+            Self::Charts(figures) => figures.iter_mut().listed(),
             _ => Vec::new(),
         }
     }
@@ -225,11 +226,11 @@ impl PageTable {
     fn new(grid: Grid, command: impl Fn(&str) -> Option<String>) -> Self {
         let row = |it: grid::Row| PageRow {
             command: it.cells.first().and_then(|it| command(it)),
-            cells: it.cells.into_iter().map(in_line).collect(),
+            cells: it.cells.into_iter().map(in_line).listed(),
             note: it.note.map(in_line),
             id: String::new(),
         };
-        let rows: Vec<PageRow> = grid.rows.into_iter().map(row).collect();
+        let rows: Vec<PageRow> = grid.rows.into_iter().map(row).listed();
         let has_commands = rows.iter().any(|it| it.command.is_some());
         Self { id: String::new(), title: grid.title, columns: grid.columns, rows, has_commands }
     }
@@ -261,7 +262,7 @@ impl PagePicture {
         if self.figure.is_seen() {
             let own = &self.table;
             let on_subject = tables.iter().filter(|it| it.title.starts_with(&self.subject));
-            let in_order: Vec<&PageTable> = on_subject.chain([own]).collect();
+            let in_order: Vec<&PageTable> = on_subject.chain([own]).listed();
             let href =
                 |keys: &[String]| in_order.iter().find_map(|it| it.row(keys)).map(|row| row.id.clone());
             self.svg = Some(self.figure.inline(&href)?);
@@ -284,13 +285,13 @@ impl Page {
             script_sha256: &'static str,
         }
         self.parts.retain(|it| !it.pieces.is_empty());
-        let mut pieces: Vec<&mut PagePiece> = self.parts.iter_mut().flat_map(|it| &mut it.pieces).collect();
+        let mut pieces: Vec<&mut PagePiece> = self.parts.iter_mut().flat_map(|it| &mut it.pieces).listed();
         let tables = pieces.iter_mut().flat_map(|it| it.tables_mut());
         for (table, nth) in tables.zip(1..) {
             table.name(format!("t{nth}"));
         }
         let tables: Vec<PageTable> =
-            pieces.iter_mut().flat_map(|it| it.tables_mut()).map(|table| table.clone()).collect();
+            pieces.iter_mut().flat_map(|it| it.tables_mut()).map(|table| table.clone()).listed();
         for drawn in pieces.iter_mut().flat_map(|it| it.drawn_mut()) {
             drawn.draw(&tables)?;
         }

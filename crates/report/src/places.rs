@@ -4,6 +4,8 @@ use std::sync::OnceLock;
 
 use super::runs::RunOf;
 use ctxsim_base::diag::nearest;
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_timeline::row::{ANY, Head, heads, heads_of};
 
 /// Checks that a run of some report can have a number at a dotted path.
@@ -19,7 +21,7 @@ pub fn check(place: &str) -> Result<(), Option<String>> {
     }
     let mut known = known();
     // Of several that are equally near, the first by name is meant.
-    known.sort_by(|one, other| one.split('.').cmp(other.split('.')));
+    known.order_by(|one, other| one.split('.').cmp(other.split('.')));
     let inner = known.iter().find(|it| it.strip_suffix(place).is_some_and(|front| front.ends_with('.')));
     // A group of numbers was named without the number.
     let group = || {
@@ -47,7 +49,7 @@ fn is_at(known: &str, place: &str) -> bool {
 fn known() -> Vec<&'static str> {
     static PLACES: OnceLock<Vec<Head>> = OnceLock::new();
     let heads = PLACES.get_or_init(heads::<RunOf<'_>>).iter();
-    heads.filter(|it| it.unit.is_number()).map(|head| head.name.as_str()).collect()
+    heads.filter(|it| it.unit.is_number()).map(|head| head.name.as_str()).listed()
 }
 
 #[cfg(test)]

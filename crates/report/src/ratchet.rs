@@ -11,6 +11,9 @@ use ctxsim_input::text::decode::{decode, encode};
 /// The first line of such a file.
 pub const HEAD: &str = "# The best values of guarded numbers, kept by `ctxsim check --ratchet`; `--bless` takes today's instead.\n";
 
+ctxsim_input::decoded_here!(Ratchet);
+ctxsim_input::encoded_here!(Ratchet);
+
 /// The best values of a suite's guards.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

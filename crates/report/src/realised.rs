@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::advise::saved::Saved;
 use ctxsim_engine::measure::student;
 
+use ctxsim_base::list::Listed as _;
 pub use table::{markdown, table};
 
 /// The schema; fields are added, never renamed without a new version.
@@ -97,7 +98,7 @@ impl Realised {
     /// Holds a forecast against later sessions; those of kinds that it does not know take no part.
     pub fn new(saved: &Saved, later: &[Later]) -> Self {
         let known = |it: &&Later| saved.kinds.iter().any(|kind| kind.name == it.kind && kind.bills.usd > 0.0);
-        let own: Vec<&Later> = later.iter().filter(known).collect();
+        let own: Vec<&Later> = later.iter().filter(known).listed();
         let mut left_out = Vec::new();
         if own.len() < later.len() {
             left_out.push(("no earlier session was of their kind".to_owned(), later.len() - own.len()));
@@ -134,7 +135,7 @@ fn total(numbers: impl Iterator<Item = f64>) -> f64 {
 /// Returns what each kind came to.
 fn kinds(saved: &Saved, own: &[&Later]) -> Vec<RealisedKind> {
     let kind = |kind: &super::advise::saved::SessionKind| {
-        let after: Vec<&&Later> = own.iter().filter(|it| it.kind == kind.name).collect();
+        let after: Vec<&&Later> = own.iter().filter(|it| it.kind == kind.name).listed();
         let (size, usd) = after.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.size, sum.1 + it.usd));
         (size > 0.0).then(|| RealisedKind {
             kind: kind.name.clone(),
@@ -143,7 +144,7 @@ fn kinds(saved: &Saved, own: &[&Later]) -> Vec<RealisedKind> {
             forecast: kind.change,
         })
     };
-    saved.kinds.iter().filter_map(kind).collect()
+    saved.kinds.iter().filter_map(kind).listed()
 }
 
 /// Later sessions in sum.

@@ -3,6 +3,8 @@
 use super::firings::Stages;
 use super::sections::TableLine;
 use ctxsim_base::grid::numbers::{listed, signed, thousands};
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::Tally;
 
 /// Parts that change the cost by less than this share are omitted.
@@ -20,7 +22,7 @@ pub(super) fn reason_of_change(line: &TableLine, first: &TableLine, stages: &Sta
             return Some("it has no stages".to_owned());
         }
         let why = stages.all_idle().map(|(stage, why)| format!("`{stage}` {why}"));
-        let why: Vec<String> = why.collect();
+        let why: Vec<String> = why.listed();
         return (!why.is_empty()).then(|| why.join("; "));
     }
     let parts = parts?;
@@ -30,11 +32,7 @@ pub(super) fn reason_of_change(line: &TableLine, first: &TableLine, stages: &Sta
     let said = match parts.as_slice() {
         [] => "no part of the bill changed".to_owned(),
         parts => listed(
-            &parts
-                .iter()
-                .take(TOLD)
-                .map(|(name, share)| format!("{name} {}", signed(*share)))
-                .collect::<Vec<_>>(),
+            &parts.iter().take(TOLD).map(|(name, share)| format!("{name} {}", signed(*share))).listed(),
         ),
     };
     Some(format!("{lead}{said}"))
@@ -75,7 +73,7 @@ fn parts(tally: &Tally, first: &Tally) -> Option<Vec<(String, f64)>> {
         ("penalties", own.penalty.usd() - other.penalty.usd()),
     ];
     let shares = parts.into_iter().map(|(name, usd)| (name.to_owned(), usd / whole));
-    let mut moved: Vec<(String, f64)> = shares.filter(|it| it.1.abs() >= TOLD_FROM).collect();
-    moved.sort_by(|one, other| other.1.abs().total_cmp(&one.1.abs()));
+    let mut moved: Vec<(String, f64)> = shares.filter(|it| it.1.abs() >= TOLD_FROM).listed();
+    moved.order_by(|one, other| other.1.abs().total_cmp(&one.1.abs()));
     Some(moved)
 }

@@ -9,6 +9,7 @@ use crate::as_logged::{BillAsLogged, ProfileOf, sum_of};
 use ctxsim_base::grid::numbers::{NONE, or_none, thousands};
 use ctxsim_base::grid::terminal::whole;
 use ctxsim_base::grid::{CellKind, Grid, Of};
+use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_timeline::import::{Imported, LossReason};
 use ctxsim_timeline::row::json::page;
@@ -102,11 +103,11 @@ impl FileContents {
         Self {
             file: file.to_owned(),
             format: imported.first().map_or("", |it| it.format),
-            sessions: imported.iter().map(|it| SessionHeld::new(it, profile_of)).collect(),
+            sessions: imported.iter().map(|it| SessionHeld::new(it, profile_of)).listed(),
             left_out: left_out
                 .iter()
                 .map(|it| LossHeld { what: it.what.clone(), count: it.count, lines: it.lines.clone() })
-                .collect(),
+                .listed(),
         }
     }
 }
@@ -115,20 +116,20 @@ impl SessionHeld {
     fn new(imported: &Imported, profile_of: ProfileOf<'_>) -> Self {
         let timeline = &imported.timeline;
         let recorded = timeline.recorded.clone().unwrap_or_default();
-        let billed: Vec<&Usage> = recorded.usage.iter().flatten().collect();
+        let billed: Vec<&Usage> = recorded.usage.iter().flatten().listed();
         let sum =
             |field: fn(&Usage) -> Tokens| billed.iter().map(|it| field(it)).reduce(Tokens::saturating_add);
         let of = |bills: &[Usage], field: fn(&Usage) -> Tokens| {
             bills.iter().map(field).reduce(Tokens::saturating_add)
         };
-        let costs: Vec<f64> = recorded.costs.iter().flatten().map(|it| it.usd()).collect();
+        let costs: Vec<f64> = recorded.costs.iter().flatten().map(|it| it.usd()).listed();
         let items = &timeline.spine.items;
         let is_history = |it: ItemIx| items.get(it as usize).is_none_or(|it| it.kind != Kind::Reasoning);
         let resets = timeline.events.iter().filter(|it| match &it.kind {
             EventKind::Reset(gone) => gone.clone().any(is_history),
             _ => false,
         });
-        let mut resets: Vec<u32> = resets.map(|it| timeline.spine.step_at(it.at)).collect();
+        let mut resets: Vec<u32> = resets.map(|it| timeline.spine.step_at(it.at)).listed();
         resets.dedup();
         Self {
             session: imported.session.clone(),
@@ -221,7 +222,7 @@ type BillsApart = (usize, Option<Tokens>, Option<Tokens>);
 
 /// Says how many requests of a kind stand apart from the others, and what they were billed.
 fn apart(sessions: &[SessionHeld], what: &str, of: impl Fn(&SessionHeld) -> BillsApart) -> String {
-    let all: Vec<_> = sessions.iter().map(of).collect();
+    let all: Vec<_> = sessions.iter().map(of).listed();
     let n: usize = all.iter().map(|it| it.0).sum();
     if n == 0 {
         return String::new();
@@ -275,7 +276,7 @@ fn sessions_table(sessions: &[SessionHeld]) -> String {
 
 /// Names the first lines.
 fn lines(lines: &[usize]) -> String {
-    let shown: Vec<String> = lines.iter().take(LINES_SHOWN).map(ToString::to_string).collect();
+    let shown: Vec<String> = lines.iter().take(LINES_SHOWN).map(ToString::to_string).listed();
     let word = if lines.len() == 1 { "line" } else { "lines" };
     match lines.len().checked_sub(LINES_SHOWN) {
         Some(more) if more > 0 => format!("{word} {} and {more} more", shown.join(", ")),

@@ -1,5 +1,6 @@
 //! What two policies remember, number by number.
 
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::{Remembered, Statistic};
 use ctxsim_engine::take::{Number, Run};
 
@@ -27,12 +28,12 @@ pub(super) fn both<'r>(pairs: impl Iterator<Item = &'r [Run; 2]> + Clone) -> Vec
         let known = pairs.filter_map(|it| Some((it, of(&it[0], number)?, of(&it[1], number)?)));
         let sum = |all: Vec<Statistic>| all.into_iter().reduce(|sum, it| sum.pooled(&it));
         let numbers = [
-            sum(known.clone().map(|it| it.1).collect())?,
-            sum(known.clone().map(|(.., other)| other).collect())?,
+            sum(known.clone().map(|it| it.1).listed())?,
+            sum(known.clone().map(|(.., other)| other).listed())?,
         ];
         let differences = known.map(|(it, ..)| it[1].findings.as_ref()?.more(number.name, &it[0].policy));
         let difference = differences.collect::<Option<Vec<_>>>().and_then(sum);
         Some(Both { numbers: numbers.map(|it| number.with(it)), difference })
     };
-    ctxsim_worlds::findings().flat_map(|it| it.numbers).filter_map(both).collect()
+    ctxsim_worlds::findings().flat_map(|it| it.numbers).filter_map(both).listed()
 }

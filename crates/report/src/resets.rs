@@ -4,6 +4,7 @@ use indexmap::{IndexMap, IndexSet};
 
 use super::Report;
 use ctxsim_base::grid::numbers;
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::{Resets, Tally};
 
 /// The most policies listed per profile.
@@ -33,7 +34,7 @@ impl Report {
             group.sessions.insert(run.scenario);
         }
         let n_more = groups.len().saturating_sub(PROFILES);
-        let mut notes: Vec<String> = groups.values().take(PROFILES).map(|it| it.note(self)).collect();
+        let mut notes: Vec<String> = groups.values().take(PROFILES).map(|it| it.note(self)).listed();
         if n_more > 0 {
             notes.push(format!("{n_more} more profiles have recorded compactions: see `--format json`."));
         }
@@ -45,14 +46,14 @@ impl ResetRuns<'_> {
     /// Says what the policies avoid, and both bills.
     fn note(&self, report: &Report) -> String {
         let lines = report.lines(self.profile);
-        let sums: Vec<(&str, &Tally)> = lines.iter().map(|(policy, it)| (policy, &it.run.tally)).collect();
+        let sums: Vec<(&str, &Tally)> = lines.iter().map(|(policy, it)| (policy, &it.run.tally)).listed();
         let n = sums.first().and_then(|it| it.1.resets).map_or(0, |resets| resets.recorded);
         let head = match (n, self.sessions.len()) {
             (1, _) => "1 recorded compaction".to_owned(),
             (n, 1) => format!("{n} recorded compactions in 1 session"),
             (n, sessions) => format!("{n} recorded compactions in {sessions} sessions"),
         };
-        let listed: Vec<String> = sums.iter().take(POLICIES).map(|(policy, it)| line(policy, it)).collect();
+        let listed: Vec<String> = sums.iter().take(POLICIES).map(|(policy, it)| line(policy, it)).listed();
         let more = match sums.len().saturating_sub(POLICIES) {
             0 => String::new(),
             n => format!("; {n} more policies: see `--format json`"),

@@ -4,6 +4,7 @@ mod need;
 mod request;
 
 use super::runs::RunOf;
+use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::ix;
 use ctxsim_engine::ledger::Rows as Ledger;
 use ctxsim_engine::price::by_request::RequestCost;
@@ -26,7 +27,7 @@ pub fn kinds() -> Vec<(&'static str, Vec<Head>)> {
         ),
         ("`--rows calls` of memories: calls of a kind in a turn", heads::<MemoryCall<'_>>()),
     ];
-    front.into_iter().chain(ctxsim_worlds::rows()).collect()
+    front.into_iter().chain(ctxsim_worlds::rows()).listed()
 }
 
 /// The context of a run's rows.

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::firings::{stages_in_a_cell, stages_json};
 use super::guards::GuardVerdict;
 use super::{ALL, Report, Run};
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::ledger::MemorySums;
 use ctxsim_engine::measure::{Label, Tally};
 use ctxsim_timeline::row::{Columns, Fields, Head, RowColumn, Rows, Value, fields, heads, listed, row};
@@ -114,5 +115,5 @@ fn calls() -> [RowColumn<Tally>; 5] {
 
 fn calls_heads() -> Vec<Head> {
     let of_worlds = ctxsim_worlds::findings().flat_map(|it| (it.calls)());
-    calls().iter().map(RowColumn::head).chain(of_worlds).collect()
+    calls().iter().map(RowColumn::head).chain(of_worlds).listed()
 }

@@ -18,6 +18,8 @@ use super::trust::TableTrust;
 use super::{Report, Run, distinct, reasons};
 use ctxsim_base::grid::numbers::{self, NONE};
 use ctxsim_base::grid::{self, CellKind, Grid, Row};
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::ledger::is_as_much;
 use ctxsim_engine::measure::{Spread, Tally};
 use ctxsim_input::policy::Apply;
@@ -81,7 +83,7 @@ impl TableLine {
     /// Returns the line's note: where it stopped, and why its cost differs from the first policy's.
     pub fn note(&self) -> Option<String> {
         let notes: Vec<&str> =
-            [&self.stopped, &self.reason].into_iter().flatten().map(String::as_str).collect();
+            [&self.stopped, &self.reason].into_iter().flatten().map(String::as_str).listed();
         (!notes.is_empty()).then(|| notes.join("; "))
     }
 }
@@ -102,15 +104,15 @@ impl Section {
         let is_asked = !self.columns.is_empty();
         let shown = self.shown();
         let name = grid::Column::new("policy", CellKind::Name);
-        let cells: Vec<Vec<String>> = shown.iter().map(|it| it.cells(self, digits)).collect();
+        let cells: Vec<Vec<String>> = shown.iter().map(|it| it.cells(self, digits)).listed();
         let row = |(nth, line): (usize, &TableLine)| {
             let numbers = cells.iter().map(|it| it[nth].clone());
-            Row { cells: std::iter::once(line.policy.clone()).chain(numbers).collect(), note: line.note() }
+            Row { cells: std::iter::once(line.policy.clone()).chain(numbers).listed(), note: line.note() }
         };
         Grid {
             title: format!("{} ({})", self.subject(), self.as_of),
-            columns: std::iter::once(name).chain(shown.iter().map(|it| it.drawn(is_asked))).collect(),
-            rows: self.lines.iter().enumerate().map(row).collect(),
+            columns: std::iter::once(name).chain(shown.iter().map(|it| it.drawn(is_asked))).listed(),
+            rows: self.lines.iter().enumerate().map(row).listed(),
         }
     }
 
@@ -135,7 +137,7 @@ impl Section {
         let (idle, acting): (Vec<&TableLine>, Vec<&TableLine>) =
             self.lines.iter().skip(1).partition(|it| it.is_idle);
         let n_dearer = acting.len().saturating_sub(SHOWN);
-        let lines = self.lines.iter().take(1).chain(acting.into_iter().take(SHOWN)).cloned().collect();
+        let lines = self.lines.iter().take(1).chain(acting.into_iter().take(SHOWN)).cloned().listed();
         let mut by_agent: IndexMap<&str, usize> = IndexMap::new();
         for line in &idle {
             *by_agent.entry(agent(&line.policy)).or_default() += 1;
@@ -143,7 +145,7 @@ impl Section {
         let agents = by_agent
             .iter()
             .map(|(agent, n)| if *n == 1 { (*agent).to_owned() } else { format!("{agent} ({n})") });
-        let agents: Vec<String> = agents.collect();
+        let agents: Vec<String> = agents.listed();
         let mut told = Vec::new();
         if !idle.is_empty() {
             told.push(format!(
@@ -185,14 +187,14 @@ impl Section {
             .into_iter()
             .enumerate()
             .map(|(nth, line)| (if nth == 0 { f64::NEG_INFINITY } else { 0.0 }, line))
-            .collect();
-        self.lines = keyed.iter().map(|it| it.1.clone()).collect();
+            .listed();
+        self.lines = keyed.iter().map(|it| it.1.clone()).listed();
         for (key, line) in keyed.iter_mut().skip(1) {
             *key = self.change(line).unwrap_or(f64::INFINITY);
         }
         // Equal costs stay in the order in which they are listed.
-        keyed.sort_by(|one, other| one.0.total_cmp(&other.0));
-        self.lines = keyed.into_iter().map(|it| it.1).collect();
+        keyed.order_by(|one, other| one.0.total_cmp(&other.0));
+        self.lines = keyed.into_iter().map(|it| it.1).listed();
     }
 }
 
@@ -262,7 +264,7 @@ impl Report {
         let is_in = |scenario: &str, of: &str| {
             profile.is_none_or(|profile| of == profile) && members.contains(scenario)
         };
-        let runs: Vec<&Run> = self.runs.iter().filter(|it| is_in(&it.scenario, &it.profile)).collect();
+        let runs: Vec<&Run> = self.runs.iter().filter(|it| is_in(&it.scenario, &it.profile)).listed();
         let sums = match &self.folded {
             Some(folded) => folded.lines(&group.key, profile).map_or_else(Cow::default, Cow::Borrowed),
             None => Cow::Owned(PolicyLines::of(runs.iter().copied())),
@@ -273,7 +275,7 @@ impl Report {
                 .map(|it| Brief::from(*it))
                 .chain(folded.filter(|kept| is_in(kept.scenario, kept.profile)))
         };
-        let first: Vec<Brief<'_>> = briefs().filter(|it| sums.first() == Some(it.policy)).collect();
+        let first: Vec<Brief<'_>> = briefs().filter(|it| sums.first() == Some(it.policy)).listed();
         let baseline = sums.iter().next().map(|it| line(it.1));
         // The first policy is compared with nothing.
         let others = sums.iter().skip(1).filter(|_| first.len() > 1);
@@ -293,17 +295,13 @@ impl Report {
             profile: profile.unwrap_or(OWN).to_owned(),
             as_of: numbers::days(first.iter().map(|it| it.as_of)),
             scenarios: first.len(),
-            members: first
-                .iter()
-                .filter(|_| self.folded.is_none())
-                .map(|it| it.scenario.to_owned())
-                .collect(),
+            members: first.iter().filter(|_| self.folded.is_none()).map(|it| it.scenario.to_owned()).listed(),
             is_part: group.is_part,
             is_ranked: self.is_ranked,
             columns: self.columns.clone(),
             decimals: self.decimals(),
-            lines: lines.collect(),
-            trust: TableTrust::new(&self.sessions.iter().collect::<Vec<_>>(), &first),
+            lines: lines.listed(),
+            trust: TableTrust::new(&self.sessions.iter().listed(), &first),
         };
         if self.is_ranked {
             section.rank();
@@ -328,7 +326,7 @@ fn pairs<'r>(
         let did_as_much = is_as_much([run.figures.turns(), other.turns()]);
         of_it.extend(run.figures.cost().zip(other.cost()).filter(|_| did_as_much));
     }
-    pairs.into_values().collect()
+    pairs.into_values().listed()
 }
 
 /// Returns the line of a policy.

@@ -14,6 +14,7 @@ use super::ALL;
 use ctxsim_base::grid::markdown::Markdown;
 use ctxsim_base::grid::prose::{wrap, wrap_all};
 use ctxsim_base::grid::terminal;
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::Label;
 use ctxsim_engine::measure::sensitivity::{PriceCell, Sensitivity, SensitivityGrid as Compared};
 use ctxsim_input::profile::price::VariedRate;
@@ -48,7 +49,7 @@ columns! { One<'_>;
     /// The share of needed evidence that prompts still held; null without needs.
     "evidence_kept": Share = |it| it.cell.evidence_kept(),
     /// What is remembered, for loads in which something is.
-    "remembered": Group(Vec::new) sparse = |it| it.cell.remembered.as_deref().map(Value::of),
+    "remembered": Group(Vec::new) sparse = |it| it.cell.remembered.as_ref().map(Value::of),
     /// Tokens of recovery.
     "recovery_tokens": Tokens = |it| it.cell.recovery_tokens(),
     /// The share of tool results' tokens that prompts show.
@@ -109,7 +110,7 @@ impl Serialize for Document<'_> {
         map.serialize_entry("distinct_rules_and_limits", &it.n_distinct)?;
         map.serialize_entry("simulations", &it.n_simulations)?;
         map.serialize_entry("asked", &it.asked.as_ref().map(Value::of))?;
-        map.serialize_entry("profiles", &profiles.collect::<Vec<_>>())?;
+        map.serialize_entry("profiles", &profiles.listed())?;
         map.serialize_entry("loads", &EachOf(|| it.grids.iter().map(|grid| load(it, grid))))?;
         map.end()
     }
@@ -131,17 +132,16 @@ fn load(all: &Sensitivity, grid: &Compared) -> Value {
         }
     });
     let flips = grid.flips.iter().map(|flip| {
-        let names =
-            |all_of: &Vec<usize>| all_of.iter().map(|it| all.profiles[*it].name.clone()).collect::<Vec<_>>();
+        let names = |all_of: &Vec<usize>| all_of.iter().map(|it| all.profiles[*it].name.clone()).listed();
         let [first, second] = flip.cheaper.each_ref().map(names);
         let policies = flip.policies.map(policy).to_vec();
         group! { "policies": policies, "first_cheaper": first, "second_cheaper": second }
     });
     group! {
         "scenario": grid.load.clone(),
-        "cells": cells(all, grid).map(|it| fields(&it)).collect::<Vec<_>>(),
-        "cheapest": cheapest.collect::<Vec<_>>(),
-        "flips": flips.collect::<Vec<_>>(),
+        "cells": cells(all, grid).map(|it| fields(&it)).listed(),
+        "cheapest": cheapest.listed(),
+        "flips": flips.listed(),
     }
 }
 

@@ -9,6 +9,8 @@ use super::filled::Filled;
 use super::{BillAsLogged, Report, Skipped};
 use ctxsim_base::grid::numbers;
 use ctxsim_base::grid::numbers::{percent, thousands};
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::{Tokens, sums};
 use ctxsim_engine::calibrate::first::FirstRequests;
 use ctxsim_engine::calibrate::lifetimes::Pauses;
@@ -193,9 +195,8 @@ impl Report {
             by_harness.entry(&newer.harness).or_default().push(newer);
         }
         let note = |(harness, newer): (&str, Vec<&NewerVersion>)| {
-            let mut versions: Vec<&str> = newer.iter().map(|it| it.version.as_str()).collect();
-            versions
-                .sort_by_key(|it| it.split('.').map(|part| part.parse().unwrap_or(0)).collect::<Vec<u64>>());
+            let mut versions: Vec<&str> = newer.iter().map(|it| it.version.as_str()).listed();
+            versions.order_by_key(|it| it.split('.').map(|part| part.parse().unwrap_or(0)).listed());
             versions.dedup();
             let of = match versions.as_slice() {
                 [first, .., last] => format!("{first} to {last}"),
@@ -212,7 +213,7 @@ impl Report {
                  when it compacts, and what it does to the cache, may have changed."
             )
         };
-        by_harness.into_iter().map(note).collect()
+        by_harness.into_iter().map(note).listed()
     }
 
     /// Returns whether it contains several sessions that each run under their own model's profile, so that
@@ -244,7 +245,7 @@ impl Report {
                 "{} says which settings of your agent to change, and what to paste",
                 next.advise()
             )])
-            .collect()
+            .listed()
     }
 
     /// Says how many sessions found their tools and system prompt in the cache, left by others, and what that was worth.
@@ -354,7 +355,7 @@ impl Report {
             (_, n) => format!("{name} ({})", thousands(*n as u64)),
         });
         let more = counts.len().saturating_sub(SHOWN);
-        let names = names.collect::<Vec<_>>().join(", ");
+        let names = names.listed().join(", ");
         if more == 0 { names } else { format!("{names} and {more} more") }
     }
 }

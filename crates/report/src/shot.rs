@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::metric::{self, COST};
 use super::{Report, Run};
 use ctxsim_base::grid::numbers::{fixed_or_none, thousands};
+use ctxsim_base::list::Listed as _;
 use ctxsim_timeline::row::Value;
 
 /// The columns of a line, after the policy's name, and the metrics that they show.
@@ -62,9 +63,9 @@ impl Report {
             of: [&runs[0].scenario, &runs[0].profile].map(String::clone),
             path: [&runs[0].scenario, &runs[0].profile].map(|it| as_file(it)),
             as_of: runs[0].assumed.as_of.clone(),
-            text: table(&runs.iter().collect::<Vec<_>>()),
+            text: table(&runs.iter().listed()),
         };
-        self.runs.chunk_by(is_one).map(shot).collect()
+        self.runs.chunk_by(is_one).map(shot).listed()
     }
 }
 
@@ -79,23 +80,23 @@ pub fn table(runs: &[&Run]) -> String {
         let known = run.remembered().filter(|_| run.is_of_memory());
         known.map(|it| (it.heading, it.number.mean)).collect()
     };
-    let remembered: Vec<IndexMap<&str, f64>> = runs.iter().map(|it| of_memories(it)).collect();
+    let remembered: Vec<IndexMap<&str, f64>> = runs.iter().map(|it| of_memories(it)).listed();
     let more = super::distinct(remembered.iter().flat_map(|it| it.keys().copied()));
-    let heads: Vec<&str> = heads.into_iter().chain(more.iter().copied()).collect();
+    let heads: Vec<&str> = heads.into_iter().chain(more.iter().copied()).listed();
     let lines = runs.iter().zip(&remembered).map(|(run, of_run)| {
         let more = more.iter().map(|it| fixed_or_none(of_run.get(it).copied(), DECIMALS));
-        line(run).into_iter().chain(more).collect()
+        line(run).into_iter().chain(more).listed()
     });
-    let lines: Vec<Vec<String>> = lines.collect();
+    let lines: Vec<Vec<String>> = lines.listed();
     let longest = runs.iter().map(|it| it.policy.chars().count()).chain([6]).max().unwrap_or_default();
     let widths: Vec<usize> = (0..heads.len())
         .map(|nth| lines.iter().map(|it| it[nth].chars().count()).fold(heads[nth].len(), usize::max))
-        .collect();
+        .listed();
     let aligned = |name: &str, cells: &[String]| {
         let cells = cells.iter().zip(&widths).map(|(cell, width)| format!("{GAP}{cell:>width$}"));
         format!("{name:longest$}{}\n", cells.collect::<String>())
     };
-    let head = aligned("policy", &heads.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>());
+    let head = aligned("policy", &heads.iter().map(|it| (*it).to_owned()).listed());
     head + &runs.iter().zip(&lines).map(|(run, line)| aligned(&run.policy, line)).collect::<String>()
 }
 
@@ -114,7 +115,7 @@ fn line(run: &Run) -> Vec<String> {
             other => known(other.and_then(|it| it.number())),
         },
     };
-    HEADS.iter().map(cell).collect()
+    HEADS.iter().map(cell).listed()
 }
 
 /// Returns the numbers that changed between two tables, in the order of the new one.
@@ -142,7 +143,7 @@ pub fn moved(old: &str, new: &str) -> Vec<Moved> {
 /// Returns the cells of a table by policy and column.
 fn cells(table: &str) -> IndexMap<String, IndexMap<String, String>> {
     let split = |line: &str| -> Vec<String> {
-        line.split(GAP).map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned).collect()
+        line.split(GAP).map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned).listed()
     };
     let mut lines = table.lines().map(split).filter(|it| !it.is_empty());
     let heads = lines.next().unwrap_or_default();

@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 
 use super::{Report, distinct};
 use ctxsim_base::grid::numbers::thousands;
+use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Tokens;
 
 impl Report {
@@ -30,6 +31,6 @@ impl Report {
                 thousands(limit)
             )
         };
-        worst.into_iter().map(note).collect()
+        worst.into_iter().map(note).listed()
     }
 }

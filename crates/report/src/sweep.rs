@@ -13,6 +13,8 @@ use super::chart::{PageChart, figure};
 use super::metric::{self, COST};
 use super::remembered;
 use crate::metric::ShownMetric as _;
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::{Label, Remembered, Tally};
 
 /// The number that shows how far a run got.
@@ -183,9 +185,9 @@ pub struct Sweep {
 impl Sweep {
     /// Finds the front and the knee.
     pub fn new(head: SweepHead, mut points: Vec<SweepPoint>) -> Self {
-        points.sort_by_key(|it| it.index);
+        points.order_by_key(|it| it.index);
         let asked = |it: &&Objective| points.iter().any(|point| it.number(&point.numbers).is_some());
-        let objectives: Vec<Objective> = head.objectives.iter().filter(asked).copied().collect();
+        let objectives: Vec<Objective> = head.objectives.iter().filter(asked).copied().listed();
         let known: Vec<(usize, Vec<f64>)> = points
             .iter()
             .enumerate()
@@ -194,20 +196,20 @@ impl Sweep {
                 let numbers = objectives.iter().map(|of| Some(of.badness(of.number(&it.numbers)?)));
                 Some((nth, numbers.collect::<Option<Vec<f64>>>()?))
             })
-            .collect();
+            .listed();
         let mut front: Vec<(usize, Vec<f64>)> = known
             .iter()
             .filter(|(_, own)| !known.iter().any(|(_, other)| beats(other, own)))
             .cloned()
-            .collect();
-        front.sort_by(|a, b| {
+            .listed();
+        front.order_by(|a, b| {
             a.1.iter().zip(&b.1).map(|(a, b)| a.total_cmp(b)).find(|it| it.is_ne()).unwrap_or(a.0.cmp(&b.0))
         });
         // Points of equal numbers are one.
         front.dedup_by(|a, b| a.1 == b.1);
         let pays = |it: &&(usize, Vec<f64>)| points[it.0].is_worth_it();
-        let knee = knee(&front.iter().filter(pays).collect::<Vec<_>>());
-        Self { head, front: front.into_iter().map(|it| it.0).collect(), knee, points }
+        let knee = knee(&front.iter().filter(pays).listed());
+        Self { head, front: front.into_iter().map(|it| it.0).listed(), knee, points }
     }
 
     /// Draws all points that do the work and the base; the front has colours, and the knee its mark.
@@ -225,7 +227,7 @@ impl Sweep {
             Some(frontier::Point { usd_interval: usd_interval.map(Into::into), mark, ..point })
         });
         let subject = format!("{} varied, {} points", self.head.policy, self.points.len());
-        let frontier = Frontier::new(subject, frontier::KEPT, points.collect(), Vec::new());
+        let frontier = Frontier::new(subject, frontier::KEPT, points.listed(), Vec::new());
         (frontier.points.len() > 1).then(|| figure("frontier", &frontier))
     }
 }
@@ -247,7 +249,7 @@ fn knee(front: &[&(usize, Vec<f64>)]) -> Option<usize> {
                 .map(|it| it.1[at])
                 .fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], it| [low.min(it), high.max(it)])
         })
-        .collect();
+        .listed();
     let distance = |numbers: &[f64]| -> f64 {
         let parts = numbers.iter().zip(&ends).map(|(it, [low, high])| {
             let scale = (high - low).max(low.abs());
@@ -265,7 +267,7 @@ pub fn short(set: &[String]) -> String {
         let path = path.split_once("params.").map_or(path, |it| it.1);
         format!("{path}={value}")
     };
-    set.iter().map(one).collect::<Vec<_>>().join(", ")
+    set.iter().map(one).listed().join(", ")
 }
 
 #[cfg(test)]

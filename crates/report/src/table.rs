@@ -9,6 +9,7 @@ use ctxsim_base::grid::Grid;
 use ctxsim_base::grid::numbers;
 use ctxsim_base::grid::prose::{wrap, wrap_all};
 use ctxsim_base::grid::terminal::{DrawnTable, draw, fits, hidden_note};
+use ctxsim_base::list::Listed as _;
 
 /// How a table is drawn.
 #[derive(Clone, Copy, Debug, Default)]
@@ -95,7 +96,7 @@ fn limits(report: &Report, detail: Detail) -> String {
 
 /// Draws a table in full, or what fits: short numbers and names first, then fewer columns.
 fn fitted(section: &Section, width: Option<usize>) -> DrawnTable {
-    let names: Vec<&str> = section.lines.iter().map(|it| it.policy.as_str()).collect();
+    let names: Vec<&str> = section.lines.iter().map(|it| it.policy.as_str()).listed();
     let names = short_names(&names);
     let named = |mut grid: Grid| {
         for (row, name) in grid.rows.iter_mut().zip(&names) {

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::chart::requests::RunRequests;
 use super::html::Traces;
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::take::{Load, Take};
 
 /// The most runs whose requests are charted: each takes a part of the page.
@@ -38,7 +39,7 @@ impl Tracer {
             let profile = &load.profiles[cell.profile].name;
             RunRequests::new(&load.policies[cell.policy], &scenario, profile, rows)
         });
-        trace.collect()
+        trace.listed()
     }
 
     /// Returns them all, or why there are none.

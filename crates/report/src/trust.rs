@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::brief::Brief;
 use super::session::{BillCheck, SessionReport};
 use ctxsim_base::grid::numbers::{self, percent};
+use ctxsim_base::list::Listed as _;
 
 /// The largest error of predicted input cost that is passed over in silence, as a share of the recorded bill. Savings between
 /// policies are mostly above it, and the bills of most recorded Claude Code sessions are reproduced within half of it.
@@ -60,7 +61,7 @@ impl TableTrust {
         };
         let with_needs = runs.iter().filter(|it| it.figures.has_needs).count();
         Self {
-            sources: sources.into_iter().map(source).collect(),
+            sources: sources.into_iter().map(source).listed(),
             with_needs,
             without_needs: runs.len() - with_needs,
         }
@@ -68,7 +69,7 @@ impl TableTrust {
 
     /// Says what speaks against the table's numbers, to follow them in the same sentence; empty if nothing does.
     pub fn doubts(&self) -> String {
-        let doubts: Vec<String> = [self.on_bills(), self.on_needs()].into_iter().flatten().collect();
+        let doubts: Vec<String> = [self.on_bills(), self.on_needs()].into_iter().flatten().listed();
         if doubts.is_empty() { String::new() } else { format!(", but {}", doubts.join(", and ")) }
     }
 
@@ -78,7 +79,7 @@ impl TableTrust {
             .sources
             .iter()
             .filter_map(|it| Some((it, it.error.filter(|error| error.abs() > BILL_ERROR_MAX)?)));
-        let off: Vec<(&BilledProfile, f64)> = off.collect();
+        let off: Vec<(&BilledProfile, f64)> = off.listed();
         let (worst, error) = *off.iter().max_by(|one, other| one.1.abs().total_cmp(&other.1.abs()))?;
         let usd: f64 = off.iter().map(|it| it.0.billed_usd).sum();
         // What hardly counts in the total says nothing about it.

@@ -12,6 +12,8 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use ctxsim_base::grid::numbers::counted;
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_base::rng::Seed;
 use ctxsim_engine::measure::Tally;
 use ctxsim_engine::measure::floor::Floor;
@@ -159,7 +161,7 @@ impl Tuned {
         min_evidence: f64,
         seed: u64,
     ) -> Self {
-        let all: Vec<&TunedSession> = sessions.iter().collect();
+        let all: Vec<&TunedSession> = sessions.iter().listed();
         let split = SplitBy::of(&all);
         let is_held_out = held_out(split, &all, seed);
         let part = |held_out: bool| -> Vec<&TunedSession> {
@@ -168,7 +170,7 @@ impl Tuned {
                 .zip(&is_held_out)
                 .filter(|it| *it.1 == held_out)
                 .map(|(session, _)| session)
-                .collect()
+                .listed()
         };
         let halves = [part(false), part(true)];
         let is_split = !halves[0].is_empty() && halves[1].len() >= HELD_OUT_MIN;
@@ -176,19 +178,19 @@ impl Tuned {
         let parts = if is_split { halves.to_vec() } else { vec![all.clone()] };
         let n_variants = tried.points.len();
         let by_part: Vec<Vec<TunePart>> =
-            parts.iter().map(|it| TunePart::of_variants(it, n_variants)).collect();
+            parts.iter().map(|it| TunePart::of_variants(it, n_variants)).listed();
         let point = |(nth, set): (usize, Vec<String>)| {
-            (nth, TunedPoint { set, parts: by_part.iter().map(|it| it[nth].clone()).collect() })
+            (nth, TunedPoint { set, parts: by_part.iter().map(|it| it[nth].clone()).listed() })
         };
-        let mut points: Vec<(usize, TunedPoint)> = tried.points.into_iter().enumerate().map(point).collect();
+        let mut points: Vec<(usize, TunedPoint)> = tried.points.into_iter().enumerate().map(point).listed();
         // Points that cost the same stay in the order in which they were tried.
-        points.sort_by(|one, other| {
+        points.order_by(|one, other| {
             let (one, other) = (one.1.order(min_evidence), other.1.order(min_evidence));
             one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
         });
         let never_fired = never_fired(&tried.stages, sessions);
         let best = points.first().map(|it| it.0).unwrap_or_default();
-        let points: Vec<TunedPoint> = points.into_iter().map(|it| it.1).collect();
+        let points: Vec<TunedPoint> = points.into_iter().map(|it| it.1).listed();
         let judged =
             parts.last().filter(|_| n_variants > 0).map(|it| Picked::all(it, best)).unwrap_or_default();
         let is_turned = split == SplitBy::Time && n_named_projects(&all) >= PROJECTS_MIN;
@@ -269,7 +271,7 @@ impl TunedPoint {
 
 /// Returns a variant's results on all sessions.
 pub fn whole(sessions: &[TunedSession], nth: usize) -> TunePart {
-    TunePart::new(&Picked::all(&sessions.iter().collect::<Vec<_>>(), nth))
+    TunePart::new(&Picked::all(&sessions.iter().listed(), nth))
 }
 
 /// Puts the sessions of each project under what is chosen without it; where nothing is, under the base.
@@ -277,16 +279,16 @@ fn in_turn<'s>(sessions: &[&'s TunedSession], n_variants: usize, floor: f64) -> 
     let of_project = |project: &str| {
         let (own, others): (Vec<_>, Vec<_>) = sessions.iter().partition(|it| it.project == project);
         let nth = choice(&others, n_variants, floor);
-        own.into_iter().map(move |session| Picked { session, nth }).collect::<Vec<_>>()
+        own.into_iter().map(move |session| Picked { session, nth }).listed()
     };
-    projects(sessions).into_iter().flat_map(of_project).collect()
+    projects(sessions).into_iter().flat_map(of_project).listed()
 }
 
 /// Returns the variant that some sessions choose: the cheapest of those that cost less than the base and are certain to keep enough evidence.
 fn choice(sessions: &[&TunedSession], n_variants: usize, floor: f64) -> Option<usize> {
     let change = |nth| Some((part::change(&Picked::all(sessions, nth))?, nth));
-    let mut cheaper: Vec<(f64, usize)> = (0..n_variants).filter_map(change).filter(|it| it.0 < 0.0).collect();
-    cheaper.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let mut cheaper: Vec<(f64, usize)> = (0..n_variants).filter_map(change).filter(|it| it.0 < 0.0).listed();
+    cheaper.order_by(|one, other| one.0.total_cmp(&other.0));
     let keeps = |nth| {
         let all = Picked::all(sessions, nth);
         Floor(floor).keeps(part::kept_low(&all), part::task_kept(&all))
@@ -296,7 +298,7 @@ fn choice(sessions: &[&TunedSession], n_variants: usize, floor: f64) -> Option<u
 
 /// Returns the projects of sessions, sorted.
 fn projects<'s>(sessions: &[&'s TunedSession]) -> Vec<&'s str> {
-    let mut all: Vec<&str> = sessions.iter().map(|it| it.project.as_str()).collect();
+    let mut all: Vec<&str> = sessions.iter().map(|it| it.project.as_str()).listed();
     all.sort_unstable();
     all.dedup();
     all
@@ -313,7 +315,7 @@ fn never_fired(stages: &[String], sessions: &[TunedSession]) -> Vec<String> {
         let mut all = sessions.iter().flat_map(|it| &it.variants);
         all.any(|it| it.outcome.firings.get(stage).is_some_and(|firing| firing.fired > 0))
     };
-    stages.iter().enumerate().filter(|(nth, _)| !fired(*nth)).map(|(_, name)| name.clone()).collect()
+    stages.iter().enumerate().filter(|(nth, _)| !fired(*nth)).map(|(_, name)| name.clone()).listed()
 }
 
 /// Returns how many projects of sessions are known.
@@ -332,8 +334,8 @@ impl SplitBy {
 /// Parts sessions; returns which are held out.
 fn held_out(split: SplitBy, sessions: &[&TunedSession], seed: u64) -> Vec<bool> {
     if split == SplitBy::Time {
-        let mut order: Vec<usize> = (0..sessions.len()).collect();
-        order.sort_by_key(|it| (sessions[*it].last_ms, *it));
+        let mut order: Vec<usize> = (0..sessions.len()).listed();
+        order.order_by_key(|it| (sessions[*it].last_ms, *it));
         let mut is_held_out = vec![false; sessions.len()];
         order.iter().skip(sessions.len() / 2).for_each(|it| is_held_out[*it] = true);
         return is_held_out;
@@ -342,7 +344,7 @@ fn held_out(split: SplitBy, sessions: &[&TunedSession], seed: u64) -> Vec<bool> 
     let mut drawn: Vec<(u64, &str)> = (0..)
         .zip(projects(sessions))
         .map(|(nth, it)| (stream.nth(0, nth).next_between(0, u64::MAX), it))
-        .collect();
+        .listed();
     drawn.sort_unstable();
     // Each project goes to the smaller part, so that both have as many sessions as can be.
     let (mut n, mut held_out) = ([0_usize; 2], Vec::new());
@@ -354,5 +356,5 @@ fn held_out(split: SplitBy, sessions: &[&TunedSession], seed: u64) -> Vec<bool> 
             held_out.push(project);
         }
     }
-    sessions.iter().map(|it| held_out.contains(&it.project.as_str())).collect()
+    sessions.iter().map(|it| held_out.contains(&it.project.as_str())).listed()
 }

@@ -2,6 +2,8 @@
 
 use ctxsim_base::grid::Grid;
 use ctxsim_base::grid::terminal::whole;
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::calibrate::Calibration;
 use ctxsim_engine::calibrate::unforeseen::{Surprise, UnforeseenTally};
 use ctxsim_timeline::row::{Value, group};
@@ -54,7 +56,7 @@ pub(super) fn values(of: &Calibration) -> Vec<Value> {
             "expected_usd_high": known(is_known, it.expected_usd_high),
         }
     };
-    of.unforeseen.iter().map(value).collect()
+    of.unforeseen.iter().map(value).listed()
 }
 
 /// Returns the predicted cost of input with all that is expected: as declared, and the least and the most.
@@ -82,9 +84,9 @@ pub(super) fn table(of: &Calibration) -> Option<String> {
             dollars(it.happened_usd),
         ]
     };
-    let mut kinds: Vec<_> = of.unforeseen.iter().collect();
-    kinds.sort_by_key(|it| (it.0, it.1));
-    let rows: Vec<_> = kinds.into_iter().map(row).collect();
+    let mut kinds: Vec<_> = of.unforeseen.iter().listed();
+    kinds.order_by_key(|it| (it.0, it.1));
+    let rows: Vec<_> = kinds.into_iter().map(row).listed();
     let head = ["what no record tells", "requests", "expected", "happened", "expected USD", "USD"];
     let [expected, low, high] = expected_input_usd(of);
     let sum = format!(

@@ -9,6 +9,8 @@ use super::names::short_names;
 use super::sections::{Detail, Section, TableLine};
 use super::trust::TableTrust;
 use ctxsim_base::grid::numbers::{percent, signed};
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::floor::{Floor, keeps_more};
 use ctxsim_engine::measure::{Tally, is_open};
 use ctxsim_input::policy::Apply;
@@ -97,7 +99,7 @@ impl Report {
             is_uncounted: self.is_uncounted(&it.profile),
             ..Verdict::new(it, &self.oracles, self.min_evidence)
         };
-        whole.map(verdict).collect()
+        whole.map(verdict).listed()
     }
 
     /// Returns whether runs under a profile have sizes that other models counted, by a way that stands to its own in no published relation.
@@ -117,7 +119,7 @@ impl Report {
                 it.words()
             ),
         };
-        verdicts.iter().map(one).collect()
+        verdicts.iter().map(one).listed()
     }
 
     /// Returns all notes, those on what no scenario says and on oracles too.
@@ -130,7 +132,7 @@ impl Report {
             .chain(self.note_on_summaries())
             .chain(self.notes_on_facts())
             .chain(self.note_on_oracles())
-            .collect()
+            .listed()
     }
 
     /// Says what published rates would leave of evidence behind model's summaries, or nothing if no such evidence is named.
@@ -142,7 +144,7 @@ impl Report {
             let [told, low, high, kept] = [told, low, high, kept].map(percent);
             Some(format!("{} {told} ({low} to {high}) in place of {kept}", it.policy))
         };
-        let all: Vec<String> = whole.filter_map(of).collect();
+        let all: Vec<String> = whole.filter_map(of).listed();
         (!all.is_empty()).then(|| {
             format!(
                 "Evidence behind a model's summary counts as gone. Published, unchecked rates of what summaries keep of paths and numbers (assumptions/summaries.toml) would leave: {}.",
@@ -161,7 +163,7 @@ impl Report {
             let [low, high] = ends.map(|it| floor.passes(Some(it)));
             (low != high).then(|| format!("{} ({} to {})", it.policy, percent(ends[0]), percent(ends[1])))
         };
-        let all: Vec<String> = whole.filter_map(of).collect();
+        let all: Vec<String> = whole.filter_map(of).listed();
         (!all.is_empty()).then(|| {
             format!(
                 "Whether at least {} of the evidence is kept depends on what is assumed of users' messages (assumptions/user_messages.toml): {}.",
@@ -182,15 +184,15 @@ impl Report {
         }
         let note = |(profile, policies): (&str, IndexMap<&str, [u64; 2]>)| {
             let each = policies.iter().map(|(policy, [found, of])| format!("{policy} {found} of {of}"));
-            format!("Facts left under {profile}: {}.", each.collect::<Vec<_>>().join("; "))
+            format!("Facts left under {profile}: {}.", each.listed().join("; "))
         };
-        left.into_iter().map(note).collect()
+        left.into_iter().map(note).listed()
     }
 
     /// Says what the oracles among the policies are, or nothing if there is none.
     pub fn note_on_oracles(&self) -> Option<String> {
         let is_run = |name: &&String| self.briefs().any(|it| it.policy == **name);
-        let names: Vec<&str> = self.oracles.iter().filter(is_run).map(String::as_str).collect();
+        let names: Vec<&str> = self.oracles.iter().filter(is_run).map(String::as_str).listed();
         (!names.is_empty()).then(|| {
             format!(
                 "{} has full knowledge of later needs, so it is an upper bound on what better selection could keep, not a lower bound on cost; no exploration is charged to it.",
@@ -219,10 +221,10 @@ impl Verdict {
             .filter(|it| !oracles.contains(&it.policy) && it.stopped.is_none())
             .filter_map(|it| Some((if is_first(it) { 0.0 } else { section.change(it)? }, it)))
             .filter(|it| it.1.tally.costs.total().is_some())
-            .collect();
+            .listed();
         // Of equal costs the earlier stands first.
-        known.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let names: Vec<&str> = section.lines.iter().map(|it| it.policy.as_str()).collect();
+        known.order_by(|one, other| one.0.total_cmp(&other.0));
+        let names: Vec<&str> = section.lines.iter().map(|it| it.policy.as_str()).listed();
         let shown: IndexMap<&str, &str> = names.iter().copied().zip(short_names(&names)).collect();
         let choice = |it: &&TableLine| {
             let own = !is_first(it);
@@ -241,10 +243,10 @@ impl Verdict {
                 apply: it.apply.as_deref().cloned(),
             }
         };
-        let mut keep_more: Vec<&TableLine> = known.iter().map(|it| it.1).collect();
+        let mut keep_more: Vec<&TableLine> = known.iter().map(|it| it.1).listed();
         keep_more.retain(|it| baseline_keeps.is_some() && keeps_more(kept(it), of_baseline));
         // Of what keeps as much, the cheaper stands first.
-        keep_more.sort_by(|one, other| kept(other).unwrap_or(0.0).total_cmp(&kept(one).unwrap_or(0.0)));
+        keep_more.order_by(|one, other| kept(other).unwrap_or(0.0).total_cmp(&kept(one).unwrap_or(0.0)));
         let best = known.iter().map(|it| it.1).find(|line| is_first(line) || keeps(line));
         let cheapest = best.filter(|_| baseline_keeps.is_none());
         let below = |it: &f64| cheapest.is_some_and(|best| *it < section.change(best).unwrap_or(0.0));
@@ -256,8 +258,8 @@ impl Verdict {
             baseline: baseline.map(|it| it.policy.clone()).unwrap_or_default(),
             baseline_keeps,
             cheapest: cheapest.map(|it| choice(&it)),
-            keep_more: keep_more.iter().map(choice).collect(),
-            lossy: lossy.map(|it| choice(&it.1)).collect(),
+            keep_more: keep_more.iter().map(choice).listed(),
+            lossy: lossy.map(|it| choice(&it.1)).listed(),
             knows_evidence,
             trust: section.trust.clone(),
             scenarios: section.scenarios,
@@ -304,7 +306,7 @@ impl Verdict {
                 let kept = it.evidence_kept.map_or_else(String::new, percent);
                 format!("{} ({kept}, {})", it.shown, it.change.map_or_else(String::new, signed))
             })
-            .collect();
+            .listed();
         let more = match self.keep_more.len().saturating_sub(SHOWN) {
             0 => String::new(),
             n => format!(" and {n} more"),
@@ -401,7 +403,7 @@ impl Verdict {
                 .map_or_else(String::new, |it| format!("; {} of its requests show their task", percent(it)));
             format!("{} ({}, {kept} kept{task}{open})", it.shown, it.change.map_or_else(String::new, signed))
         });
-        let said: Vec<String> = said.collect();
+        let said: Vec<String> = said.listed();
         let more = self.lossy.len().saturating_sub(SHOWN);
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
         (!said.is_empty()).then(|| format!(" Cheaper by losing evidence: {}{more}.", said.join(", ")))

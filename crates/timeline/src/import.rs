@@ -58,6 +58,7 @@ use super::shared::Neighbours;
 use ctxsim_base::counts::count;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::foreign::Foreign;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_input::scenario::{Assume, ITEM_TOKENS_MAX};
 
@@ -115,7 +116,7 @@ pub struct Imported {
 /// Returns the formats that can be read, by name.
 pub fn formats() -> Vec<&'static LogFormat> {
     let mut formats: Vec<&LogFormat> = FORMATS.iter().collect();
-    formats.sort_by_key(|it| it.name);
+    formats.order_by_key(|it| it.name);
     formats
 }
 

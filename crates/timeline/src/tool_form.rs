@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use ctxsim_input::text::decode::{Format, decode};
+use ctxsim_input::text::decode::{Format, decode_table};
 
 pub use answer::AnswerForm;
 
@@ -182,7 +182,7 @@ pub fn form_of(harness: &str, tool: &str) -> Option<&'static ToolForm> {
     let tables = READ.get_or_init(|| {
         TABLES
             .iter()
-            .map(|(file, text)| (format_of(file), decode(text, Format::Toml).unwrap_or_default()))
+            .map(|(file, text)| (format_of(file), decode_table(text, Format::Toml).unwrap_or_default()))
             .collect()
     });
     let table = tables.get(harness)?;
@@ -262,7 +262,7 @@ mod tests {
     fn every_table_is_read_and_names_its_sources() {
         let names: Vec<&str> = TABLES.iter().map(|(file, _)| format_of(file)).collect();
         for (name, text) in TABLES {
-            let table: ToolTable = decode(text, Format::Toml).unwrap();
+            let table: ToolTable = decode_table(text, Format::Toml).unwrap();
             assert!(!table.tools.is_empty() && !table.sources.is_empty(), "{name}");
             assert!(table.also.iter().all(|it| names.contains(&it.as_str())), "{name}");
             assert!(crate::import::formats().iter().any(|it| it.name == format_of(name)), "{name}");

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use ctxsim_base::diag::{Code, Diagnostic, Problems, nearest};
-use ctxsim_input::text::decode::{Format, decode};
+use ctxsim_input::text::decode::{Format, decode_table};
 
 /// The largest value of a number.
 const MOST: f64 = 1_000_000.0;
@@ -29,7 +29,7 @@ impl Naming {
     /// Reads the numbers as they are declared.
     pub(super) fn read<T: DeserializeOwned + Default>(&self) -> T {
         let file = self.files.iter().find(|it| it.0 == self.file);
-        file.and_then(|it| decode(it.1, Format::Toml).ok()).unwrap_or_default()
+        file.and_then(|it| decode_table(it.1, Format::Toml).ok()).unwrap_or_default()
     }
 
     /// Reports undeclared numbers of a load, whose changes stand in a field of it, and invalid values.

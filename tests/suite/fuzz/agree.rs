@@ -5,15 +5,15 @@ use std::fmt::Debug;
 use ctxsim::diag::Diagnostic;
 use ctxsim::input::Format;
 use ctxsim::input::text::decode::{decode, encode};
+use ctxsim::input::text::{Decode, Encode};
 use ron::extensions::Extensions;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// The suffixes of numbers in Rust, which no input has.
 const SUFFIXES: [&str; 10] = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64"];
 
 /// Reads a RON text with both readers, which must take and mean the same; returns whether they take it.
-pub(crate) fn reads_as_ron<T: DeserializeOwned + Serialize + PartialEq + Debug>(text: &str) -> bool {
+pub(crate) fn reads_as_ron<T: Decode + Encode + DeserializeOwned + PartialEq + Debug>(text: &str) -> bool {
     match (decode::<T>(text, Format::Ron), dialect().from_str::<T>(text)) {
         (Ok(ours), Ok(theirs)) => {
             assert!(is_same(&ours, &theirs), "{ours:?}\n{theirs:?}\n{text}");
@@ -34,7 +34,7 @@ pub(crate) fn reads_as_ron<T: DeserializeOwned + Serialize + PartialEq + Debug>(
 }
 
 /// Writes an input in both formats, and reads it again as the same.
-pub(crate) fn returns<T: DeserializeOwned + Serialize + PartialEq + Debug>(spec: &T) {
+pub(crate) fn returns<T: Decode + Encode + PartialEq + Debug>(spec: &T) {
     for format in [Format::Ron, Format::Toml] {
         // TOML holds no number above the largest signed one.
         let Ok(text) = encode(spec, format) else { continue };

@@ -9,6 +9,7 @@ mod results;
 
 use ctxsim::engine::Simulation;
 use ctxsim::input::scenario::{Assume, ChatSource, HistorySource, LoadSpec, TurnSpec};
+use ctxsim::input::text::{Decode, Encode};
 use ctxsim::input::{
     CacheRules, Format, Limits, Policy, PolicyFile, Profile, ProfileFile, Scenario, ScenarioFile, Source,
     Suite, SuiteFile, decode,
@@ -23,8 +24,6 @@ use ctxsim::worlds::chats::{
     ChatNumbers, ChatOrigin as ChatsFrom, ChatPlayer, ChatScenario, Chats, long_mem_eval,
 };
 use ctxsim::worlds::needles::ConversationLoad;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 /// A reader, given bytes.
 type Target = (&'static str, fn(&[u8]));
@@ -94,7 +93,7 @@ fn chats(bytes: &[u8]) {
 }
 
 /// Decodes a text in either format, finds the place of every problem, and writes what was understood.
-fn decoded<T: DeserializeOwned + Serialize>(bytes: &[u8], check: impl Fn(T, &Source)) {
+fn decoded<T: Decode + Encode>(bytes: &[u8], check: impl Fn(T, &Source)) {
     let text = String::from_utf8_lossy(bytes);
     for format in [Format::Ron, Format::Toml] {
         let source = Source::new("fuzz", format, text.clone());

@@ -7,9 +7,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::list::Listed as _;
 use ctxsim_input::PolicyFile;
 use ctxsim_input::policy::{Apply, Lanes};
-use ctxsim_input::text::decode::{Format, decode};
+use ctxsim_input::text::decode::{Format, decode, decode_table};
 
 /// The files, with their paths.
 const FILES: &[(&str, &str)] = ctxsim_assumptions::SETTINGS;
@@ -180,7 +181,7 @@ impl Agent {
         let read = || {
             let named =
                 |path: &str| path.rsplit('/').next().unwrap_or(path).trim_end_matches(".toml").to_owned();
-            FILES.iter().map(|(path, text)| Ok((named(path), decode(text, Format::Toml)?))).collect()
+            FILES.iter().map(|(path, text)| Ok((named(path), decode_table(text, Format::Toml)?))).collect()
         };
         READ.get_or_init(read).as_ref().map_err(Clone::clone)
     }
@@ -234,7 +235,7 @@ fn filled(template: &str, value: &str) -> Result<String, Vec<Diagnostic>> {
 pub(super) fn is_older(version: &str, than: &str) -> bool {
     let parts = |text: &str| -> Vec<u64> {
         let digits = |it: &str| it.chars().take_while(char::is_ascii_digit).collect::<String>();
-        text.split('.').map(|it| digits(it).parse().unwrap_or(0)).collect()
+        text.split('.').map(|it| digits(it).parse().unwrap_or(0)).listed()
     };
     parts(version) < parts(than)
 }

@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 use super::agents::{AgentSetting, SettingsForm};
+use ctxsim_base::list::Listed as _;
 use ctxsim_report::advise::Paste;
 
 /// A value of a setting.
@@ -22,7 +23,7 @@ pub fn pastes(chosen: &[Chosen<'_>]) -> Vec<Paste> {
             .and_then(|it| it.into_iter().next()),
         text: text(&chosen),
     };
-    places.into_iter().map(paste).collect()
+    places.into_iter().map(paste).listed()
 }
 
 /// Writes settings of one place.
@@ -36,7 +37,7 @@ fn text(chosen: &[Chosen<'_>]) -> String {
     };
     match form {
         SettingsForm::Json => json(chosen),
-        _ => chosen.iter().map(line).collect::<Vec<_>>().join("\n"),
+        _ => chosen.iter().map(line).listed().join("\n"),
     }
 }
 

@@ -7,6 +7,8 @@ use super::play::SeenLog;
 use super::stated::FileSettings;
 use super::states::SettingValues;
 use ctxsim_base::grid::numbers::thousands;
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_report::advise::{From, InForce, UntriedSetting};
 
@@ -46,7 +48,7 @@ impl Force<'_> {
         let known = self.agent.left_out.iter();
         unmet
             .chain(known.map(|it| UntriedSetting { key: it.key.clone(), reason: it.reason.clone() }))
-            .collect()
+            .listed()
     }
 
     /// Returns all settings with what is in force, and who says so.
@@ -58,7 +60,7 @@ impl Force<'_> {
             let variable = self.file.variables.get(&setting.key).cloned();
             InForce { key: setting.key.clone(), about: setting.about.clone(), value, from, variable }
         };
-        self.agent.settings.iter().map(one).collect()
+        self.agent.settings.iter().map(one).listed()
     }
 
     /// Returns the values in force of some settings, if all of them are known and later sessions can be played with them: what a
@@ -74,8 +76,8 @@ impl Force<'_> {
     /// Returns the oldest and the newest version.
     pub(super) fn versions(&self) -> Option<[String; 2]> {
         let mut all: Vec<&String> =
-            self.seen.iter().map(|it| &it.version).filter(|it| !it.is_empty()).collect();
-        all.sort_by(|one, other| match (is_older(one, other), is_older(other, one)) {
+            self.seen.iter().map(|it| &it.version).filter(|it| !it.is_empty()).listed();
+        all.order_by(|one, other| match (is_older(one, other), is_older(other, one)) {
             (true, _) => Ordering::Less,
             (_, true) => Ordering::Greater,
             _ => Ordering::Equal,

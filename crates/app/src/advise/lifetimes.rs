@@ -9,6 +9,7 @@ use super::play::PlayedSession;
 use super::states::{ByLane, PlayedPolicies, SettingValues};
 use super::trial::AgentTrial;
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::Tally;
 use ctxsim_engine::measure::limits::{RatioSample, limits, summed, widest};
 use ctxsim_report::advise::Lifetimes;
@@ -46,7 +47,7 @@ impl LifetimeAxis {
 
     /// Returns what both cost; none where no session of the lane writes to a cache.
     pub(super) fn found<'t>(&self, trial: &'t AgentTrial<'_>) -> Option<Lifetimes> {
-        let own: Vec<_> = trial.played.iter().filter(|it| it.seen.is_of_agent == self.is_of_agent).collect();
+        let own: Vec<_> = trial.played.iter().filter(|it| it.seen.is_of_agent == self.is_of_agent).listed();
         let written = |by_lane: ByLane| -> u64 {
             own.iter().map(|it| it.run(by_lane).sums.main.tokens.write.iter().sum::<u64>()).sum()
         };
@@ -59,7 +60,7 @@ impl LifetimeAxis {
             let (project, at_ms) = (it.seen.project.as_str(), it.seen.span_ms.map(|it| it[1]));
             Some(RatioSample { pair: long.zip(short).filter(|it| it.1 > 0.0)?, project, at_ms })
         };
-        let samples: Vec<RatioSample<'_>> = own.iter().filter_map(sample).collect();
+        let samples: Vec<RatioSample<'_>> = own.iter().filter_map(sample).listed();
         let (both, one) = summed(samples.iter().map(|it| it.pair));
         let is_lane = |it: &PlayedSession| it.seen.is_of_agent == self.is_of_agent;
         let month = |by_lane: ByLane| {

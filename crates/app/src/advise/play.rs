@@ -5,6 +5,7 @@ use super::states::{ByLane, PlayedPolicies};
 use crate::catalog::{Catalog, Kind};
 use crate::{Comparison, Plan, Progress};
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::ledger::TokenUse;
 use ctxsim_engine::measure::Tally;
@@ -115,7 +116,7 @@ pub(crate) fn seen(
     let plan = plan(catalog, comparison, &[])?;
     let all = plan.each_of(threads, progress, |it| plan.open(it), |load, _| of_load(load))?;
     let (all, skipped) = all;
-    Ok((all.into_iter().flatten().collect(), skipped))
+    Ok((all.into_iter().flatten().listed(), skipped))
 }
 
 /// Plays the sessions of an agent.
@@ -135,23 +136,23 @@ pub(crate) fn played(
     for file in files() {
         catalog.hold(Kind::Policy, &file.name, file.clone(), None);
     }
-    let names: Vec<String> = files().map(|it| it.name.clone()).collect();
+    let names: Vec<String> = files().map(|it| it.name.clone()).listed();
     let plan = plan(&catalog, comparison, &names)?;
     let one = |load: &Load, progress: Progress<'_>| -> Result<Option<PlayedSession>, Error> {
         let Some(seen) = of_load(load).filter(|it| whose.is_own(it)) else { return Ok(None) };
         let runs = load.runs(progress);
         FailedRuns::none_of(runs.iter())?;
         let asked = runs.into_iter().skip(usize::from(from > 0));
-        Ok(Some(PlayedSession { seen, runs: asked.map(|it| it.tally).collect() }))
+        Ok(Some(PlayedSession { seen, runs: asked.map(|it| it.tally).listed() }))
     };
     let all =
         plan.each_of(threads, progress, |it| plan.opened_by_folder(it, whose.agent.has_folders), one)?.0;
-    Ok(all.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    Ok(all.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().listed())
 }
 
 /// Plans the recorded sessions under what was recorded, then under some policies; each under the profile of its own model.
 fn plan(catalog: &Catalog, comparison: &Comparison, names: &[String]) -> Result<Plan, Error> {
-    let policies = std::iter::once("identity".to_owned()).chain(names.iter().cloned()).collect();
+    let policies = std::iter::once("identity".to_owned()).chain(names.iter().cloned()).listed();
     Plan::new(catalog, &Comparison { policies, ..comparison.clone() })
 }
 
@@ -182,7 +183,7 @@ fn compacted_at(recorded: &Recorded) -> Vec<Tokens> {
         .before_compactions
         .iter()
         .filter_map(|it| recorded.usage.get(*it as usize).copied().flatten());
-    usage.map(|it| it.prompt + it.output).filter(|it| *it > 0).collect()
+    usage.map(|it| it.prompt + it.output).filter(|it| *it > 0).listed()
 }
 
 /// Returns what was written with a short and with a long lifetime, where the log says which.

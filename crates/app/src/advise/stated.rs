@@ -9,6 +9,7 @@ use super::states::SettingValues;
 use ctxsim_base::diag::{Code, Diagnostic, Place};
 use ctxsim_base::error::Error;
 use ctxsim_base::grid::numbers::listed;
+use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Decimal;
 use ctxsim_input::Source;
 use ctxsim_input::text::source::line_column;
@@ -155,7 +156,7 @@ impl<'t> SettingsText<'t> {
         let is_set = |it: &&str| {
             self.is_json && (self.json(it).is_some() || self.json(&format!("{ENV}.{it}")).is_some())
         };
-        let set: Vec<String> = names.filter(is_set).map(|it| format!("`{it}`")).collect();
+        let set: Vec<String> = names.filter(is_set).map(|it| format!("`{it}`")).listed();
         (!set.is_empty()).then(|| listed(&set))
     }
 }

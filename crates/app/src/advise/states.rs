@@ -5,6 +5,7 @@ use indexmap::IndexMap;
 use super::agents::{Agent, AgentSetting, ShownBy, Wish};
 use crate::catalog::Catalog;
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 use ctxsim_input::PolicyFile;
 use ctxsim_input::policy::{HarnessNumber, Lanes, Size};
 use ctxsim_input::scenario::ITEM_TOKENS_MAX;
@@ -34,7 +35,7 @@ impl<'c> PlayedPolicies<'c> {
     /// A setting's policy is broken, or its base is unknown.
     pub(crate) fn of_state(&mut self, agent: &Agent, state: &SettingValues) -> Result<ByLane, Error> {
         let settings = |it: (&String, &String)| Some((agent.setting(it.0)?, it.1.clone()));
-        let chosen: Vec<(&AgentSetting, String)> = state.iter().filter_map(settings).collect();
+        let chosen: Vec<(&AgentSetting, String)> = state.iter().filter_map(settings).listed();
         let mut by_lane = ByLane::default();
         for (of_agent, place) in [false, true].into_iter().zip(&mut by_lane) {
             let own = chosen.iter().filter(|it| it.0.lane.include(of_agent));
@@ -144,7 +145,7 @@ fn join(whole: &mut PolicyFile, part: PolicyFile) {
 fn told_apart(part: &PolicyFile, nth: usize) -> Result<PolicyFile, Error> {
     let mut part = PolicyFile { apply: None, settable: None, allows: IndexMap::new(), ..part.clone() };
     // What a setting takes the place of is read by nothing any more.
-    let read = part.params_read().map(|it| it.iter().map(|it| (*it).to_owned()).collect::<Vec<String>>());
+    let read = part.params_read().map(|it| it.iter().map(|it| (*it).to_owned()).listed());
     part.params.retain(|name, _| read.as_ref().is_none_or(|it| it.contains(name)));
     let text = encode(&part, Format::Ron).map_err(|it| vec![*it])?;
     let mut named: PolicyFile = decode(&text.replace("param(\"", &format!("param(\"{nth}_")), Format::Ron)?;

@@ -6,6 +6,8 @@ use super::AdviceVariant;
 use super::agents::{Agent, Wish};
 use super::play::PlayedSession;
 use super::states::{ByLane, SettingValues};
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::limits::summed;
 use ctxsim_engine::measure::month::Calendar;
 use ctxsim_report::advise::saved::{Bills, SCHEMA, Saved, SessionKind};
@@ -65,17 +67,17 @@ pub(super) fn joint(
     }
     best.sort_by(|_, one, _, other| one.0.total_cmp(&other.0));
     let best: Vec<(String, String)> =
-        best.into_iter().take(MOST).map(|(key, (_, value))| (key.clone(), value.clone())).collect();
+        best.into_iter().take(MOST).map(|(key, (_, value))| (key.clone(), value.clone())).listed();
     let pairs = (0..best.len()).flat_map(|one| (one + 1..best.len()).map(move |other| [one, other]));
-    let pairs: Vec<_> = pairs.map(|it| it.map(|it| best[it].clone()).to_vec()).collect();
+    let pairs: Vec<_> = pairs.map(|it| it.map(|it| best[it].clone()).to_vec()).listed();
     let is_more = best.len() > 2;
-    pairs.into_iter().chain(is_more.then_some(best)).collect()
+    pairs.into_iter().chain(is_more.then_some(best)).listed()
 }
 
 /// Returns the older half of some sessions, on which settings are chosen.
 fn older(played: &[PlayedSession]) -> Vec<&PlayedSession> {
-    let mut all: Vec<&PlayedSession> = played.iter().collect();
-    all.sort_by_key(|it| it.seen.span_ms.map(|it| it[1]));
+    let mut all: Vec<&PlayedSession> = played.iter().listed();
+    all.order_by_key(|it| it.seen.span_ms.map(|it| it[1]));
     all.truncate(played.len() / 2);
     all
 }
@@ -104,24 +106,24 @@ impl AgentTrial<'_> {
             let reason = Some(format!("{} has no other setting that can be played", self.agent.name));
             return TrialResult { reason, ..TrialResult::default() };
         }
-        let lanes: Vec<ByLane> = variants.iter().map(|it| it.by_lane).collect();
-        let sets: Vec<Vec<String>> = variants.iter().map(|it| texts(&it.set)).collect();
+        let lanes: Vec<ByLane> = variants.iter().map(|it| it.by_lane).listed();
+        let sets: Vec<Vec<String>> = variants.iter().map(|it| texts(&it.set)).listed();
         let tuned = self.tuned(&lanes, &sets);
         let candidate = |point: &TunedPoint| {
             let nth = sets.iter().position(|it| *it == point.set).unwrap_or_default();
             (nth, self.candidate(&variants[nth], point))
         };
-        let mut tried: Vec<(usize, Candidate)> = tuned.points.iter().map(candidate).collect();
+        let mut tried: Vec<(usize, Candidate)> = tuned.points.iter().map(candidate).listed();
         let Some((nth, mut best)) = tried.first().cloned() else { return TrialResult::default() };
-        tried.sort_by(|one, other| order(&one.1).total_cmp(&order(&other.1)));
+        tried.order_by(|one, other| order(&one.1).total_cmp(&order(&other.1)));
         let all_projects = whole(&self.sessions(&lanes[nth..=nth]), 0);
-        best.by_project = tuned.by_project.into_iter().flat_map(|it| [all_projects.clone(), it]).collect();
+        best.by_project = tuned.by_project.into_iter().flat_map(|it| [all_projects.clone(), it]).listed();
         best.held_out_blocks = tuned.held_out_blocks;
         best.by_project_blocks = tuned.by_project_blocks;
         best.cautions = tuned.cautions;
         let reason = tuned.reason;
         let split = Some(tuned.split);
-        let tried = tried.into_iter().map(|it| it.1).collect();
+        let tried = tried.into_iter().map(|it| it.1).listed();
         match reason {
             None => TrialResult {
                 set: variants[nth].set.clone(),
@@ -150,10 +152,10 @@ impl AgentTrial<'_> {
             project: it.seen.project.clone(),
             last_ms: it.seen.span_ms.map(|it| it[1]),
             base: it.run(self.base).clone(),
-            variants: lanes.iter().map(|lanes| it.run(*lanes).clone()).collect(),
+            variants: lanes.iter().map(|lanes| it.run(*lanes).clone()).listed(),
             remembered: None,
         };
-        self.played.iter().map(session).collect()
+        self.played.iter().map(session).listed()
     }
 
     /// Chooses and tests the choice by the rule of `tune`.
@@ -169,7 +171,7 @@ impl AgentTrial<'_> {
             variant.set.iter().filter_map(|it| self.agent.setting(&it.0)).map(|it| it.effects.clone());
         Candidate {
             by_time: point.parts.clone(),
-            effects: effects.collect(),
+            effects: effects.listed(),
             ..self.numbers(texts(&variant.set), variant.by_lane)
         }
     }
@@ -219,7 +221,7 @@ impl AgentTrial<'_> {
             let cost =
                 |lanes: ByLane| -> f64 { members.iter().filter_map(|it| it.run(lanes).costs.total()).sum() };
             let bill = |it: &&PlayedSession| Some((it.size(before_lanes)?, it.seen.billed_usd?));
-            let bills: Vec<(f64, f64)> = members.iter().filter_map(bill).collect();
+            let bills: Vec<(f64, f64)> = members.iter().filter_map(bill).listed();
             SessionKind { name, bills: Bills::new(&bills), change: cost(lanes) / cost(self.base) - 1.0 }
         };
         Some(Saved {
@@ -232,15 +234,15 @@ impl AgentTrial<'_> {
             ),
             change: advised.change?,
             interval: advised.interval?,
-            before: before.iter().flat_map(|it| &it.state).map(|it| format!("{}={}", it.0, it.1)).collect(),
-            kinds: members.into_iter().map(kind).collect(),
+            before: before.iter().flat_map(|it| &it.state).map(|it| format!("{}={}", it.0, it.1)).listed(),
+            kinds: members.into_iter().map(kind).listed(),
         })
     }
 }
 
 /// Returns settings as texts.
 fn texts(set: &[(String, String)]) -> Vec<String> {
-    set.iter().map(|it| format!("{}={}", it.0, it.1)).collect()
+    set.iter().map(|it| format!("{}={}", it.0, it.1)).listed()
 }
 
 /// Returns the place of a candidate: the cheapest first, what cannot be compared last.

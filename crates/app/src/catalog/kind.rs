@@ -5,6 +5,7 @@ use std::path::Path;
 use super::{Kind, Origin};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 use ctxsim_input::text::decode;
 use ctxsim_input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
 use ctxsim_timeline::import;
@@ -19,7 +20,7 @@ pub fn kind_of(path: &Path) -> Result<Kind, Error> {
         return Ok(Kind::Scenario);
     }
     let likely = likely(&Source::read(path)?);
-    let folders: Vec<_> = path.components().map(|it| it.as_os_str().to_string_lossy()).collect();
+    let folders: Vec<_> = path.components().map(|it| it.as_os_str().to_string_lossy()).listed();
     let of_folder = folders.iter().rev().find_map(|it| likely.iter().find(|kind| kind.folder() == it));
     Ok(*of_folder.or(likely.first()).unwrap_or(&Kind::Policy))
 }
@@ -34,7 +35,7 @@ fn likely(source: &Source) -> Vec<Kind> {
         (Kind::Suite, n_known(decode::fields::<SuiteFile>())),
     ];
     let most = known.iter().map(|(_, n)| *n).max().unwrap_or(0);
-    known.into_iter().filter(|(_, n)| *n == most).map(|(kind, _)| kind).collect()
+    known.into_iter().filter(|(_, n)| *n == most).map(|(kind, _)| kind).listed()
 }
 
 /// Reports a file of another kind than requested, or nothing if it may be of that kind.

@@ -4,12 +4,12 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-use serde::de::DeserializeOwned;
-
 use super::{Catalog, Kind, Origin, kind};
 use ctxsim_base::diag::{Code, Diagnostic, Place};
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 use ctxsim_input::scenario::LoadSpec;
+use ctxsim_input::text::Decode;
 use ctxsim_input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
 
 /// The longest chain of bases.
@@ -31,7 +31,7 @@ pub struct Loaded<T> {
 impl<T> Loaded<T> {
     /// Adds places to problems of the spec: in its own file, or in the base that sets the field.
     pub fn locate(&self, problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
-        problems.into_iter().map(|it| self.locate_one(it)).collect()
+        problems.into_iter().map(|it| self.locate_one(it)).listed()
     }
 
     /// Returns the place of a field: in its own file, or in the base that sets it.
@@ -57,7 +57,7 @@ impl<T> Loaded<T> {
 
     /// Returns the file that sets a field: of those that set most of its path, the nearest.
     fn holder(&self, field: &str) -> Option<&Source> {
-        let steps: Vec<&str> = field.split('.').collect();
+        let steps: Vec<&str> = field.split('.').listed();
         let own = self.source.as_ref()?;
         // The last of several greatest is taken, so the nearest comes last.
         self.bases.iter().rev().chain([own]).max_by_key(|it| depth_in(it, &steps))
@@ -237,7 +237,7 @@ impl Catalog {
     }
 
     /// Reads one file and checks that its name is its path.
-    fn read<T: DeserializeOwned + Clone + Send + Sync + 'static>(
+    fn read<T: Decode + Clone + Send + Sync + 'static>(
         &self,
         kind: Kind,
         origin: &Origin,
@@ -271,7 +271,7 @@ impl Catalog {
 }
 
 /// Reads one file as an input of a kind.
-fn decoded<T: DeserializeOwned + Clone + 'static>(kind: Kind, origin: &Origin) -> Result<(Source, T), Error> {
+fn decoded<T: Decode + Clone + 'static>(kind: Kind, origin: &Origin) -> Result<(Source, T), Error> {
     let source = origin.source()?;
     if let Some(spec) = origin.value::<T>() {
         return Ok((source, spec.clone()));

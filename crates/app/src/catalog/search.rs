@@ -9,6 +9,7 @@ use super::{Catalog, Kind, Origin};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
 use ctxsim_base::foreign::is_name;
+use ctxsim_base::list::Listed as _;
 use ctxsim_input::policy::wildcard;
 use ctxsim_input::text::decode;
 use ctxsim_input::{Format, ScenarioFile, Source};
@@ -57,8 +58,8 @@ impl Catalog {
             let (named, nameless): (Vec<_>, Vec<_>) =
                 search.files.into_iter().partition(|it| is_name(&it.to_string_lossy()));
             let nameless = nameless.into_iter().map(|it| (it, NAMELESS));
-            let left_out = search.left_out.into_iter().chain(nameless).collect();
-            Ok(Searched { found: named.into_iter().map(found).collect(), left_out })
+            let left_out = search.left_out.into_iter().chain(nameless).listed();
+            Ok(Searched { found: named.into_iter().map(found).listed(), left_out })
         };
         if path.is_dir() {
             let mut search = FolderSearch::new(is_candidate);
@@ -84,7 +85,7 @@ impl Catalog {
         for path in matches(&path.to_string_lossy()) {
             search.path(path, 0)?;
         }
-        let names = || self.matching(Kind::Scenario, given).map(|it| named(&it)).collect::<Vec<_>>();
+        let names = || self.matching(Kind::Scenario, given).map(|it| named(&it)).listed();
         // What cannot be a session is meant only if nothing else is.
         if search.files.iter().any(|it| is_candidate(it)) {
             search.files.retain(|it| is_candidate(it));
@@ -106,7 +107,7 @@ impl Catalog {
             return self.search(&path);
         }
         let names = self.matching(Kind::Scenario, given).map(|name| ScenarioHit { name, is_searched: false });
-        let names: Vec<ScenarioHit> = names.collect();
+        let names: Vec<ScenarioHit> = names.listed();
         if names.is_empty() {
             return self.search(given);
         }
@@ -135,7 +136,7 @@ impl Catalog {
                     .filter(|it| it.is_dir() || is_candidate(it))
                     .try_for_each(|it| search.path(it.clone(), 0))?;
                 let inputs = matched.into_iter().filter(|it| is_other_input(it));
-                [search.files, inputs.collect()].concat()
+                [search.files, inputs.listed()].concat()
             }
             false if path.is_dir() => files_below(&path, |it| is_candidate(it) || Format::of(it).is_some())?,
             false => vec![path.clone()],
@@ -185,7 +186,7 @@ pub(super) fn is_pattern(given: &str) -> bool {
 
 /// Returns the paths that a pattern matches.
 pub(super) fn matches(pattern: &str) -> Vec<PathBuf> {
-    glob::glob(pattern).into_iter().flatten().flatten().collect()
+    glob::glob(pattern).into_iter().flatten().flatten().listed()
 }
 
 /// Returns a path in which a leading `~` is replaced by the home folder.

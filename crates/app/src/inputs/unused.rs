@@ -6,6 +6,7 @@ use super::Inputs;
 use crate::catalog::Loaded;
 use crate::{ReadyLoad, params};
 use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::list::Listed as _;
 use ctxsim_input::PolicyFile;
 use ctxsim_input::policy::Size;
 
@@ -15,7 +16,7 @@ impl Inputs<'_> {
         if given.is_empty() || !self.is_complete {
             return;
         }
-        let policies: Vec<PolicyFile> = self.policies.iter().map(|it| it.spec.clone()).collect();
+        let policies: Vec<PolicyFile> = self.policies.iter().map(|it| it.spec.clone()).listed();
         self.found.problems.extend(by.locate(params::undeclared(given, &policies, self.catalog)));
     }
 

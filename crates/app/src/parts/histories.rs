@@ -17,6 +17,8 @@ use crate::watch::PlanWatcher;
 use crate::{Plan, PlanWatch, ReadyLoad, selection};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::take::{Load, World, in_order, with_threads};
 use ctxsim_input::ScenarioFile;
 use ctxsim_input::scenario::{HistoryLoad, HistorySource, LoadSpec as Form};
@@ -67,7 +69,7 @@ impl Plan {
         if recordings.all().is_empty() {
             return Err(selection::none_left(recordings.left_out()));
         }
-        let groups = recordings.groups().into_iter().map(str::to_owned).collect();
+        let groups = recordings.groups().into_iter().map(str::to_owned).listed();
         Ok(Histories { plan: self, entry, load, recordings, groups })
     }
 }
@@ -75,7 +77,7 @@ impl Plan {
 impl Histories<'_> {
     /// Returns their names, in order.
     pub fn names(&self) -> Vec<String> {
-        self.groups.iter().map(|it| ProjectHistory::name_of(&self.entry.spec.name, it)).collect()
+        self.groups.iter().map(|it| ProjectHistory::name_of(&self.entry.spec.name, it)).listed()
     }
 
     /// Returns the digest of the job, in hexadecimal digits: of policies, profiles and options, and of the recordings wherever they lie.
@@ -115,7 +117,7 @@ impl Histories<'_> {
         let watch = PlanWatcher::new(told);
         let names = self.names();
         let mine = |it: &usize| making.shard.has(&names[*it]) && !(making.has)(*it);
-        let mine: Vec<usize> = (0..names.len()).filter(mine).collect();
+        let mine: Vec<usize> = (0..names.len()).filter(mine).listed();
         let n_done = AtomicUsize::new(0);
         let made = with_threads(making.threads, || -> Result<Vec<Result<(), Error>>, Error> {
             let mine = self.read(&mine)?;
@@ -172,7 +174,7 @@ impl Histories<'_> {
             nth: mine.nth,
             of: names.len(),
             name: names[mine.nth].clone(),
-            loads: loads.iter().map(|it| self.came(it)).collect(),
+            loads: loads.iter().map(|it| self.came(it)).listed(),
             skipped: mine.skipped.clone(),
         })
     }
@@ -181,7 +183,7 @@ impl Histories<'_> {
     fn came(&self, load: &Load) -> OfHistory {
         let Came { runs, notes, unpriced, .. } =
             Came::of(load, self.plan.taken(load, false, &|_, _| {}).into_runs(), None);
-        let runs = runs.into_iter().map(WholeRun::new).collect();
+        let runs = runs.into_iter().map(WholeRun::new).listed();
         OfHistory { name: load.name.clone(), runs, notes, unpriced }
     }
 }
@@ -203,14 +205,14 @@ pub fn whole(order: &[usize], read: impl Fn(usize) -> Result<HistoryPart, Error>
         skipped.extend(part.skipped);
         loads.extend(part.loads);
     }
-    skipped.sort_by_key(|it| it.place);
-    let skipped: Vec<Skipped> = skipped.into_iter().map(Skipped::from).collect();
+    skipped.order_by_key(|it| it.place);
+    let skipped: Vec<Skipped> = skipped.into_iter().map(Skipped::from).listed();
     let mut gathered = Gathered::default();
     gathered.notes.extend(Skipped::note(&skipped));
     // What is read and has no run is of a model that no profile stands for, as its first note says.
     let unplayed = loads.first().and_then(|it: &OfHistory| it.notes.first().cloned());
     for OfHistory { name, runs, notes, unpriced } in loads {
-        let runs = runs.into_iter().map(|it| it.run(&name)).collect();
+        let runs = runs.into_iter().map(|it| it.run(&name)).listed();
         gathered.add(Came { runs, notes, session: None, losses: Vec::new(), unpriced });
     }
     match (head, unplayed) {

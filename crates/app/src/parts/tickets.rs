@@ -14,6 +14,8 @@ use crate::named::{NamedScenario, tell_scenarios_apart};
 use crate::{Comparison, Plan, PlanWatch};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_report::Skipped;
 use ctxsim_report::part::{Excluded, PartHead, RunPart, VERSION};
 use ctxsim_timeline::import::BySession;
@@ -132,7 +134,7 @@ pub fn job(
             bytes,
         }
     });
-    let held: Vec<HeldTicket> = held.collect();
+    let held: Vec<HeldTicket> = held.listed();
     if held.is_empty() {
         return Err(crate::selection::none_left(&skipped));
     }
@@ -144,7 +146,7 @@ pub fn job(
         rules: plan.rules(min_evidence),
         job: plan.job(min_evidence),
         head: plan.head(min_evidence),
-        skipped: skipped.into_iter().map(Excluded::from).collect(),
+        skipped: skipped.into_iter().map(Excluded::from).listed(),
         comparison,
     };
     Ok((job, held))
@@ -169,7 +171,7 @@ pub fn batch(
     if held.is_empty() {
         return Ok(Vec::new());
     }
-    let places: Vec<(usize, usize)> = held.iter().map(|it| (it.ticket.nth, it.ticket.of)).collect();
+    let places: Vec<(usize, usize)> = held.iter().map(|it| (it.ticket.nth, it.ticket.of)).listed();
     let plan = plan(catalog, &job.comparison, held)?;
     let rules = plan.rules(job.head.min_evidence);
     if rules != job.rules {
@@ -192,12 +194,12 @@ pub fn batch(
     let (head, shard) = (&job.head, PlanShard::WHOLE);
     plan.parts(told, &Making { threads, job: &job.job, head, shard, has: &|_| false, take: &take })?;
     let mut made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
-    made.sort_by_key(|it| it.nth);
+    made.order_by_key(|it| it.nth);
     Ok(made)
 }
 
 /// Plans recordings with tickets.
 fn plan(catalog: &Catalog, comparison: &Comparison, tickets: Vec<HeldTicket>) -> Result<Plan, Error> {
-    let scenarios = tickets.iter().map(|it| it.ticket.path.clone()).collect();
+    let scenarios = tickets.iter().map(|it| it.ticket.path.clone()).listed();
     Plan::new(catalog, &Comparison { scenarios, tickets, ..comparison.clone() })
 }

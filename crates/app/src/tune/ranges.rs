@@ -1,5 +1,6 @@
 //! The values of a parameter that are tried by default: the one place that says which, and why.
 
+use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::{Decimal, Tokens};
 use ctxsim_engine::projection::num::{Known, Num};
 use ctxsim_input::policy::Size;
@@ -103,9 +104,9 @@ impl VariedParam<'_> {
         let of_prompt = |percent: &u64| rounded(part(seen.prompt_max, *percent));
         let (unit, values): (_, Vec<String>) = match (given, rule) {
             (GivenParam::Ratio(share), RangeRule::Around) => {
-                ("ratio", percents.filter_map(|it| capped(share, *it)).collect())
+                ("ratio", percents.filter_map(|it| capped(share, *it)).listed())
             }
-            (GivenParam::Ratio(_), _) => ("ratio", percents.map(|it| format!("0.{it:02}")).collect()),
+            (GivenParam::Ratio(_), _) => ("ratio", percents.map(|it| format!("0.{it:02}")).listed()),
             (GivenParam::Count(number), RangeRule::Around) => {
                 ("count", self.numbers(percents.map(|it| part(number, *it))))
             }
@@ -131,7 +132,7 @@ impl VariedParam<'_> {
             _ => None,
         };
         let tried = all.map(|it| it.max(self.least).max(1)).filter(|it| Some(*it) != own);
-        tried.map(|it| it.to_string()).collect()
+        tried.map(|it| it.to_string()).listed()
     }
 }
 
@@ -158,7 +159,7 @@ fn rounded(number: u64) -> u64 {
 
 /// Returns a size in the median load; `None` if no load knows it in advance.
 fn median(size: &Size, known: &[Known]) -> Option<Tokens> {
-    let mut all: Vec<Tokens> = known.iter().filter_map(|it| Num::known(size, it)).collect();
+    let mut all: Vec<Tokens> = known.iter().filter_map(|it| Num::known(size, it)).listed();
     all.sort_unstable();
     all.get(all.len() / 2).copied()
 }

@@ -8,6 +8,7 @@ use crate::grid::{OverrideGrid, VariedPath};
 use crate::{Comparison, Load, Plan, Progress};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::projection::num::Known;
 use ctxsim_input::PolicyFile;
 use ctxsim_input::policy::{SearchUse, Size};
@@ -40,9 +41,9 @@ impl ParamSearch {
             rule: "as given".into(),
         };
         Ok(Self {
-            varied: grid.axes.iter().map(axis).collect(),
+            varied: grid.axes.iter().map(axis).listed(),
             fixed: Vec::new(),
-            points: (0..grid.len()).map(|it| grid.point(it).of_policy).collect(),
+            points: (0..grid.len()).map(|it| grid.point(it).of_policy).listed(),
         })
     }
 
@@ -73,7 +74,7 @@ impl ParamSearch {
             4 => Fineness::Coarse,
             _ => Fineness::Medium,
         };
-        let varied: Vec<Varied> = candidates.iter().filter_map(|it| it.varied(&seen, fineness)).collect();
+        let varied: Vec<Varied> = candidates.iter().filter_map(|it| it.varied(&seen, fineness)).listed();
         let points = if varied.len() > 4 { one_at_a_time(&varied) } else { together(&varied) };
         Ok(Self { varied, fixed, points })
     }
@@ -126,16 +127,16 @@ fn together(varied: &[Varied]) -> Vec<Vec<String>> {
         let with = |point: &Vec<String>, value: &String| [point.clone(), vec![it.setting(value)]].concat();
         let of = |point: &Vec<String>| {
             let others = it.values.iter().map(|value| with(point, value));
-            std::iter::once(point.clone()).chain(others).collect::<Vec<_>>()
+            std::iter::once(point.clone()).chain(others).listed()
         };
-        points.iter().flat_map(of).collect()
+        points.iter().flat_map(of).listed()
     })
 }
 
 /// Returns the policy as it is, and with each value alone.
 fn one_at_a_time(varied: &[Varied]) -> Vec<Vec<String>> {
     let alone = varied.iter().flat_map(|it| it.values.iter().map(|value| vec![it.setting(value)]));
-    std::iter::once(Vec::new()).chain(alone).collect()
+    std::iter::once(Vec::new()).chain(alone).listed()
 }
 
 /// Looks at the sessions under the base; also returns the parameters of the policy, with what overrides them.
@@ -147,7 +148,7 @@ fn seen(
 ) -> Result<(SeenSessions, IndexMap<String, Size>), Error> {
     let plan = Plan::new(catalog, comparison)?;
     let of_loads = plan.each(threads, progress, |load, progress| {
-        let base = load.policies.first().cloned().into_iter().collect();
+        let base = load.policies.first().cloned().into_iter().listed();
         let runs = Load { policies: base, ..load.clone() }.runs(progress);
         let prompt_max = runs.iter().map(|it| it.tally.sums.main.prompt_max).max().unwrap_or(0);
         let known = load
@@ -155,7 +156,7 @@ fn seen(
             .into_iter()
             .flat_map(|timeline| load.profiles.iter().map(move |it| Known::of(timeline, it.limits)));
         let params = load.policies.last().map(|it| it.params.clone()).unwrap_or_default();
-        (prompt_max, known.collect::<Vec<_>>(), params)
+        (prompt_max, known.listed(), params)
     })?;
     let mut seen = SeenSessions::default();
     let mut all_params = None;

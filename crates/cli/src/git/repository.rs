@@ -15,6 +15,7 @@ use crate::project::top;
 use crate::wrong;
 use ctxsim_base::diag::Code;
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 
 /// The first version that fetches no missing object if it is told not to, and that takes no folder for a bare repository if it is told not to.
 const OLDEST: [u32; 2] = [2, 45];
@@ -177,7 +178,7 @@ impl Repository {
         blobs: impl IntoIterator<Item = &'b Blob>,
         mut take: impl FnMut(&Blob, &mut dyn Read) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let blobs: Vec<&Blob> = blobs.into_iter().collect();
+        let blobs: Vec<&Blob> = blobs.into_iter().listed();
         if blobs.is_empty() {
             return Ok(());
         }

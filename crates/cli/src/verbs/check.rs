@@ -13,6 +13,7 @@ use ctxsim_app::catalog::{Catalog, Files, Kind, Origin};
 use ctxsim_app::{Comparison, Plan};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::take::FailedRuns;
 use ctxsim_report::Report;
 use ctxsim_report::checkup::{self, CheckUp, NewerPrices, github, junit, page, sarif};
@@ -156,7 +157,7 @@ pub(crate) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Err
     let format = args.shown.shown.choose(&FORMATS)?;
     let suites = suites(catalog, args)?;
     // Nothing is written before everything has run.
-    let ran: Vec<Result<Ran, Error>> = suites.iter().map(|it| report(catalog, it, args)).collect();
+    let ran: Vec<Result<Ran, Error>> = suites.iter().map(|it| report(catalog, it, args)).listed();
     args.shown.check(catalog.files())?;
     // A suite that cannot be run keeps all numbers from being accepted.
     let bless = args.bless && ran.iter().all(Result::is_ok);
@@ -170,9 +171,9 @@ pub(crate) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Err
             CheckUp::unchecked(name, file, render::tellable(error.problems()))
         })
     };
-    let all: Vec<CheckUp> = suites.iter().zip(ran).map(held).collect();
+    let all: Vec<CheckUp> = suites.iter().zip(ran).map(held).listed();
     written(&args.shown, catalog.files(), format, &all)?;
-    let errors: Vec<Diagnostic> = all.iter().flat_map(|it| it.errors.clone()).collect();
+    let errors: Vec<Diagnostic> = all.iter().flat_map(|it| it.errors.clone()).listed();
     Ok(if !errors.is_empty() {
         render::problems(catalog, &errors);
         ExitCode::from(BAD_INPUT)
@@ -216,10 +217,10 @@ fn written(shown: &PagedArgs, inputs: &Files, format: FormatArg, all: &[CheckUp]
 /// Returns the named suites, or those in the user's folders.
 fn suites(catalog: &Catalog, args: &CheckArgs) -> Result<Vec<String>, Error> {
     if !args.suites.is_empty() {
-        return Ok(args.suites.iter().flat_map(|it| catalog.expand(Kind::Suite, it)).collect());
+        return Ok(args.suites.iter().flat_map(|it| catalog.expand(Kind::Suite, it)).listed());
     }
     let is_own = |it: &&str| matches!(catalog.find(Kind::Suite, it), Ok(Origin::File(_)));
-    let own: Vec<String> = catalog.names(Kind::Suite).filter(is_own).map(str::to_owned).collect();
+    let own: Vec<String> = catalog.names(Kind::Suite).filter(is_own).map(str::to_owned).listed();
     if own.is_empty() {
         let help = "name one with `--suite`, or run `ctxsim init` to create one";
         return Err(wrong(Code::Usage, "your folders contain no suites", help));
@@ -249,11 +250,11 @@ fn report(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<Ran, Error>
     let (report, newer) = if pinned.is_empty() {
         (played(&newest)?, None)
     } else {
-        let set = pinned.iter().map(snapshots::PinnedPrices::set).collect();
+        let set = pinned.iter().map(snapshots::PinnedPrices::set).listed();
         let plan = Plan::new(&catalog, &Comparison { set, ..comparison })?.without_assumptions_alone();
         // What guards say under the newer prices is told beside what they say.
         let verdicts = if newest.guards.is_empty() { Vec::new() } else { played(&newest)?.guard_verdicts };
-        let prices = pinned.iter().map(|it| (it.profile.clone(), it.days.clone())).collect();
+        let prices = pinned.iter().map(|it| (it.profile.clone(), it.days.clone())).listed();
         (played(&plan)?, Some(NewerPrices { prices, verdicts }))
     };
     let problems: Vec<Diagnostic> = report
@@ -265,7 +266,7 @@ fn report(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<Ran, Error>
             problem.place.file.clone_from(&it.file);
             problem.help("`check` needs every session: fix the file, or remove it from the suite's scenarios")
         })
-        .collect();
+        .listed();
     if !problems.is_empty() {
         return Err(problems.into());
     }

@@ -7,6 +7,7 @@ use ctxsim_app::catalog::{Catalog, Kind, Origin};
 use ctxsim_app::{Comparison, Plan};
 use ctxsim_base::diag::Code;
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 use ctxsim_report::contrast::{Beside, Contrast, json, markdown, page, table};
 use indexmap::IndexSet;
 
@@ -106,8 +107,8 @@ fn compared(
 ) -> Result<Vec<Contrast>, Error> {
     let mut names: IndexSet<String> = IndexSet::new();
     let mut place = |name: &String| names.insert_full(name.clone()).0;
-    let places: Vec<[usize; 2]> = pairs.iter().map(|it| it.each_ref().map(&mut place)).collect();
-    let comparison = Comparison { policies: names.into_iter().collect(), ..comparison };
+    let places: Vec<[usize; 2]> = pairs.iter().map(|it| it.each_ref().map(&mut place)).listed();
+    let comparison = Comparison { policies: names.into_iter().listed(), ..comparison };
     let plan = Plan::new(catalog, &comparison)?;
     args.shown.check(catalog.files())?;
     let contrasts = with_progress(|it| plan.contrasts(&places, args.what.threads(), it))?;
@@ -125,13 +126,13 @@ fn pairs(catalog: &Catalog, base: &str, candidates: &[String]) -> Result<Vec<Com
             return Err(wrong(Code::Usage, "`--candidate` is missing", help));
         }
         let is_own = |it: &&str| matches!(catalog.find(Kind::Policy, it), Ok(Origin::File(_)));
-        candidates = catalog.names(Kind::Policy).filter(is_own).map(str::to_owned).collect();
+        candidates = catalog.names(Kind::Policy).filter(is_own).map(str::to_owned).listed();
         if candidates.is_empty() && !since::had_policies(catalog, base)? {
             let help = "name one with `--candidate`, or list your folders in `ctxsim.toml`";
             return Err(wrong(Code::Usage, "your folders contain no policies", help));
         }
     }
-    Ok(candidates.into_iter().map(|it| [git::named(base, &it), it]).collect())
+    Ok(candidates.into_iter().map(|it| [git::named(base, &it), it]).listed())
 }
 
 /// Returns the pairs whose base the revision has, and the other candidates, which are new. A candidate that was named
@@ -142,11 +143,11 @@ fn known(
     args: &CompareArgs,
 ) -> Result<(Vec<ComparedPair>, Vec<String>), Error> {
     if !args.candidates.is_empty() && !found.lacking.is_empty() {
-        return Err(found.lacking.iter().map(|it| it.1.clone()).collect::<Vec<_>>().into());
+        return Err(found.lacking.iter().map(|it| it.1.clone()).listed().into());
     }
     let is_new = |pair: &ComparedPair| found.lacking.iter().any(|it| it.0 == pair[0]);
     let (new, known): (Vec<ComparedPair>, Vec<ComparedPair>) = pairs.into_iter().partition(is_new);
-    Ok((known, new.into_iter().map(|[_, candidate]| candidate).collect()))
+    Ok((known, new.into_iter().map(|[_, candidate]| candidate).listed()))
 }
 
 /// Returns the pairs whose policies differ in more than their name. The files of a program may differ, so programs
@@ -178,12 +179,12 @@ fn by_suite(catalog: &Catalog, asked: &Comparison, pairs: Vec<ComparedPair>) -> 
             suite.spec.policies.iter().flat_map(|it| {
                 catalog.expand(Kind::Policy, &catalog.named_by(&suite.origin, Kind::Policy, it))
             });
-        let listed: Vec<Origin> = listed.filter_map(|it| catalog.find(Kind::Policy, &it).ok()).collect();
+        let listed: Vec<Origin> = listed.filter_map(|it| catalog.find(Kind::Policy, &it).ok()).listed();
         let is_listed = |pair: &ComparedPair| {
             catalog.find(Kind::Policy, &pair[1]).is_ok_and(|it| listed.iter().any(|of| of.is_same(&it)))
         };
         rest.retain(|it| !is_listed(it));
-        let of_suite: Vec<ComparedPair> = pairs.iter().filter(|it| is_listed(it)).cloned().collect();
+        let of_suite: Vec<ComparedPair> = pairs.iter().filter(|it| is_listed(it)).cloned().listed();
         groups.extend((!of_suite.is_empty()).then(|| (Some(name.to_owned()), of_suite)));
     }
     groups.extend((!rest.is_empty()).then_some((None, rest)));

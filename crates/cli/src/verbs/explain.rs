@@ -16,6 +16,7 @@ use crate::shown::ShownArgs;
 use crate::verbs::run::unwritable;
 use crate::what::{ConversationArgs, SessionArgs};
 use crate::{git, output, wrong};
+use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::saturated;
 
 /// The available output formats.
@@ -54,7 +55,7 @@ pub(crate) struct ExplainArgs {
 impl ExplainArgs {
     /// Returns the sessions that are named.
     fn sessions(&self) -> Vec<String> {
-        self.paths.iter().chain(&self.scenario).cloned().collect()
+        self.paths.iter().chain(&self.scenario).cloned().listed()
     }
 }
 
@@ -135,9 +136,9 @@ pub(super) fn session(plan: &Plan, given: &[String], named: Option<&str>) -> Res
 /// Returns the first few of some names.
 fn first<'a>(names: impl Iterator<Item = &'a str>) -> String {
     const SHOWN: usize = 5;
-    let names: Vec<&str> = names.collect();
+    let names: Vec<&str> = names.listed();
     let more = if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
-    format!("{}{more}", names.iter().take(SHOWN).map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", "))
+    format!("{}{more}", names.iter().take(SHOWN).map(|it| format!("`{it}`")).listed().join(", "))
 }
 
 /// Refuses what cannot be chosen.

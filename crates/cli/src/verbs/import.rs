@@ -5,6 +5,7 @@ use ctxsim_app::catalog::{Catalog, Kind};
 use ctxsim_app::{Compacting, Comparison, Plan};
 use ctxsim_base::error::Error;
 use ctxsim_base::grid::numbers::thousands;
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::calibrate::Calibration;
 use ctxsim_engine::measure;
 use ctxsim_report::carried::PromptFill;
@@ -97,7 +98,7 @@ fn carried(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String
             Some(PromptFill::new(&load.name, &profile.name, timeline, &items))
         })
     })?;
-    let sessions: Vec<PromptFill> = sessions.into_iter().flatten().collect();
+    let sessions: Vec<PromptFill> = sessions.into_iter().flatten().listed();
     if as_json {
         return ctxsim_report::carried::json(&sessions, &skipped).map_err(unwritable);
     }
@@ -109,7 +110,7 @@ fn carried(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String
 fn as_recorded(args: &ImportArgs, set: Option<String>) -> Comparison {
     with_fallback(Comparison {
         policies: vec!["identity".to_owned()],
-        set: set.into_iter().chain(args.set.iter().cloned()).collect(),
+        set: set.into_iter().chain(args.set.iter().cloned()).listed(),
         ..args.sessions.comparison()
     })
 }
@@ -148,5 +149,5 @@ fn calibrations(
             Some(Calibration { assumed_profile, ..found })
         })
     })?;
-    Ok((of_loads.into_iter().flatten().collect(), skipped))
+    Ok((of_loads.into_iter().flatten().listed(), skipped))
 }

@@ -8,6 +8,7 @@ use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
 use ctxsim_base::grid::numbers::counted;
 use ctxsim_base::grid::shell::quoted;
+use ctxsim_base::list::Listed as _;
 use ctxsim_input::Format;
 use ctxsim_report::checkup::CheckUp;
 use serde_json::Value;
@@ -63,7 +64,7 @@ pub(super) fn init(catalog: &Catalog, args: &InitArgs) -> Result<(), Error> {
 fn policy(catalog: &Catalog, args: &PolicyArgs) -> Result<(), Error> {
     let base = catalog.policy(&args.from)?;
     let name = name(&args.path);
-    let params: Vec<String> = base.spec.params.keys().map(|it| it.escape_debug().to_string()).collect();
+    let params: Vec<String> = base.spec.params.keys().map(|it| it.escape_debug().to_string()).listed();
     let params = if params.is_empty() { "none".to_owned() } else { params.join(", ") };
     let from = &base.spec.name;
     let said = format!(
@@ -96,7 +97,7 @@ fn policy(catalog: &Catalog, args: &PolicyArgs) -> Result<(), Error> {
 /// Returns a policy's name: its path below `policies/`, else that of the file, without the extension.
 fn name(path: &Path) -> String {
     let plain = path.with_extension("");
-    let parts: Vec<_> = plain.components().map(|it| it.as_os_str().to_string_lossy()).collect();
+    let parts: Vec<_> = plain.components().map(|it| it.as_os_str().to_string_lossy()).listed();
     let below = parts.iter().rposition(|it| *it == Kind::Policy.folder()).map(|it| it + 1);
     let first = below.filter(|it| *it < parts.len()).unwrap_or(parts.len().saturating_sub(1));
     parts[first..].join("/")
@@ -125,7 +126,7 @@ fn repository(catalog: &Catalog, sessions: Option<&Path>) -> Result<(), Error> {
     let mut files = vec![CONFIG, POLICY, (SUITE.0, suite.as_str())];
     files.extend(sessions.is_none().then_some(SCENARIO));
     files.push(WORKFLOW);
-    let paths: Vec<&Path> = files.iter().map(|it| Path::new(it.0)).collect();
+    let paths: Vec<&Path> = files.iter().map(|it| Path::new(it.0)).listed();
     refuse_existing(&paths)?;
     check::replaceable("mine")?;
     let checked = files.iter().try_for_each(|(path, text)| write(Path::new(path), text));
@@ -161,7 +162,7 @@ fn refuse_existing(paths: &[&(impl AsRef<Path> + ?Sized)]) -> Result<(), Error> 
             problem.place.file = path.display().to_string();
             problem.help("move it away, or run `ctxsim init` in another folder")
         })
-        .collect();
+        .listed();
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
 }
 

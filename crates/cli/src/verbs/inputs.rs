@@ -8,6 +8,7 @@ use ctxsim_app::check;
 use ctxsim_base::diag::{Code, Diagnostic, nearest};
 use ctxsim_base::error::Error;
 use ctxsim_base::grid::numbers;
+use ctxsim_base::list::Listed as _;
 use ctxsim_input::Format;
 use ctxsim_timeline::import;
 
@@ -55,7 +56,7 @@ fn list_formats(filter: &str) -> Result<(), Error> {
         said.contains(&wanted)
     };
     let all = import::formats();
-    let found: Vec<_> = all.iter().filter(has).collect();
+    let found: Vec<_> = all.iter().filter(has).listed();
     if found.is_empty() {
         let message = format!("no format has `{filter}` in its description");
         return Err(wrong(Code::NothingListed, message, "remove `--filter` to list everything"));
@@ -84,12 +85,12 @@ fn filtered<'c>(catalog: &'c Catalog, kind: Kind, filter: &str) -> Vec<&'c str> 
     let has = |name: &&str| {
         wanted.is_empty() || format!("{name} {}", about(catalog, kind, name)).to_lowercase().contains(&wanted)
     };
-    catalog.names(kind).filter(has).collect()
+    catalog.names(kind).filter(has).listed()
 }
 
 /// Reports that no input contains a text; it may be of another kind, or misspelt.
 fn nothing_listed(catalog: &Catalog, kinds: &[Kind], filter: &str) -> Diagnostic {
-    let nouns: Vec<&str> = kinds.iter().map(|it| it.noun()).collect();
+    let nouns: Vec<&str> = kinds.iter().map(|it| it.noun()).listed();
     let nouns = match nouns.as_slice() {
         [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
         only => only.concat(),
@@ -99,7 +100,7 @@ fn nothing_listed(catalog: &Catalog, kinds: &[Kind], filter: &str) -> Diagnostic
     let of_others = others.map(|kind| (kind, filtered(catalog, kind, filter).len())).filter(|it| it.1 > 0);
     let of_others: Vec<String> = of_others
         .map(|(it, n)| format!("{n} under `ctxsim list {} --filter {filter}`", it.folder()))
-        .collect();
+        .listed();
     let words = |kind: &Kind| {
         catalog.names(*kind).flat_map(|it| std::iter::once(it).chain(it.split(['/', '_', '-'])))
     };

@@ -6,6 +6,7 @@ use clap::Args;
 use ctxsim_app::catalog::{Catalog, Files, Kind};
 use ctxsim_app::parts::histories::whole;
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 use ctxsim_input::scenario::{HistoryLoad, HistorySource, HistoryUnit, LoadSpec};
 use ctxsim_input::text::decode::encode;
 use ctxsim_input::{Format, ScenarioFile};
@@ -142,7 +143,7 @@ pub(super) fn memory(catalog: &Catalog, args: &MemoryArgs) -> Result<bool, Error
     let threads = run.what.threads();
     let histories = plan.histories(threads)?;
     let names = histories.names();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).listed();
     let (digest, head) = (histories.job(MIN_EVIDENCE), histories.head(MIN_EVIDENCE));
     let job = PartJob { digest: &digest, head: &head, names: &names, threads };
     args.parts.make(folder, &job, |told, making| histories.parts(told, making))?;

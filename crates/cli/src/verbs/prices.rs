@@ -8,6 +8,7 @@ use ctxsim_app::catalog::{Files, price_list_files};
 use ctxsim_base::diag::Code;
 use ctxsim_base::error::Error;
 use ctxsim_base::grid::numbers::{NONE, counted};
+use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Decimal;
 use ctxsim_input::Format;
 use ctxsim_input::pricelist::compare::{Disagreement, compare};
@@ -168,7 +169,7 @@ fn summary(list: &str, n_placed: usize, unplaced: &[Unplaced], lacks: &Lacks, is
     for (what, counted) in
         [("omitted from profiles", &lacks.left_out), ("unpriced in profiles", &lacks.unpriced)]
     {
-        let parts: Vec<String> = counted.iter().map(|(it, n)| format!("{it}: {n}")).collect();
+        let parts: Vec<String> = counted.iter().map(|(it, n)| format!("{it}: {n}")).listed();
         if !parts.is_empty() {
             let _ = writeln!(text, "  {what}: {}", parts.join(", "));
         }
@@ -191,7 +192,7 @@ fn nothing_placed(first: Option<Unplaced>) -> Error {
 /// Returns a folder's path below the nearest folder called `profiles`, which prefixes the profiles' names;
 /// empty if there is none.
 fn below_profiles(folder: &Path) -> String {
-    let parts: Vec<_> = folder.components().map(|it| it.as_os_str().to_string_lossy()).collect();
+    let parts: Vec<_> = folder.components().map(|it| it.as_os_str().to_string_lossy()).listed();
     let at = parts.iter().rposition(|it| it == "profiles");
     at.map(|at| parts[at + 1..].join("/")).unwrap_or_default()
 }
@@ -204,7 +205,7 @@ fn write<'p>(
 ) -> Result<(), Error> {
     let remark = Remark::of_input(Format::Toml);
     let files = profiles.map(|it| (folder.join(format!("{}.toml", it.name)), remark.on(&it.text)));
-    output::write_all(&files.collect::<Vec<_>>(), kept)
+    output::write_all(&files.listed(), kept)
 }
 
 /// Prints every price on which lists disagree.
@@ -246,7 +247,7 @@ fn disagreements(args: &ComparePricesArgs) -> Result<(), Error> {
 /// Writes each list's value of a price.
 fn disagreement(row: &Disagreement, text: &mut String) {
     let price = |it: &Option<Decimal>| it.map_or_else(|| NONE.to_owned(), |it| it.to_string());
-    let said: Vec<String> = row.said.iter().map(|(list, it)| format!("{list} {}", price(it))).collect();
+    let said: Vec<String> = row.said.iter().map(|(list, it)| format!("{list} {}", price(it))).listed();
     let _ = writeln!(text, "  {}  {}: {}", row.model, row.field, said.join(", "));
 }
 

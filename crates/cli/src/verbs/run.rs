@@ -12,6 +12,8 @@ use ctxsim_app::{Comparison, Plan, never_stops};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
 use ctxsim_base::grid::shell::quoted_all;
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::take::{Cell, Load, RowsOf};
 use ctxsim_report::checkup::github;
 use ctxsim_report::html::Traces;
@@ -38,7 +40,7 @@ const BEAT: Duration = Duration::from_millis(200);
 /// Returns the formats of a comparison, the usual one first.
 fn formats() -> Vec<FormatArg> {
     let whole = [FormatArg::MARKDOWN, FormatArg::HTML, FormatArg::SVG, FormatArg::GITHUB];
-    std::iter::once(FormatArg::TABLE).chain(FormatArg::of_rows()).chain(whole).collect()
+    std::iter::once(FormatArg::TABLE).chain(FormatArg::of_rows()).chain(whole).listed()
 }
 
 /// Makes `--format` offer the formats of a comparison or of rows.
@@ -128,7 +130,7 @@ fn in_parts(
     let (threads, min_evidence) = (args.what.threads(), args.evidence.min_evidence);
     if let Some(folder) = args.parts.folder() {
         plan.check_parts()?;
-        let names: Vec<&str> = plan.scenarios.iter().map(|it| it.name.as_str()).collect();
+        let names: Vec<&str> = plan.scenarios.iter().map(|it| it.name.as_str()).listed();
         let (digest, head) = (plan.job(min_evidence), plan.head(min_evidence));
         let job = PartJob { digest: &digest, head: &head, names: &names, threads };
         args.parts.make(folder, &job, |told, making| plan.parts(told, making))?;
@@ -186,7 +188,7 @@ impl TotalsView<'_> {
 /// Returns the command that advises on the sessions of a first report, in which nobody named a policy, a profile or a suite.
 fn next(args: &RunArgs, sessions: &[SessionReport]) -> Option<Next> {
     let RunArgs { what, select, .. } = args;
-    let named: Vec<String> = what.paths.iter().chain(&what.scenarios).cloned().collect();
+    let named: Vec<String> = what.paths.iter().chain(&what.scenarios).cloned().listed();
     let is_first = args.policies.policies.is_empty()
         && what.under.profiles.is_empty()
         && args.suite.suite.is_none()
@@ -199,7 +201,7 @@ fn next(args: &RunArgs, sessions: &[SessionReport]) -> Option<Next> {
         option("--model", select.model.clone()),
     ];
     let alone = select.alone.then(|| "--alone".to_owned());
-    let options: Vec<String> = options.into_iter().flatten().flatten().chain(alone).collect();
+    let options: Vec<String> = options.into_iter().flatten().flatten().chain(alone).listed();
     let options = if options.is_empty() { String::new() } else { format!(" {}", quoted_all(&options)) };
     (is_first && sessions.iter().any(is_known)).then(|| Next { sessions: quoted_all(&named), options })
 }
@@ -218,9 +220,9 @@ fn format(args: &RunArgs) -> Result<FormatArg, Error> {
         (RowsArg::Runs, Some(_)) => ("a chart".to_owned(), vec![FormatArg::SVG]),
         (RowsArg::Runs, None) => ("a comparison".to_owned(), formats()),
         (rows, _) => {
-            let mut known: Vec<FormatArg> = FormatArg::of_rows().collect();
+            let mut known: Vec<FormatArg> = FormatArg::of_rows().listed();
             // One row a line is the usual form.
-            known.sort_by_key(|it| *it != FormatArg::JSONL);
+            known.order_by_key(|it| *it != FormatArg::JSONL);
             // What these have differs from row to row.
             if let RowsArg::Cards | RowsArg::Facts | RowsArg::Log = rows {
                 known.retain(|it| !it.is_flat());
@@ -316,7 +318,7 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bo
         })
     })?;
     let of_loads: Result<Vec<Vec<Rows>>, Error> = of_loads.into_iter().collect();
-    let rows = of_loads?.into_iter().flatten().collect();
+    let rows = of_loads?.into_iter().flatten().listed();
     Ok((format.write(|_| rows)?, n_failed.into_inner() == 0))
 }
 

@@ -9,6 +9,7 @@ use ctxsim_app::catalog::{Catalog, Kind, Origin};
 use ctxsim_app::{Comparison, Plan};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::memory::export::{Export, INDEX_FILE, Index};
 use ctxsim_input::text::source::read_text;
 
@@ -113,12 +114,12 @@ fn write(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
     export.index.profile = given(Kind::Profile, &args.profile);
     let files = export.files()?;
     // The index comes last: a folder with an index is complete.
-    let files: Vec<_> = files.iter().rev().map(|(name, text)| (args.output.join(name), text)).collect();
+    let files: Vec<_> = files.iter().rev().map(|(name, text)| (args.output.join(name), text)).listed();
     let earlier = read_text(&args.output.join(INDEX_FILE)).unwrap_or_default();
     let kept = args.force.kept(catalog.files());
     // An index may list any file: only what a bank looks like is replaced or removed.
     let is_bank = |name: &String| read_text(&args.output.join(name)).is_ok_and(|it| Export::is_bank(&it));
-    let of_earlier: Vec<String> = Export::bank_files(&earlier).into_iter().filter(is_bank).collect();
+    let of_earlier: Vec<String> = Export::bank_files(&earlier).into_iter().filter(is_bank).listed();
     let (replaced, others): (Vec<_>, Vec<_>) =
         files.into_iter().partition(|(path, _)| of_earlier.iter().any(|it| path.ends_with(it)));
     others.iter().try_for_each(|(path, text)| kept.check(path, Some(text.as_bytes())))?;
@@ -137,7 +138,7 @@ fn read(catalog: &Catalog, args: &StoreReadArgs) -> Result<(), Error> {
                 it.place.file = args.folder.join(&it.place.file).display().to_string();
                 it
             };
-            Error::from(problems.into_iter().map(below).collect::<Vec<_>>())
+            Error::from(problems.into_iter().map(below).listed())
         }
         other => other,
     };
@@ -195,7 +196,7 @@ fn missing(catalog: &Catalog, index: &Index) -> Vec<Diagnostic> {
                 written"
         })
     });
-    missing.collect()
+    missing.listed()
 }
 
 /// Returns the numbers of facts, entries and files; a fact in two banks is two entries.
@@ -215,7 +216,7 @@ fn difference(read: &Export, after_run: &Export) -> Option<String> {
     if read == after_run {
         return None;
     }
-    let names: Vec<&String> = read.banks.keys().chain(after_run.banks.keys()).collect();
+    let names: Vec<&String> = read.banks.keys().chain(after_run.banks.keys()).listed();
     for bank in names {
         let (own, other) = (read.banks.get(bank), after_run.banks.get(bank));
         for (key, value) in own.into_iter().flatten() {

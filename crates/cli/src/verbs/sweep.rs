@@ -10,6 +10,7 @@ use ctxsim_app::parts::fold;
 use ctxsim_app::tune::{self, TuneHead};
 use ctxsim_base::diag::Code;
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 use ctxsim_input::text::source::read_text;
 use ctxsim_report::part::{Common, HistoryHead, PartHead};
 use ctxsim_report::sweep::{Objective, Sweep, SweepHead, json, page, table};
@@ -121,9 +122,9 @@ fn head(grid: &OverrideGrid, played: &Comparison, objectives: &[ObjectiveArg]) -
         policy: played.policies[1].clone(),
         scenarios: played.scenarios.clone(),
         profiles: played.profiles.clone(),
-        set: played.set.iter().cloned().chain(suite).chain(seed).chain(trials).collect(),
-        vary: grid.axes.iter().map(|it| (it.path.clone(), it.values.clone())).collect(),
-        objectives: objectives.iter().map(|it| (*it).into()).collect(),
+        set: played.set.iter().cloned().chain(suite).chain(seed).chain(trials).listed(),
+        vary: grid.axes.iter().map(|it| (it.path.clone(), it.values.clone())).listed(),
+        objectives: objectives.iter().map(|it| (*it).into()).listed(),
         points: grid.len(),
     }
 }
@@ -188,7 +189,7 @@ pub(crate) fn sweep(catalog: &Catalog, args: &SweepArgs) -> Result<(), Error> {
     let head = head(&grid, &comparison, &args.objectives);
     let [part, of] = args.shard.unwrap_or([1, 1]);
     // Neighbours differ little, so every machine gets a share of each region.
-    let indices: Vec<usize> = (part - 1..grid.len()).step_by(of).collect();
+    let indices: Vec<usize> = (part - 1..grid.len()).step_by(of).listed();
     let threads = args.grid.what.threads();
     let points = with_progress(|it| ctxsim_app::sweep(&catalog, &comparison, &grid, &indices, threads, it))?;
     match args.shard {

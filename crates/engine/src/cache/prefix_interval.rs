@@ -8,20 +8,24 @@
 use super::prefixes::Prefixes;
 use super::{CacheRule, EntryFound, Fate, Finding, RequestView, elapsed_ms};
 use crate::ledger::CacheUse;
+use crate::projection::SlotIx;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_input::profile::Steps;
 
 /// The prefixes of every earlier prompt, each with the time from which on it can be read.
+#[derive(Clone)]
 pub(super) struct PrefixInterval {
     steps: Steps,
     prefixes: Prefixes<i64>,
     /// No prefix of the last prompt is to be readable later than this.
     last_readable_ms: i64,
+    /// The last prompt, how much of it could be read, and the first slot of the rest.
+    last: (Tokens, Tokens, Option<SlotIx>),
 }
 
 impl PrefixInterval {
     pub(super) fn new(steps: Steps, ttl_ms: Option<u64>) -> Self {
-        Self { steps, prefixes: Prefixes::new(ttl_ms), last_readable_ms: i64::MIN }
+        Self { steps, prefixes: Prefixes::new(ttl_ms), last_readable_ms: i64::MIN, last: (0, 0, None) }
     }
 }
 
@@ -56,9 +60,18 @@ impl CacheRule for PrefixInterval {
         }
         self.last_readable_ms = latest_ms;
         let tokens: Tokens = common.checked_sub(1).map_or(0, |last| links[last].tokens);
-        let read = self.steps.floor(tokens).min(request.prompt);
-        let broke_at = links.get(common).map(|link| link.slot);
-        CacheUse { read, write: [0; 2], uncached: request.prompt - read, broke_at }
+        self.last = (request.prompt, tokens, links.get(common).map(|link| link.slot));
+        self.last_in_steps(self.steps)
+    }
+
+    fn last_in_steps(&self, steps: Steps) -> CacheUse {
+        let (prompt, tokens, broke_at) = self.last;
+        let read = steps.floor(tokens).min(prompt);
+        CacheUse { read, write: [0; 2], uncached: prompt - read, broke_at }
+    }
+
+    fn known_in_steps(&self, steps: Steps) -> Option<Box<dyn CacheRule>> {
+        Some(Box::new(Self { steps, ..self.clone() }))
     }
 
     fn look(&self, request: &RequestView<'_>) -> Finding {

@@ -11,6 +11,7 @@ use super::{CacheRule, Finding, RequestView, cache};
 use crate::ledger::{CacheUse, ExplicitCacheRow};
 use crate::projection::chain::{Chain, Link};
 use ctxsim_base::rng::{Seed, Stream};
+use ctxsim_input::profile::Steps;
 use ctxsim_input::profile::cache::{Hits, PromptLevel, Qualified as Rules, SETTINGS};
 use ctxsim_input::{CacheRules, Settings};
 use ctxsim_timeline::Kind;
@@ -43,6 +44,8 @@ pub(super) struct QualifiedCache {
     inner: Box<dyn CacheRule>,
     rules: Rules,
     hit_draws: HitDraws,
+    /// Whether the last request was served by one that has them.
+    was_served: bool,
     /// The settings by which prompts were last told apart, and what they are mixed in as.
     settings: Settings,
     salts: Salts,
@@ -86,6 +89,7 @@ impl QualifiedCache {
             inner: cache(&rules.rules),
             rules: rules.clone(),
             hit_draws: HitDraws::new(rules.hits),
+            was_served: true,
             settings: Settings::default(),
             salts: Salts::default(),
             told: None,
@@ -141,7 +145,19 @@ impl CacheRule for QualifiedCache {
         } else {
             self.submit_told(request)
         };
-        if self.hit_draws.is_served() { usage } else { self.inner.unserved(&usage) }
+        self.was_served = self.hit_draws.is_served();
+        if self.was_served { usage } else { self.inner.unserved(&usage) }
+    }
+
+    fn last_in_steps(&self, steps: Steps) -> CacheUse {
+        let usage = self.inner.last_in_steps(steps);
+        if self.was_served { usage } else { self.inner.unserved(&usage) }
+    }
+
+    fn known_in_steps(&self, steps: Steps) -> Option<Box<dyn CacheRule>> {
+        let inner = self.inner.known_in_steps(steps)?;
+        let (rules, hit_draws, told) = (self.rules.clone(), self.hit_draws.clone(), self.told.clone());
+        Some(Box::new(Self { inner, rules, hit_draws, told, ..*self }))
     }
 
     fn unserved(&self, usage: &CacheUse) -> CacheUse {

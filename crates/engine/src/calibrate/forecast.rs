@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 
 use ctxsim_input::scenario::refetch::End;
-use ctxsim_input::text::decode::{Format, decode};
+use ctxsim_input::text::decode::{Format, decode_table};
 
 /// The declared numbers, with their sources.
 const TEXT: &str = ctxsim_assumptions::COMPACTIONS;
@@ -71,7 +71,7 @@ impl Forecast {
     /// Returns the declared forecast.
     pub fn declared() -> &'static Self {
         static READ: OnceLock<Forecast> = OnceLock::new();
-        READ.get_or_init(|| decode(TEXT, Format::Toml).unwrap_or_default())
+        READ.get_or_init(|| decode_table(TEXT, Format::Toml).unwrap_or_default())
     }
 
     /// Returns how probable a read is of a file that was last used so many requests before the first after the compaction.
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn the_file_is_read_and_every_file_has_a_chance_with_its_interval() {
-        let forecast: Forecast = decode(TEXT, Format::Toml).unwrap();
+        let forecast: Forecast = decode_table(TEXT, Format::Toml).unwrap();
 
         assert!(forecast.mean_read_request <= forecast.window_requests);
         assert!(forecast.hidden_files.last().unwrap().used_within.is_none());

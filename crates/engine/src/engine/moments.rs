@@ -26,8 +26,8 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         self.ask(When::END);
         self.memory_run.settle(self.prompt.active_turn(), self.sinks);
         self.memory_run.tell(self.sinks);
-        for (lane, sinks) in self.lanes.iter().zip(self.sinks.chunks_mut(self.ways.len())) {
-            for row in lane.cache.stored() {
+        for (lane, sinks) in self.sinks.chunks_mut(self.ways.len()).enumerate() {
+            for row in self.lanes.stored(lane) {
                 sinks.iter_mut().for_each(|sink| sink.stored(row));
             }
         }

@@ -1,6 +1,7 @@
 //! What is needed: met by the prompt, recovered, or failed; one row for each way to recover.
 
-use super::{EngineRun, Lane, Way};
+use super::lanes::Lane;
+use super::{EngineRun, Way};
 use crate::ledger::{ExploredRow, FailureKind, NeedRow, Sink};
 use crate::projection::Projector;
 use crate::recovery::{BilledSteps, Carried, Ends, NeedSource, Removed, item_state};

@@ -1,6 +1,7 @@
 //! The sending of a request: the cache divides its prompt, and the ledger gets its row.
 
-use super::{EngineRun, Lane};
+use super::EngineRun;
+use super::lanes::Lane;
 use crate::cache::RequestView;
 use crate::ledger::{CacheUse, ExpectedRow, FailureKind, RequestRow, Role, Sink};
 use crate::projection::chain::{Chain, Link};
@@ -50,7 +51,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         step: StepIx,
         reply: &ModelReply,
     ) -> Result<(), FailureKind> {
-        if self.lanes.iter().any(|it| it.cache.needs_chain()) {
+        if self.lanes.need_chain() {
             self.chain.refresh(&mut self.prompt, self.log.identities());
             self.chain.note_edits(self.log.change().first_slot);
         }
@@ -129,13 +130,12 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
             end_ms: reply.end_ms,
             settings: self.settings,
         };
-        let usage = self.lanes[lane].cache.submit(&view);
+        let usage = self.lanes.submit(lane, &view);
         let mut usage = self.checked(lane, usage, shown, row.turn_ix, row.step);
         let left = self.left(lane, row.step, usage.read);
         let is_cold = shown - usage.read.min(shown) > self.timeline.harness.side_request_cold_tokens;
         (self.lanes[lane].is_cold, self.lanes[lane].last_read) = (is_cold, usage.read);
         usage.uncached += unread;
-        // Where a row is made, most of it is known to be zero: it is made for each lane, and another one only where slots are numbered.
         let row = RequestRow { usage, ..row };
         // An edit that breaks a prompt in front of what is carried is played, not expected.
         let broke_at = usage.broke_at.filter(|_| is_other);
@@ -160,8 +160,8 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
             let view = RequestView::of(tokens, &chain, self.layout, *sent_ms);
             let view = RequestView { ttl, settings, ..view };
             for lane in 0..self.lanes.len() {
-                if self.lanes[lane].cache.hears_others() {
-                    let usage = self.lanes[lane].cache.submit(&view);
+                if self.lanes.hears_others(lane) {
+                    let usage = self.lanes.submit(lane, &view);
                     self.checked(lane, usage, tokens, self.prompt.active_turn(), step);
                 }
             }
@@ -179,7 +179,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     fn left(&self, lane: usize, step: StepIx, read: Tokens) -> [f64; 3] {
         match &self.timeline.shared {
             Some(Shared { chance: Some(chance), .. })
-                if step == 0 && self.last_ms.is_none() && self.lanes[lane].cache.hears_others() =>
+                if step == 0 && self.last_ms.is_none() && self.lanes.hears_others(lane) =>
             {
                 self.expected_left(*chance, read)
             }
@@ -211,7 +211,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         if sum == Some(prompt) {
             return usage;
         }
-        let said = self.lanes[lane].cache.fault().map(str::to_owned);
+        let said = self.lanes.fault(lane).map(str::to_owned);
         self.fail(turn_ix, step, said.unwrap_or_else(|| no_division(&usage, prompt)));
         CacheUse { uncached: prompt, ..CacheUse::default() }
     }
@@ -238,7 +238,8 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
             sink.request(row);
             if standing.is_some_and(|it| it != CarriedAgain::default()) || left[2] > 0.0 {
                 let CarriedAgain { recovered, explored } = standing.unwrap_or_default();
-                sink.expected(row, &ExpectedRow { recovered, explored, left });
+                // As with needs: what takes its address gets a copy, so that a row of which nothing is expected is never made whole.
+                sink.expected(&RequestRow { ..*row }, &ExpectedRow { recovered, explored, left });
             }
         }
     }
@@ -256,6 +257,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
 
     /// Records a request in a row that counts slots as if no policy had put any of its own between them.
     #[cold]
+    #[inline(never)]
     fn record_by_number(
         &mut self,
         lane: usize,
@@ -341,9 +343,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
             settings: self.settings,
             ..RequestView::of(prompt, &chain, self.layout, now_ms)
         };
-        for lane in self.lanes.iter_mut().filter(|it| is_asked(it)) {
-            lane.usage = lane.cache.submit(&view);
-        }
+        self.lanes.submit_to(&view, is_asked);
     }
 
     /// Numbers a request among those of its step.

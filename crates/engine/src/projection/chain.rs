@@ -154,20 +154,21 @@ impl Chain {
     /// Returns the same prefixes as distinguished by settings besides content.
     pub fn told_apart(&self, tell: impl Fn(&Link) -> Link) -> Self {
         let mut told = Self { is_aside: true, ..Self::default() };
-        Self { n_unchanged: 0, ..self.clone() }.tell_apart(&mut told, tell);
+        self.tell_the_rest_apart(&mut told, tell);
         told
     }
 
     /// Brings the prefixes of the request before, told apart so, up to these; what has not changed stays as it was told.
     pub fn tell_apart(&self, told: &mut Self, tell: impl Fn(&Link) -> Link) {
-        told.links.truncate(self.n_unchanged);
-        told.adds.truncate(self.n_unchanged);
-        let new = self.links.iter().zip(&self.adds).skip(told.links.len());
-        for (link, adds) in new {
-            let as_told = tell(link);
-            told.links.push(as_told);
-            told.adds.push(adds ^ link.digest ^ as_told.digest);
-        }
+        told.cut(self.n_unchanged);
+        self.tell_the_rest_apart(told, tell);
+    }
+
+    fn tell_the_rest_apart(&self, told: &mut Self, tell: impl Fn(&Link) -> Link) {
+        let at = told.links.len();
+        told.links.extend(self.links[at..].iter().map(tell));
+        let new = self.links.iter().zip(&told.links).zip(&self.adds).skip(at);
+        told.adds.extend(new.map(|((link, told), adds)| adds ^ link.digest ^ told.digest));
         (told.n_unedited, told.is_asked) = (self.n_unedited, self.is_asked);
     }
 

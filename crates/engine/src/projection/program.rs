@@ -196,7 +196,9 @@ impl CompiledStage {
         let env = Env { start: edit.prompt().tokens(), ..Env::default() };
         let session = edit.prompt().history().session_from();
         let activation = Activation { env, arrived: [self.seen, arrived], session, marks, ambient };
-        self.seen = arrived;
+        if self.asks_every {
+            self.seen = arrived;
+        }
         let Some(first) = self.rungs.first_mut() else { return };
         if !is_known_to_hold && !first.holds(&self.when, &activation, edit) {
             return;

@@ -3,8 +3,8 @@
 use indexmap::{IndexMap, IndexSet};
 
 use super::{PolicyFile, Size};
-use crate::text::Node;
 use crate::text::decode::to_tree;
+use crate::text::{Node, Said};
 
 /// The key under which a size or a count names its parameter.
 const PARAM: &str = "param";
@@ -60,7 +60,7 @@ fn remove(tree: &mut Node, fields: &[&str]) {
 /// Returns a size as a tree, or nothing for a bare word, which names no parameter.
 fn of_size(size: &Size) -> Option<Node> {
     let table: IndexMap<&str, &Size> = IndexMap::from([("size", size)]);
-    to_tree(&table).ok()
+    Said::by(&table).ok().map(Node::from)
 }
 
 /// Collects the parameters named below a value.

@@ -32,6 +32,9 @@ pub use self::stage::*;
 pub use self::summary::*;
 pub use self::template::*;
 
+crate::decoded_here!(PolicyFile, LayoutSpec);
+crate::encoded_here!(PolicyFile);
+
 /// A policy: which part of a growing history the model sees.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

@@ -7,7 +7,7 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::PriceFile;
 use crate::Format;
-use crate::text::decode::decode;
+use crate::text::decode::decode_table;
 use crate::text::source::{Source, json_problem};
 use ctxsim_base::diag::Diagnostic;
 use ctxsim_base::quantity::{Decimal, Tokens};
@@ -119,7 +119,7 @@ fn as_meant(number: f64) -> f64 {
 /// What is not well-formed, a key that is twice, or too deep nesting, with its place.
 pub(super) fn read(file: &PriceFile) -> Result<Json, Vec<Diagnostic>> {
     if file.path.ends_with(".toml") {
-        return decode(&file.text, Format::Toml).map_err(|problems| {
+        return decode_table(&file.text, Format::Toml).map_err(|problems| {
             Source::new(&file.path, Format::Toml, file.text.as_str()).locate_all(problems)
         });
     }

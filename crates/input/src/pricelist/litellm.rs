@@ -9,6 +9,7 @@ use super::json::{self, Json};
 use super::{List, ListContents, ListEntry, NoProfileReason, PriceFile};
 use crate::profile::written::{LimitsSpec, PriceSpec, ServicePrices, TierSpec, Weekday, WindowSpec};
 use ctxsim_base::diag::Diagnostic;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::{Decimal, Tokens};
 
 pub(super) const LIST: List = List {
@@ -222,7 +223,7 @@ impl LitellmRates {
             let mut tiers: Vec<(Tokens, TierSpec)> = above
                 .map(|(threshold, parts)| (*threshold, tier(*threshold, parts, provider, usual_ttl)))
                 .collect();
-            tiers.sort_by_key(|(threshold, _)| *threshold);
+            tiers.order_by_key(|(threshold, _)| *threshold);
             tiers.into_iter().map(|(_, it)| it).collect::<Vec<_>>()
         };
         price.tiers = usual.map(tiers).unwrap_or_default();

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::ListEntry;
 use crate::profile::cache::Cache;
 use crate::profile::written::AssumptionsSpec;
-use crate::text::decode::{Format, decode};
+use crate::text::decode::{Format, decode_table};
 use ctxsim_base::quantity::{Decimal, Tokens};
 
 /// What no price list contains, with its sources.
@@ -69,7 +69,7 @@ pub(super) struct ServiceFactor {
 /// Returns what is known, read once.
 fn known() -> &'static PriceKnowledge {
     static KNOWN: OnceLock<PriceKnowledge> = OnceLock::new();
-    KNOWN.get_or_init(|| decode(TEXT, Format::Toml).unwrap_or_default())
+    KNOWN.get_or_init(|| decode_table(TEXT, Format::Toml).unwrap_or_default())
 }
 
 /// Returns what is assumed of an agent.
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn the_bundled_cache_rules_are_well_formed() {
-        let known: PriceKnowledge = decode(TEXT, Format::Toml).unwrap();
+        let known: PriceKnowledge = decode_table(TEXT, Format::Toml).unwrap();
 
         assert!(known.rows.iter().all(|it| !it.doubt.is_empty() && it.source.starts_with("https://")));
         assert!(known.services.iter().all(|it| it.source.starts_with("https://")));

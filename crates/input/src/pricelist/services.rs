@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use super::rules;
 use crate::profile::written::{PriceSpec, ServicePrices, TierSpec};
-use crate::text::{Node, TreeEntry, Value, decode};
+use crate::text::{Node, Said, TreeEntry, Value};
 use ctxsim_base::quantity::Decimal;
 
 /// Returns prices with their services as factors where they are, and the pages that say so of what a list leaves out.
@@ -97,7 +97,7 @@ fn factor(usual: &PriceSpec, service: &ServicePrices) -> Option<Decimal> {
     let (own, base) = (service.input?.scaled(6 + PLACES)?, usual.input?.scaled(6).filter(|it| *it > 0)?);
     let parts = own.is_multiple_of(base).then(|| u32::try_from(own / base).ok())??;
     let factor = Decimal::from_f64(f64::from(parts))?.shrunk(PLACES);
-    let (own, usual) = (decode::to_tree(service).ok()?, decode::to_tree(&usual).ok()?);
+    let (own, usual) = (Node::from(Said::by(service).ok()?), Node::from(Said::by(&usual).ok()?));
     is_times(&own, &usual, factor).then_some(factor)
 }
 

@@ -143,6 +143,23 @@ impl CacheRules {
         }
     }
 
+    /// Returns its steps, where it differs from other rules in these alone and they decide how much is read of what is known, and nothing
+    /// else.
+    pub fn steps_beside(&self, other: &Self) -> Option<Steps> {
+        match (self, other) {
+            (Self::PrefixInterval { steps, ttl_ms }, Self::PrefixInterval { ttl_ms: same, .. }) => {
+                Some(*steps).filter(|_| ttl_ms == same)
+            }
+            (Self::Qualified(one), Self::Qualified(other)) => {
+                let is_of_models = |it: &Qualified| !it.of_models.is_empty();
+                let is_same = (&one.invalidates, one.hits) == (&other.invalidates, other.hits);
+                let is_beside = is_same && ![one, other].into_iter().any(|it| is_of_models(it));
+                one.rules.steps_beside(&other.rules).filter(|_| is_beside)
+            }
+            _ => None,
+        }
+    }
+
     /// Returns whether any of the rules are code outside this crate.
     pub fn has_code(&self) -> bool {
         match self {

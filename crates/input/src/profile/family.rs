@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::ProfileFile;
 use crate::policy::wildcard;
 use crate::scenario::refetch::AssumedNumber;
-use crate::text::decode::{Format, decode};
+use crate::text::decode::{Format, decode_table};
 use ctxsim_base::quantity::{Tokens, saturated};
 
 /// The families, with sources.
@@ -76,7 +76,7 @@ impl Family {
     /// Returns every family.
     pub fn all() -> &'static [Self] {
         static ALL: OnceLock<Families> = OnceLock::new();
-        &ALL.get_or_init(|| decode(FILE, Format::Toml).unwrap_or_default()).families
+        &ALL.get_or_init(|| decode_table(FILE, Format::Toml).unwrap_or_default()).families
     }
 
     /// Returns the family of a name.

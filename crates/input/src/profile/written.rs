@@ -9,6 +9,9 @@ use ctxsim_base::quantity::{Decimal, Tokens};
 
 pub use self::price::*;
 
+crate::decoded_here!(ProfileFile);
+crate::encoded_here!(ProfileFile);
+
 /// A profile: one model at one provider at one date.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

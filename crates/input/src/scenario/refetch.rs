@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
-use crate::text::decode::{Format, decode};
+use crate::text::decode::{Format, decode_table};
 use ctxsim_base::quantity::Decimal;
 
 /// The defaults, with their sources.
@@ -272,7 +272,7 @@ impl Refetch {
 
     fn defaults() -> &'static Self {
         static READ: OnceLock<Refetch> = OnceLock::new();
-        READ.get_or_init(|| decode(DEFAULTS, Format::Toml).unwrap_or_default())
+        READ.get_or_init(|| decode_table(DEFAULTS, Format::Toml).unwrap_or_default())
     }
 }
 
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn the_file_says_every_number_and_intervals_hold_their_values() {
-        let file: Refetch = decode(DEFAULTS, Format::Toml).unwrap();
+        let file: Refetch = decode_table(DEFAULTS, Format::Toml).unwrap();
 
         let share = file.own_request.unwrap();
         let fetched = file.fetched_tokens_max.unwrap();

@@ -26,6 +26,9 @@ pub use self::history::*;
 pub use self::sessions::*;
 pub use self::turns::*;
 
+crate::decoded_here!(ScenarioFile, LoadSpec, Assume);
+crate::encoded_here!(ScenarioFile);
+
 /// A scenario: a load and its settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

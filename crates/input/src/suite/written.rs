@@ -13,6 +13,9 @@ use serde::{Deserialize, Serialize};
 use crate::policy::Size;
 use ctxsim_base::quantity::{Decimal, Tokens};
 
+crate::decoded_here!(SuiteFile, Habits);
+crate::encoded_here!(SuiteFile, Habits);
+
 /// A suite: a named set of policies, scenarios and profiles to run together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

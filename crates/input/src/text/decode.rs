@@ -3,12 +3,11 @@
 use std::path::Path;
 
 use ron::extensions::Extensions;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::problems;
-use super::read::{self, Shape};
-use super::said::Said;
+use super::read::{Decode, Shape, TreeReader, Unwanted};
+use super::said::{Encode, Said};
 use super::tree::{Node, Tree, Value};
 use ctxsim_base::diag::{Code, Diagnostic};
 
@@ -43,23 +42,36 @@ fn ron_options() -> ron::Options {
 ///
 /// # Errors
 /// Every problem, with its place in the text; the caller adds the file's name.
-pub fn decode<T: DeserializeOwned>(text: &str, format: Format) -> Result<T, Vec<Diagnostic>> {
+pub fn decode<T: Decode>(text: &str, format: Format) -> Result<T, Vec<Diagnostic>> {
     decode_tree(&Tree::new(text, format), text)
 }
 
+/// Parses a table that ships with its only reader, and is compiled there.
+///
+/// # Errors
+/// Every problem, with its place in the text.
+pub fn decode_table<T: DeserializeOwned>(text: &str, format: Format) -> Result<T, Vec<Diagnostic>> {
+    let tree = Tree::new(text, format);
+    sound(&tree, T::deserialize).ok_or_else(|| problems::found_problems(&tree, text, Shape::of_table::<T>()))
+}
+
 /// Reads an input from the tree of its text, which must not say anything twice.
-pub(super) fn decode_tree<T: DeserializeOwned>(tree: &Tree, text: &str) -> Result<T, Vec<Diagnostic>> {
+pub(super) fn decode_tree<T: Decode>(tree: &Tree, text: &str) -> Result<T, Vec<Diagnostic>> {
+    sound(tree, T::read).ok_or_else(|| problems::found_problems(tree, text, Shape::of::<T>()))
+}
+
+/// Reads a tree that has no fault.
+fn sound<'t, T>(tree: &'t Tree, read: impl FnOnce(TreeReader<'t>) -> Result<T, Unwanted>) -> Option<T> {
     // The parser of TOML refuses a key that is set twice.
     let is_sound = tree.fault.is_none() && (tree.format == Format::Toml || !tree.root.says_twice());
-    let read = is_sound.then(|| read::read(&tree.root, tree.format).ok()).flatten();
-    read.ok_or_else(|| problems::found_problems(tree, text, Shape::of::<T>()))
+    is_sound.then(|| read(TreeReader::new(&tree.root, tree.format)).ok()).flatten()
 }
 
 /// Writes an input as text that parses to the same input.
 ///
 /// # Errors
 /// A value that the format cannot represent.
-pub fn encode<T: Serialize>(spec: &T, format: Format) -> Result<String, Box<Diagnostic>> {
+pub fn encode<T: Encode>(spec: &T, format: Format) -> Result<String, Box<Diagnostic>> {
     write(&said(spec)?, format)
 }
 
@@ -76,12 +88,12 @@ fn write(said: &Said, format: Format) -> Result<String, Box<Diagnostic>> {
 }
 
 /// Returns what an input says of itself.
-fn said<T: Serialize>(spec: &T) -> Result<Said, Box<Diagnostic>> {
-    Said::by(spec).map_err(|error| syntax(error.to_string()))
+fn said<T: Encode>(spec: &T) -> Result<Said, Box<Diagnostic>> {
+    spec.said().map_err(|error| syntax(error.to_string()))
 }
 
 /// Returns an input's top-level fields.
-pub fn fields<T: DeserializeOwned>() -> &'static [&'static str] {
+pub fn fields<T: Decode>() -> &'static [&'static str] {
     Shape::of::<T>().fields()
 }
 
@@ -89,7 +101,7 @@ pub fn fields<T: DeserializeOwned>() -> &'static [&'static str] {
 ///
 /// # Errors
 /// A value that refuses to be written.
-pub fn to_tree<T: Serialize>(spec: &T) -> Result<Node, Box<Diagnostic>> {
+pub fn to_tree<T: Encode>(spec: &T) -> Result<Node, Box<Diagnostic>> {
     said(spec).map(Node::from)
 }
 
@@ -97,7 +109,7 @@ pub fn to_tree<T: Serialize>(spec: &T) -> Result<Node, Box<Diagnostic>> {
 ///
 /// # Errors
 /// A value that JSON cannot represent.
-pub fn to_json<T: Serialize>(spec: &T) -> Result<serde_json::Value, Box<Diagnostic>> {
+pub fn to_json<T: Encode>(spec: &T) -> Result<serde_json::Value, Box<Diagnostic>> {
     serde_json::to_value(said(spec)?).map_err(|error| syntax(error.to_string()))
 }
 

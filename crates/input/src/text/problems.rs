@@ -14,6 +14,7 @@ use super::fault::{self, TextFault};
 use super::read::{Refusal, Shape, Why};
 use super::tree::{Node, Tree, located};
 use ctxsim_base::diag::{Code, Diagnostic, nearest};
+use ctxsim_base::order::InOrder as _;
 
 /// The most problems reported for one text.
 const PROBLEMS_MAX: usize = 64;
@@ -35,7 +36,7 @@ pub(super) fn found_problems(tree: &Tree, text: &str, shape: Shape) -> Vec<Diagn
         while found.list.len() < PROBLEMS_MAX && found.next() {}
         list = found.list;
     }
-    list.sort_by_key(|it| it.place.span.as_ref().map(|it| it.start));
+    list.order_by_key(|it| it.place.span.as_ref().map(|it| it.start));
     list
 }
 

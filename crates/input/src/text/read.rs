@@ -7,14 +7,15 @@ mod refused;
 
 use serde::de::value::StrDeserializer;
 use serde::de::{
-    DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess, SeqAccess,
-    VariantAccess, Visitor,
+    Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess,
+    SeqAccess, VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
 
 use super::decode::Format;
 use super::tree::{Node, TreeEntry, Value};
-pub(super) use refused::{KnownNames, Refusal, Unwanted, WantedType, Why};
+pub use refused::Unwanted;
+pub(super) use refused::{KnownNames, Refusal, WantedType, Why};
 
 /// A type of inputs, as far as one can ask what is wrong with a text without having it.
 #[derive(Clone, Copy)]
@@ -24,7 +25,12 @@ pub(super) struct Shape {
 
 impl Shape {
     /// Returns the shape of a type.
-    pub(super) fn of<T: DeserializeOwned>() -> Self {
+    pub(super) fn of<T: Decode>() -> Self {
+        Self { try_read: |it| T::read(it).map(drop) }
+    }
+
+    /// Returns the shape of a type that is read where it is asked for.
+    pub(super) fn of_table<T: DeserializeOwned>() -> Self {
         Self { try_read: |it| T::deserialize(it).map(drop) }
     }
 
@@ -41,17 +47,32 @@ impl Shape {
     }
 }
 
-/// Reads a type from a tree.
-///
-/// # Errors
-/// The first value that the type refuses.
-pub(super) fn read<T: DeserializeOwned>(node: &Node, format: Format) -> Result<T, Unwanted> {
-    T::deserialize(TreeReader::new(node, format))
+/// A type of inputs, which is compiled for the reader once, in the package that has it, and not in each that reads it:
+/// [`decoded_here`](crate::decoded_here) says so.
+pub trait Decode: Sized {
+    /// Reads it from a tree.
+    ///
+    /// # Errors
+    /// The first value that the type refuses.
+    fn read(from: TreeReader<'_>) -> Result<Self, Unwanted>;
+}
+
+/// Compiles the reading of types here.
+#[macro_export]
+macro_rules! decoded_here {
+    ($($type:ty),* $(,)?) => {
+        $(impl $crate::text::Decode for $type {
+            #[inline(never)]
+            fn read(from: $crate::text::TreeReader<'_>) -> Result<Self, $crate::text::Unwanted> {
+                from.read()
+            }
+        })*
+    };
 }
 
 /// A value that a type is read from.
 #[derive(Clone, Copy)]
-pub(super) struct TreeReader<'de> {
+pub struct TreeReader<'de> {
     node: &'de Node,
     format: Format,
     part: NodePart,
@@ -73,11 +94,13 @@ macro_rules! one {
     ($($wanted:ident $take:ident: $($call:ident $visit:ident)*,)*) => {
         $($(fn $call<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unwanted> {
             let (one, index) = self.alone(WantedType::$wanted)?;
-            let read = match one.$take() {
-                Ok(it) => visitor.$visit(it),
-                Err(refused) => Err(refused),
-            };
-            within(read, index)
+            match one.$take() {
+                Ok(it) => match visitor.$visit(it) {
+                    Ok(value) => Ok(value),
+                    Err(refused) => Err(Unwanted::within(refused, index)),
+                },
+                Err(refused) => Err(refused.within(index)),
+            }
         })*)*
     };
 }
@@ -92,7 +115,10 @@ macro_rules! whole {
                 Ok(WholeNumber::Unsigned(it)) => visitor.visit_u64(it),
                 Err(refused) => Err(refused),
             };
-            within(read, index)
+            match read {
+                Ok(value) => Ok(value),
+                Err(refused) => Err(refused.within(index)),
+            }
         })*
     };
 }
@@ -103,15 +129,15 @@ enum WholeNumber {
     Unsigned(u64),
 }
 
-/// Adds the step into the parentheses of a choice to an error.
-fn within<T>(read: Result<T, Unwanted>, index: Option<usize>) -> Result<T, Unwanted> {
-    match (read, index) {
-        (Err(refused), Some(index)) => Err(refused.below(index)),
-        (read, _) => read,
-    }
-}
-
 impl<'de> TreeReader<'de> {
+    /// Reads a type, which is compiled for this where it is called.
+    ///
+    /// # Errors
+    /// The first value that the type refuses.
+    pub fn read<T: Deserialize<'de>>(self) -> Result<T, Unwanted> {
+        T::deserialize(self)
+    }
+
     pub(super) fn new(node: &'de Node, format: Format) -> Self {
         Self { node, format, part: NodePart::Whole }
     }
@@ -147,10 +173,10 @@ impl<'de> TreeReader<'de> {
     }
 
     /// Adds the step to the only value in parentheses to what its type says once it is read.
-    fn alone_refused<T>(self, read: Result<T, Unwanted>) -> Result<T, Unwanted> {
-        match (read, self.alone(WantedType::Nothing)) {
-            (Err(refused), Ok((_, Some(index)))) if refused.is_here() => Err(refused.below(index)),
-            (read, _) => read,
+    fn alone_refused(self, refused: Unwanted) -> Unwanted {
+        match self.alone(WantedType::Nothing) {
+            Ok((_, Some(index))) if refused.is_here() => refused.below(index),
+            _ => refused,
         }
     }
 
@@ -310,7 +336,7 @@ impl<'de> Deserializer<'de> for TreeReader<'de> {
                 return self.deserialize_tuple(0, visitor);
             }
             let (one, index) = self.alone(WantedType::Nothing)?;
-            return within(one.deserialize_any(visitor), index);
+            return one.deserialize_any(visitor).map_err(|it| it.within(index));
         }
         match &self.node.value {
             Value::Bool(_) => self.deserialize_bool(visitor),
@@ -402,11 +428,13 @@ impl<'de> Deserializer<'de> for TreeReader<'de> {
         visitor: V,
     ) -> Result<V::Value, Unwanted> {
         let (one, index) = self.alone(WantedType::Name)?;
-        let read = match one.choice() {
-            Ok(choice) => visitor.visit_enum(choice),
-            Err(refused) => Err(refused),
-        };
-        within(read, index)
+        match one.choice() {
+            Ok(choice) => match visitor.visit_enum(choice) {
+                Ok(value) => Ok(value),
+                Err(refused) => Err(refused.within(index)),
+            },
+            Err(refused) => Err(refused.within(index)),
+        }
     }
 }
 
@@ -419,12 +447,24 @@ struct NodeEntries<'de> {
     next: usize,
 }
 
-impl NodeEntries<'_> {
+impl<'de> NodeEntries<'de> {
     /// Returns the index of the next entry.
     fn step(&mut self) -> Option<usize> {
         let index = (self.next..self.entries.len()).find(|it| !self.entries[*it].value.is_skipped)?;
         self.next = index + 1;
         Some(index)
+    }
+
+    /// Returns the next key, if there is an entry with one.
+    fn key(&mut self) -> Option<TreeReader<'de>> {
+        let index = self.step()?;
+        let key = self.entries[index].key.as_ref()?;
+        Some(TreeReader { part: self.part, ..self.of.of(key) })
+    }
+
+    /// Returns the value of the entry that was stepped to.
+    fn value(&self) -> TreeReader<'de> {
+        self.of.of(&self.entries[self.next - 1].value)
     }
 
     /// Refuses elements that were not read.
@@ -448,19 +488,17 @@ impl<'de> MapAccess<'de> for NodeEntries<'de> {
     type Error = Unwanted;
 
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Unwanted> {
-        let Some(index) = self.step() else { return Ok(None) };
-        let Some(key) = &self.entries[index].key else { return Ok(None) };
-        match seed.deserialize(TreeReader { part: self.part, ..self.of.of(key) }) {
+        let Some(key) = self.key() else { return Ok(None) };
+        match seed.deserialize(key) {
             Ok(value) => Ok(Some(value)),
-            Err(refused) => Err(refused.at_key(index)),
+            Err(refused) => Err(refused.at_key(self.next - 1)),
         }
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Unwanted> {
-        let index = self.next - 1;
-        match seed.deserialize(self.of.of(&self.entries[index].value)) {
+        match seed.deserialize(self.value()) {
             Ok(value) => Ok(value),
-            Err(refused) => Err(refused.below(index)),
+            Err(refused) => Err(refused.below(self.next - 1)),
         }
     }
 }
@@ -507,23 +545,26 @@ impl<'de> VariantAccess<'de> for VariantNode<'de> {
     fn unit_variant(self) -> Result<(), Unwanted> {
         match self.held {
             Some((held, Some(_))) if held.node.entries().is_empty() && !held.node.is_leaf() => Ok(()),
-            Some((_, index)) => within(Err(Unwanted::new(Why::Full(self.name().to_owned()))), index),
+            Some((_, index)) => Err(Unwanted::new(Why::Full(self.name().to_owned())).within(index)),
             None => Ok(()),
         }
     }
 
     fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, Unwanted> {
         let (held, index) = self.held()?;
-        within(held.alone_refused(seed.deserialize(held)), index)
+        match seed.deserialize(held) {
+            Ok(value) => Ok(value),
+            Err(refused) => Err(held.alone_refused(refused).within(index)),
+        }
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, Unwanted> {
         let (held, index) = self.held()?;
-        within(held.deserialize_tuple(length, visitor), index)
+        held.deserialize_tuple(length, visitor).map_err(|it| it.within(index))
     }
 
     fn struct_variant<V: Visitor<'de>>(self, fields: KnownNames, visitor: V) -> Result<V::Value, Unwanted> {
         let (held, index) = self.held()?;
-        within(held.deserialize_struct("", fields, visitor), index)
+        held.deserialize_struct("", fields, visitor).map_err(|it| it.within(index))
     }
 }

@@ -6,7 +6,8 @@ use serde::ser::{SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVar
 use serde::ser::{SerializeTuple, SerializeTupleVariant};
 use serde::{Serialize, Serializer};
 
-use give::{Giver, Unsayable};
+use give::Giver;
+pub use give::Unsayable;
 
 /// A variant: its type, its place among the others, its name.
 pub(super) type Variant = (&'static str, u32, &'static str);
@@ -32,6 +33,28 @@ pub enum Said {
     Map(Option<usize>, Vec<(Said, Said)>),
     Struct(&'static str, Vec<(&'static str, Said)>),
     StructVariant(Variant, Vec<(&'static str, Said)>),
+}
+
+/// A type of inputs that says itself, compiled once, in the package that has it: [`encoded_here`](crate::encoded_here) says so.
+pub trait Encode {
+    /// Returns what it says of itself.
+    ///
+    /// # Errors
+    /// A value that refuses to be written.
+    fn said(&self) -> Result<Said, Unsayable>;
+}
+
+/// Compiles the writing of types here.
+#[macro_export]
+macro_rules! encoded_here {
+    ($($type:ty),* $(,)?) => {
+        $(impl $crate::text::Encode for $type {
+            #[inline(never)]
+            fn said(&self) -> Result<$crate::text::Said, $crate::text::Unsayable> {
+                $crate::text::Said::by(self)
+            }
+        })*
+    };
 }
 
 impl Said {

@@ -6,11 +6,10 @@ mod number;
 mod paths;
 mod profile;
 
-use serde::{Serialize, de::DeserializeOwned};
-
 use super::decode::{self, Format};
 use super::fault;
-use super::read::{self, Why};
+use super::read::{Decode, TreeReader, Why};
+use super::said::Encode;
 use super::tree::{Node, TreeEntry, Value};
 use ctxsim_base::diag::{Code, Diagnostic, Place, nearest};
 use ctxsim_base::quantity::Decimal;
@@ -144,7 +143,7 @@ impl Override {
     ///
     /// # Errors
     /// The path does not exist, or the value is invalid.
-    pub fn apply<T: Serialize + DeserializeOwned>(
+    pub fn apply<T: Encode + Decode>(
         &self,
         specs: &mut [T],
         passes: impl Fn(&T) -> bool,
@@ -180,18 +179,14 @@ impl Override {
     }
 
     /// Returns the first way of setting the value that can be decoded, preferring those that pass.
-    fn decode<T: DeserializeOwned>(
-        &self,
-        tree: &Node,
-        passes: &impl Fn(&T) -> bool,
-    ) -> Result<T, Option<Why>> {
+    fn decode<T: Decode>(&self, tree: &Node, passes: &impl Fn(&T) -> bool) -> Result<T, Option<Why>> {
         let mut decoded = Vec::new();
         let mut refused: Option<Why> = None;
         // What is wrong within a value with brackets says more than that it is not a word.
         let is_call = self.value.as_str().is_some_and(|it| call::read(it).is_some());
         let values = self.values(tree);
         for candidate in self.candidates(tree, &values) {
-            match read::read::<T>(&candidate, Format::Toml).map_err(|it| it.told().why) {
+            match T::read(TreeReader::new(&candidate, Format::Toml)).map_err(|it| it.told().why) {
                 Ok(spec) if passes(&spec) => return Ok(spec),
                 Ok(spec) => decoded.push(spec),
                 Err(why) if refused.is_none() || !is_call && why.is_unknown() => refused = Some(why),
@@ -200,7 +195,7 @@ impl Override {
         }
         // Only a number that fits the unit there can have been meant in it: 20000 is no share.
         let in_unit: Vec<Node> = values.iter().filter_map(|it| self.in_unit(tree, it)).collect();
-        let fits = |it: Node| read::read::<T>(&it, Format::Toml).ok().filter(passes);
+        let fits = |it: Node| T::read(TreeReader::new(&it, Format::Toml)).ok().filter(passes);
         let fitting = || self.candidates(tree, &in_unit).into_iter().find_map(fits);
         decoded.into_iter().next().or_else(fitting).ok_or(refused)
     }

@@ -8,9 +8,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use serde::de::DeserializeOwned;
-
 use crate::text::decode::{self, Format};
+use crate::text::read::Decode;
 use crate::text::spelling::spell;
 use crate::text::tree::{Tree, TreeEntry};
 use ctxsim_base::diag::{Code, Diagnostic, Place};
@@ -69,7 +68,7 @@ impl Source {
     ///
     /// # Errors
     /// Every problem, with its place.
-    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, Error> {
+    pub fn decode<T: Decode>(&self) -> Result<T, Error> {
         let decoded = decode::decode_tree(self.tree(), &self.text);
         decoded.map_err(|problems| self.locate_all(problems).into())
     }

@@ -9,6 +9,7 @@ use crate::page::{Card, Page, PagePart, PagePiece, Tone, kept};
 use crate::template;
 use crate::tune::SplitBy;
 use ctxsim_base::grid::numbers::{interval, listed_code, signed};
+use ctxsim_base::list::Listed as _;
 
 /// Returns advice as a page.
 ///
@@ -20,20 +21,20 @@ pub fn page(it: &Advice) -> Result<String, template::Error> {
     let figures = it.agents.iter().zip(1..).filter_map(|(it, nth)| forest(it, nth));
     let (tables, texts): (Vec<PageBlock>, Vec<PageBlock>) =
         super::table::blocks(it, true).into_iter().partition(|it| matches!(it, PageBlock::Table(_)));
-    let names: Vec<&str> = it.agents.iter().map(|it| it.agent.as_str()).collect();
+    let names: Vec<&str> = it.agents.iter().map(|it| it.agent.as_str()).listed();
     let page = Page {
         command: "advise",
         title: format!(
             "Settings of {}",
             if names.is_empty() { "no known agent".to_owned() } else { names.join(", ") }
         ),
-        about: it.agents.iter().map(words).collect::<Vec<_>>().join(" "),
-        answers: it.agents.iter().map(answer).collect(),
-        rests_on: it.agents.iter().flat_map(rests_on).collect(),
+        about: it.agents.iter().map(words).listed().join(" "),
+        answers: it.agents.iter().map(answer).listed(),
+        rests_on: it.agents.iter().flat_map(rests_on).listed(),
         parts: vec![
-            PagePart::picture(PagePiece::pictures(figures.collect())),
-            PagePart::tables(tables.into_iter().map(PagePiece::from).collect()),
-            PagePart::causes(texts.into_iter().map(PagePiece::from).collect()),
+            PagePart::picture(PagePiece::pictures(figures.listed())),
+            PagePart::tables(tables.into_iter().map(PagePiece::from).listed()),
+            PagePart::causes(texts.into_iter().map(PagePiece::from).listed()),
         ],
     };
     page.write()
@@ -50,7 +51,7 @@ fn answer(it: &AgentAdvice) -> Card {
             number: best.saved_month.map_or_else(|| "Change".to_owned(), dollars),
             what: format!("a month is saved by changing {}", listed_code(&best.set)),
             sure: sure(best),
-            words: it.paste.first().map(|it| format!("Put this into {}:", it.at)).into_iter().collect(),
+            words: it.paste.first().map(|it| format!("Put this into {}:", it.at)).into_iter().listed(),
             code: it.paste.first().map(|it| it.text.clone()),
             tone: Tone::Better,
             ..Card::default()
@@ -68,7 +69,7 @@ fn answer(it: &AgentAdvice) -> Card {
                         sure(it).unwrap_or_default()
                     )
                 })
-                .collect(),
+                .listed(),
             ..Card::default()
         },
     }
@@ -82,7 +83,7 @@ fn rests_on(it: &AgentAdvice) -> Vec<String> {
             let limits = it.limits_words().map_or_else(String::new, |it| format!(" Limits: {it}."));
             format!("{name} ({}): {}.{limits}", it.sessions, it.words())
         };
-        names.iter().zip(parts).map(words).collect::<Vec<_>>()
+        names.iter().zip(parts).map(words).listed()
     };
     let names = match it.split {
         Some(SplitBy::Project) => ["Some projects", "Projects held out"],
@@ -92,7 +93,7 @@ fn rests_on(it: &AgentAdvice) -> Vec<String> {
     let by_project = of(["All sessions", "Each project held out in turn"], &best.by_project);
     let cautions = (!best.cautions.is_empty())
         .then(|| format!("Of the sessions held out: {}.", best.cautions.join("; ")));
-    by_time.into_iter().chain(by_project).chain(cautions).collect()
+    by_time.into_iter().chain(by_project).chain(cautions).listed()
 }
 
 /// Draws what was tried against what is in force.
@@ -107,7 +108,7 @@ fn forest(it: &AgentAdvice, nth: usize) -> Option<PageChart> {
             format!("{saved}{}", kept(it.evidence_kept)),
         ))
     };
-    let lines: Vec<ForestLine> = groups(it).iter().filter_map(line).collect();
+    let lines: Vec<ForestLine> = groups(it).iter().filter_map(line).listed();
     let forest = Forest {
         title: "What each setting saves".to_owned(),
         subject: it.agent.clone(),

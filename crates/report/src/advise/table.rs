@@ -10,6 +10,7 @@ use ctxsim_base::grid::numbers::{
     counted, interval, listed, listed_code, or_none, percent, signed, thousands,
 };
 use ctxsim_base::grid::{CellKind, Grid};
+use ctxsim_base::list::Listed as _;
 
 /// The most candidates that are shown by default.
 const SHOWN: usize = 10;
@@ -25,7 +26,7 @@ pub fn markdown(it: &Advice, is_detailed: bool) -> Markdown {
 }
 
 pub(super) fn blocks(advice: &Advice, is_detailed: bool) -> Vec<PageBlock> {
-    let mut blocks: Vec<PageBlock> = advice.agents.iter().flat_map(|it| of_agent(it, is_detailed)).collect();
+    let mut blocks: Vec<PageBlock> = advice.agents.iter().flat_map(|it| of_agent(it, is_detailed)).listed();
     for (format, n) in &advice.unknown {
         blocks.push(PageBlock::text(format!(
             "Not advised on: {} of the format {format}, which several agents write. Name the agent with `--agent`.",
@@ -79,7 +80,7 @@ fn of_agent(it: &AgentAdvice, is_detailed: bool) -> Vec<PageBlock> {
                 .map(|it| PageBlock::text(format!("Not tried: {}, because {}.", it.key, it.reason))),
         );
     } else if !it.left_out.is_empty() {
-        let keys: Vec<String> = it.left_out.iter().map(|it| it.key.clone()).collect();
+        let keys: Vec<String> = it.left_out.iter().map(|it| it.key.clone()).listed();
         blocks.push(PageBlock::text(format!("Not tried (--details says why): {}.", listed(&keys))));
     }
     blocks
@@ -110,7 +111,7 @@ pub(super) fn words(it: &AgentAdvice) -> String {
 
 /// Returns what was tried; candidates that come to the same are one group.
 pub(super) fn groups(it: &AgentAdvice) -> Vec<&[Candidate]> {
-    it.tried.chunk_by(is_alike).collect()
+    it.tried.chunk_by(is_alike).listed()
 }
 
 fn cost(it: &AgentAdvice) -> String {
@@ -191,7 +192,7 @@ fn held_out(it: &AgentAdvice, best: &Candidate) -> Vec<PageBlock> {
     let limits = limits.map(|it| format!("The widest of these limits decides: {it}."));
     let cautions = (!best.cautions.is_empty())
         .then(|| format!("Of the sessions held out: {}.", best.cautions.join("; ")));
-    [time + &project].into_iter().chain(limits).chain(cautions).map(PageBlock::text).collect()
+    [time + &project].into_iter().chain(limits).chain(cautions).map(PageBlock::text).listed()
 }
 
 /// Says what prompts no longer hold.
@@ -216,7 +217,7 @@ fn hangs_on(best: &Candidate) -> Option<String> {
     let factor = best
         .recovery_factor
         .map(|it| format!("The saving is gone if recovery costs {it:.1} times what is assumed."));
-    let all: Vec<String> = ends.into_iter().chain(factor).collect();
+    let all: Vec<String> = ends.into_iter().chain(factor).listed();
     (!all.is_empty()).then(|| all.join(" "))
 }
 

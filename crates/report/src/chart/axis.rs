@@ -3,6 +3,7 @@
 use super::ink;
 use super::scene::{Anchor, Path, Scene, SceneText, line};
 use ctxsim_base::grid::numbers;
+use ctxsim_base::list::Listed as _;
 
 /// An axis from one number to another, and from one place to another.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,14 +24,14 @@ impl Axis {
         let step = round_step(span / about);
         let (first, last) = ((low / step).floor(), ((low + span) / step - 1e-9).ceil());
         let n_steps = (last - first).clamp(1.0, 100.0) as u32;
-        let ticks: Vec<f64> = (0..=n_steps).map(|it| (first + f64::from(it)) * step).collect();
+        let ticks: Vec<f64> = (0..=n_steps).map(|it| (first + f64::from(it)) * step).listed();
         Self { from: first * step, to: (first + f64::from(n_steps)) * step, places, ticks, step }
     }
 
     /// Returns an axis of counts that ends at the last of them.
     pub(super) fn exact(high: f64, places: [f64; 2], about: f64) -> Self {
         let axis = Self::new(0.0, high.max(about), places, about);
-        let ticks = axis.ticks.iter().copied().filter(|it| *it <= high).collect();
+        let ticks = axis.ticks.iter().copied().filter(|it| *it <= high).listed();
         Self { to: high.max(1.0), ticks, ..axis }
     }
 

@@ -10,6 +10,8 @@ use super::scene::{Anchor, LINE, Path, Scene, SceneText, WIDTH, fit, line, shape
 use super::{ChartData, Picture};
 use ctxsim_base::grid::Grid;
 use ctxsim_base::grid::numbers::NONE;
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::Statistic;
 use ctxsim_engine::take::{Curve, CurvePlaces, Curves, Run};
 
@@ -72,7 +74,7 @@ pub fn by_lag(source: &ChartData<'_>) -> Vec<CurveLines> {
 
 /// Returns the curves of what worlds found, over places of some kind.
 fn all(source: &ChartData<'_>, axis: CurvePlaces) -> Vec<CurveLines> {
-    let runs: Vec<&Run> = source.report.runs.iter().collect();
+    let runs: Vec<&Run> = source.report.runs.iter().listed();
     let names = PolicyLabels::new(source.report);
     let all = ctxsim_worlds::findings().flat_map(|it| (it.curves)(&runs));
     let shown = all.filter(|it| it.axis == axis && !it.places.is_empty());
@@ -87,7 +89,7 @@ fn all(source: &ChartData<'_>, axis: CurvePlaces) -> Vec<CurveLines> {
             }
         }
     }
-    drawn.into_iter().map(|(it, subjects)| CurveLines { subject: joined(&subjects), ..it }).collect()
+    drawn.into_iter().map(|(it, subjects)| CurveLines { subject: joined(&subjects), ..it }).listed()
 }
 
 /// Names several subjects in one; what they begin with is said once.
@@ -132,7 +134,7 @@ impl CurveLines {
             is_beside: it.is_beside,
             numbers: it.numbers,
         };
-        Self { axis, title, subject, places, lines: curves.into_iter().map(line).collect() }
+        Self { axis, title, subject, places, lines: curves.into_iter().map(line).listed() }
     }
 
     /// Returns whether another chart shows the same lines on the same load.
@@ -146,7 +148,7 @@ impl CurveLines {
     fn draw(&self, scene: &mut Scene, line_of: &CurveLine, place: impl Fn(usize) -> f64, up: &Axis) {
         let nth = line_of.policy.nth;
         let known = line_of.known().map(|(at, it)| ([place(at), up.at(it.mean)], at, it));
-        let known: Vec<([f64; 2], usize, Statistic)> = known.collect();
+        let known: Vec<([f64; 2], usize, Statistic)> = known.listed();
         let stroke = legend::stroke(nth, line(known.iter().map(|it| it.0)));
         scene.add(if line_of.is_beside { stroke.dashed(Some("2 4".to_owned())) } else { stroke });
         let is_banded = self.lines.len() <= MOST_BANDS;
@@ -162,7 +164,7 @@ impl CurveLines {
                 legend::point(nth, at, 3.5)
             };
             let marks = bounds.into_iter().chain([dot.into()]);
-            scene.spot_of(vec![line_of.policy.name.clone(), line_of.name.clone()], label, marks.collect());
+            scene.spot_of(vec![line_of.policy.name.clone(), line_of.name.clone()], label, marks.listed());
         }
     }
 
@@ -170,8 +172,8 @@ impl CurveLines {
     fn draw_names(&self, scene: &mut Scene, x: f64, up: &Axis, [top, bottom]: [f64; 2]) {
         let ends = self.lines.iter().filter(|it| !it.is_beside);
         let ends = ends.filter_map(|it| Some((up.at(it.known().last()?.1.mean), it)));
-        let mut ends: Vec<(f64, &CurveLine)> = ends.collect();
-        ends.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let mut ends: Vec<(f64, &CurveLine)> = ends.listed();
+        ends.order_by(|one, other| one.0.total_cmp(&other.0));
         let n = ends.len() as f64;
         let pitch = ((bottom - top) / n.max(1.0)).min(LINE - 2.0);
         let mut last = top - pitch;
@@ -236,7 +238,7 @@ impl Picture for CurveLines {
         let ends = |it: &CurveLine| {
             let known =
                 it.numbers.iter().zip(&self.places).filter_map(|(it, place)| Some((place, (*it)?.mean)));
-            let known: Vec<(&String, f64)> = known.collect();
+            let known: Vec<(&String, f64)> = known.listed();
             match (known.first(), known.last()) {
                 (Some((from, first)), Some((to, last))) if known.len() > 1 => {
                     format!("{} {first:.3} at {from}, {last:.3} at {to}", it.name)
@@ -245,19 +247,16 @@ impl Picture for CurveLines {
                 _ => format!("{} has none", it.name),
             }
         };
-        let said: Vec<String> = self.lines.iter().map(ends).collect();
+        let said: Vec<String> = self.lines.iter().map(ends).listed();
         let number = number_name(self.axis);
         format!("{}{}: {}.", number[..1].to_uppercase(), &number[1..], said.join("; "))
     }
 
     fn table(&self) -> Grid {
         let columns: Vec<&str> =
-            ["policy"].into_iter().chain(self.places.iter().map(String::as_str)).collect();
+            ["policy"].into_iter().chain(self.places.iter().map(String::as_str)).listed();
         let rows = self.lines.iter().map(|it| {
-            [it.name.clone()]
-                .into_iter()
-                .chain(it.numbers.iter().map(|it| said(it.as_ref())))
-                .collect::<Vec<_>>()
+            [it.name.clone()].into_iter().chain(it.numbers.iter().map(|it| said(it.as_ref()))).listed()
         });
         Grid::new("", 1, &columns, rows)
     }

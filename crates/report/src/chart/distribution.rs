@@ -10,6 +10,8 @@ use super::scene::{Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, fit, 
 use super::{ChartData, Picture, fewest};
 use ctxsim_base::grid::Grid;
 use ctxsim_base::grid::numbers;
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::take::Run;
 
 /// What a run must have for such a chart.
@@ -54,7 +56,7 @@ pub struct SessionDot {
 
 /// Returns a chart for each profile; one for all, where each session has only one profile.
 pub fn all(source: &ChartData<'_>) -> Vec<Distribution> {
-    let recorded: Vec<&Run> = source.report.runs.iter().filter(|it| it.assumed.is_recorded).collect();
+    let recorded: Vec<&Run> = source.report.runs.iter().filter(|it| it.assumed.is_recorded).listed();
     let mut profiles_of: IndexMap<&str, IndexSet<&str>> = IndexMap::new();
     for run in &recorded {
         profiles_of.entry(&run.scenario).or_default().insert(&run.profile);
@@ -62,14 +64,14 @@ pub fn all(source: &ChartData<'_>) -> Vec<Distribution> {
     let profiles: IndexSet<&str> = profiles_of.values().flatten().copied().collect();
     if profiles.len() > 1 && profiles_of.values().all(|it| it.len() == 1) {
         let subject = format!("{} recorded sessions, each under its own profile", profiles_of.len());
-        return Distribution::of(source, subject, &recorded).into_iter().collect();
+        return Distribution::of(source, subject, &recorded).into_iter().listed();
     }
     let of_profile = profiles.into_iter().filter_map(|profile| {
-        let runs: Vec<&Run> = recorded.iter().copied().filter(|it| it.profile == profile).collect();
+        let runs: Vec<&Run> = recorded.iter().copied().filter(|it| it.profile == profile).listed();
         let n_sessions = runs.iter().map(|it| it.scenario.as_str()).collect::<IndexSet<_>>().len();
         Distribution::of(source, format!("{n_sessions} recorded sessions under {profile}"), &runs)
     });
-    of_profile.collect()
+    of_profile.listed()
 }
 
 impl Distribution {
@@ -90,7 +92,7 @@ impl Distribution {
             .into_iter()
             .filter(|(_, sessions)| sessions.len() > 1)
             .map(|(policy, sessions)| DotLine::new(source.names.of(policy), sessions));
-        let lines: Vec<DotLine> = lines.collect();
+        let lines: Vec<DotLine> = lines.listed();
         (!lines.is_empty()).then(|| Self {
             of: "session",
             subject,
@@ -131,7 +133,7 @@ fn percent(change: f64) -> String {
 impl DotLine {
     /// Sorts sessions, and finds their quartiles.
     pub fn new(policy: PolicyLabel, mut sessions: Vec<SessionDot>) -> Self {
-        sessions.sort_by(|one, other| one.change.total_cmp(&other.change));
+        sessions.order_by(|one, other| one.change.total_cmp(&other.change));
         let quartiles = [0.25, 0.5, 0.75].map(|it| quantile(&sessions, it));
         Self { policy, sessions, quartiles }
     }
@@ -177,7 +179,7 @@ impl Picture for Distribution {
             let [_, median, _] = it.quartiles.map(percent);
             format!("{}: median {median}, {cheaper} of {n} cheaper, {dearer} more expensive", it.policy.label)
         });
-        format!("{}.", said.collect::<Vec<_>>().join("; "))
+        format!("{}.", said.listed().join("; "))
     }
 
     fn table(&self) -> Grid {
@@ -188,7 +190,7 @@ impl Picture for Distribution {
             let changes = [ends[0], first, median, third, ends[1]].map(percent);
             let [cheaper, dearer] = it.counts().map(|it| it.to_string());
             let counts = [it.sessions.len().to_string(), cheaper, dearer];
-            [it.policy.label.clone()].into_iter().chain(counts).chain(changes).collect::<Vec<_>>()
+            [it.policy.label.clone()].into_iter().chain(counts).chain(changes).listed()
         });
         let of = format!("{}s", self.of);
         let columns = ["policy", &of, "cheaper", "dearer", "lowest", "25%", "median", "75%", "highest"];

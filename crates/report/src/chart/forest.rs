@@ -11,6 +11,7 @@ use super::scene::{
 use crate::page::Tone;
 use ctxsim_base::grid::Grid;
 use ctxsim_base::grid::numbers::{interval, or_none, signed};
+use ctxsim_base::list::Listed as _;
 
 /// The most lines that are drawn; the numbers have the others.
 const MOST: usize = 24;
@@ -111,7 +112,7 @@ impl Picture for Forest {
     }
 
     fn summary(&self) -> String {
-        let told: Vec<String> = self.shown().iter().map(ForestLine::told).collect();
+        let told: Vec<String> = self.shown().iter().map(ForestLine::told).listed();
         format!("{}.", told.join("; "))
     }
 

@@ -10,6 +10,8 @@ use super::scene::{DrawnMark, Path, Scene, WIDTH, fit, line, shape};
 use super::{ChartData, Picture};
 use ctxsim_base::grid::numbers::{self, NONE, or_none};
 use ctxsim_base::grid::{Grid, Row};
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::take::Run;
 
 /// What a run must have for such a chart.
@@ -80,7 +82,7 @@ pub fn all(source: &ChartData<'_>) -> Vec<Frontier> {
         });
         Frontier::of(section.subject(), KEPT, points)
     });
-    of_section.chain(of_findings(source)).filter(Frontier::is_wide).collect()
+    of_section.chain(of_findings(source)).filter(Frontier::is_wide).listed()
 }
 
 /// What a policy keeps where needs are declared.
@@ -88,12 +90,9 @@ pub const KEPT: &str = "needed evidence kept";
 
 /// Returns a chart for each load on which something is remembered, under each profile: its first number stands for the evidence.
 fn of_findings<'s>(source: &'s ChartData<'_>) -> impl Iterator<Item = Frontier> + 's {
-    let runs: Vec<&Run> = source.report.runs.iter().filter(|it| it.findings.is_some()).collect();
-    let groups: Vec<Vec<&Run>> = runs
-        .chunk_by(|one, other| one.is_beside(other))
-        .map(<[_]>::to_vec)
-        .take(super::MOST_TABLES)
-        .collect();
+    let runs: Vec<&Run> = source.report.runs.iter().filter(|it| it.findings.is_some()).listed();
+    let groups: Vec<Vec<&Run>> =
+        runs.chunk_by(|one, other| one.is_beside(other)).map(<[_]>::to_vec).take(super::MOST_TABLES).listed();
     groups.into_iter().map(|group| {
         let known = |run: &Run| {
             let main = run.remembered().next().filter(|it| it.is_share)?;
@@ -116,7 +115,7 @@ fn of_findings<'s>(source: &'s ChartData<'_>) -> impl Iterator<Item = Frontier> 
 /// Marks the points that no other beats.
 fn mark_efficient(points: &mut [Point]) {
     let real: Vec<(f64, f64)> =
-        points.iter().filter(|it| !it.policy.looks_ahead).map(|point| (point.usd, point.kept)).collect();
+        points.iter().filter(|it| !it.policy.looks_ahead).map(|point| (point.usd, point.kept)).listed();
     for point in points.iter_mut().filter(|it| !it.policy.looks_ahead) {
         point.is_efficient = !real.iter().any(|(usd, kept)| {
             *usd <= point.usd && *kept >= point.kept && (*usd < point.usd || *kept > point.kept)
@@ -169,7 +168,7 @@ impl PlacedPoint<'_> {
             false => Path::filled(shape(0, *at, 2.5), ink),
         };
         let lines = self.reach.iter().filter(|[from, to]| from != to);
-        let mut marks: Vec<DrawnMark> = lines.map(|it| Path::drawn(line(*it), ink, 1.5).into()).collect();
+        let mut marks: Vec<DrawnMark> = lines.map(|it| Path::drawn(line(*it), ink, 1.5).into()).listed();
         if point.mark.is_some() {
             marks.push(Path::drawn(shape(0, *at, 9.5), ink::TEXT, 1.5).into());
         }
@@ -213,8 +212,8 @@ impl Frontier {
 
     /// Returns the efficient points, the cheapest first.
     fn efficient(&self) -> Vec<&Point> {
-        let mut points: Vec<&Point> = self.points.iter().filter(|it| it.is_efficient).collect();
-        points.sort_by(|one, other| one.usd.total_cmp(&other.usd));
+        let mut points: Vec<&Point> = self.points.iter().filter(|it| it.is_efficient).listed();
+        points.order_by(|one, other| one.usd.total_cmp(&other.usd));
         points
     }
 
@@ -244,8 +243,8 @@ impl Frontier {
         };
         let mut named: Vec<[f64; 2]> = Vec::new();
         let mut unnamed = Vec::new();
-        let mut in_order: Vec<&PlacedPoint<'f>> = placed.iter().filter(|it| it.is_coloured).collect();
-        in_order.sort_by_key(|it| (it.point.mark.is_none(), !it.point.is_efficient));
+        let mut in_order: Vec<&PlacedPoint<'f>> = placed.iter().filter(|it| it.is_coloured).listed();
+        in_order.order_by_key(|it| (it.point.mark.is_none(), !it.point.is_efficient));
         for it in in_order {
             if named.iter().any(|at| is_near(*at, it.at)) {
                 unnamed.push(it.point);
@@ -267,7 +266,7 @@ impl Frontier {
                 unnamed.push(it.point);
             }
         }
-        unnamed.sort_by_key(|it| it.policy.nth);
+        unnamed.order_by_key(|it| it.policy.nth);
         unnamed
     }
 }
@@ -291,7 +290,7 @@ impl Picture for Frontier {
             let usd = numbers::fixed(it.usd, decimals);
             format!("{} (${usd}, {} kept)", it.name(), numbers::percent(it.kept))
         };
-        let efficient: Vec<String> = self.efficient().iter().map(said).collect();
+        let efficient: Vec<String> = self.efficient().iter().map(said).listed();
         let mut words = format!(
             "{} points; no other is cheaper and keeps as much as {}.",
             self.points.len(),
@@ -311,8 +310,8 @@ impl Picture for Frontier {
 
     fn table(&self) -> Grid {
         let decimals = self.decimals();
-        let mut points: Vec<&Point> = self.points.iter().collect();
-        points.sort_by(|one, other| one.usd.total_cmp(&other.usd));
+        let mut points: Vec<&Point> = self.points.iter().listed();
+        points.order_by(|one, other| one.usd.total_cmp(&other.usd));
         let rows = points.into_iter().map(|it| {
             let reach = |ends: Option<[f64; 2]>, written: &dyn Fn(f64) -> String| {
                 or_none(ends, |it| it.map(written).join(" … "))
@@ -366,14 +365,14 @@ impl Picture for Frontier {
                 [usd.map(|end| [across.at(end), at[1]]), kept.map(|it| [at[0], up.at(it.clamp(0.0, 1.0))])];
             PlacedPoint { point, at, reach, is_coloured: is_coloured(point) }
         });
-        let placed: Vec<PlacedPoint<'_>> = placed.collect();
+        let placed: Vec<PlacedPoint<'_>> = placed.listed();
         // Names lie over no point, no interval and no part of the line.
         let lines =
             placed.iter().flat_map(|it| it.reach).chain(corners.windows(2).map(|ends| [ends[0], ends[1]]));
         let coloured = placed.iter().filter(|it| it.is_coloured);
         let points = coloured.map(|it| it.at).map(|[x, y]| [x - 6.0, y - 6.0, x + 6.0, y + 6.0]);
-        let points: Vec<legend::Area> = points.collect();
-        let taken = points.iter().copied().chain(lines.map(legend::around)).collect();
+        let points: Vec<legend::Area> = points.listed();
+        let taken = points.iter().copied().chain(lines.map(legend::around)).listed();
         let frame = [left, top - 8.0, WIDTH, bottom];
         let unnamed = Self::draw_names(&mut scene, &placed, [taken, points], frame);
         let (plain, coloured): (Vec<_>, Vec<_>) = placed.iter().partition(|it| !it.is_coloured);

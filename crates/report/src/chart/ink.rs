@@ -1,5 +1,6 @@
 //! The colours of charts: each as it is on white paper, and what takes its place on a dark screen.
 
+use ctxsim_base::list::Listed as _;
 use serde::Serialize;
 
 /// A colour: on white, and on a dark screen.
@@ -48,7 +49,7 @@ pub(super) const PARTS: [Ink; 7] = [
 
 /// Returns every colour, for style sheets.
 pub(super) fn all() -> Vec<Ink> {
-    [TEXT, FAINT, GRID, PAPER].into_iter().chain(POLICIES).chain(PARTS).collect()
+    [TEXT, FAINT, GRID, PAPER].into_iter().chain(POLICIES).chain(PARTS).listed()
 }
 
 /// Returns the colour of the n-th policy.

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::names::short_names;
 use crate::{Brief, Report};
+use ctxsim_base::list::Listed as _;
 
 /// A policy as charts show it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -41,7 +42,7 @@ impl PolicyLabels {
         report.briefs().for_each(|it| {
             first.entry(it.policy).or_insert(it);
         });
-        let names: Vec<&str> = first.keys().copied().collect();
+        let names: Vec<&str> = first.keys().copied().listed();
         let policies =
             first.values().zip(short_names(&names)).enumerate().map(|(nth, (run, label))| PolicyLabel {
                 name: run.policy.to_owned(),

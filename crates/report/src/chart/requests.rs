@@ -11,6 +11,7 @@ use super::scene::{Anchor, LINE, Path, Scene, SceneText, WIDTH, fit, line, round
 use super::{ChartData, Picture};
 use ctxsim_base::grid::numbers;
 use ctxsim_base::grid::{Grid, Of};
+use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::ledger::{RequestRow, Role, Rows};
 use ctxsim_input::Policy;
@@ -87,7 +88,7 @@ impl RunRequests {
             policy: policy.name.clone(),
             scenario: scenario.to_owned(),
             profile: profile.to_owned(),
-            sent: sent.collect(),
+            sent: sent.listed(),
             n_summaries: others.len(),
         }
     }
@@ -101,7 +102,7 @@ pub fn all(source: &ChartData<'_>) -> Vec<RequestBars> {
         let chart = charts.entry(subject.clone()).or_insert(RequestBars { subject, panels: Vec::new() });
         chart.panels.push(Panel::new(&source.names, trace.clone()));
     }
-    charts.into_values().collect()
+    charts.into_values().listed()
 }
 
 impl RequestBar {
@@ -130,7 +131,7 @@ impl Panel {
 
     /// Says the firings.
     fn fired(&self) -> Option<String> {
-        let said: Vec<String> = self.firings().iter().map(|(stage, n)| format!("{stage} {n}×")).collect();
+        let said: Vec<String> = self.firings().iter().map(|(stage, n)| format!("{stage} {n}×")).listed();
         (!said.is_empty()).then(|| said.join(", "))
     }
 
@@ -208,7 +209,7 @@ impl Picture for RequestBars {
             };
             format!("{}: {n} requests, longest prompt {longest} tokens, {edited}", it.policy.label)
         });
-        format!("{}.", said.collect::<Vec<_>>().join("; "))
+        format!("{}.", said.listed().join("; "))
     }
 
     fn table(&self) -> Grid {

@@ -10,6 +10,8 @@ use super::scene::{Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, fit, 
 use super::{ChartData, Picture, fewest};
 use ctxsim_base::grid::Grid;
 use ctxsim_base::grid::numbers;
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::price::Costs;
 
 /// What a run needs for such a chart.
@@ -66,10 +68,10 @@ pub fn all(source: &ChartData<'_>) -> Vec<Stacked> {
                 stopped: line.stopped.clone(),
             })
         });
-        let left_out = unknown.into_iter().map(|it| it.policy.clone()).collect();
-        Stacked { subject: section.subject(), bars: bars.collect(), left_out }
+        let left_out = unknown.into_iter().map(|it| it.policy.clone()).listed();
+        Stacked { subject: section.subject(), bars: bars.listed(), left_out }
     });
-    of_section.filter(|it| it.bars.iter().any(|bar| bar.total > 0.0)).collect()
+    of_section.filter(|it| it.bars.iter().any(|bar| bar.total > 0.0)).listed()
 }
 
 /// Divides a cost among [`PARTS`].
@@ -92,7 +94,7 @@ impl StackedBar {
 impl Stacked {
     /// Returns the parts that some policy pays for.
     fn shown(&self) -> Vec<usize> {
-        (0..PARTS.len()).filter(|part| self.bars.iter().any(|it| it.usd[*part] > 0.0)).collect()
+        (0..PARTS.len()).filter(|part| self.bars.iter().any(|it| it.usd[*part] > 0.0)).listed()
     }
 
     fn decimals(&self) -> usize {
@@ -141,7 +143,7 @@ impl Picture for Stacked {
                 .map(|part| format!(", {} of it {}", numbers::percent(it.usd[part] / it.total), PARTS[part]));
             format!("{} ${}{}", it.name(), numbers::fixed(it.total, decimals), of.unwrap_or_default())
         });
-        let mut words = format!("{}.", said.collect::<Vec<_>>().join("; "));
+        let mut words = format!("{}.", said.listed().join("; "));
         if !self.left_out.is_empty() {
             words.push_str(&format!(" Unpriced: {}.", self.left_out.join(", ")));
         }
@@ -151,13 +153,13 @@ impl Picture for Stacked {
     fn table(&self) -> Grid {
         let (shown, decimals) = (self.shown(), self.decimals());
         let columns: Vec<&str> =
-            ["policy"].into_iter().chain(shown.iter().map(|it| PARTS[*it])).chain(["total USD"]).collect();
+            ["policy"].into_iter().chain(shown.iter().map(|it| PARTS[*it])).chain(["total USD"]).listed();
         let rows = self.bars.iter().map(|it| {
             let amounts = shown.iter().map(|part| it.usd[*part]).chain([it.total]);
             [it.policy.label.clone()]
                 .into_iter()
                 .chain(amounts.map(|it| numbers::fixed(it, decimals)))
-                .collect::<Vec<_>>()
+                .listed()
         });
         Grid::new("", 1, &columns, rows)
     }
@@ -184,15 +186,14 @@ impl Picture for Stacked {
             scene.add(legend::point(bar.policy.nth, [left + 4.0, y - 8.5], 4.5));
             scene.add(SceneText::new(left + 14.0, y - 4.0, fit(&bar.name(), room)));
             scene.add(SceneText::new(right, y - 4.0, total.clone()).anchored(Anchor::End).bold());
-            let mut parts: Vec<(f64, &str)> =
-                bar.usd.into_iter().zip(PARTS).filter(|it| it.0 > 0.0).collect();
-            parts.sort_by(|one, other| other.0.total_cmp(&one.0));
+            let mut parts: Vec<(f64, &str)> = bar.usd.into_iter().zip(PARTS).filter(|it| it.0 > 0.0).listed();
+            parts.order_by(|one, other| other.0.total_cmp(&one.0));
             // The table has the others.
             let said = parts
                 .iter()
                 .take(3)
                 .map(|(usd, part)| format!("{part} {}", numbers::percent(usd / bar.total)));
-            let label = format!("{}: {}", bar.name(), said.collect::<Vec<_>>().join(", "));
+            let label = format!("{}: {}", bar.name(), said.listed().join(", "));
             scene.spot_of(bar.policy.keys(), label, Self::bar(bar, &across, y));
         }
         if let Some(more) = more {

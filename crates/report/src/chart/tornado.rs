@@ -10,6 +10,8 @@ use super::scene::{Anchor, LINE, Path, Scene, SceneText, WIDTH, fit, line, recta
 use super::{ChartData, Picture};
 use ctxsim_base::grid::Grid;
 use ctxsim_base::grid::numbers;
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::Tally;
 use ctxsim_engine::recovery::Assumption;
 
@@ -63,12 +65,12 @@ pub fn all(source: &ChartData<'_>) -> Vec<Tornado> {
             let policy = source.names.of(&it.policy);
             TornadoLine::new(policy, &it.tally, &first.tally)
         });
-        let lines: Vec<TornadoLine> = lines.collect();
+        let lines: Vec<TornadoLine> = lines.listed();
         let baseline = source.names.of(&first.policy).label;
         let title = "Effect of each assumption on the cost";
         (!lines.is_empty()).then(|| Tornado { title, subject: section.subject(), baseline, lines })
     });
-    of_section.collect()
+    of_section.listed()
 }
 
 impl TornadoLine {
@@ -91,8 +93,8 @@ impl TornadoLine {
 
     /// Sorts bars by their effect; `None` if none has any.
     pub fn of(policy: PolicyLabel, declared: f64, bars: impl Iterator<Item = TornadoBar>) -> Option<Self> {
-        let mut bars: Vec<TornadoBar> = bars.filter(|it| it.reach() >= NOTHING).collect();
-        bars.sort_by(|one, other| other.reach().total_cmp(&one.reach()));
+        let mut bars: Vec<TornadoBar> = bars.filter(|it| it.reach() >= NOTHING).listed();
+        bars.order_by(|one, other| other.reach().total_cmp(&one.reach()));
         (!bars.is_empty()).then_some(Self { policy, declared, bars })
     }
 
@@ -129,14 +131,14 @@ impl Picture for Tornado {
 
     fn summary(&self) -> String {
         let said = self.lines.iter().map(|line| {
-            let turning: Vec<&str> = line.turning().map(|it| it.about).collect();
+            let turning: Vec<&str> = line.turning().map(|it| it.about).listed();
             let order = match turning.as_slice() {
                 [] => "no single assumption changes the order".to_owned(),
                 turning => format!("the order changes with: {}", turning.join(", ")),
             };
             format!("{} {}; {order}", line.policy.label, numbers::signed(line.declared))
         });
-        format!("{}.", said.collect::<Vec<_>>().join(". "))
+        format!("{}.", said.listed().join(". "))
     }
 
     fn table(&self) -> Grid {
@@ -160,8 +162,8 @@ impl Picture for Tornado {
         let with_seen = self
             .lines
             .iter()
-            .map(|it| TornadoLine { bars: it.bars.iter().filter(seen).cloned().collect(), ..it.clone() });
-        let lines: Vec<TornadoLine> = with_seen.filter(|it| !it.bars.is_empty()).collect();
+            .map(|it| TornadoLine { bars: it.bars.iter().filter(seen).cloned().listed(), ..it.clone() });
+        let lines: Vec<TornadoLine> = with_seen.filter(|it| !it.bars.is_empty()).listed();
         if lines.is_empty() {
             return scene;
         }

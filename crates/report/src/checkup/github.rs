@@ -8,6 +8,7 @@ use ctxsim_base::diag::Place;
 use ctxsim_base::foreign::runner;
 use ctxsim_base::grid::Grid;
 use ctxsim_base::grid::markdown::Markdown;
+use ctxsim_base::list::Listed as _;
 
 /// Returns the summary.
 pub fn summary(all: &[CheckUp]) -> Markdown {
@@ -19,7 +20,7 @@ pub fn summary(all: &[CheckUp]) -> Markdown {
             text.paragraph(&format!("`{}`", super::at(error)));
             text.code(&super::with_help(error));
         }
-        let failed: Vec<_> = it.verdicts.iter().filter(|it| !it.holds).collect();
+        let failed: Vec<_> = it.verdicts.iter().filter(|it| !it.holds).listed();
         if !failed.is_empty() {
             let row =
                 |it: &&GuardVerdict| [it.guard.clone(), it.finding(), it.on(), format!("`{}`", it.at())];
@@ -31,7 +32,7 @@ pub fn summary(all: &[CheckUp]) -> Markdown {
             snapshot.lines().iter().for_each(|it| text.item(it));
             text.end();
         }
-        let held: Vec<_> = it.verdicts.iter().filter(|it| it.holds).collect();
+        let held: Vec<_> = it.verdicts.iter().filter(|it| it.holds).listed();
         if !held.is_empty() {
             text.folded("What passed", |text| text.items(held.iter().map(ToString::to_string)));
             text.end();

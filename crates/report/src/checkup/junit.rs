@@ -6,6 +6,7 @@ use super::{CheckUp, SnapshotCheck};
 use crate::guards::GuardVerdict;
 use crate::template;
 use ctxsim_base::diag::Diagnostic;
+use ctxsim_base::list::Listed as _;
 
 #[derive(Serialize)]
 struct JunitDocument {
@@ -46,7 +47,7 @@ struct Case {
 /// # Errors
 /// What the template says.
 pub fn document(all: &[CheckUp]) -> Result<String, template::Error> {
-    let suites: Vec<JunitSuite> = all.iter().map(suite).collect();
+    let suites: Vec<JunitSuite> = all.iter().map(suite).listed();
     let document = JunitDocument {
         tests: suites.iter().map(|it| it.cases.len()).sum(),
         failures: suites.iter().map(|it| it.failures).sum(),
@@ -58,7 +59,7 @@ pub fn document(all: &[CheckUp]) -> Result<String, template::Error> {
 
 fn suite(it: &CheckUp) -> JunitSuite {
     let checked = it.verdicts.iter().map(guard).chain(it.snapshots.iter().map(snapshot));
-    let cases: Vec<Case> = it.errors.iter().map(error).chain(checked).collect();
+    let cases: Vec<Case> = it.errors.iter().map(error).chain(checked).listed();
     let failures = cases.iter().filter(|it| it.failure.is_some()).count();
     let note = it.newer.as_ref().map(|it| it.lines().join("\n"));
     JunitSuite {

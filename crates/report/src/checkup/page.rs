@@ -8,6 +8,8 @@ use crate::shot::Moved;
 use crate::template;
 use ctxsim_base::grid::numbers::{NONE, counted, or_none, signed};
 use ctxsim_base::grid::{CellKind, Grid};
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 
 /// Returns the results of suites as a page.
 ///
@@ -18,19 +20,19 @@ pub fn page(all: &[CheckUp]) -> Result<String, template::Error> {
     let answer = |it: &CheckUp| Card { of: is_several.then(|| it.suite.clone()), ..answer(it) };
     let figures = all.iter().zip(1..).filter_map(|(it, nth)| forest(it, nth));
     let causes = all.iter().flat_map(|it| {
-        let errors = it.errors.iter().map(|it| format!("{}: {}", at(it), with_help(it))).collect();
+        let errors = it.errors.iter().map(|it| format!("{}: {}", at(it), with_help(it))).listed();
         PagePiece::list(&format!("{} could not be checked", it.suite), errors)
     });
     let page = Page {
         command: "check",
-        title: format!("Check of {}", all.iter().map(|it| it.suite.as_str()).collect::<Vec<_>>().join(", ")),
-        about: all.iter().map(|it| format!("{}.", it.heading())).collect::<Vec<_>>().join(" "),
-        answers: all.iter().map(answer).collect(),
-        rests_on: all.iter().flat_map(rests_on).collect(),
+        title: format!("Check of {}", all.iter().map(|it| it.suite.as_str()).listed().join(", ")),
+        about: all.iter().map(|it| format!("{}.", it.heading())).listed().join(" "),
+        answers: all.iter().map(answer).listed(),
+        rests_on: all.iter().flat_map(rests_on).listed(),
         parts: vec![
-            PagePart::picture(PagePiece::pictures(figures.collect())),
-            PagePart::tables(all.iter().flat_map(tables).map(PagePiece::table).collect()),
-            PagePart::causes(causes.collect()),
+            PagePart::picture(PagePiece::pictures(figures.listed())),
+            PagePart::tables(all.iter().flat_map(tables).map(PagePiece::table).listed()),
+            PagePart::causes(causes.listed()),
         ],
     };
     page.write()
@@ -42,7 +44,7 @@ fn rests_on(it: &CheckUp) -> Vec<String> {
     [format!("{}: {}", it.suite, it.file), format!("With {}.", it.made.words())]
         .into_iter()
         .chain(newer)
-        .collect()
+        .listed()
 }
 
 fn answer(it: &CheckUp) -> Card {
@@ -60,7 +62,7 @@ fn answer(it: &CheckUp) -> Card {
         } else {
             format!("It could not be checked: {}.", counted(it.errors.len(), "problem"))
         },
-        words: failed.map(|it| format!("{it}.")).collect(),
+        words: failed.map(|it| format!("{it}.")).listed(),
         tone: if it.holds() { Tone::Better } else { Tone::Worse },
         ..Card::default()
     }
@@ -77,8 +79,8 @@ fn forest(it: &CheckUp, nth: usize) -> Option<PageChart> {
             ..ForestLine::of_cost(name, it.relative?, None, String::new())
         })
     };
-    let mut lines: Vec<ForestLine> = it.snapshots.iter().flat_map(|it| &it.moved).filter_map(line).collect();
-    lines.sort_by(|one, other| other.change.abs().total_cmp(&one.change.abs()));
+    let mut lines: Vec<ForestLine> = it.snapshots.iter().flat_map(|it| &it.moved).filter_map(line).listed();
+    lines.order_by(|one, other| other.change.abs().total_cmp(&one.change.abs()));
     let forest = Forest {
         title: "Numbers that moved".to_owned(),
         subject: it.suite.clone(),
@@ -91,8 +93,8 @@ fn forest(it: &CheckUp, nth: usize) -> Option<PageChart> {
 
 /// Returns the guards, those that fail first, the snapshots, and what moved.
 fn tables(it: &CheckUp) -> Vec<Grid> {
-    let mut verdicts: Vec<_> = it.verdicts.iter().collect();
-    verdicts.sort_by_key(|it| it.holds);
+    let mut verdicts: Vec<_> = it.verdicts.iter().listed();
+    verdicts.order_by_key(|it| it.holds);
     let guards = verdicts.into_iter().map(|it| {
         let holds = if it.holds { "holds" } else { "fails" }.to_owned();
         vec![it.title().to_owned(), holds, it.finding(), it.on(), it.at()]
@@ -113,5 +115,5 @@ fn tables(it: &CheckUp) -> Vec<Grid> {
         moved,
     );
     let all = [guards.with(CellKind::Text, &[0, 2, 3]), snapshots, moved];
-    all.into_iter().filter(|it| !it.rows.is_empty()).collect()
+    all.into_iter().filter(|it| !it.rows.is_empty()).listed()
 }

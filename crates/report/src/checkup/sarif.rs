@@ -9,6 +9,7 @@ use super::CheckUp;
 use crate::guards::GuardVerdict;
 use crate::made::VERSION;
 use ctxsim_base::diag::Place;
+use ctxsim_base::list::Listed as _;
 use ctxsim_timeline::row::json::page;
 use ctxsim_timeline::row::{Value, group};
 
@@ -52,10 +53,10 @@ pub fn document(all: &[CheckUp]) -> Result<String, serde_json::Error> {
     let driver = group! {
         "name": "ctxsim",
         "semanticVersion": VERSION,
-        "rules": rules.into_iter().map(rule).collect::<Vec<_>>(),
+        "rules": rules.into_iter().map(rule).listed(),
     };
     let made = |it: &CheckUp| -> (Cow<'static, str>, Value) { (it.suite.clone().into(), it.made.value()) };
-    let made = Value::Fields(all.iter().map(made).collect());
+    let made = Value::Fields(all.iter().map(made).listed());
     let run = group! { "tool": group! { "driver": driver }, "results": results, "properties": made };
     page(&group! {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",

@@ -6,6 +6,7 @@ use super::FieldChange;
 use super::lines::field;
 use crate::made::MadeWith;
 use ctxsim_base::grid::numbers::{listed, listed_code};
+use ctxsim_base::list::Listed as _;
 
 /// The most changed fields that are shown of an input.
 const FIELDS_SHOWN: usize = 8;
@@ -52,7 +53,7 @@ impl InputChange {
 
     /// Says what changed in it.
     fn words(&self) -> String {
-        let mut fields: Vec<String> = self.fields.iter().take(FIELDS_SHOWN).map(field).collect();
+        let mut fields: Vec<String> = self.fields.iter().take(FIELDS_SHOWN).map(field).listed();
         let more = self.fields.len().saturating_sub(FIELDS_SHOWN);
         fields.extend((more > 0).then(|| format!("and {more} more")));
         let how = match self.how {
@@ -69,7 +70,7 @@ impl Beside {
     /// Says why there is no comparison.
     pub fn nothing_compared(&self) -> String {
         let revision = self.revision.as_deref().unwrap_or_default();
-        let titles: Vec<String> = self.changed.iter().map(InputChange::title).collect();
+        let titles: Vec<String> = self.changed.iter().map(InputChange::title).listed();
         match (self.new.is_empty(), titles.is_empty()) {
             (true, true) => "The candidate is the same as the base: nothing changes.".to_owned(),
             (true, false) => format!(
@@ -89,7 +90,7 @@ impl Beside {
     pub fn lines(&self) -> Vec<String> {
         let unknown =
             self.unknown.iter().map(|it| format!("{it}: git does not have it, so what changed is unknown"));
-        self.changed.iter().map(InputChange::words).chain(unknown).collect()
+        self.changed.iter().map(InputChange::words).chain(unknown).listed()
     }
 
     /// Returns the heading of these lines.

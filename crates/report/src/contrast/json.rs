@@ -2,6 +2,7 @@
 
 use super::{Beside, Contrast};
 use crate::made::VERSION;
+use ctxsim_base::list::Listed as _;
 use ctxsim_timeline::row::json::page;
 use ctxsim_timeline::row::{Value, group};
 
@@ -22,6 +23,6 @@ pub fn document(contrasts: &[Contrast], beside: &Beside) -> Result<String, serde
         "new_policies": Value::of(&beside.new),
         "changed_beside": Value::of(&beside.changed),
         "unknown_folders": Value::of(&beside.unknown),
-        "comparisons": contrasts.iter().map(one).collect::<Vec<_>>(),
+        "comparisons": contrasts.iter().map(one).listed(),
     })
 }

@@ -4,6 +4,7 @@ use super::{Broken, Contrast, ContrastNumber, FieldChange, RequestChange, StageC
 use crate::metric;
 use ctxsim_base::grid::numbers::{self, NONE, or_none, percent, signed, thousands};
 use ctxsim_base::grid::{CellKind, Grid};
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::Standing;
 
 /// The headings of the numbers.
@@ -72,12 +73,12 @@ impl Contrast {
         for (standing, verb) in [(Standing::Better, "Better"), (Standing::Worse, "Worse")] {
             let others = self.numbers.iter().filter(|it| it.delta.standing == standing);
             let others = others.filter(|it| cost.is_none_or(|cost| cost.place != it.place));
-            let named: Vec<String> = others.map(|it| format!("{} ({})", it.heading, it.change())).collect();
+            let named: Vec<String> = others.map(|it| format!("{} ({})", it.heading, it.change())).listed();
             if !named.is_empty() {
                 words += &format!(" {verb}: {}.", named.join(", "));
             }
         }
-        let idle: Vec<String> = self.idle_stages().map(|it| format!("`{}`", it.name)).collect();
+        let idle: Vec<String> = self.idle_stages().map(|it| format!("`{}`", it.name)).listed();
         match idle.as_slice() {
             [] => {}
             [only] => words += &format!(" The changed stage {only} had no effect here."),
@@ -103,21 +104,21 @@ impl Contrast {
     pub(super) fn causes(&self) -> Vec<CauseLines> {
         let all = [
             CauseLines { heading: "Changes in the policy", lines: self.changed_lines() },
-            CauseLines { heading: "Changed stages", lines: self.stages.iter().map(stage).collect() },
-            CauseLines { heading: "Cost difference", lines: self.split_line().into_iter().collect() },
-            CauseLines { heading: "Broken prefixes", lines: self.breaks.iter().filter_map(broken).collect() },
+            CauseLines { heading: "Changed stages", lines: self.stages.iter().map(stage).listed() },
+            CauseLines { heading: "Cost difference", lines: self.split_line().into_iter().listed() },
+            CauseLines { heading: "Broken prefixes", lines: self.breaks.iter().filter_map(broken).listed() },
             CauseLines { heading: "Requests with the largest differences", lines: self.request_lines() },
             CauseLines { heading: "Needs met differently", lines: self.need_lines() },
             CauseLines { heading: "Facts in a different state", lines: self.fact_lines() },
         ];
-        all.into_iter().filter(|it| !it.lines.is_empty()).collect()
+        all.into_iter().filter(|it| !it.lines.is_empty()).listed()
     }
 
     fn changed_lines(&self) -> Vec<String> {
         if self.changed.len() > FIELDS_MAX {
             return vec![format!("{} fields: these are different policies", self.changed.len())];
         }
-        let mut lines: Vec<String> = self.changed.iter().take(FIELDS_SHOWN).map(field).collect();
+        let mut lines: Vec<String> = self.changed.iter().take(FIELDS_SHOWN).map(field).listed();
         let more = self.changed.len().saturating_sub(FIELDS_SHOWN);
         lines.extend((more > 0).then(|| format!("and {more} more")));
         lines
@@ -133,7 +134,7 @@ impl Contrast {
             .map(|it| (it.name, it.usd[1] - it.usd[0]))
             .filter(|it| numbers::fixed(it.1.abs(), decimals) != numbers::fixed(0.0, decimals))
             .map(|(name, usd)| format!("{name} {}", plus(usd, decimals)))
-            .collect();
+            .listed();
         let assumed = self.cost_difference_assumed.map(|it| it.map(|end| plus(end, decimals)));
         let assumed = assumed.filter(|[low, high]| low != high).map_or_else(String::new, |[low, high]| {
             format!("; from {low} to {high} under the recovery assumptions")
@@ -143,7 +144,7 @@ impl Contrast {
 
     fn request_lines(&self) -> Vec<String> {
         let decimals = numbers::decimals(self.requests.iter().flat_map(|it| it.usd).fold(0.0, f64::max));
-        self.requests.iter().map(|it| request(it, decimals)).collect()
+        self.requests.iter().map(|it| request(it, decimals)).listed()
     }
 
     fn need_lines(&self) -> Vec<String> {
@@ -162,7 +163,7 @@ impl Contrast {
                 it.what
             )
         });
-        std::iter::once(head).chain(needs).collect()
+        std::iter::once(head).chain(needs).listed()
     }
 
     fn fact_lines(&self) -> Vec<String> {
@@ -175,7 +176,7 @@ impl Contrast {
                 it.facts.example
             )
         };
-        self.facts.iter().map(line).collect()
+        self.facts.iter().map(line).listed()
     }
 }
 

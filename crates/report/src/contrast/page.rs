@@ -8,6 +8,7 @@ use crate::sections::OWN;
 use crate::{metric, template};
 use ctxsim_base::grid::Grid;
 use ctxsim_base::grid::numbers::{counted, interval, signed};
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::Standing;
 
 /// Returns all comparisons as a page.
@@ -26,13 +27,13 @@ pub fn page(contrasts: &[Contrast], beside: &Beside) -> Result<String, template:
     let causes = |it: &Contrast| {
         let head = is_several.then(|| PagePiece::Text(it.subject()));
         let all = it.causes().into_iter().flat_map(|it| PagePiece::list(it.heading, it.lines));
-        head.into_iter().chain(all).collect::<Vec<_>>()
+        head.into_iter().chain(all).listed()
     };
     let figures = contrasts.iter().zip(1..).filter_map(|(it, nth)| {
         let forest = forest(it);
         (!forest.lines.is_empty()).then(|| figure(&format!("change-{nth}"), &forest))
     });
-    let notes = contrasts.iter().flat_map(|it| it.notes.clone()).collect();
+    let notes = contrasts.iter().flat_map(|it| it.notes.clone()).listed();
     let page = Page {
         command: "compare",
         title,
@@ -47,22 +48,22 @@ pub fn page(contrasts: &[Contrast], beside: &Beside) -> Result<String, template:
                 what: beside.nothing_compared(),
                 ..Card::default()
             }],
-            all => all.iter().map(answer).collect(),
+            all => all.iter().map(answer).listed(),
         },
         rests_on: contrasts
             .iter()
             .flat_map(rests_on)
             .chain([format!("With {}.", beside.made.words())])
-            .collect(),
+            .listed(),
         parts: vec![
-            PagePart::picture(PagePiece::pictures(figures.collect())),
-            PagePart::tables(contrasts.iter().map(table).collect()),
+            PagePart::picture(PagePiece::pictures(figures.listed())),
+            PagePart::tables(contrasts.iter().map(table).listed()),
             PagePart::causes(
                 contrasts
                     .iter()
                     .flat_map(causes)
                     .chain(PagePiece::list(&beside.heading(), beside.lines()))
-                    .collect(),
+                    .listed(),
             ),
             PagePart::assumptions(PagePiece::list("Notes", notes)),
         ],
@@ -98,7 +99,7 @@ fn rests_on(it: &Contrast) -> Vec<String> {
     let joint = if it.profile == OWN { "," } else { " under" };
     std::iter::once(format!("{pairs}{joint} {} (prices of {}).", it.profile, it.as_of))
         .chain(assumed)
-        .collect()
+        .listed()
 }
 
 /// Returns the interval of a change as shares of the base's number; of a share, that of the difference.
@@ -137,6 +138,6 @@ fn forest(it: &Contrast) -> Forest {
         subject: it.subject(),
         base: it.base.clone(),
         of: "number",
-        lines: it.numbers.iter().filter_map(line).collect(),
+        lines: it.numbers.iter().filter_map(line).listed(),
     }
 }

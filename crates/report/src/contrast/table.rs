@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use super::{Beside, Contrast};
 use ctxsim_base::grid::prose::{wrap, wrap_all};
 use ctxsim_base::grid::terminal::noted;
+use ctxsim_base::list::Listed as _;
 
 /// Returns all comparisons as text.
 pub fn comparisons(contrasts: &[Contrast], beside: &Beside, width: Option<usize>) -> String {
-    let mut text = contrasts.iter().map(|it| comparison(it, width)).collect::<Vec<_>>().join("\n");
+    let mut text = contrasts.iter().map(|it| comparison(it, width)).listed().join("\n");
     if contrasts.is_empty() {
         wrap(&beside.nothing_compared(), "", width, &mut text);
     }

@@ -9,6 +9,7 @@ use ctxsim_base::grid::numbers::{self, thousands};
 use ctxsim_base::grid::prose::wrap;
 use ctxsim_base::grid::terminal::{noted, whole};
 use ctxsim_base::grid::{CellKind, Grid};
+use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::{Cost, Tokens};
 use ctxsim_engine::cache::Fate;
 use ctxsim_engine::explain::{Explanation, Same, StandingItem};
@@ -78,7 +79,7 @@ impl ExplainStyle {
 
     /// Returns the same word by word, so that lines may break between them.
     fn paint_words(&self, colour: Colour, text: &str) -> String {
-        text.split(' ').map(|it| self.paint(colour, it)).collect::<Vec<_>>().join(" ")
+        text.split(' ').map(|it| self.paint(colour, it)).listed().join(" ")
     }
 }
 
@@ -156,7 +157,7 @@ fn cost(it: &Explanation, text: &mut String) {
             let all = usage.write[0] + usage.write[1];
             if tokens == all { (*name).to_owned() } else { format!("{} for {name}", thousands(tokens)) }
         })
-        .collect();
+        .listed();
     let label =
         if written.is_empty() { "written".to_owned() } else { format!("written ({})", written.join(", ")) };
     let bill = &it.bill;

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use ctxsim_base::grid::numbers::thousands;
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::cache::{EntryFound, Fate};
 use ctxsim_engine::explain::{By, EditCause, Explanation, Same, StandingItem, Stood};
 use ctxsim_engine::ledger::Role;
@@ -187,7 +188,7 @@ pub(super) fn prefix(it: &Explanation, policy: &Policy) -> String {
             }
         };
     };
-    let new: Vec<&StandingItem> = it.items.iter().filter(|it| it.is_new && it.now.tokens > 0).collect();
+    let new: Vec<&StandingItem> = it.items.iter().filter(|it| it.is_new && it.now.tokens > 0).listed();
     let n_new: u64 = new.iter().map(|it| u64::from(it.now.tokens)).sum();
     let new = match new.len() {
         0 => String::new(),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Common, PartOf, SumRoom, foreign};
 use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::list::Listed as _;
 
 /// Parts that are gathered in any order, until there is one for each scenario of the job.
 #[derive(Clone, Debug, Default)]
@@ -63,7 +64,7 @@ impl PartSet {
     /// # Errors
     /// Some are missing.
     pub fn order(&self) -> Result<Vec<usize>, Box<Diagnostic>> {
-        let order: Vec<usize> = self.places.values().map(|it| it.0).collect();
+        let order: Vec<usize> = self.places.values().map(|it| it.0).listed();
         let missing = self.of - order.len();
         if missing == 0 && !order.is_empty() {
             return Ok(order);

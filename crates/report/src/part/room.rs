@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use serde::ser::{self, Serialize, Serializer};
+use serde::Serialize;
 
 use ctxsim_input::Limits;
+use ctxsim_input::text::Said;
 
 /// The largest number that is not whole, in either direction: far above any cost, far below where sums and squares end.
 const FLOAT_MAX: f64 = 1e30;
@@ -36,7 +37,7 @@ impl SumRoom {
     /// # Errors
     /// One of them is too large, or there is no room left.
     pub fn take(&mut self, value: &impl Serialize) -> Result<(), TooLarge> {
-        value.serialize(self)
+        self.take_said(&Said::by(value).map_err(TooLarge::unsaid)?)
     }
 }
 
@@ -48,6 +49,10 @@ impl TooLarge {
     fn of(number: impl fmt::Display) -> Self {
         Self(format!("{number} is too large to be added up"))
     }
+
+    fn unsaid(error: impl fmt::Display) -> Self {
+        Self(error.to_string())
+    }
 }
 
 impl fmt::Display for TooLarge {
@@ -58,175 +63,43 @@ impl fmt::Display for TooLarge {
 
 impl std::error::Error for TooLarge {}
 
-impl ser::Error for TooLarge {
-    fn custom<T: fmt::Display>(message: T) -> Self {
-        Self(message.to_string())
-    }
-}
-
-/// Takes the room of what stands in lists, maps and structs.
-macro_rules! inner {
-    ($($trait:ident: $method:ident),+) => {
-        $(impl ser::$trait for &mut SumRoom {
-            type Ok = ();
-            type Error = TooLarge;
-
-            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), TooLarge> {
-                value.serialize(&mut **self)
+impl SumRoom {
+    /// Takes the room of what a value says of itself.
+    fn take_said(&mut self, said: &Said) -> Result<(), TooLarge> {
+        match said {
+            Said::U64(number) => {
+                let left = self.small.checked_sub(*number);
+                self.small = left.ok_or_else(|| TooLarge::of(number))?;
             }
-
-            fn end(self) -> Result<(), TooLarge> {
-                Ok(())
+            // Of either sign: what is added up may be a difference as well.
+            Said::I128(number) => self.take_wide(number.unsigned_abs())?,
+            Said::U128(number) => self.take_wide(*number)?,
+            Said::I64(number) if number.unsigned_abs() > SIGNED_MAX => return Err(TooLarge::of(number)),
+            // Not a number is what is unknown.
+            Said::F64(number) if number.abs() > FLOAT_MAX => {
+                return Err(TooLarge::of(format_args!("{number:e}")));
             }
-        })+
-    };
-}
-
-inner!(SerializeSeq: serialize_element, SerializeTuple: serialize_element);
-inner!(SerializeTupleStruct: serialize_field, SerializeTupleVariant: serialize_field);
-
-impl ser::SerializeMap for &mut SumRoom {
-    type Ok = ();
-    type Error = TooLarge;
-
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, _: &T) -> Result<(), TooLarge> {
+            Said::NewtypeStruct(Limits::NAME, _) => {}
+            Said::Some(it) | Said::NewtypeStruct(_, it) | Said::NewtypeVariant(_, it) => {
+                self.take_said(it)?
+            }
+            Said::Seq(_, all) | Said::Tuple(all) | Said::TupleVariant(_, all) => {
+                all.iter().try_for_each(|it| self.take_said(it))?;
+            }
+            Said::Map(_, all) => all.iter().try_for_each(|(_, it)| self.take_said(it))?,
+            Said::Struct(_, all) | Said::StructVariant(_, all) => {
+                let mut added = all.iter().filter(|(name, _)| !APART.contains(name));
+                added.try_for_each(|(_, it)| self.take_said(it))?;
+            }
+            Said::Bool(_) | Said::Text(_) | Said::None | Said::Unit | Said::UnitVariant(_) => {}
+            Said::I64(_) | Said::F64(_) => {}
+        }
         Ok(())
     }
 
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), TooLarge> {
-        value.serialize(&mut **self)
-    }
-
-    fn end(self) -> Result<(), TooLarge> {
-        Ok(())
-    }
-}
-
-/// Takes the room of named fields.
-macro_rules! named {
-    ($($trait:ident),+) => {
-        $(impl ser::$trait for &mut SumRoom {
-            type Ok = ();
-            type Error = TooLarge;
-
-            fn serialize_field<T: Serialize + ?Sized>(
-                &mut self,
-                name: &'static str,
-                value: &T,
-            ) -> Result<(), TooLarge> {
-                if APART.contains(&name) { Ok(()) } else { value.serialize(&mut **self) }
-            }
-
-            fn end(self) -> Result<(), TooLarge> {
-                Ok(())
-            }
-        })+
-    };
-}
-
-named!(SerializeStruct, SerializeStructVariant);
-
-/// Numbers that take the room of whole ones.
-macro_rules! whole {
-    ($($method:ident: $type:ty),+) => {
-        $(fn $method(self, number: $type) -> Result<(), TooLarge> {
-            let left = self.small.checked_sub(number.into());
-            self.small = left.ok_or_else(|| TooLarge::of(number))?;
-            Ok(())
-        })+
-    };
-}
-
-/// Numbers that stand alone.
-macro_rules! signed {
-    ($($method:ident: $type:ty),+) => {
-        $(fn $method(self, number: $type) -> Result<(), TooLarge> {
-            let fits = i64::from(number).unsigned_abs() <= SIGNED_MAX;
-            if fits { Ok(()) } else { Err(TooLarge::of(number)) }
-        })+
-    };
-}
-
-/// What has no number.
-macro_rules! plain {
-    ($($method:ident($($type:ty),*)),+) => {
-        $(fn $method(self $(, _: $type)*) -> Result<(), TooLarge> {
-            Ok(())
-        })+
-    };
-}
-
-/// Groups, whose values follow.
-macro_rules! group {
-    ($($method:ident -> $group:ident($($type:ty),*)),+) => {
-        $(fn $method(self $(, _: $type)*) -> Result<Self::$group, TooLarge> {
-            Ok(self)
-        })+
-    };
-}
-
-impl Serializer for &mut SumRoom {
-    type Ok = ();
-    type Error = TooLarge;
-    type SerializeSeq = Self;
-    type SerializeTuple = Self;
-    type SerializeTupleStruct = Self;
-    type SerializeTupleVariant = Self;
-    type SerializeMap = Self;
-    type SerializeStruct = Self;
-    type SerializeStructVariant = Self;
-
-    whole!(serialize_u8: u8, serialize_u16: u16, serialize_u32: u32, serialize_u64: u64);
-    signed!(serialize_i8: i8, serialize_i16: i16, serialize_i32: i32, serialize_i64: i64);
-    plain!(serialize_bool(bool), serialize_char(char), serialize_str(&str), serialize_bytes(&[u8]));
-    plain!(serialize_none(), serialize_unit(), serialize_unit_struct(&'static str));
-    plain!(serialize_unit_variant(&'static str, u32, &'static str));
-    group!(serialize_seq -> SerializeSeq(Option<usize>), serialize_tuple -> SerializeTuple(usize));
-    group!(serialize_tuple_struct -> SerializeTupleStruct(&'static str, usize));
-    group!(serialize_tuple_variant -> SerializeTupleVariant(&'static str, u32, &'static str, usize));
-    group!(serialize_map -> SerializeMap(Option<usize>));
-    group!(serialize_struct -> SerializeStruct(&'static str, usize));
-    group!(serialize_struct_variant -> SerializeStructVariant(&'static str, u32, &'static str, usize));
-
-    fn serialize_u128(self, number: u128) -> Result<(), TooLarge> {
+    fn take_wide(&mut self, number: u128) -> Result<(), TooLarge> {
         self.wide = self.wide.checked_sub(number).ok_or_else(|| TooLarge::of(number))?;
         Ok(())
-    }
-
-    fn serialize_i128(self, number: i128) -> Result<(), TooLarge> {
-        // Of either sign: what is added up may be a difference as well.
-        self.serialize_u128(number.unsigned_abs())
-    }
-
-    fn serialize_f32(self, number: f32) -> Result<(), TooLarge> {
-        self.serialize_f64(number.into())
-    }
-
-    fn serialize_f64(self, number: f64) -> Result<(), TooLarge> {
-        // Not a number is what is unknown.
-        if number.abs() > FLOAT_MAX { Err(TooLarge::of(format_args!("{number:e}"))) } else { Ok(()) }
-    }
-
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), TooLarge> {
-        value.serialize(self)
-    }
-
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(
-        self,
-        name: &'static str,
-        value: &T,
-    ) -> Result<(), TooLarge> {
-        if name == Limits::NAME { Ok(()) } else { value.serialize(self) }
-    }
-
-    fn serialize_newtype_variant<T: Serialize + ?Sized>(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        value: &T,
-    ) -> Result<(), TooLarge> {
-        value.serialize(self)
     }
 }
 

@@ -6,6 +6,7 @@ use crate::metric::{self, Digits, Metric};
 use ctxsim_base::diag::{Code, Diagnostic, nearest};
 use ctxsim_base::grid::numbers::{self, NONE, or_none};
 use ctxsim_base::grid::{self, CellKind};
+use ctxsim_base::list::Listed as _;
 
 /// A column, after that of the policies' names.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,7 +42,7 @@ impl TableColumn {
     pub(super) fn usual(has_spread: bool) -> Vec<Self> {
         let metrics = metric::usual_columns().map(Self::Number);
         let derived = DERIVED.iter().map(|it| it.0);
-        metrics.chain(derived.filter(|it| has_spread || *it == Self::Change)).collect()
+        metrics.chain(derived.filter(|it| has_spread || *it == Self::Change)).listed()
     }
 
     /// Returns the names by which all columns can be asked for.
@@ -95,7 +96,7 @@ impl TableColumn {
     /// Returns its cells, line by line.
     pub(super) fn cells(self, section: &Section, digits: Digits) -> Vec<String> {
         let of = |cell: &dyn Fn(&TableLine) -> Option<String>| {
-            section.lines.iter().map(|it| cell(it).unwrap_or_else(|| NONE.to_owned())).collect()
+            section.lines.iter().map(|it| cell(it).unwrap_or_else(|| NONE.to_owned())).listed()
         };
         match self {
             Self::Number(metric) => {
@@ -104,7 +105,7 @@ impl TableColumn {
             Self::Change => {
                 let changes = section.lines.iter().skip(1);
                 let changes = changes.map(|it| or_none(section.change(it), numbers::signed));
-                std::iter::once(NONE.to_owned()).chain(changes).take(section.lines.len()).collect()
+                std::iter::once(NONE.to_owned()).chain(changes).take(section.lines.len()).listed()
             }
             Self::Spread(SpreadPart::Interval) => of(&|it| it.spread?.interval.map(numbers::interval)),
             Self::Spread(SpreadPart::Median) => of(&|it| Some(numbers::signed(it.spread?.median))),

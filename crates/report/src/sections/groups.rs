@@ -5,6 +5,7 @@ use indexmap::{IndexMap, IndexSet};
 use super::Detail;
 use crate::{ALL, Report, distinct};
 use ctxsim_base::grid::numbers;
+use ctxsim_base::list::Listed as _;
 
 /// The most scenarios shown beside their sum.
 pub(crate) const FEW_SCENARIOS: usize = 3;
@@ -84,7 +85,7 @@ impl Report {
             sessions.clear();
         }
         let rest: Vec<&str> =
-            scenarios.into_iter().filter(|it| others.contains(it) || sessions.contains(it)).collect();
+            scenarios.into_iter().filter(|it| others.contains(it) || sessions.contains(it)).listed();
         let mut folders: IndexMap<GroupKey, Vec<&str>> = IndexMap::new();
         for name in rest {
             // A recorded session that is the only one stands among the folders.
@@ -218,7 +219,7 @@ impl Report {
                 format!("{} ({turns})", numbers::counted(sessions.len(), &format!("{format} session")))
             }
             Some(_) => {
-                let mixed = counts.iter().map(|(format, n)| format!("{n} {format}")).collect::<Vec<_>>();
+                let mixed = counts.iter().map(|(format, n)| format!("{n} {format}")).listed();
                 format!("{} ({turns}; {})", numbers::counted(sessions.len(), "session"), mixed.join(", "))
             }
         };

@@ -4,6 +4,8 @@ use super::{Compared, policies};
 use crate::ALL;
 use ctxsim_base::grid::numbers::{self, NONE, or_none};
 use ctxsim_base::grid::{Grid, Of};
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::BreakEven;
 use ctxsim_engine::measure::sensitivity::{Flip, OpenOrders, PriceCell, PriceRow, Sensitivity};
 use ctxsim_input::profile::price::VariedRate;
@@ -51,7 +53,7 @@ pub(super) fn letters(it: &Sensitivity) -> Vec<String> {
         let letter = char::from(b'A' + u8::try_from(index % 26).unwrap_or(0));
         if index < 26 { letter.to_string() } else { format!("{letter}{}", index / 26 + 1) }
     };
-    (0..it.policies.len()).map(letter).collect()
+    (0..it.policies.len()).map(letter).listed()
 }
 
 /// Returns all tables in order.
@@ -66,7 +68,7 @@ pub(super) fn tables(it: &Sensitivity, is_detailed: bool) -> Vec<Grid> {
         grids.push(elasticities(it, grid, is_detailed));
     }
     grids.extend(break_even(it));
-    grids.into_iter().map(|it| it.leaving(&LEAVING)).collect()
+    grids.into_iter().map(|it| it.leaving(&LEAVING)).listed()
 }
 
 pub(super) fn title(all: &Sensitivity, grid: &Compared, what: &str) -> String {
@@ -77,7 +79,7 @@ pub(super) fn title(all: &Sensitivity, grid: &Compared, what: &str) -> String {
 
 fn costs(all: &Sensitivity, grid: &Compared) -> Grid {
     let letters = letters(all);
-    let named = |it: &[&str]| it.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    let named = |it: &[&str]| it.iter().map(|it| (*it).to_owned()).listed();
     let is_counted = all.profiles.iter().any(|it| it.counts().is_some());
     let heads: &[&str] = if is_counted { &["profile", "as of", "tokens"] } else { &["profile", "as of"] };
     let columns = [named(heads), letters].concat();
@@ -150,7 +152,7 @@ fn flips(all: &Sensitivity, grid: &Compared) -> Option<Grid> {
             room = room.saturating_sub(name.chars().count() + 2);
             room > 0
         };
-        let shown: Vec<&str> = names.take_while(fits).collect();
+        let shown: Vec<&str> = names.take_while(fits).listed();
         let more = profiles.len() - shown.len();
         if shown.is_empty() {
             return format!("{more} profiles");
@@ -185,7 +187,7 @@ fn elasticities(all: &Sensitivity, grid: &Compared, is_detailed: bool) -> Grid {
     // Most lists have no price for some of it, and nobody stores anything under most rules.
     let is_paid =
         |part: &VariedRate| *part == VariedRate::Input || cells().any(|it| it.elasticity(*part) != Some(0.0));
-    let parts: Vec<VariedRate> = VariedRate::ALL.into_iter().filter(is_paid).collect();
+    let parts: Vec<VariedRate> = VariedRate::ALL.into_iter().filter(is_paid).listed();
     let columns = ["profile", "policy"].into_iter().chain(parts.iter().map(|it| it.name()));
     let mut rows = Vec::new();
     for (profile, row) in all.profiles.iter().zip(&grid.rows) {
@@ -196,13 +198,13 @@ fn elasticities(all: &Sensitivity, grid: &Compared, is_detailed: bool) -> Grid {
             rows.push(line);
         }
     }
-    let columns: Vec<String> = columns.map(|it| it.replace('_', " ")).collect();
+    let columns: Vec<String> = columns.map(|it| it.replace('_', " ")).listed();
     Grid::new(title(all, grid, "Cost elasticity (% of cost per % of a rate, ±10%)"), 2, &columns, rows)
 }
 
 fn break_even(all: &Sensitivity) -> Option<Grid> {
     let known = all.profiles.iter().filter(|it| it.break_even.hit_share_short.is_some());
-    let known: Vec<(&str, &BreakEven)> = known.map(|it| (it.name.as_str(), &it.break_even)).collect();
+    let known: Vec<(&str, &BreakEven)> = known.map(|it| (it.name.as_str(), &it.break_even)).listed();
     let share = |it| or_none(it, numbers::percent);
     let number = numbers::fixed_or_none;
     let columns: [Of<'_, (&str, &BreakEven)>; 9] = [
@@ -223,7 +225,7 @@ fn break_even(all: &Sensitivity) -> Option<Grid> {
 /// Says which price lists charge nothing.
 fn free(it: &Sensitivity) -> Option<String> {
     let rows = it.profiles.iter().zip(&it.grids.first()?.rows);
-    let names: Vec<&str> = rows.filter(|(_, row)| row.is_free()).map(|(it, _)| it.name.as_str()).collect();
+    let names: Vec<&str> = rows.filter(|(_, row)| row.is_free()).map(|(it, _)| it.name.as_str()).listed();
     let (first, lists) =
         (names.first()?, if names.len() == 1 { "price list charges" } else { "price lists charge" });
     Some(format!(
@@ -266,7 +268,7 @@ pub(super) fn legend(grid: &Grid, hidden: &[String]) -> Option<String> {
         grid.columns.iter().any(|it| it.heading == heading) && !hidden.iter().any(|name| name == heading)
     };
     let told = LEGEND.iter().filter(|(heading, _)| shown(heading));
-    let told: Vec<String> = told.map(|(heading, means)| format!("{heading}: {means}")).collect();
+    let told: Vec<String> = told.map(|(heading, means)| format!("{heading}: {means}")).listed();
     (!told.is_empty()).then(|| format!("{}.", told.join("; ")))
 }
 
@@ -281,9 +283,9 @@ pub(super) fn cheapest_by(it: &Sensitivity, names: &[String]) -> Option<String> 
     let wins = names.iter().enumerate().map(|(policy, letter)| {
         (grid.rows.iter().filter(|it| it.cheapest() == Some(policy)).count(), letter)
     });
-    let mut wins: Vec<(usize, &String)> = wins.filter(|it| it.0 > 0).collect();
-    wins.sort_by_key(|it| std::cmp::Reverse(it.0));
-    let words: Vec<String> = wins.iter().map(|(n, letter)| format!("{letter} under {n}")).collect();
+    let mut wins: Vec<(usize, &String)> = wins.filter(|it| it.0 > 0).listed();
+    wins.order_by_key(|it| std::cmp::Reverse(it.0));
+    let words: Vec<String> = wins.iter().map(|(n, letter)| format!("{letter} under {n}")).listed();
     let rows = it.profiles.iter().zip(&grid.rows).filter(|it| !it.1.is_free());
     let cost = |row: &PriceRow| row.cheapest().and_then(|it| row.cells[it].cost());
     let priced = rows.filter_map(|(profile, row)| Some((cost(row)?, profile, row.cheapest()?)));
@@ -300,14 +302,14 @@ pub(super) fn cheapest_by(it: &Sensitivity, names: &[String]) -> Option<String> 
 
 /// Returns the notes of a comparison.
 pub(super) fn notes(it: &Sensitivity) -> Vec<String> {
-    let mut notes: Vec<String> = free(it).into_iter().collect();
+    let mut notes: Vec<String> = free(it).into_iter().listed();
     if it.grids.iter().flat_map(|grid| &grid.rows).flat_map(|row| &row.cells).any(PriceCell::is_stopped) {
         notes.push("× stopped at a limit: it did less work and is not ranked.".to_owned());
     }
     // What users asked alone says nothing of results.
     let is_unknown = |cell: &PriceCell| cell.recovery_tokens().is_none() && cell.remembered.is_none();
     let is_silent = |grid: &&Compared| grid.rows.iter().flat_map(|row| &row.cells).any(is_unknown);
-    let silent: Vec<&str> = it.grids.iter().filter(is_silent).map(|it| it.load.as_str()).collect();
+    let silent: Vec<&str> = it.grids.iter().filter(is_silent).map(|it| it.load.as_str()).listed();
     if !silent.is_empty() {
         let names = silent.join(", ");
         notes.push(format!(

@@ -10,6 +10,7 @@ use crate::chart::{PageChart, figure};
 use crate::page::{Card, Page, PagePart, PagePiece};
 use crate::template;
 use ctxsim_base::grid::numbers::{counted, percent};
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::sensitivity::{PriceRow, Sensitivity};
 use ctxsim_input::profile::price::VariedRate as Rate;
 
@@ -24,7 +25,7 @@ pub fn page(it: &Sensitivity) -> Result<String, template::Error> {
     let first = it.grids.first();
     let figures: Vec<PageChart> = first.map(|grid| figures(it, grid)).unwrap_or_default();
     let letter = |(letter, policy): (&String, &String)| format!("{letter}: {policy}");
-    let policies = letters(it).iter().zip(&it.policies).map(letter).collect();
+    let policies = letters(it).iter().zip(&it.policies).map(letter).listed();
     let tables = tables(it, false).into_iter().flat_map(|grid| {
         let words = legend(&grid, &[]).map(PagePiece::Text);
         std::iter::once(PagePiece::table(grid)).chain(words)
@@ -37,11 +38,11 @@ pub fn page(it: &Sensitivity) -> Result<String, template::Error> {
             counted(it.profiles.len(), "price list")
         ),
         about: format!("{}.", heading(it)),
-        answers: first.and_then(|grid| answer(it, grid)).into_iter().collect(),
+        answers: first.and_then(|grid| answer(it, grid)).into_iter().listed(),
         rests_on: notes(it),
         parts: vec![
             PagePart::picture(PagePiece::pictures(figures)),
-            PagePart::tables(PagePiece::list("Policies", policies).into_iter().chain(tables).collect()),
+            PagePart::tables(PagePiece::list("Policies", policies).into_iter().chain(tables).listed()),
         ],
     };
     page.write()
@@ -49,9 +50,9 @@ pub fn page(it: &Sensitivity) -> Result<String, template::Error> {
 
 /// Says which policy is the cheapest under most price lists.
 fn answer(it: &Sensitivity, grid: &Compared) -> Option<Card> {
-    let rows: Vec<&PriceRow> = grid.rows.iter().filter(|it| !it.is_free()).collect();
+    let rows: Vec<&PriceRow> = grid.rows.iter().filter(|it| !it.is_free()).listed();
     let (n, best) = winner(it, grid)?;
-    let kept: Vec<f64> = rows.iter().filter_map(|it| it.cells.get(best)?.kept()).collect();
+    let kept: Vec<f64> = rows.iter().filter_map(|it| it.cells.get(best)?.kept()).listed();
     let kept = kept.iter().copied().reduce(f64::min).zip(kept.iter().copied().reduce(f64::max));
     let kept = kept.map(|(low, high)| match (percent(low), percent(high)) {
         (low, high) if low == high => format!("It keeps {low} of the needed evidence."),
@@ -61,7 +62,7 @@ fn answer(it: &Sensitivity, grid: &Compared) -> Option<Card> {
     Some(Card {
         number: format!("{n} of {}", rows.len()),
         what: format!("price lists: {} is the cheapest", it.policies[best]),
-        words: kept.into_iter().chain(cheapest).collect(),
+        words: kept.into_iter().chain(cheapest).listed(),
         ..Card::default()
     })
 }
@@ -75,7 +76,7 @@ fn winner(it: &Sensitivity, grid: &Compared) -> Option<(usize, usize)> {
 
 fn figures(it: &Sensitivity, grid: &Compared) -> Vec<PageChart> {
     let spread = spread(it, grid).map(|it| figure("lists", &it));
-    spread.into_iter().chain(tornado(it, grid).map(|it| figure("rates", &it))).collect()
+    spread.into_iter().chain(tornado(it, grid).map(|it| figure("rates", &it))).listed()
 }
 
 /// Returns the change of each policy's cost under each price list, a dot each.
@@ -89,10 +90,10 @@ fn spread(it: &Sensitivity, grid: &Compared) -> Option<Distribution> {
                     .then(|| SessionDot { scenario: profile.name.clone(), change })
             },
         );
-        let of: Vec<SessionDot> = of.collect();
+        let of: Vec<SessionDot> = of.listed();
         (of.len() > 1).then(|| Spread::new(PolicyLabel::new(&it.policies[nth], nth), of))
     };
-    let lines: Vec<Spread> = (1..it.policies.len()).filter_map(line).collect();
+    let lines: Vec<Spread> = (1..it.policies.len()).filter_map(line).listed();
     let subject = if grid.load == ALL { "all scenarios".to_owned() } else { grid.load.clone() };
     (!lines.is_empty()).then(|| Distribution {
         of: "price list",
@@ -118,7 +119,7 @@ fn tornado(it: &Sensitivity, grid: &Compared) -> Option<Tornado> {
             .filter(|_| same_work(own, first))
     };
     let lists = it.profiles.iter().map(|it| &it.name).zip(&grid.rows).filter(|(_, row)| !row.is_free());
-    let lines: Vec<TornadoLine> = lists.enumerate().filter_map(line).take(LISTS).collect();
+    let lines: Vec<TornadoLine> = lists.enumerate().filter_map(line).take(LISTS).listed();
     (best > 0 && !lines.is_empty()).then(|| Tornado {
         title: "Effect of each rate, a tenth lower to a tenth higher",
         subject: format!(

@@ -4,6 +4,7 @@ use super::Compared;
 use super::grids::title;
 use ctxsim_base::grid::Grid;
 use ctxsim_base::grid::numbers::{self, NONE};
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::Label;
 use ctxsim_engine::measure::sensitivity::{PriceCell, Sensitivity};
 
@@ -36,7 +37,7 @@ pub(super) fn table(all: &Sensitivity, grid: &Compared, letters: &[String]) -> G
         "labels",
     ];
     let rows = letters.iter().enumerate().map(|(policy, letter)| {
-        let cells: Vec<&PriceCell> = grid.rows.iter().filter_map(|it| it.cells.get(policy)).collect();
+        let cells: Vec<&PriceCell> = grid.rows.iter().filter_map(|it| it.cells.get(policy)).listed();
         let priced =
             grid.rows.iter().filter(|it| !it.is_free() && it.cells.iter().any(|cell| cell.rank.is_some()));
         let n_cheapest = grid.rows.iter().filter(|it| it.cheapest() == Some(policy)).count();
@@ -83,7 +84,7 @@ fn median_change(grid: &Compared, policy: usize) -> String {
         let share = cell.cost()? / first.cost()?;
         Some(share).filter(|it| same_work(cell, first) && it.is_finite())
     };
-    let mut shares: Vec<f64> = grid.rows.iter().filter_map(|it| share(&it.cells)).collect();
+    let mut shares: Vec<f64> = grid.rows.iter().filter_map(|it| share(&it.cells)).listed();
     shares.sort_by(f64::total_cmp);
     let median = shares.get(shares.len() / 2).copied();
     median.and_then(|it| numbers::change(it, 1.0)).unwrap_or_else(|| NONE.to_owned())
@@ -93,6 +94,6 @@ fn median_change(grid: &Compared, policy: usize) -> String {
 fn labels(grid: &Compared, policy: usize) -> String {
     let of = |label| grid.rows.iter().filter(|it| !it.is_free() && it.label(policy) == Some(label)).count();
     let counts = LABELS.iter().map(|(label, word)| (of(*label), word)).filter(|(n, _)| *n > 0);
-    let words: Vec<String> = counts.map(|(n, word)| format!("{n} {word}")).collect();
+    let words: Vec<String> = counts.map(|(n, word)| format!("{n} {word}")).listed();
     if words.is_empty() { NONE.to_owned() } else { words.join(", ") }
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Sweep, SweepHead, SweepPoint};
 use crate::part::SumRoom;
 use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::list::Listed as _;
 use ctxsim_timeline::row::json::page;
 use ctxsim_timeline::row::{Value, group};
 
@@ -115,7 +116,7 @@ pub fn merged(files: &[(String, String)]) -> Result<Sweep, Vec<Diagnostic>> {
         problems.push(Diagnostic::at(Code::Shard, "", message).help(help));
     }
     match head {
-        Some(head) if problems.is_empty() => Ok(Sweep::new(head, points.into_iter().flatten().collect())),
+        Some(head) if problems.is_empty() => Ok(Sweep::new(head, points.into_iter().flatten().listed())),
         _ => Err(problems),
     }
 }

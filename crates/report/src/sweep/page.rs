@@ -12,6 +12,7 @@ use crate::template;
 use ctxsim_base::grid::numbers::{NONE, counted, signed};
 use ctxsim_base::grid::shell::quoted;
 use ctxsim_base::grid::{Grid, Row};
+use ctxsim_base::list::Listed as _;
 
 /// Returns a sweep as a page.
 ///
@@ -20,8 +21,8 @@ use ctxsim_base::grid::{Grid, Row};
 pub fn page(it: &Sweep) -> Result<String, template::Error> {
     let head = &it.head;
     let curve = curve(it).map(|it| figure("varied", &it));
-    let figures = it.figure().into_iter().chain(curve).collect();
-    let all: Vec<usize> = (0..it.points.len()).collect();
+    let figures = it.figure().into_iter().chain(curve).listed();
+    let all: Vec<usize> = (0..it.points.len()).listed();
     let mut points = grid(it, &all, &|_| String::new());
     points.title = format!("Every point of {} against {}", head.policy, head.base);
     for (row, nth) in points.rows.iter_mut().skip(1).zip(&all) {
@@ -30,7 +31,7 @@ pub fn page(it: &Sweep) -> Result<String, template::Error> {
     let points = PagePiece::table_with(points, |name| {
         it.points.iter().find(|it| short(&it.set) == name).map(|point| command(it, point))
     });
-    let varied = head.vary.iter().map(|(path, values)| format!("{path}: {}", values.join(", "))).collect();
+    let varied = head.vary.iter().map(|(path, values)| format!("{path}: {}", values.join(", "))).listed();
     let set = PagePiece::list("Set at every point", head.set.clone());
     let page = Page {
         command: "sweep",
@@ -40,8 +41,8 @@ pub fn page(it: &Sweep) -> Result<String, template::Error> {
         rests_on: rests_on(it),
         parts: vec![
             PagePart::picture(PagePiece::pictures(figures)),
-            PagePart::tables(matrix(it).map(PagePiece::table).into_iter().chain([points]).collect()),
-            PagePart::assumptions(PagePiece::list("Varied", varied).into_iter().chain(set).collect()),
+            PagePart::tables(matrix(it).map(PagePiece::table).into_iter().chain([points]).listed()),
+            PagePart::assumptions(PagePiece::list("Varied", varied).into_iter().chain(set).listed()),
         ],
     };
     page.write()
@@ -92,7 +93,7 @@ fn answer(it: &Sweep) -> Card {
         sure: ends.map(|[low, high]| {
             format!("from {} to {} by what is assumed of recovery", signed(low), signed(high))
         }),
-        words: open.into_iter().chain([told]).collect(),
+        words: open.into_iter().chain([told]).listed(),
         code: Some(command(it, point)),
         tone: if change < 0.0 && !is_open { Tone::Better } else { Tone::Plain },
         ..Card::default()
@@ -112,7 +113,7 @@ fn rests_on(it: &Sweep) -> Vec<String> {
         |what: &str, all: &[String]| (!all.is_empty()).then(|| format!("{what}: {}.", all.join(", ")));
     let head = &it.head;
     let all = [named("Loads", &head.scenarios), named("Profiles", &head.profiles)];
-    all.into_iter().flatten().collect()
+    all.into_iter().flatten().listed()
 }
 
 /// Draws the change in cost over the values of the only path that is varied, in their order.
@@ -126,7 +127,7 @@ fn curve(it: &Sweep) -> Option<Forest> {
         let is_open = assumed(point).is_some_and(|[low, high]| low * high < 0.0);
         Some(if is_open { ForestLine { tone: Tone::Plain, ..line } } else { line })
     };
-    let lines: Vec<ForestLine> = it.points.iter().enumerate().filter_map(line).collect();
+    let lines: Vec<ForestLine> = it.points.iter().enumerate().filter_map(line).listed();
     (lines.len() > 1).then(|| Forest {
         title: "Change in cost over the values".to_owned(),
         subject: path.clone(),
@@ -148,10 +149,10 @@ fn matrix(it: &Sweep) -> Option<Grid> {
         let point = it.points.iter().find(is_here)?;
         Some(format!("{} ({})", signed(change(point)?), kept_by(point)))
     };
-    let headings: Vec<&str> = std::iter::once("").chain(columns.iter().map(String::as_str)).collect();
+    let headings: Vec<&str> = std::iter::once("").chain(columns.iter().map(String::as_str)).listed();
     let row = |row: &String| {
         let cells = columns.iter().map(|column| cell(row, column).unwrap_or_else(|| NONE.to_owned()));
-        Row::from(std::iter::once(row.clone()).chain(cells).collect::<Vec<_>>())
+        Row::from(std::iter::once(row.clone()).chain(cells).listed())
     };
     Some(Grid::new("Change in cost, and evidence kept", 1, &headings, rows.iter().map(row)))
 }

@@ -11,6 +11,7 @@ use ctxsim_base::grid::numbers::{self, NONE, counted, or_none, percent};
 use ctxsim_base::grid::prose::wrap;
 use ctxsim_base::grid::terminal::noted;
 use ctxsim_base::grid::{CellKind, Grid};
+use ctxsim_base::list::Listed as _;
 
 /// The most points of the front that are shown by default.
 const SHOWN: usize = 20;
@@ -26,7 +27,7 @@ pub fn sweep(it: &Sweep, shows_all: bool, width: Option<usize>) -> String {
     };
     wrap(&format!("{what}, {front}"), "", width, &mut text);
     let n_shown = if shows_all { it.front.len() } else { SHOWN };
-    let shown: Vec<usize> = it.front.iter().copied().take(n_shown).collect();
+    let shown: Vec<usize> = it.front.iter().copied().take(n_shown).listed();
     let knee = |at: usize| if it.knee == Some(at) { " (knee)".to_owned() } else { String::new() };
     let _ = writeln!(text, "{}", noted(&grid(it, &shown, &knee), width));
     let more = it.front.len().saturating_sub(n_shown);
@@ -37,10 +38,10 @@ pub fn sweep(it: &Sweep, shows_all: bool, width: Option<usize>) -> String {
     let mut counts: IndexMap<String, usize> = IndexMap::new();
     it.points.iter().for_each(|it| *counts.entry(label(it)).or_default() += 1);
     counts.sort_by(|_, a, _, b| b.cmp(a));
-    let counts: Vec<String> = counts.iter().map(|(label, n)| format!("`{label}` {n}")).collect();
+    let counts: Vec<String> = counts.iter().map(|(label, n)| format!("`{label}` {n}")).listed();
     wrap(&format!("Labels against {}: {}.", head.base, counts.join(", ")), "", width, &mut text);
     if let Some(knee) = it.knee {
-        let set = it.points[knee].set.iter().map(|it| format!("--set '{it}'")).collect::<Vec<_>>().join(" ");
+        let set = it.points[knee].set.iter().map(|it| format!("--set '{it}'")).listed().join(" ");
         wrap(&words(it), "", width, &mut text);
         let _ = writeln!(text, "  ctxsim compare --base {} --candidate {} {set}", head.base, head.policy);
     } else {
@@ -75,10 +76,10 @@ pub(super) fn grid(it: &Sweep, points: &[usize], mark: &dyn Fn(usize) -> String)
     let objectives: Vec<Objective> = Objective::ALL
         .into_iter()
         .filter(|of| it.points.iter().any(|it| of.number(&it.numbers).is_some()))
-        .collect();
+        .listed();
     let of_objectives = objectives.iter().map(|of| heading(*of, it));
     let headings: Vec<&str> =
-        [""].into_iter().chain(of_objectives).chain(["Δ cost", "against base"]).collect();
+        [""].into_iter().chain(of_objectives).chain(["Δ cost", "against base"]).listed();
     let row = |name: String, numbers: &PointNumbers, base: Option<&PointNumbers>, label: String| {
         let mut row = vec![name];
         row.extend(objectives.iter().map(|of| cell(*of, numbers, decimals)));

@@ -9,6 +9,7 @@ use crate::chart::{PageChart, figure};
 use crate::page::{Card, Page, PagePart, PagePiece, Tone, kept};
 use crate::template;
 use ctxsim_base::grid::numbers::{counted, interval, signed};
+use ctxsim_base::list::Listed as _;
 
 /// Returns what was found as a page.
 ///
@@ -32,10 +33,10 @@ pub fn page(it: &Tuned) -> Result<String, template::Error> {
             .chain(it.by_project.as_ref().map(in_turn))
             .chain(caution(it))
             .chain(it.optimism.map(against))
-            .collect(),
+            .listed(),
         parts: vec![
-            PagePart::picture(PagePiece::pictures(frontier.into_iter().chain(forest).collect())),
-            PagePart::tables(std::iter::once(table).chain(block_grids(it)).map(PagePiece::table).collect()),
+            PagePart::picture(PagePiece::pictures(frontier.into_iter().chain(forest).listed())),
+            PagePart::tables(std::iter::once(table).chain(block_grids(it)).map(PagePiece::table).listed()),
             PagePart::causes(PagePiece::list("What was tried", varied(it))),
         ],
     };
@@ -89,7 +90,7 @@ fn answer(it: &Tuned) -> Card {
                     format!("The best that was rejected is {}: {}{kept}.", named(&it.chosen), signed(change))
                 })
                 .into_iter()
-                .collect(),
+                .listed(),
             sure: sure.map(|it| format!("The best: {it}")),
             ..Card::default()
         },
@@ -125,7 +126,7 @@ fn frontier(it: &Tuned) -> Option<PageChart> {
         Some(Point { usd_interval: ends, mark, ..own })
     });
     let subject = format!("{}, {}", it.policy, held_out(it));
-    let frontier = Frontier::new(subject, KEPT, std::iter::once(base).chain(points).collect(), Vec::new());
+    let frontier = Frontier::new(subject, KEPT, std::iter::once(base).chain(points).listed(), Vec::new());
     (frontier.points.len() > 1).then(|| figure("frontier", &frontier))
 }
 
@@ -150,7 +151,7 @@ fn forest(it: &Tuned) -> Option<PageChart> {
         subject: held_out(it).to_owned(),
         base: it.base.clone(),
         of: "variant",
-        lines: lines.collect(),
+        lines: lines.listed(),
     };
     (!forest.lines.is_empty()).then(|| figure("variants", &forest))
 }

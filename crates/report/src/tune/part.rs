@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::TunedSession;
 use ctxsim_base::grid::numbers::{counted, interval, percent, signed};
+use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::floor::Floor;
 use ctxsim_engine::measure::limits::{
     BLOCKS_MIN, Limit, Over, RatioSample, blocks, limits, limits_of_all, summed, unit, widest,
@@ -71,7 +72,7 @@ pub(super) struct Picked<'s> {
 impl<'s> Picked<'s> {
     /// Puts sessions under one variant.
     pub(super) fn all(sessions: &[&'s TunedSession], nth: usize) -> Vec<Self> {
-        sessions.iter().map(|session| Self { session, nth: Some(nth) }).collect()
+        sessions.iter().map(|session| Self { session, nth: Some(nth) }).listed()
     }
 
     fn run(&self) -> &'s Tally {
@@ -97,7 +98,7 @@ impl<'s> Picked<'s> {
 
 /// Returns the samples of a ratio.
 fn samples<'s>(all: &[Picked<'s>], pair: fn(&Picked<'s>) -> Option<NumberPair>) -> Vec<RatioSample<'s>> {
-    all.iter().filter_map(|it| Some(it.sample(pair(it)?))).filter(|sample| sample.pair.1 > 0.0).collect()
+    all.iter().filter_map(|it| Some(it.sample(pair(it)?))).filter(|sample| sample.pair.1 > 0.0).listed()
 }
 
 /// Returns the relative difference in cost, if it is known for every session.
@@ -109,7 +110,7 @@ pub(super) fn change(all: &[Picked<'_>]) -> Option<f64> {
 /// Turns limits of a change into limits of a share.
 fn of_share(limits: Vec<Limit>) -> Vec<Limit> {
     let share = |it: Limit| Limit { interval: it.interval.map(|it| it.map(|end| 1.0 + end)), ..it };
-    limits.into_iter().map(share).collect()
+    limits.into_iter().map(share).listed()
 }
 
 /// Returns the lower end of the share of evidence that is kept; none if nothing says what is needed.
@@ -143,9 +144,9 @@ impl TunePart {
 
     /// Returns the results of several variants on the same sessions, which share the draws of resampling.
     pub(super) fn of_variants(sessions: &[&TunedSession], n_variants: usize) -> Vec<Self> {
-        let picked: Vec<Vec<Picked<'_>>> = (0..n_variants).map(|nth| Picked::all(sessions, nth)).collect();
+        let picked: Vec<Vec<Picked<'_>>> = (0..n_variants).map(|nth| Picked::all(sessions, nth)).listed();
         let samples = picked.iter().flat_map(|it| [samples(it, Picked::costs), samples(it, Picked::kept)]);
-        let samples: Vec<Vec<RatioSample<'_>>> = samples.collect();
+        let samples: Vec<Vec<RatioSample<'_>>> = samples.listed();
         let mut limits = limits_of_all(&samples).into_iter();
         let both = samples.chunks_exact(2);
         picked
@@ -155,7 +156,7 @@ impl TunePart {
                 let limits = [limits.next().unwrap_or_default(), limits.next().unwrap_or_default()];
                 Self::with(all, &both[0], &both[1], limits)
             })
-            .collect()
+            .listed()
     }
 
     /// Puts results together.
@@ -167,14 +168,14 @@ impl TunePart {
     ) -> Self {
         let costs = all.iter().map(Picked::costs).collect::<Option<Vec<_>>>();
         let cost = costs.map(|it| summed(it.into_iter()));
-        let pairs: Vec<NumberPair> = of_costs.iter().map(|it| it.pair).collect();
+        let pairs: Vec<NumberPair> = of_costs.iter().map(|it| it.pair).listed();
         let kept = summed(of_kept.iter().map(|it| it.pair));
         let base = summed(all.iter().filter_map(|it| it.session.kept(&it.session.base, 0)));
         let evidence_limits = of_share(evidence_limits);
         let evidence_kept = (kept.1 > 0.0).then(|| kept.0 / kept.1);
         Self {
             sessions: all.len(),
-            projects: super::projects(&all.iter().map(|it| it.session).collect::<Vec<_>>()).len(),
+            projects: super::projects(&all.iter().map(|it| it.session).listed()).len(),
             cost: cost.map(|it| it.0),
             base_cost: cost.map(|it| it.1),
             spread: Spread::described(&pairs, widest(&cost_limits)),
@@ -236,7 +237,7 @@ impl TunePart {
             let kept = kept.map_or_else(String::new, |it| format!(", at least {} kept", percent(it[0])));
             Some(format!("over {} {}%{kept}", counted(it.blocks, it.over.one()), interval(ends)))
         };
-        let all: Vec<String> = self.cost_limits.iter().filter_map(words).collect();
+        let all: Vec<String> = self.cost_limits.iter().filter_map(words).listed();
         (!all.is_empty()).then(|| all.join("; "))
     }
 }
@@ -263,7 +264,7 @@ pub(super) fn cautions(all: &[Picked<'_>]) -> Vec<String> {
     let of_projects = one_project.or_else(|| few(n_projects, Over::Projects));
     let Some(unit) = unit(&samples) else {
         let of_time = "not all tell their times, so how months differ is not known";
-        return of_projects.into_iter().chain([of_time.to_owned()]).collect();
+        return of_projects.into_iter().chain([of_time.to_owned()]).listed();
     };
     let [n_units, n_months] = [unit, Over::Months].map(|it| blocks(it, &samples).len());
     let of_months = (unit != Over::Months).then(|| match n_units {
@@ -274,7 +275,7 @@ pub(super) fn cautions(all: &[Picked<'_>]) -> Vec<String> {
             counted(n, unit.one())
         ),
     });
-    of_projects.into_iter().chain(of_months).chain(few(n_units, unit)).collect()
+    of_projects.into_iter().chain(of_months).chain(few(n_units, unit)).listed()
 }
 
 /// Returns the projects and the blocks of time that limits rest on.
@@ -295,9 +296,9 @@ pub(super) fn block_parts(all: &[Picked<'_>]) -> Vec<BlockPart> {
                 evidence_kept: kept.map(|it| it.0 / it.1),
             }
         };
-        blocks(over, &samples).iter().map(part).collect::<Vec<_>>()
+        blocks(over, &samples).iter().map(part).listed()
     };
-    [Over::Projects].into_iter().chain(unit(&samples)).flat_map(of).filter(|it| !it.name.is_empty()).collect()
+    [Over::Projects].into_iter().chain(unit(&samples)).flat_map(of).filter(|it| !it.name.is_empty()).listed()
 }
 
 /// Returns the lowest and the highest difference over what is assumed of recovery: at its lower end, as declared, and at its upper end.

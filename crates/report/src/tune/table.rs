@@ -9,6 +9,7 @@ use ctxsim_base::grid::numbers::{
 use ctxsim_base::grid::prose::wrap;
 use ctxsim_base::grid::terminal::noted;
 use ctxsim_base::grid::{CellKind, Grid};
+use ctxsim_base::list::Listed as _;
 
 /// The most variants that are shown by default.
 const SHOWN: usize = 12;
@@ -47,7 +48,7 @@ pub fn tuned(it: &Tuned, shows_all: bool, width: Option<usize>) -> String {
 /// Returns the blocks that limits rest on, as tables.
 pub(super) fn block_grids(it: &Tuned) -> Vec<Grid> {
     let of = [(HELD_OUT_BLOCKS, &it.held_out_blocks), (IN_TURN_BLOCKS, &it.by_project_blocks)];
-    of.into_iter().filter(|it| !it.1.is_empty()).map(|(title, blocks)| block_grid(title, blocks)).collect()
+    of.into_iter().filter(|it| !it.1.is_empty()).map(|(title, blocks)| block_grid(title, blocks)).listed()
 }
 
 /// Returns blocks as a table: projects, then those of time.
@@ -73,13 +74,13 @@ pub(super) fn varied(it: &Tuned) -> Vec<String> {
         let path = it.path.split_once("params.").map_or(it.path.as_str(), |it| it.1);
         format!("{path} ({}; {})", it.values.join(", "), it.rule)
     };
-    let all: Vec<String> = it.varied.iter().map(one).collect();
+    let all: Vec<String> = it.varied.iter().map(one).listed();
     let mut lines = vec![format!("Varies {}.", listed(&all))];
     if !it.fixed.is_empty() {
         let mut by_reason: indexmap::IndexMap<&str, Vec<&str>> = indexmap::IndexMap::new();
         it.fixed.iter().for_each(|it| by_reason.entry(&it.reason).or_default().push(&it.param));
         let all = by_reason.iter().map(|(reason, params)| format!("{} ({reason})", params.join(", ")));
-        lines.push(format!("Not varied: {}.", all.collect::<Vec<_>>().join("; ")));
+        lines.push(format!("Not varied: {}.", all.listed().join("; ")));
     }
     if let Some(number) = it.kept_of() {
         lines.push(format!(
@@ -87,7 +88,7 @@ pub(super) fn varied(it: &Tuned) -> Vec<String> {
         ));
     }
     if !it.never_fired.is_empty() {
-        let stages: Vec<String> = it.never_fired.iter().map(|it| format!("`{it}`")).collect();
+        let stages: Vec<String> = it.never_fired.iter().map(|it| format!("`{it}`")).listed();
         let longest = thousands(it.prompt_tokens_max);
         lines.push(format!(
             "{} never fired in any variant; the longest prompt under {} has {longest} tokens.",
@@ -112,7 +113,7 @@ fn table(it: &Tuned, shows_all: bool, width: Option<usize>, text: &mut String) {
 pub(super) fn grid(it: &Tuned, shows_all: bool) -> Grid {
     let heads: &[&str] = if it.parts.len() > 1 { &["chosen-on", "held-out"] } else { &["all"] };
     let of_parts = heads.iter().flat_map(|head| ["USD", "Δ cost", "kept"].map(|it| format!("{head} {it}")));
-    let headings: Vec<String> = std::iter::once(String::new()).chain(of_parts).collect();
+    let headings: Vec<String> = std::iter::once(String::new()).chain(of_parts).listed();
     let costs = it.points.iter().flat_map(|it| &it.parts).filter_map(|part| part.base_cost);
     let decimals = numbers::decimals(costs.fold(0.0, f64::max));
     let own = |it: &TunePart| {
@@ -122,12 +123,12 @@ pub(super) fn grid(it: &Tuned, shows_all: bool) -> Grid {
         |it: &TunePart| [fixed_or_none(it.base_cost, decimals), signed(0.0), or_none(it.base_kept, percent)];
     let mut rows: Vec<Vec<String>> = Vec::new();
     let row = |name: String, cells: &mut dyn Iterator<Item = [String; 3]>| {
-        std::iter::once(name).chain(cells.flatten()).collect::<Vec<_>>()
+        std::iter::once(name).chain(cells.flatten()).listed()
     };
     if let Some(first) = it.points.first() {
         rows.push(row(it.base.clone(), &mut first.parts.iter().map(base)));
     }
-    let groups: Vec<&[TunedPoint]> = it.points.chunk_by(|one, other| one.parts == other.parts).collect();
+    let groups: Vec<&[TunedPoint]> = it.points.chunk_by(|one, other| one.parts == other.parts).listed();
     let n_shown = if shows_all { groups.len() } else { SHOWN };
     for (nth, group) in groups.iter().take(n_shown).enumerate() {
         let best = if nth == 0 { " (best)" } else { "" };

@@ -4,6 +4,8 @@ use serde::Serialize;
 
 use super::{HELD_OUT_MIN, SplitBy, TunePart, Tuned, named};
 use ctxsim_base::grid::numbers::{counted, interval, percent, signed};
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::SAME;
 use ctxsim_engine::measure::floor::{Floor, keeps_more};
 use ctxsim_engine::measure::limits::Limit;
@@ -104,8 +106,8 @@ impl Tuned {
             .iter()
             .filter_map(|it| Some((it.own()?.evidence_kept?, it, it.own()?)))
             .filter(|it| keeps_more(Some(it.0), Some(kept)))
-            .collect();
-        more.sort_by(|one, other| other.0.total_cmp(&one.0));
+            .listed();
+        more.order_by(|one, other| other.0.total_cmp(&one.0));
         more.dedup_by(|one, other| one.2 == other.2);
         let said: Vec<String> = more
             .iter()
@@ -114,7 +116,7 @@ impl Tuned {
                 let change = own.change().map_or_else(String::new, |it| format!(", {}", signed(it)));
                 format!("{} ({}{change})", named(&point.set), percent(*kept))
             })
-            .collect();
+            .listed();
         let others = match (said.as_slice(), more.len().saturating_sub(SHOWN)) {
             ([], _) => "no variant keeps more".to_owned(),
             (said, 0) => format!("these keep more: {}", said.join(", ")),

@@ -15,7 +15,7 @@ use crate::shared::Chance;
 use crate::{Documented, Usage};
 use ctxsim_base::quantity::{Decimal, Tokens};
 use ctxsim_input::TtlClass;
-use ctxsim_input::text::decode::{Format, decode};
+use ctxsim_input::text::decode::{Format, decode_table};
 use ctxsim_input::text::duration::Duration;
 
 pub(super) use conduct::{Conduct, Leads};
@@ -225,7 +225,7 @@ impl HarnessRules {
     /// Returns what is known of a harness, if anything is.
     fn of(harness: &str) -> Option<&'static Self> {
         static RULES: OnceLock<IndexMap<String, HarnessRules>> = OnceLock::new();
-        RULES.get_or_init(|| decode(TEXT, Format::Toml).unwrap_or_default()).get(harness)
+        RULES.get_or_init(|| decode_table(TEXT, Format::Toml).unwrap_or_default()).get(harness)
     }
 
     /// Returns the newest version of a harness that the rules describe, if a version is newer.
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn every_rule_of_the_file_was_seen_to_hold_five_times() {
-        let all: IndexMap<String, HarnessRules> = decode(TEXT, Format::Toml).unwrap();
+        let all: IndexMap<String, HarnessRules> = decode_table(TEXT, Format::Toml).unwrap();
 
         let rules = all.values();
         let seen = rules.flat_map(|it| {

@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::foreign::Foreign;
+use ctxsim_base::order::InOrder as _;
 
 /// A reason for omitted records.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -128,7 +129,7 @@ impl Losses {
             LossReason { line: lines.first().copied().unwrap_or(0), count: lines.len(), lines, what }
         });
         let mut losses: Vec<LossReason> = losses.collect();
-        losses.sort_by_key(|it| it.line);
+        losses.order_by_key(|it| it.line);
         losses
     }
 }

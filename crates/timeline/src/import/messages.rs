@@ -16,6 +16,7 @@ use super::json;
 use super::lines::LogLines;
 use super::losses::{Losses, member};
 use super::transcript::{Transcript, named_apart};
+use ctxsim_base::order::InOrder as _;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "messages",
@@ -127,7 +128,7 @@ fn settle<'t>(entries: Vec<LogEntry<'t>>, losses: &mut Losses) -> Vec<LogEntry<'
         for pair in entries.windows(2).filter(|it| it[1].at_ms() < it[0].at_ms()) {
             losses.add(pair[1].line, "requests after a later one; they are ordered by their times");
         }
-        entries.sort_by_key(LogEntry::at_ms);
+        entries.order_by_key(LogEntry::at_ms);
     }
     let mut last: IndexMap<u64, usize> = IndexMap::new();
     let names: Vec<Option<u64>> = entries.iter().map(LogEntry::name).collect();

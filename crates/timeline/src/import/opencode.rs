@@ -18,6 +18,7 @@ use super::transcript::{Named, Part, Remover, Transcript, named_apart};
 use super::usage::{Billed, Shaped};
 use super::values::{Count, IMAGE_CHARACTERS};
 use crate::Kind;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::or_unlimited;
 use ctxsim_input::TtlClass;
 
@@ -149,7 +150,7 @@ impl OpencodeExport {
             for pair in self.messages.windows(2).filter(|it| it[0].at_ms > it[1].at_ms) {
                 losses.add(pair[1].line, "messages after later ones; they are ordered by time");
             }
-            self.messages.sort_by_key(|it| it.at_ms);
+            self.messages.order_by_key(|it| it.at_ms);
         }
     }
 

@@ -11,6 +11,7 @@ use super::lines::LogLines;
 use super::losses::Losses;
 use super::transcript::{Part, Transcript};
 use crate::tool_form;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_input::policy::wildcard;
 use ctxsim_input::profile::Family;
 
@@ -61,7 +62,7 @@ fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
         });
     }
     for needs in sessions.iter_mut().flat_map(|it| &mut it.needs) {
-        needs.sort_by_key(|it| (it.exchange, it.part));
+        needs.order_by_key(|it| (it.exchange, it.part));
     }
     sessions
 }

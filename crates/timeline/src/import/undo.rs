@@ -6,6 +6,7 @@ use super::sizes::{Allotment, Reset};
 use super::transcript::{Exchange, Remover, Transcript};
 use crate::shared::Neighbours;
 use crate::{StepIx, Timeline};
+use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::{Decimal, Tokens};
 use ctxsim_input::scenario::Assume;
 
@@ -160,7 +161,7 @@ impl Transcript {
     fn put_off(&self, forgotten: &mut Vec<(usize, usize)>) {
         let next = |at: usize| (at..self.exchanges.len()).find(|it| self.exchanges[*it].begins.is_some());
         *forgotten = forgotten.drain(..).filter_map(|(at, part)| Some((next(at)?, part))).collect();
-        forgotten.sort_by_key(|it| it.0);
+        forgotten.order_by_key(|it| it.0);
     }
 }
 

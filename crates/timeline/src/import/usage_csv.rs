@@ -11,6 +11,7 @@ use super::transcript::{Exchange, LoggedCompaction, Part, Remover, Transcript};
 use super::usage::{BillReader, TOKENS_MAX};
 use super::values::Count;
 use crate::{Kind, Usage};
+use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::Tokens;
 
 /// Columns without which a row says nothing.
@@ -141,7 +142,7 @@ impl SessionRows {
             makes_side_requests: true,
             ..Transcript::default()
         };
-        self.requests.sort_by_key(|it| it.place);
+        self.requests.order_by_key(|it| it.place);
         self.requests.into_iter().for_each(|it| it.append(&mut transcript));
         transcript
     }

@@ -9,7 +9,7 @@ use super::generate;
 use crate::numbers::{Naming, named, within};
 use ctxsim_base::diag::{Diagnostic, Problems};
 use ctxsim_input::scenario::{AgingLoad, Happening};
-use ctxsim_input::text::decode::{Format, decode};
+use ctxsim_input::text::decode::{Format, decode_table};
 
 /// The files of `assumptions/aging`, by path.
 const FILES: &[(&str, &str)] = ctxsim_assumptions::AGING;
@@ -185,7 +185,7 @@ impl Model {
         ALL.get_or_init(|| {
             let files = FILES.iter().filter_map(|(path, text)| {
                 let name = path.strip_prefix(MODELS)?.strip_suffix(EXTENSION)?.to_owned();
-                Some(Arc::new(Self { name, ..decode(text, Format::Toml).ok()? }))
+                Some(Arc::new(Self { name, ..decode_table(text, Format::Toml).ok()? }))
             });
             files.collect()
         })
@@ -203,7 +203,7 @@ impl Model {
     pub fn read(path: &str, text: &str) -> Result<Arc<Self>, Vec<Diagnostic>> {
         let name = path.strip_suffix(EXTENSION).unwrap_or(path);
         let name = name.rsplit(['/', '\\']).next().unwrap_or(name).to_owned();
-        let model: Self = decode(text, Format::Toml)?;
+        let model: Self = decode_table(text, Format::Toml)?;
         let mut problems = Problems::default();
         check_share(UTILISATION, model.utilisation, &mut problems);
         let of_numbers = AgingNumbers::declared().with(&model.numbers).err().unwrap_or_default();

@@ -6,6 +6,7 @@ use crate::chats::{
     ChatNumbers, ChatSession, FactWording, NeededVersion, Question, QuestionKind, StatementKind, User,
 };
 use crate::graph::{FactIx, FactRelation};
+use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::ix;
 
 /// Returns a stream's one user. What a stream tracks is a fact, what it says beside that is said in passing.
@@ -26,10 +27,10 @@ pub(super) fn user(stream: &AgingStream, numbers: &ChatNumbers) -> User {
         }
     }
     for session in &mut sessions {
-        session.facts.sort_by_key(|it| (said[*it as usize].message, *it));
+        session.facts.order_by_key(|it| (said[*it as usize].message, *it));
     }
     let mut questions: Vec<Question> = stream.probes.iter().filter_map(|it| question(stream, it)).collect();
-    questions.sort_by_key(|it| it.after);
+    questions.order_by_key(|it| it.after);
     User { name: "agent".to_owned(), graph: graph.clone(), said, sessions, questions }
 }
 

@@ -4,6 +4,7 @@
 use super::{ChatSummary, Ordering, QuestionKind, Wins};
 use ctxsim_base::grid::numbers::{NONE, percent, plain_or_none, thousands};
 use ctxsim_base::grid::{Grid, Of};
+use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::Statistic;
 use ctxsim_engine::take::Run;
 use ctxsim_input::suite::Reference;
@@ -166,7 +167,7 @@ fn wins(runs: &[RunnerRow<'_>]) -> Option<Grid> {
             ]);
         }
     }
-    rows.sort_by_key(|row| QuestionKind::ALL.iter().position(|it| it.name() == row[0]));
+    rows.order_by_key(|row| QuestionKind::ALL.iter().position(|it| it.name() == row[0]));
     let columns = ["type", "against", "difference", "± 95%", "winner", "expected by spec"];
     let title = format!("When {} wins: paired trials on the same chats", named(&base.policy, runs));
     (!rows.is_empty()).then(|| grid(&title, runs, &columns, 2, rows))
@@ -188,7 +189,7 @@ pub fn flips(orderings: &[Ordering]) -> Grid {
         (&one.number, one.r#type, &one.against) == (&other.number, other.r#type, &other.against)
     };
     let mut sorted: Vec<&Ordering> = orderings.iter().collect();
-    sorted.sort_by(|one, other| {
+    sorted.order_by(|one, other| {
         let key = |it: &Ordering| (it.number.clone(), it.r#type, it.against.clone());
         key(one).cmp(&key(other)).then(one.value.total_cmp(&other.value))
     });

@@ -8,6 +8,7 @@ use super::stream::{FetchClass, LAGS};
 use super::summary::{Again, DAYS, FetchCount, MemoryNumbers, PROBES_MIN, RateRow};
 use ctxsim_base::grid::numbers::{NONE, fixed, fixed_or_none, listed, percent, thousands};
 use ctxsim_base::grid::{CellKind, Grid, Of};
+use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::{Statistic, is_open};
 use ctxsim_engine::take::{Curve, CurvePlaces, Curves, Run};
 use ctxsim_input::policy::memory::SourceKind;
@@ -335,7 +336,7 @@ fn rates(all: &FetchSummary) -> Option<Grid> {
         (kind, LAGS.iter().position(|lag| lag.2 == it.lag))
     };
     let mut sorted: Vec<&RateRow> = all.rates.iter().collect();
-    sorted.sort_by_key(place);
+    sorted.order_by_key(place);
     let title = "Sources fetched again: predicted from the first half of the sessions, scored on the second";
     (!all.rates.is_empty()).then(|| Grid::of(title, 2, &sorted, &columns))
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use ctxsim_app::catalog::{Files, Kind};
 use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
 use ctxsim_input::Profile;
 use ctxsim_report::Report;
 use ctxsim_report::checkup::{SnapshotCheck, SnapshotState};
@@ -72,7 +73,7 @@ impl SnapshotHeader {
 
     fn line(&self) -> String {
         let part = |(name, value): (&&str, &Option<String>)| Some(format!("{name}{}", value.as_ref()?));
-        let parts: Vec<String> = PARTS.iter().zip(&self.0).filter_map(part).collect();
+        let parts: Vec<String> = PARTS.iter().zip(&self.0).filter_map(part).listed();
         format!("{MADE}{}", parts.join(BETWEEN))
     }
 
@@ -89,7 +90,7 @@ impl SnapshotHeader {
         };
         let inputs = ["the scenario has changed", "the profile has changed", "a policy has changed"];
         let inputs = inputs.iter().zip(2..).filter(|(_, nth)| changed(*nth).is_some());
-        version.into_iter().chain(inputs.map(|(words, _)| (*words).to_owned())).collect()
+        version.into_iter().chain(inputs.map(|(words, _)| (*words).to_owned())).listed()
     }
 }
 
@@ -118,7 +119,7 @@ impl Days {
             let days = [day.clone(), it.as_of.clone()];
             (*day < it.as_of).then(|| PinnedPrices { profile: it.name.clone(), days })
         });
-        pinned.collect()
+        pinned.listed()
     }
 }
 

@@ -106,7 +106,8 @@ impl Pass {
         at.min(to.max(from))
     }
 
-    #[inline]
+    // The innermost loop of most stages: a call would cost a fifth of it.
+    #[inline(always)]
     fn take<A: Act + ?Sized>(
         &mut self,
         act: &A,

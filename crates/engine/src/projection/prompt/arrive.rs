@@ -120,7 +120,8 @@ impl Prompt<'_> {
     }
 
     /// Lets items come up to a place in the load, as they came; together they are one message.
-    #[inline]
+    // A message is an item or two: a call would cost as much as they do.
+    #[inline(always)]
     pub fn arrive(&mut self, end: ItemIx) {
         if self.history.cursor() < end {
             self.begin_message();

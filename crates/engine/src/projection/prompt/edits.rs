@@ -41,7 +41,8 @@ impl Prompt<'_> {
     }
 
     /// Shows an item in another way that is no larger; every total follows.
-    #[inline]
+    // What masks and tables do to each result, and nothing else does.
+    #[inline(always)]
     pub fn rerender(&mut self, index: SlotIx, rendered: Rendered, by: Author) {
         let Rendered { shown: rendition, tokens, exact, .. } = rendered;
         let at = index as usize;
@@ -72,25 +73,27 @@ impl Prompt<'_> {
     /// Puts a summary into the first of these slots, in ascending order, and hides the others behind it.
     pub fn absorb(&mut self, slots: &[SlotIx], says: PromptText, by: Author) {
         let Some(host) = slots.first().copied() else { return };
+        let Self { history, slots: stand, next, turns, journal, .. } = self;
+        let items = history.items();
         let mut freed = 0;
-        // From the end on, so that a hidden run leads to its end in one step.
-        for index in slots.iter().rev().copied() {
+        let mut edit = |index: SlotIx| {
             let at = index as usize;
-            let slot = &mut self.slots[at];
-            let before = *slot;
-            slot.by = by;
-            if index == host {
-                (slot.tokens, slot.state, slot.content) = (says.tokens, State::Host, Some(says.content));
+            let before = stand[at];
+            let after = if index == host {
+                Slot { tokens: says.tokens, state: State::Host, content: Some(says.content), by, ..before }
             } else {
-                (slot.tokens, slot.state, slot.content) = (0, State::Absorbed, None);
-                self.next[at] = self.next.get(at + 1).copied().unwrap_or(index + 1);
-            }
-            self.journal.push(Edit { slot: index, before, after: *slot });
-            let state = &mut self.turns[self.history.items()[at].turn_ix as usize];
+                next[at] = next.get(at + 1).copied().unwrap_or(index + 1);
+                Slot { tokens: 0, state: State::Absorbed, content: None, by, ..before }
+            };
+            stand[at] = after;
+            let state = &mut turns[items[at].turn_ix as usize];
             state.n_absorbed += u32::from(!is_behind(&before));
             state.tokens -= Tokens::from(before.tokens);
             freed += Tokens::from(before.tokens);
-        }
+            Edit { slot: index, before, after }
+        };
+        // From the end on, so that a hidden run leads to its end in one step; the journal makes room for all of them at once.
+        journal.extend(slots.iter().rev().map(|it| edit(*it)));
         self.turns[self.history.items()[host as usize].turn_ix as usize].tokens += Tokens::from(says.tokens);
         self.total = self.total - freed + Tokens::from(says.tokens);
         self.dirty_from = self.dirty_from.min(host);

@@ -10,6 +10,7 @@ use crate::profile::price::{Period, PriceList, PriceWindow, Prices, Rates, Tier,
 use crate::profile::written::{self, PriceSpec, ServicePrices};
 use crate::text::duration::Duration;
 use ctxsim_base::diag::{Code, Problems, nearest};
+use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::{Decimal, Rate};
 
 /// Rates of any part of a price list.
@@ -65,7 +66,7 @@ pub(crate) fn prices(
         }
         periods.push(period);
     }
-    periods.sort_by_key(|it| it.from_ms);
+    periods.order_by_key(|it| it.from_ms);
     let n_begun = periods.partition_point(|it| it.from_ms <= start_ms);
     if n_begun == 0 && !periods.is_empty() {
         let help = "set `assumptions.starts_at` to a later date, or add the earlier prices";
@@ -205,7 +206,7 @@ fn list(base: Rates, specs: &[written::TierSpec], problems: &mut Problems) -> Pr
             tiers.push((Tier { from_tokens, rates: base }, spec));
         });
     }
-    tiers.sort_by_key(|(it, _)| it.from_tokens);
+    tiers.order_by_key(|(it, _)| it.from_tokens);
     let mut below = base;
     for (tier, spec) in &mut tiers {
         tier.rates = problems.within("tiers", |problems| over(&below, &given!(spec), problems));

@@ -6,7 +6,7 @@ use serde::de::{self, Expected, Unexpected};
 
 /// Why a type refuses a value, and the way to it.
 #[derive(Debug)]
-pub(in crate::text) struct Unwanted(Box<Refusal>);
+pub struct Unwanted(Box<Refusal>);
 
 /// What a refusal holds, once someone is told of it.
 #[derive(Debug)]
@@ -81,6 +81,14 @@ impl Unwanted {
     pub(super) fn below(mut self, index: usize) -> Self {
         self.0.way.push(index);
         self
+    }
+
+    /// Says that it stands in the parentheses of a choice, if it does.
+    pub(super) fn within(self, index: Option<usize>) -> Self {
+        match index {
+            Some(index) => self.below(index),
+            None => self,
+        }
     }
 
     /// Says that it is the key of an entry that is refused.

@@ -123,6 +123,19 @@ impl Serializer for Giver {
         Ok(ValueList { kind: SequenceKind::TupleVariant((name, index, variant)), list: Vec::new() })
     }
 
+    fn collect_seq<I: IntoIterator<Item: Serialize>>(self, all: I) -> Result<Said, Unsayable> {
+        let all = all.into_iter();
+        let length = match all.size_hint() {
+            (least, Some(most)) if least == most => Some(least),
+            _ => None,
+        };
+        let mut list = ValueList { kind: SequenceKind::Seq(length), list: Vec::new() };
+        for it in all {
+            list.push(&it)?;
+        }
+        Ok(list.close())
+    }
+
     fn serialize_map(self, length: Option<usize>) -> Result<MapEntries, Unsayable> {
         Ok(MapEntries { length, key: None, list: Vec::new() })
     }
@@ -157,7 +170,12 @@ pub(super) struct ValueList {
 
 impl ValueList {
     fn push<T: Serialize + ?Sized>(&mut self, it: &T) -> Result<(), Unsayable> {
-        self.list.push(it.serialize(Giver)?);
+        self.put(it.serialize(Giver))
+    }
+
+    /// Adds a value; compiled once, and not for each type of values.
+    fn put(&mut self, said: Result<Said, Unsayable>) -> Result<(), Unsayable> {
+        self.list.push(said?);
         Ok(())
     }
 
@@ -200,6 +218,15 @@ pub(super) struct MapEntries {
     list: Vec<(Said, Said)>,
 }
 
+impl MapEntries {
+    /// Adds a value to its key; compiled once, and not for each type of values.
+    fn put(&mut self, said: Result<Said, Unsayable>) -> Result<(), Unsayable> {
+        let key = self.key.take().unwrap_or(Said::Unit);
+        self.list.push((key, said?));
+        Ok(())
+    }
+}
+
 impl ser::SerializeMap for MapEntries {
     type Ok = Said;
     type Error = Unsayable;
@@ -210,9 +237,7 @@ impl ser::SerializeMap for MapEntries {
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, it: &T) -> Result<(), Unsayable> {
-        let key = self.key.take().unwrap_or(Said::Unit);
-        self.list.push((key, it.serialize(Giver)?));
-        Ok(())
+        self.put(it.serialize(Giver))
     }
 
     fn end(self) -> Result<Said, Unsayable> {
@@ -229,7 +254,12 @@ pub(super) struct StructFields {
 
 impl StructFields {
     fn push<T: Serialize + ?Sized>(&mut self, key: &'static str, it: &T) -> Result<(), Unsayable> {
-        self.list.push((key, it.serialize(Giver)?));
+        self.put(key, it.serialize(Giver))
+    }
+
+    /// Adds a field; compiled once, and not for each type of fields.
+    fn put(&mut self, key: &'static str, said: Result<Said, Unsayable>) -> Result<(), Unsayable> {
+        self.list.push((key, said?));
         Ok(())
     }
 

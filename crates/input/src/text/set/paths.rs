@@ -1,8 +1,6 @@
 //! Paths of overrides: all paths of inputs, and suggestions for a wrong one.
 
-use serde::Serialize;
-
-use super::{Node, Override, ROOTS, SetTarget, decode, names};
+use super::{Encode, Node, Override, ROOTS, SetTarget, decode, names};
 use ctxsim_base::diag::{Code, Diagnostic, nearest};
 
 /// The longest path.
@@ -10,7 +8,7 @@ const STEPS_MAX: usize = 10;
 
 impl Override {
     /// Returns all override paths of an input, with its own prefix, as in `profile.NAME`.
-    pub fn paths<T: Serialize>(target: SetTarget, name: Option<&str>, spec: &T) -> Vec<String> {
+    pub fn paths<T: Encode>(target: SetTarget, name: Option<&str>, spec: &T) -> Vec<String> {
         let Ok(tree) = decode::to_tree(spec) else { return Vec::new() };
         let named = |root: &str| name.map_or_else(|| root.to_owned(), |it| format!("{root}.{it}"));
         match target {

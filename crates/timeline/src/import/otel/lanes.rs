@@ -5,6 +5,7 @@ use indexmap::{IndexMap, IndexSet};
 use super::emitter::{BillNames, Rank, RecordRole};
 use super::record::OtelRecord;
 use crate::import::losses::Losses;
+use ctxsim_base::order::InOrder as _;
 
 /// The requests of one agent, with the calls of tools and what the user typed.
 #[derive(Debug, Default)]
@@ -77,10 +78,10 @@ pub(super) fn lanes(records: Vec<OtelRecord>, losses: &mut Losses) -> Vec<OtelLa
     }
     let mut lanes: Vec<OtelLane> = lanes.into_values().collect();
     for lane in &mut lanes {
-        lane.happened.sort_by_key(|it| (it.record().start_ms.is_none(), it.record().start_ms));
+        lane.happened.order_by_key(|it| (it.record().start_ms.is_none(), it.record().start_ms));
     }
     lanes.retain(|it| it.happened.iter().any(|event| matches!(event, Happened::Request(..))));
-    lanes.sort_by_key(|it| it.happened.first().and_then(|first| first.record().start_ms));
+    lanes.order_by_key(|it| it.happened.first().and_then(|first| first.record().start_ms));
     lanes
 }
 

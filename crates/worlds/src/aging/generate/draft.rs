@@ -4,6 +4,7 @@ use super::Pressure;
 use crate::aging::assumed::AgingNumbers;
 use crate::aging::stream::{AgingProbe, AgingSession, AgingStream, Ask, Scoring};
 use crate::graph::{Accumulator, FactIx, FactRelation, Graph, RecordIx, Says, TotalChange};
+use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::{ix, saturated};
 use ctxsim_base::rng::{Seed, Stream as Draws};
 use ctxsim_input::scenario::AgingLoad;
@@ -38,7 +39,7 @@ impl<'a> StreamDraft<'a> {
 
     /// Ends the stream.
     pub(super) fn finish(mut self) -> AgingStream {
-        self.stream.probes.sort_by_key(|it| it.from);
+        self.stream.probes.order_by_key(|it| it.from);
         self.stream
     }
 

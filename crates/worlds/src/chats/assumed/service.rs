@@ -10,7 +10,7 @@ use crate::numbers::named;
 use ctxsim_base::diag::{Diagnostic, Problems};
 use ctxsim_base::quantity::{Cost, Decimal};
 use ctxsim_input::policy::memory::{ServiceCall, ServiceMemory};
-use ctxsim_input::text::decode::{Format, decode};
+use ctxsim_input::text::decode::{Format, decode_table};
 
 /// The folder of the services.
 const SERVICES: &str = "assumptions/memory_runners/services/";
@@ -51,7 +51,7 @@ impl ServiceSpec {
         ALL.get_or_init(|| {
             let files = FILES.iter().filter_map(|(path, text)| {
                 let name = path.strip_prefix(SERVICES)?.strip_suffix(".toml")?.to_owned();
-                Some(Self { name, ..decode(text, Format::Toml).ok()? })
+                Some(Self { name, ..decode_table(text, Format::Toml).ok()? })
             });
             files.collect()
         })

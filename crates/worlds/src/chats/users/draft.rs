@@ -2,6 +2,7 @@
 
 use super::{ChatSession, FactWording, NeededVersion, Question, QuestionKind, StatementKind, User};
 use crate::graph::{FactIx, Says};
+use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::ix;
 
 /// A user that is being written.
@@ -67,9 +68,9 @@ impl UserDraft {
     pub fn finish(mut self) -> User {
         let user = &mut self.user;
         for session in &mut user.sessions {
-            session.facts.sort_by_key(|it| (user.said[*it as usize].message, *it));
+            session.facts.order_by_key(|it| (user.said[*it as usize].message, *it));
         }
-        user.questions.sort_by_key(|it| it.after);
+        user.questions.order_by_key(|it| it.after);
         self.user
     }
 

@@ -8,6 +8,7 @@ use super::{FactWording, Question, QuestionKind, StatementKind, User, UserDraft}
 use crate::chats::ChatNumbers;
 use crate::graph::FactIx;
 use ctxsim_base::diag::{Code, Diagnostic, Problems};
+use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::{ix, saturated};
 use ctxsim_input::text::source::json_problem;
 
@@ -166,7 +167,7 @@ fn holds_answer(turns: &[LongMemMessage], turn: &LongMemMessage) -> bool {
 fn order(dates: &[String], n: usize) -> Vec<usize> {
     let mut places: Vec<usize> = (0..n).collect();
     if dates.len() == n {
-        places.sort_by(|one, other| dates[*one].cmp(&dates[*other]));
+        places.order_by(|one, other| dates[*one].cmp(&dates[*other]));
     }
     places
 }

@@ -1,0 +1,166 @@
+//! The caches that answer the requests of a run, each on a lane of its own.
+//!
+//! Rules that differ in their steps alone know the same prefixes: what one cache finds, the others read in their own steps. That lasts
+//! until one of them is asked something that another is not.
+
+use crate::cache::{CacheRule, RequestView, cache, cache_with_settings};
+use crate::ledger::{CacheUse, ExplicitCacheRow};
+use ctxsim_base::quantity::Tokens;
+use ctxsim_input::CacheRules;
+use ctxsim_input::profile::Steps;
+use ctxsim_timeline::{EventKind, Timeline};
+
+/// The caches of a run, in the order of its sinks.
+pub(super) struct Lanes<'t>(Vec<Lane<'t>>);
+
+/// A cache that answers the requests of a run.
+pub(super) struct Lane<'t> {
+    pub(super) rules: &'t CacheRules,
+    answers: Answers,
+    needs_chain: bool,
+    /// Its last answer.
+    pub(super) usage: CacheUse,
+    /// Whether it hardly served the agent's last request.
+    pub(super) is_cold: bool,
+    /// What the agent's last request read of its prompt.
+    pub(super) last_read: Tokens,
+}
+
+/// Where a lane's answers come from.
+enum Answers {
+    /// A cache of its own.
+    Own(Box<dyn CacheRule>),
+    /// The cache of an earlier lane, read in other steps.
+    InSteps(usize, Steps),
+}
+
+impl<'t> Lanes<'t> {
+    /// Begins with empty caches.
+    pub(super) fn new(timeline: &Timeline, rules: &[&'t CacheRules]) -> Self {
+        let has_changes = timeline.events.iter().any(|it| matches!(it.kind, EventKind::Change(..)));
+        let make = if has_changes { cache_with_settings } else { cache };
+        let mut lanes: Vec<Lane<'t>> = Vec::new();
+        for rules in rules {
+            let known = |(at, it): (usize, &Lane<'_>)| match it.answers {
+                Answers::Own(_) => Some((at, rules.steps_beside(it.rules)?)),
+                Answers::InSteps(..) => None,
+            };
+            let lane = match lanes.iter().enumerate().find_map(known) {
+                Some((at, steps)) => Lane::new(rules, Answers::InSteps(at, steps), lanes[at].needs_chain),
+                None => Lane::own(rules, make(rules)),
+            };
+            lanes.push(lane);
+        }
+        Self(lanes)
+    }
+
+    /// Puts another cache in the place of the first, or around it; it is the only one from then on.
+    pub(super) fn with_cache(self, make: impl FnOnce(Box<dyn CacheRule>) -> Box<dyn CacheRule>) -> Self {
+        let first = self.0.into_iter().next().and_then(|it| match it.answers {
+            Answers::Own(cache) => Some(Lane::own(it.rules, make(cache))),
+            Answers::InSteps(..) => None,
+        });
+        Self(first.into_iter().collect())
+    }
+
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns their rules, lane by lane.
+    pub(super) fn rules(&self) -> impl Iterator<Item = &'t CacheRules> + '_ {
+        self.0.iter().map(|it| it.rules)
+    }
+
+    /// Returns whether any of them asks for the prefixes of a prompt.
+    #[inline]
+    pub(super) fn need_chain(&self) -> bool {
+        self.0.iter().any(|it| it.needs_chain)
+    }
+
+    /// Returns the cache that stands behind a lane's answers.
+    #[inline]
+    fn cache(&self, lane: usize) -> &dyn CacheRule {
+        match &self.0[lane].answers {
+            Answers::Own(cache) => &**cache,
+            Answers::InSteps(of, _) => self.cache(*of),
+        }
+    }
+
+    /// Returns whether a cache can serve what other sessions sent.
+    #[inline]
+    pub(super) fn hears_others(&self, lane: usize) -> bool {
+        self.cache(lane).hears_others()
+    }
+
+    /// Returns why a cache's last answer is none, in words.
+    pub(super) fn fault(&self, lane: usize) -> Option<&str> {
+        self.cache(lane).fault()
+    }
+
+    /// Returns the contents that a cache stored at an hourly price.
+    pub(super) fn stored(&self, lane: usize) -> &[ExplicitCacheRow] {
+        self.cache(lane).stored()
+    }
+
+    /// Returns how a cache divides the prompt of a request; the lanes are asked in their order.
+    #[inline(always)]
+    pub(super) fn submit(&mut self, lane: usize, request: &RequestView<'_>) -> CacheUse {
+        match &mut self.0[lane].answers {
+            Answers::Own(cache) => cache.submit(request),
+            Answers::InSteps(of, steps) => {
+                let (of, steps) = (*of, *steps);
+                self.cache(of).last_in_steps(steps)
+            }
+        }
+    }
+
+    /// Has some of the caches divide a prompt, and keeps what they say; from then on they know another prompt than the rest.
+    pub(super) fn submit_to(&mut self, request: &RequestView<'_>, is_asked: impl Fn(&Lane<'t>) -> bool) {
+        let asked: Vec<bool> = self.0.iter().map(is_asked).collect();
+        for lane in 0..self.len() {
+            if let Answers::InSteps(of, steps) = self.0[lane].answers
+                && asked[lane] != asked[of]
+                && let Some(own) = self.cache(of).known_in_steps(steps)
+            {
+                self.0[lane].answers = Answers::Own(own);
+            }
+        }
+        for lane in (0..self.len()).filter(|it| asked[*it]) {
+            self.0[lane].usage = self.submit(lane, request);
+        }
+    }
+}
+
+impl<'t> std::ops::Deref for Lanes<'t> {
+    type Target = [Lane<'t>];
+
+    #[inline]
+    fn deref(&self) -> &[Lane<'t>] {
+        &self.0
+    }
+}
+
+impl std::ops::DerefMut for Lanes<'_> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
+
+impl<'t> Lane<'t> {
+    fn own(rules: &'t CacheRules, cache: Box<dyn CacheRule>) -> Self {
+        let needs_chain = cache.needs_chain();
+        Self::new(rules, Answers::Own(cache), needs_chain)
+    }
+
+    fn new(rules: &'t CacheRules, answers: Answers, needs_chain: bool) -> Self {
+        Self { rules, answers, needs_chain, usage: CacheUse::default(), is_cold: false, last_read: 0 }
+    }
+
+    /// Returns whether it compares prefixes, and served the agent's last request.
+    pub(super) fn is_warm(&self) -> bool {
+        self.needs_chain && !self.is_cold
+    }
+}
