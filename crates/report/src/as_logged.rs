@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::{Report, SessionReport};
 use ctxsim_base::grid::numbers::thousands;
+use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::{Cost, Tokens};
 use ctxsim_engine::ledger::TokenUse;
 use ctxsim_engine::price::Bill;
@@ -39,11 +40,29 @@ pub struct BillAsLogged {
 }
 
 /// Requests without a price.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Unpriced {
+    /// How many there are.
     pub requests: u64,
-    /// Their tokens, in and out.
-    pub tokens: Tokens,
+    /// Their tokens.
+    pub tokens: TokenUse,
+}
+
+impl Unpriced {
+    /// Returns the tokens of their prompts.
+    fn prompt_tokens(&self) -> Tokens {
+        let TokenUse { read, write: [short, long], uncached, .. } = self.tokens;
+        [short, long, uncached].into_iter().fold(read, Tokens::saturating_add)
+    }
+}
+
+/// The same in JSON.
+#[derive(Serialize)]
+struct UnpricedJson {
+    model: String,
+    requests: u64,
+    prompt_tokens: Tokens,
+    output_tokens: Tokens,
 }
 
 /// The same in JSON: dollars are the nearest floats of exact amounts.
@@ -60,7 +79,7 @@ struct AsLoggedJson {
     cache_write_short_tokens: Tokens,
     cache_write_long_tokens: Tokens,
     output_tokens: Tokens,
-    unpriced: BTreeMap<String, Unpriced>,
+    without_price: Vec<UnpricedJson>,
 }
 
 impl From<BillAsLogged> for AsLoggedJson {
@@ -78,7 +97,16 @@ impl From<BillAsLogged> for AsLoggedJson {
             cache_write_short_tokens: short,
             cache_write_long_tokens: long,
             output_tokens: it.tokens.output,
-            unpriced: it.unpriced,
+            without_price: it
+                .unpriced
+                .into_iter()
+                .map(|(model, it)| UnpricedJson {
+                    model,
+                    requests: it.requests,
+                    prompt_tokens: it.prompt_tokens(),
+                    output_tokens: it.tokens.output,
+                })
+                .listed(),
         }
     }
 }
@@ -133,19 +161,22 @@ impl BillAsLogged {
         let bill = profile_of(model).map(|it| Bill::of_request(it.prices.on(ms), &tokens));
         let Some((bill, cost)) = bill.and_then(|it| Some((it, it.total()?))) else {
             let name = if model.is_empty() { "no model named" } else { model };
-            let unpriced = self.unpriced.entry(name.to_owned()).or_default();
-            unpriced.requests += 1;
-            unpriced.tokens = unpriced.tokens.saturating_add(tokens.prompt()).saturating_add(tokens.output);
-            return;
+            return self.leave_without_price(name, &Unpriced { requests: 1, tokens });
         };
         self.requests += 1;
-        self.tokens = sum(&self.tokens, &tokens);
+        self.tokens = self.tokens.zip(tokens, Tokens::saturating_add);
         self.bill += bill;
         match made_for {
             MadeFor::Step => self.own_output += bill.output,
             MadeFor::Summary => self.summaries += cost,
             MadeFor::LeftBranch => {}
         }
+    }
+
+    fn leave_without_price(&mut self, model: &str, more: &Unpriced) {
+        let of_model = self.unpriced.entry(model.to_owned()).or_default();
+        of_model.requests += more.requests;
+        of_model.tokens = of_model.tokens.zip(more.tokens, Tokens::saturating_add);
     }
 
     /// Returns what all that has a price cost.
@@ -155,11 +186,10 @@ impl BillAsLogged {
 
     /// Says it in a sentence or two.
     pub fn words(&self) -> String {
-        let requests = if self.requests == 1 { "request" } else { "requests" };
         let mut text = format!(
-            "As logged: {} at list prices for {} {requests} (uncached input {}, cache reads {}, cache writes {}, output as logged {}).",
+            "As logged: {} at list prices for {} (uncached input {}, cache reads {}, cache writes {}, output as logged {}).",
             usd(self.total().usd()),
-            thousands(self.requests),
+            of_requests(self.requests),
             usd(self.bill.uncached.usd()),
             usd(self.bill.read.usd()),
             usd(self.bill.write.usd()),
@@ -167,9 +197,10 @@ impl BillAsLogged {
         );
         if !self.unpriced.is_empty() {
             let of = |(model, it): (&String, &Unpriced)| {
-                format!("{model} ({} requests, {} tokens)", thousands(it.requests), thousands(it.tokens))
+                let tokens = it.prompt_tokens().saturating_add(it.tokens.output);
+                format!("{model} ({}, {} tokens)", of_requests(it.requests), thousands(tokens))
             };
-            let names: Vec<String> = self.unpriced.iter().map(of).collect();
+            let names = self.unpriced.iter().map(of).listed();
             text += &format!(" Without a price, and not in it: {}.", names.join(", "));
         }
         text
@@ -179,15 +210,11 @@ impl BillAsLogged {
 impl AddAssign<&Self> for BillAsLogged {
     fn add_assign(&mut self, more: &Self) {
         self.requests += more.requests;
-        self.tokens = sum(&self.tokens, &more.tokens);
+        self.tokens = self.tokens.zip(more.tokens, Tokens::saturating_add);
         self.bill += more.bill;
         self.own_output += more.own_output;
         self.summaries += more.summaries;
-        for (model, it) in &more.unpriced {
-            let sum = self.unpriced.entry(model.clone()).or_default();
-            sum.requests += it.requests;
-            sum.tokens = sum.tokens.saturating_add(it.tokens);
-        }
+        more.unpriced.iter().for_each(|(model, it)| self.leave_without_price(model, it));
     }
 }
 
@@ -222,8 +249,8 @@ impl Report {
         let compactions = costs.iter().map(|it| it.compaction.usd()).sum::<f64>() - logged.summaries.usd();
         let rest = total - logged.total().usd() - output - compactions;
         Some(format!(
-            "Simulated as it was: {} = {} as logged {} estimated output that the logs do not have {} estimated compaction requests {} \
-             difference.",
+            "Simulated as it was: {} = {} as logged {} output that the logs do not tell {} compaction requests that they do not tell, \
+             both estimated, {} for the rest: other requests that they do not tell, branches that were left, and caches that did otherwise.",
             usd(total),
             usd(logged.total().usd()),
             signed(output),
@@ -233,13 +260,8 @@ impl Report {
     }
 }
 
-fn sum(a: &TokenUse, b: &TokenUse) -> TokenUse {
-    TokenUse {
-        read: a.read.saturating_add(b.read),
-        write: [a.write[0].saturating_add(b.write[0]), a.write[1].saturating_add(b.write[1])],
-        uncached: a.uncached.saturating_add(b.uncached),
-        output: a.output.saturating_add(b.output),
-    }
+fn of_requests(n: u64) -> String {
+    format!("{} request{}", thousands(n), if n == 1 { "" } else { "s" })
 }
 
 /// Writes dollars to the cent.
