@@ -374,7 +374,8 @@ fn several_sessions_print_what_was_read_then_a_total_and_end_with_a_verdict() {
     let text = table::report(&report, TableLayout { width: Some(100), detail: Detail::Groups });
 
     let lines: Vec<&str> = text.lines().collect();
-    assert!(lines[0].starts_with("4 sessions read (14 requests); 1 is a sub-agent's; 6 skipped:"), "{text}");
+    assert!(lines[0].starts_with("As logged: $"), "{text}");
+    assert!(text.contains("\n4 sessions read (14 requests); 1 is a sub-agent's; 6 skipped:"), "{text}");
     assert!(text.contains("Checked against the recorded bill: "), "{text}");
     assert!(text.contains("\n4 sessions (4 turns) · each under the profile of its own model"), "{text}");
     assert!(text.contains("\n2 sessions (2 turns) · anthropic/claude-opus-4.5"), "{text}");

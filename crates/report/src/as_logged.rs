@@ -186,6 +186,14 @@ impl BillAsLogged {
 
     /// Says it in a sentence or two.
     pub fn words(&self) -> String {
+        let of = |(model, it): (&String, &Unpriced)| {
+            let tokens = it.prompt_tokens().saturating_add(it.tokens.output);
+            format!("{model} ({}, {} tokens)", of_requests(it.requests), thousands(tokens))
+        };
+        let without_price = self.unpriced.iter().map(of).listed().join(", ");
+        if self.requests == 0 {
+            return format!("As logged: nothing that has a price, but {without_price}.");
+        }
         let mut text = format!(
             "As logged: {} at list prices for {} (uncached input {}, cache reads {}, cache writes {}, output as logged {}).",
             usd(self.total().usd()),
@@ -195,13 +203,8 @@ impl BillAsLogged {
             usd(self.bill.write.usd()),
             usd(self.bill.output.usd())
         );
-        if !self.unpriced.is_empty() {
-            let of = |(model, it): (&String, &Unpriced)| {
-                let tokens = it.prompt_tokens().saturating_add(it.tokens.output);
-                format!("{model} ({}, {} tokens)", of_requests(it.requests), thousands(tokens))
-            };
-            let names = self.unpriced.iter().map(of).listed();
-            text += &format!(" Without a price, and not in it: {}.", names.join(", "));
+        if !without_price.is_empty() {
+            text += &format!(" Without a price, and not in it: {without_price}.");
         }
         text
     }
@@ -248,15 +251,23 @@ impl Report {
         let output = costs.iter().map(|it| it.main.output.usd()).sum::<f64>() - logged.own_output.usd();
         let compactions = costs.iter().map(|it| it.compaction.usd()).sum::<f64>() - logged.summaries.usd();
         let rest = total - logged.total().usd() - output - compactions;
-        Some(format!(
-            "Simulated as it was: {} = {} as logged {} output that the logs do not tell {} compaction requests that they do not tell, \
-             both estimated, {} for the rest: other requests that they do not tell, branches that were left, and caches that did otherwise.",
-            usd(total),
-            usd(logged.total().usd()),
-            signed(output),
-            signed(compactions),
-            signed(rest)
-        ))
+        // In cents that add up: what is estimated takes what rounding leaves.
+        let [total, logged, compactions, rest] =
+            [total, logged.total().usd(), compactions, rest].map(|it| (it * 100.0).round());
+        let terms = [
+            (total - logged - compactions - rest, "estimated for output that the logs do not tell"),
+            (compactions, "estimated for compaction requests that they do not tell"),
+            (
+                rest,
+                "for the rest: other requests that they do not tell, branches that were left, and caches that did otherwise",
+            ),
+        ];
+        let terms = terms.iter().filter(|it| it.0 != 0.0);
+        let told = terms.map(|(cents, what)| {
+            format!(" {} {} {what}", if *cents < 0.0 { '−' } else { '+' }, usd(cents.abs() / 100.0))
+        });
+        let [total, logged] = [total, logged].map(|it| usd(it / 100.0));
+        Some(format!("Simulated as it was: {total} = {logged} as logged{}.", told.listed().join(",")))
     }
 }
 
@@ -267,10 +278,4 @@ fn of_requests(n: u64) -> String {
 /// Writes dollars to the cent.
 fn usd(dollars: f64) -> String {
     format!("${dollars:.2}")
-}
-
-/// Writes dollars to the cent after a sign of their own.
-fn signed(dollars: f64) -> String {
-    let sign = if dollars < -0.005 { '−' } else { '+' };
-    format!("{sign} {}", usd(dollars.abs()))
 }

@@ -83,7 +83,7 @@ fn a_session_with_a_wrong_bill_is_refused_if_named_and_left_out_of_a_folder_with
     assert!(named.contains("error[recording-usage]: negative, on 144 lines"), "{named}");
     assert!(named.contains("bad.jsonl:9:425 message.usage.cache_read_input_tokens"), "{named}");
     let found = found.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(found.starts_with("1 session read (69 requests); 1 skipped: line "), "{found}");
+    assert!(found.contains(" 1 session read (69 requests); 1 skipped: line "), "{found}");
     assert!(found.contains("`message.usage.cache_read_input_tokens` is negative, on "), "{found}");
 }
 
@@ -169,4 +169,43 @@ fn thoughts_that_a_provider_drops_are_no_resets_of_the_history() {
     // Thoughts leave before each request; once the prompt shrank beyond that, from 40,914 to 40,122 tokens.
     assert_eq!([resets("gemini-part.jsonl"), resets("qwen-session.jsonl")], [1, 0]);
     assert_eq!(resets("opencode-part.json"), 1, "what a harness removes still counts");
+}
+
+/// Returns the amounts of a sentence in cents, each with its sign.
+fn cents(sentence: &str) -> Vec<i64> {
+    let amounts = sentence.split('$').skip(1).zip(sentence.split('$'));
+    let amount = |(text, before): (&str, &str)| {
+        let digits: String = text.chars().take_while(|it| it.is_ascii_digit() || *it == '.').collect();
+        let cents: i64 = digits.trim_end_matches('.').replace('.', "").parse().unwrap();
+        if before.trim_end().ends_with('−') { -cents } else { cents }
+    };
+    amounts.map(amount).collect()
+}
+
+#[test]
+fn the_bill_as_logged_is_the_first_number_and_the_simulated_cost_adds_up_from_it() {
+    for file in ["codex-rollout.jsonl", "pi-session.jsonl", "claude-code-progress.jsonl"] {
+        let session = data("recorded").join(file).display().to_string();
+        let imported = out(&ctxsim(&["import", &session]));
+        let run = out(&ctxsim(&["run", "--policy", "identity", "--width", "1000", &session]));
+        let json = out(&ctxsim(&["run", "--policy", "identity", "--format", "json", &session]));
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+
+        let mut lines = run.lines();
+        let (logged, simulated) = (lines.next().unwrap(), lines.next().unwrap());
+        assert!(logged.starts_with("As logged: $") && imported.starts_with(logged), "{logged}\n{imported}");
+        assert!(simulated.starts_with("Simulated as it was: $"), "{simulated}");
+        let [total, terms @ ..] = &cents(simulated)[..] else { panic!("{simulated}") };
+        assert_eq!(*total, terms.iter().sum::<i64>(), "{simulated}");
+        assert_eq!(terms[0], cents(logged)[0], "{logged}\n{simulated}");
+        let usd = |name: &str| json["as_logged"][name].as_f64().unwrap();
+        let parts = ["uncached_usd", "cache_read_usd", "cache_write_usd", "output_usd"].map(usd);
+        assert!((usd("total_usd") - parts.iter().sum::<f64>()).abs() < 1e-9, "{json}");
+        assert!(
+            logged.starts_with(&format!("As logged: ${:.2} at list prices", usd("total_usd"))),
+            "{logged}"
+        );
+    }
+    let of_generated = out(&ctxsim(&["run", "--policy", "identity", "small"]));
+    assert!(!of_generated.contains("As logged"), "what nobody recorded has no bill: {of_generated}");
 }
