@@ -160,7 +160,7 @@ impl BillAsLogged {
         };
         let bill = profile_of(model).map(|it| Bill::of_request(it.prices.on(ms), &tokens));
         let Some((bill, cost)) = bill.and_then(|it| Some((it, it.total()?))) else {
-            let name = if model.is_empty() { "no model named" } else { model };
+            let name = if model.is_empty() { "a model that is not named" } else { model };
             return self.leave_without_price(name, &Unpriced { requests: 1, tokens });
         };
         self.requests += 1;

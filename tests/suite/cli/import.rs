@@ -184,7 +184,7 @@ fn cents(sentence: &str) -> Vec<i64> {
 
 #[test]
 fn the_bill_as_logged_is_the_first_number_and_the_simulated_cost_adds_up_from_it() {
-    for file in ["codex-rollout.jsonl", "pi-session.jsonl", "claude-code-progress.jsonl"] {
+    for file in ["pi-session.jsonl", "claude-code-progress.jsonl"] {
         let session = data("recorded").join(file).display().to_string();
         let imported = out(&ctxsim(&["import", &session]));
         let run = out(&ctxsim(&["run", "--policy", "identity", "--width", "1000", &session]));
@@ -206,6 +206,11 @@ fn the_bill_as_logged_is_the_first_number_and_the_simulated_cost_adds_up_from_it
             "{logged}"
         );
     }
-    let of_generated = out(&ctxsim(&["run", "--policy", "identity", "small"]));
+    let unknown = data("recorded/codex-rollout.jsonl").display().to_string();
+    let told = out(&ctxsim(&["import", &unknown]));
+    let without_price =
+        "As logged: nothing that has a price, but a model that is not named (3 requests, 3,000 tokens).";
+    assert!(told.starts_with(without_price), "{told}");
+    let of_generated = out(&ctxsim(&["run", "--suite", "small", "--profile", "plain"]));
     assert!(!of_generated.contains("As logged"), "what nobody recorded has no bill: {of_generated}");
 }
