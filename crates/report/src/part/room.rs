@@ -81,7 +81,7 @@ impl SumRoom {
             }
             Said::NewtypeStruct(Limits::NAME, _) => {}
             Said::Some(it) | Said::NewtypeStruct(_, it) | Said::NewtypeVariant(_, it) => {
-                self.take_said(it)?
+                self.take_said(it)?;
             }
             Said::Seq(_, all) | Said::Tuple(all) | Said::TupleVariant(_, all) => {
                 all.iter().try_for_each(|it| self.take_said(it))?;
