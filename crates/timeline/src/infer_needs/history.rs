@@ -276,8 +276,17 @@ fn in_word(text: &str, at: usize) -> Option<(bool, usize)> {
     // Every result of a session passes here, and nearly all of it is ASCII.
     match IN_WORDS.get(usize::from(*text.as_bytes().get(at)?)) {
         Some(is_in) => Some((*is_in, 1)),
-        None => text[at..].chars().next().map(|it| (it.is_alphanumeric(), it.len_utf8())),
+        None => {
+            let it = text[at..].chars().next()?;
+            Some((!is_sign(it) && it.is_alphanumeric(), it.len_utf8()))
+        }
     }
+}
+
+/// Returns whether a character is among the dashes, arrows and frames that tools print by the line: Unicode's tables take hundreds of
+/// steps to say that they are no letters.
+fn is_sign(it: char) -> bool {
+    matches!(it, '\u{2010}'..='\u{206F}' | '\u{2190}'..='\u{245F}' | '\u{2500}'..='\u{2775}')
 }
 
 /// Returns the words of a text: names, paths, numbers, and whatever else has no space or bracket in it.
@@ -304,6 +313,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn no_sign_is_a_letter_or_a_digit() {
+        let signs = ('\0'..=char::MAX).filter(|it| is_sign(*it));
+        assert_eq!(signs.clone().find(|it| it.is_alphanumeric()), None);
+        assert!(signs.count() > 1_000);
+    }
 
     proptest! {
         #[test]
