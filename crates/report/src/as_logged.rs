@@ -131,34 +131,37 @@ impl BillAsLogged {
             _ => None,
         });
         let mut change = changes.next();
+        // A profile is looked up by patterns, so once for each model in force, and not for each request.
+        let mut profile = profile_of(model);
         let mut all = Self::default();
         for (nth, (step, usage)) in timeline.spine.steps.iter().zip(&recorded.usage).enumerate() {
             while let Some((_, number)) = change.filter(|it| it.0 as usize <= nth) {
                 model = timeline.models.get(number as usize).map_or(model, |it| it.name.as_str());
+                profile = profile_of(model);
                 change = changes.next();
             }
             if let Some(usage) = usage {
-                all.add(model, began_ms.saturating_add(step.at_ms), usage, MadeFor::Step, profile_of);
+                all.add(model, profile, began_ms.saturating_add(step.at_ms), usage, MadeFor::Step);
             }
         }
         // Logs keep neither a model nor a time of these: they have the session's last model, and the prices when it began.
         for (bills, made_for) in
             [(&recorded.summaries, MadeFor::Summary), (&recorded.aside, MadeFor::LeftBranch)]
         {
-            bills.iter().for_each(|it| all.add(model, began_ms, it, made_for, profile_of));
+            bills.iter().for_each(|it| all.add(model, profile, began_ms, it, made_for));
         }
         (all != Self::default()).then_some(all)
     }
 
     /// Adds one request.
-    fn add(&mut self, model: &str, ms: i64, usage: &Usage, made_for: MadeFor, profile_of: ProfileOf<'_>) {
+    fn add(&mut self, model: &str, profile: Option<&Profile>, ms: i64, usage: &Usage, made_for: MadeFor) {
         let tokens = TokenUse {
             read: usage.cache_read,
             write: usage.writes(None),
             uncached: usage.uncached,
             output: usage.output,
         };
-        let bill = profile_of(model).map(|it| Bill::of_request(it.prices.on(ms), &tokens));
+        let bill = profile.map(|it| Bill::of_request(it.prices.on(ms), &tokens));
         let Some((bill, cost)) = bill.and_then(|it| Some((it, it.total()?))) else {
             let name = if model.is_empty() { "a model that is not named" } else { model };
             return self.leave_without_price(name, &Unpriced { requests: 1, tokens });
