@@ -29,12 +29,10 @@ use ctxsim_input::text::set::{Override, SetTarget};
 use ctxsim_input::text::{Decode, Encode};
 use ctxsim_input::{CacheRules, Policy, PolicyFile, Profile, ProfileFile, ScenarioFile, Suite, SuiteFile};
 use ctxsim_report::Skipped;
+use ctxsim_report::as_logged::AS_RECORDED;
 
 /// The suite that fills what a comparison leaves out.
 const DEFAULT_SUITE: &str = "default";
-
-/// The policy that keeps everything, as the recorded harness did.
-const AS_RECORDED: &str = "identity";
 
 /// What a comparison names, read.
 struct GivenInputs {

@@ -6,6 +6,7 @@ use std::ops::AddAssign;
 use serde::Serialize;
 
 use super::{Report, SessionReport};
+use ctxsim_base::foreign::line;
 use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::{Cost, Tokens};
@@ -15,8 +16,8 @@ use ctxsim_input::Profile;
 use ctxsim_input::profile::cache::Setting;
 use ctxsim_timeline::{EventKind, Timeline, Usage};
 
-/// The policy that plays a session as it was.
-const AS_IT_WAS: &str = "identity";
+/// The policy that keeps everything, as the recorded harness did.
+pub const AS_RECORDED: &str = "identity";
 
 /// Finds the profile whose prices a model has.
 pub type ProfileOf<'p> = &'p dyn Fn(&str) -> Option<&'p Profile>;
@@ -191,7 +192,7 @@ impl BillAsLogged {
     pub fn words(&self) -> String {
         let of = |(model, it): (&String, &Unpriced)| {
             let tokens = it.prompt_tokens().saturating_add(it.tokens.output);
-            format!("{model} ({}, {} tokens)", of_requests(it.requests), thousands(tokens))
+            format!("{} ({}, {} tokens)", line(model), of_requests(it.requests), thousands(tokens))
         };
         let without_price = self.unpriced.iter().map(of).listed().join(", ");
         if self.requests == 0 {
@@ -246,7 +247,7 @@ impl Report {
     /// Says what is between the bill and the simulated cost; nothing where not every session was played once as it was.
     fn reconciled(&self, logged: &BillAsLogged) -> Option<String> {
         let all_costs = |it: &SessionReport| {
-            let mut of = self.runs.iter().filter(|run| run.policy == AS_IT_WAS && run.scenario == it.name);
+            let mut of = self.runs.iter().filter(|run| run.policy == AS_RECORDED && run.scenario == it.name);
             of.next().filter(|_| of.next().is_none()).map(|run| &run.tally.costs)
         };
         let costs: Vec<_> = self.sessions.iter().map(all_costs).collect::<Option<_>>()?;

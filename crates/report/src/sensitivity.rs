@@ -49,7 +49,7 @@ columns! { One<'_>;
     /// The share of needed evidence that prompts still held; null without needs.
     "evidence_kept": Share = |it| it.cell.evidence_kept(),
     /// What is remembered, for loads in which something is.
-    "remembered": Group(Vec::new) sparse = |it| it.cell.remembered.as_ref().map(Value::of),
+    "remembered": Group(Vec::new) sparse = |it| it.cell.remembered.as_deref().map(Value::of),
     /// Tokens of recovery.
     "recovery_tokens": Tokens = |it| it.cell.recovery_tokens(),
     /// The share of tool results' tokens that prompts show.

@@ -45,7 +45,7 @@ pub struct SessionReport {
     pub requests_of_others: u64,
     /// Of these: requests without recorded usage, whose sizes are estimated from their texts.
     pub requests_estimated: u64,
-    /// What its log says was billed, at list prices; `None` if it says nothing, or if no models' profiles were looked up.
+    /// What its log says was billed, at list prices; `None` if it says nothing, or if it does not run under its own model's profile.
     #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
     pub as_logged: Option<BillAsLogged>,
     /// How well its bill is reproduced; `None` if it has none, or if it does not run under its own model's

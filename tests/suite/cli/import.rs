@@ -211,6 +211,15 @@ fn the_bill_as_logged_is_the_first_number_and_the_simulated_cost_adds_up_from_it
     let without_price =
         "As logged: nothing that has a price, but a model that is not named (3 requests, 3,000 tokens).";
     assert!(told.starts_with(without_price), "{told}");
+    let folder = tempfile::tempdir().unwrap();
+    let hostile = folder.path().join("hostile.jsonl");
+    let log = fs::read_to_string(data("recorded/pi-session.jsonl")).unwrap();
+    fs::write(&hostile, log.replace("claude-sonnet-4-5", "evil\\u001b[31m\\n::error::x")).unwrap();
+    let told = out(&ctxsim(&["import", hostile.to_str().unwrap()]));
+    assert!(
+        told.starts_with("As logged: nothing that has a price, but evil␛[31m␊::error::x (59 requests, "),
+        "{told}"
+    );
     let of_generated = out(&ctxsim(&["run", "--suite", "small", "--profile", "plain"]));
     assert!(!of_generated.contains("As logged"), "what nobody recorded has no bill: {of_generated}");
 }

@@ -166,18 +166,8 @@ pub struct PriceCell {
     /// Its rank by cost, from 1, shared by equal costs; `None` if the cost is unknown, or if the policy
     /// stopped at a limit and so did less work.
     pub rank: Option<usize>,
-    /// What it costs, if all prices are known.
-    cost: Option<RatedCost>,
-    /// The rest is that of one of these: the same under all profiles that differ in their prices alone.
-    shown_of_grid: Arc<[CellShown]>,
-    at: usize,
-}
-
-/// What tables show of a policy under a profile, beside what it costs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CellShown {
     /// What it remembers, where there is anything to remember.
-    pub remembered: Option<Remembered>,
+    pub remembered: Option<Box<Remembered>>,
     /// How it compares with the first policy.
     pub label: Option<Label>,
     /// The share of the prompts that was read from the cache.
@@ -191,14 +181,8 @@ pub struct CellShown {
     recovery_tokens: Option<f64>,
     results_shown: Option<f64>,
     of_limit: Option<f64>,
-}
-
-impl Deref for PriceCell {
-    type Target = CellShown;
-
-    fn deref(&self) -> &CellShown {
-        &self.shown_of_grid[self.at]
-    }
+    /// What it costs, if all prices are known.
+    cost: Option<RatedCost>,
 }
 
 /// A cost, and by rate what is paid at it and nothing else.
@@ -369,7 +353,7 @@ impl CellSum {
     }
 }
 
-impl CellShown {
+impl PriceCell {
     /// Takes what tables show; the first policy is what it is compared with, or `None` if it is the first itself.
     fn new(sum: &CellSum, first: Option<&CellSum>) -> Self {
         let tally = &sum.tally;
@@ -377,25 +361,19 @@ impl CellShown {
         let shown = results.visible_tokens as f64 / results.raw_tokens as f64;
         let limit = Some(tally.limits.prompt).filter(|it| *it != UNLIMITED && *it > 0);
         Self {
-            remembered: sum.remembered.clone(),
+            rank: None,
+            remembered: sum.remembered.clone().map(Box::new),
             label: first.map_or(Some(Label::Baseline), |first| Label::new(tally, &first.tally)),
             cache_hit_ratio: tally.cache_hit_ratio(),
             turns: [tally.outcome.turns_requested, tally.outcome.turns_completed],
             is_stopped: tally.outcome.failure.is_some() || tally.outcome.limit_violations > 0,
             has_requests: tally.sums.main.n > 0,
+            cost: RatedCost::new(tally.costs.exact(), sum.paid),
             evidence_kept: tally.evidence_kept(),
             recovery_tokens: tally.has_needs.then(|| (tally.recovery_input + tally.recovery_output).to_f64()),
             results_shown: (results.raw_tokens > 0).then_some(shown),
             of_limit: limit.map(|it| tally.sums.main.prompt_max as f64 / it as f64),
         }
-    }
-}
-
-impl PriceCell {
-    /// Prices a cell that shows the same as one of these.
-    fn new(sum: &CellSum, shown_of_grid: &Arc<[CellShown]>, at: usize) -> Self {
-        let cost = RatedCost::new(sum.tally.costs.exact(), sum.paid);
-        Self { rank: None, cost, shown_of_grid: Arc::clone(shown_of_grid), at }
     }
 
     /// Returns the share of what is needed that it still has: evidence, or what memories hold.
@@ -472,25 +450,12 @@ impl PriceCell {
 impl SensitivityGrid {
     /// Ranks the policies under every profile.
     pub fn new(load: String, sums: &[Vec<CellSum>]) -> Self {
-        let mut shown: Vec<CellShown> = Vec::new();
-        let mut place = |sum: &CellSum, first: Option<&CellSum>| {
-            let one = CellShown::new(sum, first);
-            shown.iter().position(|it| *it == one).unwrap_or_else(|| {
-                shown.push(one);
-                shown.len() - 1
-            })
-        };
-        let mut at: Vec<usize> = Vec::with_capacity(sums.iter().map(Vec::len).sum());
-        for sums in sums {
-            let first = |nth: usize| sums.first().filter(|_| nth > 0);
-            at.extend(sums.iter().enumerate().map(|(nth, it)| place(it, first(nth))));
-        }
-        let shown: Arc<[CellShown]> = shown.into();
-        let mut all: Vec<PriceCell> = Vec::with_capacity(at.len());
+        let mut all: Vec<PriceCell> = Vec::with_capacity(sums.iter().map(Vec::len).sum());
         let mut places: Vec<Range<usize>> = Vec::with_capacity(sums.len());
         for sums in sums {
+            let first = |nth: usize| sums.first().filter(|_| nth > 0);
             let from = all.len();
-            all.extend(sums.iter().zip(&at[from..]).map(|(it, at)| PriceCell::new(it, &shown, *at)));
+            all.extend(sums.iter().enumerate().map(|(nth, it)| PriceCell::new(it, first(nth))));
             rank(&mut all[from..]);
             places.push(from..all.len());
         }
@@ -619,8 +584,7 @@ cache_write = { "5m" = 3.000001 }
             sums.need(&NeedRow { weight: 1.0, calls: *calls, refetched: Some(asked), ..NeedRow::default() });
         }
         let outcome = Outcome::default();
-        let sum = CellSum::new(&Ledger::new(&sums, None, &outcome), &Variations::new(&profile));
-        PriceCell::new(&sum, &vec![CellShown::new(&sum, None)].into(), 0)
+        PriceCell::new(&CellSum::new(&Ledger::new(&sums, None, &outcome), &Variations::new(&profile)), None)
     }
 
     /// Both write the same, in another order; floats would differ in their last digit, at a factor of 10¹⁴.
