@@ -29,6 +29,8 @@ const state = {
   usual: null as Answer | null,
   /** What is compared, with what the sessions had. */
   pair: null as Answer | null,
+  /** The numbers that the pair was asked with. */
+  asked: {} as Options["set"],
   isPart: false,
   /** Whether nobody has chosen yet, so that the verdict is that on the usual policies. */
   isFirst: true,
@@ -69,16 +71,21 @@ async function answer(): Promise<void> {
     const mine = turn;
     const asked = options();
     await pool
-      .steps(asked, () => mine === turn, (it, isAll) => heard(it, !isAll))
+      .steps(asked, () => mine === turn, (it, isAll) => heard(it, asked, !isAll))
       .catch((error) => mine === turn && say(wrong(error), true));
     done = mine;
   }
   isAnswering = false;
 }
 
-function heard(it: Answer, isPart: boolean): void {
+/** What the big number is of from now on. */
+function compare(pair: Answer, isPart: boolean, asked: Options["set"] = {}): void {
+  Object.assign(state, { pair, isPart, asked });
+}
+
+function heard(it: Answer, { set }: Options, isPart: boolean): void {
   if (!isPart) showBroken(it);
-  [state.pair, state.isPart] = [it, isPart];
+  compare(it, isPart, set);
   const line = lineOf(it);
   if (state.active && line.usd !== null && !isPart) {
     const value = state.set.get(state.active.path)!;
@@ -131,7 +138,7 @@ async function take(given: Given[] | null): Promise<void> {
     }
     delete document.body.dataset.empty;
     await pool.steps({ policies: [BASE] }, () => mine === drops && !state.usual, (it, isAll) => {
-      [state.pair, state.isPart] = [it, !isAll];
+      compare(it, !isAll);
       show();
     });
     say("Playing the usual policies");
@@ -148,7 +155,7 @@ function overview(it: Answer, isPart: boolean): void {
   state.usual = it;
   say("");
   const untouched = isFirst || (state.set.size === 0 && isUsual());
-  if (untouched) [state.pair, state.isPart] = [it, isPart];
+  if (untouched) compare(it, isPart);
   if (!isPart) showBroken(it);
   if (isFirst) {
     state.isFirst = true;
@@ -177,7 +184,7 @@ async function choose(name: string, isKnown = false): Promise<void> {
     if (byId<HTMLDetailsElement>("edit").open) await fillEditor();
     if (isUsual()) {
       turn++;
-      state.pair = state.usual;
+      compare(state.usual!, state.isPart);
       show();
       if (!isKnown) showRequestsSoon();
       return;
@@ -303,7 +310,7 @@ async function play(): Promise<void> {
     turn++;
     state.isFirst = false;
     begin({ kind: "code", name: own.NAME }, null);
-    [state.pair, state.isPart] = [found, false];
+    compare(found, false);
     said.textContent = "Played.";
     show();
   } catch (error) {
@@ -347,6 +354,7 @@ function showVerdict(pair: Answer, base: Line, line: Line): void {
   byId("hero").classList.toggle("said", isKeep);
   byId("hero").dataset.usd = String(line.usd);
   byId("hero").dataset.part = String(state.isPart);
+  byId("hero").dataset.of = [line.policy, ...Object.entries(state.asked ?? {}).map(([path, value]) => `${path}=${value}`)].join(" ");
   byId("hero-of").textContent = isKeep ? `${usd(base.usd)}, ${sessions}` : isBase ? `is what ${pair.count === 1 ? "this session costs" : "these sessions cost"} as they are` : line.interval ? `95% interval ${interval(line.interval)}` : "one session, so no interval";
   const enough = line.evidence === null || line.evidence >= pair.minEvidence;
   byId("hero-more").replaceChildren(

@@ -19,25 +19,26 @@ const printed = (...args) => JSON.parse(execFileSync(COMMAND, ["run", "--format"
 const usd = (report, policy) => report.totals[0].policies.find((it) => it.policy === policy).totals.cost_usd.total;
 const shown = (page) => page.locator("#hero").getAttribute("data-usd").then(Number);
 const answers = (page) => page.evaluate(() => Number(document.body.dataset.answers ?? 0));
-const answered = (page, before) => until(page, (before) => Number(document.body.dataset.answers) > before && document.querySelector("#hero").dataset.part === "false", before);
+
+/** Waits until the big number is of a policy, and of all sessions: an answer that was asked for earlier may still be on its way. */
+const isOf = (page, name) => until(page, (name) => document.querySelector("#hero").dataset.of === name && document.querySelector("#hero").dataset.part === "false", name);
 
 /** Puts a slider where a hand would. */
 async function slide(page, path, value) {
-  const before = await answers(page);
+  const policy = await page.locator("#policy").inputValue();
   await page.evaluate(({ path, value }) => {
     const input = document.querySelector(`[data-path="${path}"]`);
     input.value = value;
     input.dispatchEvent(new Event("input", { bubbles: true }));
   }, { path, value });
-  await answered(page, before);
+  await isOf(page, `${policy} ${path}=${value}`);
 }
 
 async function choose(page, name) {
-  const before = await answers(page);
   await page.locator("#policy").fill(name);
   await page.locator("#policy").press("Enter");
   await page.locator("#policy").blur();
-  await answered(page, before);
+  await isOf(page, name);
 }
 
 async function loaded(options) {
@@ -136,9 +137,8 @@ test("a text that is no policy shows its line, and a right one is played", { ski
   assert.match(await page.locator("#problems li").first().textContent(), new RegExp(`line ${line}.*scope`));
   assert.equal(await page.locator("#gutter .at").textContent(), `${line}\n`);
 
-  const before = await answers(page);
   await page.locator("#text").fill(text.replace('"truncate_oldest"', '"mine"'));
-  await answered(page, before);
+  await isOf(page, "mine");
   assert.equal(await shown(page), usd(printed("--policy", "identity", "--policy", "truncate_oldest"), "truncate_oldest"));
 });
 
@@ -269,7 +269,7 @@ test("everything can be reached and used with the keyboard alone", { skip }, asy
   const before = await answers(page);
   await page.locator("#chart a").last().focus();
   await page.keyboard.press("Enter");
-  await answered(page, before);
+  await until(page, (before) => Number(document.body.dataset.answers) > before, before);
 });
 
 test("the page is as small as it may be", { skip }, () => {

@@ -60,7 +60,8 @@ export async function open(browser, url, options = {}) {
   return page;
 }
 
-export const settled = (page) => until(page, () => document.querySelector("#hero").dataset.part === "false" && document.querySelectorAll("#lines tbody tr").length > 2 && !document.querySelector("#status").textContent);
+/** Waits until the first answer to all sessions stands, with the policy that the page itself chooses to compare. */
+export const settled = (page) => until(page, () => document.querySelector("#hero").dataset.part === "false" && document.querySelector("#policy").value === document.querySelector("#hero").dataset.of && document.querySelectorAll("#lines tbody tr").length > 2 && !document.querySelector("#status").textContent);
 
 /** The recordings below folders. */
 export function recordings(...folders) {
