@@ -57,8 +57,9 @@ fn calibrated(texts: &[String], side_request: HiddenRequest) -> Calibration {
 /// Compares every session of some texts under a model.
 fn calibrated_under(profile: &Profile, texts: &[String], side_request: HiddenRequest) -> Calibration {
     let timelines = texts.iter().flat_map(|it| timelines(it, side_request));
-    let all: Vec<Calibration> =
-        timelines.map(|it| Calibration::new(&it, &rows(&it, profile), &profile.prices)).collect();
+    let all: Vec<Calibration> = timelines
+        .map(|it| Calibration::new(&it, &rows(&it, profile), &profile.prices, &profile.cache))
+        .collect();
     together(&all)
 }
 
@@ -238,8 +239,10 @@ fn every_request_of_sub_agents_in_progress_records_is_predicted_as_it_was_billed
         .filter(Timeline::is_of_agent)
         .collect();
 
-    let all: Vec<Calibration> =
-        of_agents.iter().map(|it| Calibration::new(it, &rows(it, &profile()), &profile().prices)).collect();
+    let all: Vec<Calibration> = of_agents
+        .iter()
+        .map(|it| Calibration::new(it, &rows(it, &profile()), &profile().prices, &profile().cache))
+        .collect();
     let all = together(&all);
 
     // 119 requests of 12 sub-agents, of each the first left out.

@@ -86,6 +86,7 @@ fn drawn(name: &str, timeline: &Timeline, policy: &Policy, profile: &Profile, n:
         scenario: &timeline.name,
         sessions: &[],
         recorded: None,
+        misses: &[],
         profile,
         names_run: false,
     };
@@ -224,6 +225,7 @@ fn an_explanation_for_programs_has_the_row_and_every_item() {
         scenario: "s",
         sessions: &[],
         recorded: None,
+        misses: &[],
         profile: &profile,
         names_run: false,
     };

@@ -47,6 +47,7 @@ mod live_grid;
 mod matrix;
 mod memory;
 mod memory_runners;
+mod missed;
 mod neighbours;
 mod napkin;
 mod nets;

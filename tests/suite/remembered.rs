@@ -173,6 +173,7 @@ fn rows_name_the_session_of_their_turn() {
         scenario: "s",
         sessions,
         recorded: None,
+        misses: &[],
         profile: &profile,
         names_run: false,
     };

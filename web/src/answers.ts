@@ -29,7 +29,7 @@ export interface Bill {
 /** What fills a session's prompts, and what of them was sent before and not read from the cache, by its bills. */
 export interface Filled {
   by_tool: { what: string; tokens: number; entered_usd: number; carried_usd: number }[];
-  missed: { request: number; cause: string; tokens: number; usd: number }[];
+  missed: { request: number; cause: string; because: string; tokens: number; usd: number }[];
   /** What 1,000 tokens at the front of every prompt cost. */
   front_usd: number;
 }

@@ -477,18 +477,8 @@ function showSessions(it: Answer): void {
   }
 }
 
-/** Words of the causes in a report's `sessions[].filled.missed`. */
-const CAUSES: Record<string, string> = {
-  began: "a session began (tools and system prompt)",
-  paused: "a pause outlived the entries",
-  compacted: "the history was compacted or cleared",
-  model: "another model answered",
-  changed: "tools, system prompt or settings changed",
-  untold: "nothing in the log says why",
-};
-
 interface Fill { what: string; tokens: number; usd: number }
-interface Missing { cause: string; requests: number; tokens: number; usd: number; dearest: { session: string; request: number; usd: number } }
+interface Missing { because: string; requests: number; tokens: number; usd: number; dearest: { session: string; request: number; usd: number } }
 
 function showFills(it: Answer): void {
   const billed = it.sessions.filter((one) => one.filled);
@@ -502,11 +492,11 @@ function showFills(it: Answer): void {
       const sum = fills.get(what) ?? { what, tokens: 0, usd: 0 };
       fills.set(what, { what, tokens: sum.tokens + tokens, usd: sum.usd + entered_usd + carried_usd });
     }
-    for (const { cause, request, tokens, usd } of filled!.missed) {
+    for (const { because, request, tokens, usd } of filled!.missed) {
       const own = { session: name, request, usd };
-      const sum = misses.get(cause) ?? { cause, requests: 0, tokens: 0, usd: 0, dearest: own };
+      const sum = misses.get(because) ?? { because, requests: 0, tokens: 0, usd: 0, dearest: own };
       const dearest = usd > sum.dearest.usd ? own : sum.dearest;
-      misses.set(cause, { cause, requests: sum.requests + 1, tokens: sum.tokens + tokens, usd: sum.usd + usd, dearest });
+      misses.set(because, { because, requests: sum.requests + 1, tokens: sum.tokens + tokens, usd: sum.usd + usd, dearest });
     }
   }
   const input = [...fills.values()].reduce((sum, one) => sum + one.usd, 0);
@@ -519,7 +509,7 @@ function showFills(it: Answer): void {
   ];
   table(byId<HTMLTableElement>("fill-lines"), "What sending it again and again costs, by the bills.", of, [...fills.values()], { column: 2, isDown: true });
   const missing: Column<Missing>[] = [
-    { head: "What missed the cache", isLeft: true, by: (one) => CAUSES[one.cause] ?? one.cause, cell: (one) => CAUSES[one.cause] ?? one.cause },
+    { head: "What missed the cache", isLeft: true, by: (one) => one.because, cell: (one) => one.because },
     { head: "Requests", by: (one) => one.requests, cell: (one) => count(one.requests) },
     { head: "Tokens", by: (one) => one.tokens, cell: (one) => count(one.tokens) },
     { head: "Cost", by: (one) => one.usd, cell: (one) => usd(one.usd) },

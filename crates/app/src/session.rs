@@ -101,9 +101,9 @@ fn calibration(
 ) -> Calibration {
     let prices = load.step_prices(timeline, profile);
     if let Some(rows) = rows {
-        return Calibration::new(timeline, rows, prices);
+        return Calibration::new(timeline, rows, prices, &profile.cache);
     }
     let mut rows = Rows::default();
     Simulation::new(timeline, as_recorded, &Limits::NONE, &profile.cache).run(&mut rows);
-    Calibration::new(timeline, &rows, prices)
+    Calibration::new(timeline, &rows, prices, &profile.cache)
 }

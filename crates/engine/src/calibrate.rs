@@ -12,11 +12,12 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use crate::ledger::{CacheUse, RequestRow, Role, Rows};
+use crate::measure::missed::{MissCause, cause_of};
 use crate::price::{self, StepPrices};
 use ctxsim_base::quantity::{Cost, Tokens, or_unlimited};
-use ctxsim_input::Policy;
 use ctxsim_input::profile::cache::Setting;
 use ctxsim_input::profile::price::Prices;
+use ctxsim_input::{CacheRules, Policy};
 use ctxsim_timeline::{EventKind, StepIx, Timeline, Usage};
 
 use compaction::{Aftermath, HiddenFile, ReadOutcome};
@@ -84,7 +85,12 @@ pub struct Calibration {
 
 impl Calibration {
     /// Compares the agent's requests with their records, up to where the harness's own resets are undone.
-    pub fn new<'p>(timeline: &Timeline, rows: &Rows, prices: impl Into<StepPrices<'p>>) -> Self {
+    pub fn new<'p>(
+        timeline: &Timeline,
+        rows: &Rows,
+        prices: impl Into<StepPrices<'p>>,
+        rules: &CacheRules,
+    ) -> Self {
         let prices = prices.into();
         let mut calibration = Self { name: timeline.name.clone(), ..Self::default() };
         let usages = timeline.recorded.as_ref().filter(|it| !it.is_spread);
@@ -95,7 +101,7 @@ impl Calibration {
             let usage = usages.get(row.step as usize).copied().flatten();
             match (before, usage) {
                 (Some(before), Some(billed)) => {
-                    calibration.add(timeline, before, row, billed, prices.at(row.step));
+                    calibration.add(timeline, before, row, billed, prices.at(row.step), rules);
                 }
                 (None, Some(billed)) => {
                     let left = rows.expected.first().map_or(0.0, |(_, it)| it.left[0]);
@@ -129,9 +135,13 @@ impl Calibration {
         row: &RequestRow,
         billed: Usage,
         prices: &Prices,
+        rules: &CacheRules,
     ) {
         let class = class(row.usage.read, billed.cache_read);
-        let reason = if class == ReadClass::Exact { "" } else { reason(timeline, before, row, billed) };
+        let reason = match class {
+            ReadClass::Exact => "",
+            _ => named(timeline, rules, row, billed).unwrap_or_else(|| reason(timeline, before, row, billed)),
+        };
         self.pairs.push(BillPair { step: row.step, predicted: row.usage, billed, class, reason });
         let write = billed.writes(timeline.harness.ttl);
         let as_billed =
@@ -218,7 +228,13 @@ fn class(predicted: Tokens, billed: Tokens) -> ReadClass {
     }
 }
 
-/// Returns the probable reason for a difference.
+/// Returns what a request is said to have missed the cache for, if it read less than predicted and that is known.
+fn named(timeline: &Timeline, rules: &CacheRules, row: &RequestRow, billed: Usage) -> Option<&'static str> {
+    let cause = (billed.cache_read < row.usage.read).then(|| cause_of(timeline, rules, row.step))?;
+    (cause != MissCause::Untold).then(|| cause.about())
+}
+
+/// Returns the probable reason for a difference that no cause of a miss explains.
 fn reason(timeline: &Timeline, before: &RequestRow, row: &RequestRow, billed: Usage) -> &'static str {
     let mut events = timeline.events.iter().filter(|it| timeline.spine.step_at(it.at) == row.step);
     let is_reset = events.clone().any(|it| matches!(it.kind, EventKind::Reset(_)));

@@ -14,6 +14,7 @@ use crate::engine::Simulation;
 use crate::hindsight;
 use crate::ledger::pairing::RequestId;
 use crate::ledger::{ExploredRow, NeedRow, RequestRow, Role, Rows};
+use crate::measure::missed::{Miss, missed_at};
 use crate::price::{Bill, Models};
 use crate::projection::chain::Link;
 use crate::projection::prompt::Slot;
@@ -44,6 +45,8 @@ pub struct Explanation {
     pub bill: Bill,
     /// The provider's bill, if the timeline was recorded and this is the agent's own request.
     pub recorded: Option<Usage>,
+    /// What that request missed of what was cached, by its bill, and why.
+    pub missed: Option<Miss>,
     /// Every item that had entered, in order; for a summariser with its own prompt, the items that it
     /// replaces.
     pub items: Vec<StandingItem>,
@@ -166,6 +169,7 @@ pub fn explain(
         asked_by,
         bill: Bill::of_request(list, &row.tokens()),
         recorded: recorded.and_then(|it| *it.usage.get(row.step as usize)?),
+        missed: recorded.and_then(|_| missed_at(timeline, profile, row.step)),
         items,
         beside: row.prompt.saturating_sub(shown),
         unread: shown.saturating_sub(row.prompt),

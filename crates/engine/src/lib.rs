@@ -10,7 +10,7 @@ pub mod builtin;
 pub mod engine;
 pub mod price;
 pub mod hindsight;
+pub mod measure;
 pub mod calibrate;
 pub mod explain;
-pub mod measure;
 pub mod take;

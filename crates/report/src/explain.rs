@@ -97,7 +97,7 @@ pub fn json(it: &Explanation, context: RowContext<'_>, has_texts: bool) -> Resul
             due: None,
             cost: None,
             explored: it.explored.as_ref().map(ExploredCalls::of),
-            context,
+            context: RowContext { misses: it.missed.as_slice(), ..context },
         }),
         cost_picodollars: IndexMap::from([
             ("cache_read", cost(it.bill.read)),

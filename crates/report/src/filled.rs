@@ -8,12 +8,12 @@ use super::{Report, SessionReport};
 use ctxsim_base::grid::numbers::{self, percent, thousands};
 use ctxsim_base::grid::{CellKind, Grid, Of};
 use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::Tokens;
+use ctxsim_base::quantity::{Tokens, ix};
 use ctxsim_engine::measure::carried::{at_front, carried};
 use ctxsim_engine::measure::missed::{MissCause, missed};
 use ctxsim_engine::measure::month::{Basis, Calendar};
 use ctxsim_input::Profile;
-use ctxsim_timeline::Timeline;
+use ctxsim_timeline::{EventKind, StepIx, Timeline};
 
 /// The most rows of what fills the prompts; the others are one more.
 const ROWS: usize = 9;
@@ -38,10 +38,12 @@ pub struct Filled {
 /// A request whose prompt was cached farther than it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Missed {
-    /// The request, from 1.
+    /// The request, from 1, as `explain` counts: requests for summaries are requests, too.
     pub request: u32,
     /// Why.
     pub cause: MissCause,
+    /// The same in words.
+    pub because: &'static str,
     /// Tokens that were not read.
     pub tokens: Tokens,
     /// What they cost beyond a read, in US dollars.
@@ -61,11 +63,23 @@ impl Filled {
             span_ms: timeline.began_ms.zip(timeline.last_ms()).map(|it| [it.0, it.1]),
             by_tool: CarriedShare::by_tool(timeline, &carried(timeline, prices)),
             missed: missed
-                .map(|it| Missed { request: it.step + 1, cause: it.cause, tokens: it.tokens, usd: it.usd })
+                .map(|it| Missed {
+                    request: request_number(timeline, it.step),
+                    cause: it.cause,
+                    because: it.cause.about(),
+                    tokens: it.tokens,
+                    usd: it.usd,
+                })
                 .listed(),
             front_usd: at_front(timeline, prices, MEMORY_TOKENS),
         })
     }
+}
+
+/// Returns the number of the agent's request at a step among all that its harness made.
+fn request_number(timeline: &Timeline, step: StepIx) -> u32 {
+    let summaries = timeline.events.iter().filter(|it| matches!(it.kind, EventKind::Compaction(_)));
+    step + 1 + ix::<u32>(summaries.filter(|it| timeline.spine.step_at(it.at) <= step).count())
 }
 
 /// The sessions of a report that have bills, each with how much it counts towards a month.

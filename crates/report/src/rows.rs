@@ -7,6 +7,7 @@ use super::runs::RunOf;
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::ix;
 use ctxsim_engine::ledger::Rows as Ledger;
+use ctxsim_engine::measure::missed::Miss;
 use ctxsim_engine::price::by_request::RequestCost;
 use ctxsim_engine::take::{MemoryCall, RunName, drawn_heads};
 use ctxsim_input::{Policy, Profile};
@@ -41,6 +42,8 @@ pub struct RowContext<'a> {
     pub sessions: &'a [Session],
     /// What was recorded, where anything was.
     pub recorded: Option<&'a Recorded>,
+    /// What its requests missed of what was cached, by their bills, in order.
+    pub misses: &'a [Miss],
     /// The profile, whose prices they pay.
     pub profile: &'a Profile,
     /// Whether each row names its run.
@@ -56,7 +59,7 @@ impl<'a> RowContext<'a> {
         profile: &'a Profile,
     ) -> Self {
         let (sessions, recorded) = (&timeline.spine.sessions, timeline.recorded.as_ref());
-        Self { policy, scenario, sessions, recorded, profile, names_run: false }
+        Self { policy, scenario, sessions, recorded, misses: &[], profile, names_run: false }
     }
 }
 

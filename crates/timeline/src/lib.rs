@@ -7,6 +7,7 @@ pub mod evidence;
 pub mod facts;
 pub mod load;
 pub mod odds;
+mod occasion;
 mod recounted;
 pub mod scripted;
 pub mod shared;
@@ -34,6 +35,7 @@ pub use build::{ItemSizes, NewItem, TimelineBuilder};
 pub use ctxsim_input::policy::{Kind, Preserve};
 pub use event::{Compaction, Event, EventKind, Lifecycle, Phase, When};
 pub use evidence::{Due, Inferred, ItemNeed, Level, Need, Needs, TurnEvidence};
+pub use occasion::{Diagnosis, Occasion};
 pub use shared::Shared;
 pub use text::Texts;
 pub use tool_form::Capability;
@@ -230,6 +232,8 @@ pub struct Recorded {
     pub before_compactions: Vec<StepIx>,
     /// The steps before whose requests a summary replaced the history, including those requested by the user.
     pub summarised: Box<[StepIx]>,
+    /// What the log tells of requests besides their messages, in order.
+    pub occasions: Box<[(StepIx, Occasion)]>,
     /// What the requests were billed that wrote these summaries, where the log says so.
     pub summaries: Box<[Usage]>,
     /// What requests were billed that no later prompt follows, and no step is: they lie on branches that the user left.

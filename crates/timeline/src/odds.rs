@@ -1,5 +1,7 @@
 //! What no record tells of a session's bill, as declared probabilities: they change no prompt and no row.
 
+use serde::Deserialize;
+
 use super::StepIx;
 use super::shared::Chance;
 use ctxsim_base::quantity::Decimal;
@@ -27,10 +29,44 @@ pub struct Odds {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Foreseen {
     pub step: StepIx,
-    /// Why, in words.
-    pub because: &'static str,
+    /// Why.
+    pub because: Trigger,
     /// That it did.
     pub comes: Option<Chance>,
+}
+
+/// Before which request the messages are written again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trigger {
+    /// The first after history was taken out.
+    Reset,
+    /// The one that first has an expanded skill.
+    Skill,
+    /// The first of the turn after one with a skill.
+    TurnAfterSkill,
+    /// The first of the turn after one that called a certain tool.
+    TurnAfterCall,
+    /// The first after the session was resumed.
+    Restart,
+}
+
+impl Trigger {
+    /// Returns why, in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Reset => "history was removed",
+            Self::Skill => "a skill was expanded",
+            Self::TurnAfterSkill => "the previous turn had a skill",
+            Self::TurnAfterCall => "the previous turn called a tool that triggers it",
+            Self::Restart => "the session was resumed",
+        }
+    }
+
+    /// Returns whether it is about a skill or a slash command that was expanded.
+    pub fn is_of_skill(self) -> bool {
+        matches!(self, Self::Skill | Self::TurnAfterSkill)
+    }
 }
 
 impl Odds {

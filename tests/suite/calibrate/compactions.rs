@@ -87,11 +87,12 @@ impl Log {
 
     fn calibration(&self) -> Calibration {
         let timeline = self.timeline();
-        let (rows, prices) = (rows(&timeline, &profile()), profile().prices);
-        Calibration::new(&timeline, &rows, &prices).with_compactions(
+        let profile = profile();
+        let (rows, prices) = (rows(&timeline, &profile), &profile.prices);
+        Calibration::new(&timeline, &rows, prices, &profile.cache).with_compactions(
             &timeline,
             &rows,
-            &prices,
+            prices,
             Some(&preset()),
         )
     }

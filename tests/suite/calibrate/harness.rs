@@ -348,7 +348,7 @@ fn billed_writes_are_priced_by_the_lifetime_that_the_log_gives_them() {
         let log = log.user("hello").called("Read", 0, 30_000).reply("", 30_000, 1_000_000);
         let (timeline, profile) = (log.timeline(), profile());
         let rows = rows(&timeline, &profile);
-        Calibration::new(&timeline, &rows, &profile.prices).billed_cost.usd()
+        Calibration::new(&timeline, &rows, &profile.prices, &profile.cache).billed_cost.usd()
     };
     let read_and_input = 0.015 + 0.000_015;
 

@@ -29,7 +29,8 @@ fn sessions(texts: &[(String, String)], profile: &Profile) -> Vec<Session> {
             .map(|timeline| {
                 let version = timeline.recorded.as_ref().map_or("", |it| &it.version);
                 let version = version.split('.').map(|it| it.parse().unwrap_or(0)).collect();
-                let found = Calibration::new(&timeline, &rows(&timeline, profile), &profile.prices);
+                let found =
+                    Calibration::new(&timeline, &rows(&timeline, profile), &profile.prices, &profile.cache);
                 Session { name: format!("{file} {}", timeline.name).replace('_', "-"), version, found }
             })
             .collect::<Vec<_>>()
@@ -228,7 +229,7 @@ fn a_fall_is_expected_with_its_probability_at_each_new_turn_and_costs_what_is_wr
     let timeline = with_a_fall().timeline();
     let rows = rows(&timeline, &profile);
 
-    let found = Calibration::new(&timeline, &rows, &profile.prices);
+    let found = Calibration::new(&timeline, &rows, &profile.prices, &profile.cache);
 
     let odds = timeline.odds.as_ref().unwrap().turn.unwrap();
     let fell = found.unforeseen.of(Surprise::TurnFell);
@@ -251,7 +252,7 @@ fn what_no_record_tells_changes_neither_rows_nor_the_predicted_cost() {
 
     assert_eq!(with.requests, without.requests);
     let [with, without] = [(&timeline, &with), (&silent, &without)]
-        .map(|(timeline, rows)| Calibration::new(timeline, rows, &profile.prices));
+        .map(|(timeline, rows)| Calibration::new(timeline, rows, &profile.prices, &profile.cache));
     assert_eq!(with.predicted_cost, without.predicted_cost);
     assert!(with.unforeseen.expected_usd()[0] > 0.0 && without.unforeseen.expected_usd() == [0.0; 3]);
 }
@@ -269,7 +270,7 @@ fn a_foreseen_rewrite_that_does_not_come_is_counted_with_what_it_saves() {
     let profile = profile();
     let timeline = log.timeline();
 
-    let found = Calibration::new(&timeline, &rows(&timeline, &profile), &profile.prices);
+    let found = Calibration::new(&timeline, &rows(&timeline, &profile), &profile.prices, &profile.cache);
 
     let of = |because| found.unforeseen.of(Surprise::Rewritten(because));
     let skill = of("a skill was expanded");

@@ -142,7 +142,8 @@ fn calibrations(
             let timeline = load.timeline()?;
             let (cell, rows) = load.rows(progress).pop()?;
             let profile = &load.profiles[cell.profile];
-            let found = Calibration::new(timeline, &rows, load.step_prices(timeline, profile));
+            let prices = load.step_prices(timeline, profile);
+            let found = Calibration::new(timeline, &rows, prices, &profile.cache);
             let found = found.with_compactions(timeline, &rows, &profile.prices, compacting.of(timeline));
             let is_assumed = is_own && !load.is_under_own_model;
             let assumed_profile = is_assumed.then(|| load.profiles[cell.profile].name.clone());

@@ -14,6 +14,7 @@ use ctxsim_base::error::Error;
 use ctxsim_base::grid::shell::quoted_all;
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
+use ctxsim_engine::measure::missed::missed;
 use ctxsim_engine::take::{Cell, Load, RowsOf};
 use ctxsim_report::checkup::github;
 use ctxsim_report::html::Traces;
@@ -293,7 +294,13 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bo
         plan.each(args.what.threads(), it, |load, progress| {
             refuse_rows(load, args.rows)?;
             let names_run = plan.scenarios.len() > 1 || load.policies.len() * load.profiles.len() > 1;
-            let context = |cell: Cell| context(load, cell, names_run);
+            let timeline = load.timeline();
+            let missed_at = |it| timeline.map_or_else(Vec::new, |timeline| missed(timeline, it));
+            let misses = load.profiles.iter().map(missed_at).listed();
+            let context = |cell: Cell| {
+                let context = context(load, cell, names_run);
+                rows::RowContext { misses: &misses[cell.profile], ..context }
+            };
             let mut all = Vec::new();
             for (cell, ledger, costs) in load.priced_rows(progress) {
                 if let Some(fault) = &ledger.fault {
@@ -366,7 +373,7 @@ fn context(load: &Load, cell: Cell, names_run: bool) -> rows::RowContext<'_> {
     let recorded = load.timeline().filter(|_| !load.is_sampled).and_then(|it| it.recorded.as_ref());
     let (policy, profile) = (&load.policies[cell.policy], &load.profiles[cell.profile]);
     let sessions = load.timeline().map_or(&[][..], |it| &it.spine.sessions);
-    rows::RowContext { policy, scenario: &load.name, sessions, recorded, profile, names_run }
+    rows::RowContext { policy, scenario: &load.name, sessions, recorded, misses: &[], profile, names_run }
 }
 
 /// Reports that a value cannot be written.

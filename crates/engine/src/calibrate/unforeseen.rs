@@ -163,7 +163,7 @@ impl BillMoment<'_> {
     fn rewritten(&self, foreseen: &Foreseen, odds: &Odds) -> Option<Claim> {
         let (read, cached) = (self.row.usage.read, self.cached());
         (read < odds.fallen_below.of(cached)).then(|| Claim {
-            what: Surprise::Rewritten(foreseen.because),
+            what: Surprise::Rewritten(foreseen.because.words()),
             chance: foreseen.comes,
             has_happened: self.fell_from(cached, odds),
             is_predicted: true,

@@ -7,12 +7,14 @@ use ctxsim_base::quantity::Tokens;
 use ctxsim_input::profile::cache::Setting;
 use ctxsim_input::profile::price::Prices;
 use ctxsim_input::{CacheRules, Profile, TtlClass};
-use ctxsim_timeline::{EventKind, StepIx, Timeline, Usage};
+use ctxsim_timeline::row::columns;
+use ctxsim_timeline::{Diagnosis, EventKind, Occasion, StepIx, Timeline, Usage};
 
 /// Fewer tokens are no miss: providers cache no shorter prefixes, and some read in steps.
 const MISS_MIN: Tokens = 1_024;
 
-/// Why a prompt's front was not read.
+/// Why a prompt's front was not read, by who knows it best: what the provider or the harness says in the log, then what the session's
+/// content shows, then what its times allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MissCause {
@@ -22,24 +24,45 @@ pub enum MissCause {
     Paused,
     /// The harness had compacted or cleared the history.
     Compacted,
+    /// Part of the history left the prompt: the user went back, reasoning was dropped, or the prompt is smaller and nothing says why.
+    Cut,
+    /// The session was left and taken up again while its entries lived.
+    Resumed,
     /// Another model answered, which has a cache of its own.
     Model,
-    /// Tools, system prompt, memory files or settings had changed.
-    Changed,
-    /// The log does not say why.
+    /// A skill or a slash command was expanded.
+    Skill,
+    /// The tools had changed.
+    Tools,
+    /// The system prompt had changed.
+    System,
+    /// A memory file, a reminder or another earlier message had changed.
+    Messages,
+    /// The provider says that it no longer knew the request before, which is no older than its entries live.
+    Forgotten,
+    /// What was read ends exactly where the request before had read to: what that one wrote was not there yet.
+    Behind,
+    /// Nothing says why.
     Untold,
 }
 
 impl MissCause {
-    /// Returns it in a few words.
+    /// Returns it in a few words, which every report uses.
     pub fn about(self) -> &'static str {
         match self {
             Self::Began => "a session began (tools and system prompt)",
             Self::Paused => "a pause outlived the entries",
             Self::Compacted => "the history was compacted or cleared",
+            Self::Cut => "part of the history left the prompt",
+            Self::Resumed => "the session was resumed",
             Self::Model => "another model answered",
-            Self::Changed => "tools, system prompt or settings changed",
-            Self::Untold => "nothing in the log says why",
+            Self::Skill => "a skill or slash command was expanded",
+            Self::Tools => "the tools changed",
+            Self::System => "the system prompt changed",
+            Self::Messages => "earlier messages changed",
+            Self::Forgotten => "the provider no longer had the entries",
+            Self::Behind => "what the request before wrote was not there yet",
+            Self::Untold => "not told: nothing in the log says why",
         }
     }
 }
@@ -56,8 +79,25 @@ pub struct Miss {
     pub usd: f64,
 }
 
-/// Finds the misses of a session at a profile's prices and lifetimes, in order.
+columns! { Miss;
+    /// Why it was not read.
+    "because": Text = |it| it.cause.about(),
+    /// Tokens that were not read.
+    "tokens": Tokens = |it| it.tokens,
+    /// What they cost beyond a read.
+    "usd": Usd = |it| it.usd,
+}
+
+/// Finds what the request of a step missed, if it did.
+pub fn missed_at(timeline: &Timeline, profile: &Profile, step: StepIx) -> Option<Miss> {
+    missed(timeline, profile).into_iter().find(|it| it.step == step)
+}
+
+/// Finds the misses of a session at a profile's prices and lifetimes, in order; none where its requests have no bills of their own.
 pub fn missed(timeline: &Timeline, profile: &Profile) -> Vec<Miss> {
+    if timeline.recorded.as_ref().is_none_or(|it| it.is_spread) {
+        return Vec::new();
+    }
     let prices = &profile.prices;
     let spine = &timeline.spine;
     let mut all = Vec::new();
@@ -95,6 +135,12 @@ fn cached(usage: Usage, prices: &Prices) -> Tokens {
     }
 }
 
+/// Returns why the prompt of a step's request was not read as far as the request before had it cached.
+pub(crate) fn cause_of(timeline: &Timeline, rules: &CacheRules, step: StepIx) -> MissCause {
+    let before = (0..step).rev().find_map(|it| Some((it, usage(timeline, it)?)));
+    cause(timeline, rules, before, step)
+}
+
 /// Returns why a request's prompt was not read: what the log has between it and the request before.
 fn cause(
     timeline: &Timeline,
@@ -103,25 +149,113 @@ fn cause(
     step: StepIx,
 ) -> MissCause {
     let Some((last, usage)) = before else { return MissCause::Began };
-    let events = timeline.events.iter().filter(|it| {
-        let at = timeline.spine.step_at(it.at);
-        at > last && at <= step
-    });
-    let found = |is: fn(&EventKind) -> bool| events.clone().any(|it| is(&it.kind));
-    let steps = &timeline.spine.steps;
-    let (last, own) = (&steps[last as usize], &steps[step as usize]);
-    let [_, long] = usage.writes(timeline.harness.ttl);
-    let class = if long > 0 { TtlClass::Long } else { TtlClass::Short };
-    let paused_ms = u64::try_from(own.at_ms - last.end_ms.max(last.at_ms)).unwrap_or(0);
-    if found(|it| matches!(it, EventKind::Change(Setting::Model, _))) {
-        MissCause::Model
-    } else if found(|it| matches!(it, EventKind::Reset(_))) {
-        MissCause::Compacted
-    } else if rules.life_ms(class).is_some_and(|it| paused_ms > it) {
-        MissCause::Paused
-    } else if found(|it| matches!(it, EventKind::Change(..))) {
-        MissCause::Changed
-    } else {
-        MissCause::Untold
+    let between = Between { timeline, last, step };
+    let shown = between.shown().or_else(|| between.has_paused(rules, usage).then_some(MissCause::Paused));
+    match between.diagnosis() {
+        Some(Diagnosis::Model) => MissCause::Model,
+        Some(Diagnosis::System) => MissCause::System,
+        Some(Diagnosis::Tools) => MissCause::Tools,
+        // What changed them or let them expire, where the log shows that, and no other cause.
+        Some(Diagnosis::Messages) => shown.filter(|it| it.changes_messages()).unwrap_or(MissCause::Messages),
+        Some(Diagnosis::Forgotten) => shown.filter(|it| it.loses_request()).unwrap_or(MissCause::Forgotten),
+        None => shown
+            .or_else(|| between.changed())
+            .or_else(|| between.is_behind(usage).then_some(MissCause::Behind))
+            .unwrap_or(MissCause::Untold),
+    }
+}
+
+impl MissCause {
+    /// Returns whether it is a way in which earlier messages change.
+    fn changes_messages(self) -> bool {
+        matches!(self, Self::Compacted | Self::Cut | Self::Skill | Self::Resumed)
+    }
+
+    /// Returns whether the provider no longer knows the request before because of it.
+    fn loses_request(self) -> bool {
+        matches!(self, Self::Paused | Self::Compacted | Self::Cut | Self::Resumed)
+    }
+}
+
+/// What the log has between a request and the one before it.
+struct Between<'t> {
+    timeline: &'t Timeline,
+    last: StepIx,
+    step: StepIx,
+}
+
+impl Between<'_> {
+    fn has(&self, step: StepIx) -> bool {
+        step > self.last && step <= self.step
+    }
+
+    /// Returns whether an event is in it.
+    fn found(&self, is: impl Fn(&EventKind) -> bool) -> bool {
+        let spine = &self.timeline.spine;
+        self.timeline.events.iter().any(|it| self.has(spine.step_at(it.at)) && is(&it.kind))
+    }
+
+    /// Returns what the log tells in it besides messages.
+    fn occasions(&self) -> impl Iterator<Item = Occasion> {
+        let all = self.timeline.recorded.iter().flat_map(|it| it.occasions.iter());
+        all.filter(|it| self.has(it.0)).map(|it| it.1)
+    }
+
+    /// Returns why the provider says that it did not read all.
+    fn diagnosis(&self) -> Option<Diagnosis> {
+        let recorded = self.timeline.recorded.as_ref()?;
+        recorded.occasions.iter().find_map(|it| match it {
+            (step, Occasion::Diagnosed(diagnosis)) if *step == self.step => Some(*diagnosis),
+            _ => None,
+        })
+    }
+
+    /// Returns what the harness's marks and the session's content show.
+    fn shown(&self) -> Option<MissCause> {
+        if self.found(|it| matches!(it, EventKind::Change(Setting::Model, _))) {
+            return Some(MissCause::Model);
+        }
+        let has = |occasion| self.occasions().any(|it| it == occasion);
+        if has(Occasion::Removed) || self.found(|it| matches!(it, EventKind::Compaction(_))) {
+            return Some(MissCause::Compacted);
+        }
+        // A prompt that shrank without a mark when a session was resumed is one that was resumed.
+        if !has(Occasion::Restart) && self.found(|it| matches!(it, EventKind::Reset(_))) {
+            return Some(MissCause::Cut);
+        }
+        if has(Occasion::Skill) || self.follows_skill() {
+            return Some(MissCause::Skill);
+        }
+        has(Occasion::ToolsFound).then_some(MissCause::Tools)
+    }
+
+    /// Returns whether its request read to where the one before had, and no farther.
+    fn is_behind(&self, before: Usage) -> bool {
+        let read = usage(self.timeline, self.step).map_or(0, |it| it.cache_read);
+        read > 0 && read == before.cache_read
+    }
+
+    /// Returns whether the harness rewrote its messages because the turn before had a skill.
+    fn follows_skill(&self) -> bool {
+        let odds = self.timeline.odds.as_ref();
+        odds.and_then(|it| it.rewrite(self.step)).is_some_and(|it| it.because.is_of_skill())
+    }
+
+    /// Returns whether more time passed than the entries of the request before live.
+    fn has_paused(&self, rules: &CacheRules, before: Usage) -> bool {
+        let steps = &self.timeline.spine.steps;
+        let (last, own) = (&steps[self.last as usize], &steps[self.step as usize]);
+        let [_, long] = before.writes(self.timeline.harness.ttl);
+        let class = if long > 0 { TtlClass::Long } else { TtlClass::Short };
+        let paused_ms = u64::try_from(own.at_ms - last.end_ms.max(last.at_ms)).unwrap_or(0);
+        rules.life_ms(class).is_some_and(|it| paused_ms > it)
+    }
+
+    /// Returns what the rules of its harness say that it did.
+    fn changed(&self) -> Option<MissCause> {
+        if self.occasions().any(|it| it == Occasion::Restart) {
+            return Some(MissCause::Resumed);
+        }
+        self.found(|it| matches!(it, EventKind::Change(..))).then_some(MissCause::Messages)
     }
 }

@@ -190,6 +190,14 @@ fn cost(it: &Explanation, text: &mut String) {
             thousands(billed.output)
         );
     }
+    if let Some(missed) = it.missed {
+        let _ = writeln!(
+            text,
+            "  Of it, {} tokens were cached and not read, because: {}.",
+            thousands(missed.tokens),
+            missed.cause.about()
+        );
+    }
 }
 
 /// Returns whether a part has tokens but no known price.

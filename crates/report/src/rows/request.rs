@@ -7,6 +7,7 @@ use crate::metric::ByTtl;
 use ctxsim_base::quantity::{Amount, Cost};
 use ctxsim_engine::ledger::pairing::RequestId;
 use ctxsim_engine::ledger::{ExploredRow, RequestRow, Role, Rows};
+use ctxsim_engine::measure::missed::Miss;
 use ctxsim_engine::price::by_request::{RequestCost, request_of};
 use ctxsim_engine::price::{self, Models};
 use ctxsim_input::policy::Builtin;
@@ -94,6 +95,13 @@ impl RequestInContext<'_> {
         *recorded.usage.get(usize::try_from(self.row.step).ok()?)?
     }
 
+    /// Returns what the recorded request missed of what was cached.
+    fn missed(&self) -> Option<&Miss> {
+        self.recorded()?;
+        let misses = self.context.misses;
+        misses.binary_search_by_key(&self.row.step, |it| it.step).ok().map(|at| &misses[at])
+    }
+
     /// Returns the stage that changed the prompt.
     fn changed_by(&self) -> Option<String> {
         let Self { row, context, .. } = self;
@@ -151,6 +159,8 @@ columns! { RequestInContext<'_>;
     "output_tokens": Tokens = |it| it.row.output,
     /// What the provider billed for the recorded request; null where nothing was recorded.
     "recorded": Group(heads::<Usage>) = |it| it.recorded().as_ref().map(fields),
+    /// What the recorded request did not read although it was cached, and why as far as the log says; null where nothing was missed.
+    "missed": Group(heads::<Miss>) = |it| it.missed().map(fields),
     /// The first item of the prompt that changed since the last request; null if none did.
     "first_changed": Count = |it| it.row.change.first_slot,
     /// The stage that changed it, or `code`.

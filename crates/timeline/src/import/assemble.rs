@@ -3,10 +3,10 @@
 use indexmap::IndexMap;
 
 use super::content::Content;
-use super::harness::{Occasion, Version};
+use super::harness::Version;
 use super::losses::Losses;
 use super::transcript::{Exchange, LoggedCompaction, Named, Part, Remover, Transcript};
-use crate::{Kind, Usage};
+use crate::{Kind, Occasion, Usage};
 use ctxsim_base::quantity::{Cost, Tokens};
 
 /// A recorded reply.

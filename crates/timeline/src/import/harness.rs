@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use indexmap::IndexMap;
 use serde::Deserialize;
 
-use crate::odds::Odds;
+use crate::odds::{Odds, Trigger};
 use crate::shared::Chance;
 use crate::{Documented, Usage};
 use ctxsim_base::quantity::{Decimal, Tokens};
@@ -45,15 +45,6 @@ impl fmt::Display for Version {
         let [major, minor, patch] = self.0;
         write!(f, "{major}.{minor}.{patch}")
     }
-}
-
-/// A log event between two requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Occasion {
-    /// A skill was expanded.
-    Skill,
-    /// The session was left and taken up again.
-    Restart,
 }
 
 /// The rules of a harness.
@@ -176,22 +167,6 @@ struct HarnessRewrite {
     /// In how many later cases the messages were rewritten then, where that was counted.
     comes: Option<Cases>,
     seen: Cases,
-}
-
-/// Before which request the messages are written again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Trigger {
-    /// The first after history was taken out.
-    Reset,
-    /// The one that first has an expanded skill.
-    Skill,
-    /// The first of the turn after one with a skill.
-    TurnAfterSkill,
-    /// The first of the turn after one that called a certain tool.
-    TurnAfterCall,
-    /// The first after the session was resumed.
-    Restart,
 }
 
 /// In how many cases a rule held, and of how many.

@@ -194,6 +194,9 @@ impl Transcript {
         recorded.compactions = self.compacted().into_iter().map(ix).collect();
         recorded.before_compactions = recorded.compactions.iter().map(|it| it.saturating_sub(1)).collect();
         recorded.summarised = self.summarised().into_iter().map(ix).collect();
+        let exchanges = self.exchanges.iter().zip(0..);
+        recorded.occasions =
+            exchanges.flat_map(|(it, step)| it.occasions().map(move |told| (step, told))).collect();
         recorded.summaries = self.exchanges.iter().flat_map(|it| it.summarised.iter().copied()).collect();
         recorded.aside = self.aside.iter().copied().collect();
         recorded.avoided_below = self.compacted_at(margin);

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::content::{Content, Measured};
-use super::harness::{Occasion, Version};
+use super::harness::Version;
 use crate::shared::Neighbours;
-use crate::{Kind, Level, Usage};
+use crate::{Kind, Level, Occasion, Usage};
 use ctxsim_base::quantity::{Cost, Tokens};
 use ctxsim_input::TtlClass;
 use ctxsim_input::tokens;
@@ -77,7 +77,7 @@ pub(super) struct Exchange {
     pub(super) cleared: Vec<usize>,
     /// The first of the parts, by its place in the transcript, that the user's going back took out before this request.
     pub(super) rewound_to: Option<usize>,
-    /// Other log events before this request.
+    /// What else the log tells of it.
     pub(super) before: Vec<Occasion>,
     /// The version of the harness that made it.
     pub(super) version: Version,
@@ -263,6 +263,12 @@ impl Exchange {
     /// Returns the user's parts that are before the reply.
     pub(super) fn user(&self) -> &[Part] {
         self.begins.as_deref().unwrap_or_default()
+    }
+
+    /// Returns what the log tells of it besides messages.
+    pub(super) fn occasions(&self) -> impl Iterator<Item = Occasion> {
+        let is_marked = self.compacts.is_some() || !self.cleared.is_empty();
+        self.before.iter().copied().chain(is_marked.then_some(Occasion::Removed))
     }
 
     /// Returns whether the model asked for tools, so that the turn goes on.

@@ -13,7 +13,7 @@ use crate::import::times;
 use crate::import::transcript::{Named, Part};
 use crate::import::usage::{BillReader, Shaped};
 use crate::import::values::{MessageBlock, MessageContent, Text};
-use crate::{Kind, Usage};
+use crate::{Diagnosis, Kind, Usage};
 
 /// A record that is in the tree.
 #[derive(Debug)]
@@ -77,6 +77,8 @@ pub(super) enum ClaudeParts {
         model: String,
         /// What the provider billed for the whole reply, if that can be believed.
         usage: Option<Usage>,
+        /// Why it says that it did not read what it had cached.
+        diagnosis: Option<Diagnosis>,
     },
 }
 
@@ -264,6 +266,7 @@ fn said(line: usize, record: ClaudeRecord<'_>, losses: &mut Losses) -> ClaudePar
         losses.add(line, "replies that no model wrote (`<synthetic>`), which are not requests");
         return ClaudeParts::Nothing;
     }
+    let diagnosis = message.diagnosis();
     let Text(id) = [message.id, record.request_id, record.uuid]
         .into_iter()
         .find(|it| !it.0.is_empty())
@@ -271,7 +274,8 @@ fn said(line: usize, record: ClaudeRecord<'_>, losses: &mut Losses) -> ClaudePar
     let id = if id.is_empty() { format!("line {line}") } else { id.into_owned() };
     let usage = usage(line, message.usage, losses);
     let model = message.model.0.into_owned();
-    ClaudeParts::Reply { id, parts: parts(line, message.content, Kind::Assistant, losses), model, usage }
+    let parts = parts(line, message.content, Kind::Assistant, losses);
+    ClaudeParts::Reply { id, parts, model, usage, diagnosis }
 }
 
 /// Reads the parts of a message; `text_kind` is what its plain text is.

@@ -2,6 +2,7 @@
 
 use serde_json::value::RawValue;
 
+use crate::Diagnosis;
 use crate::import::json;
 use crate::import::losses::{Losses, NOT_RECORDS};
 use crate::import::usage::Shaped;
@@ -225,6 +226,37 @@ pub(super) struct ClaudeMessage<'a> {
     pub(super) content: MessageContent<'a>,
     /// What the provider billed.
     pub(super) usage: Shaped<ClaudeUsage>,
+    /// What it says of its cache, where it was asked.
+    #[serde(borrow)]
+    diagnostics: Shaped<CacheDiagnostics<'a>>,
+}
+
+impl ClaudeMessage<'_> {
+    /// Returns why the provider says that it did not read what it had cached.
+    pub(super) fn diagnosis(&self) -> Option<Diagnosis> {
+        let Shaped::Object(CacheDiagnostics { cache_miss_reason: Shaped::Object(reason) }) =
+            &self.diagnostics
+        else {
+            return None;
+        };
+        Diagnosis::named(&reason.kind.0)
+    }
+}
+
+/// What a provider says of its cache.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+struct CacheDiagnostics<'a> {
+    #[serde(borrow)]
+    cache_miss_reason: Shaped<MissReason<'a>>,
+}
+
+/// Why it did not read what it had cached.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+struct MissReason<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
 }
 
 /// What the provider billed.

@@ -4,10 +4,9 @@ use indexmap::{IndexMap, IndexSet};
 
 use super::node::{ClaudeNode, ClaudeParts, SessionFacts};
 use crate::import::assemble::{Assembler, Reply};
-use crate::import::harness::Occasion;
 use crate::import::losses::Losses;
 use crate::import::transcript::{Named, Remover, Transcript};
-use crate::{Kind, Usage};
+use crate::{Diagnosis, Kind, Occasion, Usage};
 
 /// Gathers the requests of a branch.
 pub(super) fn gather(nodes: &[ClaudeNode], path: &[usize], losses: &mut Losses) -> Transcript {
@@ -25,6 +24,7 @@ pub(super) fn gather(nodes: &[ClaudeNode], path: &[usize], losses: &mut Losses) 
         late: Vec::new(),
         is_asked: false,
         n_cleared: 0,
+        has_found_tools: false,
     };
     for index in path {
         session.visit(&nodes[*index]);
@@ -51,6 +51,9 @@ fn billed_aside(nodes: &[ClaudeNode], path: &[usize]) -> Vec<Usage> {
 /// The tool whose calls expand a skill.
 const SKILL_TOOL: &str = "Skill";
 
+/// The tool that searches for tools whose definitions no prompt holds yet.
+const TOOL_SEARCH: &str = "ToolSearch";
+
 /// The replies of a branch and the calls in them.
 #[derive(Debug, Default)]
 struct Replies<'n> {
@@ -60,6 +63,8 @@ struct Replies<'n> {
     calls: IndexMap<&'n str, usize>,
     /// Calls that expand a skill.
     skills: IndexSet<&'n str>,
+    /// Per reply: why the provider says that it did not read what it had cached.
+    diagnoses: IndexMap<&'n str, Diagnosis>,
 }
 
 impl<'n> Replies<'n> {
@@ -73,7 +78,7 @@ impl<'n> Replies<'n> {
         }
         let mut names = IndexSet::new();
         for (node, is_on_path) in nodes.iter().zip(on_path) {
-            let ClaudeParts::Reply { id, parts, model, usage } = &node.said else { continue };
+            let ClaudeParts::Reply { id, parts, model, usage, diagnosis } = &node.said else { continue };
             let Some(reply_ix) = replies.by_id.get_index_of(id.as_str()) else {
                 losses.add(node.line, "reply lines on abandoned branches");
                 continue;
@@ -86,6 +91,7 @@ impl<'n> Replies<'n> {
             bill(reply, node, usage.as_ref(), losses);
             reply.model.clone_from(model);
             reply.version = node.version;
+            replies.diagnoses.extend(diagnosis.map(|it| (id.as_str(), it)));
             for named in parts {
                 if named.part.tool == SKILL_TOOL {
                     replies.skills.insert(&named.call);
@@ -186,6 +192,8 @@ struct BranchWalk<'s, 'n> {
     is_asked: bool,
     /// The number of results the harness cleared.
     n_cleared: usize,
+    /// Whether the model has searched for tools.
+    has_found_tools: bool,
 }
 
 impl BranchWalk<'_, '_> {
@@ -243,7 +251,15 @@ impl BranchWalk<'_, '_> {
         let Some(reply) = reply.take() else { return };
         self.results_before(usize::MAX);
         self.late = self.aside.swap_remove(&reply_ix).unwrap_or_default();
+        if let Some(diagnosis) = self.replies.diagnoses.get(id) {
+            self.assembler.happened(Occasion::Diagnosed(*diagnosis));
+        }
+        let finds_tools = !self.has_found_tools && reply.parts.iter().any(|it| it.part.tool == TOOL_SEARCH);
         self.assembler.replied(reply);
+        if finds_tools {
+            self.assembler.happened(Occasion::ToolsFound);
+            self.has_found_tools = true;
+        }
     }
 
     /// Brings results on side branches to the last request, in the order of the file.

@@ -2,11 +2,11 @@
 
 use indexmap::IndexMap;
 
-use super::{Cases, HarnessRewrite, HarnessRules, Occasion, Trigger, Version};
+use super::{Cases, HarnessRewrite, HarnessRules, Version};
 use crate::import::sizes::{Allotment, Reset};
 use crate::import::transcript::{Exchange, Transcript};
-use crate::odds::{Foreseen, Odds};
-use crate::{Kind, TimelineBuilder};
+use crate::odds::{Foreseen, Odds, Trigger};
+use crate::{Kind, Occasion, TimelineBuilder};
 use ctxsim_base::quantity::{Tokens, ix};
 use ctxsim_input::TtlClass;
 use ctxsim_input::profile::cache::Setting;
@@ -284,18 +284,6 @@ fn sentences(fired: &[(usize, &HarnessRewrite)]) -> Vec<String> {
 impl HarnessRewrite {
     /// Returns what it foresees of a request.
     fn foreseen(&self, request: usize) -> Foreseen {
-        Foreseen { step: ix(request), because: self.on.words(), comes: self.comes.and_then(Cases::chance) }
-    }
-}
-
-impl Trigger {
-    fn words(self) -> &'static str {
-        match self {
-            Self::Reset => "history was removed",
-            Self::Skill => "a skill was expanded",
-            Self::TurnAfterSkill => "the previous turn had a skill",
-            Self::TurnAfterCall => "the previous turn called a tool that triggers it",
-            Self::Restart => "the session was resumed",
-        }
+        Foreseen { step: ix(request), because: self.on, comes: self.comes.and_then(Cases::chance) }
     }
 }

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::import::harness::{Occasion, Version};
+use crate::import::harness::Version;
 use crate::import::losses::Losses;
 use crate::import::transcript::{Exchange, LoggedCompaction, Part, PartNeed, Remover, Transcript};
 use crate::import::usage::BillReader;
 use crate::import::values::Count;
-use crate::{Kind, Level, Usage, infer_needs};
+use crate::{Diagnosis, Kind, Level, Occasion, Usage, infer_needs};
 use ctxsim_base::quantity::{Cost, Tokens, or_unlimited};
 use ctxsim_input::TtlClass;
 
@@ -259,7 +259,25 @@ const CAUSES: [(&str, Remover); 3] =
     [("harness", Remover::Harness), ("asked", Remover::Asked), ("cleared", Remover::Cleared)];
 
 /// Other events, by name.
-const OCCASIONS: [(&str, Occasion); 2] = [("skill", Occasion::Skill), ("restart", Occasion::Restart)];
+const OCCASIONS: [(&str, Occasion); 4] = [
+    ("skill", Occasion::Skill),
+    ("tools_found", Occasion::ToolsFound),
+    ("restart", Occasion::Restart),
+    ("removed", Occasion::Removed),
+];
+
+/// Returns what is written for an event: of what a provider says, its own word.
+fn occasion_name(it: &Occasion) -> String {
+    match it {
+        Occasion::Diagnosed(diagnosis) => diagnosis.name().to_owned(),
+        _ => named(&OCCASIONS, it),
+    }
+}
+
+/// Returns the event for which this is written.
+fn occasion_named(name: &str) -> Option<Occasion> {
+    valued(&OCCASIONS, name).or_else(|| Diagnosis::named(name).map(Occasion::Diagnosed))
+}
 
 impl RedactedRequest {
     /// Describes a request.
@@ -282,7 +300,7 @@ impl RedactedRequest {
             summarised: exchange.summarised.iter().copied().map(RedactedUsage::of).collect(),
             cleared: exchange.cleared.clone(),
             rewound_to: exchange.rewound_to,
-            before: exchange.before.iter().map(|it| named(&OCCASIONS, it)).collect(),
+            before: exchange.before.iter().map(occasion_name).collect(),
             version: exchange.version.to_string(),
             model: exchange.model.clone(),
             usage: exchange.usage.map(RedactedUsage::of),
@@ -321,7 +339,7 @@ impl RedactedRequest {
             summarised: self.summarised.into_iter().filter_map(|it| it.into_usage(line, losses)).collect(),
             cleared,
             rewound_to: self.rewound_to,
-            before: self.before.iter().filter_map(|it| valued(&OCCASIONS, it)).collect(),
+            before: self.before.iter().filter_map(|it| occasion_named(it)).collect(),
             version: Version::parse(&self.version),
             model: self.model,
             reasoning: self.reasoning.min(usage.map_or(0, |it| it.output)),
