@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -248,7 +248,7 @@ fn no_name_contradicts_what_a_provider_says_in_the_reference_sessions() {
     let (mut n_diagnosed, mut n_untold, mut n_all) = (0, 0, 0);
     let is_of_claude_code = |it: &Timeline| it.recorded.as_ref().is_some_and(|it| it.format == "claude-code");
     for timeline in sessions.map(|it| it.timeline).filter(is_of_claude_code) {
-        let said: HashMap<StepIx, Diagnosis> = timeline
+        let said: BTreeMap<StepIx, Diagnosis> = timeline
             .recorded
             .iter()
             .flat_map(|it| it.occasions.iter())
