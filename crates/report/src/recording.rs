@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::SharedFront;
 use crate::as_logged::{BillAsLogged, ProfileOf, sum_of};
+use crate::bill_by::SessionBill;
 use ctxsim_base::grid::numbers::{NONE, or_none, thousands};
 use ctxsim_base::grid::terminal::whole;
 use ctxsim_base::grid::{CellKind, Grid, Of};
@@ -77,6 +78,9 @@ pub struct SessionHeld {
     /// What its log says was billed, at list prices; each request counts once, also those for summaries and on left branches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub as_logged: Option<BillAsLogged>,
+    /// The same, by what bills are divided by.
+    #[serde(skip)]
+    pub by: SessionBill,
     /// The session whose agent started it, if it is a sub-agent's.
     pub parent: Option<String>,
     /// What other sessions send of its prompts, if any are known.
@@ -153,6 +157,7 @@ impl SessionHeld {
             output_tokens: sum(|it| it.output),
             cost_usd: (!costs.is_empty()).then(|| costs.iter().sum()),
             as_logged: BillAsLogged::of(timeline, profile_of),
+            by: SessionBill::of(timeline, profile_of),
             parent: timeline.spine.sessions.first().and_then(|it| it.parent.clone()),
             shared: SharedFront::of(timeline),
             assumptions: timeline.assumptions.clone(),
