@@ -6,6 +6,7 @@ use std::ops::AddAssign;
 use serde::Serialize;
 
 use super::{Report, SessionReport};
+use crate::currency::Currency;
 use ctxsim_base::foreign::line;
 use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::list::Listed as _;
@@ -216,6 +217,15 @@ impl BillAsLogged {
 
     /// Says it in a sentence or two.
     pub fn words(&self) -> String {
+        self.words_in(None)
+    }
+
+    /// Says it in a currency.
+    pub fn words_in(&self, currency: Option<&Currency>) -> String {
+        let usd = |dollars: f64| match currency {
+            Some(it) => format!("{:.2} {}", it.of(dollars), it.code()),
+            None => usd(dollars),
+        };
         let of = |(model, it): (&String, &Unpriced)| {
             let tokens = it.prompt_tokens().saturating_add(it.tokens.output);
             format!("{} ({}, {} tokens)", line(model), of_requests(it.requests), thousands(tokens))

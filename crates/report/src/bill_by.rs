@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::as_logged::{BillAsLogged, ProfileOf, each_logged};
+use crate::currency::Currency;
 use crate::recording::FileContents;
 use ctxsim_base::foreign::line;
 use ctxsim_base::grid::numbers::{fixed, thousands};
@@ -18,7 +19,7 @@ use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_input::profile::calendar::{self, DAY_MS};
 use ctxsim_timeline::Timeline;
-use ctxsim_timeline::import::user_of;
+use ctxsim_timeline::import::{Indexed, user_of};
 use ctxsim_timeline::row::json::page;
 use ctxsim_timeline::row::{Rows, Value, group};
 
@@ -109,6 +110,14 @@ impl SessionBill {
         bill
     }
 
+    /// Takes whose it is from the index of its log, which knows the working folder in every format.
+    pub(super) fn place(&mut self, indexed: &Indexed) {
+        if !indexed.project.is_empty() {
+            self.project.clone_from(&indexed.project);
+            self.user.clone_from(&indexed.user);
+        }
+    }
+
     /// Returns the group of a part; empty if no log tells it.
     fn group<'b>(&'b self, by: BillKey, model: &'b str, day: Option<i64>) -> Cow<'b, str> {
         let date = |day: i64| calendar::written(day.saturating_mul(DAY_MS));
@@ -136,6 +145,8 @@ pub struct BillBy {
     pub groups: Vec<(String, BillAsLogged)>,
     /// What they add up to.
     pub total: BillAsLogged,
+    /// What amounts are shown in; `None` for US dollars.
+    pub currency: Option<Currency>,
 }
 
 /// A group as a row: dollars are the nearest floats of exact amounts.
@@ -155,10 +166,27 @@ struct BillRow<'b> {
     output_usd: f64,
     total_usd: f64,
     requests_without_price: u64,
+    /// The user's currency, his rate, and the group's total in it.
+    #[serde(flatten)]
+    shown: Option<Shown<'b>>,
+}
+
+/// A total in the user's currency.
+#[derive(Serialize)]
+struct Shown<'b> {
+    currency: &'b str,
+    rate: f64,
+    total: f64,
+}
+
+impl<'b> Shown<'b> {
+    fn new(currency: &'b Currency, it: &BillAsLogged) -> Self {
+        Self { currency: currency.code(), rate: currency.rate(), total: currency.of(it.total().usd()) }
+    }
 }
 
 impl<'b> BillRow<'b> {
-    fn new(key: BillKey, group: &'b str, it: &BillAsLogged) -> Self {
+    fn new(BillBy { key, currency, .. }: &'b BillBy, group: &'b str, it: &BillAsLogged) -> Self {
         let [short, long] = it.tokens.write;
         Self {
             by: key.name(),
@@ -175,13 +203,14 @@ impl<'b> BillRow<'b> {
             output_usd: it.bill.output.usd(),
             total_usd: it.total().usd(),
             requests_without_price: it.requests_without_price(),
+            shown: currency.as_ref().map(|currency| Shown::new(currency, it)),
         }
     }
 }
 
 impl BillBy {
     /// Adds up the bills of all sessions by one key.
-    pub fn new(files: &[FileContents], key: BillKey) -> Self {
+    pub fn new(files: &[FileContents], key: BillKey, currency: Option<Currency>) -> Self {
         let mut groups: BTreeMap<String, BillAsLogged> = BTreeMap::new();
         let mut total = BillAsLogged::default();
         for session in files.iter().flat_map(|it| &it.sessions).map(|it| &it.by) {
@@ -197,11 +226,11 @@ impl BillBy {
         }
         groups.order_by_key(|it| it.0.is_empty());
         groups.iter_mut().filter(|it| it.0.is_empty()).for_each(|it| NOT_TOLD.clone_into(&mut it.0));
-        Self { key, groups, total }
+        Self { key, groups, total, currency }
     }
 
     fn rows(&self) -> Vec<BillRow<'_>> {
-        self.groups.iter().map(|(group, it)| BillRow::new(self.key, group, it)).listed()
+        self.groups.iter().map(|(group, it)| BillRow::new(self, group, it)).listed()
     }
 
     /// Returns the groups as rows.
@@ -214,11 +243,13 @@ impl BillBy {
     /// # Errors
     /// A value that JSON cannot hold.
     pub fn json(&self) -> Result<String, serde_json::Error> {
+        let shown = self.currency.as_ref().map(|it| Shown::new(it, &self.total));
         page(&group! {
             "schema": "ctxsim.bill/1",
             "by": self.key.name(),
             "groups": Value::of(&self.rows()),
             "total": Value::of(&self.total),
+            "shown": Value::of(&shown),
         })
     }
 
@@ -229,6 +260,8 @@ impl BillBy {
         let (uncached, read) = (tokens(|it| it.tokens.uncached), tokens(|it| it.tokens.read));
         let (short, long) = (tokens(|it| it.tokens.write[0]), tokens(|it| it.tokens.write[1]));
         let (output, requests) = (tokens(|it| it.tokens.output), tokens(|it| it.requests));
+        let (code, rate) = self.currency.as_ref().map_or(("USD", 1.0), |it| (it.code(), it.rate()));
+        let amount = |it: &Group| fixed(it.1.total().usd() * rate, 2);
         let mut columns: Vec<Of<'_, Group>> = vec![
             (self.key.name(), &|it| line(&it.0).into_owned()),
             ("requests", &requests),
@@ -237,7 +270,7 @@ impl BillBy {
             ("written 5 min", &short),
             ("written 1 h", &long),
             ("output", &output),
-            ("USD", &|it| fixed(it.1.total().usd(), 2)),
+            (code, &amount),
         ];
         let has_unpriced = self.total.requests_without_price() > 0;
         if has_unpriced {
@@ -245,10 +278,12 @@ impl BillBy {
         }
         let total = ("total".to_owned(), self.total.clone());
         let rows = self.groups.iter().cloned().chain([total]).listed();
-        let mut text = format!("{}\n\n", self.total.words());
+        let mut text = format!("{}\n\n", self.total.words_in(self.currency.as_ref()));
         text += &noted(&Grid::of("", 1, &rows, &columns), Some(width));
         text += "\n\n";
+        let of_rate = self.currency.as_ref().map(Currency::note);
         let notes = [
+            of_rate.as_deref(),
             self.key.about(),
             Some(
                 "Each amount is rounded from its exact sum, so that the cents of a column may differ from its total. A write whose lifetime the \

@@ -2,6 +2,7 @@
 
 pub mod as_logged;
 pub mod bill_by;
+pub mod currency;
 mod blocks;
 mod brief;
 pub mod calibration;

@@ -12,7 +12,7 @@ use ctxsim_base::grid::terminal::whole;
 use ctxsim_base::grid::{CellKind, Grid, Of};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_timeline::import::{Imported, LossReason};
+use ctxsim_timeline::import::{Imported, Indexed, LossReason};
 use ctxsim_timeline::row::json::page;
 use ctxsim_timeline::row::{Value, group};
 use ctxsim_timeline::{EventKind, ItemIx, Kind, Usage};
@@ -112,6 +112,14 @@ impl FileContents {
                 .iter()
                 .map(|it| LossHeld { what: it.what.clone(), count: it.count, lines: it.lines.clone() })
                 .listed(),
+        }
+    }
+
+    /// Takes whose its sessions are from the index of its log.
+    pub fn place(&mut self, index: &[Indexed]) {
+        for session in &mut self.sessions {
+            let own = index.iter().find(|it| it.session == session.session).or(index.first());
+            own.into_iter().for_each(|it| session.by.place(it));
         }
     }
 }

@@ -249,6 +249,11 @@ fn a_bill_is_divided_by_what_is_asked_for_and_another_key_is_refused_by_name() {
     let named: Vec<_> = weeks.iter().filter_map(|it| it.split(' ').next()).collect();
     assert_eq!(named, ["2025-11-17", "2026-02-02", "total"], "by their Mondays");
 
+    let users = out(&by("user", &[]));
+    assert!(users.contains("\n/home/ann ") && users.contains("\nnot told "), "{users}");
+    let alone = out(&ctxsim(&["import", &claude, "--by", "project"]));
+    assert!(alone.contains("\n/home/ann/project "), "a log alone tells its folder, too: {alone}");
+
     let json: serde_json::Value = serde_json::from_str(&out(&by("lane", &["--format", "json"]))).unwrap();
     let groups = json["groups"].as_array().unwrap();
     let names: Vec<_> = groups.iter().map(|it| it["group"].as_str().unwrap()).collect();
@@ -264,4 +269,32 @@ fn a_bill_is_divided_by_what_is_asked_for_and_another_key_is_refused_by_name() {
     assert!(unknown.contains("`moth`") && unknown.contains("month"), "{unknown}");
     let no_list = refused(&ctxsim(&["import", &pi, "--format", "csv"]));
     assert!(no_list.contains("`import` without `--by` needs `--format table` or `json`"), "{no_list}");
+}
+
+#[test]
+fn a_bill_is_shown_in_another_currency_at_the_users_rate_and_a_rate_that_is_none_is_refused() {
+    let pi = data("recorded").join("pi-session.jsonl").display().to_string();
+    let by = |currency: &str, more: &[&str]| {
+        ctxsim(&[&["import", &pi, "--by", "model", "--currency", currency], more].concat())
+    };
+
+    let text = out(&by("EUR=0.5", &[]));
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.starts_with("As logged: 0.72 EUR at list prices for 59 requests"), "{text}");
+    assert!(flat.contains("output EUR ") && flat.contains("total 59 113 2,399,713 138,263 0 13,897 0.72 "));
+    assert!(flat.contains("Amounts are in EUR, at 0.5 EUR for a US dollar: that rate is yours"), "{text}");
+    assert!(!text.contains('$') && !text.contains("USD"), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&out(&by("JPY=150", &["--format", "json"]))).unwrap();
+    let (usd, shown) = (json["total"]["total_usd"].as_f64().unwrap(), &json["shown"]);
+    assert_eq!((&shown["currency"], &shown["rate"]), (&"JPY".into(), &150.0.into()));
+    assert!((shown["total"].as_f64().unwrap() - 150.0 * usd).abs() < 1e-9, "{json}");
+    let csv = out(&by("JPY=150", &["--format", "csv"]));
+    assert!(csv.lines().next().unwrap().ends_with(",currency,rate,total"), "{csv}");
+
+    for bad in ["EUR", "EUR=", "EUR=nan", "EUR=-1", "EUR=0", "EUR=inf", "EUR=1e-400", "eur=1", "=1", "USD=1"]
+    {
+        let told = refused(&by(bad, &[]));
+        assert!(told.contains("write CODE=RATE, such as `EUR=0.92`"), "{bad}: {told}");
+    }
+    assert!(refused(&ctxsim(&["import", &pi, "--currency", "EUR=0.9"])).contains("--by"));
 }

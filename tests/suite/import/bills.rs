@@ -9,7 +9,7 @@ use ctxsim::report::BillAsLogged;
 use ctxsim::report::bill_by::{BillBy, BillKey};
 use ctxsim::report::recording::FileContents;
 use ctxsim::timeline::Usage;
-use ctxsim::timeline::import::import_all;
+use ctxsim::timeline::import::{import_all, index};
 use serde_json::Value;
 
 use super::*;
@@ -151,7 +151,9 @@ fn groups_of_a_bill_add_up_to_it_to_the_picodollar_whatever_it_is_divided_by() {
     let contents = paths.iter().filter_map(|path| {
         let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
         let all = import_all(&text, "test", &Assume::default(), &[]).ok()?;
-        Some(FileContents::new(&path.display().to_string(), &all, &profile_of))
+        let mut file = FileContents::new(&path.display().to_string(), &all, &profile_of);
+        file.place(&index(&mut text.as_bytes()).unwrap());
+        Some(file)
     });
     let files: Vec<FileContents> = contents.collect();
     let add = |mut sum: BillAsLogged, it: &BillAsLogged| {
@@ -166,7 +168,7 @@ fn groups_of_a_bill_add_up_to_it_to_the_picodollar_whatever_it_is_divided_by() {
     let keys =
         [(Model, 5), (Lane, 2), (Project, 2), (User, 2), (Day, 5), (Week, 4), (Month, 3), (Version, 3)];
     for (key, n_least) in keys {
-        let by = BillBy::new(&files, key);
+        let by = BillBy::new(&files, key, None);
         assert_eq!(by.total, bill, "{key:?}");
         assert_eq!(by.groups.iter().map(|it| &it.1).fold(BillAsLogged::default(), add), bill, "{key:?}");
         assert!(by.groups.len() >= n_least, "{key:?}: {:?}", by.groups);

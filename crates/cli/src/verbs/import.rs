@@ -10,6 +10,7 @@ use ctxsim_engine::calibrate::Calibration;
 use ctxsim_engine::measure;
 use ctxsim_report::bill_by::{BillBy, BillKey};
 use ctxsim_report::carried::PromptFill;
+use ctxsim_report::currency::Currency;
 use ctxsim_report::recording;
 use ctxsim_report::{Skipped, calibration};
 
@@ -46,6 +47,9 @@ pub(crate) struct ImportArgs {
     /// Show the bill as logged, at list prices, by this
     #[arg(long, value_name = "KEY", value_enum, conflicts_with_all = ["report", "carried"])]
     by: Option<ByArg>,
+    /// Show amounts of `--by` in another currency, at your rate for a US dollar, as in `EUR=0.92`
+    #[arg(long, value_name = "CODE=RATE", value_parser = Currency::read, requires = "by")]
+    currency: Option<Currency>,
     /// Override a field, as in `scenario.load.recorded.assume.side_request=none`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     set: Vec<String>,
@@ -118,7 +122,7 @@ fn held(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, E
 fn billed_by(catalog: &Catalog, args: &ImportArgs, by: ByArg, format: FormatArg) -> Result<Vec<u8>, Error> {
     let (files, skipped) = ctxsim_app::held(catalog, &as_recorded(args, None))?;
     tell(&skipped);
-    let bill = BillBy::new(&files, by.key());
+    let bill = BillBy::new(&files, by.key(), args.currency.clone());
     match format {
         FormatArg::TABLE => Ok(bill.table(args.shown.width()).into_bytes()),
         FormatArg::JSON => bill.json().map(String::into_bytes).map_err(unwritable),
