@@ -35,8 +35,7 @@ pub(super) fn indexed(recordings: &[Option<&Origin>], is_alone: bool) -> Vec<Ind
             let alone = |it: &Arc<Among>| it.indexed.as_whole_file();
             return among.map(alone).into_iter().listed();
         }
-        let reader = recordings[nth].and_then(|it| it.reader().ok());
-        reader.and_then(|mut it| index(it.as_mut()).ok()).unwrap_or_default()
+        alone(recordings[nth])
     };
     let sessions: Vec<Vec<Indexed>> = in_order(recordings.len(), scan);
     let twins = twins::twins(recordings, &sessions);
@@ -50,6 +49,12 @@ pub(super) fn indexed(recordings: &[Option<&Origin>], is_alone: bool) -> Vec<Ind
         all.iter_mut().zip(told).for_each(|(it, beside)| it.beside = beside);
     }
     all
+}
+
+/// Scans one recording, of which others tell nothing.
+pub(super) fn alone(recording: Option<&Origin>) -> Vec<Indexed> {
+    let reader = recording.and_then(|it| it.reader().ok());
+    reader.and_then(|mut it| index(it.as_mut()).ok()).unwrap_or_default()
 }
 
 /// Returns what others tell of the sessions of each recording.

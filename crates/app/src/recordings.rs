@@ -36,7 +36,9 @@ pub fn held(catalog: &Catalog, comparison: &Comparison) -> Result<(Vec<FileConte
     let origins: Vec<_> = all.iter().map(|it| catalog.recording_origin(&it.name)).listed();
     let recordings: Vec<_> = origins.iter().map(Option::as_ref).listed();
     let indexed = index::indexed(&recordings, comparison.alone);
-    for (ScenarioHit { name, is_searched }, Indexing { twins, beside, .. }) in all.into_iter().zip(indexed) {
+    for ((ScenarioHit { name, is_searched }, Indexing { sessions: mut index, twins, beside, .. }), origin) in
+        all.into_iter().zip(indexed).zip(&recordings)
+    {
         match recording_beside(catalog, &name, &beside) {
             Ok(sessions) => {
                 let of = |it: &Imported| match twins.contains(&it.session) {
@@ -44,7 +46,12 @@ pub fn held(catalog: &Catalog, comparison: &Comparison) -> Result<(Vec<FileConte
                     false => candidate(&it.timeline),
                 };
                 candidates.push(sessions.iter().map(of).listed());
-                files.push(FileContents::new(&name, &sessions, &|it| models.of(it).ok()));
+                if index.is_empty() {
+                    index = index::alone(*origin);
+                }
+                let mut file = FileContents::new(&name, &sessions, &|it| models.of(it).ok());
+                file.place(&index);
+                files.push(file);
             }
             Err(error) if is_searched => skipped.push(Skipped::new(&name, error)),
             Err(error) => return Err(error),

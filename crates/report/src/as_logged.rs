@@ -6,6 +6,7 @@ use std::ops::AddAssign;
 use serde::Serialize;
 
 use super::{Report, SessionReport};
+use crate::currency::Currency;
 use ctxsim_base::foreign::line;
 use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::list::Listed as _;
@@ -120,49 +121,70 @@ enum MadeFor {
     LeftBranch,
 }
 
+/// A request that a log bills.
+pub(super) struct LoggedRequest<'l> {
+    /// The model in force; empty if none is named.
+    pub(super) model: &'l str,
+    /// When it was sent, in milliseconds since 1970; `None` if the log tells no times.
+    pub(super) at_ms: Option<i64>,
+    profile: Option<&'l Profile>,
+    usage: &'l Usage,
+    made_for: MadeFor,
+}
+
+/// Hands over what a session was billed for, request by request.
+pub(super) fn each_logged(
+    timeline: &Timeline,
+    profile_of: ProfileOf<'_>,
+    mut each: impl FnMut(&LoggedRequest<'_>),
+) {
+    let Some(recorded) = &timeline.recorded else { return };
+    let mut model = timeline.models.first().map_or("", |it| it.name.as_str());
+    let mut changes = timeline.events.iter().filter_map(|it| match it.kind {
+        EventKind::Change(Setting::Model, number) => Some((timeline.spine.step_at(it.at), number)),
+        _ => None,
+    });
+    let mut change = changes.next();
+    // A profile is looked up by patterns, so once for each model in force, and not for each request.
+    let mut profile = profile_of(model);
+    for (nth, (step, usage)) in timeline.spine.steps.iter().zip(&recorded.usage).enumerate() {
+        while let Some((_, number)) = change.filter(|it| it.0 as usize <= nth) {
+            model = timeline.models.get(number as usize).map_or(model, |it| it.name.as_str());
+            profile = profile_of(model);
+            change = changes.next();
+        }
+        if let Some(usage) = usage {
+            let at_ms = timeline.began_ms.map(|it| it.saturating_add(step.at_ms));
+            each(&LoggedRequest { model, at_ms, profile, usage, made_for: MadeFor::Step });
+        }
+    }
+    // Logs keep neither a model nor a time of these: they have the session's last model, and the prices when it began.
+    for (bills, made_for) in [(&recorded.summaries, MadeFor::Summary), (&recorded.aside, MadeFor::LeftBranch)]
+    {
+        let at_ms = timeline.began_ms;
+        bills.iter().for_each(|usage| each(&LoggedRequest { model, at_ms, profile, usage, made_for }));
+    }
+}
+
 impl BillAsLogged {
     /// Adds up what a session was billed, each request at its own model's prices of its own time; `None` if its log has no bill.
     /// Where a log tells no times, a list's first prices hold.
     pub fn of(timeline: &Timeline, profile_of: ProfileOf<'_>) -> Option<Self> {
-        let recorded = timeline.recorded.as_ref()?;
-        let began_ms = timeline.began_ms.unwrap_or(0);
-        let mut model = timeline.models.first().map_or("", |it| it.name.as_str());
-        let mut changes = timeline.events.iter().filter_map(|it| match it.kind {
-            EventKind::Change(Setting::Model, number) => Some((timeline.spine.step_at(it.at), number)),
-            _ => None,
-        });
-        let mut change = changes.next();
-        // A profile is looked up by patterns, so once for each model in force, and not for each request.
-        let mut profile = profile_of(model);
         let mut all = Self::default();
-        for (nth, (step, usage)) in timeline.spine.steps.iter().zip(&recorded.usage).enumerate() {
-            while let Some((_, number)) = change.filter(|it| it.0 as usize <= nth) {
-                model = timeline.models.get(number as usize).map_or(model, |it| it.name.as_str());
-                profile = profile_of(model);
-                change = changes.next();
-            }
-            if let Some(usage) = usage {
-                all.add(model, profile, began_ms.saturating_add(step.at_ms), usage, MadeFor::Step);
-            }
-        }
-        // Logs keep neither a model nor a time of these: they have the session's last model, and the prices when it began.
-        for (bills, made_for) in
-            [(&recorded.summaries, MadeFor::Summary), (&recorded.aside, MadeFor::LeftBranch)]
-        {
-            bills.iter().for_each(|it| all.add(model, profile, began_ms, it, made_for));
-        }
+        each_logged(timeline, profile_of, |it| all.add(it));
         (all != Self::default()).then_some(all)
     }
 
     /// Adds one request.
-    fn add(&mut self, model: &str, profile: Option<&Profile>, ms: i64, usage: &Usage, made_for: MadeFor) {
+    pub(super) fn add(&mut self, request: &LoggedRequest<'_>) {
+        let &LoggedRequest { model, at_ms, profile, usage, made_for } = request;
         let tokens = TokenUse {
             read: usage.cache_read,
             write: usage.writes(None),
             uncached: usage.uncached,
             output: usage.output,
         };
-        let bill = profile.map(|it| Bill::of_request(it.prices.on(ms), &tokens));
+        let bill = profile.map(|it| Bill::of_request(it.prices.on(at_ms.unwrap_or(0)), &tokens));
         let Some((bill, cost)) = bill.and_then(|it| Some((it, it.total()?))) else {
             let name = if model.is_empty() { "a model that is not named" } else { model };
             return self.leave_without_price(name, &Unpriced { requests: 1, tokens });
@@ -183,6 +205,11 @@ impl BillAsLogged {
         of_model.tokens = of_model.tokens.zip(more.tokens, Tokens::saturating_add);
     }
 
+    /// Returns how many requests have no price.
+    pub fn requests_without_price(&self) -> u64 {
+        self.unpriced.values().map(|it| it.requests).sum()
+    }
+
     /// Returns what all that has a price cost.
     pub fn total(&self) -> Cost {
         self.bill.read + self.bill.write + self.bill.uncached + self.bill.output
@@ -190,6 +217,15 @@ impl BillAsLogged {
 
     /// Says it in a sentence or two.
     pub fn words(&self) -> String {
+        self.words_in(None)
+    }
+
+    /// Says it in a currency.
+    pub fn words_in(&self, currency: Option<&Currency>) -> String {
+        let usd = |dollars: f64| match currency {
+            Some(it) => format!("{:.2} {}", it.of(dollars), it.code()),
+            None => usd(dollars),
+        };
         let of = |(model, it): (&String, &Unpriced)| {
             let tokens = it.prompt_tokens().saturating_add(it.tokens.output);
             format!("{} ({}, {} tokens)", line(model), of_requests(it.requests), thousands(tokens))

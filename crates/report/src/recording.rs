@@ -6,12 +6,13 @@ use serde::Serialize;
 
 use crate::SharedFront;
 use crate::as_logged::{BillAsLogged, ProfileOf, sum_of};
+use crate::bill_by::SessionBill;
 use ctxsim_base::grid::numbers::{NONE, or_none, thousands};
 use ctxsim_base::grid::terminal::whole;
 use ctxsim_base::grid::{CellKind, Grid, Of};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_timeline::import::{Imported, LossReason};
+use ctxsim_timeline::import::{Imported, Indexed, LossReason};
 use ctxsim_timeline::row::json::page;
 use ctxsim_timeline::row::{Value, group};
 use ctxsim_timeline::{EventKind, ItemIx, Kind, Usage};
@@ -77,6 +78,9 @@ pub struct SessionHeld {
     /// What its log says was billed, at list prices; each request counts once, also those for summaries and on left branches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub as_logged: Option<BillAsLogged>,
+    /// The same, by what bills are divided by.
+    #[serde(skip)]
+    pub by: SessionBill,
     /// The session whose agent started it, if it is a sub-agent's.
     pub parent: Option<String>,
     /// What other sessions send of its prompts, if any are known.
@@ -108,6 +112,14 @@ impl FileContents {
                 .iter()
                 .map(|it| LossHeld { what: it.what.clone(), count: it.count, lines: it.lines.clone() })
                 .listed(),
+        }
+    }
+
+    /// Takes whose its sessions are from the index of its log.
+    pub fn place(&mut self, index: &[Indexed]) {
+        for session in &mut self.sessions {
+            let own = index.iter().find(|it| it.session == session.session).or(index.first());
+            own.into_iter().for_each(|it| session.by.place(it));
         }
     }
 }
@@ -153,6 +165,7 @@ impl SessionHeld {
             output_tokens: sum(|it| it.output),
             cost_usd: (!costs.is_empty()).then(|| costs.iter().sum()),
             as_logged: BillAsLogged::of(timeline, profile_of),
+            by: SessionBill::of(timeline, profile_of),
             parent: timeline.spine.sessions.first().and_then(|it| it.parent.clone()),
             shared: SharedFront::of(timeline),
             assumptions: timeline.assumptions.clone(),

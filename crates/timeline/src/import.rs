@@ -70,6 +70,7 @@ use lines::LogLines;
 pub use lines::{LINE_BYTES_MAX, read_line};
 use losses::Losses;
 pub use losses::{LossReason, may_be_billed};
+pub use places::user_of;
 use transcript::Transcript;
 pub use undo::CompactedSession;
 

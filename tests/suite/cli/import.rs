@@ -223,3 +223,78 @@ fn the_bill_as_logged_is_the_first_number_and_the_simulated_cost_adds_up_from_it
     let of_generated = out(&ctxsim(&["run", "--suite", "small", "--profile", "plain"]));
     assert!(!of_generated.contains("As logged"), "what nobody recorded has no bill: {of_generated}");
 }
+
+#[test]
+fn a_bill_is_divided_by_what_is_asked_for_and_another_key_is_refused_by_name() {
+    let [pi, claude] = ["pi-session.jsonl", "claude-code-progress.jsonl"]
+        .map(|it| data("recorded").join(it).display().to_string());
+    let by = |key: &str, more: &[&str]| ctxsim(&[&["import", &pi, &claude, "--by", key], more].concat());
+
+    let text = out(&by("day", &["--width", "120"]));
+    let rows = |text: &str| -> Vec<String> {
+        let lines = text.lines().map(|it| it.split_whitespace().collect::<Vec<_>>().join(" "));
+        lines.filter(|it| it.starts_with("20") || it.starts_with("total ")).collect()
+    };
+    assert_eq!(
+        rows(&text),
+        [
+            "2025-11-20 29 100 865,735 126,658 0 8,570 0.86",
+            "2025-11-21 30 13 1,533,978 11,605 0 5,327 0.58",
+            "2026-02-03 7 39 74,500 8,400 11,400 301 0.13",
+            "total 66 152 2,474,213 146,663 11,400 14,198 1.58"
+        ]
+    );
+    assert!(text.starts_with("As logged: $1.58 at list prices") && text.contains("Days are those of UTC."));
+    let weeks = rows(&out(&by("week", &[])));
+    let named: Vec<_> = weeks.iter().filter_map(|it| it.split(' ').next()).collect();
+    assert_eq!(named, ["2025-11-17", "2026-02-02", "total"], "by their Mondays");
+
+    let users = out(&by("user", &[]));
+    assert!(users.contains("\n/home/ann ") && users.contains("\nnot told "), "{users}");
+    let alone = out(&ctxsim(&["import", &claude, "--by", "project"]));
+    assert!(alone.contains("\n/home/ann/project "), "a log alone tells its folder, too: {alone}");
+
+    let json: serde_json::Value = serde_json::from_str(&out(&by("lane", &["--format", "json"]))).unwrap();
+    let groups = json["groups"].as_array().unwrap();
+    let names: Vec<_> = groups.iter().map(|it| it["group"].as_str().unwrap()).collect();
+    assert_eq!(names, ["main", "sub-agents"]);
+    let sum = |field: &str| groups.iter().map(|it| it[field].as_f64().unwrap()).sum::<f64>();
+    for field in ["requests", "cache_read_tokens", "total_usd"] {
+        assert!((sum(field) - json["total"][field].as_f64().unwrap()).abs() < 1e-9, "{field}: {json}");
+    }
+    let csv = out(&by("month", &["--format", "csv"]));
+    assert!(csv.starts_with("by,group,requests,uncached_tokens,") && csv.contains("\nmonth,2025-11,59,113,"));
+
+    let unknown = refused(&by("moth", &[]));
+    assert!(unknown.contains("`moth`") && unknown.contains("month"), "{unknown}");
+    let no_list = refused(&ctxsim(&["import", &pi, "--format", "csv"]));
+    assert!(no_list.contains("`import` without `--by` needs `--format table` or `json`"), "{no_list}");
+}
+
+#[test]
+fn a_bill_is_shown_in_another_currency_at_the_users_rate_and_a_rate_that_is_none_is_refused() {
+    let pi = data("recorded").join("pi-session.jsonl").display().to_string();
+    let by = |currency: &str, more: &[&str]| {
+        ctxsim(&[&["import", &pi, "--by", "model", "--currency", currency], more].concat())
+    };
+
+    let text = out(&by("EUR=0.5", &[]));
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.starts_with("As logged: 0.72 EUR at list prices for 59 requests"), "{text}");
+    assert!(flat.contains("output EUR ") && flat.contains("total 59 113 2,399,713 138,263 0 13,897 0.72 "));
+    assert!(flat.contains("Amounts are in EUR, at 0.5 EUR for a US dollar: that rate is yours"), "{text}");
+    assert!(!text.contains('$') && !text.contains("USD"), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&out(&by("JPY=150", &["--format", "json"]))).unwrap();
+    let (usd, shown) = (json["total"]["total_usd"].as_f64().unwrap(), &json["shown"]);
+    assert_eq!((&shown["currency"], &shown["rate"]), (&"JPY".into(), &150.0.into()));
+    assert!((shown["total"].as_f64().unwrap() - 150.0 * usd).abs() < 1e-9, "{json}");
+    let csv = out(&by("JPY=150", &["--format", "csv"]));
+    assert!(csv.lines().next().unwrap().ends_with(",currency,rate,total"), "{csv}");
+
+    for bad in ["EUR", "EUR=", "EUR=nan", "EUR=-1", "EUR=0", "EUR=inf", "EUR=1e-400", "eur=1", "=1", "USD=1"]
+    {
+        let told = refused(&by(bad, &[]));
+        assert!(told.contains("write CODE=RATE, such as `EUR=0.92`"), "{bad}: {told}");
+    }
+    assert!(refused(&ctxsim(&["import", &pi, "--currency", "EUR=0.9"])).contains("--by"));
+}

@@ -6,8 +6,10 @@ use ctxsim::catalog::{Kind as Listed, bundled_catalog};
 use ctxsim::input::Profile;
 use ctxsim::ledger::TokenUse;
 use ctxsim::report::BillAsLogged;
+use ctxsim::report::bill_by::{BillBy, BillKey};
+use ctxsim::report::recording::FileContents;
 use ctxsim::timeline::Usage;
-use ctxsim::timeline::import::import_all;
+use ctxsim::timeline::import::{import_all, index};
 use serde_json::Value;
 
 use super::*;
@@ -82,10 +84,7 @@ fn profiles() -> Vec<Profile> {
 fn billed(path: &Path, profiles: &[Profile]) -> [BillAsLogged; 2] {
     let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
     let all = import_all(&text, "test", &Assume::default(), &[]);
-    let profile_of = |model: &str| {
-        let fitting = profiles.iter().rev().filter_map(|it| Some((it.fits(model)?, it)));
-        fitting.max_by_key(|it| it.0).map(|it| it.1)
-    };
+    let profile_of = |model: &str| profile_in(profiles, model);
     let mut bills = [BillAsLogged::default(), BillAsLogged::default()];
     for Imported { timeline, .. } in all.unwrap_or_else(|it| panic!("{}: {it:?}", path.display())) {
         if let Some(bill) = BillAsLogged::of(&timeline, &profile_of) {
@@ -133,6 +132,48 @@ fn bills_are_those_that_a_script_counts_to_the_cent() {
             (ours - theirs).abs() < 0.005,
             "{format}: {requests} requests, {ours:.2} and {theirs:.2} dollars"
         );
+    }
+}
+
+/// Finds the profile of a model.
+fn profile_in<'p>(profiles: &'p [Profile], model: &str) -> Option<&'p Profile> {
+    let fitting = profiles.iter().rev().filter_map(|it| Some((it.fits(model)?, it)));
+    fitting.max_by_key(|it| it.0).map(|it| it.1)
+}
+
+#[test]
+fn groups_of_a_bill_add_up_to_it_to_the_picodollar_whatever_it_is_divided_by() {
+    let profiles = profiles();
+    let profile_of = |model: &str| profile_in(&profiles, model);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded");
+    let mut paths = Vec::new();
+    below(&folder, &mut paths);
+    let contents = paths.iter().filter_map(|path| {
+        let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
+        let all = import_all(&text, "test", &Assume::default(), &[]).ok()?;
+        let mut file = FileContents::new(&path.display().to_string(), &all, &profile_of);
+        file.place(&index(&mut text.as_bytes()).unwrap());
+        Some(file)
+    });
+    let files: Vec<FileContents> = contents.collect();
+    let add = |mut sum: BillAsLogged, it: &BillAsLogged| {
+        sum += it;
+        sum
+    };
+    let sessions = files.iter().flat_map(|it| &it.sessions);
+    let bill = sessions.filter_map(|it| it.as_logged.as_ref()).fold(BillAsLogged::default(), add);
+    assert!(bill.requests > 100 && bill.requests_without_price() > 0, "{bill:?}");
+
+    use BillKey::{Day, Lane, Model, Month, Project, User, Version, Week};
+    let keys =
+        [(Model, 5), (Lane, 2), (Project, 2), (User, 2), (Day, 5), (Week, 4), (Month, 3), (Version, 3)];
+    for (key, n_least) in keys {
+        let by = BillBy::new(&files, key, None);
+        assert_eq!(by.total, bill, "{key:?}");
+        assert_eq!(by.groups.iter().map(|it| &it.1).fold(BillAsLogged::default(), add), bill, "{key:?}");
+        assert!(by.groups.len() >= n_least, "{key:?}: {:?}", by.groups);
+        let names: BTreeSet<&String> = by.groups.iter().map(|it| &it.0).collect();
+        assert_eq!(names.len(), by.groups.len(), "{key:?}: a group stands once");
     }
 }
 

@@ -1,6 +1,6 @@
 //! `ctxsim import`: what recorded sessions hold, and how well their bills are predicted.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use ctxsim_app::catalog::{Catalog, Kind};
 use ctxsim_app::{Compacting, Comparison, Plan};
 use ctxsim_base::error::Error;
@@ -8,7 +8,9 @@ use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::calibrate::Calibration;
 use ctxsim_engine::measure;
+use ctxsim_report::bill_by::{BillBy, BillKey};
 use ctxsim_report::carried::PromptFill;
+use ctxsim_report::currency::Currency;
 use ctxsim_report::recording;
 use ctxsim_report::{Skipped, calibration};
 
@@ -20,7 +22,11 @@ use crate::verbs::run::{unwritable, with_progress};
 use crate::what::{RecordedArgs, with_fallback};
 
 /// The available output formats.
-const FORMATS: Formats<'_> = Formats { of: "`import`", known: &[FormatArg::TABLE, FormatArg::JSON] };
+const FORMATS: Formats<'_> =
+    Formats { of: "`import --by`", known: &[FormatArg::TABLE, FormatArg::JSON, FormatArg::CSV] };
+/// Those of what is no list of groups.
+const DOCUMENTS: Formats<'_> =
+    Formats { of: "`import` without `--by`", known: &[FormatArg::TABLE, FormatArg::JSON] };
 
 /// The arguments of `import`.
 #[derive(Debug, Args)]
@@ -38,6 +44,12 @@ pub(crate) struct ImportArgs {
     /// Show what fills the prompts and what resending it costs, by tool and by item
     #[arg(long, conflicts_with = "report")]
     carried: bool,
+    /// Show the bill as logged, at list prices, by this
+    #[arg(long, value_name = "KEY", value_enum, conflicts_with_all = ["report", "carried"])]
+    by: Option<ByArg>,
+    /// Show amounts of `--by` in another currency, at your rate for a US dollar, as in `EUR=0.92`
+    #[arg(long, value_name = "CODE=RATE", value_parser = Currency::read, requires = "by")]
+    currency: Option<Currency>,
     /// Override a field, as in `scenario.load.recorded.assume.side_request=none`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     set: Vec<String>,
@@ -45,18 +57,56 @@ pub(crate) struct ImportArgs {
     shown: ShownArgs,
 }
 
+/// What a bill is divided by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ByArg {
+    /// The model that answered
+    Model,
+    /// Main conversations and sub-agents
+    Lane,
+    /// The working folder
+    Project,
+    /// The home that the working folder is in
+    User,
+    /// The day, in UTC
+    Day,
+    /// The week, by its Monday
+    Week,
+    /// The month
+    Month,
+    /// The version of the harness
+    Version,
+}
+
+impl ByArg {
+    fn key(self) -> BillKey {
+        match self {
+            Self::Model => BillKey::Model,
+            Self::Lane => BillKey::Lane,
+            Self::Project => BillKey::Project,
+            Self::User => BillKey::User,
+            Self::Day => BillKey::Day,
+            Self::Week => BillKey::Week,
+            Self::Month => BillKey::Month,
+            Self::Version => BillKey::Version,
+        }
+    }
+}
+
 /// Shows what recordings contain, or how well their bills are predicted.
 pub(super) fn import(catalog: &Catalog, args: &ImportArgs) -> Result<(), Error> {
-    let format = args.shown.choose(&FORMATS)?;
+    let format = args.shown.choose(if args.by.is_some() { &FORMATS } else { &DOCUMENTS })?;
     let as_json = format == FormatArg::JSON;
     output::note(catalog, Kind::Scenario, &args.sessions.paths);
     args.shown.output.check(catalog.files())?;
     let text = if args.report {
-        calibrated(catalog, args, as_json)?
+        calibrated(catalog, args, as_json)?.into_bytes()
     } else if args.carried {
-        carried(catalog, args, as_json)?
+        carried(catalog, args, as_json)?.into_bytes()
+    } else if let Some(by) = args.by {
+        billed_by(catalog, args, by, format)?
     } else {
-        held(catalog, args, as_json)?
+        held(catalog, args, as_json)?.into_bytes()
     };
     args.shown.output.put(catalog.files(), format, &text)
 }
@@ -66,6 +116,18 @@ fn held(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, E
     let (files, skipped) = ctxsim_app::held(catalog, &as_recorded(args, None))?;
     tell(&skipped);
     if as_json { recording::json(&files).map_err(unwritable) } else { Ok(recording::table(&files)) }
+}
+
+/// Returns the bill as logged, by one key.
+fn billed_by(catalog: &Catalog, args: &ImportArgs, by: ByArg, format: FormatArg) -> Result<Vec<u8>, Error> {
+    let (files, skipped) = ctxsim_app::held(catalog, &as_recorded(args, None))?;
+    tell(&skipped);
+    let bill = BillBy::new(&files, by.key(), args.currency.clone());
+    match format {
+        FormatArg::TABLE => Ok(bill.table(args.shown.width()).into_bytes()),
+        FormatArg::JSON => bill.json().map(String::into_bytes).map_err(unwritable),
+        rows => rows.write(|_| vec![bill.as_rows()]),
+    }
 }
 
 /// Compares recorded bills with the cache rules' predictions, keeping everything as the harness did.

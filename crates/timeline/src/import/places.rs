@@ -16,11 +16,14 @@ pub(super) struct HomeFolders {
 pub(super) fn home_folders(folder: &str) -> HomeFolders {
     let plain = folder.replace('\\', "/");
     let checkout = WORKTREES.iter().filter_map(|it| plain.find(it)).min().unwrap_or(plain.len());
-    HomeFolders { user: home(&plain).to_owned(), project: plain[..checkout].trim_end_matches('/').to_owned() }
+    HomeFolders {
+        user: user_of(&plain).to_owned(),
+        project: plain[..checkout].trim_end_matches('/').to_owned(),
+    }
 }
 
-/// Returns the home that a folder is in.
-fn home(folder: &str) -> &str {
+/// Returns the home that a folder is in; empty where it is in none.
+pub fn user_of(folder: &str) -> &str {
     let is_in = |root: &str| folder == root || folder.starts_with(&format!("{root}/"));
     if is_in("/root") {
         return "/root";
