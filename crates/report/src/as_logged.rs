@@ -289,7 +289,7 @@ impl Report {
         } else if with_bill.iter().any(|it| it.is_under_own_model) {
             "totals do not hold it"
         } else {
-            "these sessions are not simulated under their own models"
+            "profiles are not chosen by the models of the logs"
         };
         Some(format!("The bill as logged is left out, because {why}: `ctxsim import` shows it."))
     }

@@ -322,10 +322,7 @@ fn the_bill_as_logged_is_in_every_report_on_recordings_or_it_is_said_why_not() {
     let run = ["run", "--policy", "identity"];
     assert!(flat(&run).starts_with(bill));
     for (more, why) in [
-        (
-            &["--profile", "moonshotai/kimi-k2.6"][..],
-            "these sessions are not simulated under their own models",
-        ),
+        (&["--profile", "moonshotai/kimi-k2.6"][..], "profiles are not chosen by the models of the logs"),
         (&["--totals"], "totals do not hold it"),
     ] {
         let told = format!("The bill as logged is left out, because {why}: `ctxsim import` shows it.");

@@ -204,13 +204,16 @@ fn tell(skipped: &[Skipped]) {
     }
 }
 
+/// Sessions as they were compared, each with something else of it.
+type Calibrated<B> = Vec<(Calibration, B)>;
+
 /// Compares under an assumption about unrecorded requests, and takes something else of each session; no limit stops one that took place.
 fn calibrations<B: Send>(
     catalog: &Catalog,
     args: &ImportArgs,
     side_request: &str,
     beside: impl Fn(&Timeline) -> B + Sync,
-) -> Result<(Vec<(Calibration, B)>, Vec<Skipped>), Error> {
+) -> Result<(Calibrated<B>, Vec<Skipped>), Error> {
     let side_request = format!("scenario.load.recorded.assume.side_request={side_request}");
     let plan =
         Plan::new(catalog, &as_recorded(args, Some(side_request)))?.without_limits().skipping_unusable();
