@@ -20,6 +20,7 @@ use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::month::Calendar;
 use ctxsim_report::advise::saved::Saved;
 use ctxsim_report::advise::{Advice, AgentAdvice, Candidate, Paste, SCHEMA};
+use ctxsim_report::as_logged::sum_of;
 use in_force::Force;
 use play::PlayedSession;
 use stated::FileSettings;
@@ -196,6 +197,7 @@ impl Advising<'_> {
             sub_agents: force.seen.iter().filter(|it| it.is_of_agent).count(),
             requests: force.seen.iter().map(|it| it.requests).sum(),
             projects: trial.n_projects(),
+            as_logged: sum_of(force.seen.iter().filter_map(|it| it.as_logged.as_ref())),
             month: trial.month(),
             evidence_kept: trial.evidence_kept(),
             in_force: force.all(),

@@ -70,6 +70,7 @@ use ctxsim_engine::take::{Load, Progress, Sinks, Take, Taken, in_order, in_turn,
 pub use entry::ReadyLoad;
 use found::ProblemsFound;
 pub use load::{check_recorded, recording, redacted, with_losses};
+pub use models::ListPrices;
 use models::ModelProfiles;
 pub use naming::names_of_recordings;
 pub use notes::notes_on_load;

@@ -10,6 +10,8 @@ use ctxsim_base::list::Listed as _;
 use ctxsim_input::policy::wildcard;
 use ctxsim_input::text::decode::{Format, decode_table};
 use ctxsim_input::{Limits, Profile, ProfileFile};
+use ctxsim_report::BillAsLogged;
+use ctxsim_timeline::Timeline;
 
 /// What providers and routers write around a model's name, with sources.
 const ROUTES: &str = ctxsim_assumptions::ROUTES;
@@ -46,6 +48,22 @@ impl Routes {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ModelProfiles {
     all: Vec<Arc<Profile>>,
+}
+
+/// The list prices of the models that logs name, for bills as logged.
+#[derive(Debug)]
+pub struct ListPrices(ModelProfiles);
+
+impl ListPrices {
+    /// Reads those of a catalog.
+    pub fn read(catalog: &Catalog) -> Self {
+        Self(ModelProfiles::new(ModelProfiles::read(catalog)))
+    }
+
+    /// Returns what a session was billed by its log, at the prices of its own models; `None` if the log has no bill.
+    pub fn as_logged(&self, timeline: &Timeline) -> Option<BillAsLogged> {
+        BillAsLogged::of(timeline, &|it| self.0.of(it).ok())
+    }
 }
 
 /// A profile that covers models: as written, and checked; a broken one covers no model, and `validate` reports why.

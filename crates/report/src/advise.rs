@@ -9,6 +9,7 @@ use serde::Serialize;
 use ctxsim_engine::measure::month;
 pub use ctxsim_engine::measure::month::Basis;
 
+use super::BillAsLogged;
 use super::Skipped;
 use crate::tune::{BlockPart, SplitBy, TunePart};
 use ctxsim_base::quantity::Tokens;
@@ -44,6 +45,9 @@ pub struct AgentAdvice {
     pub requests: u64,
     /// The number of projects; 0 where they are not known.
     pub projects: usize,
+    /// What the logs say was billed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub as_logged: Option<BillAsLogged>,
     /// What a month costs.
     pub month: MonthCost,
     /// The share of needed evidence that prompts hold as things are; none if nothing says what is needed.

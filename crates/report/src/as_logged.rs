@@ -276,8 +276,22 @@ impl Report {
 
     /// Says what was billed, and how the simulated cost of the same sessions, as they were, comes from it.
     pub(super) fn lines_as_logged(&self) -> Vec<String> {
-        let Some(logged) = self.as_logged() else { return Vec::new() };
+        let Some(logged) = self.as_logged() else { return self.why_no_bill().into_iter().listed() };
         std::iter::once(logged.words()).chain(self.reconciled(&logged)).collect()
+    }
+
+    /// Says why the bill that logs have is not shown.
+    fn why_no_bill(&self) -> Option<String> {
+        let has_bill = |it: &&SessionReport| it.requests > it.requests_estimated;
+        let with_bill = self.sessions.iter().filter(has_bill).listed();
+        let why = if with_bill.is_empty() {
+            return None;
+        } else if with_bill.iter().any(|it| it.is_under_own_model) {
+            "totals do not hold it"
+        } else {
+            "profiles are not chosen by the models of the logs"
+        };
+        Some(format!("The bill as logged is left out, because {why}: `ctxsim import` shows it."))
     }
 
     /// Says what is between the bill and the simulated cost; nothing where not every session was played once as it was.

@@ -8,7 +8,6 @@ use serde::Serialize;
 
 use crate::as_logged::{BillAsLogged, ProfileOf, each_logged};
 use crate::currency::Currency;
-use crate::recording::FileContents;
 use ctxsim_base::foreign::line;
 use ctxsim_base::grid::numbers::{fixed, thousands};
 use ctxsim_base::grid::prose::wrap_all;
@@ -210,10 +209,14 @@ impl<'b> BillRow<'b> {
 
 impl BillBy {
     /// Adds up the bills of all sessions by one key.
-    pub fn new(files: &[FileContents], key: BillKey, currency: Option<Currency>) -> Self {
+    pub fn new<'b>(
+        sessions: impl IntoIterator<Item = &'b SessionBill>,
+        key: BillKey,
+        currency: Option<Currency>,
+    ) -> Self {
         let mut groups: BTreeMap<String, BillAsLogged> = BTreeMap::new();
         let mut total = BillAsLogged::default();
-        for session in files.iter().flat_map(|it| &it.sessions).map(|it| &it.by) {
+        for session in sessions {
             for ((model, day), part) in &session.parts {
                 let group = session.group(key, model, *day);
                 *groups.entry(group.into_owned()).or_default() += part;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use indexmap::IndexMap;
 
-use super::{compactions, unforeseen};
+use super::{BillAsLogged, compactions, unforeseen};
 use ctxsim_base::grid::numbers::counted;
 use ctxsim_base::grid::prose::wrap;
 use ctxsim_base::grid::terminal::whole;
@@ -110,8 +110,10 @@ pub fn json(
     as_recorded: &[Calibration],
     with_side_requests: &[Calibration],
     with_inferred: &[Calibration],
+    as_logged: Option<&BillAsLogged>,
 ) -> Result<String, serde_json::Error> {
     let mut all: Fields = vec![("schema".into(), "ctxsim.calibration/1".into())];
+    all.extend(as_logged.map(|it| ("as_logged".into(), Value::of(it))));
     all.push(("as_recorded".into(), part(as_recorded)));
     all.push(("with_side_requests".into(), part(with_side_requests)));
     all.push(("with_inferred_side_requests".into(), part(with_inferred)));
@@ -124,8 +126,13 @@ pub fn tables(
     as_recorded: &[Calibration],
     with_side_requests: &[Calibration],
     with_inferred: &[Calibration],
+    as_logged: Option<&BillAsLogged>,
 ) -> String {
     let mut text = assumed_profiles(as_recorded);
+    if let Some(logged) = as_logged {
+        wrap(&logged.words(), "", Some(WIDTH), &mut text);
+        text.push('\n');
+    }
     let _ = write!(text, "As recorded\n\n{}", table(as_recorded));
     let more = [
         ("the harness's usual side requests, which are not recorded", with_side_requests),

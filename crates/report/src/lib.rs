@@ -1,8 +1,8 @@
 //! What is said of a run: numbers, tables, drawings and JSON.
 
+pub mod currency;
 pub mod as_logged;
 pub mod bill_by;
-pub mod currency;
 mod blocks;
 mod brief;
 pub mod calibration;

@@ -1,5 +1,7 @@
 //! What a recording contains and what is left out, as a table and as JSON.
 
+mod short;
+
 use std::fmt::Write as _;
 
 use serde::Serialize;
@@ -17,6 +19,8 @@ use ctxsim_timeline::row::json::page;
 use ctxsim_timeline::row::{Value, group};
 use ctxsim_timeline::{EventKind, ItemIx, Kind, Usage};
 
+/// The most lines that are printed unless more are asked for.
+const LINES_MAX: usize = 60;
 /// The most line numbers of a loss in the table.
 const LINES_SHOWN: usize = 5;
 
@@ -115,6 +119,11 @@ impl FileContents {
         }
     }
 
+    /// Returns what its sessions were billed, for dividing it.
+    pub fn bills(&self) -> impl Iterator<Item = &SessionBill> {
+        self.sessions.iter().map(|it| &it.by)
+    }
+
     /// Takes whose its sessions are from the index of its log.
     pub fn place(&mut self, index: &[Indexed]) {
         for session in &mut self.sessions {
@@ -181,11 +190,17 @@ pub fn json(files: &[FileContents]) -> Result<String, serde_json::Error> {
     page(&group! { "schema": "ctxsim.recording/1", "files": Value::of(files) })
 }
 
-/// Returns what files hold, for people.
-pub fn table(files: &[FileContents]) -> String {
+/// Returns what files hold, for people: in full if that is asked for or has few lines.
+pub fn table(files: &[FileContents], is_detailed: bool) -> String {
     let sessions = files.iter().flat_map(|it| &it.sessions);
     let logged = sum_of(sessions.filter_map(|it| it.as_logged.as_ref()));
-    let mut text = logged.map_or_else(String::new, |it| format!("{}\n", it.words()));
+    let bill = logged.map_or_else(String::new, |it| format!("{}\n", it.words()));
+    let text = in_full(files, bill.clone());
+    if is_detailed || text.lines().count() <= LINES_MAX { text } else { bill + &short::table(files) }
+}
+
+/// Adds each file with its sessions and its losses to a text.
+fn in_full(files: &[FileContents], mut text: String) -> String {
     for file in files {
         if !text.is_empty() {
             text.push('\n');

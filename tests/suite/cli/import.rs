@@ -298,3 +298,57 @@ fn a_bill_is_shown_in_another_currency_at_the_users_rate_and_a_rate_that_is_none
     }
     assert!(refused(&ctxsim(&["import", &pi, "--currency", "EUR=0.9"])).contains("--by"));
 }
+
+#[test]
+fn the_bill_as_logged_is_in_every_report_on_recordings_or_it_is_said_why_not() {
+    let pi = data("recorded").join("pi-session.jsonl").display().to_string();
+    let flat = |args: &[&str]| {
+        let text = out(&ctxsim(&[args, &[&pi]].concat()));
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let bill = "As logged: $1.45 at list prices for 59 requests (";
+
+    for profile in [&[][..], &["--profile", "moonshotai/kimi-k2.6"]] {
+        let report = flat(&[&["import", "--report"], profile].concat());
+        assert!(report.starts_with(bill), "at the prices of the log's own model: {report}");
+    }
+    let json = out(&ctxsim(&["import", "--report", "--format", "json", &pi]));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["as_logged"]["requests"], 59);
+    let claude = data("recorded").join("claude-code-progress.jsonl").display().to_string();
+    let advice = out(&ctxsim(&["advise", &claude]));
+    assert!(advice.contains("As logged: $0.13 at list prices for 7 requests"), "{advice}");
+
+    let run = ["run", "--policy", "identity"];
+    assert!(flat(&run).starts_with(bill));
+    for (more, why) in [
+        (&["--profile", "moonshotai/kimi-k2.6"][..], "profiles are not chosen by the models of the logs"),
+        (&["--totals"], "totals do not hold it"),
+    ] {
+        let told = format!("The bill as logged is left out, because {why}: `ctxsim import` shows it.");
+        assert!(flat(&[&run, more].concat()).starts_with(&told), "{more:?}");
+    }
+}
+
+#[test]
+fn an_import_has_at_most_60_lines_unless_details_are_asked_for() {
+    let mut folders = vec![data("recorded"), data("").join("../../scenarios/recorded")];
+    let reference = std::env::var_os("CTXSIM_REFERENCE").map(std::path::PathBuf::from);
+    folders.extend(reference.into_iter().map(|it| it.join("recorded")));
+    for folder in folders {
+        let folder = folder.to_str().unwrap();
+        let text = out(&ctxsim(&["import", folder]));
+        let details = out(&ctxsim(&["import", folder, "--details"]));
+        assert!(text.starts_with("As logged: $") && text.lines().count() <= 60, "{folder}: {text}");
+        assert_eq!(text.lines().next(), details.lines().next(), "one bill");
+        if details.lines().count() <= 60 {
+            assert_eq!(text, details, "nothing is hidden that has room");
+            continue;
+        }
+        let last = "`--details` shows the sessions of each file, and all that is left out, with its lines.";
+        assert_eq!(text.lines().last(), Some(last));
+        assert!(text.contains("\nleft out\n") && details.contains("longest"), "{text}");
+        assert_eq!(text.lines().filter(|it| it.starts_with("file ")).count(), 1, "one table: {text}");
+    }
+    assert!(out(&ctxsim(&["import", data("recorded").to_str().unwrap(), "--details"])).lines().count() > 60);
+}

@@ -168,7 +168,7 @@ fn groups_of_a_bill_add_up_to_it_to_the_picodollar_whatever_it_is_divided_by() {
     let keys =
         [(Model, 5), (Lane, 2), (Project, 2), (User, 2), (Day, 5), (Week, 4), (Month, 3), (Version, 3)];
     for (key, n_least) in keys {
-        let by = BillBy::new(&files, key, None);
+        let by = BillBy::new(files.iter().flat_map(FileContents::bills), key, None);
         assert_eq!(by.total, bill, "{key:?}");
         assert_eq!(by.groups.iter().map(|it| &it.1).fold(BillAsLogged::default(), add), bill, "{key:?}");
         assert!(by.groups.len() >= n_least, "{key:?}: {:?}", by.groups);

@@ -3,7 +3,7 @@
 use super::agents::Agent;
 use super::states::{ByLane, PlayedPolicies};
 use crate::catalog::{Catalog, Kind};
-use crate::{Comparison, Plan, Progress};
+use crate::{Comparison, ListPrices, Plan, Progress};
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Tokens;
@@ -11,7 +11,7 @@ use ctxsim_engine::ledger::TokenUse;
 use ctxsim_engine::measure::Tally;
 use ctxsim_engine::price::Bill;
 use ctxsim_engine::take::{FailedRuns, Load};
-use ctxsim_report::Skipped;
+use ctxsim_report::{BillAsLogged, Skipped};
 use ctxsim_timeline::{Recorded, Timeline, Usage};
 
 /// What a log shows of one session.
@@ -39,6 +39,8 @@ pub(crate) struct SeenLog {
     pub(crate) written: [Tokens; 2],
     /// What it was billed, in US dollars, where the log has usage and the model a price; side by side with the simulated one.
     pub(crate) billed_usd: Option<f64>,
+    /// The same as its log says it, at list prices of its own models, with each request at the prices of its time.
+    pub(crate) as_logged: Option<BillAsLogged>,
     /// Its size, where it was measured.
     pub(crate) size: Option<f64>,
 }
@@ -114,7 +116,12 @@ pub(crate) fn seen(
     progress: Progress<'_>,
 ) -> Result<(Vec<SeenLog>, Vec<Skipped>), Error> {
     let plan = plan(catalog, comparison, &[])?;
-    let all = plan.each_of(threads, progress, |it| plan.open(it), |load, _| of_load(load))?;
+    let prices = ListPrices::read(catalog);
+    let one = |load: &Load| {
+        let as_logged = load.timeline().and_then(|it| prices.as_logged(it));
+        Some(SeenLog { as_logged, ..of_load(load)? })
+    };
+    let all = plan.each_of(threads, progress, |it| plan.open(it), |load, _| one(load))?;
     let (all, skipped) = all;
     Ok((all.into_iter().flatten().listed(), skipped))
 }
@@ -173,6 +180,7 @@ fn of_load(load: &Load) -> Option<SeenLog> {
         compacted_at: compacted_at(recorded),
         written: written(recorded),
         billed_usd: billed(load, timeline, recorded),
+        as_logged: None,
         size: None,
     })
 }

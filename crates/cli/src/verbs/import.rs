@@ -2,17 +2,19 @@
 
 use clap::{Args, ValueEnum};
 use ctxsim_app::catalog::{Catalog, Kind};
-use ctxsim_app::{Compacting, Comparison, Plan};
+use ctxsim_app::{Compacting, Comparison, ListPrices, Plan};
 use ctxsim_base::error::Error;
 use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::calibrate::Calibration;
 use ctxsim_engine::measure;
+use ctxsim_report::as_logged::sum_of;
 use ctxsim_report::bill_by::{BillBy, BillKey};
 use ctxsim_report::carried::PromptFill;
 use ctxsim_report::currency::Currency;
-use ctxsim_report::recording;
+use ctxsim_report::recording::{self, FileContents};
 use ctxsim_report::{Skipped, calibration};
+use ctxsim_timeline::Timeline;
 
 use crate::args::said;
 use crate::format::{FormatArg, Formats};
@@ -44,6 +46,9 @@ pub(crate) struct ImportArgs {
     /// Show what fills the prompts and what resending it costs, by tool and by item
     #[arg(long, conflicts_with = "report")]
     carried: bool,
+    /// Show the sessions of each file and all that is left out, however many lines that takes
+    #[arg(long, conflicts_with_all = ["report", "carried", "by"])]
+    details: bool,
     /// Show the bill as logged, at list prices, by this
     #[arg(long, value_name = "KEY", value_enum, conflicts_with_all = ["report", "carried"])]
     by: Option<ByArg>,
@@ -115,14 +120,18 @@ pub(super) fn import(catalog: &Catalog, args: &ImportArgs) -> Result<(), Error> 
 fn held(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, Error> {
     let (files, skipped) = ctxsim_app::held(catalog, &as_recorded(args, None))?;
     tell(&skipped);
-    if as_json { recording::json(&files).map_err(unwritable) } else { Ok(recording::table(&files)) }
+    if as_json {
+        recording::json(&files).map_err(unwritable)
+    } else {
+        Ok(recording::table(&files, args.details))
+    }
 }
 
 /// Returns the bill as logged, by one key.
 fn billed_by(catalog: &Catalog, args: &ImportArgs, by: ByArg, format: FormatArg) -> Result<Vec<u8>, Error> {
     let (files, skipped) = ctxsim_app::held(catalog, &as_recorded(args, None))?;
     tell(&skipped);
-    let bill = BillBy::new(&files, by.key(), args.currency.clone());
+    let bill = BillBy::new(files.iter().flat_map(FileContents::bills), by.key(), args.currency.clone());
     match format {
         FormatArg::TABLE => Ok(bill.table(args.shown.width()).into_bytes()),
         FormatArg::JSON => bill.json().map(String::into_bytes).map_err(unwritable),
@@ -139,14 +148,21 @@ fn calibrated(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<Str
             .filter(|it| !it.is_searched)
             .try_for_each(|it| ctxsim_app::check_recorded(catalog, &it.name))?;
     }
-    let (as_recorded, skipped) = calibrations(catalog, args, "none")?;
-    let (with_side_requests, _) = calibrations(catalog, args, "usual")?;
-    let (with_inferred, _) = calibrations(catalog, args, "inferred")?;
+    let prices = ListPrices::read(catalog);
+    let (as_recorded, skipped) = calibrations(catalog, args, "none", |it| prices.as_logged(it))?;
+    let (as_recorded, bills): (Vec<_>, Vec<_>) = as_recorded.into_iter().unzip();
+    let logged = sum_of(bills.iter().flatten());
+    let under = |side_request| {
+        let (all, _) = calibrations(catalog, args, side_request, |_| ())?;
+        Ok::<_, Error>(all.into_iter().map(|it| it.0).listed())
+    };
+    let (with_side_requests, with_inferred) = (under("usual")?, under("inferred")?);
     tell(&skipped);
     if as_json {
-        calibration::json(&as_recorded, &with_side_requests, &with_inferred).map_err(unwritable)
+        calibration::json(&as_recorded, &with_side_requests, &with_inferred, logged.as_ref())
+            .map_err(unwritable)
     } else {
-        Ok(calibration::tables(&as_recorded, &with_side_requests, &with_inferred))
+        Ok(calibration::tables(&as_recorded, &with_side_requests, &with_inferred, logged.as_ref()))
     }
 }
 
@@ -188,12 +204,16 @@ fn tell(skipped: &[Skipped]) {
     }
 }
 
-/// Compares under an assumption about unrecorded requests; no limit stops a session that took place.
-fn calibrations(
+/// Sessions as they were compared, each with something else of it.
+type Calibrated<B> = Vec<(Calibration, B)>;
+
+/// Compares under an assumption about unrecorded requests, and takes something else of each session; no limit stops one that took place.
+fn calibrations<B: Send>(
     catalog: &Catalog,
     args: &ImportArgs,
     side_request: &str,
-) -> Result<(Vec<Calibration>, Vec<Skipped>), Error> {
+    beside: impl Fn(&Timeline) -> B + Sync,
+) -> Result<(Calibrated<B>, Vec<Skipped>), Error> {
     let side_request = format!("scenario.load.recorded.assume.side_request={side_request}");
     let plan =
         Plan::new(catalog, &as_recorded(args, Some(side_request)))?.without_limits().skipping_unusable();
@@ -209,7 +229,7 @@ fn calibrations(
             let found = found.with_compactions(timeline, &rows, &profile.prices, compacting.of(timeline));
             let is_assumed = is_own && !load.is_under_own_model;
             let assumed_profile = is_assumed.then(|| load.profiles[cell.profile].name.clone());
-            Some(Calibration { assumed_profile, ..found })
+            Some((Calibration { assumed_profile, ..found }, beside(timeline)))
         })
     })?;
     Ok((of_loads.into_iter().flatten().listed(), skipped))

@@ -44,7 +44,9 @@ pub(super) fn blocks(advice: &Advice, is_detailed: bool) -> Vec<PageBlock> {
 }
 
 fn of_agent(it: &AgentAdvice, is_detailed: bool) -> Vec<PageBlock> {
-    let mut blocks = vec![PageBlock::Head(head(it)), PageBlock::text(cost(it))];
+    let mut blocks = vec![PageBlock::Head(head(it))];
+    blocks.extend(it.as_logged.iter().map(|it| PageBlock::text(it.words())));
+    blocks.push(PageBlock::text(cost(it)));
     blocks.extend(it.notes.iter().map(|it| PageBlock::text(it.clone())));
     match &it.advised {
         Some(best) => blocks.extend(advised(it, best)),
