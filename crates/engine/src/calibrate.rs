@@ -12,7 +12,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use crate::ledger::{CacheUse, RequestRow, Role, Rows};
-use crate::measure::missed::{MissCause, cause_of};
+use crate::measure::missed::{MISS_MIN, MissCause, cause_of};
 use crate::price::{self, StepPrices};
 use ctxsim_base::quantity::{Cost, Tokens, or_unlimited};
 use ctxsim_input::profile::cache::Setting;
@@ -230,7 +230,8 @@ fn class(predicted: Tokens, billed: Tokens) -> ReadClass {
 
 /// Returns what a request is said to have missed the cache for, if it read less than predicted and that is known.
 fn named(timeline: &Timeline, rules: &CacheRules, row: &RequestRow, billed: Usage) -> Option<&'static str> {
-    let cause = (billed.cache_read < row.usage.read).then(|| cause_of(timeline, rules, row.step))?;
+    let tokens = row.usage.read.saturating_sub(billed.cache_read);
+    let cause = (tokens >= MISS_MIN).then(|| cause_of(timeline, rules, row.step))?;
     (cause != MissCause::Untold).then(|| cause.about())
 }
 
