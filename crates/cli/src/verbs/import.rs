@@ -26,7 +26,7 @@ use crate::what::{RecordedArgs, with_fallback};
 /// The available output formats.
 const FORMATS: Formats<'_> =
     Formats { of: "`import --by`", known: &[FormatArg::TABLE, FormatArg::JSON, FormatArg::CSV] };
-/// Those of what is no list of groups.
+/// The formats without `--by`: a document has no rows for CSV.
 const DOCUMENTS: Formats<'_> =
     Formats { of: "`import` without `--by`", known: &[FormatArg::TABLE, FormatArg::JSON] };
 

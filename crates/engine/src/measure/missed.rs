@@ -38,7 +38,7 @@ pub enum MissCause {
     System,
     /// A memory file, a reminder or another earlier message had changed.
     Messages,
-    /// The provider says that it no longer knew the request before, which is no older than its entries live.
+    /// The provider says that it no longer knew the request before, although its entries should have been alive.
     Forgotten,
     /// What was read ends exactly where the request before had read to: what that one wrote was not there yet.
     Behind,

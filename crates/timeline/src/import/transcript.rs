@@ -77,7 +77,7 @@ pub(super) struct Exchange {
     pub(super) cleared: Vec<usize>,
     /// The first of the parts, by its place in the transcript, that the user's going back took out before this request.
     pub(super) rewound_to: Option<usize>,
-    /// What else the log tells of it.
+    /// Skills, restarts and diagnoses that the log has for it.
     pub(super) before: Vec<Occasion>,
     /// The version of the harness that made it.
     pub(super) version: Version,
