@@ -41,6 +41,8 @@ struct BesidePlan {
     /// It begins a session, with a stable prefix of its own or none.
     session: Option<Vec<u32>>,
     lifecycle: Option<Lifecycle>,
+    /// Somebody else sends the items before this one.
+    front: Option<u32>,
     /// What the user's message says.
     told: Option<(usize, FactForm)>,
     asked: Option<usize>,
@@ -224,10 +226,12 @@ pub(crate) fn eventful_trace() -> BoxedStrategy<TimelinePlan> {
     };
     let asked = prop::option::weighted(0.4, 0..FACTS.len());
     let reset = prop::option::weighted(0.15, (0_u32..100, 1_u32..20));
-    let beside = (session, prop::option::weighted(0.15, lifecycle), fact(), asked, reset, fact());
-    let beside = beside.prop_map(|(session, lifecycle, told, asked, reset, found)| BesidePlan {
+    let front = prop::option::weighted(0.2, 0_u32..4);
+    let beside = (session, prop::option::weighted(0.15, lifecycle), front, fact(), asked, reset, fact());
+    let beside = beside.prop_map(|(session, lifecycle, front, told, asked, reset, found)| BesidePlan {
         session,
         lifecycle,
+        front,
         told,
         asked,
         reset,
@@ -315,6 +319,8 @@ impl TimelinePlan {
             timeline.begin_turn(&user);
             if let Some(beside) = beside {
                 beside.before_steps(body, &mut timeline);
+                let front = beside.front.map(|it| it.min(u32::try_from(self.stable.len()).unwrap()));
+                front.into_iter().for_each(|end| timeline.front_sent(end));
             }
             for step in &plan.steps {
                 now_ms += step.pause_ms;

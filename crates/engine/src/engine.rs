@@ -24,7 +24,7 @@ use ctxsim_base::quantity::Tokens;
 use ctxsim_base::rng::Seed;
 use ctxsim_input::policy::DynamicPlace;
 use ctxsim_input::{CacheRules, LayoutSpec, Limits, Policy, Settings, TtlClass};
-use ctxsim_timeline::{StepIx, Timeline, TurnIx};
+use ctxsim_timeline::{ItemIx, StepIx, Timeline, TurnIx};
 
 use drawn::DrawnNeeds;
 use lanes::Lanes;
@@ -205,6 +205,8 @@ struct EngineRun<'r, 't, P: ?Sized, S> {
     n_events: usize,
     /// How many requests of other sessions are heard of.
     n_heard: usize,
+    /// What somebody else sends just before the next request: the items before this one.
+    front_sent: Option<ItemIx>,
     /// The steps whose prompts the outcome tells, from the next one on.
     before_compactions: &'t [StepIx],
     settings: Settings,
@@ -257,6 +259,7 @@ impl<'r, 't, P: Projector + ?Sized, S: Sink> EngineRun<'r, 't, P, S> {
             numbered: (0, 0),
             n_events: 0,
             n_heard: 0,
+            front_sent: None,
             before_compactions: timeline.recorded.as_ref().map_or(&[], |it| &it.before_compactions),
             settings: Settings::default(),
             sent_settings: Settings::default(),

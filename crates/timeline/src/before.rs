@@ -26,7 +26,7 @@ impl Timeline {
             clamp(&mut last.items, n_items);
         }
         let n_turns = ix(spine.turns.len());
-        cut.quiet_turns.retain(|it| *it < n_turns);
+        cut.side_requests.retain(|it| it.turn_ix < n_turns);
         spine.sessions.retain(|it| it.turns.start < n_turns);
         spine.sessions.iter_mut().for_each(|it| clamp(&mut it.turns, n_turns));
         cut

@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use super::evidence::{Need, TurnEvidence};
 use super::{
-    Compaction, Due, Event, EventKind, Harness, Inferred, Item, Kind, Level, Lifecycle, NO_ITEM, Needs,
-    Phase, Session, Spine, StepIx, StepRow, Texts, Timeline, TurnIx, TurnRow, Usage, When,
+    Compaction, Due, Event, EventKind, Harness, Inferred, Item, ItemIx, Kind, Level, Lifecycle, NO_ITEM,
+    Needs, Phase, Session, SideRequest, Spine, StepIx, StepRow, Texts, Timeline, TurnIx, TurnRow, Usage, When,
 };
 use ctxsim_base::quantity::{Cost, Decimal, Tokens, ix, saturated};
 use ctxsim_input::TtlClass;
@@ -57,7 +57,7 @@ impl TimelineBuilder {
             harness: Harness::default(),
             shared: None,
             odds: None,
-            quiet_turns: Vec::new(),
+            side_requests: Vec::new(),
             recorded: None,
             models: Vec::new(),
             began_ms: None,
@@ -226,10 +226,20 @@ impl TimelineBuilder {
         self.timeline.harness = harness;
     }
 
-    /// Records that the harness makes no side request after the open turn.
-    pub fn quiet(&mut self) {
-        let open = self.turn_ix();
-        self.timeline.quiet_turns.push(open);
+    /// Records that the harness sends a side request after the open turn, so long after its last response.
+    pub fn side_request_after(&mut self, delay_ms: u64) {
+        let end_ms = self.timeline.spine.steps.last().map_or(0, |it| it.end_ms);
+        self.side_request(end_ms.saturating_add_unsigned(delay_ms), false);
+    }
+
+    /// Records that the log shows a side request after the open turn.
+    pub fn logged_side_request(&mut self, at_ms: i64) {
+        self.side_request(at_ms, true);
+    }
+
+    fn side_request(&mut self, at_ms: i64, is_logged: bool) {
+        let turn_ix = self.turn_ix();
+        self.timeline.side_requests.push(SideRequest { turn_ix, at_ms, is_logged });
     }
 
     /// Records that the harness removed items before the next step's request; the stable prefix stays.
@@ -257,6 +267,12 @@ impl TimelineBuilder {
     pub fn lifetime(&mut self, ttl: TtlClass) {
         let step = self.next_step();
         self.events.push((step, EventKind::Lifetime(ttl)));
+    }
+
+    /// Records that somebody else sends the items before one just before the next step's request.
+    pub fn front_sent(&mut self, end: ItemIx) {
+        let step = self.next_step();
+        self.events.push((step, EventKind::FrontSent(end)));
     }
 
     /// Records an event of the memory: at the start of a session without turns, else before the next step's

@@ -57,6 +57,8 @@ pub enum EventKind {
     Change(Setting, u32),
     /// The harness requests another lifetime for entries from here on.
     Lifetime(TtlClass),
+    /// Somebody else sends the items before this one, which many sessions share, so that they are in the cache again.
+    FrontSent(ItemIx),
     /// An event of the memory beside the window.
     Memory(Lifecycle),
 }

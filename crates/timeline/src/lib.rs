@@ -70,8 +70,8 @@ pub struct Timeline {
     pub shared: Option<Shared>,
     /// What no record tells of its bill, if it was recorded in a format of which that was measured.
     pub odds: Option<odds::Odds>,
-    /// Turns that are not followed by a side request, in order.
-    pub quiet_turns: Vec<TurnIx>,
+    /// Requests that the harness sends after a turn beside the agent's own, in order.
+    pub side_requests: Vec<SideRequest>,
     /// The provider's bill, if the timeline was recorded.
     pub recorded: Option<Recorded>,
     /// The models that answered, if it was recorded; a change of [`Setting::Model`] is to an index in this
@@ -192,13 +192,23 @@ pub struct Item {
 pub struct Harness {
     /// The requested lifetime of entries.
     pub ttl: Option<TtlClass>,
-    /// How long after a turn's last response it sends the prompt with the reply again, in an unrecorded
-    /// request.
-    pub side_request_ms: Option<u64>,
+    /// Whether it sends the prompt with the reply again after some turns, in requests that no record bills.
+    pub makes_side_requests: bool,
     /// No side request follows a request with more than this many tokens not read from the cache.
     pub side_request_cold_tokens: Tokens,
     /// Tokens after the last message of each request, which are billed but never read by a later prompt.
     pub unread_tokens: Tokens,
+}
+
+/// A request that the harness sends after a turn, with the prompt and the reply once more; no record shows its bill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SideRequest {
+    /// The turn that it follows.
+    pub turn_ix: TurnIx,
+    /// When it is sent.
+    pub at_ms: i64,
+    /// Whether the log shows that it was sent; else it is not sent where the cache is cold.
+    pub is_logged: bool,
 }
 
 /// The provider's bill of a recorded session.
@@ -386,6 +396,14 @@ impl Timeline {
     pub fn last_ms(&self) -> Option<i64> {
         let last = self.spine.steps.last().map_or(0, |it| it.at_ms);
         self.began_ms.map(|it| it.saturating_add(last))
+    }
+
+    /// Returns what the harness sends after a turn, in order.
+    #[inline]
+    pub fn side_requests_after(&self, turn_ix: TurnIx) -> &[SideRequest] {
+        let from = self.side_requests.partition_point(|it| it.turn_ix < turn_ix);
+        let n = self.side_requests[from..].iter().take_while(|it| it.turn_ix == turn_ix).count();
+        &self.side_requests[from..from + n]
     }
 
     /// Returns the tokens of the front that other sessions send, too.

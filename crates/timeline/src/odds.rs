@@ -49,6 +49,8 @@ pub enum Trigger {
     TurnAfterCall,
     /// The first after the session was resumed.
     Restart,
+    /// The first after the model had searched for tools for the first time.
+    ToolsFound,
 }
 
 impl Trigger {
@@ -60,6 +62,7 @@ impl Trigger {
             Self::TurnAfterSkill => "the previous turn had a skill",
             Self::TurnAfterCall => "the previous turn called a tool that triggers it",
             Self::Restart => "the session was resumed",
+            Self::ToolsFound => "the model had searched for tools",
         }
     }
 

@@ -81,6 +81,7 @@ fn play(
         last_ping_ms: None,
         next_n: vec![0; timeline.spine.steps.len() + 1],
         heard: vec![false; timeline.spine.steps.len() + 1],
+        front_sent: None,
         rows: Rows::default(),
         rules,
         expected: Vec::new(),
@@ -140,6 +141,8 @@ struct Run<'a> {
     next_n: Vec<u32>,
     /// Whether the agent has made one, so that what others sent before the step is known.
     heard: Vec<bool>,
+    /// What somebody else sends before the agent's next request ends before this item.
+    front_sent: Option<u32>,
     rows: Rows,
     rules: &'a CacheRules,
     /// The calls that were expected so far.
@@ -215,6 +218,7 @@ impl Run<'_> {
                 }
                 EventKind::Memory(event) => self.memory.happen(*event),
                 EventKind::Compaction(request) => self.compact(*request, event.at),
+                EventKind::FrontSent(end) => self.front_sent = Some(*end),
                 EventKind::Change(..) | EventKind::Lifetime(_) => {}
             }
         }
@@ -250,11 +254,14 @@ impl Run<'_> {
 
     /// Lets the cache have what another session sent before the agent's first request of a step, whatever a summariser has asked before.
     fn hear_others(&mut self, step: usize) {
-        let Some(shared) = &self.timeline.shared else { return };
         let is_first = !std::mem::replace(&mut self.heard[step], true);
-        let sent = shared.sent.iter().find(|it| it.0 as usize == step).filter(|_| is_first);
-        if let Some((_, sent_ms)) = sent {
+        if let Some(shared) = &self.timeline.shared
+            && let Some((_, sent_ms)) = shared.sent.iter().find(|it| it.0 as usize == step).filter(|_| is_first)
+        {
             self.cache.submit_front(&self.history, shared.end, *sent_ms, self.policy.layout());
+        }
+        if let Some(end) = self.front_sent.take() {
+            self.cache.submit_front(&self.history, end, self.clock.now_ms, self.policy.layout());
         }
     }
 

@@ -331,22 +331,19 @@ fn classes(profile: &Profile, rates: &Rates) -> Vec<EntryClass> {
 /// the prompt in that pause without a bill.
 fn pauses(timeline: &Timeline) -> (Vec<u64>, Vec<bool>) {
     let spine = &timeline.spine;
-    let mut is_sent_before = vec![false; spine.steps.len()];
-    let delay_ms = timeline.harness.side_request_ms;
+    let mut sent_before: Vec<Option<i64>> = vec![None; spine.steps.len()];
     let turns = spine.turns.iter().enumerate().skip(1).filter(|it| !it.1.steps.is_empty());
-    for (index, turn) in turns.filter(|_| delay_ms.is_some()) {
-        let is_quiet = timeline.quiet_turns.binary_search(&ix::<u32>(index - 1)).is_ok();
-        is_sent_before[turn.steps.start as usize] = !is_quiet;
+    for (index, turn) in turns {
+        let last = timeline.side_requests_after(ix::<u32>(index - 1)).last();
+        sent_before[turn.steps.start as usize] = last.map(|it| it.at_ms);
     }
     let pause = |request: usize| {
         let Some(before) = request.checked_sub(1).map(|it| &spine.steps[it]) else { return 0 };
-        let last_ms = match delay_ms.filter(|_| is_sent_before[request]) {
-            Some(delay_ms) => before.end_ms.saturating_add_unsigned(delay_ms),
-            None => before.at_ms,
-        };
+        let last_ms = sent_before[request].unwrap_or(before.at_ms);
         u64::try_from(spine.steps[request].at_ms.saturating_sub(last_ms)).unwrap_or(0)
     };
-    ((0..spine.steps.len()).map(pause).collect(), is_sent_before)
+    let pauses = (0..spine.steps.len()).map(pause).collect();
+    (pauses, sent_before.iter().map(Option::is_some).collect())
 }
 
 /// The levels of a prompt, from the front.

@@ -190,7 +190,7 @@ impl BillMoment<'_> {
     fn side_request(&self, odds: &Odds) -> Option<Claim> {
         let (read, cached) = (self.row.usage.read, self.cached());
         let begins = self.row.turn_ix != self.before.turn_ix;
-        if !begins || read < cached || self.timeline.harness.side_request_ms.is_none() {
+        if !begins || read < cached || !self.timeline.harness.makes_side_requests {
             return None;
         }
         let is_expected = read > cached;

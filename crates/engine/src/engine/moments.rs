@@ -154,6 +154,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
                 EventKind::Compaction(request) => self.compact(*request, event.at),
                 EventKind::Change(setting, value) => self.settings.set(*setting, *value),
                 EventKind::Lifetime(ttl) => self.ttl = Some(*ttl),
+                EventKind::FrontSent(end) => self.front_sent = Some(*end),
                 EventKind::Memory(event) => self.memory_run.event(*event),
             }
         }

@@ -11,7 +11,7 @@ use crate::recovery::CarriedAgain;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_input::policy::Changes;
 use ctxsim_timeline::shared::Chance;
-use ctxsim_timeline::{Shared, StepIx, TurnIx};
+use ctxsim_timeline::{ItemIx, Shared, StepIx, TurnIx};
 
 /// How a request is answered.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +57,9 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         }
         if let Some(shared) = &self.timeline.shared {
             self.hear_others(shared, step);
+        }
+        if let Some(end) = self.front_sent.take() {
+            self.hear(end, self.ambient.now_ms, step);
         }
         let memory = if self.prompt.memory().is_none() { self.remember() } else { 0 };
         let shown = self.prompt.tokens();
@@ -151,26 +154,34 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     fn hear_others(&mut self, shared: &'t Shared, step: StepIx) {
         while let Some((at, sent_ms)) = shared.sent.get(self.n_heard).filter(|it| it.0 <= step) {
             self.n_heard += 1;
-            let chain = self.chain.front(self.n_shared(shared));
-            let tokens = chain.links().last().map_or(0, |it| it.tokens);
-            if *at != step || tokens == 0 {
-                continue;
-            }
-            let (ttl, settings) = (self.ttl, self.settings);
-            let view = RequestView::of(tokens, &chain, self.layout, *sent_ms);
-            let view = RequestView { ttl, settings, ..view };
-            for lane in 0..self.lanes.len() {
-                if self.lanes.hears_others(lane) {
-                    let usage = self.lanes.submit(lane, &view);
-                    self.checked(lane, usage, tokens, self.prompt.active_turn(), step);
-                }
+            if *at == step {
+                self.hear(shared.end, *sent_ms, step);
             }
         }
     }
 
-    /// Returns how many prefixes of the prompt other sessions share: all that stand as they came.
-    fn n_shared(&self, shared: &Shared) -> usize {
-        let is_shared = |it: &&Link| self.prompt.item(it.slot).origin < shared.end;
+    /// Lets the cache serve the items before one, which somebody else sent.
+    #[cold]
+    fn hear(&mut self, end: ItemIx, sent_ms: i64, step: StepIx) {
+        let chain = self.chain.front(self.n_shared(end));
+        let tokens = chain.links().last().map_or(0, |it| it.tokens);
+        if tokens == 0 {
+            return;
+        }
+        let (ttl, settings) = (self.ttl, self.settings);
+        let view = RequestView::of(tokens, &chain, self.layout, sent_ms);
+        let view = RequestView { ttl, settings, ..view };
+        for lane in 0..self.lanes.len() {
+            if self.lanes.hears_others(lane) {
+                let usage = self.lanes.submit(lane, &view);
+                self.checked(lane, usage, tokens, self.prompt.active_turn(), step);
+            }
+        }
+    }
+
+    /// Returns how many prefixes of the prompt stand as they came and end before an item, so that others can share them.
+    fn n_shared(&self, end: ItemIx) -> usize {
+        let is_shared = |it: &&Link| self.prompt.item(it.slot).origin < end;
         self.chain.links().iter().take_while(is_shared).count()
     }
 
@@ -189,7 +200,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
 
     #[cold]
     fn expected_left(&self, chance: Chance, read: Tokens) -> [f64; 3] {
-        let n_shared = self.timeline.shared.as_ref().map_or(0, |it| self.n_shared(it));
+        let n_shared = self.timeline.shared.as_ref().map_or(0, |it| self.n_shared(it.end));
         let last = n_shared.checked_sub(1).and_then(|it| self.chain.links().get(it));
         let tokens = last.map_or(0, |it| it.tokens).saturating_sub(read);
         let Chance { value, interval: [low, high] } = chance;
@@ -273,22 +284,20 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
 
     /// Sends the prompt with the reply once more, where the harness is known to; its bill is in no record.
     pub(super) fn send_unrecorded(&mut self, turn_ix: TurnIx, step: StepIx) {
-        let Some(delay_ms) = self.timeline.harness.side_request_ms else { return };
-        let is_quiet = self.timeline.quiet_turns.binary_search(&turn_ix).is_ok();
-        if is_quiet || !self.lanes.iter().any(Lane::is_warm) {
-            return;
-        }
-        let steps = &self.timeline.spine.steps;
-        let now_ms = steps[step as usize].end_ms.saturating_add_unsigned(delay_ms);
-        if steps.get(step as usize + 1).is_none_or(|it| it.at_ms < now_ms) {
-            return;
-        }
-        let chain = self.chain.fork(&mut self.prompt, self.log.identities());
-        let shown = self.prompt.tokens();
-        self.submit_aside(shown, chain, now_ms, Lane::is_warm);
-        for lane in 0..self.lanes.len() {
-            if self.lanes[lane].is_warm() {
-                self.checked(lane, self.lanes[lane].usage, shown, turn_ix, step);
+        let timeline = self.timeline;
+        let Some(next) = timeline.spine.steps.get(step as usize + 1) else { return };
+        for request in timeline.side_requests_after(turn_ix).iter().filter(|it| it.at_ms <= next.at_ms) {
+            let is_asked = |lane: &Lane<'_>| request.is_logged || lane.is_warm();
+            if !self.lanes.iter().any(is_asked) {
+                continue;
+            }
+            let chain = self.chain.fork(&mut self.prompt, self.log.identities());
+            let shown = self.prompt.tokens();
+            self.submit_aside(shown, chain, request.at_ms, is_asked);
+            for lane in 0..self.lanes.len() {
+                if is_asked(&self.lanes[lane]) {
+                    self.checked(lane, self.lanes[lane].usage, shown, turn_ix, step);
+                }
             }
         }
     }

@@ -15,10 +15,10 @@ use crate::measure::{Beside, Tally};
 use crate::price::{self, Models, PriceIndex};
 use crate::projection::Threshold;
 use crate::projection::num::Known;
-use ctxsim_base::quantity::Amount;
+use ctxsim_base::quantity::{Amount, Tokens};
 use ctxsim_input::policy::Builtin;
 use ctxsim_input::{Limits, Profile};
-use ctxsim_timeline::Timeline;
+use ctxsim_timeline::{EventKind, ItemIx, Timeline};
 
 /// A ledger folded to what prices ask for, and what its run came to beside.
 pub type FoldedLedger = (Sums, Option<PriceIndex>, Outcome);
@@ -174,13 +174,21 @@ impl Load {
 
 /// Returns the most that other sessions can save one, in US dollars: the bound knows of none.
 fn left_at_most(timeline: &Timeline, profile: &Profile) -> f64 {
-    let Some(shared) = &timeline.shared else { return 0.0 };
+    let front_tokens = |end: ItemIx| -> Tokens {
+        timeline.spine.items.iter().take(end as usize).map(|it| Tokens::from(it.raw)).sum()
+    };
+    let fronts = timeline.events.iter().filter_map(|it| match it.kind {
+        EventKind::FrontSent(end) => Some(front_tokens(end)),
+        _ => None,
+    });
+    let times =
+        timeline.shared.as_ref().map_or(0, |it| it.sent.len() + usize::from(it.chance.is_some()));
+    let left = fronts.sum::<Tokens>() as f64 + times as f64 * timeline.shared_tokens() as f64;
     let rates = profile.prices.usual();
     let dearest =
         [Some(rates.input), rates.write(0), rates.write(1)].into_iter().flatten().map(|it| it.usd());
     let saved = (dearest.fold(0.0, f64::max) - rates.read().usd()).max(0.0);
-    let times = shared.sent.len() + usize::from(shared.chance.is_some());
-    times as f64 * timeline.shared_tokens() as f64 * saved
+    left * saved
 }
 
 /// What the plays of a load came to.

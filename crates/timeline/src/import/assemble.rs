@@ -83,6 +83,7 @@ struct Pending {
     cleared: Vec<usize>,
     rewound_to: Option<usize>,
     before: Vec<Occasion>,
+    recaps: Vec<i64>,
 }
 
 impl Pending {
@@ -166,6 +167,11 @@ impl Assembler {
     /// Records a log event before the next request.
     pub(super) fn happened(&mut self, occasion: Occasion) {
         self.pending.before.push(occasion);
+    }
+
+    /// Records that the harness summed up for the user what was done.
+    pub(super) fn recapped(&mut self, at_ms: i64) {
+        self.pending.recaps.push(at_ms);
     }
 
     /// Records that the user went back: no part from this index on is in a later prompt.
@@ -256,6 +262,7 @@ impl Assembler {
             cleared: pending.cleared,
             rewound_to: pending.rewound_to,
             before: pending.before,
+            recaps: pending.recaps,
             version: reply.version,
             model: reply.model,
             usage: reply.usage,

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use super::counting::SizeAssumptions;
 use super::harness::Conduct;
-use super::side_requests::{self, SideRequestEvidence};
+use super::side_requests::{SideRequestEvidence, SideRequests};
 use super::sizes::Allotment;
 use super::transcript::{Exchange, Part, Transcript};
 use crate::evidence::Recover;
@@ -79,17 +79,15 @@ impl ScenarioAssumptions {
     }
 
     /// Returns how the harness uses the cache: as the scenario declares, else as is known of the format.
-    pub(super) fn harness(&self, transcript: &Transcript, conduct: &Conduct) -> Harness {
-        let usual = transcript.makes_side_requests.then_some(self.inference.delay_ms);
-        let side_request_ms = match self.side_request {
-            None | Some(HiddenRequest::Usual | HiddenRequest::Inferred) => usual,
-            Some(HiddenRequest::None) => None,
-            Some(HiddenRequest::AfterTurn { delay }) => Some(delay.0),
-        };
-        let ttl = conduct.ttl().or(transcript.ttl);
+    pub(super) fn harness(
+        &self,
+        transcript: &Transcript,
+        conduct: &Conduct,
+        side_requests: &SideRequests,
+    ) -> Harness {
         Harness {
-            ttl,
-            side_request_ms,
+            ttl: conduct.ttl().or(transcript.ttl),
+            makes_side_requests: side_requests.delay_ms.is_some(),
             side_request_cold_tokens: self.inference.cold_tokens,
             unread_tokens: 0,
         }
@@ -100,9 +98,10 @@ impl ScenarioAssumptions {
         matches!(self.side_request, None | Some(HiddenRequest::Inferred))
     }
 
-    /// Returns the requests before which no side request is expected, where a session's own bills are asked.
-    pub(super) fn quiet(&self, exchanges: &[Exchange]) -> Vec<usize> {
-        if self.asks_bills() { side_requests::unexpected(exchanges, &self.inference) } else { Vec::new() }
+    /// Returns the side requests of a session.
+    pub(super) fn side_requests(&self, transcript: &Transcript) -> SideRequests {
+        let hidden = self.side_request.unwrap_or(HiddenRequest::Inferred);
+        SideRequests::new(transcript, hidden, &self.inference)
     }
 
     /// Makes items of parts, each with the next size.
@@ -152,6 +151,7 @@ pub(super) fn sentences(
     assumed: &ScenarioAssumptions,
     allotment: &Allotment,
     conduct: &Conduct,
+    side_requests: &SideRequests,
 ) -> Vec<String> {
     let counting = &assumed.counting;
     let mut sentences =
@@ -190,7 +190,7 @@ pub(super) fn sentences(
         sentences
             .push("Text before the first request is scaled down to the first recorded prompt.".to_owned());
     }
-    if let Some(delay_ms) = assumed.harness(transcript, conduct).side_request_ms {
+    if let Some(delay_ms) = side_requests.delay_ms {
         let inference = &assumed.inference;
         sentences.push(format!(
             "{} s after a turn the harness sends the prompt and the reply again, unless more than {} tokens \
@@ -206,6 +206,12 @@ pub(super) fn sentences(
                 inference.share, inference.prior_turns
             ));
         }
+    }
+    if side_requests.n_logged() > 0 {
+        sentences.push(format!(
+            "Summaries for a user who was away, with each of which the harness sent the prompt and the reply again: {}.",
+            side_requests.n_logged()
+        ));
     }
     sentences.extend(conduct.sentences().iter().cloned());
     sentences.extend(gaps(transcript, counting, allotment));

@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use indexmap::IndexMap;
 use serde::Deserialize;
 
+use super::side_requests::Habit;
 use crate::odds::{Odds, Trigger};
 use crate::shared::Chance;
 use crate::{Documented, Usage};
@@ -58,6 +59,7 @@ pub(super) struct HarnessRules {
     lifetimes: Vec<Lifetime>,
     leads: Vec<Lead>,
     rewrites: Vec<HarnessRewrite>,
+    side_requests: Vec<SideRequestRule>,
     front: Option<SharedFronts>,
     odds: Option<DeclaredOdds>,
 }
@@ -70,6 +72,34 @@ struct SharedFronts {
     unknown: Probability,
     /// A request that reads less than this share of what the one before cached shows their size.
     fall_share: Decimal,
+    /// When they are read though the session's own entries have expired.
+    after_expiry: Option<AfterExpiry>,
+}
+
+/// When tools and system prompt are still read after a pause: many sessions send the same, as long as they hold no tools of the user's own.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AfterExpiry {
+    versions: VersionRange,
+    /// The first request of the session read them, and they had no more tokens than this.
+    tokens_max: Tokens,
+    seen: Cases,
+}
+
+/// What a version sends after turns beside the agent's own requests.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SideRequestRule {
+    #[serde(default)]
+    versions: VersionRange,
+    /// Whether most sessions have one after nearly every turn.
+    usual: bool,
+    /// Whether one goes with each summary for a user who was away.
+    #[serde(default)]
+    recaps: bool,
+    /// Turns of which the one or the other holds, and all.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for readers of the file; a test holds it"))]
+    seen: Cases,
 }
 
 /// What no log of a format tells of a bill; what is missing is not known.
@@ -164,6 +194,12 @@ struct HarnessRewrite {
     /// Whether only the first rewrite of a turn is one.
     #[serde(default)]
     once_a_turn: bool,
+    /// Patterns of models' ids; empty for all.
+    #[serde(default)]
+    models: Vec<String>,
+    /// So many tokens behind tools and system prompt are read as well, because other sessions have them, too.
+    #[serde(default)]
+    reads_beside: Tokens,
     /// In how many later cases the messages were rewritten then, where that was counted.
     comes: Option<Cases>,
     seen: Cases,
@@ -212,6 +248,12 @@ impl HarnessRules {
     /// Returns how probable it is that a session nobody recorded had left a harness's tools and system prompt.
     pub(super) fn chance(harness: &str) -> Option<Chance> {
         Some(Self::of(harness)?.front.as_ref()?.unknown.into())
+    }
+
+    /// Returns what a version of a harness sends after turns, if that is known.
+    pub(super) fn side_requests(harness: &str, version: Version) -> Option<Habit> {
+        let rule = Self::of(harness)?.side_requests.iter().find(|it| it.versions.include(version))?;
+        Some(Habit { is_usual: rule.usual, recaps: rule.recaps })
     }
 
     /// Returns what no log of a format tells, apart from rewrites.
@@ -289,6 +331,8 @@ mod tests {
             lifetimes
                 .chain(it.leads.iter().map(|it| it.seen))
                 .chain(it.rewrites.iter().map(|rewrite| rewrite.seen))
+                .chain(it.side_requests.iter().map(|rule| rule.seen))
+                .chain(it.front.iter().filter_map(|it| Some(it.after_expiry.as_ref()?.seen)))
         });
         let windows = all.values().flat_map(|it| it.windows.iter().filter_map(|window| window.seen));
         assert!(seen.into_iter().chain(windows).all(|Cases(held, of)| (5..=of).contains(&held)));

@@ -7,6 +7,7 @@ use super::assumed::{ScenarioAssumptions, sentences};
 use super::harness::{Conduct, HarnessRules, Leads, Version};
 use super::kept::PartPlaces;
 use super::places;
+use super::side_requests::SideRequests;
 use super::sizes::{Allotment, Reset, allot};
 use super::transcript::{Exchange, Transcript};
 use super::undo::{CompactedSession, Undo, Undone};
@@ -86,14 +87,18 @@ impl Transcript {
         builder.recorded(harness);
         builder.tokenizer(self.count(assume.tokenizer));
         let mut allotment = allot(&self, assumed.counting);
-        let quiet = assumed.quiet(&self.exchanges);
+        let side_requests = assumed.side_requests(&self);
         let leads = Leads::new(&self, &allotment, assumed.asks_bills());
         let undone = self.settle_resets(undo, &mut allotment);
         builder.chars_per_token(assumed.counting.chars_per_token);
         let conduct = Conduct::new(&self, &allotment, leads);
-        begin(&mut builder, sentences(&self, &assumed, &allotment, &conduct), &conduct);
+        begin(
+            &mut builder,
+            sentences(&self, &assumed, &allotment, &conduct, &side_requests),
+            &conduct,
+        );
         let mut clock = SessionClock::default();
-        builder.harness(assumed.harness(&self, &conduct));
+        builder.harness(assumed.harness(&self, &conduct, &side_requests));
         self.name_session(&mut builder);
         builder.draw_session(draws);
         let mut tokens = allotment.tokens.iter().copied();
@@ -108,9 +113,7 @@ impl Transcript {
             models.tell(self.model_of(exchange), exchange.usage.map_or(0, |it| it.prompt), &mut builder);
             conduct.tell(index, &mut builder);
             if exchange.begins.is_some() {
-                if quiet.contains(&index) {
-                    builder.quiet();
-                }
+                tell_side_requests(index, &side_requests, &clock, &mut builder);
                 let mut user: Vec<NewItem<'_>> = resets.carried(index, true).into_iter().collect();
                 let n_carried = user.len();
                 user.extend(assumed.items(exchange.user(), &mut tokens));
@@ -239,6 +242,21 @@ fn begin(builder: &mut TimelineBuilder, sentences: Vec<String>, conduct: &Conduc
     }
     for (kind, tokens) in conduct.front() {
         builder.stable(*kind, saturated(*tokens));
+    }
+}
+
+/// Tells the builder what the harness sent between the last turn and the one that a request begins.
+fn tell_side_requests(
+    request: usize,
+    side_requests: &SideRequests,
+    clock: &SessionClock,
+    builder: &mut TimelineBuilder,
+) {
+    if let Some(delay_ms) = side_requests.delay_ms.filter(|_| side_requests.is_due(request)) {
+        builder.side_request_after(delay_ms);
+    }
+    for at_ms in side_requests.logged(request) {
+        builder.logged_side_request(clock.place(Some(*at_ms)));
     }
 }
 

@@ -1,7 +1,11 @@
-//! Inferred side requests: each turn's from the bills of earlier turns, never from its own.
+//! Side requests: what a harness sends after a turn beside the agent's own requests, as its rules, the log and earlier bills tell.
+//!
+//! Whether one is inferred before a turn is told by the bills of earlier turns, never by its own.
 
-use super::transcript::Exchange;
+use super::harness::HarnessRules;
+use super::transcript::{Exchange, Transcript};
 use ctxsim_base::quantity::{Decimal, Tokens};
+use ctxsim_input::scenario::HiddenRequest;
 
 /// The evidence for side requests in this session.
 #[derive(Clone, Copy, Debug)]
@@ -12,39 +16,125 @@ pub(super) struct SideRequestEvidence {
     pub(super) cold_tokens: Tokens,
     /// One is expected where more than this share of the turns before had one.
     pub(super) share: Decimal,
-    /// So many turns with one are taken to be before the first.
+    /// So many turns are taken to be before the first: with one where the harness usually sends it, else without.
     pub(super) prior_turns: u32,
 }
 
-/// Returns the requests that begin a turn and before which no side request is expected, in order.
-pub(super) fn unexpected(exchanges: &[Exchange], inference: &SideRequestEvidence) -> Vec<usize> {
-    let mut unexpected = Vec::new();
-    let (mut n_with, mut n_told) = (Tokens::from(inference.prior_turns), Tokens::from(inference.prior_turns));
+/// The side requests of a session.
+#[derive(Debug, Default)]
+pub(super) struct SideRequests {
+    /// How long after a turn they come; nothing where the harness makes none.
+    pub(super) delay_ms: Option<u64>,
+    /// The requests that begin a turn and before which one comes, in order.
+    due: Vec<usize>,
+    /// Those before which the log shows some, each with when.
+    logged: Vec<(usize, Vec<i64>)>,
+}
+
+impl SideRequests {
+    /// Finds those of a session, as a scenario has them.
+    pub(super) fn new(
+        transcript: &Transcript,
+        hidden: HiddenRequest,
+        evidence: &SideRequestEvidence,
+    ) -> Self {
+        let exchanges = transcript.exchanges.as_slice();
+        let turns = || exchanges.iter().enumerate().skip(1).filter(|it| it.1.begins.is_some());
+        let after = |delay_ms| Self {
+            delay_ms: Some(delay_ms),
+            due: turns().map(|it| it.0).collect(),
+            logged: Vec::new(),
+        };
+        let usual = match hidden {
+            HiddenRequest::None => return Self::default(),
+            HiddenRequest::AfterTurn { delay } => return after(delay.0),
+            _ if !transcript.makes_side_requests => return Self::default(),
+            HiddenRequest::Usual | HiddenRequest::Inferred => after(evidence.delay_ms),
+        };
+        let habit = |index: usize| Habit::of(transcript.harness, &exchanges[index]);
+        let logged: Vec<(usize, Vec<i64>)> = turns()
+            .filter(|it| habit(it.0).recaps && !it.1.recaps.is_empty())
+            .map(|(index, it)| (index, it.recaps.clone()))
+            .collect();
+        let due = match hidden {
+            HiddenRequest::Inferred => expected(exchanges, evidence, habit),
+            _ => usual.due.into_iter().filter(|it| habit(*it).is_usual).collect(),
+        };
+        Self { due, logged, ..usual }
+    }
+
+    /// Returns whether one is expected before the turn that a request begins.
+    pub(super) fn is_due(&self, request: usize) -> bool {
+        self.due.binary_search(&request).is_ok()
+    }
+
+    /// Returns when the log shows some before it.
+    pub(super) fn logged(&self, request: usize) -> &[i64] {
+        let at = self.logged.binary_search_by_key(&request, |it| it.0);
+        at.map_or(&[], |it| self.logged[it].1.as_slice())
+    }
+
+    /// Returns how many the log shows.
+    pub(super) fn n_logged(&self) -> usize {
+        self.logged.iter().map(|it| it.1.len()).sum()
+    }
+}
+
+/// What a version of a harness is known to do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Habit {
+    /// Whether most sessions have a side request after nearly every turn.
+    pub(super) is_usual: bool,
+    /// Whether it sends the prompt and the reply when it sums up for a user who was away.
+    pub(super) recaps: bool,
+}
+
+impl Habit {
+    /// Returns what is known of the version that made a request; of a harness without rules, that it makes them.
+    fn of(harness: &str, exchange: &Exchange) -> Self {
+        let known = HarnessRules::side_requests(harness, exchange.version);
+        known.unwrap_or(Self { is_usual: true, recaps: false })
+    }
+}
+
+/// Returns the requests that begin a turn and before which a side request is expected by the bills of earlier turns, in order.
+fn expected(
+    exchanges: &[Exchange],
+    evidence: &SideRequestEvidence,
+    habit: impl Fn(usize) -> Habit,
+) -> Vec<usize> {
+    let mut expected = Vec::new();
+    let prior = Tokens::from(evidence.prior_turns);
+    let (mut n_with, mut n_told) = (0, 0);
     for (index, pair) in exchanges.windows(2).enumerate() {
         let [before, turn] = pair else { continue };
         if turn.begins.is_none() {
             continue;
         }
-        if n_with <= inference.share.of(n_told) {
-            unexpected.push(index + 1);
+        let habit = habit(index + 1);
+        let n_usual = if habit.is_usual { prior } else { 0 };
+        if n_with + n_usual > evidence.share.of(n_told + prior) {
+            expected.push(index + 1);
         }
-        if let Some(had_one) = tells(before, turn, inference) {
+        // What a recap left says nothing of the usual ones.
+        let has_recap = habit.recaps && !turn.recaps.is_empty();
+        if let Some(had_one) = tells(before, turn, evidence).filter(|_| !has_recap) {
             n_with += Tokens::from(had_one);
             n_told += 1;
         }
     }
-    unexpected
+    expected
 }
 
 /// Returns whether a turn's bill shows that a side request preceded it, or that none did; most misses show neither.
-fn tells(before: &Exchange, turn: &Exchange, inference: &SideRequestEvidence) -> Option<bool> {
+fn tells(before: &Exchange, turn: &Exchange, evidence: &SideRequestEvidence) -> Option<bool> {
     let (billed_before, billed) = (before.usage?, turn.usage?);
     let cached_before = billed_before.prompt.saturating_sub(billed_before.uncached);
     if billed.cache_read != cached_before {
         return (billed.cache_read > cached_before).then_some(true);
     }
-    let came_ms = before.end_ms?.saturating_add_unsigned(inference.delay_ms);
+    let came_ms = before.end_ms?.saturating_add_unsigned(evidence.delay_ms);
     let not_read = billed_before.prompt.saturating_sub(billed_before.cache_read);
-    let could_come = turn.at_ms? >= came_ms && not_read <= inference.cold_tokens;
+    let could_come = turn.at_ms? >= came_ms && not_read <= evidence.cold_tokens;
     could_come.then_some(false)
 }

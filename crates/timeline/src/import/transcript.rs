@@ -79,6 +79,8 @@ pub(super) struct Exchange {
     pub(super) rewound_to: Option<usize>,
     /// Skills, restarts and diagnoses that the log has for it.
     pub(super) before: Vec<Occasion>,
+    /// When the harness had summed up for the user what was done, before this request.
+    pub(super) recaps: Vec<i64>,
     /// The version of the harness that made it.
     pub(super) version: Version,
     /// Which model answered; empty where the recording does not say.

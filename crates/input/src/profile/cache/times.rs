@@ -102,6 +102,14 @@ impl TtlClass {
     pub fn of(ttl_ms: u64) -> Self {
         if ttl_ms < 3_600_000 { Self::Short } else { Self::Long }
     }
+
+    /// Returns the lifetime that providers sell under its name, in milliseconds: five minutes, or an hour.
+    pub fn usual_ms(self) -> u64 {
+        match self {
+            Self::Short => 300_000,
+            Self::Long => 3_600_000,
+        }
+    }
 }
 
 /// Whether reading an entry restarts its lifetime.

@@ -47,6 +47,8 @@ pub(super) enum SessionFacts {
     Resumed,
     /// The harness cleared the results of these calls.
     ClearedResults(Vec<String>),
+    /// The harness summed up for the user what was done.
+    Recapped(i64),
     /// A command was expanded that is a skill.
     SkillCommand,
     /// What follows from this call.
@@ -206,11 +208,19 @@ fn node(line: usize, record: ClaudeRecord<'_>, losses: &mut Losses) -> Option<Cl
     let at_ms = times::noted(&record.timestamp.0, line, losses);
     let uuid = record.uuid.0.clone().into_owned();
     let version = Version::parse(&record.version.0);
-    let told = told(&record);
+    let told = recap(&record, at_ms).unwrap_or_else(|| told(&record));
     let said = said(line, record, losses);
     let told = command(&said).unwrap_or(told);
     let is_link = !matches!(said, ClaudeParts::Nothing) || !uuid.is_empty();
     is_link.then_some(ClaudeNode { line, uuid, parent, at_ms, version, told, said })
+}
+
+/// What the records are called with which the harness sums up for a user who was away.
+const RECAP: &str = "away_summary";
+
+/// Returns when a record sums up what was done, if it does.
+fn recap(record: &ClaudeRecord<'_>, at_ms: Option<i64>) -> Option<SessionFacts> {
+    at_ms.filter(|_| record.subtype.0 == RECAP).map(SessionFacts::Recapped)
 }
 
 /// Returns what a record says about the session.

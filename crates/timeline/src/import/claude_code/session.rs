@@ -233,6 +233,7 @@ impl BranchWalk<'_, '_> {
             SessionFacts::Cleared => self.assembler.compacted(usize::MAX, Remover::Cleared),
             SessionFacts::AskedToCompact => self.is_asked = true,
             SessionFacts::Resumed => self.assembler.happened(Occasion::Restart),
+            SessionFacts::Recapped(at_ms) => self.assembler.recapped(*at_ms),
             SessionFacts::SkillCommand => self.assembler.happened(Occasion::Skill),
             SessionFacts::Follows(call) if self.replies.skills.contains(call.as_str()) => {
                 self.assembler.happened(Occasion::Skill);

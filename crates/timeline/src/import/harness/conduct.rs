@@ -2,13 +2,14 @@
 
 use indexmap::IndexMap;
 
-use super::{Cases, HarnessRewrite, HarnessRules, Version};
+use super::{AfterExpiry, Cases, HarnessRewrite, HarnessRules};
 use crate::import::sizes::{Allotment, Reset};
 use crate::import::transcript::{Exchange, Transcript};
 use crate::odds::{Foreseen, Odds, Trigger};
 use crate::{Kind, Occasion, TimelineBuilder};
 use ctxsim_base::quantity::{Tokens, ix};
 use ctxsim_input::TtlClass;
+use ctxsim_input::policy::matches_any;
 use ctxsim_input::profile::cache::Setting;
 
 /// What a harness did to the cache in one session.
@@ -24,6 +25,8 @@ pub(in crate::import) struct Conduct {
     rewrites: Vec<(usize, Setting)>,
     /// Requests before which the messages are taken to be written again though their history stayed.
     foreseen: Vec<Foreseen>,
+    /// Requests before which others' sessions had sent so much of the front.
+    fronts_sent: Vec<(usize, Tokens)>,
     /// What the rules that fired say, in sentences.
     sentences: Vec<String>,
 }
@@ -40,9 +43,38 @@ impl Conduct {
         let foreseen = fired.iter().filter(|it| it.1.on != Trigger::Reset);
         conduct.foreseen = foreseen.map(|(request, rule)| rule.foreseen(*request)).collect();
         let lifetimes = lifetimes(rules, exchanges);
-        conduct.sentences = lifetimes.iter().map(LifetimeFrom::sentence).chain(sentences(&fired)).collect();
+        conduct.sentences = lifetime_sentences(&lifetimes).into_iter().chain(sentences(&fired)).collect();
         conduct.lifetimes = lifetimes.iter().map(|it| (it.from, it.class)).collect();
+        if let Some(rule) = rules.front.as_ref().and_then(|it| it.after_expiry.as_ref()) {
+            conduct.keep_front(rule, exchanges, leads);
+        }
         conduct
+    }
+
+    /// Applies what is known of fronts that outlive a session's own entries.
+    fn keep_front(&mut self, rule: &AfterExpiry, exchanges: &[Exchange], leads: Leads) {
+        let Some(front) = leads.read.filter(|it| *it <= rule.tokens_max) else { return };
+        let pairs = exchanges.windows(2).enumerate().filter(|(_, pair)| rule.versions.include(pair[1].version));
+        let expired = pairs.filter(|(before, pair)| {
+            let expires_ms = pair[0].end_ms.zip(self.lifetime_at(*before));
+            let expires_ms = expires_ms.map(|(end, class)| end.saturating_add_unsigned(class.usual_ms()));
+            pair[1].at_ms.zip(expires_ms).is_some_and(|(at, expires)| at > expires)
+        });
+        self.fronts_sent = expired.map(|(before, _)| (before + 1, leads.end_at(before + 1, front))).collect();
+        if !self.fronts_sent.is_empty() {
+            self.sentences.push(format!(
+                "Pauses that the session's entries did not outlive, but tools and system prompt did, because many sessions send the \
+                 same: {} ({}).",
+                self.fronts_sent.len(),
+                rule.seen
+            ));
+        }
+    }
+
+    /// Returns how long entries are asked to live by a request.
+    fn lifetime_at(&self, request: usize) -> Option<TtlClass> {
+        let later = self.lifetimes.partition_point(|it| it.0 <= request);
+        self.lifetimes[..later].last().map(|it| it.1)
     }
 
     /// Returns what the first prompt hides, in pieces from the front.
@@ -52,11 +84,16 @@ impl Conduct {
 
     /// Returns how many of these pieces other sessions send, too.
     pub(in crate::import) fn n_shared(&self) -> usize {
+        self.n_pieces(self.shared)
+    }
+
+    /// Returns how many of the pieces end within so many tokens.
+    fn n_pieces(&self, tokens: Tokens) -> usize {
         let ends = self.front.iter().scan(0, |end: &mut Tokens, it| {
             *end += it.1;
             Some(*end)
         });
-        ends.take_while(|it| *it <= self.shared).count()
+        ends.take_while(|it| *it <= tokens).count()
     }
 
     /// Returns how long entries are asked to live at first.
@@ -83,6 +120,10 @@ impl Conduct {
         if let Some((_, ttl)) = changed {
             builder.lifetime(*ttl);
         }
+        let sent = self.fronts_sent.iter().find(|it| it.0 == request).map(|it| self.n_pieces(it.1));
+        if let Some(n) = sent.filter(|it| *it > 0) {
+            builder.front_sent(ix(n));
+        }
     }
 }
 
@@ -95,13 +136,15 @@ pub(in crate::import) struct Leads {
     later: Option<(usize, Tokens)>,
     /// As other sessions tell, or as is usual: what these send, too. Nothing where no other is known.
     shared: Option<Tokens>,
+    /// What the first request read of them, by its bill.
+    read: Option<Tokens>,
 }
 
 impl Leads {
     /// Finds where they end in a session; `asks_bills` says whether earlier requests' bills tell how much survives.
     pub(in crate::import) fn new(transcript: &Transcript, allotment: &Allotment, asks_bills: bool) -> Self {
         let (hidden, exchanges) = (allotment.overhead, transcript.exchanges.as_slice());
-        let mut leads = Self { first: hidden, later: None, shared: None };
+        let mut leads = Self { first: hidden, later: None, shared: None, read: None };
         let (Some(rules), Some(first)) = (HarnessRules::of(transcript.harness), exchanges.first()) else {
             return leads;
         };
@@ -121,9 +164,19 @@ impl Leads {
             let usage = exchanges.get(request)?.usage?;
             Some(usage.cache_read).filter(|it| (1..=hidden).contains(it))
         };
-        self.first = read(0).unwrap_or(self.first);
-        let later = fired.iter().find_map(|(request, _)| Some((*request, read(*request)?)));
-        self.later = later.filter(|it| it.1 != self.first);
+        self.read = read(0);
+        self.first = self.read.unwrap_or(self.first);
+        let later = fired.iter().find_map(|(request, rule)| match rule.reads_beside {
+            0 => Some((*request, read(*request)?)),
+            // Known before the request is billed.
+            beside => Some((request.saturating_sub(1), self.read?.saturating_add(beside))),
+        });
+        self.later = later.filter(|it| it.1 != self.first && it.1 <= hidden);
+    }
+
+    /// Returns how much of them others send that a request could read, if they send so much of them at first.
+    fn end_at(self, request: usize, first: Tokens) -> Tokens {
+        self.later.filter(|it| request > it.0 && it.1 > first).map_or(first, |it| it.1)
     }
 
     /// Returns the pieces that what is hidden falls into: tools and system prompt up to each end, the rest in the first message. What
@@ -205,8 +258,9 @@ fn fired<'r>(
                     begins && before.calls.iter().any(|call| rule.tools.iter().any(|it| it == call))
                 }
                 Trigger::Restart => has(Occasion::Restart),
+                Trigger::ToolsFound => has(Occasion::ToolsFound),
             };
-            is_due && rule.versions.include(exchange.version) && !(rule.once_a_turn && turn.is_rewritten)
+            is_due && rule.applies_to(exchange) && !(rule.once_a_turn && turn.is_rewritten)
         };
         if let Some(rule) = rules.rewrites.iter().find(fits).filter(|_| index > 0) {
             fired.push((index, rule));
@@ -222,7 +276,7 @@ fn fired<'r>(
 struct LifetimeFrom {
     from: usize,
     class: TtlClass,
-    /// In how many cases its version was seen to ask so, or nothing if the session's own first write says it.
+    /// In how many cases its version was seen to ask so, or nothing if the session's own writes say it.
     seen: Option<Cases>,
 }
 
@@ -235,34 +289,40 @@ impl LifetimeFrom {
         let from = if self.from == 0 { String::new() } else { format!(", from request {} on", self.from) };
         match self.seen {
             Some(seen) => format!("The harness requests a cache lifetime of {life}{from}: {seen}."),
-            None => format!(
-                "The harness requests a cache lifetime of {life}{from}, judging by its first \
-                write."
-            ),
+            None => format!("The harness requests a cache lifetime of {life}{from}, as its writes say."),
         }
     }
 }
 
-/// Returns how long entries are asked to live, if that changes: as the first write says for its version, else
-/// by version.
+/// Returns how long the log says that a request asks entries to live.
+fn stated(exchange: &Exchange) -> Option<TtlClass> {
+    let usage = exchange.usage.filter(|it| it.cache_write > 0)?;
+    Some(if usage.cache_write_long? > 0 { TtlClass::Long } else { TtlClass::Short })
+}
+
+/// Returns how long entries are asked to live, whenever that changes: as each write says; where it says nothing, as the one before, and
+/// as the first one before that; by version, where none does.
 fn lifetimes(rules: &HarnessRules, exchanges: &[Exchange]) -> Vec<LifetimeFrom> {
-    let first_write = exchanges.iter().find_map(|exchange| {
-        let usage = exchange.usage.filter(|it| it.cache_write > 0)?;
-        let class = if usage.cache_write_long? > 0 { TtlClass::Long } else { TtlClass::Short };
-        Some((exchange.version, class))
-    });
-    let of = |version: Version| match first_write {
-        Some((its, class)) if its == version => Some((class, None)),
-        _ => rules.lifetime(version).map(|(class, seen)| (class, Some(seen))),
-    };
+    let mut last = exchanges.iter().find_map(stated);
     let mut lifetimes: Vec<LifetimeFrom> = Vec::new();
     for (from, exchange) in exchanges.iter().enumerate() {
-        let Some((class, seen)) = of(exchange.version) else { continue };
+        last = stated(exchange).or(last);
+        let by_version = || rules.lifetime(exchange.version).map(|(class, seen)| (class, Some(seen)));
+        let Some((class, seen)) = last.map(|it| (it, None)).or_else(by_version) else { continue };
         if lifetimes.last().is_none_or(|it| it.class != class) {
             lifetimes.push(LifetimeFrom { from, class, seen });
         }
     }
     lifetimes
+}
+
+/// Says how long entries are asked to live; of many changes, how many there are.
+fn lifetime_sentences(lifetimes: &[LifetimeFrom]) -> Vec<String> {
+    const SAID: usize = 3;
+    let said = lifetimes.iter().take(SAID).map(LifetimeFrom::sentence);
+    let more = lifetimes.len().saturating_sub(SAID);
+    let rest = (more > 0).then(|| format!("Further changes of the lifetime that it requests: {more}."));
+    said.chain(rest).collect()
 }
 
 /// Says which rules fired, how often, and how often they were seen to hold.
@@ -282,6 +342,12 @@ fn sentences(fired: &[(usize, &HarnessRewrite)]) -> Vec<String> {
 }
 
 impl HarnessRewrite {
+    /// Returns whether it is about the version and the model of a request.
+    fn applies_to(&self, exchange: &Exchange) -> bool {
+        let is_model = self.models.is_empty() || matches_any(&self.models, &exchange.model);
+        is_model && self.versions.include(exchange.version)
+    }
+
     /// Returns what it foresees of a request.
     fn foreseen(&self, request: usize) -> Foreseen {
         Foreseen { step: ix(request), because: self.on, comes: self.comes.and_then(Cases::chance) }

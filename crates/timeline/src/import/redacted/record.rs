@@ -228,6 +228,8 @@ pub(super) struct RedactedRequest {
     rewound_to: Option<usize>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     before: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    recaps: Vec<i64>,
     #[serde(skip_serializing_if = "String::is_empty")]
     version: String,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -301,6 +303,7 @@ impl RedactedRequest {
             cleared: exchange.cleared.clone(),
             rewound_to: exchange.rewound_to,
             before: exchange.before.iter().map(occasion_name).collect(),
+            recaps: exchange.recaps.clone(),
             version: exchange.version.to_string(),
             model: exchange.model.clone(),
             usage: exchange.usage.map(RedactedUsage::of),
@@ -340,6 +343,7 @@ impl RedactedRequest {
             cleared,
             rewound_to: self.rewound_to,
             before: self.before.iter().filter_map(|it| occasion_named(it)).collect(),
+            recaps: self.recaps,
             version: Version::parse(&self.version),
             model: self.model,
             reasoning: self.reasoning.min(usage.map_or(0, |it| it.output)),
