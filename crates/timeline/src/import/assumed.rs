@@ -99,9 +99,9 @@ impl ScenarioAssumptions {
     }
 
     /// Returns the side requests of a session.
-    pub(super) fn side_requests(&self, transcript: &Transcript) -> SideRequests {
+    pub(super) fn side_requests(&self, transcript: &Transcript, conduct: &Conduct) -> SideRequests {
         let hidden = self.side_request.unwrap_or(HiddenRequest::Inferred);
-        SideRequests::new(transcript, hidden, &self.inference)
+        SideRequests::new(transcript, hidden, &self.inference, conduct)
     }
 
     /// Makes items of parts, each with the next size.

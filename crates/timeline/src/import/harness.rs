@@ -10,12 +10,13 @@ use std::sync::OnceLock;
 use indexmap::IndexMap;
 use serde::Deserialize;
 
-use super::side_requests::Habit;
+use super::side_requests::{Habit, Recaps};
 use crate::odds::{Odds, Trigger};
 use crate::shared::Chance;
 use crate::{Documented, Usage};
 use ctxsim_base::quantity::{Decimal, Tokens};
 use ctxsim_input::TtlClass;
+use ctxsim_input::policy::matches_any;
 use ctxsim_input::text::decode::{Format, decode_table};
 use ctxsim_input::text::duration::Duration;
 
@@ -60,6 +61,7 @@ pub(super) struct HarnessRules {
     leads: Vec<Lead>,
     rewrites: Vec<HarnessRewrite>,
     side_requests: Vec<SideRequestRule>,
+    replies: Vec<ReplyRule>,
     front: Option<SharedFronts>,
     odds: Option<DeclaredOdds>,
 }
@@ -86,6 +88,22 @@ struct AfterExpiry {
     seen: Cases,
 }
 
+/// How much of the next prompt a reply is whose output was counted.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReplyRule {
+    #[serde(default)]
+    versions: VersionRange,
+    /// Patterns of models' ids; empty for all.
+    #[serde(default)]
+    models: Vec<String>,
+    /// So many tokens of the output are in no later prompt.
+    less: Tokens,
+    /// New turns that read the reply back and show it so, and all.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for readers of the file; a test holds it"))]
+    seen: Cases,
+}
+
 /// What a version sends after turns beside the agent's own requests.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -94,9 +112,9 @@ struct SideRequestRule {
     versions: VersionRange,
     /// Whether most sessions have one after nearly every turn.
     usual: bool,
-    /// Whether one goes with each summary for a user who was away.
+    /// Whether one goes with a summary for a user who was away.
     #[serde(default)]
-    recaps: bool,
+    recaps: Recaps,
     /// Turns of which the one or the other holds, and all.
     #[cfg_attr(not(test), expect(dead_code, reason = "for readers of the file; a test holds it"))]
     seen: Cases,
@@ -232,6 +250,11 @@ impl fmt::Display for Cases {
     }
 }
 
+/// Returns whether a model is one of those that a rule is about: all, where it names none.
+fn is_of_models(patterns: &[String], model: &str) -> bool {
+    patterns.is_empty() || matches_any(patterns, model)
+}
+
 impl HarnessRules {
     /// Returns what is known of a harness, if anything is.
     fn of(harness: &str) -> Option<&'static Self> {
@@ -254,6 +277,12 @@ impl HarnessRules {
     pub(super) fn side_requests(harness: &str, version: Version) -> Option<Habit> {
         let rule = Self::of(harness)?.side_requests.iter().find(|it| it.versions.include(version))?;
         Some(Habit { is_usual: rule.usual, recaps: rule.recaps })
+    }
+
+    /// Returns how many tokens of a reply's output are in no later prompt, for versions that count it.
+    pub(super) fn reply_less(harness: &str, version: Version, model: &str) -> Option<Tokens> {
+        let fits = |it: &&ReplyRule| it.versions.include(version) && is_of_models(&it.models, model);
+        Self::of(harness)?.replies.iter().find(fits).map(|it| it.less)
     }
 
     /// Returns what no log of a format tells, apart from rewrites.
@@ -332,6 +361,7 @@ mod tests {
                 .chain(it.leads.iter().map(|it| it.seen))
                 .chain(it.rewrites.iter().map(|rewrite| rewrite.seen))
                 .chain(it.side_requests.iter().map(|rule| rule.seen))
+                .chain(it.replies.iter().map(|rule| rule.seen))
                 .chain(it.front.iter().filter_map(|it| Some(it.after_expiry.as_ref()?.seen)))
         });
         let windows = all.values().flat_map(|it| it.windows.iter().filter_map(|window| window.seen));

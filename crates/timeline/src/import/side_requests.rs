@@ -2,9 +2,12 @@
 //!
 //! Whether one is inferred before a turn is told by the bills of earlier turns, never by its own.
 
-use super::harness::HarnessRules;
+use serde::Deserialize;
+
+use super::harness::{Conduct, HarnessRules};
 use super::transcript::{Exchange, Transcript};
 use ctxsim_base::quantity::{Decimal, Tokens};
+use ctxsim_input::TtlClass;
 use ctxsim_input::scenario::HiddenRequest;
 
 /// The evidence for side requests in this session.
@@ -37,6 +40,7 @@ impl SideRequests {
         transcript: &Transcript,
         hidden: HiddenRequest,
         evidence: &SideRequestEvidence,
+        conduct: &Conduct,
     ) -> Self {
         let exchanges = transcript.exchanges.as_slice();
         let turns = || exchanges.iter().enumerate().skip(1).filter(|it| it.1.begins.is_some());
@@ -52,12 +56,20 @@ impl SideRequests {
             HiddenRequest::Usual | HiddenRequest::Inferred => after(evidence.delay_ms),
         };
         let habit = |index: usize| Habit::of(transcript.harness, &exchanges[index]);
-        let logged: Vec<(usize, Vec<i64>)> = turns()
-            .filter(|it| habit(it.0).recaps && !it.1.recaps.is_empty())
-            .map(|(index, it)| (index, it.recaps.clone()))
-            .collect();
+        let is_logged = |index: usize| {
+            let comes = match habit(index).recaps {
+                Recaps::Never => false,
+                Recaps::WhereShort => conduct.lifetime_at(index - 1) == Some(TtlClass::Short),
+                Recaps::Always => true,
+            };
+            comes && !exchanges[index].recaps.is_empty()
+        };
+        let logged: Vec<(usize, Vec<i64>)> =
+            turns().filter(|it| is_logged(it.0)).map(|(index, it)| (index, it.recaps.clone())).collect();
         let due = match hidden {
-            HiddenRequest::Inferred => expected(exchanges, evidence, habit),
+            HiddenRequest::Inferred => {
+                expected(exchanges, evidence, |index| habit(index).is_usual, is_logged)
+            }
             _ => usual.due.into_iter().filter(|it| habit(*it).is_usual).collect(),
         };
         Self { due, logged, ..usual }
@@ -86,14 +98,26 @@ pub(super) struct Habit {
     /// Whether most sessions have a side request after nearly every turn.
     pub(super) is_usual: bool,
     /// Whether it sends the prompt and the reply when it sums up for a user who was away.
-    pub(super) recaps: bool,
+    pub(super) recaps: Recaps,
+}
+
+/// When a summary for a user who was away goes with a request that leaves the prompt and the reply in the cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Recaps {
+    /// As far as is known, never.
+    #[default]
+    Never,
+    /// Where entries are asked to live for less than an hour.
+    WhereShort,
+    Always,
 }
 
 impl Habit {
     /// Returns what is known of the version that made a request; of a harness without rules, that it makes them.
     fn of(harness: &str, exchange: &Exchange) -> Self {
         let known = HarnessRules::side_requests(harness, exchange.version);
-        known.unwrap_or(Self { is_usual: true, recaps: false })
+        known.unwrap_or(Self { is_usual: true, recaps: Recaps::Never })
     }
 }
 
@@ -101,7 +125,8 @@ impl Habit {
 fn expected(
     exchanges: &[Exchange],
     evidence: &SideRequestEvidence,
-    habit: impl Fn(usize) -> Habit,
+    is_usual: impl Fn(usize) -> bool,
+    is_logged: impl Fn(usize) -> bool,
 ) -> Vec<usize> {
     let mut expected = Vec::new();
     let prior = Tokens::from(evidence.prior_turns);
@@ -111,14 +136,12 @@ fn expected(
         if turn.begins.is_none() {
             continue;
         }
-        let habit = habit(index + 1);
-        let n_usual = if habit.is_usual { prior } else { 0 };
+        let n_usual = if is_usual(index + 1) { prior } else { 0 };
         if n_with + n_usual > evidence.share.of(n_told + prior) {
             expected.push(index + 1);
         }
-        // What a recap left says nothing of the usual ones.
-        let has_recap = habit.recaps && !turn.recaps.is_empty();
-        if let Some(had_one) = tells(before, turn, evidence).filter(|_| !has_recap) {
+        // What one that the log shows has left says nothing of the others.
+        if let Some(had_one) = tells(before, turn, evidence).filter(|_| !is_logged(index + 1)) {
             n_with += Tokens::from(had_one);
             n_told += 1;
         }

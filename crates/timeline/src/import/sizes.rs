@@ -78,11 +78,13 @@ pub(super) fn allot(transcript: &Transcript, counting: SizeAssumptions) -> Allot
             None if exchange.compacts.is_some() => state.compact(request),
             None => {}
         }
-        match exchange.usage {
-            Some(usage) if transcript.counts_output => {
-                state.count(&exchange.reply, &usage, exchange.reasoning);
+        let kept = transcript.kept_of_reply(exchange, counting.placeholder_output_tokens);
+        match (exchange.usage, kept) {
+            (Some(usage), _) if transcript.counts_output => {
+                state.count(&exchange.reply, usage.output, Some(exchange.reasoning));
             }
-            Some(usage) if Some(index) == last => state.answer(&exchange.reply, &usage),
+            (_, Some(tokens)) => state.count(&exchange.reply, tokens, None),
+            (Some(usage), _) if Some(index) == last => state.answer(&exchange.reply, &usage),
             _ => state.arrive(&exchange.reply),
         }
         state.arrive(&exchange.results);
@@ -182,18 +184,25 @@ impl PromptWalk {
         }));
     }
 
-    /// Takes a reply whose tokens were counted: so many of them reasoning, the rest what it says.
-    fn count(&mut self, reply: &[Part], usage: &Usage, reasoning: Tokens) {
+    /// Takes a reply whose tokens were counted: so many of them reasoning, if that is known, the rest what it says.
+    fn count(&mut self, reply: &[Part], tokens: Tokens, reasoning: Option<Tokens>) {
         let first = self.open.len();
         self.arrive(reply);
         let reply = &mut self.open[first..];
         let n_reasoning = reply.iter().filter(|it| it.is_reasoning).count();
-        let of_reasoning = match n_reasoning {
-            0 => 0,
-            n if n == reply.len() => usage.output,
-            _ => reasoning.min(usage.output),
+        let of_reasoning = match (n_reasoning, reasoning) {
+            (0, _) => 0,
+            (n, _) if n == reply.len() => tokens,
+            (_, Some(reasoning)) => reasoning.min(tokens),
+            (_, None) => {
+                let characters = |it: &OpenPart| it.characters;
+                let sums: [u64; 2] = [true, false].map(|is_reasoning| {
+                    reply.iter().filter(|it| it.is_reasoning == is_reasoning).map(characters).sum()
+                });
+                apportion(tokens, &sums)[0]
+            }
         };
-        for (is_reasoning, total) in [(true, of_reasoning), (false, usage.output - of_reasoning)] {
+        for (is_reasoning, total) in [(true, of_reasoning), (false, tokens - of_reasoning)] {
             let mut parts: Vec<&mut OpenPart> =
                 reply.iter_mut().filter(|it| it.is_reasoning == is_reasoning).collect();
             let characters: Vec<u64> = parts.iter().map(|it| it.characters).collect();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::content::{Content, Measured};
-use super::harness::Version;
+use super::harness::{HarnessRules, Version};
 use crate::shared::Neighbours;
 use crate::{Kind, Level, Occasion, Usage};
 use ctxsim_base::quantity::{Cost, Tokens};
@@ -172,6 +172,13 @@ impl Transcript {
     pub(super) fn model_of<'e>(&self, exchange: &'e Exchange) -> &'e str {
         let is_named = exchange.usage.is_some() || self.exchanges.iter().all(|it| it.usage.is_none());
         if is_named { &exchange.model } else { "" }
+    }
+
+    /// Returns how many tokens of a reply are in later prompts, where its harness counts outputs: one of at most so many tokens is no count.
+    pub(super) fn kept_of_reply(&self, exchange: &Exchange, placeholder_max: Tokens) -> Option<Tokens> {
+        let output = exchange.usage?.output;
+        let less = HarnessRules::reply_less(self.harness, exchange.version, &exchange.model)?;
+        (output > placeholder_max).then(|| output.saturating_sub(less))
     }
 
     /// Counts what the user said as the model counts it that was billed for it, where that is known.

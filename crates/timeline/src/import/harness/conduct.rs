@@ -2,14 +2,13 @@
 
 use indexmap::IndexMap;
 
-use super::{AfterExpiry, Cases, HarnessRewrite, HarnessRules};
+use super::{AfterExpiry, Cases, HarnessRewrite, HarnessRules, is_of_models};
 use crate::import::sizes::{Allotment, Reset};
 use crate::import::transcript::{Exchange, Transcript};
 use crate::odds::{Foreseen, Odds, Trigger};
 use crate::{Kind, Occasion, TimelineBuilder};
 use ctxsim_base::quantity::{Tokens, ix};
 use ctxsim_input::TtlClass;
-use ctxsim_input::policy::matches_any;
 use ctxsim_input::profile::cache::Setting;
 
 /// What a harness did to the cache in one session.
@@ -53,14 +52,14 @@ impl Conduct {
 
     /// Applies what is known of fronts that outlive a session's own entries.
     fn keep_front(&mut self, rule: &AfterExpiry, exchanges: &[Exchange], leads: Leads) {
-        let Some(front) = leads.read.filter(|it| *it <= rule.tokens_max) else { return };
         let pairs = exchanges.windows(2).enumerate().filter(|(_, pair)| rule.versions.include(pair[1].version));
         let expired = pairs.filter(|(before, pair)| {
             let expires_ms = pair[0].end_ms.zip(self.lifetime_at(*before));
             let expires_ms = expires_ms.map(|(end, class)| end.saturating_add_unsigned(class.usual_ms()));
             pair[1].at_ms.zip(expires_ms).is_some_and(|(at, expires)| at > expires)
         });
-        self.fronts_sent = expired.map(|(before, _)| (before + 1, leads.end_at(before + 1, front))).collect();
+        let front = |request| leads.read_before(request).filter(|it| *it <= rule.tokens_max);
+        self.fronts_sent = expired.filter_map(|(before, _)| Some((before + 1, front(before + 1)?))).collect();
         if !self.fronts_sent.is_empty() {
             self.sentences.push(format!(
                 "Pauses that the session's entries did not outlive, but tools and system prompt did, because many sessions send the \
@@ -72,7 +71,7 @@ impl Conduct {
     }
 
     /// Returns how long entries are asked to live by a request.
-    fn lifetime_at(&self, request: usize) -> Option<TtlClass> {
+    pub(in crate::import) fn lifetime_at(&self, request: usize) -> Option<TtlClass> {
         let later = self.lifetimes.partition_point(|it| it.0 <= request);
         self.lifetimes[..later].last().map(|it| it.1)
     }
@@ -167,16 +166,19 @@ impl Leads {
         self.read = read(0);
         self.first = self.read.unwrap_or(self.first);
         let later = fired.iter().find_map(|(request, rule)| match rule.reads_beside {
-            0 => Some((*request, read(*request)?)),
             // Known before the request is billed.
-            beside => Some((request.saturating_sub(1), self.read?.saturating_add(beside))),
+            beside if beside > 0 && self.read.is_some() => {
+                Some((request.saturating_sub(1), self.read?.saturating_add(beside)))
+            }
+            _ => Some((*request, read(*request)?)),
         });
         self.later = later.filter(|it| it.1 != self.first && it.1 <= hidden);
     }
 
-    /// Returns how much of them others send that a request could read, if they send so much of them at first.
-    fn end_at(self, request: usize, first: Tokens) -> Tokens {
-        self.later.filter(|it| request > it.0 && it.1 > first).map_or(first, |it| it.1)
+    /// Returns how much of them earlier requests read, by their bills.
+    fn read_before(self, request: usize) -> Option<Tokens> {
+        let later = self.later.filter(|it| request > it.0 && Some(it.1) > self.read);
+        later.map(|it| it.1).or(self.read)
     }
 
     /// Returns the pieces that what is hidden falls into: tools and system prompt up to each end, the rest in the first message. What
@@ -344,8 +346,7 @@ fn sentences(fired: &[(usize, &HarnessRewrite)]) -> Vec<String> {
 impl HarnessRewrite {
     /// Returns whether it is about the version and the model of a request.
     fn applies_to(&self, exchange: &Exchange) -> bool {
-        let is_model = self.models.is_empty() || matches_any(&self.models, &exchange.model);
-        is_model && self.versions.include(exchange.version)
+        self.versions.include(exchange.version) && is_of_models(&self.models, &exchange.model)
     }
 
     /// Returns what it foresees of a request.

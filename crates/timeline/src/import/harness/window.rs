@@ -2,11 +2,10 @@
 
 use serde::Deserialize;
 
-use super::{Cases, HarnessRules, Version, VersionRange};
+use super::{Cases, HarnessRules, Version, VersionRange, is_of_models};
 use crate::import::transcript::Transcript;
 use crate::{HarnessLimits, RecordedModel, main_model};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::policy::matches_any;
 
 /// The window and the reserve of some versions under some models.
 #[derive(Debug, Deserialize)]
@@ -33,7 +32,7 @@ impl HarnessWindow {
     /// Returns whether it holds for a version and a model, in a session with so large a prompt.
     fn fits(&self, version: Version, model: &str, prompt_max: Tokens) -> bool {
         self.versions.include(version)
-            && (self.models.is_empty() || matches_any(&self.models, model))
+            && is_of_models(&self.models, model)
             && self.window.is_none_or(|it| prompt_max <= it)
     }
 }
