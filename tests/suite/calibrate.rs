@@ -126,9 +126,15 @@ fn turns(reads: &[u64]) -> String {
     std::iter::once(HEADER.to_owned()).chain(rows).collect::<Vec<_>>().join("\n")
 }
 
+/// The turns after which the harness sends nothing, though another turn follows.
+fn quiet_turns(timeline: &Timeline) -> Vec<u32> {
+    let n_turns = u32::try_from(timeline.spine.turns.len()).unwrap();
+    (0..n_turns - 1).filter(|it| timeline.side_requests_after(*it).is_empty()).collect()
+}
+
 #[test]
 fn side_requests_are_expected_after_turns_where_the_turns_before_had_them() {
-    let quiet = |reads: &[u64]| timelines(&turns(reads), HiddenRequest::Inferred)[0].quiet_turns.clone();
+    let quiet = |reads: &[u64]| quiet_turns(&timelines(&turns(reads), HiddenRequest::Inferred)[0]);
 
     let always = [29_000, 30_500, 31_500, 32_500, 33_500];
     let never = [29_000, 30_000, 31_000, 32_000, 33_000];
@@ -140,7 +146,7 @@ fn side_requests_are_expected_after_turns_where_the_turns_before_had_them() {
 
 #[test]
 fn what_tells_nothing_of_side_requests_changes_no_inference() {
-    let quiet = |text: &str| timelines(text, HiddenRequest::Inferred)[0].quiet_turns.clone();
+    let quiet = |text: &str| quiet_turns(&timelines(text, HiddenRequest::Inferred)[0]);
 
     let missed = turns(&[29_000, 30_000, 9_000, 32_000]);
     let soon =
@@ -228,6 +234,46 @@ fn sessions_with_skills_tasks_compactions_and_restarts_are_predicted_within_boun
         assert!(shares(&half).1 >= 98.4, "{:?} {:?}", shares(&half), half.reasons());
         assert!(half.token_error() <= 0.005, "{}", half.token_error());
     }
+}
+
+/// Returns the logs of newer versions of Claude Code in the reference data, each with its name; nothing without it.
+fn newer() -> Option<Vec<(String, String)>> {
+    let root = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from)?.join("recorded/2026");
+    let folders = std::fs::read_dir(root).unwrap().map(|it| it.unwrap().path()).filter(|it| it.is_dir());
+    let files = folders.flat_map(|it| std::fs::read_dir(it).unwrap()).map(|it| it.unwrap().path());
+    let text = |it: PathBuf| {
+        let name = it.file_stem().unwrap().to_string_lossy().into_owned();
+        (name, std::fs::read_to_string(it).unwrap())
+    };
+    let mut logs: Vec<_> = files.map(text).filter(|it| it.1.contains("\"parentUuid\"")).collect();
+    logs.sort();
+    Some(logs)
+}
+
+#[test]
+fn newer_versions_are_predicted_within_bounds_on_either_half_of_their_logs() {
+    let Some(logs) = newer() else { return };
+    let texts: Vec<String> = logs.into_iter().map(|it| it.1).collect();
+
+    let all = calibrated(&texts, HiddenRequest::Inferred);
+
+    assert_eq!(all.pairs.len(), 4_658);
+    assert!(shares(&all).0 >= 96.5, "{:?} {:?}", shares(&all), all.reasons());
+    assert!(shares(&all).1 >= 98.3, "{:?} {:?}", shares(&all), all.reasons());
+    assert!(all.token_error() <= 0.0009, "{}", all.token_error());
+    let gross = all.gross_error.usd() / all.billed_cost.usd();
+    assert!(gross <= 0.02, "{gross}");
+    for first in [0, 1] {
+        let half: Vec<String> = texts.iter().skip(first).step_by(2).cloned().collect();
+        let half = calibrated(&half, HiddenRequest::Inferred);
+        assert!(shares(&half).0 >= 95.0, "{:?} {:?}", shares(&half), half.reasons());
+        assert!(shares(&half).1 >= 97.6, "{:?} {:?}", shares(&half), half.reasons());
+        assert!(half.token_error() <= 0.0015, "{}", half.token_error());
+    }
+
+    let [plain, usual] =
+        [HiddenRequest::None, HiddenRequest::Usual].map(|it| calibrated(&texts, it).count(ReadClass::Exact));
+    assert!(plain <= usual && usual <= all.count(ReadClass::Exact), "{plain} {usual}");
 }
 
 #[test]

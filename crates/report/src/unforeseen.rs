@@ -16,6 +16,7 @@ fn surprise_name(surprise: Surprise) -> &'static str {
         Surprise::WithinTurnFell => "within_turn_fell",
         Surprise::SideRequest => "side_request",
         Surprise::UnexpectedSideRequest => "unexpected_side_request",
+        Surprise::Behind => "behind",
     }
 }
 
@@ -35,6 +36,7 @@ fn surprise_words(surprise: Surprise) -> String {
         Surprise::WithinTurnFell => "fall within a turn".to_owned(),
         Surprise::SideRequest => "side request, expected".to_owned(),
         Surprise::UnexpectedSideRequest => "side request, not expected".to_owned(),
+        Surprise::Behind => "what the request before wrote, not there yet".to_owned(),
     }
 }
 

@@ -8,7 +8,8 @@ use std::ops::Range;
 use super::evidence::{Need, TurnEvidence};
 use super::{
     Compaction, Due, Event, EventKind, Harness, Inferred, Item, ItemIx, Kind, Level, Lifecycle, NO_ITEM,
-    Needs, Phase, Session, SideRequest, Spine, StepIx, StepRow, Texts, Timeline, TurnIx, TurnRow, Usage, When,
+    Needs, Phase, Session, SideRequest, Spine, StepIx, StepRow, Texts, Timeline, TurnIx, TurnRow, Usage,
+    When,
 };
 use ctxsim_base::quantity::{Cost, Decimal, Tokens, ix, saturated};
 use ctxsim_input::TtlClass;

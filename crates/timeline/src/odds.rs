@@ -21,6 +21,9 @@ pub struct Odds {
     pub side_expected: Option<Chance>,
     /// That one came where none is expected.
     pub side_unexpected: Option<Chance>,
+    /// That a request reads only what the one before did, because what that one wrote is not there yet: where it starts within so many
+    /// milliseconds of the other's start, shortest first.
+    pub behind: Vec<(u64, Chance)>,
     /// The requests before which the harness is taken to have written all messages anew, in order.
     pub rewrites: Vec<Foreseen>,
 }
@@ -73,6 +76,12 @@ impl Trigger {
 }
 
 impl Odds {
+    /// Returns how probable it is that a request reads only what the one before did, which started so many milliseconds earlier.
+    pub fn behind(&self, after_ms: i64) -> Option<Chance> {
+        let after_ms = u64::try_from(after_ms).ok()?;
+        self.behind.iter().find(|it| after_ms < it.0).map(|it| it.1)
+    }
+
     /// Returns the rewrite before a step, if one is taken to have happened.
     pub fn rewrite(&self, step: StepIx) -> Option<&Foreseen> {
         self.rewrites.binary_search_by_key(&step, |it| it.step).ok().map(|at| &self.rewrites[at])

@@ -21,6 +21,9 @@ pub(super) struct Log {
     seconds: usize,
     /// Whether writes are billed for an hour; nothing where the log does not say.
     is_long: Option<bool>,
+    model: &'static str,
+    /// What each reply is billed as output.
+    output: u64,
     side_request: HiddenRequest,
 }
 
@@ -35,6 +38,8 @@ impl Log {
             parent: None,
             seconds,
             is_long: Some(true),
+            model: "claude-opus-4-5",
+            output: 1,
             side_request,
         }
     }
@@ -61,6 +66,18 @@ impl Log {
 
     pub(super) fn wait(self, seconds: usize) -> Self {
         Self { seconds: self.seconds + seconds, ..self }
+    }
+
+    /// The harness sums up for the user what was done.
+    fn recap(self) -> Self {
+        self.record("system", r#""subtype":"away_summary","content":"So far: nothing.""#)
+    }
+
+    /// The harness notes a reply that no model wrote.
+    fn synthetic(self, text: &str) -> Self {
+        let block = format!(r#"[{{"type":"text","text":"{text}"}}]"#);
+        let message = format!(r#"{{"model":"<synthetic>","id":"x","role":"assistant","content":{block}}}"#);
+        self.record("assistant", &format!(r#""message":{message}"#))
     }
 
     /// The next record follows none.
@@ -116,18 +133,25 @@ impl Log {
             )
         });
         let usage = format!(
-            r#"{{"input_tokens":3,"cache_read_input_tokens":{read},"cache_creation_input_tokens":{write},"output_tokens":1{split}}}"#
+            r#"{{"input_tokens":3,"cache_read_input_tokens":{read},"cache_creation_input_tokens":{write},"output_tokens":{}{split}}}"#,
+            self.output
         );
         let message = format!(
-            r#"{{"model":"claude-opus-4-5","id":"m{n}","role":"assistant","content":[{block}],"usage":{usage}}}"#
+            r#"{{"model":"{}","id":"m{n}","role":"assistant","content":[{block}],"usage":{usage}}}"#,
+            self.model
         );
         self.record("assistant", &format!(r#""message":{message}"#))
     }
 
     /// A reply that calls a tool, and the result.
     pub(super) fn called(self, tool: &str, read: u64, write: u64) -> Self {
+        self.called_for(0, tool, read, write)
+    }
+
+    /// The same, where the call takes so many seconds more.
+    pub(super) fn called_for(self, seconds: usize, tool: &str, read: u64, write: u64) -> Self {
         let call = format!("c{}", self.n_records);
-        self.reply(tool, read, write).result(&call, tool == "Skill")
+        self.reply(tool, read, write).wait(seconds).result(&call, tool == "Skill")
     }
 
     pub(super) fn timeline(&self) -> Timeline {
@@ -159,7 +183,16 @@ fn with_whole_reads(log: &Log) -> Vec<u64> {
 
 /// A turn of two requests: tools and system prompt take 16,000 tokens.
 fn begun(version: &'static str) -> Log {
-    Log::new(version).user("hello").called("Read", 16_000, 14_000).reply("", 30_000, 1_000)
+    began(Log::new(version))
+}
+
+fn began(log: Log) -> Log {
+    log.user("hello").called("Read", 16_000, 14_000).reply("", 30_000, 1_000)
+}
+
+/// The same of a version that counts its outputs, by a model: 400 tokens a reply.
+fn newer(version: &'static str, model: &'static str) -> Log {
+    began(Log { model, output: 400, ..Log::new(version) })
 }
 
 /// A skill is expanded by a command, another one by a call in the same turn; two turns follow.
@@ -295,7 +328,110 @@ fn reset(kind: &EventKind) -> Option<std::ops::Range<u32>> {
 }
 
 #[test]
-fn entries_live_as_the_first_write_of_the_session_says_and_in_other_versions_as_these_do() {
+fn a_session_that_was_left_without_a_reply_and_taken_up_again_needs_no_hook_to_show_it() {
+    let log = begun("2.1.150").synthetic("No response requested.").user("go on").reply("", 16_000, 15_500);
+    log.is_predicted();
+
+    let other = begun("2.1.150").synthetic("API Error").user("go on").reply("", 31_000, 500);
+    other.is_predicted();
+}
+
+#[test]
+fn a_summary_for_a_user_who_was_away_caches_the_prompt_and_the_reply_from_2_1_150_on() {
+    // The prompt of 31,003 tokens and the reply, of which two or four tokens are in no later prompt.
+    let away = |log: Log, read| log.wait(180).recap().wait(60).user("go on").reply("", read, 31_800 - read);
+    away(newer("2.1.160", "claude-opus-4-8"), 31_401).is_predicted();
+    away(newer("2.1.150", "claude-opus-4-7"), 31_399).is_predicted();
+    away(newer("2.1.149", "claude-opus-4-7"), 31_000).is_predicted();
+
+    let short = Log { is_long: Some(false), model: "claude-opus-4-7", output: 400, ..Log::new("2.1.119") };
+    let kept = began(short.clone()).wait(180).recap().wait(200).user("go on").reply("", 31_399, 400);
+    kept.is_predicted();
+    let lost = began(short).wait(380).user("go on").reply("", 16_000, 15_800);
+    lost.is_predicted();
+}
+
+#[test]
+fn a_summary_counts_where_the_harness_is_taken_to_send_its_usual_requests_and_not_where_none_is() {
+    let log = newer("2.1.160", "claude-opus-4-8").wait(180).recap().wait(60).user("go on");
+    let log = log.reply("", 31_401, 400).wait(60).user("go on").reply("", 31_801, 400);
+    let predicted = |side_request| {
+        let reads = Log { side_request, ..log.clone() }.reads();
+        reads.iter().skip(2).map(|it| it.0).collect::<Vec<u64>>()
+    };
+
+    assert_eq!(predicted(HiddenRequest::Usual), [31_401, 31_801], "the second turn has no summary");
+    assert_eq!(predicted(HiddenRequest::None), [31_000, 31_801]);
+    assert_eq!(log.timeline().side_requests.len(), 1);
+}
+
+#[test]
+fn newer_versions_are_taken_to_make_side_requests_where_most_turns_of_the_session_had_one() {
+    let turn = |log: Log, read, prompt: u64| log.wait(60).user("go on").reply("", read, prompt - read);
+    let without = turn(newer("2.1.100", "claude-opus-4-6"), 31_000, 31_800);
+    turn(without, 31_800, 32_600).is_predicted();
+
+    // A turn reads 31,003 + 400 - 2 tokens where the prompt and the reply were sent again.
+    let mut with = newer("2.1.170", "claude-opus-4-8");
+    for prompt in [31_003, 31_803, 32_603] {
+        with = turn(with, prompt + 398, prompt + 797);
+    }
+    let reads = with.reads();
+    assert_eq!(reads[2..].iter().map(|it| it.1 - it.0).collect::<Vec<u64>>(), [401, 401, 0], "{reads:?}");
+}
+
+#[test]
+fn what_the_first_search_for_tools_finds_changes_the_tools_under_some_models() {
+    let log = |model, read| {
+        Log { model, output: 400, ..Log::new("2.1.123") }
+            .user("hello")
+            .called("Read", 16_000, 14_000)
+            .called("ToolSearch", 30_000, 1_000)
+            .called("Read", read, 32_000 - read)
+            .called("ToolSearch", 32_000, 1_000)
+            .reply("", 33_000, 1_000)
+    };
+    log("claude-opus-4-7", 16_093).is_predicted();
+    log("claude-opus-4-8", 16_093).is_predicted();
+    log("claude-opus-4-6", 31_000).is_predicted();
+    log("claude-fable-5", 31_000).is_predicted();
+}
+
+#[test]
+fn tools_and_system_prompt_that_many_send_are_read_after_the_session_s_own_entries_have_expired() {
+    let paused = |log: Log, read| log.wait(4_000).user("go on").reply("", read, 31_900 - read);
+    paused(newer("2.1.178", "claude-opus-4-8"), 16_000).is_predicted();
+
+    let own = |first: u64| {
+        let log = Log { model: "claude-opus-4-8", output: 400, ..Log::new("2.1.178") };
+        log.user("hello").called("Read", first, 30_000 - first).reply("", 30_000, 1_000)
+    };
+    paused(own(28_000), 0).is_predicted();
+    paused(own(0), 0).is_predicted();
+    paused(begun("2.1.62"), 0).is_predicted();
+    let searched = own(16_000).called("ToolSearch", 31_000, 400).reply("", 16_093, 16_000);
+    paused(searched, 16_093).is_predicted();
+}
+
+#[test]
+fn each_write_asks_for_the_lifetime_that_the_log_states() {
+    let mut log = begun("2.1.119");
+    for is_long in [false, true, false] {
+        log = Log { is_long: Some(is_long), ..log }.user("go on").reply("", 31_000, 200);
+    }
+    let timeline = log.timeline();
+
+    let changes = timeline.events.iter().filter_map(|it| match it.kind {
+        EventKind::Lifetime(ttl) => Some((timeline.spine.step_at(it.at), ttl)),
+        _ => None,
+    });
+    let changes: Vec<_> = changes.collect();
+    assert_eq!(timeline.harness.ttl, Some(TtlClass::Long));
+    assert_eq!(changes, [(2, TtlClass::Short), (3, TtlClass::Long), (4, TtlClass::Short)]);
+}
+
+#[test]
+fn entries_live_as_the_writes_of_the_session_say_and_where_none_does_as_its_version_is_known_for() {
     let ttl = |version, is_long| {
         let log = Log { is_long, ..Log::new(version) };
         log.user("hello").reply("", 0, 30_000).timeline().harness.ttl
@@ -306,12 +442,8 @@ fn entries_live_as_the_first_write_of_the_session_says_and_in_other_versions_as_
     assert_eq!(ttl("2.1.20", None), Some(TtlClass::Long));
 
     let short = Log { is_long: Some(false), side_request: HiddenRequest::None, ..Log::new("2.1.17") };
-    short
-        .user("hello")
-        .reply("", 0, 30_000)
-        .wait(400)
-        .user("go on")
-        .reply("", 0, 31_000)
+    let short = short.user("hello").reply("", 0, 30_000).wait(400).user("go on").reply("", 0, 31_000);
+    Log { is_long: Some(true), ..short }
         .version("2.1.37")
         .user("go on")
         .reply("", 31_000, 200)

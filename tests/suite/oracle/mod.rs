@@ -256,7 +256,8 @@ impl Run<'_> {
     fn hear_others(&mut self, step: usize) {
         let is_first = !std::mem::replace(&mut self.heard[step], true);
         if let Some(shared) = &self.timeline.shared
-            && let Some((_, sent_ms)) = shared.sent.iter().find(|it| it.0 as usize == step).filter(|_| is_first)
+            && let Some((_, sent_ms)) =
+                shared.sent.iter().find(|it| it.0 as usize == step).filter(|_| is_first)
         {
             self.cache.submit_front(&self.history, shared.end, *sent_ms, self.policy.layout());
         }

@@ -108,15 +108,24 @@ impl Force<'_> {
         })
     }
 
+    /// Says what the logs show of a lifetime, sessions that wrote with both among it.
+    fn told_lifetimes(&self, setting: &AgentSetting) -> Option<String> {
+        let [short, long] = self.lives(setting);
+        let [five, hour] = ["5m", "1h"].map(|it| setting.called(it));
+        let sessions = |n: usize| format!("{n} {}", if n == 1 { "session" } else { "sessions" });
+        let each = || format!("{five} in {}, {hour} in {}", sessions(short), sessions(long));
+        let said = self.shown(setting).or_else(|| (short + long > 0).then(each))?;
+        let own = self.seen.iter().filter(|it| setting.lane.include(it.is_of_agent));
+        match own.filter(|it| it.written[0] > 0 && it.written[1] > 0).count() {
+            0 => Some(said),
+            n => Some(format!("{said}; {} wrote with both", sessions(n))),
+        }
+    }
+
     /// Says what the logs show of a setting.
     fn told(&self, setting: &AgentSetting) -> Option<String> {
         match setting.shown_by? {
-            ShownBy::Lifetimes => {
-                let [short, long] = self.lives(setting);
-                let [five, hour] = ["5m", "1h"].map(|it| setting.called(it));
-                let both = || format!("{five} in {short} sessions, {hour} in {long}");
-                self.shown(setting).or_else(|| (short + long > 0).then(both))
-            }
+            ShownBy::Lifetimes => self.told_lifetimes(setting),
             ShownBy::Compactions(more) => {
                 let (trigger, of) = self.lowest_compaction()?;
                 Some(format!(

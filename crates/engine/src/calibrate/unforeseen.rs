@@ -22,6 +22,8 @@ pub enum Surprise {
     SideRequest,
     /// One came where none was expected.
     UnexpectedSideRequest,
+    /// A request reads only what the one before did, which had started so shortly before that what it wrote was not there yet.
+    Behind,
     /// The harness writes all messages anew, as a rule foresees, for a reason.
     Rewritten(&'static str),
 }
@@ -140,10 +142,13 @@ impl BillMoment<'_> {
         if self.is_told() {
             return Vec::new();
         }
-        let fall = self.fallen(odds);
-        let has_fallen = fall.has_happened;
-        let side = self.side_request(odds).filter(|_| !has_fallen);
-        [fall].into_iter().chain(side).collect()
+        let behind = self.behind(odds);
+        let is_behind = behind.as_ref().is_some_and(|it| it.has_happened);
+        let mut fall = self.fallen(odds);
+        fall.has_happened &= !is_behind;
+        let is_less = fall.has_happened || is_behind;
+        let side = self.side_request(odds).filter(|_| !is_less);
+        [fall].into_iter().chain(side).chain(behind).collect()
     }
 
     /// Returns whether the log tells why the prompt is not the one before it and more.
@@ -184,6 +189,19 @@ impl BillMoment<'_> {
             is_predicted: false,
             change: -((read - kept) as f64),
         }
+    }
+
+    /// Says that what the request before wrote is not there yet, where that one started shortly before and wrote something.
+    fn behind(&self, odds: &Odds) -> Option<Claim> {
+        let chance = odds.behind(self.row.at_ms - self.before.at_ms)?;
+        let (read, before) = (self.row.usage.read, self.before.usage.read);
+        (0 < before && before < read).then(|| Claim {
+            what: Surprise::Behind,
+            chance: Some(chance),
+            has_happened: (before..read).contains(&self.billed.cache_read),
+            is_predicted: false,
+            change: -((read - before) as f64),
+        })
     }
 
     /// Says that a side request came before it, if it begins a turn of a harness that makes them.

@@ -181,8 +181,7 @@ fn left_at_most(timeline: &Timeline, profile: &Profile) -> f64 {
         EventKind::FrontSent(end) => Some(front_tokens(end)),
         _ => None,
     });
-    let times =
-        timeline.shared.as_ref().map_or(0, |it| it.sent.len() + usize::from(it.chance.is_some()));
+    let times = timeline.shared.as_ref().map_or(0, |it| it.sent.len() + usize::from(it.chance.is_some()));
     let left = fronts.sum::<Tokens>() as f64 + times as f64 * timeline.shared_tokens() as f64;
     let rates = profile.prices.usual();
     let dearest =

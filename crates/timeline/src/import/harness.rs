@@ -63,7 +63,7 @@ pub(super) struct HarnessRules {
     side_requests: Vec<SideRequestRule>,
     replies: Vec<ReplyRule>,
     front: Option<SharedFronts>,
-    odds: Option<DeclaredOdds>,
+    odds: Vec<DeclaredOdds>,
 }
 
 /// What is known of tools and system prompt as other sessions share them.
@@ -71,7 +71,7 @@ pub(super) struct HarnessRules {
 #[serde(deny_unknown_fields)]
 struct SharedFronts {
     /// How probable it is that the first request reads them though no session is known that sent them within their lifetime.
-    unknown: Probability,
+    unknown: Vec<UnknownFront>,
     /// A request that reads less than this share of what the one before cached shows their size.
     fall_share: Decimal,
     /// When they are read though the session's own entries have expired.
@@ -120,10 +120,21 @@ struct SideRequestRule {
     seen: Cases,
 }
 
+/// How probable it is that tools and system prompt were left by a session that nobody recorded.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UnknownFront {
+    #[serde(default)]
+    versions: VersionRange,
+    chance: Probability,
+}
+
 /// What no log of a format tells of a bill; what is missing is not known.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DeclaredOdds {
+    #[serde(default)]
+    versions: VersionRange,
     /// A request that reads less than this share of what was to be read has fallen.
     fallen_below: Decimal,
     /// The share that is read then; where nothing is said, tools and system prompt.
@@ -136,6 +147,18 @@ struct DeclaredOdds {
     side_expected: Option<Probability>,
     /// That one came where none is expected.
     side_unexpected: Option<Probability>,
+    /// That a request reads only what the one before did, the shortest time between their starts first.
+    #[serde(default)]
+    behind: Vec<BehindOdds>,
+}
+
+/// How probable it is that a request reads only what the one before did.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BehindOdds {
+    /// It starts within so long of the other's start.
+    started_within: Duration,
+    chance: Probability,
 }
 
 /// The newest version of a harness that is described.
@@ -269,8 +292,9 @@ impl HarnessRules {
     }
 
     /// Returns how probable it is that a session nobody recorded had left a harness's tools and system prompt.
-    pub(super) fn chance(harness: &str) -> Option<Chance> {
-        Some(Self::of(harness)?.front.as_ref()?.unknown.into())
+    pub(super) fn chance(harness: &str, version: Version) -> Option<Chance> {
+        let rows = &Self::of(harness)?.front.as_ref()?.unknown;
+        rows.iter().find(|it| it.versions.include(version)).map(|it| it.chance.into())
     }
 
     /// Returns what a version of a harness sends after turns, if that is known.
@@ -286,8 +310,8 @@ impl HarnessRules {
     }
 
     /// Returns what no log of a format tells, apart from rewrites.
-    fn odds(format: &str) -> Option<Odds> {
-        let declared = Self::of(format)?.odds.as_ref()?;
+    fn odds(format: &str, version: Version) -> Option<Odds> {
+        let declared = Self::of(format)?.odds.iter().find(|it| it.versions.include(version))?;
         let chance = |it: Option<Probability>| it.map(Chance::from);
         Some(Odds {
             fallen_below: declared.fallen_below,
@@ -296,6 +320,7 @@ impl HarnessRules {
             within: chance(declared.within),
             side_expected: chance(declared.side_expected),
             side_unexpected: chance(declared.side_unexpected),
+            behind: declared.behind.iter().map(|it| (it.started_within.0, it.chance.into())).collect(),
             rewrites: Vec::new(),
         })
     }

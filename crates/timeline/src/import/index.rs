@@ -194,8 +194,8 @@ impl<'s> FrontGroup<'s> {
             |it: &i64| *it <= began && session.life_ms.is_none_or(|life| began.saturating_sub(*it) <= life);
         let is_known = sent_ms.first().is_some_and(is_warm);
         // It was measured of agents' own sessions.
-        let chance =
-            HarnessRules::chance(session.kin.harness).filter(|_| !is_known && !session.kin.is_of_agent);
+        let chance = HarnessRules::chance(session.kin.harness, session.kin.version)
+            .filter(|_| !is_known && !session.kin.is_of_agent);
         Neighbours { front_tokens: self.front(nth), sent_ms, chance }
     }
 

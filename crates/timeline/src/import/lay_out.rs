@@ -92,11 +92,7 @@ impl Transcript {
         builder.chars_per_token(assumed.counting.chars_per_token);
         let conduct = Conduct::new(&self, &allotment, leads);
         let side_requests = assumed.side_requests(&self, &conduct);
-        begin(
-            &mut builder,
-            sentences(&self, &assumed, &allotment, &conduct, &side_requests),
-            &conduct,
-        );
+        begin(&mut builder, sentences(&self, &assumed, &allotment, &conduct, &side_requests), &conduct);
         let mut clock = SessionClock::default();
         builder.harness(assumed.harness(&self, &conduct, &side_requests));
         self.name_session(&mut builder);
@@ -146,7 +142,8 @@ impl Transcript {
         }
         let mut timeline = finished(builder, models, clock.start, &assumed, file_tools);
         timeline.hear(&self.neighbours, ix(conduct.n_shared()));
-        timeline.odds = conduct.odds(self.tools_of.unwrap_or(harness));
+        let version = self.exchanges.first().map(|it| it.version).unwrap_or_default();
+        timeline.odds = conduct.odds(self.tools_of.unwrap_or(harness), version);
         self.note_resets(&mut timeline, &undone, assumed.compaction_margin);
         let places = PartPlaces { items: places, gone: undone.gone };
         self.keep_needs(&mut timeline, &places, undo, file_tools);

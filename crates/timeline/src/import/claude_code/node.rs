@@ -201,6 +201,9 @@ fn is_reply(node: &ClaudeNode) -> bool {
     matches!(node.said, ClaudeParts::Reply { .. })
 }
 
+/// The model of replies that no model wrote.
+const SYNTHETIC: &str = "<synthetic>";
+
 /// Makes a node of a record; `None` for what is in no tree.
 fn node(line: usize, record: ClaudeRecord<'_>, losses: &mut Losses) -> Option<ClaudeNode> {
     let parent = [&record.parent_uuid, &record.logical_parent_uuid].into_iter().find(|it| !it.0.is_empty());
@@ -208,7 +211,7 @@ fn node(line: usize, record: ClaudeRecord<'_>, losses: &mut Losses) -> Option<Cl
     let at_ms = times::noted(&record.timestamp.0, line, losses);
     let uuid = record.uuid.0.clone().into_owned();
     let version = Version::parse(&record.version.0);
-    let told = recap(&record, at_ms).unwrap_or_else(|| told(&record));
+    let told = noted(&record, at_ms).unwrap_or_else(|| told(&record));
     let said = said(line, record, losses);
     let told = command(&said).unwrap_or(told);
     let is_link = !matches!(said, ClaudeParts::Nothing) || !uuid.is_empty();
@@ -218,9 +221,26 @@ fn node(line: usize, record: ClaudeRecord<'_>, losses: &mut Losses) -> Option<Cl
 /// What the records are called with which the harness sums up for a user who was away.
 const RECAP: &str = "away_summary";
 
-/// Returns when a record sums up what was done, if it does.
-fn recap(record: &ClaudeRecord<'_>, at_ms: Option<i64>) -> Option<SessionFacts> {
-    at_ms.filter(|_| record.subtype.0 == RECAP).map(SessionFacts::Recapped)
+/// What a harness that takes up a session again puts where the user had left it without a reply.
+const RESUMED: &str = "No response requested.";
+
+/// What is said of records whose texts the harness adds to a prompt.
+const ATTACHMENTS: &str =
+    "attachments, whose texts are not read: their tokens count with what came beside them";
+
+/// Returns what a record says that the harness writes for itself: a summary for the user, or a reply that no model wrote.
+fn noted(record: &ClaudeRecord<'_>, at_ms: Option<i64>) -> Option<SessionFacts> {
+    if record.subtype.0 == RECAP {
+        return at_ms.map(SessionFacts::Recapped);
+    }
+    let message = record.message.as_ref().filter(|it| it.model.0 == SYNTHETIC)?;
+    let is_resumed = match &message.content {
+        MessageContent::Plain(text) => text.text.as_deref() == Some(RESUMED),
+        MessageContent::Blocks(blocks) => {
+            blocks.iter().any(|it| it.text.as_ref().is_some_and(|it| it.text.as_deref() == Some(RESUMED)))
+        }
+    };
+    is_resumed.then_some(SessionFacts::Resumed)
 }
 
 /// Returns what a record says about the session.
@@ -262,6 +282,10 @@ fn said(line: usize, record: ClaudeRecord<'_>, losses: &mut Losses) -> ClaudePar
         return ClaudeParts::Nothing;
     }
     let Some(message) = record.message.filter(|_| matches!(kind, "user" | "assistant")) else {
+        if kind == "attachment" {
+            losses.add(line, ATTACHMENTS);
+            return ClaudeParts::Nothing;
+        }
         let subtype = record.subtype.0.as_ref();
         let name = if subtype.is_empty() { kind.to_owned() } else { format!("{kind}/{subtype}") };
         losses.never(line, &name);
@@ -272,7 +296,7 @@ fn said(line: usize, record: ClaudeRecord<'_>, losses: &mut Losses) -> ClaudePar
         let is_summary = record.is_compact_summary == Some(true);
         return ClaudeParts::User { parts, is_meta: record.is_meta == Some(true), is_summary };
     }
-    if message.model.0 == "<synthetic>" {
+    if message.model.0 == SYNTHETIC {
         losses.add(line, "replies that no model wrote (`<synthetic>`), which are not requests");
         return ClaudeParts::Nothing;
     }

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use super::{AfterExpiry, Cases, HarnessRewrite, HarnessRules, is_of_models};
+use super::{AfterExpiry, Cases, HarnessRewrite, HarnessRules, Version, is_of_models};
 use crate::import::sizes::{Allotment, Reset};
 use crate::import::transcript::{Exchange, Transcript};
 use crate::odds::{Foreseen, Odds, Trigger};
@@ -52,7 +52,8 @@ impl Conduct {
 
     /// Applies what is known of fronts that outlive a session's own entries.
     fn keep_front(&mut self, rule: &AfterExpiry, exchanges: &[Exchange], leads: Leads) {
-        let pairs = exchanges.windows(2).enumerate().filter(|(_, pair)| rule.versions.include(pair[1].version));
+        let pairs =
+            exchanges.windows(2).enumerate().filter(|(_, pair)| rule.versions.include(pair[1].version));
         let expired = pairs.filter(|(before, pair)| {
             let expires_ms = pair[0].end_ms.zip(self.lifetime_at(*before));
             let expires_ms = expires_ms.map(|(end, class)| end.saturating_add_unsigned(class.usual_ms()));
@@ -106,8 +107,8 @@ impl Conduct {
     }
 
     /// Returns what no log of a format tells of the bill.
-    pub(in crate::import) fn odds(&self, format: &str) -> Option<Odds> {
-        Some(Odds { rewrites: self.foreseen.clone(), ..HarnessRules::odds(format)? })
+    pub(in crate::import) fn odds(&self, format: &str, version: Version) -> Option<Odds> {
+        Some(Odds { rewrites: self.foreseen.clone(), ..HarnessRules::odds(format, version)? })
     }
 
     /// Tells the builder what changed before a request.
