@@ -476,6 +476,6 @@ fn first_requests_of_half_of_the_users_are_predicted_from_those_of_the_others() 
     let declared = include_str!("../../assumptions/harnesses.toml");
     let unknown = by_user(&all.iter().collect::<Vec<_>>(), counts[0].1);
     let [low, high] = interval(&unknown);
-    let said = format!("unknown = {{ value = {:.3}, low = {low:.2}, high = {high:.2} }}", share(&unknown));
+    let said = format!("chance = {{ value = {:.3}, low = {low:.2}, high = {high:.2} }}", share(&unknown));
     assert!(declared.contains(&said), "{said}");
 }

@@ -474,6 +474,20 @@ fn how_much_survives_a_rewrite_is_learned_from_the_one_before_and_from_no_later_
 }
 
 #[test]
+fn a_version_with_one_size_of_tools_and_system_prompt_has_it_after_rewrites_until_a_bill_says_otherwise() {
+    let log = |reads: [u64; 2]| {
+        let mut log = Log::new("2.1.17").user("hello").reply("", 16_141, 13_859);
+        for (read, prompt) in reads.into_iter().zip([31_000, 32_000]) {
+            log = log.hook("SessionStart:resume").user("go on").reply("", read, prompt - read);
+        }
+        log
+    };
+    log([18_573, 18_573]).is_predicted();
+    let otherwise: Vec<u64> = log([16_141, 16_141]).reads().iter().skip(1).map(|it| it.0).collect();
+    assert_eq!(otherwise, [18_573, 16_141]);
+}
+
+#[test]
 fn billed_writes_are_priced_by_the_lifetime_that_the_log_gives_them() {
     let billed = |is_long| {
         let log = Log { is_long, ..Log::new("2.1.12") };

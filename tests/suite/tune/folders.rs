@@ -124,7 +124,7 @@ impl Recipe {
             );
             let _ = writeln!(
                 text,
-                r#"{{"type":"{kind}","uuid":"{id}","parentUuid":{parent},"sessionId":"s{nth}","cwd":"{place}","isSidechain":false,"timestamp":"{at}","version":"2.1.260","message":{message}}}"#,
+                r#"{{"type":"{kind}","uuid":"{id}","parentUuid":{parent},"sessionId":"s{nth}","cwd":"{place}","isSidechain":false,"timestamp":"{at}","version":"2.1.60","message":{message}}}"#,
             );
             parent = format!("\"{id}\"");
         };

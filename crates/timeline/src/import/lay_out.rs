@@ -90,7 +90,7 @@ impl Transcript {
         let leads = Leads::new(&self, &allotment, assumed.asks_bills());
         let undone = self.settle_resets(undo, &mut allotment);
         builder.chars_per_token(assumed.counting.chars_per_token);
-        let conduct = Conduct::new(&self, &allotment, leads);
+        let conduct = Conduct::new(&self, &allotment, &leads);
         let side_requests = assumed.side_requests(&self, &conduct);
         begin(&mut builder, sentences(&self, &assumed, &allotment, &conduct, &side_requests), &conduct);
         let mut clock = SessionClock::default();

@@ -1,5 +1,7 @@
 //! What a harness did to the cache in one session, as far as its rules and the log tell.
 
+use std::ops::Range;
+
 use indexmap::IndexMap;
 
 use super::{AfterExpiry, Cases, HarnessRewrite, HarnessRules, Version, is_of_models};
@@ -32,7 +34,7 @@ pub(in crate::import) struct Conduct {
 
 impl Conduct {
     /// Applies the rules of a session's harness.
-    pub(in crate::import) fn new(transcript: &Transcript, allotment: &Allotment, leads: Leads) -> Self {
+    pub(in crate::import) fn new(transcript: &Transcript, allotment: &Allotment, leads: &Leads) -> Self {
         let (front, shared) = (leads.pieces(allotment.overhead), leads.shared.unwrap_or(0));
         let mut conduct = Self { front, shared, ..Self::default() };
         let exchanges = transcript.exchanges.as_slice();
@@ -51,7 +53,7 @@ impl Conduct {
     }
 
     /// Applies what is known of fronts that outlive a session's own entries.
-    fn keep_front(&mut self, rule: &AfterExpiry, exchanges: &[Exchange], leads: Leads) {
+    fn keep_front(&mut self, rule: &AfterExpiry, exchanges: &[Exchange], leads: &Leads) {
         let pairs =
             exchanges.windows(2).enumerate().filter(|(_, pair)| rule.versions.include(pair[1].version));
         let expired = pairs.filter(|(before, pair)| {
@@ -128,12 +130,12 @@ impl Conduct {
 }
 
 /// Where tools and system prompt end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::import) struct Leads {
     /// As the first request tells, or as is usual.
     first: Tokens,
-    /// As a rewrite tells, for those after it.
-    later: Option<(usize, Tokens)>,
+    /// Another end, for requests after the first of these and up to the last: as a rewrite tells, for those after it, or as is usual for the version.
+    later: Option<(Range<usize>, Tokens)>,
     /// As other sessions tell, or as is usual: what these send, too. Nothing where no other is known.
     shared: Option<Tokens>,
     /// What the first request read of them, by its bill.
@@ -153,38 +155,58 @@ impl Leads {
         leads.first = told.or_else(|| Some(rules.lead(first.version, hidden)?.0)).unwrap_or(hidden);
         leads.shared = (!neighbours.is_silent()).then_some(leads.first);
         if asks_bills {
-            leads.ask(exchanges, &fired(rules, exchanges, &allotment.resets), hidden);
+            let after_a_fall = rules.same_lead(first.version).filter(|it| *it <= hidden);
+            leads.ask(exchanges, &fired(rules, exchanges, &allotment.resets), hidden, after_a_fall);
         }
         leads
     }
 
-    /// Asks the bills: what the first request read, and what the first rewrite read that was served.
-    fn ask(&mut self, exchanges: &[Exchange], fired: &[(usize, &HarnessRewrite)], hidden: Tokens) {
+    /// Asks the bills: what the first request read, and what the first rewrite read that was served. Where a version has the same size
+    /// after rewrites in all sessions, that is known before, though first requests may read less.
+    fn ask(
+        &mut self,
+        exchanges: &[Exchange],
+        fired: &[(usize, &HarnessRewrite)],
+        hidden: Tokens,
+        after_a_fall: Option<Tokens>,
+    ) {
         let read = |request: usize| {
             let usage = exchanges.get(request)?.usage?;
             Some(usage.cache_read).filter(|it| (1..=hidden).contains(it))
         };
         self.read = read(0);
         self.first = self.read.unwrap_or(self.first);
-        let later = fired.iter().find_map(|(request, rule)| match rule.reads_beside {
+        let told = fired.iter().find_map(|(request, rule)| match rule.reads_beside {
             // Known before the request is billed.
             beside if beside > 0 && self.read.is_some() => {
                 Some((request.saturating_sub(1), self.read?.saturating_add(beside)))
             }
             _ => Some((*request, read(*request)?)),
         });
+        let later = match (after_a_fall, told) {
+            (Some(usual), Some((at, told))) if told == self.first => Some((0..at, usual)),
+            (Some(usual), None) => Some((0..usize::MAX, usual)),
+            (Some(usual), Some((_, told))) if told == usual => Some((0..usize::MAX, usual)),
+            (_, told) => told.map(|(at, told)| (at..usize::MAX, told)),
+        };
         self.later = later.filter(|it| it.1 != self.first && it.1 <= hidden);
     }
 
     /// Returns how much of them earlier requests read, by their bills.
-    fn read_before(self, request: usize) -> Option<Tokens> {
-        let later = self.later.filter(|it| request > it.0 && Some(it.1) > self.read);
-        later.map(|it| it.1).or(self.read)
+    fn read_before(&self, request: usize) -> Option<Tokens> {
+        let later = self.later_at(request).filter(|it| Some(*it) > self.read);
+        later.or(self.read)
+    }
+
+    /// Returns the other end, where it holds for a request.
+    fn later_at(&self, request: usize) -> Option<Tokens> {
+        let (within, end) = self.later.as_ref()?;
+        (within.start < request && request <= within.end).then_some(*end)
     }
 
     /// Returns the pieces that what is hidden falls into: tools and system prompt up to each end, the rest in the first message. What
     /// other sessions share ends a piece, too.
-    fn pieces(self, hidden: Tokens) -> Vec<(Kind, Tokens)> {
+    fn pieces(&self, hidden: Tokens) -> Vec<(Kind, Tokens)> {
         let mut pieces = self.told(hidden);
         let mut left = self.shared.unwrap_or(0);
         for at in 0..pieces.len() {
@@ -200,7 +222,7 @@ impl Leads {
     }
 
     /// Returns what the session itself tells of them.
-    fn told(self, hidden: Tokens) -> Vec<(Kind, Tokens)> {
+    fn told(&self, hidden: Tokens) -> Vec<(Kind, Tokens)> {
         let mut ends: Vec<Tokens> = self.later.iter().map(|it| it.1).chain([self.first]).collect();
         ends.sort_unstable();
         let kinds: &[Kind] =
@@ -219,9 +241,9 @@ impl Leads {
 
     /// Returns what changes where the messages are written again before a request: all after the end that is
     /// known then.
-    fn setting(self, request: usize) -> Setting {
-        match self.later {
-            Some((told_at, later)) if (request > told_at) == (later < self.first) => Setting::System,
+    fn setting(&self, request: usize) -> Setting {
+        match &self.later {
+            Some((_, later)) if self.later_at(request).is_some() == (*later < self.first) => Setting::System,
             _ => Setting::Preamble,
         }
     }
