@@ -12,6 +12,7 @@ use ctxsim_report::as_logged::sum_of;
 use ctxsim_report::bill_by::{BillBy, BillKey};
 use ctxsim_report::carried::PromptFill;
 use ctxsim_report::currency::Currency;
+use ctxsim_report::fixed::FixedBy;
 use ctxsim_report::recording::{self, FileContents};
 use ctxsim_report::{Skipped, calibration};
 use ctxsim_timeline::Timeline;
@@ -26,7 +27,9 @@ use crate::what::{RecordedArgs, with_fallback};
 /// The available output formats.
 const FORMATS: Formats<'_> =
     Formats { of: "`import --by`", known: &[FormatArg::TABLE, FormatArg::JSON, FormatArg::CSV] };
-/// The formats without `--by`: a document has no rows for CSV.
+/// The same of what is fixed.
+const FIXED_FORMATS: Formats<'_> = Formats { of: "`import --fixed`", ..FORMATS };
+/// The formats without these: a document has no rows for CSV.
 const DOCUMENTS: Formats<'_> =
     Formats { of: "`import` without `--by`", known: &[FormatArg::TABLE, FormatArg::JSON] };
 
@@ -47,8 +50,11 @@ pub(crate) struct ImportArgs {
     #[arg(long, conflicts_with = "report")]
     carried: bool,
     /// Show the sessions of each file and all that is left out, however many lines that takes
-    #[arg(long, conflicts_with_all = ["report", "carried", "by"])]
+    #[arg(long, conflicts_with_all = ["report", "carried", "by", "fixed"])]
     details: bool,
+    /// Show what stands before the first message of prompts, and what sending it costs, by user and project
+    #[arg(long, conflicts_with_all = ["report", "carried", "by"])]
+    fixed: bool,
     /// Show the bill as logged, at list prices, by this
     #[arg(long, value_name = "KEY", value_enum, conflicts_with_all = ["report", "carried"])]
     by: Option<ByArg>,
@@ -100,7 +106,12 @@ impl ByArg {
 
 /// Shows what recordings contain, or how well their bills are predicted.
 pub(super) fn import(catalog: &Catalog, args: &ImportArgs) -> Result<(), Error> {
-    let format = args.shown.choose(if args.by.is_some() { &FORMATS } else { &DOCUMENTS })?;
+    let format = args.shown.choose(match args.by {
+        Some(_) => &FORMATS,
+        None if args.fixed => &FIXED_FORMATS,
+        None => &DOCUMENTS,
+    })?;
+    let as_json = format == FormatArg::JSON;
     let as_json = format == FormatArg::JSON;
     output::note(catalog, Kind::Scenario, &args.sessions.paths);
     args.shown.output.check(catalog.files())?;
@@ -110,6 +121,8 @@ pub(super) fn import(catalog: &Catalog, args: &ImportArgs) -> Result<(), Error> 
         carried(catalog, args, as_json)?.into_bytes()
     } else if let Some(by) = args.by {
         billed_by(catalog, args, by, format)?
+    } else if args.fixed {
+        fixed_by(catalog, args, format)?
     } else {
         held(catalog, args, as_json)?.into_bytes()
     };
@@ -136,6 +149,18 @@ fn billed_by(catalog: &Catalog, args: &ImportArgs, by: ByArg, format: FormatArg)
         FormatArg::TABLE => Ok(bill.table(args.shown.width()).into_bytes()),
         FormatArg::JSON => bill.json().map(String::into_bytes).map_err(unwritable),
         rows => rows.write(|_| vec![bill.as_rows()]),
+    }
+}
+
+/// Returns the fixed part of prompts, by who sends it.
+fn fixed_by(catalog: &Catalog, args: &ImportArgs, format: FormatArg) -> Result<Vec<u8>, Error> {
+    let (files, skipped) = ctxsim_app::held(catalog, &as_recorded(args, None))?;
+    tell(&skipped);
+    let by = FixedBy::new(files.iter().flat_map(FileContents::fixed));
+    match format {
+        FormatArg::TABLE => Ok(by.table(args.shown.width()).into_bytes()),
+        FormatArg::JSON => by.json().map(String::into_bytes).map_err(unwritable),
+        rows => rows.write(|_| vec![by.as_rows()]),
     }
 }
 

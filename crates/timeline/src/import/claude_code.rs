@@ -5,6 +5,7 @@ mod node;
 mod record;
 mod scan;
 mod session;
+mod totals;
 
 use self::record::ClaudeRecord;
 use super::format::{Checked, LogFormat};
@@ -42,7 +43,7 @@ fn is_message(record: &ClaudeRecord<'_>) -> bool {
 /// Reads a session, of the agent itself and of each of its sub-agents whose records the file holds: the branch that ends at the last
 /// message of each.
 pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
-    let lanes = node::read(lines, losses);
+    let (lanes, mut agents) = node::read(lines, losses);
     let is_alone = lanes.len() == 1;
     let lane = |(name, node::ClaudeLane { nodes, of_agent, .. })| {
         let path = branch::follow(&nodes, losses);
@@ -51,6 +52,8 @@ pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcr
         // What is known of side requests was seen of the agent's own sessions.
         transcript.makes_side_requests = true;
         transcript.of_agent = of_agent;
+        // The agent's own session is the first, if there is one.
+        transcript.agents = std::mem::take(&mut agents);
         transcript.name = if is_alone { String::new() } else { name };
         transcript
     };

@@ -93,6 +93,7 @@ impl Transcript {
         let conduct = Conduct::new(&self, &allotment, leads);
         begin(&mut builder, sentences(&self, &assumed, &allotment, &conduct), &conduct);
         let mut clock = SessionClock::default();
+        let n_hidden = builder.next_item();
         builder.harness(assumed.harness(&self, &conduct));
         self.name_session(&mut builder);
         builder.draw_session(draws);
@@ -145,6 +146,9 @@ impl Transcript {
         timeline.hear(&self.neighbours, ix(conduct.n_shared()));
         timeline.odds = conduct.odds(self.tools_of.unwrap_or(harness));
         self.note_resets(&mut timeline, &undone, assumed.compaction_margin);
+        if let Some(recorded) = &mut timeline.recorded {
+            recorded.fixed = self.fixed(n_hidden, &places);
+        }
         let places = PartPlaces { items: places, gone: undone.gone };
         self.keep_needs(&mut timeline, &places, undo, file_tools);
         (timeline, places)
@@ -199,6 +203,8 @@ impl Transcript {
             exchanges.flat_map(|(it, step)| it.occasions().map(move |told| (step, told))).collect();
         recorded.summaries = self.exchanges.iter().flat_map(|it| it.summarised.iter().copied()).collect();
         recorded.aside = self.aside.iter().copied().collect();
+        recorded.agents = self.agents.iter().cloned().collect();
+        recorded.plan.clone_from(&self.plan);
         recorded.avoided_below = self.compacted_at(margin);
         recorded.harness_limits.trigger = Some(recorded.avoided_below).filter(|it| *it > 0);
         recorded.undone_from = undone.first.map(ix);
