@@ -509,6 +509,35 @@ fn where_a_log_names_a_plan_dollars_are_said_to_be_list_prices() {
 }
 
 #[test]
+fn a_report_has_at_most_60_lines_unless_details_are_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    for nth in 0..30 {
+        let text = two_turns(&format!("/home/ann/{nth}"), "2026-03-01", 20_000 + nth, 0);
+        // One reads what no record explains.
+        let text = if nth == 7 { text.replace("20004", "17004").replace(":40,", ":3040,") } else { text };
+        fs::write(folder.path().join(format!("session-{nth}.jsonl")), text).unwrap();
+    }
+    let reference = std::env::var_os("CTXSIM_REFERENCE").map(std::path::PathBuf::from);
+    let folders = std::iter::once(folder.path().to_owned()).chain(reference.map(|it| it.join("recorded")));
+    for folder in folders {
+        let report =
+            |more: &[&str]| out(&ctxsim(&[&["import", "--report", folder.to_str().unwrap()], more].concat()));
+        let (short, full) = (report(&[]), report(&["--details"]));
+        assert!(
+            short.lines().count() <= 60 && full.lines().count() > 60,
+            "{}: {short}",
+            short.lines().count()
+        );
+        assert_eq!(short.lines().next(), full.lines().next(), "one bill");
+        for what in ["as recorded", "with usual side requests", "with inferred side requests"] {
+            assert!(short.contains(&format!("\n{what} ")), "{what}: {short}");
+        }
+        assert!(short.ends_with("`--format json` has all of them.\n"), "{short}");
+        assert!(full.contains("\nAs recorded\n") && !full.contains("--details"), "{full}");
+    }
+}
+
+#[test]
 fn an_import_has_at_most_60_lines_unless_details_are_asked_for() {
     let mut folders = vec![data("recorded"), data("").join("../../scenarios/recorded")];
     let reference = std::env::var_os("CTXSIM_REFERENCE").map(std::path::PathBuf::from);
