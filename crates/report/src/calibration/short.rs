@@ -11,8 +11,8 @@ use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::calibrate::{Calibration, together};
 
-/// The most reasons that are shown.
-const REASONS_SHOWN: usize = 6;
+/// The most reasons and sessions that are shown together.
+const ROWS_SHOWN: usize = 14;
 /// The most sessions that are shown.
 const SESSIONS_SHOWN: usize = 8;
 
@@ -24,8 +24,11 @@ pub(super) fn tables(under: &[(&str, &[Calibration])]) -> String {
     let all = under.iter().map(|(what, sessions)| (*what, together(sessions))).listed();
     let mut text = together_table(&all);
     let (Some((_, sessions)), Some((_, recorded))) = (under.first(), all.first()) else { return text };
-    text += &reasons(recorded);
-    text += &furthest(sessions);
+    let n_sessions = if sessions.len() > 1 { sessions.len().min(SESSIONS_SHOWN) } else { 0 };
+    text += &reasons(recorded, ROWS_SHOWN - n_sessions);
+    if n_sessions > 0 {
+        text += &furthest(sessions);
+    }
     for part in unforeseen::table(recorded).into_iter().chain(firsts(recorded)) {
         text = text + "\n" + &part;
     }
@@ -55,15 +58,15 @@ fn together_table(all: &[(&str, Calibration)]) -> String {
 }
 
 /// Returns why predictions differ, the most frequent reasons first.
-fn reasons(all: &Calibration) -> String {
+fn reasons(all: &Calibration, shown: usize) -> String {
     let exact = |it: &(ReadClass, &str, usize)| it.0 != ReadClass::Exact;
     let mut reasons = all.reasons().into_iter().filter(exact).listed();
     reasons.order_by_key(|it| Reverse(it.2));
-    let more = reasons.len().saturating_sub(REASONS_SHOWN);
+    let more = reasons.len().saturating_sub(shown);
     let row = |it: &(ReadClass, &str, usize)| {
         [thousands(it.2 as u64), class_name(it.0).to_owned(), it.1.to_owned()]
     };
-    let rows = reasons.iter().take(REASONS_SHOWN).map(row);
+    let rows = reasons.iter().take(shown).map(row);
     let grid = Grid::new("", 0, &["requests", "class", "why"], rows);
     let mut text = format!("\n{}", whole(&grid.with(CellKind::Text, &[1, 2])));
     if more > 0 {

@@ -22,7 +22,7 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     looks_like: "one JSON record per line, with `type`, `uuid` and `message`",
     place: "~/.claude/projects/PROJECT/SESSION.jsonl",
     reads: "messages, tool calls and results, usage with cache reads and writes of both lifetimes, compactions, sub-agents, versions",
-    omits: "the system prompt and the tool schemas; side requests",
+    omits: "the system prompt and the tool schemas; side requests; most requests of sub-agents from 2.1.91 on, which are estimated beside the bill by their totals",
     checked: Checked::Real("sessions of entireio/cli and EntityProcess/agentv"),
     detect,
     read,
