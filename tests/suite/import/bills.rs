@@ -266,7 +266,6 @@ fn the_estimate_by_totals_holds_what_sub_agents_were_billed_where_their_requests
         }
     }
     let [value, low, high, logged] = sums;
-    println!("{n} sub-agents: {value:.3} ({low:.3} to {high:.3}) estimated, {logged:.3} logged");
     assert!(
         n == 0 || n == 12 && low < logged && logged < high && (value / logged - 1.0).abs() < 0.1,
         "{sums:?}"

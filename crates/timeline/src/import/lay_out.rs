@@ -12,7 +12,7 @@ use super::transcript::{Exchange, Transcript};
 use super::undo::{CompactedSession, Undo, Undone};
 use super::wrapped::unwrap;
 use crate::infer_needs::infer_needs;
-use crate::{Compaction, ItemIx, Kind, NewItem, RecordedModel, Timeline, TimelineBuilder};
+use crate::{Compaction, FixedPart, ItemIx, Kind, NewItem, RecordedModel, Timeline, TimelineBuilder};
 use ctxsim_base::quantity::{Decimal, Tokens, ix, saturated};
 use ctxsim_input::profile::cache::Setting;
 use ctxsim_input::scenario::{Assume, ResetsAssumed as Keeping, TokenizerName};
@@ -91,9 +91,8 @@ impl Transcript {
         let undone = self.settle_resets(undo, &mut allotment);
         builder.chars_per_token(assumed.counting.chars_per_token);
         let conduct = Conduct::new(&self, &allotment, leads);
-        begin(&mut builder, sentences(&self, &assumed, &allotment, &conduct), &conduct);
+        let n_hidden = begin(&mut builder, sentences(&self, &assumed, &allotment, &conduct), &conduct);
         let mut clock = SessionClock::default();
-        let n_hidden = builder.next_item();
         builder.harness(assumed.harness(&self, &conduct));
         self.name_session(&mut builder);
         builder.draw_session(draws);
@@ -145,10 +144,7 @@ impl Transcript {
         let mut timeline = finished(builder, models, clock.start, &assumed, file_tools);
         timeline.hear(&self.neighbours, ix(conduct.n_shared()));
         timeline.odds = conduct.odds(self.tools_of.unwrap_or(harness));
-        self.note_resets(&mut timeline, &undone, assumed.compaction_margin);
-        if let Some(recorded) = &mut timeline.recorded {
-            recorded.fixed = self.fixed(n_hidden, &places);
-        }
+        self.note_resets(&mut timeline, &undone, assumed.compaction_margin, self.fixed(n_hidden, &places));
         let places = PartPlaces { items: places, gone: undone.gone };
         self.keep_needs(&mut timeline, &places, undo, file_tools);
         (timeline, places)
@@ -184,9 +180,16 @@ impl Transcript {
         });
     }
 
-    /// Notes where the harness compacted the history, and from where on that is undone.
-    fn note_resets(&self, timeline: &mut Timeline, undone: &Undone, margin: Decimal) {
+    /// Notes where the harness compacted the history, from where on that is undone, and what stands before all messages.
+    fn note_resets(
+        &self,
+        timeline: &mut Timeline,
+        undone: &Undone,
+        margin: Decimal,
+        fixed: Box<[(ItemIx, FixedPart)]>,
+    ) {
         let Some(recorded) = &mut timeline.recorded else { return };
+        recorded.fixed = fixed;
         let newest =
             self.exchanges.iter().map(|it| it.version).max().filter(|version| *version != Version::default());
         recorded.version = newest.map(|it| it.to_string()).unwrap_or_default();
@@ -238,14 +241,15 @@ impl Transcript {
     }
 }
 
-/// Begins a timeline with what is assumed, and with what is before every prompt and in no part.
-fn begin(builder: &mut TimelineBuilder, sentences: Vec<String>, conduct: &Conduct) {
+/// Begins a timeline with what is assumed, and with what is before every prompt and in no part; returns how many items these are.
+fn begin(builder: &mut TimelineBuilder, sentences: Vec<String>, conduct: &Conduct) -> ItemIx {
     for sentence in sentences {
         builder.assume(sentence);
     }
     for (kind, tokens) in conduct.front() {
         builder.stable(*kind, saturated(*tokens));
     }
+    builder.next_item()
 }
 
 /// Ends a timeline with what its requests do not say one by one.
