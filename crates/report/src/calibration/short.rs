@@ -17,7 +17,7 @@ const ROWS_SHOWN: usize = 14;
 const SESSIONS_SHOWN: usize = 8;
 
 /// What shows the rest.
-const REST: &str = "\n`--details` shows every session under each assumption, and requests that differ; `--format json` has all of them.\n";
+const REST: &str = "\n`--details` shows every session under each assumption, requests that differ, and what followed compactions; `--format json` has all of them.\n";
 
 /// Returns what all sessions come to under each assumption, and what matters of those as recorded.
 pub(super) fn tables(under: &[(&str, &[Calibration])]) -> String {
