@@ -15,6 +15,8 @@ pub const RECORDED: &str = include_str!("recorded.toml");
 pub const RECOVERY: &str = include_str!("recovery.toml");
 /// The text of `routes.toml`.
 pub const ROUTES: &str = include_str!("routes.toml");
+/// The text of `sub_agents.toml`.
+pub const SUB_AGENTS: &str = include_str!("sub_agents.toml");
 /// The text of `summaries.toml`.
 pub const SUMMARIES: &str = include_str!("summaries.toml");
 /// The text of `tokenizers.toml`.

@@ -70,7 +70,7 @@ fn the_page_shows_the_session_of_the_readme_with_the_same_numbers() {
 fn the_document_on_calibration_shows_what_followed_the_shared_compactions() {
     let Some(root) = std::env::var_os("CTXSIM_REFERENCE") else { return };
     let output = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-        .args(["import", "--report"])
+        .args(["import", "--report", "--details"])
         .arg(Path::new(&root).join("recorded/claude-code-2"))
         .output()
         .unwrap();

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::bundled_catalog;
 use ctxsim::counts::{Counts, counted};
+use ctxsim::input::scenario::HiddenRequest;
 use ctxsim::take::{Load, with_threads};
 
 use crate::import::undo::{BY_ITSELF, compacted};
@@ -67,6 +68,42 @@ fn a_recording_is_imported_once_a_policy_compiled_once_a_load_and_a_simulation_p
     assert_eq!((done.imports, done.compiled), (1, n_policies + 1), "{done:?}");
     assert_eq!(done.plays, plan.n_simulations().unwrap() as u64 + n_sampled, "{done:?}");
     assert_eq!(done.layouts, 0);
+}
+
+#[test]
+fn a_recording_is_imported_once_under_all_assumptions_about_requests_that_no_log_has() {
+    let sides = [
+        ("none", HiddenRequest::None),
+        ("usual", HiddenRequest::Usual),
+        ("inferred", HiddenRequest::Inferred),
+    ];
+    let folder =
+        recordings("under", &[pi(), include_str!("../../scenarios/recorded/claude-code-session.jsonl")]);
+    let policies = vec!["identity".to_owned()];
+    let comparison = Comparison { policies, ..comparison(&folder) };
+    let told = |load: &Load| {
+        let timeline = load.timeline().unwrap();
+        (load.name.clone(), timeline.harness, timeline.quiet_turns.clone(), timeline.assumptions.clone())
+    };
+    let plan = plan(&comparison);
+
+    let mut under = Vec::new();
+    let done = on_one_thread(|| {
+        let one = |load: &Load, _: &(dyn Fn(usize, usize) + Sync)| {
+            std::iter::once(load).chain(&load.under).map(told).collect::<Vec<_>>()
+        };
+        under = plan.each_under(&sides.map(|it| it.1), None, &|_, _| {}, one).unwrap().0;
+    });
+
+    assert_eq!(done.imports, 2, "{done:?}");
+    assert!(under.iter().all(|it| it.len() == sides.len()), "{under:?}");
+    for (nth, (name, _)) in sides.iter().enumerate() {
+        let set = vec![format!("scenario.load.recorded.assume.side_request={name}")];
+        let alone = Plan::new(&bundled_catalog(), &Comparison { set, ..comparison.clone() }).unwrap();
+        let alone = alone.each(None, &|_, _| {}, |load, _| told(load)).unwrap();
+        assert_eq!(under.iter().map(|it| it[nth].clone()).collect::<Vec<_>>(), alone, "{name}");
+    }
+    assert_ne!(under[1][0], under[1][1], "the usual side requests are assumed");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use ctxsim::app::{Comparison, Plan, recording, redacted};
 use ctxsim::catalog::{Kind, bundled_catalog};
 use ctxsim::input::Policy;
 use ctxsim::report::json;
+use ctxsim::timeline::Recorded;
 use ctxsim::timeline::import::detect_from;
 use tempfile::TempDir;
 
@@ -17,7 +18,7 @@ const VOCABULARY: &str = "again agent answers approval asked assistant atif befo
     forgets format gemini handle harness has hits inspect kimi level literals local long makes marks mentions messages number \
     model needs old opencode otel output path polled raw read reasoning reply request requests response restart results \
     rewound rule same schema session short side skill spread stable stands summarised summary system text tokens tool \
-    uncached undone usage user version weight write qwen detail continuation conclusion global";
+    uncached undone usage user version weight write qwen detail continuation conclusion global fixed memory files agents tools";
 
 /// Returns the files below a folder that hold a recorded session.
 fn below(folder: &Path, files: &mut Vec<PathBuf>) {
@@ -137,6 +138,28 @@ fn compare(files: &[PathBuf]) {
             );
         }
     }
+}
+
+#[test]
+fn what_prompts_begin_with_and_what_was_billed_aside_is_kept() {
+    let (mut seen, mut n_agents) = (BTreeSet::new(), 0);
+    for path in samples() {
+        let pair = pair(&path);
+        let [before, after] =
+            [&pair.original, &pair.redacted].map(|it| recording(&bundled_catalog(), it).unwrap());
+        for (before, after) in before.iter().zip(&after) {
+            let [before, after] = [before, after].map(|it| it.timeline.recorded.as_ref().unwrap());
+            assert_eq!(before.fixed, after.fixed, "{}", path.display());
+            assert_eq!(before.aside, after.aside, "{}", path.display());
+            let counts = |of: &Recorded| {
+                of.agents.iter().map(|it| (it.tokens, it.tools, it.agents)).collect::<Vec<_>>()
+            };
+            assert_eq!((counts(before), &before.plan), (counts(after), &after.plan), "{}", path.display());
+            n_agents += before.agents.len();
+            seen.extend(before.fixed.iter().map(|it| it.1));
+        }
+    }
+    assert!(seen.len() >= 3 && n_agents >= 3, "{seen:?}, {n_agents}");
 }
 
 /// Returns the words of a text: five letters and more in a row.

@@ -16,7 +16,7 @@ use ctxsim_base::list::Listed as _;
 use ctxsim_engine::take::{Load, World};
 use ctxsim_input::policy::matches_any;
 use ctxsim_input::profile::cache::{Invalidates, Qualified};
-use ctxsim_input::scenario::{self, RecoveryMode};
+use ctxsim_input::scenario::{self, HiddenRequest, LoadSpec, RecoveryMode};
 use ctxsim_input::{CacheRules, Policy, Profile, ScenarioFile};
 use ctxsim_timeline::import::{Glance, Indexed};
 
@@ -48,6 +48,41 @@ impl ReadyLoad {
     /// Makes or reads what it plays.
     pub(super) fn open(&self, named: &[Profile], models: &ModelProfiles) -> Result<Vec<Load>, Error> {
         let workloads = load::workloads(&self.loaded, &self.spec, &self.indexing.beside)?;
+        self.known(workloads, named, models)
+    }
+
+    /// The same; a recording is read once, and each of its loads has itself under each of some assumptions about requests that no log
+    /// has.
+    pub(super) fn open_under(
+        &self,
+        side_requests: &[HiddenRequest],
+        named: &[Profile],
+        models: &ModelProfiles,
+    ) -> Result<Vec<Load>, Error> {
+        let assuming = |side_request: &HiddenRequest| {
+            let mut spec = self.spec.clone();
+            if let LoadSpec::Recorded { assume, .. } = &mut spec.load {
+                assume.side_request = Some(*side_request);
+            }
+            spec
+        };
+        let specs = side_requests.iter().map(assuming).listed();
+        let mut under = load::workloads_under(&self.loaded, &specs, &self.indexing.beside)?.into_iter();
+        let mut loads = self.known(under.next().unwrap_or_default(), named, models)?;
+        for workloads in under {
+            let others = self.known(workloads, named, models)?;
+            loads.iter_mut().zip(others).for_each(|(load, other)| load.under.push(other));
+        }
+        Ok(loads)
+    }
+
+    /// Makes a load of each workload, if the model of any is known.
+    fn known(
+        &self,
+        workloads: Vec<Arc<dyn World>>,
+        named: &[Profile],
+        models: &ModelProfiles,
+    ) -> Result<Vec<Load>, Error> {
         let loads = self.loads(workloads, named, models)?;
         let is_unknown = |it: &Load| it.profiles.is_empty() && it.world.model().is_some();
         match loads.first().and_then(|it| it.world.model()).filter(|_| loads.iter().all(is_unknown)) {

@@ -54,6 +54,7 @@ use crate::catalog::Catalog;
 use assembled::assembled_report;
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
+use ctxsim_input::scenario::HiddenRequest;
 use ctxsim_input::suite::{Figure, Habits, Reference};
 use ctxsim_input::{Limits, Policy, Profile};
 use ctxsim_report::explains::Explains;
@@ -264,6 +265,21 @@ impl Plan {
         one: impl Fn(&Load, Progress<'_>) -> T + Sync,
     ) -> Result<(Vec<T>, Vec<Skipped>), Error> {
         self.each_of(threads, progress, |entry| self.open(entry), one)
+    }
+
+    /// The same, each load with itself under each of some assumptions about requests that no log has; recordings are read once.
+    ///
+    /// # Errors
+    /// What [`Plan::open`] says, of all scenarios.
+    pub fn each_under<T: Send>(
+        &self,
+        side_requests: &[HiddenRequest],
+        threads: Option<usize>,
+        progress: Progress<'_>,
+        one: impl Fn(&Load, Progress<'_>) -> T + Sync,
+    ) -> Result<(Vec<T>, Vec<Skipped>), Error> {
+        let open = |entry: &ReadyLoad| entry.open_under(side_requests, &self.profiles, &self.models);
+        self.each_of(threads, progress, open, one)
     }
 
     /// The same, with scenarios opened in some way.

@@ -119,6 +119,57 @@ pub(super) fn workloads(
     Ok(std::iter::once(first).chain(others).map(ctxsim_worlds::of_items).listed())
 }
 
+/// Makes the workloads of a scenario under several specs that differ in what they assume of its recording, which is read once where it
+/// is a log.
+///
+/// # Errors
+/// As [`workloads`].
+pub(super) fn workloads_under(
+    scenario: &Loaded<ScenarioFile>,
+    specs: &[ScenarioFile],
+    beside_it: &BySession,
+) -> Result<Vec<Vec<Arc<dyn World>>>, Error> {
+    let recorded = |it: &ScenarioFile| match &it.load {
+        LoadSpec::Recorded { path, assume } => Some((path.clone(), (**assume).clone())),
+        _ => None,
+    };
+    let log = match specs.first().and_then(recorded).filter(|_| scenario.origin.timeline().is_none()) {
+        Some((path, _)) => {
+            let origin = origin_of(scenario, &path, RECORDED)?;
+            let is_log = matches!(import::detect_from(origin.reader()?.as_mut()), Ok(Some(_)) | Err(_));
+            is_log.then_some(origin)
+        }
+        None => None,
+    };
+    let Some(origin) = log else {
+        return specs.iter().map(|it| workloads(scenario, it, beside_it)).collect();
+    };
+    let checked: Vec<Scenario> = specs.iter().map(|it| check(scenario, it)).collect::<Result<_, _>>()?;
+    let assumed = specs.iter().filter_map(recorded).map(|it| it.1).listed();
+    let Some(first) = specs.first() else { return Ok(Vec::new()) };
+    let mut reader = origin.reader()?;
+    let read = import::import_under(reader.as_mut(), &first.name, &assumed, &first.file_tools, beside_it);
+    let is_file = scenario.source.is_some();
+    let under = located(&origin, read).map_err(|it| if is_file { in_scenario(scenario, it) } else { it })?;
+    let laid_out = under.into_iter().zip(&checked).map(|(all, spec)| {
+        let timelines = all.into_iter().map(|it| load::under(with_losses(it, &spec.name), spec));
+        timelines.map(ctxsim_worlds::of_items).listed()
+    });
+    Ok(laid_out.listed())
+}
+
+/// Adds the place in a scenario's own file to the problems that are its own, and not its recording's.
+fn in_scenario(scenario: &Loaded<ScenarioFile>, error: Error) -> Error {
+    match error {
+        Error::Invalid(problems) => {
+            let (own, others): (Vec<_>, Vec<_>) =
+                problems.into_iter().partition(|it| it.place.file.is_empty());
+            Error::Invalid(scenario.locate(own).into_iter().chain(others).listed())
+        }
+        error => error,
+    }
+}
+
 /// Glances at the sessions of a scenario's recording, if it has one that can be read.
 pub(super) fn glances(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFile) -> Option<Vec<Glance>> {
     let LoadSpec::Recorded { path, .. } = &spec.load else { return None };
@@ -144,14 +195,7 @@ fn timeline(
         others.extend(all.map(|it| load::under(it, spec)));
         Ok(first)
     };
-    match load::load(spec, recorded) {
-        Err(Error::Invalid(problems)) if is_file => {
-            let (own, others): (Vec<_>, Vec<_>) =
-                problems.into_iter().partition(|it| it.place.file.is_empty());
-            Err(scenario.locate(own).into_iter().chain(others).listed().into())
-        }
-        result => result,
-    }
+    load::load(spec, recorded).map_err(|it| if is_file { in_scenario(scenario, it) } else { it })
 }
 
 /// Reads recorded sessions; what is left out is listed among the assumptions.
@@ -268,14 +312,7 @@ fn of_recording<T>(
         return Err(not_recorded(&scenario));
     };
     let origin = origin_of(&scenario, path, RECORDED)?;
-    make(&origin, &scenario.spec, assume).map_err(|error| match error {
-        Error::Invalid(problems) => {
-            let (own, others): (Vec<_>, Vec<_>) =
-                problems.into_iter().partition(|it| it.place.file.is_empty());
-            Error::Invalid(scenario.locate(own).into_iter().chain(others).listed())
-        }
-        error => error,
-    })
+    make(&origin, &scenario.spec, assume).map_err(|it| in_scenario(&scenario, it))
 }
 
 /// Checks that a name is of a recording, without reading it.

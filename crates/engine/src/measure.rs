@@ -3,6 +3,7 @@
 pub mod break_even;
 pub mod carried;
 pub mod delta;
+pub mod fixed;
 pub mod floor;
 pub mod label;
 pub mod limits;
@@ -15,6 +16,7 @@ pub mod resets;
 pub mod sensitivity;
 pub mod spread;
 pub mod statistic;
+pub mod sub_agents;
 
 use crate::ledger::{Firing, Outcome, RequestSums, Sums};
 use crate::price::{self, Costs, Models, PriceIndex};

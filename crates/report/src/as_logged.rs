@@ -6,6 +6,8 @@ use std::ops::AddAssign;
 use serde::Serialize;
 
 use super::{Report, SessionReport};
+pub use crate::beside_bill::ProfileOf;
+use crate::beside_bill::{BesideBill, EstimatedAgents};
 use crate::currency::Currency;
 use ctxsim_base::foreign::line;
 use ctxsim_base::grid::numbers::thousands;
@@ -15,13 +17,11 @@ use ctxsim_engine::ledger::TokenUse;
 use ctxsim_engine::price::Bill;
 use ctxsim_input::Profile;
 use ctxsim_input::profile::cache::Setting;
+use ctxsim_input::profile::price::PriceList;
 use ctxsim_timeline::{EventKind, Timeline, Usage};
 
 /// The policy that keeps everything, as the recorded harness did.
 pub const AS_RECORDED: &str = "identity";
-
-/// Finds the profile whose prices a model has.
-pub type ProfileOf<'p> = &'p dyn Fn(&str) -> Option<&'p Profile>;
 
 /// What sessions were billed by their logs: each request once, also those for summaries and on branches that the user left.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -39,6 +39,8 @@ pub struct BillAsLogged {
     pub summaries: Cost,
     /// What has no price, by model.
     pub unpriced: BTreeMap<String, Unpriced>,
+    /// What is no part of it.
+    pub beside: BesideBill,
 }
 
 /// Requests without a price.
@@ -82,6 +84,12 @@ struct AsLoggedJson {
     cache_write_long_tokens: Tokens,
     output_tokens: Tokens,
     without_price: Vec<UnpricedJson>,
+    /// What is no part of it: sub-agents of which logs hold totals alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    estimated: Option<EstimatedAgents>,
+    /// The plans that logs name: the dollars are list prices all the same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    plans: Vec<String>,
 }
 
 impl From<BillAsLogged> for AsLoggedJson {
@@ -99,6 +107,8 @@ impl From<BillAsLogged> for AsLoggedJson {
             cache_write_short_tokens: short,
             cache_write_long_tokens: long,
             output_tokens: it.tokens.output,
+            estimated: it.beside.estimated(),
+            plans: it.beside.plans(),
             without_price: it
                 .unpriced
                 .into_iter()
@@ -115,8 +125,9 @@ impl From<BillAsLogged> for AsLoggedJson {
 
 /// What a request was made for.
 #[derive(Clone, Copy, PartialEq)]
-enum MadeFor {
-    Step,
+pub(super) enum MadeFor {
+    /// A step, by its number.
+    Step(usize),
     Summary,
     LeftBranch,
 }
@@ -129,7 +140,20 @@ pub(super) struct LoggedRequest<'l> {
     pub(super) at_ms: Option<i64>,
     profile: Option<&'l Profile>,
     usage: &'l Usage,
-    made_for: MadeFor,
+    pub(super) made_for: MadeFor,
+}
+
+impl<'l> LoggedRequest<'l> {
+    /// Returns its tokens.
+    pub(super) fn tokens(&self) -> TokenUse {
+        let Usage { cache_read, uncached, output, .. } = *self.usage;
+        TokenUse { read: cache_read, write: self.usage.writes(None), uncached, output }
+    }
+
+    /// Returns the prices of its own time; where a log tells no times, a list's first prices.
+    pub(super) fn prices(&self) -> Option<&'l PriceList> {
+        self.profile.map(|it| it.prices.on(self.at_ms.unwrap_or(0)))
+    }
 }
 
 /// Hands over what a session was billed for, request by request.
@@ -155,7 +179,7 @@ pub(super) fn each_logged(
         }
         if let Some(usage) = usage {
             let at_ms = timeline.began_ms.map(|it| it.saturating_add(step.at_ms));
-            each(&LoggedRequest { model, at_ms, profile, usage, made_for: MadeFor::Step });
+            each(&LoggedRequest { model, at_ms, profile, usage, made_for: MadeFor::Step(nth) });
         }
     }
     // Logs keep neither a model nor a time of these: they have the session's last model, and the prices when it began.
@@ -171,20 +195,22 @@ impl BillAsLogged {
     /// Where a log tells no times, a list's first prices hold.
     pub fn of(timeline: &Timeline, profile_of: ProfileOf<'_>) -> Option<Self> {
         let mut all = Self::default();
-        each_logged(timeline, profile_of, |it| all.add(it));
-        (all != Self::default()).then_some(all)
+        let mut last_model = String::new();
+        each_logged(timeline, profile_of, |it| {
+            all.add(it);
+            it.model.clone_into(&mut last_model);
+        });
+        if all == Self::default() {
+            return None;
+        }
+        all.beside = BesideBill::of(timeline, profile_of, &last_model);
+        Some(all)
     }
 
     /// Adds one request.
     pub(super) fn add(&mut self, request: &LoggedRequest<'_>) {
-        let &LoggedRequest { model, at_ms, profile, usage, made_for } = request;
-        let tokens = TokenUse {
-            read: usage.cache_read,
-            write: usage.writes(None),
-            uncached: usage.uncached,
-            output: usage.output,
-        };
-        let bill = profile.map(|it| Bill::of_request(it.prices.on(at_ms.unwrap_or(0)), &tokens));
+        let (model, tokens) = (request.model, request.tokens());
+        let bill = request.prices().map(|it| Bill::of_request(it, &tokens));
         let Some((bill, cost)) = bill.and_then(|it| Some((it, it.total()?))) else {
             let name = if model.is_empty() { "a model that is not named" } else { model };
             return self.leave_without_price(name, &Unpriced { requests: 1, tokens });
@@ -192,8 +218,8 @@ impl BillAsLogged {
         self.requests += 1;
         self.tokens = self.tokens.zip(tokens, Tokens::saturating_add);
         self.bill += bill;
-        match made_for {
-            MadeFor::Step => self.own_output += bill.output,
+        match request.made_for {
+            MadeFor::Step(_) => self.own_output += bill.output,
             MadeFor::Summary => self.summaries += cost,
             MadeFor::LeftBranch => {}
         }
@@ -232,7 +258,8 @@ impl BillAsLogged {
         };
         let without_price = self.unpriced.iter().map(of).listed().join(", ");
         if self.requests == 0 {
-            return format!("As logged: nothing that has a price, but {without_price}.");
+            let beside = self.beside.words(&usd);
+            return format!("As logged: nothing that has a price, but {without_price}.{beside}");
         }
         let mut text = format!(
             "As logged: {} at list prices for {} (uncached input {}, cache reads {}, cache writes {}, output as logged {}).",
@@ -246,7 +273,7 @@ impl BillAsLogged {
         if !without_price.is_empty() {
             text += &format!(" Without a price, and not in it: {without_price}.");
         }
-        text
+        text + &self.beside.words(&usd)
     }
 }
 
@@ -258,6 +285,7 @@ impl AddAssign<&Self> for BillAsLogged {
         self.own_output += more.own_output;
         self.summaries += more.summaries;
         more.unpriced.iter().for_each(|(model, it)| self.leave_without_price(model, it));
+        self.beside += &more.beside;
     }
 }
 

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::as_logged::{BillAsLogged, ProfileOf, each_logged};
+use crate::beside_bill::BesideBill;
 use crate::currency::Currency;
 use ctxsim_base::foreign::line;
 use ctxsim_base::grid::numbers::{fixed, thousands};
@@ -23,7 +24,7 @@ use ctxsim_timeline::row::json::page;
 use ctxsim_timeline::row::{Rows, Value, group};
 
 /// The group of what no log tells.
-const NOT_TOLD: &str = "not told";
+pub(super) const NOT_TOLD: &str = "not told";
 /// The days from a Monday to 1970-01-01, a Thursday.
 const DAYS_SINCE_MONDAY: i64 = 3;
 
@@ -82,11 +83,13 @@ impl BillKey {
 /// What a session was billed, as finely as any key divides it.
 #[derive(Clone, Debug, Default)]
 pub struct SessionBill {
-    is_of_agent: bool,
+    pub(super) is_of_agent: bool,
     /// Empty where the log does not tell it, as the next ones.
-    project: String,
-    user: String,
+    pub(super) project: String,
+    pub(super) user: String,
     version: String,
+    /// What stands beside it, and is in no group.
+    beside: BesideBill,
     /// By model and by days since 1970.
     parts: BTreeMap<(String, Option<i64>), BillAsLogged>,
 }
@@ -102,10 +105,15 @@ impl SessionBill {
                 bill.version = format!("{} {}", recorded.format, recorded.version);
             }
         }
+        let mut last_model = String::new();
         each_logged(timeline, profile_of, |it| {
+            it.model.clone_into(&mut last_model);
             let day = it.at_ms.map(|it| it.div_euclid(DAY_MS));
             bill.parts.entry((it.model.to_owned(), day)).or_default().add(it);
         });
+        if !bill.parts.is_empty() {
+            bill.beside = BesideBill::of(timeline, profile_of, &last_model);
+        }
         bill
     }
 
@@ -222,6 +230,7 @@ impl BillBy {
                 *groups.entry(group.into_owned()).or_default() += part;
                 total += part;
             }
+            total.beside += &session.beside;
         }
         let mut groups = groups.into_iter().listed();
         if !key.is_of_time() {

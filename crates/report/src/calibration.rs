@@ -1,5 +1,7 @@
 //! A calibration as text: requests by class, totals, reasons for differences, and the differing requests.
 
+mod short;
+
 use std::fmt::Write as _;
 
 use indexmap::IndexMap;
@@ -15,6 +17,8 @@ use ctxsim_engine::calibrate::{BillPair, CLOSE_TOKENS, Calibration, ReadClass, t
 use ctxsim_timeline::row::json::page;
 use ctxsim_timeline::row::{Fields, Value, group};
 
+/// The most lines that are printed unless more are asked for.
+const LINES_MAX: usize = 60;
 /// The most differing requests listed in the text; JSON has all.
 const LISTED_MAX: usize = 20;
 /// The most sessions named in a note.
@@ -121,19 +125,38 @@ pub fn json(
     page(&Value::Fields(all))
 }
 
-/// Returns the report as text, at most 100 columns wide except for long reasons.
+/// Returns the report as text, at most 100 columns wide except for long reasons: in full if that is asked for or has few lines.
 pub fn tables(
     as_recorded: &[Calibration],
     with_side_requests: &[Calibration],
     with_inferred: &[Calibration],
     as_logged: Option<&BillAsLogged>,
+    is_detailed: bool,
 ) -> String {
-    let mut text = assumed_profiles(as_recorded);
+    let mut head = assumed_profiles(as_recorded);
     if let Some(logged) = as_logged {
-        wrap(&logged.words(), "", Some(WIDTH), &mut text);
-        text.push('\n');
+        wrap(&logged.words(), "", Some(WIDTH), &mut head);
+        head.push('\n');
     }
-    let _ = write!(text, "As recorded\n\n{}", table(as_recorded));
+    let text = head.clone() + &in_full(as_recorded, with_side_requests, with_inferred);
+    if is_detailed || text.lines().count() <= LINES_MAX {
+        return text;
+    }
+    let under = [
+        ("as recorded", as_recorded),
+        ("with usual side requests", with_side_requests),
+        ("with inferred side requests", with_inferred),
+    ];
+    head + &short::tables(&under)
+}
+
+/// Returns every session under each assumption.
+fn in_full(
+    as_recorded: &[Calibration],
+    with_side_requests: &[Calibration],
+    with_inferred: &[Calibration],
+) -> String {
+    let mut text = format!("As recorded\n\n{}", table(as_recorded));
     let more = [
         ("the harness's usual side requests, which are not recorded", with_side_requests),
         ("inferred side requests", with_inferred),

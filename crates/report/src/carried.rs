@@ -151,8 +151,8 @@ fn what(timeline: &Timeline, item: &CarriedItem) -> String {
     let tool = timeline.spine.tools.get_index(usize::from(row.tool)).map_or("", String::as_str);
     match item.kind {
         Kind::ToolResult if !tool.is_empty() => tool.to_owned(),
-        Kind::System => "system prompt and tools".to_owned(),
-        Kind::ToolSchema => "tool schemas".to_owned(),
+        // Few logs tell them apart, and a prompt's hidden front may be cut anywhere: `import --fixed` splits it where that is known.
+        Kind::System | Kind::ToolSchema => "system prompt and tools".to_owned(),
         Kind::User => "user messages".to_owned(),
         Kind::Assistant => "answers".to_owned(),
         Kind::Reasoning => "reasoning".to_owned(),

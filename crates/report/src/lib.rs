@@ -1,6 +1,7 @@
 //! What is said of a run: numbers, tables, drawings and JSON.
 
 pub mod currency;
+pub mod beside_bill;
 pub mod as_logged;
 pub mod bill_by;
 mod blocks;
@@ -33,6 +34,7 @@ pub mod ratchet;
 mod reasons;
 mod remembered;
 mod resets;
+pub mod fixed;
 pub mod recording;
 pub mod rows;
 pub mod explain;

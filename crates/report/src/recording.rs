@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::SharedFront;
 use crate::as_logged::{BillAsLogged, ProfileOf, sum_of};
 use crate::bill_by::SessionBill;
+use crate::fixed::{SentBy, SessionFixed};
 use ctxsim_base::grid::numbers::{NONE, or_none, thousands};
 use ctxsim_base::grid::terminal::whole;
 use ctxsim_base::grid::{CellKind, Grid, Of};
@@ -85,6 +86,9 @@ pub struct SessionHeld {
     /// The same, by what bills are divided by.
     #[serde(skip)]
     pub by: SessionBill,
+    /// What the fixed part of its prompts was billed, if its requests have bills of their own.
+    #[serde(skip)]
+    pub fixed: Option<SessionFixed>,
     /// The session whose agent started it, if it is a sub-agent's.
     pub parent: Option<String>,
     /// What other sessions send of its prompts, if any are known.
@@ -122,6 +126,15 @@ impl FileContents {
     /// Returns what its sessions were billed, for dividing it.
     pub fn bills(&self) -> impl Iterator<Item = &SessionBill> {
         self.sessions.iter().map(|it| &it.by)
+    }
+
+    /// Returns what is fixed of its sessions' prompts, for adding it up.
+    pub fn fixed(&self) -> impl Iterator<Item = SentBy<'_>> {
+        self.sessions.iter().map(|it| SentBy {
+            by: &it.by,
+            fixed: it.fixed.as_ref(),
+            as_logged: it.as_logged.as_ref(),
+        })
     }
 
     /// Takes whose its sessions are from the index of its log.
@@ -175,6 +188,7 @@ impl SessionHeld {
             cost_usd: (!costs.is_empty()).then(|| costs.iter().sum()),
             as_logged: BillAsLogged::of(timeline, profile_of),
             by: SessionBill::of(timeline, profile_of),
+            fixed: SessionFixed::of(timeline, profile_of),
             parent: timeline.spine.sessions.first().and_then(|it| it.parent.clone()),
             shared: SharedFront::of(timeline),
             assumptions: timeline.assumptions.clone(),

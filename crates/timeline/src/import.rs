@@ -203,20 +203,42 @@ pub fn import_beside(
     file_tools: &[String],
     beside: &BySession,
 ) -> io::Result<Result<Vec<Imported>, Vec<Diagnostic>>> {
-    let (format, transcripts, losses) = match sessions(reader, assume)? {
+    let under = import_under(reader, name, std::slice::from_ref(assume), file_tools, beside)?;
+    Ok(under.map(|it| it.into_iter().flatten().collect()))
+}
+
+/// The same under several assumptions: the recording is read once, and its sessions are laid out under each.
+///
+/// # Errors
+/// As [`import_from`].
+pub fn import_under(
+    reader: &mut dyn BufRead,
+    name: &str,
+    assumed: &[Assume],
+    file_tools: &[String],
+    beside: &BySession,
+) -> io::Result<Result<Vec<Vec<Imported>>, Vec<Diagnostic>>> {
+    let (format, transcripts, losses) = match sessions(reader, assumed)? {
         Ok(read) => read,
         Err(problems) => return Ok(Err(problems)),
     };
-    let all = transcripts.into_iter().map(|mut transcript| {
+    let mut under: Vec<Vec<Imported>> = assumed.iter().map(|_| Vec::new()).collect();
+    for mut transcript in transcripts {
         let session = transcript.name.clone();
         transcript.neighbours = beside.get(&session).cloned().unwrap_or_default();
         let name = within(name, &session);
         let tools = transcript.tools_of.unwrap_or(format.name);
-        let timeline = transcript.into_timeline(&name, tools, assume, file_tools);
-        too_many(&timeline)?;
-        Ok(Imported { session, timeline, format: format.name, losses: losses.clone() })
-    });
-    Ok(all.collect())
+        let copies = std::iter::repeat_n(transcript, assumed.len());
+        for ((assume, all), transcript) in assumed.iter().zip(&mut under).zip(copies) {
+            let timeline = transcript.into_timeline(&name, tools, assume, file_tools);
+            if let Err(problems) = too_many(&timeline) {
+                return Ok(Err(problems));
+            }
+            let session = session.clone();
+            all.push(Imported { session, timeline, format: format.name, losses: losses.clone() });
+        }
+    }
+    Ok(Ok(under))
 }
 
 /// Reads all recorded sessions of bytes, in order; each can be told later what others tell of it, as those of files are.
@@ -230,7 +252,7 @@ pub fn import_bytes(
     file_tools: &[String],
 ) -> io::Result<Result<Vec<Imported>, Vec<Diagnostic>>> {
     let indexed = index(&mut { bytes })?;
-    let (format, transcripts, losses) = match sessions(&mut { bytes }, assume)? {
+    let (format, transcripts, losses) = match sessions(&mut { bytes }, std::slice::from_ref(assume))? {
         Ok(read) => read,
         Err(problems) => return Ok(Err(problems)),
     };
@@ -269,7 +291,7 @@ pub fn redact(
     tools: &[String],
     public_name: &PublicName<'_>,
 ) -> io::Result<Result<String, Vec<Diagnostic>>> {
-    Ok(sessions(reader, assume)?.map(|(format, transcripts, _)| {
+    Ok(sessions(reader, std::slice::from_ref(assume))?.map(|(format, transcripts, _)| {
         let kept = transcripts.into_iter().map(|it| {
             let name = within(name, &it.name);
             it.with_needs(&name, format.name, assume, file_tools)
@@ -287,8 +309,8 @@ fn within(file: &str, session: &str) -> String {
 type Sessions = (&'static LogFormat, Vec<Transcript>, Vec<LossReason>);
 
 /// Reads the sessions of a reader; there is at least one.
-fn sessions(reader: &mut dyn BufRead, assume: &Assume) -> io::Result<Result<Sessions, Vec<Diagnostic>>> {
-    if let Err(problems) = assume.check() {
+fn sessions(reader: &mut dyn BufRead, assumed: &[Assume]) -> io::Result<Result<Sessions, Vec<Diagnostic>>> {
+    if let Some(problems) = assumed.iter().find_map(|it| it.check().err()) {
         return Ok(Err(problems));
     }
     count(|it| &mut it.imports);

@@ -211,6 +211,50 @@ pub struct SideRequest {
     pub is_logged: bool,
 }
 
+/// What a part of the fixed part of a recorded session's prompts is: of what stands before every message of its user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FixedPart {
+    /// The definitions of tools, where the log has them.
+    ToolSchemas,
+    /// The system prompt, where the log has it.
+    SystemPrompt,
+    /// Files such as AGENTS.md, where the log has them.
+    MemoryFiles,
+    /// What the harness says in messages of its own.
+    HarnessMessages,
+    /// What the log does not show, but other sessions had sent before the first request: tools and system prompt.
+    SharedFront,
+    /// What the log does not show behind that.
+    BehindFront,
+    /// What the log does not show, where nothing tells more of it.
+    NotShown,
+}
+
+impl FixedPart {
+    /// Returns its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ToolSchemas => "tool schemas",
+            Self::SystemPrompt => "system prompt",
+            Self::MemoryFiles => "memory files",
+            Self::HarnessMessages => "harness messages",
+            Self::SharedFront => "hidden: shared",
+            Self::BehindFront => "hidden: own",
+            Self::NotShown => "hidden: unsplit",
+        }
+    }
+
+    /// Returns what something before all messages is that a log shows.
+    pub fn of_stable(kind: Kind) -> Self {
+        match kind {
+            Kind::ToolSchema => Self::ToolSchemas,
+            Kind::System => Self::SystemPrompt,
+            Kind::Memory => Self::MemoryFiles,
+            _ => Self::HarnessMessages,
+        }
+    }
+}
+
 /// The provider's bill of a recorded session.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded {
@@ -224,6 +268,8 @@ pub struct Recorded {
     pub newer_than: Option<Documented>,
     /// The working folder, that of the checkout for a worktree, if the log names it; else empty.
     pub project: String,
+    /// What stands before the messages of the first prompt, item by item, in order.
+    pub fixed: Box<[(ItemIx, FixedPart)]>,
     /// One entry per step, if recorded.
     pub usage: Vec<Option<Usage>>,
     /// Whether the usage is known for the session alone, and spread over its requests.
@@ -248,6 +294,10 @@ pub struct Recorded {
     pub summaries: Box<[Usage]>,
     /// What requests were billed that no later prompt follows, and no step is: they lie on branches that the user left.
     pub aside: Box<[Usage]>,
+    /// Sub-agents of which the log holds totals alone: their requests are in no bill.
+    pub agents: Box<[AgentTotals]>,
+    /// The plan that the log names, such as that of a subscription; empty where it names none.
+    pub plan: String,
     /// The size that a prompt must stay below at a compaction's request to avoid it.
     pub avoided_below: Tokens,
     /// The session among others, if it was read from memory: what others tell of it is known only when they are named.
@@ -287,6 +337,23 @@ pub struct RecordedModel {
     pub requests: u64,
     /// The tokens of their prompts, as billed.
     pub input: Tokens,
+}
+
+/// What a log tells of a sub-agent, or of those of a workflow, whose requests it does not hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentTotals {
+    /// The name of the sub-agent or of the workflow; empty where it is not known.
+    pub agent: String,
+    /// Its model; empty where the log names none.
+    pub model: String,
+    /// Tokens of its last request, prompt and answer; of several sub-agents, their sum.
+    pub tokens: Tokens,
+    /// How many tools it used.
+    pub tools: u64,
+    /// How many sub-agents these are.
+    pub agents: u64,
+    /// Whether its last request wrote to the cache for an hour.
+    pub is_long: bool,
 }
 
 /// What the provider billed for one request, in tokens.

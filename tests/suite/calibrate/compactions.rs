@@ -197,7 +197,7 @@ fn a_compaction_that_too_little_follows_is_shown_and_not_scored() {
     let sessions = [before().until(26).calibration()];
     let calibration = &sessions[0];
 
-    let text = calibration::tables(&sessions, &sessions, &sessions, None);
+    let text = calibration::tables(&sessions, &sessions, &sessions, None, true);
 
     assert!(!only(calibration).is_scored() && only(calibration).actual_usd.is_none());
     assert_eq!(calibration.scores(ReadOutcome::Read)[0].events, 0);
@@ -227,7 +227,7 @@ fn a_session_without_compaction_prints_nothing_of_it() {
         let calibration = log.calibration();
         let sessions = [calibration];
 
-        let text = calibration::tables(&sessions, &sessions, &sessions, None);
+        let text = calibration::tables(&sessions, &sessions, &sessions, None, true);
         let json = calibration::json(&sessions, &sessions, &sessions, None).unwrap();
 
         assert!(sessions[0].compactions.is_empty());
@@ -239,7 +239,7 @@ fn a_session_without_compaction_prints_nothing_of_it() {
 fn the_report_shows_what_followed_and_how_little_it_proves() {
     let sessions = [whole().calibration()];
 
-    let text = calibration::tables(&sessions, &sessions, &sessions, None);
+    let text = calibration::tables(&sessions, &sessions, &sessions, None, true);
     let json = calibration::json(&sessions, &sessions, &sessions, None).unwrap();
 
     let shown = text.split_once("After compactions").unwrap().1;

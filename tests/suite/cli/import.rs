@@ -299,6 +299,91 @@ fn a_bill_is_shown_in_another_currency_at_the_users_rate_and_a_rate_that_is_none
     assert!(refused(&ctxsim(&["import", &pi, "--currency", "EUR=0.9"])).contains("--by"));
 }
 
+/// Returns a made-up session of Claude Code: a prompt of so many tokens, of which the first request reads some, and two turns.
+fn two_turns(folder: &str, day: &str, prompt: u64, read: u64) -> String {
+    let line = |id: &str, parent: &str, minute: u64, of: serde_json::Value| {
+        let mut record = serde_json::json!({
+            "uuid": id, "parentUuid": (!parent.is_empty()).then_some(parent), "sessionId": folder, "cwd": folder, "version": "2.0.55",
+            "timestamp": format!("{day}T10:0{minute}:00.000Z"),
+        });
+        record.as_object_mut().unwrap().extend(of.as_object().unwrap().clone());
+        format!("{record}\n")
+    };
+    let user =
+        |text: &str| serde_json::json!({ "type": "user", "message": { "role": "user", "content": text } });
+    let reply = |id: &str, [uncached, read, written, output]: [u64; 4]| {
+        serde_json::json!({ "type": "assistant", "message": {
+            "id": id, "role": "assistant", "model": "claude-sonnet-4-5-20250929", "content": [{ "type": "text", "text": "Done." }],
+            "usage": { "input_tokens": uncached, "cache_read_input_tokens": read, "cache_creation_input_tokens": written, "output_tokens": output,
+                "cache_creation": { "ephemeral_5m_input_tokens": written, "ephemeral_1h_input_tokens": 0 } },
+        } })
+    };
+    [
+        line("u1", "", 0, user("Fix the test.")),
+        line("a1", "u1", 1, reply("m1", [3, read, prompt - read - 3, 10])),
+        line("u2", "a1", 2, user("Thanks, and now the other.")),
+        line("a2", "u2", 3, reply("m2", [3, prompt - 3, 40, 10])),
+    ]
+    .concat()
+}
+
+#[test]
+fn what_prompts_begin_with_is_told_by_user_and_project_and_split_only_where_a_bill_tells() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("ann.jsonl", &two_turns("/home/ann/shop", "2026-03-01", 20_003, 12_000));
+    write("bob.jsonl", &two_turns("/home/bob/web", "2026-03-11", 30_003, 0));
+    let path = folder.path().to_str().unwrap();
+    let fixed = |more: &[&str]| ctxsim(&[&["import", "--fixed", path], more].concat());
+
+    let json: serde_json::Value = serde_json::from_str(&out(&fixed(&["--format", "json"]))).unwrap();
+    let rows = json["rows"].as_array().unwrap();
+    let by: Vec<_> =
+        rows.iter().map(|it| ["user", "project", "part"].map(|key| it[key].as_str().unwrap())).collect();
+    assert_eq!(
+        by,
+        [
+            ["/home/ann", "/home/ann/shop", "hidden: shared"],
+            ["/home/ann", "/home/ann/shop", "hidden: own"],
+            ["/home/bob", "/home/bob/web", "hidden: unsplit"],
+        ]
+    );
+    let of = |row: usize, field: &str| rows[row][field].as_f64().unwrap();
+    let tokens = |row: usize| {
+        ["cache_read_tokens", "cache_write_short_tokens", "uncached_tokens"].map(|it| of(row, it))
+    };
+    assert_eq!(tokens(0), [24_000.0, 0.0, 0.0], "read by both requests");
+    let behind = of(1, "first_prompt_tokens_median");
+    assert!((7_950.0..8_000.0).contains(&behind), "all but the message: {behind}");
+    assert_eq!(tokens(1), [behind, behind, 0.0], "written by the first request, read by the second");
+    let whole = of(2, "first_prompt_tokens_max");
+    assert_eq!(tokens(2), [whole, whole, 0.0]);
+    // Sonnet 4.5 reads for $0.30 and writes for $3.75.
+    for (row, [read, written]) in [(0, [24_000.0, 0.0]), (1, [behind, behind]), (2, [whole, whole])] {
+        assert!((of(row, "total_usd") - (read * 0.3 + written * 3.75) / 1e6).abs() < 1e-12, "{row}: {json}");
+        let a_month = of(row, "usd_a_month") / of(row, "total_usd");
+        assert!((a_month - 30.0 / 10.0).abs() < 0.01, "ten days are scaled to thirty: {a_month}");
+    }
+    let all =
+        ["fixed_usd", "messages_usd", "output_usd"].iter().map(|it| json[it].as_f64().unwrap()).sum::<f64>();
+    assert!((all - json["as_logged"]["total_usd"].as_f64().unwrap()).abs() < 1e-12, "{json}");
+
+    let text = out(&fixed(&[]));
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        flat.starts_with("The fixed part of the prompts cost $0.16 in 2 sessions: $0.14 to write"),
+        "{text}"
+    );
+    assert!(
+        flat.contains("/home/bob/web 1 ") && flat.contains("a month (scaled to 30 days from 10.0 days"),
+        "{text}"
+    );
+    assert!(text.lines().count() <= 60, "{text}");
+    let csv = out(&fixed(&["--format", "csv"]));
+    assert!(csv.starts_with("user,project,lane,part,sessions,") && csv.lines().count() == 4, "{csv}");
+    assert!(refused(&fixed(&["--by", "model"])).contains("--by"));
+}
+
 #[test]
 fn the_bill_as_logged_is_in_every_report_on_recordings_or_it_is_said_why_not() {
     let pi = data("recorded").join("pi-session.jsonl").display().to_string();
@@ -331,6 +416,128 @@ fn the_bill_as_logged_is_in_every_report_on_recordings_or_it_is_said_why_not() {
 }
 
 #[test]
+fn sub_agents_of_which_a_log_holds_totals_alone_are_estimated_beside_the_bill_wherever_it_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = include_str!("../../data/recorded/claude-code-totals.jsonl");
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("one.jsonl", log);
+    let path = folder.path().to_str().unwrap();
+    let flat = |args: &[&str]| out(&ctxsim(args)).split_whitespace().collect::<Vec<_>>().join(" ");
+    let bill = "As logged: $0.12 at list prices for 7 requests (";
+    let estimated = "Estimated, and not in it: $0.65 ($0.57 to $0.78) for the input of 5 sub-agents of which the logs hold only totals; 3 at \
+                     the prices of the session's model, as the logs name no other.";
+
+    for args in [
+        &["import"][..],
+        &["import", "--by", "model"],
+        &["import", "--report"],
+        &["run", "--policy", "identity"],
+    ] {
+        let text = flat(&[args, &[path]].concat());
+        assert!(text.starts_with(bill) && text.contains(estimated), "{args:?}: {text}");
+    }
+    let advice = flat(&["advise", path]);
+    assert!(advice.contains(estimated), "{advice}");
+    let total = || -> serde_json::Value {
+        let json: serde_json::Value =
+            serde_json::from_str(&out(&ctxsim(&["import", "--by", "model", "--format", "json", path])))
+                .unwrap();
+        json["total"].clone()
+    };
+    // Haiku writes for an hour, Opus for five minutes: $0.10 and $2, $0.50 and $6.25.
+    let usd = |tools: f64,
+               agents: f64,
+               tokens: f64,
+               [read, write]: [f64; 2],
+               [requests, share, written]: [f64; 3]| {
+        (requests * (tools + agents) * share * tokens / agents * read + written * tokens * write) / 1e6
+    };
+    let of = |ratios: [f64; 3]| {
+        usd(9.0, 1.0, 40_000.0, [0.1, 2.0], ratios)
+            + usd(4.0, 1.0, 30_000.0, [0.5, 6.25], ratios)
+            + usd(12.0, 3.0, 60_000.0, [0.5, 6.25], ratios)
+    };
+    let it = total();
+    for (field, ratios) in [
+        ("input_usd", [0.589, 0.692, 0.845]),
+        ("input_usd_low", [0.426, 0.571, 0.788]),
+        ("input_usd_high", [0.697, 0.752, 1.0]),
+    ] {
+        assert!((it["estimated"][field].as_f64().unwrap() - of(ratios)).abs() < 1e-9, "{field}: {it}");
+    }
+    assert_eq!(it["requests"], 7, "no part of the bill");
+
+    // What another file holds of a sub-agent is billed there, and estimated nowhere.
+    let own = log.lines().filter(|it| it.contains("a5ide") && it.contains("\"isSidechain\": true"));
+    let own: Vec<String> = own.map(|it| it.replace("a5ide", "a2wo").replace("\"sm1\"", "\"sm2\"")).collect();
+    assert_eq!(own.len(), 2);
+    write("agent-a2wo.jsonl", &(own.join("\n") + "\n"));
+    let it = total();
+    assert_eq!((&it["requests"], &it["estimated"]["sub_agents"]), (&8.into(), &4.into()), "{it}");
+    // The same log again tells of the same sub-agents.
+    write("two.jsonl", &log.replace("session-1", "session-2"));
+    assert_eq!(total()["estimated"]["sub_agents"], 4);
+}
+
+#[test]
+fn where_a_log_names_a_plan_dollars_are_said_to_be_list_prices() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = include_str!("../../data/recorded/codex-rollout.jsonl");
+    let path = folder.path().join("rollout.jsonl");
+    let told = |plan: &str| {
+        let limits =
+            format!(r#""type":"token_count","rate_limits":{{"limit_id":"codex","plan_type":{plan}}}"#);
+        let named = log.replace(r#""type":"token_count""#, &limits);
+        assert_ne!(named, log);
+        fs::write(&path, named).unwrap();
+        out(&ctxsim(&["import", path.to_str().unwrap()]))
+    };
+    let sentence = |plan: &str| {
+        format!("The logs name a plan (`{plan}`): dollars are list prices, not what a subscription costs.")
+    };
+
+    assert!(told(r#""pro""#).contains(&sentence("pro")));
+    assert!(told(r#""acme-only""#).contains(&sentence("another")), "a name that may be somebody's");
+    for none in ["null", "7", "{}", r#""""#] {
+        assert!(!told(none).contains("The logs name"), "{none}");
+    }
+    let redacted = folder.path().join("redacted.jsonl");
+    told(r#""team""#);
+    let export = ["export", path.to_str().unwrap(), "--redact", "--output", redacted.to_str().unwrap()];
+    out(&ctxsim(&export));
+    assert!(out(&ctxsim(&["import", redacted.to_str().unwrap()])).contains(&sentence("team")));
+}
+
+#[test]
+fn a_report_has_at_most_60_lines_unless_details_are_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    for nth in 0..30 {
+        let text = two_turns(&format!("/home/ann/{nth}"), "2026-03-01", 20_000 + nth, 0);
+        // One reads what no record explains.
+        let text = if nth == 7 { text.replace("20004", "17004").replace(":40,", ":3040,") } else { text };
+        fs::write(folder.path().join(format!("session-{nth}.jsonl")), text).unwrap();
+    }
+    let reference = std::env::var_os("CTXSIM_REFERENCE").map(std::path::PathBuf::from);
+    let folders = std::iter::once(folder.path().to_owned()).chain(reference.map(|it| it.join("recorded")));
+    for folder in folders {
+        let report =
+            |more: &[&str]| out(&ctxsim(&[&["import", "--report", folder.to_str().unwrap()], more].concat()));
+        let (short, full) = (report(&[]), report(&["--details"]));
+        assert!(
+            short.lines().count() <= 60 && full.lines().count() > 60,
+            "{}: {short}",
+            short.lines().count()
+        );
+        assert_eq!(short.lines().next(), full.lines().next(), "one bill");
+        for what in ["as recorded", "with usual side requests", "with inferred side requests"] {
+            assert!(short.contains(&format!("\n{what} ")), "{what}: {short}");
+        }
+        assert!(short.ends_with("`--format json` has all of them.\n"), "{short}");
+        assert!(full.contains("\nAs recorded\n") && !full.contains("--details"), "{full}");
+    }
+}
+
+#[test]
 fn an_import_has_at_most_60_lines_unless_details_are_asked_for() {
     let mut folders = vec![data("recorded"), data("").join("../../scenarios/recorded")];
     let reference = std::env::var_os("CTXSIM_REFERENCE").map(std::path::PathBuf::from);
@@ -345,7 +552,8 @@ fn an_import_has_at_most_60_lines_unless_details_are_asked_for() {
             assert_eq!(text, details, "nothing is hidden that has room");
             continue;
         }
-        let last = "`--details` shows the sessions of each file, and all that is left out, with its lines.";
+        let last = "`--details` shows the sessions of each file, and all that is left out, with its lines; `--by KEY` divides the bill; \
+            `--fixed` shows what every prompt begins with.";
         assert_eq!(text.lines().last(), Some(last));
         assert!(text.contains("\nleft out\n") && details.contains("longest"), "{text}");
         assert_eq!(text.lines().filter(|it| it.starts_with("file ")).count(), 1, "one table: {text}");

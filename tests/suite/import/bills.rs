@@ -5,11 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use ctxsim::catalog::{Kind as Listed, bundled_catalog};
 use ctxsim::input::Profile;
 use ctxsim::ledger::TokenUse;
+use ctxsim::measure::sub_agents::input_usd;
 use ctxsim::report::BillAsLogged;
+use ctxsim::report::beside_bill::BesideBill;
 use ctxsim::report::bill_by::{BillBy, BillKey};
+use ctxsim::report::fixed::SessionFixed;
 use ctxsim::report::recording::FileContents;
-use ctxsim::timeline::Usage;
 use ctxsim::timeline::import::{import_all, index};
+use ctxsim::timeline::{AgentTotals, Usage};
 use serde_json::Value;
 
 use super::*;
@@ -142,6 +145,35 @@ fn profile_in<'p>(profiles: &'p [Profile], model: &str) -> Option<&'p Profile> {
 }
 
 #[test]
+fn the_fixed_part_the_messages_and_the_output_add_up_to_the_bill_to_the_picodollar() {
+    let profiles = profiles();
+    let profile_of = |model: &str| profile_in(&profiles, model);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded");
+    let mut paths = Vec::new();
+    below(&folder, &mut paths);
+    let mut seen = BTreeSet::new();
+    for path in &paths {
+        let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
+        for it in import_all(&text, "test", &Assume::default(), &[]).unwrap_or_default() {
+            let Some(fixed) = SessionFixed::of(&it.timeline, &profile_of) else { continue };
+            let recorded = it.timeline.recorded.as_ref().unwrap();
+            let mut own = it.timeline.clone();
+            own.recorded.iter_mut().for_each(|it| (it.summaries, it.aside) = Default::default());
+            let bill = BillAsLogged::of(&own, &profile_of).unwrap();
+            let mut all = fixed.fixed();
+            all += fixed.messages;
+            let name = path.display();
+            assert_eq!(all.total() + fixed.output, bill.total(), "{name}");
+            assert_eq!(TokenUse { output: bill.tokens.output, ..all.tokens }, bill.tokens, "{name}");
+            let first = recorded.usage.iter().flatten().next().unwrap();
+            assert!(fixed.first_tokens() <= first.prompt && fixed.first_prompt == first.prompt, "{name}");
+            seen.extend(fixed.first.keys().map(|it| it.name()));
+        }
+    }
+    assert!(seen.len() >= 5, "kinds of parts: {seen:?}");
+}
+
+#[test]
 fn groups_of_a_bill_add_up_to_it_to_the_picodollar_whatever_it_is_divided_by() {
     let profiles = profiles();
     let profile_of = |model: &str| profile_in(&profiles, model);
@@ -170,7 +202,8 @@ fn groups_of_a_bill_add_up_to_it_to_the_picodollar_whatever_it_is_divided_by() {
     for (key, n_least) in keys {
         let by = BillBy::new(files.iter().flat_map(FileContents::bills), key, None);
         assert_eq!(by.total, bill, "{key:?}");
-        assert_eq!(by.groups.iter().map(|it| &it.1).fold(BillAsLogged::default(), add), bill, "{key:?}");
+        let groups = by.groups.iter().map(|it| &it.1).fold(BillAsLogged::default(), add);
+        assert_eq!(groups, BillAsLogged { beside: BesideBill::default(), ..bill.clone() }, "{key:?}");
         assert!(by.groups.len() >= n_least, "{key:?}: {:?}", by.groups);
         let names: BTreeSet<&String> = by.groups.iter().map(|it| &it.0).collect();
         assert_eq!(names.len(), by.groups.len(), "{key:?}: a group stands once");
@@ -200,6 +233,43 @@ fn sub_agents_of_older_versions_of_claude_code_are_in_the_bill() {
     assert_eq!((sessions, requests, writes[0]), (12, 107 + 12, 0), "all of it written for an hour");
     let dollars: f64 = own.iter().map(|it| it.dollars_of_agents).sum();
     assert!((dollars - 7.868_05).abs() < 0.000_1 && writes[1] > 0, "{dollars}");
+}
+
+#[test]
+fn the_estimate_by_totals_holds_what_sub_agents_were_billed_where_their_requests_are_logged() {
+    let profiles = profiles();
+    let mut sums = [0.0; 4];
+    let mut n = 0;
+    for row in rows().into_iter().filter(|it| it.file.starts_with("recorded/claude-code-2/")) {
+        let Some(folder) = folder_of(&row.file) else { return };
+        let text = std::fs::read_to_string(folder.join(&row.file)).unwrap();
+        let mut totals: BTreeMap<String, AgentTotals> = BTreeMap::new();
+        for record in text.lines().filter_map(|it| serde_json::from_str::<Value>(it).ok()) {
+            let told = &record["toolUseResult"];
+            let (Some(tokens), Some(agent)) = (told["totalTokens"].as_u64(), told["agentId"].as_str()) else {
+                continue;
+            };
+            let is_long = told["usage"]["cache_creation"]["ephemeral_1h_input_tokens"].as_u64() > Some(0);
+            let tools = told["totalToolUseCount"].as_u64().unwrap();
+            let it = AgentTotals { tokens, tools, agents: 1, is_long, ..AgentTotals::default() };
+            totals.insert(agent.to_owned(), it);
+        }
+        let all = import_all(&text, "test", &Assume::default(), &[]).unwrap();
+        for timeline in all.iter().map(|it| &it.timeline).filter(|it| it.is_of_agent()) {
+            let bill = BillAsLogged::of(timeline, &|it| profile_in(&profiles, it)).unwrap();
+            let of = &totals[&timeline.spine.sessions[0].id];
+            let prices = &profile_in(&profiles, &timeline.models[0].name).unwrap().prices;
+            let estimate = input_usd(of, prices.on(timeline.began_ms.unwrap())).unwrap();
+            sums[3] += bill.total().usd() - bill.bill.output.usd();
+            (0..3).for_each(|at| sums[at] += estimate[at]);
+            n += 1;
+        }
+    }
+    let [value, low, high, logged] = sums;
+    assert!(
+        n == 0 || n == 12 && low < logged && logged < high && (value / logged - 1.0).abs() < 0.1,
+        "{sums:?}"
+    );
 }
 
 /// What an object with usage is, by its format and place.

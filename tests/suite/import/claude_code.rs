@@ -365,6 +365,59 @@ fn progress_records_that_stand_twice_or_beside_a_sub_agents_own_records_are_bill
     }
 }
 
+const TOTALS: &str = include_str!("../../data/recorded/claude-code-totals.jsonl");
+
+#[test]
+fn totals_of_sub_agents_stand_beside_the_bill_where_the_log_holds_no_request_of_theirs() {
+    let told = |text: &str| -> Vec<(String, String, [u64; 3], bool)> {
+        let all = import_all(text, "x", &Assume::default(), &[]).unwrap();
+        let agents = all.iter().flat_map(|it| it.timeline.recorded.as_ref().unwrap().agents.iter().cloned());
+        agents.map(|it| (it.agent, it.model, [it.tokens, it.tools, it.agents], it.is_long)).collect()
+    };
+    let of = |agent: &str, model: &str, counts: [u64; 3], is_long: bool| {
+        (agent.to_owned(), model.to_owned(), counts, is_long)
+    };
+
+    assert_eq!(
+        told(TOTALS),
+        [
+            of("a0ne", "claude-haiku-4-5-20251001", [40_000, 9, 1], true),
+            of("a2wo", "claude-opus-4-5-20251101", [30_000, 4, 1], false),
+            of("w3orkflow", "", [60_000, 12, 3], false),
+        ],
+        "not of `a5ide`, whose request is here, nor of what a user quotes"
+    );
+    assert_eq!(told(PROGRESS), [], "the requests of both stand in `progress`");
+    let without: Vec<&str> = PROGRESS.lines().filter(|it| !it.contains("agent_progress")).collect();
+    assert_eq!(told(&without.join("\n")).len(), 2, "{without:#?}");
+}
+
+#[test]
+fn damaged_totals_of_sub_agents_cost_only_themselves() {
+    let damaged = include_str!("../../data/fuzz/recording/totals_damaged.jsonl");
+    let [whole, damaged] = [TOTALS, damaged].map(|it| import_all(it, "x", &Assume::default(), &[]).unwrap());
+    let recorded = |it: &Imported| it.timeline.recorded.clone().unwrap();
+
+    assert!(damaged.iter().all(|it| recorded(it).agents.is_empty()));
+    let not_counts = damaged[0].losses.iter().find(|it| it.what.contains("that are not counts")).unwrap();
+    assert_eq!((not_counts.count, whole.len()), (3, damaged.len()));
+    for (whole, damaged) in whole.iter().zip(&damaged) {
+        assert_eq!(recorded(whole).usage, recorded(damaged).usage);
+    }
+    // However a line is cut, the others are read.
+    for (nth, line) in
+        TOTALS.lines().enumerate().filter(|it| it.1.contains("Tokens") || it.1.contains("<usage>"))
+    {
+        let others =
+            |at: usize| TOTALS.lines().enumerate().filter(move |it| (it.0 < nth) == (at == 0) && it.0 != nth);
+        for cut in (0..line.len()).step_by(7).filter(|it| line.is_char_boundary(*it)) {
+            let lines = others(0).map(|it| it.1).chain([&line[..cut]]).chain(others(1).map(|it| it.1));
+            let text = lines.collect::<Vec<_>>().join("\n");
+            assert!(!import_all(&text, "x", &Assume::default(), &[]).unwrap().is_empty(), "{nth}: {cut}");
+        }
+    }
+}
+
 #[test]
 fn a_damaged_progress_record_of_each_kind_costs_only_itself() {
     let message = r#"{"id":"s1","model":"m","content":[],"usage":{"input_tokens":3,"output_tokens":1}}"#;

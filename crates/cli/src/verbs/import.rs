@@ -8,13 +8,16 @@ use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::calibrate::Calibration;
 use ctxsim_engine::measure;
+use ctxsim_engine::take::{Load, Progress};
+use ctxsim_input::scenario::HiddenRequest;
+use ctxsim_report::BillAsLogged;
 use ctxsim_report::as_logged::sum_of;
 use ctxsim_report::bill_by::{BillBy, BillKey};
 use ctxsim_report::carried::PromptFill;
 use ctxsim_report::currency::Currency;
+use ctxsim_report::fixed::FixedBy;
 use ctxsim_report::recording::{self, FileContents};
 use ctxsim_report::{Skipped, calibration};
-use ctxsim_timeline::Timeline;
 
 use crate::args::said;
 use crate::format::{FormatArg, Formats};
@@ -26,7 +29,9 @@ use crate::what::{RecordedArgs, with_fallback};
 /// The available output formats.
 const FORMATS: Formats<'_> =
     Formats { of: "`import --by`", known: &[FormatArg::TABLE, FormatArg::JSON, FormatArg::CSV] };
-/// The formats without `--by`: a document has no rows for CSV.
+/// The same of what is fixed.
+const FIXED_FORMATS: Formats<'_> = Formats { of: "`import --fixed`", ..FORMATS };
+/// The formats without these: a document has no rows for CSV.
 const DOCUMENTS: Formats<'_> =
     Formats { of: "`import` without `--by`", known: &[FormatArg::TABLE, FormatArg::JSON] };
 
@@ -46,9 +51,12 @@ pub(crate) struct ImportArgs {
     /// Show what fills the prompts and what resending it costs, by tool and by item
     #[arg(long, conflicts_with = "report")]
     carried: bool,
-    /// Show the sessions of each file and all that is left out, however many lines that takes
-    #[arg(long, conflicts_with_all = ["report", "carried", "by"])]
+    /// Show every session, and all that is left out or differs, however many lines that takes
+    #[arg(long, conflicts_with_all = ["carried", "by", "fixed"])]
     details: bool,
+    /// Show what stands before the first message of prompts, and what sending it costs, by user and project
+    #[arg(long, conflicts_with_all = ["report", "carried", "by"])]
+    fixed: bool,
     /// Show the bill as logged, at list prices, by this
     #[arg(long, value_name = "KEY", value_enum, conflicts_with_all = ["report", "carried"])]
     by: Option<ByArg>,
@@ -100,7 +108,11 @@ impl ByArg {
 
 /// Shows what recordings contain, or how well their bills are predicted.
 pub(super) fn import(catalog: &Catalog, args: &ImportArgs) -> Result<(), Error> {
-    let format = args.shown.choose(if args.by.is_some() { &FORMATS } else { &DOCUMENTS })?;
+    let format = args.shown.choose(match args.by {
+        Some(_) => &FORMATS,
+        None if args.fixed => &FIXED_FORMATS,
+        None => &DOCUMENTS,
+    })?;
     let as_json = format == FormatArg::JSON;
     output::note(catalog, Kind::Scenario, &args.sessions.paths);
     args.shown.output.check(catalog.files())?;
@@ -110,6 +122,8 @@ pub(super) fn import(catalog: &Catalog, args: &ImportArgs) -> Result<(), Error> 
         carried(catalog, args, as_json)?.into_bytes()
     } else if let Some(by) = args.by {
         billed_by(catalog, args, by, format)?
+    } else if args.fixed {
+        fixed_by(catalog, args, format)?
     } else {
         held(catalog, args, as_json)?.into_bytes()
     };
@@ -139,6 +153,18 @@ fn billed_by(catalog: &Catalog, args: &ImportArgs, by: ByArg, format: FormatArg)
     }
 }
 
+/// Returns the fixed part of prompts, by who sends it.
+fn fixed_by(catalog: &Catalog, args: &ImportArgs, format: FormatArg) -> Result<Vec<u8>, Error> {
+    let (files, skipped) = ctxsim_app::held(catalog, &as_recorded(args, None))?;
+    tell(&skipped);
+    let by = FixedBy::new(files.iter().flat_map(FileContents::fixed));
+    match format {
+        FormatArg::TABLE => Ok(by.table(args.shown.width()).into_bytes()),
+        FormatArg::JSON => by.json().map(String::into_bytes).map_err(unwritable),
+        rows => rows.write(|_| vec![by.as_rows()]),
+    }
+}
+
 /// Compares recorded bills with the cache rules' predictions, keeping everything as the harness did.
 fn calibrated(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, Error> {
     for given in &args.sessions.paths {
@@ -148,21 +174,22 @@ fn calibrated(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<Str
             .filter(|it| !it.is_searched)
             .try_for_each(|it| ctxsim_app::check_recorded(catalog, &it.name))?;
     }
-    let prices = ListPrices::read(catalog);
-    let (as_recorded, skipped) = calibrations(catalog, args, "none", |it| prices.as_logged(it))?;
-    let (as_recorded, bills): (Vec<_>, Vec<_>) = as_recorded.into_iter().unzip();
-    let logged = sum_of(bills.iter().flatten());
-    let under = |side_request| {
-        let (all, _) = calibrations(catalog, args, side_request, |_| ())?;
-        Ok::<_, Error>(all.into_iter().map(|it| it.0).listed())
-    };
-    let (with_side_requests, with_inferred) = (under("usual")?, under("inferred")?);
+    let (sessions, skipped) = calibrations(catalog, args)?;
+    let logged = sum_of(sessions.iter().filter_map(|it| it.as_logged.as_ref()));
+    let under = |nth: usize| sessions.iter().filter_map(|it| it.under.get(nth)).cloned().listed();
+    let [as_recorded, with_side_requests, with_inferred] = [0, 1, 2].map(under);
     tell(&skipped);
     if as_json {
         calibration::json(&as_recorded, &with_side_requests, &with_inferred, logged.as_ref())
             .map_err(unwritable)
     } else {
-        Ok(calibration::tables(&as_recorded, &with_side_requests, &with_inferred, logged.as_ref()))
+        Ok(calibration::tables(
+            &as_recorded,
+            &with_side_requests,
+            &with_inferred,
+            logged.as_ref(),
+            args.details,
+        ))
     }
 }
 
@@ -204,33 +231,51 @@ fn tell(skipped: &[Skipped]) {
     }
 }
 
-/// Sessions as they were compared, each with something else of it.
-type Calibrated<B> = Vec<(Calibration, B)>;
+/// What sets the assumption about requests that no log has.
+const SIDE_REQUEST: &str = "scenario.load.recorded.assume.side_request=";
+/// What is assumed of requests that no log has, in the order of the report's parts.
+const SIDE_REQUESTS: [HiddenRequest; 3] =
+    [HiddenRequest::None, HiddenRequest::Usual, HiddenRequest::Inferred];
 
-/// Compares under an assumption about unrecorded requests, and takes something else of each session; no limit stops one that took place.
-fn calibrations<B: Send>(
-    catalog: &Catalog,
-    args: &ImportArgs,
-    side_request: &str,
-    beside: impl Fn(&Timeline) -> B + Sync,
-) -> Result<(Calibrated<B>, Vec<Skipped>), Error> {
-    let side_request = format!("scenario.load.recorded.assume.side_request={side_request}");
-    let plan =
-        Plan::new(catalog, &as_recorded(args, Some(side_request)))?.without_limits().skipping_unusable();
+/// A session as it was compared.
+struct Calibrated {
+    /// Under each of these assumptions.
+    under: Vec<Calibration>,
+    as_logged: Option<BillAsLogged>,
+}
+
+/// Compares under each assumption about unrecorded requests; no limit stops a session that took place.
+fn calibrations(catalog: &Catalog, args: &ImportArgs) -> Result<(Vec<Calibrated>, Vec<Skipped>), Error> {
+    let prices = ListPrices::read(catalog);
+    let plan = Plan::new(catalog, &as_recorded(args, None))?.without_limits().skipping_unusable();
     let compacting = Compacting::read(catalog)?;
     let is_own = args.sessions.comparison().own_models;
-    let (of_loads, skipped) = with_progress(|it| {
-        plan.each_counted(None, it, |load, progress| {
-            let timeline = load.timeline()?;
-            let (cell, rows) = load.rows(progress).pop()?;
-            let profile = &load.profiles[cell.profile];
-            let prices = load.step_prices(timeline, profile);
-            let found = Calibration::new(timeline, &rows, prices, &profile.cache);
-            let found = found.with_compactions(timeline, &rows, &profile.prices, compacting.of(timeline));
-            let is_assumed = is_own && !load.is_under_own_model;
-            let assumed_profile = is_assumed.then(|| load.profiles[cell.profile].name.clone());
-            Some((Calibration { assumed_profile, ..found }, beside(timeline)))
-        })
+    let calibrated = |load: &Load, progress: Progress<'_>| {
+        let timeline = load.timeline()?;
+        let (cell, rows) = load.rows(progress).pop()?;
+        let profile = &load.profiles[cell.profile];
+        let step_prices = load.step_prices(timeline, profile);
+        let found = Calibration::new(timeline, &rows, step_prices, &profile.cache);
+        let found = found.with_compactions(timeline, &rows, &profile.prices, compacting.of(timeline));
+        let is_assumed = is_own && !load.is_under_own_model;
+        let assumed_profile = is_assumed.then(|| load.profiles[cell.profile].name.clone());
+        Some(Calibration { assumed_profile, ..found })
+    };
+    let one = |load: &Load, progress: Progress<'_>| {
+        let under = std::iter::once(load).chain(&load.under);
+        let under = under.map(|it| calibrated(it, progress)).collect::<Option<Vec<_>>>()?;
+        Some(Calibrated { under, as_logged: load.timeline().and_then(|it| prices.as_logged(it)) })
+    };
+    // Whoever sets the assumption himself has it everywhere.
+    let set = args.set.iter().rev().find_map(|it| it.strip_prefix(SIDE_REQUEST));
+    let (of_loads, skipped) = with_progress(|it| match set {
+        Some(_) => plan.each_counted(None, it, one),
+        None => plan.each_under(&SIDE_REQUESTS, None, it, one),
     })?;
-    Ok((of_loads.into_iter().flatten().listed(), skipped))
+    let mut sessions = of_loads.into_iter().flatten().listed();
+    for session in &mut sessions {
+        let first = session.under.first().cloned();
+        session.under.extend(first.into_iter().cycle().take(SIDE_REQUESTS.len() - session.under.len()));
+    }
+    Ok((sessions, skipped))
 }

@@ -58,6 +58,20 @@ impl<T: Copy + Add<Output = T>> TokenUse<T> {
     }
 }
 
+impl TokenUse {
+    /// Returns the first tokens of its prompt: reads stand before long writes, those before short ones, and plain input behind all.
+    pub fn up_to(&self, end: Tokens) -> Self {
+        let mut left = end;
+        let mut take = |tokens: Tokens| {
+            let taken = tokens.min(left);
+            left -= taken;
+            taken
+        };
+        let (read, long, short) = (take(self.read), take(self.write[1]), take(self.write[0]));
+        Self { read, write: [short, long], uncached: take(self.uncached), output: 0 }
+    }
+}
+
 impl<T: Copy + AddAssign> AddAssign for TokenUse<T> {
     #[inline]
     fn add_assign(&mut self, more: Self) {

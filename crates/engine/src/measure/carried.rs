@@ -36,33 +36,40 @@ pub fn carried(timeline: &Timeline, prices: &Prices) -> Vec<CarriedItem> {
     let needed: BTreeSet<ItemIx> = timeline.needs.of_items().iter().map(|it| it.inferred.item).collect();
     let spine = &timeline.spine;
     let mut all: Vec<Option<CarriedItem>> = vec![None; spine.items.len()];
+    each_prompt(timeline, |step, usage, items| {
+        let rates = RatesByPlace::new(timeline, prices, usage);
+        let mut at = 0;
+        for &item in items {
+            let of = &spine.items[item as usize];
+            let cost = rates.cost(at, at + Tokens::from(of.raw));
+            at += Tokens::from(of.raw);
+            match &mut all[item as usize] {
+                Some(carried) => {
+                    carried.resent += 1;
+                    carried.carried_usd += cost;
+                }
+                none => *none = Some(entered(item, of, step, cost, &needed, !timeline.needs.is_empty())),
+            }
+        }
+    });
+    all.into_iter().flatten().collect()
+}
+
+/// Hands over the billed prompts of a session, each with its bill and its items in order.
+pub(super) fn each_prompt(timeline: &Timeline, mut each: impl FnMut(StepIx, Usage, &[ItemIx])) {
+    let spine = &timeline.spine;
     let mut window = CarriedItems::new(timeline);
     for (session, row) in spine.sessions.iter().enumerate() {
         window.begin(session);
         for turn in row.turns.clone() {
             for step in spine.turns[turn as usize].steps.clone() {
                 window.reach(step);
-                let Some(usage) = usage(timeline, step) else { continue };
-                let rates = RatesByPlace::new(timeline, prices, usage);
-                let mut at = 0;
-                for &item in &window.items {
-                    let of = &spine.items[item as usize];
-                    let cost = rates.cost(at, at + Tokens::from(of.raw));
-                    at += Tokens::from(of.raw);
-                    match &mut all[item as usize] {
-                        Some(carried) => {
-                            carried.resent += 1;
-                            carried.carried_usd += cost;
-                        }
-                        none => {
-                            *none = Some(entered(item, of, step, cost, &needed, !timeline.needs.is_empty()));
-                        }
-                    }
+                if let Some(usage) = usage(timeline, step) {
+                    each(step, usage, &window.items);
                 }
             }
         }
     }
-    all.into_iter().flatten().collect()
 }
 
 /// Returns what tokens at the very front of every billed prompt cost, in US dollars: what a memory file of that size costs there.

@@ -42,20 +42,32 @@ impl Bill {
     pub fn of_request(list: &PriceList, request: &TokenUse) -> Self {
         match list.reach {
             TierReach::WholeRequest => Self::at(list.of_prompt(request.prompt()), request),
-            TierReach::Bracket => Self::in_brackets(list, request),
+            TierReach::Bracket => Self::in_brackets(list, request, 0),
         }
     }
 
-    /// Prices each token where it stands: reads first, then long writes, short writes, plain input, output.
-    fn in_brackets(list: &PriceList, request: &TokenUse) -> Self {
+    /// Prices the tokens of a request's prompt between two places, and returns them; parts that follow one another cost together what the
+    /// whole does. A prompt is reads first, then long writes, short writes, plain input.
+    pub fn of_part(list: &PriceList, request: &TokenUse, [from, to]: [Tokens; 2]) -> (TokenUse, Self) {
+        let part = request.up_to(to).zip(request.up_to(from), Tokens::saturating_sub);
+        let bill = match list.reach {
+            TierReach::WholeRequest => Self::at(list.of_prompt(request.prompt()), &part),
+            TierReach::Bracket => Self::in_brackets(list, &part, from),
+        };
+        (part, bill)
+    }
+
+    /// Prices each token where it stands, so many tokens behind the beginning: reads first, then long writes, short writes, plain input,
+    /// output.
+    fn in_brackets(list: &PriceList, request: &TokenUse, from: Tokens) -> Self {
         let mut bill = Self::default();
         let starts = list.tiers.iter().map(|it| it.from_tokens.saturating_sub(1));
         let ends = starts.chain([Tokens::MAX]);
         let rates = std::iter::once(&list.base).chain(list.tiers.iter().map(|it| &it.rates));
         let mut left = *request;
-        let mut start = 0;
+        let mut start = from;
         for (rates, end) in rates.zip(ends) {
-            let mut room = end - start;
+            let mut room = end.saturating_sub(start);
             let mut take = |tokens: &mut Tokens| {
                 let taken = (*tokens).min(room);
                 room -= taken;
@@ -68,7 +80,7 @@ impl Bill {
             let uncached = take(&mut left.uncached);
             let output = if left.prompt() == 0 { std::mem::take(&mut left.output) } else { 0 };
             bill += Self::at(rates, &TokenUse { read, write: [short, long], uncached, output });
-            start = end;
+            start = start.max(end);
         }
         bill
     }

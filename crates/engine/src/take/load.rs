@@ -46,6 +46,8 @@ pub struct Load {
     pub is_twin: bool,
     /// The turns of the session as recorded, if this is one without some of its compactions.
     pub turns: Option<u32>,
+    /// The same under other assumptions about its recording, where these were asked for.
+    pub under: Vec<Load>,
 }
 
 impl Load {
@@ -67,6 +69,7 @@ impl Load {
             project: String::new(),
             is_twin: false,
             turns: None,
+            under: Vec::new(),
         }
     }
 

@@ -56,7 +56,8 @@ pub(super) fn table(files: &[FileContents]) -> String {
         text += &format!("… and {} more, which cost no more\n", thousands(more as u64));
     }
     text += &left_out(files);
-    text + "\n`--details` shows the sessions of each file, and all that is left out, with its lines.\n"
+    text + "\n`--details` shows the sessions of each file, and all that is left out, with its lines; `--by KEY` divides the bill; `--fixed` shows \
+            what every prompt begins with.\n"
 }
 
 /// Returns what is left out of all files, by what it is.

@@ -5,6 +5,7 @@ mod node;
 mod record;
 mod scan;
 mod session;
+mod totals;
 
 use self::record::ClaudeRecord;
 use super::format::{Checked, LogFormat};
@@ -21,7 +22,7 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     looks_like: "one JSON record per line, with `type`, `uuid` and `message`",
     place: "~/.claude/projects/PROJECT/SESSION.jsonl",
     reads: "messages, tool calls and results, usage with cache reads and writes of both lifetimes, compactions, sub-agents, versions",
-    omits: "the system prompt and the tool schemas; side requests",
+    omits: "the system prompt and the tool schemas; side requests; most requests of sub-agents from 2.1.91 on, which are estimated beside the bill by their totals",
     checked: Checked::Real("sessions of entireio/cli and EntityProcess/agentv"),
     detect,
     read,
@@ -42,7 +43,7 @@ fn is_message(record: &ClaudeRecord<'_>) -> bool {
 /// Reads a session, of the agent itself and of each of its sub-agents whose records the file holds: the branch that ends at the last
 /// message of each.
 pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
-    let lanes = node::read(lines, losses);
+    let (lanes, mut agents) = node::read(lines, losses);
     let is_alone = lanes.len() == 1;
     let lane = |(name, node::ClaudeLane { nodes, of_agent, .. })| {
         let path = branch::follow(&nodes, losses);
@@ -51,6 +52,8 @@ pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcr
         // What is known of side requests was seen of the agent's own sessions.
         transcript.makes_side_requests = true;
         transcript.of_agent = of_agent;
+        // The agent's own session is the first, if there is one.
+        transcript.agents = std::mem::take(&mut agents);
         transcript.name = if is_alone { String::new() } else { name };
         transcript
     };

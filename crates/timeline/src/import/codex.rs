@@ -12,7 +12,7 @@ use super::losses::Losses;
 use super::times;
 use super::transcript::{Named, Part, Transcript};
 use super::usage::{BillReader, Shaped};
-use crate::{Kind, Usage};
+use crate::{FixedPart, Kind, Usage};
 
 pub(super) use self::record::{ItemRecord, item_call, item_output, item_reasoning};
 
@@ -53,6 +53,26 @@ pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcr
     vec![rollout.finish(losses)]
 }
 
+/// How the message begins in which the harness puts memory files; the second is of older versions.
+const MEMORY_FILES: [&str; 2] = ["# AGENTS.md instructions", "<user_instructions>"];
+
+/// The plans of accounts; what an account without one pays is the list price.
+const PLANS: [&str; 8] = ["free", "go", "plus", "pro", "team", "business", "enterprise", "edu"];
+
+/// Returns the plan that a log names; what it calls otherwise may be somebody's.
+fn plan(named: &str) -> Option<&'static str> {
+    let known = PLANS.iter().find(|it| **it == named).copied();
+    known.or((!named.is_empty()).then_some("another"))
+}
+
+/// Returns what of the fixed part of the prompts a message is that is not the model's.
+fn fixed_part(is_users: bool, text: &str) -> Option<FixedPart> {
+    if !is_users || text.starts_with("<environment_context>") {
+        return Some(FixedPart::HarnessMessages);
+    }
+    MEMORY_FILES.iter().any(|it| text.starts_with(it)).then_some(FixedPart::MemoryFiles)
+}
+
 /// Which part of a response has been read.
 #[derive(Debug, Default)]
 struct OpenResponse {
@@ -83,6 +103,8 @@ struct Rollout {
     ends_review: bool,
     /// How many parts are before everything.
     n_stable: usize,
+    /// The account's plan, as the log named it last.
+    plan: &'static str,
 }
 
 impl Rollout {
@@ -98,7 +120,12 @@ impl Rollout {
             ("response_item", _) if self.is_replay => self.replay(line, at_ms, &payload),
             ("compacted", _) if self.is_replay => self.replay_compacted(line, at_ms, payload),
             ("response_item", _) => self.item(line, at_ms, payload, losses),
-            ("event_msg", "token_count") => self.count(line, payload.info, losses),
+            ("event_msg", "token_count") => {
+                if let Some(limits) = payload.rate_limits.object() {
+                    self.plan = plan(&limits.plan_type.0).unwrap_or(self.plan);
+                }
+                self.count(line, payload.info, losses);
+            }
             ("compacted", _) => self.compact(line, at_ms, payload, losses),
             ("session_meta", _) => {
                 if self.folder.is_empty() {
@@ -154,7 +181,8 @@ impl Rollout {
             self.close(None, losses);
             // What the user does not type stands in messages of the harness, or in tags.
             let is_typed = item.role.0 == "user";
-            let part = Part::of(Kind::User, item.content.to_content());
+            let mut part = Part::of(Kind::User, item.content.to_content());
+            part.fixed = fixed_part(is_typed, part.text.as_deref().unwrap_or_default());
             return self.assembler.said(line, at_ms, part, is_typed);
         }
         if item.kind.0 == "message" && std::mem::take(&mut self.ends_review) {
@@ -257,6 +285,7 @@ impl Rollout {
         transcript.counts_output = true;
         transcript.forgets_reasoning = true;
         transcript.folder = self.folder;
+        self.plan.clone_into(&mut transcript.plan);
         transcript
     }
 }

@@ -13,7 +13,7 @@ use super::transcript::{Exchange, Transcript};
 use super::undo::{CompactedSession, Undo, Undone};
 use super::wrapped::unwrap;
 use crate::infer_needs::infer_needs;
-use crate::{Compaction, ItemIx, Kind, NewItem, RecordedModel, Timeline, TimelineBuilder};
+use crate::{Compaction, FixedPart, ItemIx, Kind, NewItem, RecordedModel, Timeline, TimelineBuilder};
 use ctxsim_base::quantity::{Decimal, Tokens, ix, saturated};
 use ctxsim_input::profile::cache::Setting;
 use ctxsim_input::scenario::{Assume, ResetsAssumed as Keeping, TokenizerName};
@@ -92,7 +92,8 @@ impl Transcript {
         builder.chars_per_token(assumed.counting.chars_per_token);
         let conduct = Conduct::new(&self, &allotment, &leads);
         let side_requests = assumed.side_requests(&self, &conduct);
-        begin(&mut builder, sentences(&self, &assumed, &allotment, &conduct, &side_requests), &conduct);
+        let told = sentences(&self, &assumed, &allotment, &conduct, &side_requests);
+        let n_hidden = begin(&mut builder, told, &conduct);
         let mut clock = SessionClock::default();
         builder.harness(assumed.harness(&self, &conduct, &side_requests));
         self.name_session(&mut builder);
@@ -144,7 +145,7 @@ impl Transcript {
         timeline.hear(&self.neighbours, ix(conduct.n_shared()));
         let version = self.exchanges.first().map(|it| it.version).unwrap_or_default();
         timeline.odds = conduct.odds(self.tools_of.unwrap_or(harness), version);
-        self.note_resets(&mut timeline, &undone, assumed.compaction_margin);
+        self.note_resets(&mut timeline, &undone, assumed.compaction_margin, self.fixed(n_hidden, &places));
         let places = PartPlaces { items: places, gone: undone.gone };
         self.keep_needs(&mut timeline, &places, undo, file_tools);
         (timeline, places)
@@ -180,9 +181,16 @@ impl Transcript {
         });
     }
 
-    /// Notes where the harness compacted the history, and from where on that is undone.
-    fn note_resets(&self, timeline: &mut Timeline, undone: &Undone, margin: Decimal) {
+    /// Notes where the harness compacted the history, from where on that is undone, and what stands before all messages.
+    fn note_resets(
+        &self,
+        timeline: &mut Timeline,
+        undone: &Undone,
+        margin: Decimal,
+        fixed: Box<[(ItemIx, FixedPart)]>,
+    ) {
         let Some(recorded) = &mut timeline.recorded else { return };
+        recorded.fixed = fixed;
         let newest =
             self.exchanges.iter().map(|it| it.version).max().filter(|version| *version != Version::default());
         recorded.version = newest.map(|it| it.to_string()).unwrap_or_default();
@@ -199,6 +207,8 @@ impl Transcript {
             exchanges.flat_map(|(it, step)| it.occasions().map(move |told| (step, told))).collect();
         recorded.summaries = self.exchanges.iter().flat_map(|it| it.summarised.iter().copied()).collect();
         recorded.aside = self.aside.iter().copied().collect();
+        recorded.agents = self.agents.iter().cloned().collect();
+        recorded.plan.clone_from(&self.plan);
         recorded.avoided_below = self.compacted_at(margin);
         recorded.harness_limits.trigger = Some(recorded.avoided_below).filter(|it| *it > 0);
         recorded.undone_from = undone.first.map(ix);
@@ -232,14 +242,15 @@ impl Transcript {
     }
 }
 
-/// Begins a timeline with what is assumed, and with what is before every prompt and in no part.
-fn begin(builder: &mut TimelineBuilder, sentences: Vec<String>, conduct: &Conduct) {
+/// Begins a timeline with what is assumed, and with what is before every prompt and in no part; returns how many items these are.
+fn begin(builder: &mut TimelineBuilder, sentences: Vec<String>, conduct: &Conduct) -> ItemIx {
     for sentence in sentences {
         builder.assume(sentence);
     }
     for (kind, tokens) in conduct.front() {
         builder.stable(*kind, saturated(*tokens));
     }
+    builder.next_item()
 }
 
 /// Tells the builder what the harness sent between the last turn and the one that a request begins.

@@ -79,6 +79,8 @@ pub(super) fn write(
     let mut redaction = Redaction { patterns, ..Redaction::default() };
     for mut transcript in transcripts {
         transcript.exchanges.iter_mut().for_each(|it| it.model = redaction.model(&it.model, public_name));
+        let named = transcript.agents.iter_mut().filter(|it| !it.model.is_empty());
+        named.for_each(|it| it.model = redaction.model(&it.model, public_name));
         redaction.write(&transcript);
     }
     redaction.text

@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::content::{Content, Measured};
 use super::harness::{HarnessRules, Version};
 use crate::shared::Neighbours;
-use crate::{Kind, Level, Occasion, Usage};
+use crate::{AgentTotals, FixedPart, ItemIx, Kind, Level, Occasion, Usage};
 use ctxsim_base::quantity::{Cost, Tokens};
 use ctxsim_input::TtlClass;
 use ctxsim_input::tokens;
@@ -21,6 +21,10 @@ pub(super) struct Transcript {
     pub(super) exchanges: Vec<Exchange>,
     /// What requests were billed that no later prompt follows: the user went back, and they lie on a branch that was left.
     pub(super) aside: Vec<Usage>,
+    /// Sub-agents of which the log holds totals alone.
+    pub(super) agents: Vec<AgentTotals>,
+    /// The plan that the log names; empty where it names none.
+    pub(super) plan: String,
     /// Its name within the file; empty for a single session.
     pub(super) name: String,
     /// Of a sub-agent's session: what the sub-agent is called, and the session whose agent started it.
@@ -153,6 +157,8 @@ pub(super) struct Part {
     pub(super) file: Option<u64>,
     /// Whether the harness put it in the place of history that it took out.
     pub(super) stands_in: bool,
+    /// Of a message before the user's first: what of the fixed part of the prompts it is.
+    pub(super) fixed: Option<FixedPart>,
     /// Its text, where the recording has it; of a call, its input as JSON. Held once, however often the part is cloned.
     pub(super) text: Option<Arc<str>>,
 }
@@ -202,6 +208,16 @@ impl Transcript {
         self.exchanges.iter().filter_map(|it| it.usage).any(|usage| usage.cache_write > 0)
     }
 
+    /// Returns what stands before the messages of the first prompt: so many items that the log does not show, then what it does, each at
+    /// its place among the items.
+    pub(super) fn fixed(&self, n_hidden: ItemIx, places: &[ItemIx]) -> Box<[(ItemIx, FixedPart)]> {
+        let hidden = (0..n_hidden).map(|it| (it, FixedPart::NotShown));
+        let stable = self.stable.iter().map(|it| Some(FixedPart::of_stable(it.kind)));
+        let said = self.exchanges.first().map_or(&[] as &[Part], Exchange::user).iter().map(|it| it.fixed);
+        let shown = stable.chain(said).zip(places).filter_map(|(part, place)| Some((*place, part?)));
+        hidden.chain(shown).collect()
+    }
+
     /// Returns before which requests a summary took the place of a history that the recording shows, whoever wanted it.
     pub(super) fn summarised(&self) -> Vec<usize> {
         let exchanges = self.exchanges.iter().enumerate().skip(1);
@@ -224,6 +240,7 @@ impl Part {
             answers,
             file: None,
             stands_in: false,
+            fixed: None,
             text: None,
         }
     }

@@ -16,7 +16,7 @@ use ctxsim_base::quantity::Tokens;
 pub(super) const TOKENS_MAX: Tokens = 100_000_000;
 
 /// The most tokens of a whole session.
-const SESSION_TOKENS_MAX: Tokens = 1_000 * TOKENS_MAX;
+pub(super) const SESSION_TOKENS_MAX: Tokens = 1_000 * TOKENS_MAX;
 
 const TOO_LARGE: &str = "more than 100,000,000 tokens";
 

@@ -4,6 +4,7 @@ use indexmap::{IndexMap, IndexSet};
 
 use super::lane_name;
 use super::record::{ClaudeRecord, ClaudeUsage};
+use super::totals::ToldAgents;
 use crate::import::content::Content;
 use crate::import::harness::Version;
 use crate::import::json;
@@ -13,7 +14,7 @@ use crate::import::times;
 use crate::import::transcript::{Named, Part};
 use crate::import::usage::{BillReader, Shaped};
 use crate::import::values::{MessageBlock, MessageContent, Text};
-use crate::{Diagnosis, Kind, Usage};
+use crate::{AgentTotals, Diagnosis, Kind, Usage};
 
 /// A record that is in the tree.
 #[derive(Debug)]
@@ -97,12 +98,17 @@ pub(super) struct ClaudeLane {
 }
 
 /// Reads the records of a session, lane by lane; two objects on one line are two records. The lane without a name is the agent's
-/// own.
-pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> IndexMap<String, ClaudeLane> {
+/// own. Beside them stand the totals of sub-agents of which the log holds no requests.
+pub(super) fn read(
+    lines: &mut LogLines<'_>,
+    losses: &mut Losses,
+) -> (IndexMap<String, ClaudeLane>, Vec<AgentTotals>) {
     let mut lanes: IndexMap<String, ClaudeLane> = IndexMap::from([(String::new(), ClaudeLane::default())]);
     let mut has_progress = false;
+    let mut told = ToldAgents::default();
     while let Some(line) = lines.next() {
         json::each(line.number, line.text, losses, |mut record: ClaudeRecord<'_>, losses| {
+            told.hear(line.number, &record, losses);
             let of_agent = record.of_agent(line.number, losses);
             record.is_read_as_agents = of_agent.is_some();
             let last = has_progress.then(|| record.last_of_agent()).flatten();
@@ -132,7 +138,8 @@ pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> IndexMap<St
         }
         is_kept
     });
-    lanes
+    let agents = told.without_requests(&lanes);
+    (lanes, agents)
 }
 
 /// Returns the lane of a record.

@@ -62,10 +62,10 @@ pub(super) struct ClaudeRecord<'a> {
     data: Option<&'a RawValue>,
     /// What a call gave back, as the harness has it.
     #[serde(borrow)]
-    tool_use_result: Option<&'a RawValue>,
+    pub(super) tool_use_result: Option<&'a RawValue>,
     /// Of an `attachment` record.
     #[serde(borrow)]
-    attachment: Option<&'a RawValue>,
+    pub(super) attachment: Option<&'a RawValue>,
     /// Of a `system` record about compacted history.
     #[serde(borrow)]
     compact_metadata: Option<&'a RawValue>,

@@ -59,6 +59,8 @@ pub(in crate::import) struct ItemRecord<'a> {
     pub(super) model: Text<'a>,
     /// Of a `token_count`.
     pub(super) info: Shaped<CodexTokenInfo>,
+    /// Of a `token_count`: how far the account's limits are used up.
+    pub(super) rate_limits: Shaped<CodexLimits<'a>>,
     /// Of a `session_meta`: the working folder.
     pub(super) cwd: Text<'a>,
     /// Of a `session_meta`: the version of the agent.
@@ -71,6 +73,14 @@ pub(in crate::import) struct ItemRecord<'a> {
     pub(super) message: Option<Content>,
     /// Of a `compacted`: what is in the place of the history.
     pub(super) replacement_history: Option<Vec<ItemRecord<'a>>>,
+}
+
+/// How far the limits of an account are used up.
+#[derive(Clone, Debug, Default, serde::Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+pub(super) struct CodexLimits<'a> {
+    /// The account's plan.
+    pub(super) plan_type: Text<'a>,
 }
 
 /// What was billed so far, and for the last response.

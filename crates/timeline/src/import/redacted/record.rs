@@ -8,7 +8,7 @@ use crate::import::losses::Losses;
 use crate::import::transcript::{Exchange, LoggedCompaction, Part, PartNeed, Remover, Transcript};
 use crate::import::usage::BillReader;
 use crate::import::values::Count;
-use crate::{Diagnosis, Kind, Level, Occasion, Usage, infer_needs};
+use crate::{AgentTotals, Diagnosis, FixedPart, Kind, Level, Occasion, Usage, infer_needs};
 use ctxsim_base::quantity::{Cost, Tokens, or_unlimited};
 use ctxsim_input::TtlClass;
 
@@ -18,6 +18,10 @@ const VERSION: u32 = 1;
 /// How long entries are asked to live, by name.
 const LIFETIMES: [(&str, Option<TtlClass>); 2] =
     [("short", Some(TtlClass::Short)), ("long", Some(TtlClass::Long))];
+
+/// What a message before the user's first is, by name.
+const FIXED: [(&str, FixedPart); 2] =
+    [("memory_files", FixedPart::MemoryFiles), ("harness_messages", FixedPart::HarnessMessages)];
 
 /// Returns the name of one of several values; nothing for one that has none.
 fn named<T: PartialEq>(names: &[(&str, T)], value: &T) -> String {
@@ -50,7 +54,36 @@ pub(super) struct RedactedHeader {
     flags: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     aside: Vec<RedactedUsage>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    agents: Vec<RedactedTotals>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    plan: String,
     stable: Vec<RedactedPart>,
+}
+
+/// Sub-agents of which totals are known, without their names.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct RedactedTotals {
+    #[serde(skip_serializing_if = "String::is_empty")]
+    model: String,
+    tokens: u64,
+    tools: u64,
+    agents: u64,
+    #[serde(skip_serializing_if = "is_false")]
+    long: bool,
+}
+
+impl RedactedTotals {
+    fn of(totals: &AgentTotals) -> Self {
+        let AgentTotals { agent: _, model, tokens, tools, agents, is_long } = totals.clone();
+        Self { model, tokens, tools, agents, long: is_long }
+    }
+
+    fn into_totals(self) -> AgentTotals {
+        let Self { model, tokens, tools, agents, long } = self;
+        AgentTotals { agent: String::new(), model, tokens, tools, agents, is_long: long }
+    }
 }
 
 /// One of the things that a session may say of itself.
@@ -91,6 +124,8 @@ impl RedactedHeader {
             draws: transcript.draws,
             ttl: named(&LIFETIMES, &transcript.ttl),
             aside: transcript.aside.iter().copied().map(RedactedUsage::of).collect(),
+            agents: transcript.agents.iter().map(RedactedTotals::of).collect(),
+            plan: transcript.plan.clone(),
             flags: FLAGS.iter().filter(|it| *it.1(&mut flags)).map(|flag| flag.0.to_owned()).collect(),
             stable,
         }
@@ -109,6 +144,8 @@ impl RedactedHeader {
             ttl: valued(&LIFETIMES, &self.ttl).flatten(),
             draws: self.draws,
             aside: self.aside.into_iter().filter_map(|it| it.into_usage(line, losses)).collect(),
+            agents: self.agents.into_iter().map(RedactedTotals::into_totals).collect(),
+            plan: self.plan,
             ..Transcript::default()
         };
         for (name, flag) in FLAGS {
@@ -136,6 +173,8 @@ pub(super) struct RedactedPart {
     file: Option<u64>,
     #[serde(default, skip_serializing_if = "is_false")]
     stands_in: bool,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    fixed: String,
 }
 
 /// Returns whether a flag is left out.
@@ -156,6 +195,7 @@ impl RedactedPart {
             answers: Some(part.answers).filter(|it| *it != usize::MAX),
             file: file.map(|it| it as u64),
             stands_in: part.stands_in,
+            fixed: part.fixed.map_or_else(String::new, |it| named(&FIXED, &it)),
         }
     }
 
@@ -168,6 +208,7 @@ impl RedactedPart {
             answers: or_unlimited(self.answers),
             file: self.file.map(stands_for),
             stands_in: self.stands_in,
+            fixed: valued(&FIXED, &self.fixed),
             ..Part::new(self.kind, self.characters, 0)
         }
     }

@@ -1,0 +1,153 @@
+//! What stands beside a bill as logged: an estimate of sub-agents of which logs hold totals alone, and the plans that logs name.
+
+use std::collections::BTreeSet;
+use std::ops::AddAssign;
+
+use serde::Serialize;
+
+use ctxsim_base::foreign::line;
+use ctxsim_base::grid::numbers::{listed_code, thousands};
+use ctxsim_base::list::Listed as _;
+use ctxsim_engine::measure::sub_agents::input_usd;
+use ctxsim_input::Profile;
+use ctxsim_timeline::Timeline;
+
+/// Finds the profile whose prices a model has.
+pub type ProfileOf<'p> = &'p dyn Fn(&str) -> Option<&'p Profile>;
+
+/// What stands beside a bill as logged, and is no part of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BesideBill {
+    /// The plans that the logs name.
+    plans: BTreeSet<String>,
+    /// The sub-agents whose requests are in the bill.
+    logged: BTreeSet<String>,
+    /// What is known of others.
+    totalled: Vec<Totalled>,
+}
+
+/// Sub-agents of which totals are known.
+#[derive(Clone, Debug, PartialEq)]
+struct Totalled {
+    /// The name of the one, or of their workflow; may be empty.
+    name: String,
+    agents: u64,
+    /// Whether the log names their model.
+    has_model: bool,
+    usd: Option<[f64; 3]>,
+}
+
+/// What sub-agents of which logs hold totals alone may have cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct EstimatedAgents {
+    /// How many there are.
+    pub sub_agents: u64,
+    /// What their input may have cost, in US dollars.
+    pub input_usd: f64,
+    pub input_usd_low: f64,
+    pub input_usd_high: f64,
+    /// Of them, those that are priced as their session's model, because the log names none.
+    pub without_model: u64,
+    /// Of them, those whose model has no price; the dollars leave them out.
+    pub without_price: u64,
+}
+
+impl BesideBill {
+    /// Returns what stands beside a session's bill, some of it at the prices of the model that it ended with.
+    pub(super) fn of(timeline: &Timeline, profile_of: ProfileOf<'_>, last_model: &str) -> Self {
+        let Some(recorded) = &timeline.recorded else { return Self::default() };
+        let own = timeline.spine.sessions.first().filter(|it| it.parent.is_some() && !it.id.is_empty());
+        let totalled = recorded.agents.iter().map(|it| {
+            let model = if it.model.is_empty() { last_model } else { &it.model };
+            let prices = profile_of(model).map(|it| it.prices.on(timeline.began_ms.unwrap_or(0)));
+            Totalled {
+                name: it.agent.clone(),
+                agents: it.agents,
+                has_model: !it.model.is_empty(),
+                usd: prices.and_then(|prices| input_usd(it, prices)),
+            }
+        });
+        Self {
+            plans: Some(recorded.plan.clone()).filter(|it| !it.is_empty()).into_iter().collect(),
+            logged: own.map(|it| it.id.clone()).into_iter().collect(),
+            totalled: totalled.listed(),
+        }
+    }
+
+    /// Returns the plans that the logs name.
+    pub fn plans(&self) -> Vec<String> {
+        self.plans.iter().cloned().listed()
+    }
+
+    /// Estimates the sub-agents of which no log holds requests, each once; `None` if there are none.
+    pub fn estimated(&self) -> Option<EstimatedAgents> {
+        let mut seen: BTreeSet<&str> = BTreeSet::new();
+        let mut all = EstimatedAgents::default();
+        for it in &self.totalled {
+            let name = it.name.as_str();
+            if !name.is_empty() && (self.logged.contains(name) || !seen.insert(name)) {
+                continue;
+            }
+            all.sub_agents += it.agents;
+            let Some([usd, low, high]) = it.usd else {
+                all.without_price += it.agents;
+                continue;
+            };
+            all.without_model += if it.has_model { 0 } else { it.agents };
+            all.input_usd += usd;
+            all.input_usd_low += low;
+            all.input_usd_high += high;
+        }
+        (all.sub_agents > 0).then_some(all)
+    }
+
+    /// Says it in sentences, with amounts as the bill has them.
+    pub(super) fn words(&self, amount: &dyn Fn(f64) -> String) -> String {
+        let mut text = self.estimated().map_or_else(String::new, |it| it.words(amount));
+        if !self.plans.is_empty() {
+            let plans = self.plans.iter().map(|it| line(it).into_owned()).listed();
+            let named = if plans.len() == 1 { "a plan" } else { "plans" };
+            text += &format!(
+                " The logs name {named} ({}): dollars are list prices, not what a subscription costs.",
+                listed_code(&plans)
+            );
+        }
+        text
+    }
+}
+
+impl EstimatedAgents {
+    fn words(&self, amount: &dyn Fn(f64) -> String) -> String {
+        let of = |n: u64| format!("{} sub-agent{}", thousands(n), if n == 1 { "" } else { "s" });
+        let (n, priced) = (self.sub_agents, self.sub_agents - self.without_price);
+        let mut text = if priced > 0 {
+            format!(
+                " Estimated, and not in it: {} ({} to {}) for the input of {} of which the logs hold only totals",
+                amount(self.input_usd),
+                amount(self.input_usd_low),
+                amount(self.input_usd_high),
+                of(n)
+            )
+        } else {
+            format!(" Not in it: {} of which the logs hold only totals", of(n))
+        };
+        if self.without_model > 0 {
+            text += &format!(
+                "; {} at the prices of the session's model, as the logs name no other",
+                self.without_model
+            );
+        }
+        if self.without_price > 0 {
+            text += &format!("; {} without a price", self.without_price);
+        }
+        text + "."
+    }
+}
+
+impl AddAssign<&Self> for BesideBill {
+    fn add_assign(&mut self, more: &Self) {
+        self.plans.extend(more.plans.iter().cloned());
+        self.logged.extend(more.logged.iter().cloned());
+        self.totalled.extend(more.totalled.iter().cloned());
+    }
+}

@@ -1,0 +1,455 @@
+//! The fixed part of prompts by who sends it: what stands before the first message, and what writing and reading it was billed.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+
+use serde::Serialize;
+
+use crate::as_logged::{BillAsLogged, MadeFor, ProfileOf, each_logged};
+use crate::bill_by::{NOT_TOLD, SessionBill};
+use ctxsim_base::foreign::line;
+use ctxsim_base::grid::numbers::{counted, fixed, fixed_or_none, percent, thousands};
+use ctxsim_base::grid::prose::{wrap, wrap_all};
+use ctxsim_base::grid::terminal::noted;
+use ctxsim_base::grid::{Grid, Of};
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
+use ctxsim_base::quantity::{Cost, Tokens};
+use ctxsim_engine::ledger::TokenUse;
+use ctxsim_engine::measure::fixed::{FixedPiece, each_fixed};
+use ctxsim_engine::measure::month::{Basis, Calendar};
+use ctxsim_engine::price::Bill;
+use ctxsim_timeline::row::json::page;
+use ctxsim_timeline::row::{Rows, Value, group};
+use ctxsim_timeline::{FixedPart, Timeline};
+
+/// The most rows that are shown by project; the others are one more.
+const GROUPS_SHOWN: usize = 8;
+
+/// What a part of prompts was billed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PartBill {
+    /// Its tokens in all prompts, by how they were billed.
+    pub tokens: TokenUse,
+    /// What they cost.
+    pub bill: Bill,
+}
+
+impl PartBill {
+    /// Returns what they cost together.
+    pub fn total(&self) -> Cost {
+        self.bill.read + self.bill.write + self.bill.uncached + self.bill.output
+    }
+}
+
+impl AddAssign for PartBill {
+    fn add_assign(&mut self, more: Self) {
+        self.tokens += more.tokens;
+        self.bill += more.bill;
+    }
+}
+
+/// What the prompts of a session were billed, part by part.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SessionFixed {
+    /// When it began and ended, in milliseconds since 1970, if its log says so.
+    pub span_ms: Option<[i64; 2]>,
+    /// The tokens of its first billed prompt.
+    pub first_prompt: Tokens,
+    /// Of these, what is fixed, by part.
+    pub first: BTreeMap<FixedPart, Tokens>,
+    /// The bill of each part over all requests that have a price.
+    pub parts: BTreeMap<FixedPart, PartBill>,
+    /// The same of all that is not fixed.
+    pub messages: PartBill,
+    /// What the answers of these requests were billed.
+    pub output: Cost,
+}
+
+impl SessionFixed {
+    /// Follows the fixed part of a session through its billed prompts; `None` if its requests have no bills of their own.
+    pub fn of(timeline: &Timeline, profile_of: ProfileOf<'_>) -> Option<Self> {
+        timeline.recorded.as_ref().filter(|it| !it.is_spread && it.usage.iter().any(Option::is_some))?;
+        let mut session = Self {
+            span_ms: timeline.began_ms.zip(timeline.last_ms()).map(|it| [it.0, it.1]),
+            ..Self::default()
+        };
+        let mut by_step: BTreeMap<usize, Vec<FixedPiece>> = BTreeMap::new();
+        each_fixed(timeline, |step, usage, pieces| {
+            if by_step.is_empty() {
+                session.first_prompt = usage.prompt;
+                pieces
+                    .iter()
+                    .for_each(|(part, [from, to])| *session.first.entry(*part).or_default() += to - from);
+            }
+            by_step.insert(step as usize, pieces.to_vec());
+        });
+        each_logged(timeline, profile_of, |request| {
+            let MadeFor::Step(step) = request.made_for else { return };
+            let (tokens, Some(list)) = (request.tokens(), request.prices()) else { return };
+            let whole = Bill::of_request(list, &tokens);
+            if whole.is_incomplete {
+                return;
+            }
+            let bill_of = |place| {
+                let (tokens, bill) = Bill::of_part(list, &tokens, place);
+                PartBill { tokens, bill }
+            };
+            let mut end = 0;
+            for (part, [from, to]) in by_step.get(&step).into_iter().flatten() {
+                session.messages += bill_of([end, *from]);
+                *session.parts.entry(*part).or_default() += bill_of([*from, *to]);
+                end = *to;
+            }
+            session.messages += bill_of([end, tokens.prompt()]);
+            session.output += whole.output;
+        });
+        Some(session)
+    }
+
+    /// Returns the fixed tokens of its first prompt.
+    pub fn first_tokens(&self) -> Tokens {
+        self.first.values().sum()
+    }
+
+    /// Returns what the fixed part was billed.
+    pub fn fixed(&self) -> PartBill {
+        let mut all = PartBill::default();
+        self.parts.values().for_each(|it| all += *it);
+        all
+    }
+}
+
+/// A session, for adding up what is fixed of its prompts.
+#[derive(Clone, Copy, Debug)]
+pub struct SentBy<'f> {
+    /// Whose it is.
+    pub by: &'f SessionBill,
+    pub fixed: Option<&'f SessionFixed>,
+    pub as_logged: Option<&'f BillAsLogged>,
+}
+
+/// Who sends a fixed part: the user, the project, and whether it is a sub-agent.
+type Sender<'f> = (&'f str, &'f str, bool);
+
+/// A part of some sessions' prompts, or all of their fixed part.
+#[derive(Clone, Debug, Default)]
+struct PartSum {
+    /// Its size in each session's first billed prompt.
+    first: Vec<Tokens>,
+    bill: PartBill,
+    month_usd: f64,
+}
+
+impl PartSum {
+    fn add(&mut self, first: Tokens, bill: PartBill, weight: f64) {
+        self.first.push(first);
+        self.bill += bill;
+        self.month_usd += bill.total().usd() * weight;
+    }
+
+    /// Returns the smallest, the median and the largest size.
+    fn sizes(&self) -> [Tokens; 3] {
+        let mut all = self.first.clone();
+        all.sort_unstable();
+        let at = |nth: usize| all.get(nth).copied().unwrap_or_default();
+        let last = all.len().saturating_sub(1);
+        [at(0), Tokens::midpoint(at(last / 2), at(all.len() / 2)), at(last)]
+    }
+}
+
+/// The fixed part of recorded sessions, by who sends it.
+#[derive(Debug, Default)]
+pub struct FixedBy<'f> {
+    by_sender: BTreeMap<(Sender<'f>, FixedPart), PartSum>,
+    senders: BTreeMap<Sender<'f>, PartSum>,
+    parts: BTreeMap<FixedPart, PartSum>,
+    total: PartSum,
+    messages: PartBill,
+    output: Cost,
+    /// The whole bill as logged, of these and all other requests.
+    logged: BillAsLogged,
+    n_without: usize,
+    n_agents: usize,
+    basis: Basis,
+    basis_words: String,
+}
+
+/// A row: dollars are the nearest floats of exact amounts.
+#[derive(Serialize)]
+struct FixedRow<'f> {
+    user: &'f str,
+    project: &'f str,
+    lane: &'static str,
+    part: &'static str,
+    sessions: usize,
+    first_prompt_tokens_min: Tokens,
+    first_prompt_tokens_median: Tokens,
+    first_prompt_tokens_max: Tokens,
+    cache_read_tokens: Tokens,
+    cache_write_short_tokens: Tokens,
+    cache_write_long_tokens: Tokens,
+    uncached_tokens: Tokens,
+    cache_read_usd: f64,
+    cache_write_usd: f64,
+    uncached_usd: f64,
+    total_usd: f64,
+    /// `None` where the logs tell no times, or too few days.
+    usd_a_month: Option<f64>,
+}
+
+fn told(name: &str) -> &str {
+    if name.is_empty() { NOT_TOLD } else { name }
+}
+
+fn lane(is_of_agent: bool) -> &'static str {
+    if is_of_agent { "sub-agents" } else { "main" }
+}
+
+impl<'f> FixedBy<'f> {
+    /// Adds up sessions.
+    pub fn new(held: impl Iterator<Item = SentBy<'f>>) -> Self {
+        let (mut sessions, mut n_without, mut logged) = (Vec::new(), 0, BillAsLogged::default());
+        for SentBy { by, fixed, as_logged } in held {
+            as_logged.into_iter().for_each(|it| logged += it);
+            match fixed {
+                Some(fixed) => sessions.push((by, fixed)),
+                None => n_without += 1,
+            }
+        }
+        let spans: Vec<Option<[i64; 2]>> = sessions.iter().map(|it| it.1.span_ms).listed();
+        let calendar = Calendar::new(&spans).of_a_week_or_more();
+        let mut all = Self {
+            logged,
+            n_without,
+            basis: calendar.basis,
+            basis_words: calendar.words(),
+            ..Self::default()
+        };
+        for (&(by, session), weight) in calendar.weigh(&sessions) {
+            let sender: Sender<'f> = (&by.user, &by.project, by.is_of_agent);
+            for (part, first) in &session.first {
+                let bill = session.parts.get(part).copied().unwrap_or_default();
+                all.by_sender.entry((sender, *part)).or_default().add(*first, bill, weight);
+                all.parts.entry(*part).or_default().add(*first, bill, weight);
+            }
+            all.senders.entry(sender).or_default().add(session.first_tokens(), session.fixed(), weight);
+            all.total.add(session.first_tokens(), session.fixed(), weight);
+            all.messages += session.messages;
+            all.output += session.output;
+            all.n_agents += usize::from(by.is_of_agent);
+        }
+        all
+    }
+
+    fn is_scaled(&self) -> bool {
+        self.basis != Basis::AllSessions
+    }
+
+    fn row<'r>(
+        &self,
+        (user, project, is_of_agent): Sender<'r>,
+        part: &'static str,
+        it: &PartSum,
+    ) -> FixedRow<'r> {
+        let [min, median, max] = it.sizes();
+        let TokenUse { read, write: [short, long], uncached, .. } = it.bill.tokens;
+        FixedRow {
+            user: told(user),
+            project: told(project),
+            lane: lane(is_of_agent),
+            part,
+            sessions: it.first.len(),
+            first_prompt_tokens_min: min,
+            first_prompt_tokens_median: median,
+            first_prompt_tokens_max: max,
+            cache_read_tokens: read,
+            cache_write_short_tokens: short,
+            cache_write_long_tokens: long,
+            uncached_tokens: uncached,
+            cache_read_usd: it.bill.bill.read.usd(),
+            cache_write_usd: it.bill.bill.write.usd(),
+            uncached_usd: it.bill.bill.uncached.usd(),
+            total_usd: it.bill.total().usd(),
+            usd_a_month: self.is_scaled().then_some(it.month_usd),
+        }
+    }
+
+    fn rows(&self) -> Vec<FixedRow<'_>> {
+        self.by_sender.iter().map(|((sender, part), it)| self.row(*sender, part.name(), it)).listed()
+    }
+
+    /// Returns the parts of each sender as rows.
+    pub fn as_rows(&self) -> Rows {
+        Rows::of(&self.rows())
+    }
+
+    /// Returns the parts of each sender, and what they add up to, as one JSON document.
+    ///
+    /// # Errors
+    /// A value that JSON cannot hold.
+    pub fn json(&self) -> Result<String, serde_json::Error> {
+        let basis = Value::of(&self.basis);
+        let usd = |it: Cost| Value::of(&it.usd());
+        page(&group! {
+            "schema": "ctxsim.fixed/1",
+            "month": basis,
+            "rows": Value::of(&self.rows()),
+            "fixed_usd": usd(self.total.bill.total()),
+            "fixed_usd_a_month": Value::of(&self.is_scaled().then_some(self.total.month_usd)),
+            "messages_usd": usd(self.messages.total()),
+            "output_usd": usd(self.output),
+            "sessions_without_bills": self.n_without,
+            "as_logged": Value::of(&self.logged),
+        })
+    }
+
+    /// Says what it costs, and how the bill as logged is made up of it and the rest.
+    fn words(&self) -> String {
+        let usd = |it: f64| format!("${it:.2}");
+        let Bill { read, write, uncached, .. } = self.total.bill.bill;
+        let fixed = self.total.bill.total();
+        let month = if self.is_scaled() {
+            format!(" That is {} a month ({}).", usd(self.total.month_usd), self.basis_words)
+        } else {
+            String::new()
+        };
+        let (messages, output) = (self.messages.total(), self.output);
+        // In cents that add up: the last part takes what rounding leaves.
+        let cents = |it: Cost| (it.usd() * 100.0).round();
+        let rest = cents(self.logged.total()) - cents(fixed) - cents(messages) - cents(output);
+        let rest = if rest == 0.0 {
+            String::new()
+        } else {
+            format!(
+                " + {} for summaries, left branches and requests without bills of their own",
+                usd(rest / 100.0)
+            )
+        };
+        format!(
+            "The fixed part of the prompts cost {} in {}: {} to write to the cache, {} to read from it, {} uncached.{month} {} as logged = {} \
+             fixed part + {} messages + {} output{rest}.",
+            usd(fixed.usd()),
+            counted(self.total.first.len(), "session"),
+            usd(write.usd()),
+            usd(read.usd()),
+            usd(uncached.usd()),
+            usd(self.logged.total().usd()),
+            usd(fixed.usd()),
+            usd(messages.usd()),
+            usd(output.usd()),
+        )
+    }
+
+    /// Returns it for people: in a few sentences, by user and project, and by part.
+    pub fn table(&self, width: usize) -> String {
+        let mut text = String::new();
+        if self.total.first.is_empty() {
+            return "No session has requests with bills of their own, so what is fixed of their prompts is unknown.\n".to_owned();
+        }
+        wrap(&self.words(), "", Some(width), &mut text);
+        text.push('\n');
+        let mut senders = self.senders.iter().map(|(sender, it)| (*sender, it.clone())).listed();
+        senders.order_by_key(|it| Reverse(it.1.bill.total()));
+        let rest = senders.split_off(senders.len().min(GROUPS_SHOWN));
+        text += &noted(&self.by_sender_grid(&senders, &rest), Some(width));
+        text += "\n\n";
+        text += &noted(&self.by_part_grid(), Some(width));
+        text += "\n\n";
+        let without = (self.n_without > 0).then(|| {
+            format!(
+                "Left out, because their requests have no bills of their own: {}.",
+                counted(self.n_without, "session")
+            )
+        });
+        let notes = [
+            Some(
+                "The fixed part is what stands before the first message: the first billed prompt less the messages in it, whose sizes are estimated \
+                 from their text. Each request pays for it what its bill says of its place: a prompt is first what was read, then what was \
+                 written for an hour and for five minutes, then the uncached rest.",
+            ),
+            Some(
+                "Hidden: what a log does not show, such as the system prompt, tools and memory files of Claude Code. Shared: of it, what the first \
+                 request read, because other sessions had sent it, too: tools and system prompt. Own: what is behind that. Unsplit: where the \
+                 first request read nothing of it, nothing tells these apart.",
+            ),
+            without.as_deref(),
+        ];
+        wrap_all(notes.into_iter().flatten(), "", Some(width), &mut text);
+        text.truncate(text.trim_end().len());
+        text.push('\n');
+        text
+    }
+
+    /// The columns that say what a part costs.
+    fn grid<T>(&self, named: Vec<Of<'_, T>>, rows: &[T], of: impl Fn(&T) -> &PartSum) -> Grid {
+        let n_names = named.len();
+        let input = (self.total.bill.total() + self.messages.total()).usd();
+        let usd = |it: Cost| fixed(it.usd(), 2);
+        let sessions = |it: &T| thousands(of(it).first.len() as u64);
+        let [min, median, max] = [0, 1, 2].map(|nth| {
+            let of = &of;
+            move |it: &T| thousands(of(it).sizes()[nth])
+        });
+        let written = |it: &T| usd(of(it).bill.bill.write);
+        let read = |it: &T| usd(of(it).bill.bill.read);
+        let uncached = |it: &T| usd(of(it).bill.bill.uncached);
+        let all = |it: &T| usd(of(it).bill.total());
+        let share = |it: &T| percent(of(it).bill.total().usd() / input.max(f64::MIN_POSITIVE));
+        let month = |it: &T| fixed_or_none(self.is_scaled().then_some(of(it).month_usd), 2);
+        let mut columns = named;
+        let rest: [Of<'_, T>; 9] = [
+            ("sessions", &sessions),
+            ("median tokens", &median),
+            ("from", &min),
+            ("to", &max),
+            ("written USD", &written),
+            ("read USD", &read),
+            ("uncached USD", &uncached),
+            ("USD", &all),
+            ("% of input", &share),
+        ];
+        columns.extend(rest);
+        if self.is_scaled() {
+            columns.push(("USD a month", &month));
+        }
+        Grid::of("", n_names, rows, &columns).leaving(&[
+            "uncached USD",
+            "from",
+            "to",
+            "written USD",
+            "read USD",
+        ])
+    }
+
+    fn by_sender_grid(&self, senders: &[(Sender<'_>, PartSum)], rest: &[(Sender<'_>, PartSum)]) -> Grid {
+        let named = |((user, project, is_of_agent), it): &(Sender<'_>, PartSum)| {
+            // A project stands below its user's home.
+            let name = if project.starts_with(user) { project } else { user };
+            ([line(told(name)).into_owned(), lane(*is_of_agent).to_owned()], it.clone())
+        };
+        let mut rows: Vec<([String; 2], PartSum)> = senders.iter().map(named).listed();
+        if !rest.is_empty() {
+            let mut sum = PartSum::default();
+            for (_, it) in rest {
+                sum.first.extend(&it.first);
+                sum.bill += it.bill;
+                sum.month_usd += it.month_usd;
+            }
+            rows.push(([format!("{} others", rest.len()), String::new()], sum));
+        }
+        rows.push((["total".to_owned(), String::new()], self.total.clone()));
+        let mut names: Vec<Of<'_, ([String; 2], PartSum)>> = vec![("project", &|it| it.0[0].clone())];
+        if self.n_agents > 0 {
+            names.push(("lane", &|it| it.0[1].clone()));
+        }
+        self.grid(names, &rows, |it| &it.1)
+    }
+
+    fn by_part_grid(&self) -> Grid {
+        let parts = self.parts.iter().map(|(part, it)| (part.name(), it.clone()));
+        let rows: Vec<(&str, PartSum)> = parts.chain([("total", self.total.clone())]).listed();
+        self.grid(vec![("part", &|it: &(&str, PartSum)| it.0.to_owned())], &rows, |it| &it.1)
+    }
+}
