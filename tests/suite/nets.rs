@@ -83,7 +83,7 @@ fn a_recording_is_imported_once_under_all_assumptions_about_requests_that_no_log
     let comparison = Comparison { policies, ..comparison(&folder) };
     let told = |load: &Load| {
         let timeline = load.timeline().unwrap();
-        (load.name.clone(), timeline.harness, timeline.quiet_turns.clone(), timeline.assumptions.clone())
+        (load.name.clone(), timeline.harness, timeline.side_requests.clone(), timeline.assumptions.clone())
     };
     let plan = plan(&comparison);
 
