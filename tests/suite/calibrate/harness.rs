@@ -24,6 +24,8 @@ pub(super) struct Log {
     model: &'static str,
     /// What each reply is billed as output.
     output: u64,
+    /// What the provider says of each reply's miss: a field, or nothing.
+    diagnosis: &'static str,
     side_request: HiddenRequest,
 }
 
@@ -40,6 +42,7 @@ impl Log {
             is_long: Some(true),
             model: "claude-opus-4-5",
             output: 1,
+            diagnosis: "",
             side_request,
         }
     }
@@ -119,6 +122,16 @@ impl Log {
         log.record("user", &fields)
     }
 
+    /// The provider says of the replies from here on that it no longer knew the request before, or that the tools had changed.
+    pub(super) fn diagnosed(self, tools_changed: bool) -> Self {
+        let diagnosis = if tools_changed {
+            r#","diagnostics":{"cache_miss_reason":{"type":"tools_changed","cache_missed_input_tokens":15000}}"#
+        } else {
+            r#","diagnostics":{"cache_miss_reason":{"type":"previous_message_not_found"}}"#
+        };
+        Self { diagnosis, ..self }
+    }
+
     /// A reply that calls a tool, unless its name is empty; three tokens stand behind the last breakpoint.
     pub(super) fn reply(self, tool: &str, read: u64, write: u64) -> Self {
         let n = self.n_records;
@@ -137,8 +150,8 @@ impl Log {
             self.output
         );
         let message = format!(
-            r#"{{"model":"{}","id":"m{n}","role":"assistant","content":[{block}],"usage":{usage}}}"#,
-            self.model
+            r#"{{"model":"{}","id":"m{n}","role":"assistant","content":[{block}],"usage":{usage}{}}}"#,
+            self.model, self.diagnosis
         );
         self.record("assistant", &format!(r#""message":{message}"#))
     }

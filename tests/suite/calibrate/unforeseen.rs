@@ -237,17 +237,30 @@ fn the_odds_of_one_half_hold_for_the_other_where_it_tells_any() {
     }
 }
 
+/// Three turns a minute apart, but for the last reply.
+fn before_a_fall() -> Log {
+    let log = Log::new("2.1.62").user("hello").reply("", 16_000, 14_000).wait(60).user("go on");
+    log.reply("", 30_000, 1_000).wait(60).user("go on")
+}
+
 /// Three turns a minute apart; the last one reads tools and system prompt alone.
 fn with_a_fall() -> Log {
-    Log::new("2.1.62")
-        .user("hello")
-        .reply("", 16_000, 14_000)
-        .wait(60)
-        .user("go on")
-        .reply("", 30_000, 1_000)
-        .wait(60)
-        .user("go on")
-        .reply("", 16_000, 16_000)
+    before_a_fall().reply("", 16_000, 16_000)
+}
+
+#[test]
+fn what_the_provider_says_has_changed_is_no_fall_that_nothing_tells() {
+    let profile = profile();
+    let fell = |log: Log| {
+        let timeline = log.reply("", 16_000, 16_000).timeline();
+        let found = Calibration::new(&timeline, &rows(&timeline, &profile), &profile.prices, &profile.cache);
+        let fell = found.unforeseen.of(Surprise::TurnFell);
+        (fell.requests, fell.happened)
+    };
+
+    assert_eq!(fell(before_a_fall()), (2, 1));
+    assert_eq!(fell(before_a_fall().diagnosed(true)), (1, 0));
+    assert_eq!(fell(before_a_fall().diagnosed(false)), (2, 1), "that it is gone says nothing of the prompt");
 }
 
 #[test]

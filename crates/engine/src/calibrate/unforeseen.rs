@@ -9,7 +9,7 @@ use ctxsim_input::profile::cache::Setting;
 use ctxsim_input::profile::price::Prices;
 use ctxsim_timeline::odds::{Foreseen, Odds};
 use ctxsim_timeline::shared::Chance;
-use ctxsim_timeline::{EventKind, Timeline, Usage};
+use ctxsim_timeline::{Diagnosis, EventKind, Occasion, Timeline, Usage};
 
 /// What may happen at a request though no record tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -154,6 +154,12 @@ impl BillMoment<'_> {
     /// Returns whether the log tells why the prompt is not the one before it and more.
     fn is_told(&self) -> bool {
         let timeline = self.timeline;
+        let mut occasions = timeline.recorded.iter().flat_map(|it| it.occasions.iter());
+        // That the provider no longer had the entries says nothing of the prompt.
+        let changed = |it: Occasion| matches!(it, Occasion::Diagnosed(it) if it != Diagnosis::Forgotten);
+        if occasions.any(|(step, it)| *step == self.row.step && changed(*it)) {
+            return true;
+        }
         let mut events = timeline.events.iter().filter(|it| timeline.spine.step_at(it.at) == self.row.step);
         events.any(|it| match it.kind {
             EventKind::Change(setting, _) => {
