@@ -333,9 +333,10 @@ impl Report {
         let output = costs.iter().map(|it| it.main.output.usd()).sum::<f64>() - logged.own_output.usd();
         let compactions = costs.iter().map(|it| it.compaction.usd()).sum::<f64>() - logged.summaries.usd();
         let rest = total - logged.total().usd() - output - compactions;
-        // In cents that add up: what is estimated takes what rounding leaves.
-        let [total, logged, compactions, rest] =
-            [total, logged.total().usd(), compactions, rest].map(|it| (it * 100.0).round());
+        // In cents that add up: what is estimated takes what rounding leaves, and where nothing is, the rest does.
+        let [total, logged, compactions, rest, output] =
+            [total, logged.total().usd(), compactions, rest, output].map(|it| (it * 100.0).round());
+        let rest = if output == 0.0 { total - logged - compactions } else { rest };
         let terms = [
             (total - logged - compactions - rest, "estimated for output that the logs do not tell"),
             (compactions, "estimated for compaction requests that they do not tell"),
