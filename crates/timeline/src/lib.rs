@@ -466,7 +466,6 @@ impl Timeline {
     }
 
     /// Returns what the harness sends after a turn, in order.
-    #[inline]
     pub fn side_requests_after(&self, turn_ix: TurnIx) -> &[SideRequest] {
         let from = self.side_requests.partition_point(|it| it.turn_ix < turn_ix);
         let n = self.side_requests[from..].iter().take_while(|it| it.turn_ix == turn_ix).count();

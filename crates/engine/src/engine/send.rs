@@ -58,7 +58,8 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         if let Some(shared) = &self.timeline.shared {
             self.hear_others(shared, step);
         }
-        if let Some(end) = self.front_sent.take() {
+        if let Some(end) = self.front_sent {
+            self.front_sent = None;
             self.hear(end, self.ambient.now_ms, step);
         }
         let memory = if self.prompt.memory().is_none() { self.remember() } else { 0 };
@@ -283,7 +284,16 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     }
 
     /// Sends the prompt with the reply once more, where the harness is known to; its bill is in no record.
+    #[inline]
     pub(super) fn send_unrecorded(&mut self, turn_ix: TurnIx, step: StepIx) {
+        if !self.timeline.side_requests.is_empty() {
+            self.send_again(turn_ix, step);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn send_again(&mut self, turn_ix: TurnIx, step: StepIx) {
         let timeline = self.timeline;
         let Some(next) = timeline.spine.steps.get(step as usize + 1) else { return };
         for request in timeline.side_requests_after(turn_ix).iter().filter(|it| it.at_ms <= next.at_ms) {

@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use indexmap::IndexMap;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use super::side_requests::{Habit, Recaps};
 use crate::odds::{Odds, Trigger};
@@ -39,6 +39,12 @@ impl Version {
             *number = digits[..n_digits].parse().unwrap_or(0);
         }
         version
+    }
+}
+
+impl<'de> Deserialize<'de> for Version {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(|it| Self::parse(&it))
     }
 }
 
@@ -189,14 +195,13 @@ impl From<Probability> for Chance {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct VersionRange {
-    from: Option<String>,
-    to: Option<String>,
+    from: Option<Version>,
+    to: Option<Version>,
 }
 
 impl VersionRange {
     fn include(&self, version: Version) -> bool {
-        let bound = |text: &Option<String>| text.as_deref().map(Version::parse);
-        bound(&self.from).is_none_or(|it| it <= version) && bound(&self.to).is_none_or(|last| version <= last)
+        self.from.is_none_or(|it| it <= version) && self.to.is_none_or(|last| version <= last)
     }
 }
 
