@@ -189,14 +189,14 @@ impl ClaudeRecord<'_> {
 
     /// Returns whether the user asked for the history to be compacted.
     pub(super) fn is_asked_to_compact(&self) -> bool {
-        let text = self.compact_metadata.map_or("null", RawValue::get);
+        let Some(text) = self.compact_metadata.map(RawValue::get) else { return false };
         let record: CompactedRecord<'_> = serde_json::from_str(text).unwrap_or_default();
         record.trigger.0 == "manual"
     }
 
     /// Returns the calls whose results the harness cleared.
     pub(super) fn cleared(&self) -> Vec<String> {
-        let text = self.microcompact_metadata.map_or("null", RawValue::get);
+        let Some(text) = self.microcompact_metadata.map(RawValue::get) else { return Vec::new() };
         let record: ClearedRecord<'_> = serde_json::from_str(text).unwrap_or_default();
         record.compacted_tool_ids.into_iter().map(|it| it.0.into_owned()).collect()
     }
