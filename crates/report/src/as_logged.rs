@@ -39,7 +39,7 @@ pub struct BillAsLogged {
     pub summaries: Cost,
     /// What has no price, by model.
     pub unpriced: BTreeMap<String, Unpriced>,
-    /// What is no part of it.
+    /// What is said beside it and not counted in it.
     pub beside: BesideBill,
 }
 

@@ -180,7 +180,8 @@ impl Transcript {
         if is_named { &exchange.model } else { "" }
     }
 
-    /// Returns how many tokens of a reply are in later prompts, where its harness counts outputs: one of at most so many tokens is no count.
+    /// Returns how many tokens a reply takes in later prompts, where its harness logs counted outputs; an output of at most `placeholder_max`
+    /// tokens is a placeholder and no count.
     pub(super) fn kept_of_reply(&self, exchange: &Exchange, placeholder_max: Tokens) -> Option<Tokens> {
         let output = exchange.usage?.output;
         let less = HarnessRules::reply_less(self.harness, exchange.version, &exchange.model)?;
