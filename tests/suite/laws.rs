@@ -186,6 +186,7 @@ fn explores() -> impl Strategy<Value = Option<Exploration>> {
         fades_in_requests: Some(fades),
         bend: Some(AssumedNumber { value: bend, low: bend, high: bend }),
         fetched_tokens: Some(std::array::from_fn(|nth| most / (nth as u32 + 1))),
+        fetched_scale: None,
     }))
 }
 

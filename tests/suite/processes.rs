@@ -33,7 +33,7 @@ fn text(bytes: &[u8]) -> String {
 
 /// Returns whether a program is installed; says so where it is not.
 #[expect(clippy::print_stdout, reason = "a test that does nothing says so")]
-fn has(program: &str) -> bool {
+pub(crate) fn has(program: &str) -> bool {
     let is_there = Command::new(program).arg("--version").output().is_ok_and(|it| it.status.success());
     if !is_there {
         println!("skipped: there is no `{program}` here");

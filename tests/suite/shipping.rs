@@ -12,7 +12,7 @@ use crate::tidy::{NETWORK, files, root};
 const ACTIONS: [&str; 3] = ["actions/", "PyO3/", "rust-lang/"];
 
 /// Data that this project made itself, and how. Everything else has a NOTICE that says where it is from, and a licence.
-const OWN: [(&str, &str); 15] = [
+const OWN: [(&str, &str); 16] = [
     ("assumptions/", "declared numbers, each with its source in the file"),
     ("scenarios/memory_runners/spec_questions.json", "questions that a test writes and compares"),
     ("suites/", "lists of the other inputs"),
@@ -26,6 +26,7 @@ const OWN: [(&str, &str); 15] = [
     ("tests/data/fuzz/", "made-up recordings"),
     ("tests/data/histories/", "counts that `benches/rediscovery.py` makes of published sessions"),
     ("tests/data/model_unknown.jsonl", "made up"),
+    ("tests/data/recovery/", "figures that `benches/exploration.py` makes of published sessions"),
     ("tests/data/settings.csv", "names of settings, as their makers' documents have them"),
     ("tests/data/small", "made-up inputs"),
 ];

@@ -13,7 +13,7 @@ use ctxsim_input::Profile;
 use ctxsim_input::policy::Apply;
 use ctxsim_input::profile::Counting;
 use ctxsim_input::profile::written::RecoveryPrice;
-use ctxsim_input::scenario::refetch::{End, Refetch};
+use ctxsim_input::scenario::refetch::{End, Explores, Refetch};
 
 /// One policy on one scenario under one profile.
 #[derive(Clone, Debug, PartialEq)]
@@ -164,14 +164,17 @@ impl RunBasis {
 fn exploration_sentence(refetch: &Refetch) -> Option<String> {
     let [declared, low, high] = End::ALL.map(|it| refetch.terms(it).explores);
     let (declared, low, high) = (declared?, low?, high?);
+    let size = |of: &Explores| numbers::thousands(of.moments()[0].round() as u64);
     Some(format!(
-        "After a policy removes context, each request makes {} calls more (from {} to {}), of {} tokens each, times the share of the \
+        "After a policy removes context, each request makes {} calls more (from {} to {}), of {} tokens each (from {} to {}), times the share of the \
             context that is missing; this fades over {} requests. Measured on real compactions, which remove nearly all; for smaller \
             shares it is assumed. Policies that know what will be needed are exempt.",
         declared.calls_per_request,
         low.calls_per_request,
         high.calls_per_request,
-        numbers::thousands(declared.moments()[0].round() as u64),
+        size(&declared),
+        size(&low),
+        size(&high),
         declared.fades_in_requests
     ))
 }

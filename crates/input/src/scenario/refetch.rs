@@ -44,6 +44,8 @@ pub struct Exploration {
     pub bend: Option<AssumedNumber<f64>>,
     /// Ten equally likely sizes of what a call returns, in tokens.
     pub fetched_tokens: Option<[u32; 10]>,
+    /// How many times these sizes a call returns, from 0.
+    pub fetched_scale: Option<AssumedNumber<Decimal>>,
 }
 
 /// An assumed number and its interval.
@@ -201,6 +203,9 @@ impl Exploration {
         let default = Refetch::defaults().exploration.unwrap_or_default();
         let calls = self.calls_per_request.or(default.calls_per_request).unwrap_or_default();
         let bend = self.bend.or(default.bend).unwrap_or_default();
+        let scale = self.fetched_scale.or(default.fetched_scale).unwrap_or_default();
+        let scale = end.pick(scale.value, [scale.low, scale.high]).to_f64();
+        let sizes = self.fetched_tokens.or(default.fetched_tokens).unwrap_or_default();
         Explores {
             calls_per_request: end.pick(calls.value, [calls.low, calls.high]).to_f64(),
             fades_in_requests: self
@@ -209,7 +214,7 @@ impl Exploration {
                 .unwrap_or_default()
                 .max(1),
             bend: end.pick(bend.value, [bend.low, bend.high]).clamp(-1.0, 1.0),
-            fetched_tokens: self.fetched_tokens.or(default.fetched_tokens).unwrap_or_default(),
+            fetched_tokens: sizes.map(|it| (f64::from(it) * scale).round() as u32),
         }
     }
 }

@@ -33,10 +33,9 @@ pub(super) fn check(spec: &Refetch, problems: &mut Problems) {
 
 /// Checks what a scenario says of what is looked up anew.
 fn explored(spec: &Exploration, problems: &mut Problems) {
-    if let Some(calls) = spec.calls_per_request {
-        problems.within("calls_per_request", |problems| {
-            check_interval([calls.low, calls.value, calls.high], problems);
-        });
+    let numbers = [("calls_per_request", spec.calls_per_request), ("fetched_scale", spec.fetched_scale)];
+    for (field, it) in numbers.into_iter().filter_map(|(field, it)| Some((field, it?))) {
+        problems.within(field, |problems| check_interval([it.low, it.value, it.high], problems));
     }
     if let Some(bend) = spec.bend {
         problems.within("bend", |problems| {
