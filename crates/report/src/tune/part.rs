@@ -8,7 +8,8 @@ use ctxsim_base::grid::numbers::{counted, interval, percent, signed};
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::floor::Floor;
 use ctxsim_engine::measure::limits::{
-    BLOCKS_MIN, Limit, Over, RatioSample, SampleBlock, blocks, interval_for_later, limits, summed, unit,
+    BLOCKS_MIN, Limit, Over, RatioSample, SampleBlock, blocks, for_later, interval_for_later, limits, summed,
+    unit,
 };
 use ctxsim_engine::measure::{Spread, Tally};
 
@@ -208,12 +209,14 @@ impl TunePart {
 
     /// Describes its limits, each with the number of blocks that it rests on.
     pub fn limits_words(&self) -> Option<String> {
+        let decisive = for_later(&self.cost_limits);
         let words = |it: &Limit| {
             let ends = it.interval?;
             let kept = self.evidence_limits.iter().find(|kept| kept.over == it.over);
             let kept = kept.and_then(|it| it.interval);
             let kept = kept.map_or_else(String::new, |it| format!(", at least {} kept", percent(it[0])));
-            Some(format!("{} {}%{kept}", place(it), interval(ends)))
+            let decides = if Some(it) == decisive { " (this decides)" } else { "" };
+            Some(format!("{} {}%{kept}{decides}", place(it), interval(ends)))
         };
         let all: Vec<String> = self.cost_limits.iter().filter_map(words).listed();
         (!all.is_empty()).then(|| all.join("; "))
