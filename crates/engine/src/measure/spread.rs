@@ -1,5 +1,6 @@
 //! How a change in cost varies over sessions: one session may save what another loses.
 
+use indexmap::IndexMap;
 use serde::Serialize;
 
 use ctxsim_base::rng::{Seed, Stream};
@@ -37,9 +38,22 @@ impl Spread {
     /// Every policy is resampled in the same way, so that intervals of one table are comparable; the order of
     /// the sessions does not matter.
     pub fn new(pairs: &[(f64, f64)]) -> Option<Self> {
-        let pairs = sorted(pairs);
-        let interval = (pairs.len() > 1).then(|| resampled_change(&pairs));
-        Self::of(&pairs, interval)
+        Self::of_all(&[pairs.to_vec()]).pop().flatten()
+    }
+
+    /// Does the same for several policies: those that are compared on equally many sessions share their draws.
+    pub fn of_all(all: &[Vec<(f64, f64)>]) -> Vec<Option<Self>> {
+        let sorted: Vec<Vec<(f64, f64)>> = all.iter().map(|it| sorted(it)).collect();
+        let mut by_length: IndexMap<usize, Vec<usize>> = IndexMap::new();
+        for (nth, pairs) in sorted.iter().enumerate().filter(|it| it.1.len() > 1) {
+            by_length.entry(pairs.len()).or_default().push(nth);
+        }
+        let mut found = vec![None; all.len()];
+        for alike in by_length.into_values() {
+            let pairs: Vec<&[(f64, f64)]> = alike.iter().map(|it| sorted[*it].as_slice()).collect();
+            alike.into_iter().zip(intervals(&pairs)).for_each(|(nth, interval)| found[nth] = Some(interval));
+        }
+        sorted.iter().zip(found).map(|(pairs, interval)| Self::of(pairs, interval)).collect()
     }
 
     /// Describes pairs without resampling them.
@@ -75,13 +89,20 @@ fn sorted(pairs: &[(f64, f64)]) -> Vec<(f64, f64)> {
     pairs
 }
 
-/// Returns the middle 95% of the change in resampled totals.
-fn resampled_change(pairs: &[(f64, f64)]) -> [f64; 2] {
-    let change = |sessions: Resample<'_>| {
-        let sum = sessions.map(|it| pairs[it]).fold((0.0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
-        sum.0 / sum.1 - 1.0
+/// Returns the middle 95% of resampled totals of several lists of equal length.
+fn intervals(all: &[&[(f64, f64)]]) -> Vec<[f64; 2]> {
+    let n = all.first().map_or(0, |it| it.len());
+    let changes = |sessions: Resample<'_>| {
+        let mut sums = vec![(0.0, 0.0); all.len()];
+        for session in sessions {
+            for (sum, pairs) in sums.iter_mut().zip(all) {
+                *sum = (sum.0 + pairs[session].0, sum.1 + pairs[session].1);
+            }
+        }
+        sums.into_iter().map(|it| it.0 / it.1 - 1.0).collect::<Vec<f64>>()
     };
-    middle(resampled(pairs.len(), change))
+    let resampled = resampled(n, changes);
+    (0..all.len()).map(|nth| middle(resampled.iter().map(|it| it[nth]).collect())).collect()
 }
 
 /// The sessions of a resample.
