@@ -3,6 +3,8 @@
 /// Files by path, with their texts.
 pub type Files = &'static [(&'static str, &'static str)];
 
+/// The text of `blocks.toml`.
+pub const BLOCKS: &str = include_str!("blocks.toml");
 /// The text of `compactions.toml`.
 pub const COMPACTIONS: &str = include_str!("compactions.toml");
 /// The text of `harnesses.toml`.

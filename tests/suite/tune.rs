@@ -1,5 +1,6 @@
 //! What is held out when numbers are tuned, what is varied, and what is told where nothing is recommended.
 
+mod coverage;
 mod draws;
 mod folders;
 mod made_up;
@@ -10,6 +11,20 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::sweep::{ctxsim, needed_to_the_end, out};
+
+/// Holds a table of the document on calibration, between the marks of its name, to what was found.
+fn hold_table(name: &str, table: &str) {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/calibration.md");
+    let document = fs::read_to_string(&page).unwrap();
+    let [from, to] = [format!("<!-- {name} -->\n"), format!("<!-- /{name} -->")];
+    let (before, rest) = document.split_once(&from).unwrap();
+    let (shown, after) = rest.split_once(&to).unwrap();
+    if std::env::var_os("CTXSIM_BLESS").is_some() {
+        fs::write(&page, format!("{before}{from}{table}{to}{after}")).unwrap();
+        return;
+    }
+    assert!(shown == table, "set CTXSIM_BLESS to write what was found: {table}");
+}
 
 /// Tunes or sweeps a policy on some loads, and returns the JSON.
 fn found(folder: &Path, verb: &[&str], policy: &str, vary: &[&str], loads: &[String]) -> Value {

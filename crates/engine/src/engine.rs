@@ -24,7 +24,7 @@ use ctxsim_base::quantity::Tokens;
 use ctxsim_base::rng::Seed;
 use ctxsim_input::policy::DynamicPlace;
 use ctxsim_input::{CacheRules, LayoutSpec, Limits, Policy, Settings, TtlClass};
-use ctxsim_timeline::{ItemIx, StepIx, Timeline, TurnIx};
+use ctxsim_timeline::{Event, EventKind, ItemIx, StepIx, Timeline, TurnIx};
 
 use drawn::DrawnNeeds;
 use lanes::Lanes;
@@ -203,6 +203,8 @@ struct EngineRun<'r, 't, P: ?Sized, S> {
     /// The step whose requests are being numbered, and how many it has made.
     numbered: (StepIx, u32),
     n_events: usize,
+    /// Whether anybody else sends something that the caches hear of. One look a request, where most sessions have neither kind.
+    hears: bool,
     /// How many requests of other sessions are heard of.
     n_heard: usize,
     /// What somebody else sends just before the next request: the items before this one.
@@ -237,6 +239,7 @@ impl<'r, 't, P: Projector + ?Sized, S: Sink> EngineRun<'r, 't, P, S> {
         let Simulation { timeline, policy, recoveries, lanes, memory, drawn, .. } = simulation;
         let CompiledPolicy { layout, limits, .. } = policy;
         let removed = removed(&recoveries);
+        let is_front = |it: &Event| matches!(it.kind, EventKind::FrontSent(_));
         let ttl_ms = lanes.rules().next().and_then(CacheRules::ttl_ms);
         // What is drawn is not expected.
         let terms = |it: &CompiledRecovery| it.terms().filter(|_| drawn.is_none());
@@ -258,6 +261,7 @@ impl<'r, 't, P: Projector + ?Sized, S: Sink> EngineRun<'r, 't, P, S> {
             last_ms: None,
             numbered: (0, 0),
             n_events: 0,
+            hears: timeline.shared.is_some() || timeline.events.iter().any(is_front),
             n_heard: 0,
             front_sent: None,
             before_compactions: timeline.recorded.as_ref().map_or(&[], |it| &it.before_compactions),

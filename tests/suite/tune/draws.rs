@@ -1,14 +1,14 @@
 //! What `tune` promises on some working folders of the shared sessions, held against the others.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use ctxsim::app::Comparison;
 use ctxsim::app::grid::OverrideGrid;
 use ctxsim::app::tune::{ParamSearch, TunedSessions, Tuning};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::report::tune::{Tuned, TunedSession, whole};
+use ctxsim::measure::limits::{Limit, Over};
+use ctxsim::report::tune::{TunePart, Tuned, TunedSession, whole};
 use ctxsim::rng::Seed;
 
 /// The floors of evidence: the default, and none, under which the cheapest is chosen, whatever it forgets.
@@ -41,7 +41,7 @@ struct Counts {
     idle: usize,
     /// The others, in which there is a promise.
     promised: usize,
-    /// The change on the other folders was within the promised interval.
+    /// The change on the other folders was within what is promised for other projects.
     covered: usize,
     /// It was not above the interval.
     not_worse: usize,
@@ -78,13 +78,14 @@ impl Counts {
             self.too_few += 1;
             return;
         };
-        let Some([low, high]) = out.spread.and_then(|it| it.interval).filter(|it| it[0] < it[1]) else {
+        if out.spread.and_then(|it| it.interval).is_none_or(|it| it[0] == it[1]) {
             self.idle += 1;
             return;
-        };
+        }
         let chosen = played.tried.points.iter().position(|it| *it == tuned.chosen).unwrap();
         let scored = whole(&rest, chosen);
         let Some(change) = scored.change() else { return };
+        let [low, high] = predicted(out, &scored);
         let is_within = low <= change && change <= high;
         self.promised += 1;
         self.covered += usize::from(is_within);
@@ -99,6 +100,16 @@ impl Counts {
             self.recommended_kept += usize::from(scored.evidence_kept.is_none_or(|it| it >= floor));
         }
     }
+}
+
+/// Returns where the change on sessions of other projects is to be expected: as far as the promise for other projects and chance among those
+/// sessions reach together.
+fn predicted(out: &TunePart, scored: &TunePart) -> [f64; 2] {
+    let half = |it: &Limit| it.interval.map_or(0.0, |it| (it[1] - it[0]) / 2.0);
+    let elsewhere = out.cost_limits.iter().find(|it| it.over == Over::Projects).map_or(0.0, half);
+    let reach = elsewhere.hypot(half(&scored.cost_limits[0]));
+    let change = out.change().unwrap();
+    [change - reach, change + reach]
 }
 
 /// Draws half of the working folders; returns their sessions and the others.
@@ -161,15 +172,5 @@ fn the_document_says_how_often_a_promise_holds_on_other_working_folders() {
             let _ = writeln!(table, "| `{policy}` | {floor} | {} |", numbers.join(" | "));
         }
     }
-
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/calibration.md");
-    let document = fs::read_to_string(&page).unwrap();
-    let [from, to] = ["<!-- promises -->\n", "<!-- /promises -->"];
-    let (before, rest) = document.split_once(from).unwrap();
-    let (shown, after) = rest.split_once(to).unwrap();
-    if std::env::var_os("CTXSIM_BLESS").is_some() {
-        fs::write(&page, format!("{before}{from}{table}{to}{after}")).unwrap();
-        return;
-    }
-    assert!(shown == table, "set CTXSIM_BLESS to write what was found: {table}");
+    super::hold_table("promises", &table);
 }

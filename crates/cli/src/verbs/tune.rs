@@ -34,9 +34,9 @@ measured, such as that of a summary, are left alone.
 The newer half of the sessions is held out (without times, whole projects, if there are several). Parameters are chosen on the other sessions, \
 and their savings are measured on those held out. The best variant is shown with its numbers on both parts, and it is recommended, and its file \
 written, only if it costs less on the held-out part and keeps the evidence, both with the uncertainty taken into account: even at the \
-unfavourable end of the widest of 95% intervals over sessions, over projects (working folders), and over months, weeks or days; without the project (or \
-session) that saves most; over what is assumed of recovery; and, with five projects or more, on each project under what is chosen without it. Otherwise, \
-one reason says why not, and which limit forbids it.
+unfavourable end of the 95% interval for later sessions of the same projects (working folders) in other months; without the project (or session) that \
+saves most; over what is assumed of recovery; and, with five projects or more, on each project under what is chosen without it. Otherwise, one reason \
+says why not.
 
 Exit codes: 0 success; 2 bad input or usage, or a run failed.";
 

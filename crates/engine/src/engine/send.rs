@@ -55,12 +55,8 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
             self.chain.refresh(&mut self.prompt, self.log.identities());
             self.chain.note_edits(self.log.change().first_slot);
         }
-        if let Some(shared) = &self.timeline.shared {
-            self.hear_others(shared, step);
-        }
-        if let Some(end) = self.front_sent {
-            self.front_sent = None;
-            self.hear(end, self.ambient.now_ms, step);
+        if self.hears {
+            self.hear_others(step);
         }
         let memory = if self.prompt.memory().is_none() { self.remember() } else { 0 };
         let shown = self.prompt.tokens();
@@ -150,14 +146,19 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         }
     }
 
-    /// Lets the cache serve what another session sent before a step: it began as this one begins.
+    /// Lets the caches serve what another session sent before a step, which began as this one begins, and what somebody else sends now.
     #[cold]
-    fn hear_others(&mut self, shared: &'t Shared, step: StepIx) {
-        while let Some((at, sent_ms)) = shared.sent.get(self.n_heard).filter(|it| it.0 <= step) {
-            self.n_heard += 1;
-            if *at == step {
-                self.hear(shared.end, *sent_ms, step);
+    fn hear_others(&mut self, step: StepIx) {
+        if let Some(shared) = &self.timeline.shared {
+            while let Some((at, sent_ms)) = shared.sent.get(self.n_heard).filter(|it| it.0 <= step) {
+                self.n_heard += 1;
+                if *at == step {
+                    self.hear(shared.end, *sent_ms, step);
+                }
             }
+        }
+        if let Some(end) = self.front_sent.take() {
+            self.hear(end, self.ambient.now_ms, step);
         }
     }
 

@@ -8,7 +8,6 @@ mod pool;
 #[cfg(feature = "threads")]
 mod pool;
 
-use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -55,7 +54,8 @@ pub fn in_turn<T: Send, U: Send>(
     one: impl Fn(usize) -> T + Sync + Send,
     settle: impl FnMut(T) -> U + Send,
 ) -> Vec<U> {
-    let turn = Mutex::new(Turn { waiting: BTreeMap::new(), settled: Vec::with_capacity(n), settle });
+    let waiting = (0..n).map(|_| None).collect();
+    let turn = Mutex::new(Turn { waiting, settled: Vec::with_capacity(n), settle });
     let n_begun = AtomicUsize::new(0);
     on_each_thread(&|| {
         loop {
@@ -74,16 +74,17 @@ pub fn in_turn<T: Send, U: Send>(
 
 /// What is done, in the order of its numbers.
 struct Turn<T, U, F> {
-    waiting: BTreeMap<usize, T>,
+    /// By their numbers; a map of those that wait would be compiled anew for each kind of work, 6,300 lines of IR each time.
+    waiting: Vec<Option<Box<T>>>,
     settled: Vec<U>,
     settle: F,
 }
 
 impl<T, U, F: FnMut(T) -> U> Turn<T, U, F> {
     fn put(&mut self, nth: usize, done: T) {
-        self.waiting.insert(nth, done);
-        while let Some(next) = self.waiting.remove(&self.settled.len()) {
-            let settled = (self.settle)(next);
+        self.waiting[nth] = Some(Box::new(done));
+        while let Some(next) = self.waiting.get_mut(self.settled.len()).and_then(Option::take) {
+            let settled = (self.settle)(*next);
             self.settled.push(settled);
         }
     }

@@ -191,7 +191,7 @@ fn held_out(it: &AgentAdvice, best: &Candidate) -> Vec<PageBlock> {
         }
     };
     let limits = best.by_time.get(1).and_then(TunePart::limits_words);
-    let limits = limits.map(|it| format!("The widest of these limits decides: {it}."));
+    let limits = limits.map(|it| format!("95% limits: {it}."));
     let cautions = (!best.cautions.is_empty())
         .then(|| format!("Of the sessions held out: {}.", best.cautions.join("; ")));
     [time + &project].into_iter().chain(limits).chain(cautions).map(PageBlock::text).listed()

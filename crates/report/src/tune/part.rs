@@ -1,5 +1,5 @@
 //! A variant on one part of the sessions: its savings and retention,
-//! with limits over sessions, projects and blocks of time, the widest of which decides.
+//! with limits for later sessions of the same projects, which decide, and for other projects.
 
 use serde::Serialize;
 
@@ -8,7 +8,8 @@ use ctxsim_base::grid::numbers::{counted, interval, percent, signed};
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::floor::Floor;
 use ctxsim_engine::measure::limits::{
-    BLOCKS_MIN, Limit, Over, RatioSample, blocks, limits, limits_of_all, summed, unit, widest,
+    BLOCKS_MIN, Limit, Over, RatioSample, SampleBlock, blocks, for_later, interval_for_later, limits, summed,
+    unit,
 };
 use ctxsim_engine::measure::{Spread, Tally};
 
@@ -21,9 +22,9 @@ pub struct TunePart {
     pub cost: Option<f64>,
     /// The base's cost, likewise.
     pub base_cost: Option<f64>,
-    /// The relative difference of its cost from the base's; the interval is the widest of `cost_limits`.
+    /// The relative difference of its cost from the base's; the interval is that of `cost_limits` for later sessions.
     pub spread: Option<Spread>,
-    /// The 95% intervals of that difference: over sessions, over projects, and over blocks of time where times are known.
+    /// The 95% intervals of that difference: over sessions, over blocks of time where times are known, and for other projects.
     pub cost_limits: Vec<Limit>,
     /// The share of what is needed that it keeps.
     pub evidence_kept: Option<f64>,
@@ -33,7 +34,7 @@ pub struct TunePart {
     /// For memories, which declare no needs: the number that is used as that share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept_of: Option<String>,
-    /// The lowest end of `evidence_limits`.
+    /// The lower end of `evidence_limits` for later sessions.
     pub evidence_low: Option<f64>,
     /// The 95% intervals of that share, as those of the cost.
     pub evidence_limits: Vec<Limit>,
@@ -117,7 +118,7 @@ fn of_share(limits: Vec<Limit>) -> Vec<Limit> {
 pub(super) fn kept_low(all: &[Picked<'_>]) -> Option<f64> {
     let samples = samples(all, Picked::kept);
     let (met, needed) = summed(samples.iter().map(|it| it.pair));
-    (needed > 0.0).then(|| widest(&of_share(limits(&samples))).map_or(met / needed, |it| it[0]))
+    (needed > 0.0).then(|| interval_for_later(&of_share(limits(&samples))).map_or(met / needed, |it| it[0]))
 }
 
 /// Returns the share of turns' requests that still show what the user asked; `None` where all do, or nothing is needed of it.
@@ -135,58 +136,36 @@ fn kept_of(all: &[Picked<'_>]) -> Option<String> {
 }
 
 impl TunePart {
+    /// Returns the results of several variants on the same sessions.
+    pub(super) fn of_variants(sessions: &[&TunedSession], n_variants: usize) -> Vec<Self> {
+        (0..n_variants).map(|nth| Self::new(&Picked::all(sessions, nth))).listed()
+    }
+
     /// Returns the results on some sessions.
     pub(super) fn new(all: &[Picked<'_>]) -> Self {
-        let [costs, kept] = [samples(all, Picked::costs), samples(all, Picked::kept)];
-        let limits = [limits(&costs), limits(&kept)];
-        Self::with(all, &costs, &kept, limits)
-    }
-
-    /// Returns the results of several variants on the same sessions, which share the draws of resampling.
-    pub(super) fn of_variants(sessions: &[&TunedSession], n_variants: usize) -> Vec<Self> {
-        let picked: Vec<Vec<Picked<'_>>> = (0..n_variants).map(|nth| Picked::all(sessions, nth)).listed();
-        let samples = picked.iter().flat_map(|it| [samples(it, Picked::costs), samples(it, Picked::kept)]);
-        let samples: Vec<Vec<RatioSample<'_>>> = samples.listed();
-        let mut limits = limits_of_all(&samples).into_iter();
-        let both = samples.chunks_exact(2);
-        picked
-            .iter()
-            .zip(both)
-            .map(|(all, both)| {
-                let limits = [limits.next().unwrap_or_default(), limits.next().unwrap_or_default()];
-                Self::with(all, &both[0], &both[1], limits)
-            })
-            .listed()
-    }
-
-    /// Puts results together.
-    fn with(
-        all: &[Picked<'_>],
-        of_costs: &[RatioSample<'_>],
-        of_kept: &[RatioSample<'_>],
-        [cost_limits, evidence_limits]: [Vec<Limit>; 2],
-    ) -> Self {
+        let [of_costs, of_kept] = [samples(all, Picked::costs), samples(all, Picked::kept)];
+        let (cost_limits, evidence_limits) = (limits(&of_costs), of_share(limits(&of_kept)));
         let costs = all.iter().map(Picked::costs).collect::<Option<Vec<_>>>();
         let cost = costs.map(|it| summed(it.into_iter()));
         let pairs: Vec<NumberPair> = of_costs.iter().map(|it| it.pair).listed();
         let kept = summed(of_kept.iter().map(|it| it.pair));
         let base = summed(all.iter().filter_map(|it| it.session.kept(&it.session.base, 0)));
-        let evidence_limits = of_share(evidence_limits);
         let evidence_kept = (kept.1 > 0.0).then(|| kept.0 / kept.1);
         Self {
             sessions: all.len(),
             projects: super::projects(&all.iter().map(|it| it.session).listed()).len(),
             cost: cost.map(|it| it.0),
             base_cost: cost.map(|it| it.1),
-            spread: Spread::described(&pairs, widest(&cost_limits)),
+            spread: Spread::described(&pairs, interval_for_later(&cost_limits)),
             cost_limits,
             evidence_kept,
             task_kept: task_kept(all),
             kept_of: kept_of(all),
-            evidence_low: evidence_kept.map(|kept| widest(&evidence_limits).map_or(kept, |ends| ends[0])),
+            evidence_low: evidence_kept
+                .map(|kept| interval_for_later(&evidence_limits).map_or(kept, |ends| ends[0])),
             evidence_limits,
             base_kept: (base.1 > 0.0).then(|| base.0 / base.1),
-            without_best: without_best(of_costs),
+            without_best: without_best(&of_costs),
             ends: ends(all),
         }
     }
@@ -230,12 +209,14 @@ impl TunePart {
 
     /// Describes its limits, each with the number of blocks that it rests on.
     pub fn limits_words(&self) -> Option<String> {
+        let decisive = for_later(&self.cost_limits);
         let words = |it: &Limit| {
             let ends = it.interval?;
             let kept = self.evidence_limits.iter().find(|kept| kept.over == it.over);
             let kept = kept.and_then(|it| it.interval);
             let kept = kept.map_or_else(String::new, |it| format!(", at least {} kept", percent(it[0])));
-            Some(format!("over {} {}%{kept}", counted(it.blocks, it.over.one()), interval(ends)))
+            let decides = if Some(it) == decisive { " (this decides)" } else { "" };
+            Some(format!("{} {}%{kept}{decides}", place(it), interval(ends)))
         };
         let all: Vec<String> = self.cost_limits.iter().filter_map(words).listed();
         (!all.is_empty()).then(|| all.join("; "))
@@ -251,31 +232,34 @@ pub(super) fn cautions(all: &[Picked<'_>]) -> Vec<String> {
     if samples.is_empty() || !is_recorded {
         return Vec::new();
     }
-    let few = |n: usize, of: Over| {
-        (n > 1 && n < BLOCKS_MIN)
-            .then(|| format!("limits over {} are wide, because these are few", counted(n, of.one())))
-    };
     let n_projects = blocks(Over::Projects, &samples).len();
-    let one_project = (n_projects == 1).then(|| {
-        let are =
-            if samples[0].project.is_empty() { "no project is known" } else { "they are of one project" };
-        format!("{are}, so how projects differ is not known")
+    let of_projects = (n_projects == 1).then(|| match samples[0].project {
+        "" => "no project is known, so how projects differ is assumed".to_owned(),
+        _ => "they are of one project, so how projects differ is assumed".to_owned(),
     });
-    let of_projects = one_project.or_else(|| few(n_projects, Over::Projects));
     let Some(unit) = unit(&samples) else {
         let of_time = "not all tell their times, so how months differ is not known";
         return of_projects.into_iter().chain([of_time.to_owned()]).listed();
     };
-    let [n_units, n_months] = [unit, Over::Months].map(|it| blocks(it, &samples).len());
-    let of_months = (unit != Over::Months).then(|| match n_units {
-        1 => "they are of one day, so how the saving differs over time is not known".to_owned(),
-        n => format!(
-            "they lie in {}, too few to tell how months differ: limits are over {} instead",
-            counted(n_months, Over::Months.one()),
+    let n = blocks(unit, &samples).len();
+    let of_time = match (n, unit) {
+        (1, _) => Some("they are of one day, so how the saving differs over time is assumed".to_owned()),
+        (n, Over::Months) if n >= BLOCKS_MIN => None,
+        (n, Over::Months) => Some(format!("how {} differ is mostly assumed", counted(n, Over::Months.one()))),
+        (n, unit) => Some(format!(
+            "they lie in one month, so how months differ is not known: the limit is over {} instead",
             counted(n, unit.one())
-        ),
-    });
-    of_projects.into_iter().chain(of_months).chain(few(n_units, unit)).listed()
+        )),
+    };
+    of_projects.into_iter().chain(of_time).listed()
+}
+
+/// Names what a limit is for.
+pub(super) fn place(limit: &Limit) -> String {
+    match limit.over {
+        Over::Projects => "in other projects".to_owned(),
+        over => format!("over {}", counted(limit.blocks, over.one())),
+    }
 }
 
 /// Returns the projects and the blocks of time that limits rest on.
@@ -284,7 +268,7 @@ pub(super) fn block_parts(all: &[Picked<'_>]) -> Vec<BlockPart> {
     let needs: Vec<RatioSample<'_>> = self::samples(all, Picked::kept);
     let of = |over: Over| {
         let kept = blocks(over, &needs);
-        let part = |it: &ctxsim_engine::measure::limits::SampleBlock<'_, '_>| {
+        let part = |it: &SampleBlock<'_, '_>| {
             let (own, base) = it.pair();
             let kept = kept.iter().find(|kept| kept.name == it.name).map(|it| it.pair());
             BlockPart {

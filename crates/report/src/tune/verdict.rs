@@ -8,7 +8,7 @@ use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::SAME;
 use ctxsim_engine::measure::floor::{Floor, keeps_more};
-use ctxsim_engine::measure::limits::Limit;
+use ctxsim_engine::measure::limits::{Limit, for_later, interval_for_later};
 
 /// Why nothing is recommended, as a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -83,7 +83,7 @@ impl Tuned {
                 let text = format!(
                     "no variant that is certain to {what} costs less than {base}; the cheapest, {}, keeps {keeps}{}",
                     named(&point.set),
-                    over(own)
+                    over(&own.evidence_limits)
                 );
                 return Some(Reason::new(WhyNot::Evidence, text));
             }
@@ -182,7 +182,7 @@ impl Tuned {
             return Some(Reason::new(WhyNot::NotComparable, text));
         };
         if ends[1] >= 0.0 {
-            let (over, ends) = limit(&out.cost_limits, |it| -it[1]).unwrap_or((String::new(), ends));
+            let over = over(&out.cost_limits);
             let text = format!(
                 "{place} the 95% interval of its change in cost{over} ({}%) includes zero",
                 interval(ends)
@@ -212,22 +212,17 @@ impl Tuned {
     }
 }
 
-/// Says which blocks the lower limit of the evidence is over.
-fn over(part: &TunePart) -> String {
-    limit(&part.evidence_limits, |it| it[0]).map_or_else(String::new, |(over, _)| over)
-}
-
 /// Says how little evidence may be kept, and which blocks say so.
 fn at_least(part: &TunePart) -> String {
-    let low = limit(&part.evidence_limits, |it| it[0]);
-    low.map_or_else(String::new, |(over, ends)| format!(": it keeps at least {}{over}", percent(ends[0])))
+    let low = interval_for_later(&part.evidence_limits);
+    low.map_or_else(String::new, |ends| {
+        format!(": it keeps at least {}{}", percent(ends[0]), over(&part.evidence_limits))
+    })
 }
 
-/// Returns the limit that decides, which has the lowest rank: what it is over, and its ends.
-fn limit(limits: &[Limit], rank: impl Fn([f64; 2]) -> f64) -> Option<(String, [f64; 2])> {
-    let known = limits.iter().filter_map(|it| Some((it, it.interval?)));
-    let (of, ends) = known.min_by(|one, other| rank(one.1).total_cmp(&rank(other.1)))?;
-    Some((format!(" over {}", counted(of.blocks, of.over.one())), ends))
+/// Says which blocks the limit for later sessions is over.
+fn over(limits: &[Limit]) -> String {
+    for_later(limits).map_or_else(String::new, |it| format!(" {}", super::part::place(it)))
 }
 
 #[cfg(test)]
@@ -278,21 +273,25 @@ mod tests {
     }
 
     #[test]
-    fn a_floor_that_one_kind_of_blocks_cannot_promise_forbids() {
+    fn a_floor_that_other_months_may_break_forbids_and_one_that_other_projects_may_break_is_told() {
         let steady = tuned(&sessions(|m, p| 0.9 + 0.02 * noise(m, p), |_, _| 0.95));
         assert!(steady.is_recommended, "{:?}", steady.reason);
         assert_eq!((steady.split, steady.held_out_blocks.len()), (SplitBy::Time, 12 + 4));
 
         // The older half keeps 95% throughout; of the newer one, one month or two projects keep less, and all together 93%.
-        let of_months = sessions(|_, _| 0.9, |m, _| if m == 6 { 0.85 } else { 0.95 });
-        let of_projects = sessions(|_, _| 0.9, |m, p| if m > 3 && p % 6 == 0 { 0.82 } else { 0.95 });
-        for (sessions, over) in [(of_months, "over 4 months"), (of_projects, "over 12 projects")] {
-            let found = tuned(&sessions);
-            let out = &found.parts[1];
-            assert!(out.evidence_kept > Some(0.92), "{out:?}");
-            assert_eq!(found.why_not, Some(WhyNot::Evidence), "{found:?}");
-            assert!(found.reason.as_ref().is_some_and(|it| it.ends_with(over)), "{:?}", found.reason);
+        let of_months = tuned(&sessions(|_, _| 0.9, |m, _| if m == 6 { 0.85 } else { 0.95 }));
+        let of_projects = tuned(&sessions(|_, _| 0.9, |m, p| if m > 3 && p % 6 == 0 { 0.82 } else { 0.95 }));
+        for it in [&of_months, &of_projects] {
+            assert!(it.parts[1].evidence_kept > Some(0.92), "{:?}", it.parts[1]);
         }
+        assert_eq!(of_months.why_not, Some(WhyNot::Evidence), "{of_months:?}");
+        assert!(of_months.reason.as_ref().is_some_and(|it| it.ends_with("over 4 months")), "{of_months:?}");
+        // The projects are the user's: later sessions are of them again, with the same shares.
+        assert!(of_projects.is_recommended, "{:?}", of_projects.reason);
+        let words = of_projects.parts[1].limits_words().unwrap_or_default();
+        let told = words.split("in other projects").nth(1).unwrap_or_default();
+        let least = told.split("at least ").nth(1).and_then(|it| it.split('%').next()?.parse::<f64>().ok());
+        assert!(least.is_some_and(|it| it < 90.0), "{words}");
     }
 
     #[test]
@@ -333,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_blocks_are_told_and_widen_the_limits() {
+    fn what_blocks_cannot_tell_is_named() {
         let of = |n_projects: usize, days: i64| {
             let all = sessions(|m, p| 0.9 + 0.05 * noise(m, p), |_, _| 1.0);
             let moved = |(nth, it): (usize, TunedSession)| TunedSession {
@@ -344,16 +343,10 @@ mod tests {
             tuned(&all.into_iter().enumerate().map(moved).collect::<Vec<_>>())
         };
 
-        let wide = of(2, 240);
-        let told = wide.cautions.join("; ");
-        assert!(told.contains("limits over 2 projects are wide"), "{told}");
-        let [of_sessions, of_projects, _] = wide.parts[1].cost_limits.as_slice() else {
-            unreachable!("{wide:?}")
-        };
-        let reach = |it: &Limit| it.interval.map_or(0.0, |it| it[1] - it[0]);
-        assert!(reach(of_projects) != reach(of_sessions) && of_projects.blocks == 2);
+        let few = of(2, 150).cautions.join("; ");
+        assert_eq!(few, "how 3 months differ is mostly assumed");
         let told = of(1, 20).cautions.join("; ");
-        assert!(told.contains("they are of one project") && told.contains("in 1 month, too few"), "{told}");
+        assert!(told.contains("they are of one project") && told.contains("lie in one month"), "{told}");
         assert!(of(1, 1).cautions.join("; ").contains("they are of one day"));
         assert_eq!(of(12, 240).cautions, Vec::<String>::new());
     }
