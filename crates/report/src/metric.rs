@@ -46,7 +46,7 @@ const USUAL: [NumberStyle; 9] = [
 ];
 
 /// The columns with a heading of their own that can be asked for.
-const OPTIONAL: [NumberStyle; 19] = [
+const OPTIONAL: &[NumberStyle] = &[
     optional("turns_completed_share", "turns completed"),
     optional("limit_pressure", "limit pressure"),
     optional("tool_results.saved_share", "compression savings"),
@@ -160,7 +160,7 @@ impl ShownMetric for Metric {
 }
 
 fn style_of(metric: &Metric) -> Option<&'static NumberStyle> {
-    USUAL.iter().chain(&OPTIONAL).find(|it| it.place == metric.name)
+    USUAL.iter().chain(OPTIONAL).find(|it| it.place == metric.name)
 }
 
 /// Returns its unit if it has a column of its own; others are written as they are.

@@ -70,12 +70,6 @@ fn made(
         LoadSpec::Turns(turns) => Ok(scripted::timeline(spec, turns)),
         LoadSpec::Generate(generate) => Ok(scripted::generated(spec, generate)),
         LoadSpec::Random { turns } => Ok(random::timeline(spec, *turns)),
-        // A world of its own makes what it plays; several sessions are several timelines.
-        LoadSpec::Conversation(_)
-        | LoadSpec::Aging(_)
-        | LoadSpec::Chats(_)
-        | LoadSpec::History(_)
-        | LoadSpec::Sessions(_) => Ok(TimelineBuilder::new(&spec.name, &[]).finish()),
         LoadSpec::Recorded { path, assume } => {
             let mut timeline = recorded(path, assume)?;
             if !timeline.name.starts_with(&format!("{}/", spec.name)) {
@@ -83,5 +77,7 @@ fn made(
             }
             Ok(timeline)
         }
+        // A world of its own makes what it plays; several sessions are several timelines.
+        _ => Ok(TimelineBuilder::new(&spec.name, &[]).finish()),
     }
 }
