@@ -146,7 +146,7 @@ fn charged(rows: &Rows, profile: &Profile) -> Option<[f64; 3]> {
     let steps = first[1].step..first[1].step + WINDOW;
     let followed = rows.requests.iter().any(|it| it.step >= steps.end);
     let rates = profile.prices.usual();
-    let usd = |tokens: TokenUse<f64>| price::expected(&tokens, rates).unwrap();
+    let usd = |tokens: TokenUse<f64>| price::usd_of_expected(&tokens, rates).unwrap();
     let mut sum = [0.0; 3];
     let needs = rows.needs.iter().filter(|it| it.inferred.is_some_and(|it| steps.contains(&it.step)));
     for need in needs {

@@ -6,7 +6,7 @@ use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::measure::{Better, Tally};
 use ctxsim_timeline::row::{ColumnUnit, Value};
 
-pub use ctxsim_engine::measure::metric::{ByTtl, COST, Metric, RunTotals, TTL_CLASSES, at, selectable};
+pub use ctxsim_engine::measure::metric::{ByTtl, COST, Metric, RunTotals, TTL_CLASSES, at_place, selectable};
 
 /// How tables show a number.
 struct NumberStyle {
@@ -172,10 +172,10 @@ fn written_as(metric: &Metric) -> Option<ColumnUnit> {
 pub fn compared() -> Vec<&'static Metric> {
     let usual = USUAL.iter().map(|it| it.place).filter(|place| *place != COST);
     let also = ALSO_COMPARED.iter().map(|it| it.0);
-    std::iter::once(COST).chain(usual).chain(also).filter_map(at).listed()
+    std::iter::once(COST).chain(usual).chain(also).filter_map(at_place).listed()
 }
 
 /// Returns the metrics that tables show if nothing is asked for, from left to right.
 pub fn usual_columns() -> impl Iterator<Item = &'static Metric> {
-    USUAL.iter().filter_map(|it| at(it.place))
+    USUAL.iter().filter_map(|it| at_place(it.place))
 }

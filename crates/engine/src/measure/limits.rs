@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::{Spread, student};
-use ctxsim_input::profile::calendar::{DAY_MS, written};
+use ctxsim_input::profile::calendar::{DAY_MS, date_text};
 
 /// Blocks of time are of the longest unit of which there are so many: Student's quantile is 3.18 for four blocks, 4.30 for three and 12.7 for two,
 /// so that fewer longer blocks tell less than more shorter ones. With fewer blocks of any kind, reports say so.
@@ -47,13 +47,13 @@ impl Over {
     fn block_of(self, at_ms: i64) -> String {
         // 1970-01-01 was a Thursday, so weeks from Monday begin three days before.
         const THURSDAY: i64 = 3;
-        let date = written(at_ms);
+        let date = date_text(at_ms);
         match self {
             Self::Months => date.chars().take("2026-01".len()).collect(),
             Self::Weeks => {
                 let days = at_ms.div_euclid(DAY_MS);
                 let monday = days - (days + THURSDAY).rem_euclid(7);
-                format!("week of {}", written(monday * DAY_MS))
+                format!("week of {}", date_text(monday * DAY_MS))
             }
             _ => date,
         }
@@ -92,20 +92,20 @@ pub struct SampleBlock<'a, 's> {
 impl SampleBlock<'_, '_> {
     /// Returns the sum of its pairs.
     pub fn pair(&self) -> (f64, f64) {
-        summed(self.samples.iter().map(|it| it.pair))
+        sum_of_pairs(self.samples.iter().map(|it| it.pair))
     }
 }
 
 /// Returns the limits of a ratio: over sessions, over projects, and over blocks of time where times are known. Of each it is the wider of what
 /// resampling says and of Student's interval: resampling is too narrow where blocks are few, and Student's interval is symmetric.
-pub fn limits(samples: &[RatioSample<'_>]) -> Vec<Limit> {
-    limits_of_all(&[samples.to_vec()]).pop().unwrap_or_default()
+pub fn ratio_limits(samples: &[RatioSample<'_>]) -> Vec<Limit> {
+    ratio_limits_of_all(&[samples.to_vec()]).pop().unwrap_or_default()
 }
 
 /// Returns those of several ratios, which share the draws of resampling.
-pub fn limits_of_all(all: &[Vec<RatioSample<'_>>]) -> Vec<Vec<Limit>> {
+pub fn ratio_limits_of_all(all: &[Vec<RatioSample<'_>>]) -> Vec<Vec<Limit>> {
     let overs = |samples: &[RatioSample<'_>]| {
-        [Over::Sessions, Over::Projects].into_iter().chain(unit(samples)).collect::<Vec<_>>()
+        [Over::Sessions, Over::Projects].into_iter().chain(unit_of_blocks(samples)).collect::<Vec<_>>()
     };
     let kinds: Vec<(usize, Over)> =
         all.iter().enumerate().flat_map(|(nth, it)| overs(it).into_iter().map(move |of| (nth, of))).collect();
@@ -121,21 +121,21 @@ pub fn limits_of_all(all: &[Vec<RatioSample<'_>>]) -> Vec<Vec<Limit>> {
 }
 
 /// Returns the widest interval of some limits: the lowest and the highest end.
-pub fn widest(limits: &[Limit]) -> Option<[f64; 2]> {
+pub fn widest_interval(limits: &[Limit]) -> Option<[f64; 2]> {
     limits.iter().filter_map(|it| it.interval).reduce(hull)
 }
 
 /// Returns the unit of time whose blocks some samples are resampled over: the longest of which there are enough, else days; none where a time is unknown.
-pub fn unit(samples: &[RatioSample<'_>]) -> Option<Over> {
+pub fn unit_of_blocks(samples: &[RatioSample<'_>]) -> Option<Over> {
     if samples.is_empty() || samples.iter().any(|it| it.at_ms.is_none()) {
         return None;
     }
-    let is_enough = |it: &Over| blocks(*it, samples).len() >= BLOCKS_MIN;
+    let is_enough = |it: &Over| sample_blocks(*it, samples).len() >= BLOCKS_MIN;
     Some(Over::TIMES.into_iter().find(is_enough).unwrap_or(Over::Days))
 }
 
 /// Parts samples into blocks, in the order of their names; samples of an unknown time are left out of those of time.
-pub fn blocks<'a, 's>(over: Over, samples: &'a [RatioSample<'s>]) -> Vec<SampleBlock<'a, 's>> {
+pub fn sample_blocks<'a, 's>(over: Over, samples: &'a [RatioSample<'s>]) -> Vec<SampleBlock<'a, 's>> {
     let mut all: IndexMap<String, Vec<&RatioSample<'s>>> = IndexMap::new();
     for (nth, it) in samples.iter().enumerate() {
         let name = match over {
@@ -152,13 +152,13 @@ pub fn blocks<'a, 's>(over: Over, samples: &'a [RatioSample<'s>]) -> Vec<SampleB
 
 /// Returns the sums of blocks that can be compared.
 fn pairs(over: Over, samples: &[RatioSample<'_>]) -> Vec<(f64, f64)> {
-    blocks(over, samples).iter().map(SampleBlock::pair).filter(|it| it.1 > 0.0).collect()
+    sample_blocks(over, samples).iter().map(SampleBlock::pair).filter(|it| it.1 > 0.0).collect()
 }
 
 /// Returns Student's 95% interval around a ratio less 1, its error by leaving out each block (the jackknife); `None` for a single block.
 fn by_student(pairs: &[(f64, f64)]) -> Option<[f64; 2]> {
     let freedom = u64::try_from(pairs.len()).ok()?.checked_sub(1).filter(|it| *it > 0)?;
-    let all = summed(pairs.iter().copied());
+    let all = sum_of_pairs(pairs.iter().copied());
     let without: Vec<f64> = pairs.iter().map(|it| (all.0 - it.0) / (all.1 - it.1)).collect();
     let n = pairs.len() as f64;
     let mean = without.iter().sum::<f64>() / n;
@@ -174,7 +174,7 @@ fn hull(one: [f64; 2], other: [f64; 2]) -> [f64; 2] {
 }
 
 /// Adds up pairs.
-pub fn summed(pairs: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
+pub fn sum_of_pairs(pairs: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
     pairs.fold((0.0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1))
 }
 
@@ -185,7 +185,7 @@ mod tests {
 
     /// Makes samples a number of days apart.
     fn every(days: i64, own: &[f64]) -> Vec<RatioSample<'static>> {
-        let first = ctxsim_input::profile::calendar::day("2026-02-02").unwrap();
+        let first = ctxsim_input::profile::calendar::parse_day("2026-02-02").unwrap();
         let one = |(nth, own): (i64, &f64)| RatioSample {
             pair: (*own, 1.0),
             project: if nth % 2 == 0 { "even" } else { "odd" },
@@ -197,15 +197,15 @@ mod tests {
     #[test]
     fn blocks_of_time_are_of_the_longest_unit_of_which_there_are_enough() {
         for (days, of) in [(31, Over::Months), (7, Over::Weeks), (1, Over::Days), (0, Over::Days)] {
-            assert_eq!(unit(&every(days, &[0.9; 5])), Some(of), "{days} days apart");
+            assert_eq!(unit_of_blocks(&every(days, &[0.9; 5])), Some(of), "{days} days apart");
         }
         let mut samples = every(7, &[0.9; 5]);
-        let weeks = blocks(Over::Weeks, &samples);
+        let weeks = sample_blocks(Over::Weeks, &samples);
         assert_eq!((weeks.len(), weeks[0].name.as_str()), (5, "week of 2026-02-02"), "a Monday");
         let sunday = Over::Weeks.block_of(samples[0].at_ms.unwrap() - 1);
         assert_eq!(sunday, "week of 2026-01-26");
         samples[0].at_ms = None;
-        assert_eq!(unit(&samples), None, "a time is unknown");
+        assert_eq!(unit_of_blocks(&samples), None, "a time is unknown");
     }
 
     /// The jackknife of equal shares is the standard error of their mean, and Student's quantile for three degrees of freedom is 3.182.
@@ -214,7 +214,7 @@ mod tests {
         let own = [0.8, 0.9, 1.0, 0.9];
         let samples = every(31, &own);
 
-        let [sessions, projects, months] = limits(&samples).try_into().unwrap();
+        let [sessions, projects, months] = ratio_limits(&samples).try_into().unwrap();
 
         let error = (0.02_f64 / 3.0 / 4.0).sqrt();
         let expected = [-0.1 - 3.182 * error, -0.1 + 3.182 * error];
@@ -222,8 +222,8 @@ mod tests {
         assert_eq!(months.interval, sessions.interval, "each session is a month of its own");
         let reach = projects.interval.unwrap().map(|it| (it + 0.1).abs());
         assert!(projects.blocks == 2 && reach.iter().all(|it| *it < 1e-12), "both save a tenth");
-        assert_eq!(widest(&limits(&samples)), sessions.interval);
-        let alone = limits(&every(0, &own[..1]));
+        assert_eq!(widest_interval(&ratio_limits(&samples)), sessions.interval);
+        let alone = ratio_limits(&every(0, &own[..1]));
         assert!(alone.iter().all(|it| it.blocks == 1 && it.interval.is_none()), "{alone:?}");
     }
 
@@ -248,10 +248,10 @@ mod tests {
                     ..it
                 })
                 .collect();
-            let all = limits(&samples);
+            let all = ratio_limits(&samples);
             let has = |it: Option<[f64; 2]>| it.is_some_and(|it| it[0] <= -0.08 && -0.08 <= it[1]);
             assert_eq!(all[2].over, Over::Months);
-            [has(all[0].interval), has(widest(&all))]
+            [has(all[0].interval), has(widest_interval(&all))]
         };
         let all: Vec<[bool; 2]> = (0..400).map(held).collect();
         let count = |of: usize| all.iter().filter(|it| it[of]).count();

@@ -8,7 +8,8 @@ use ctxsim_base::grid::numbers::{counted, interval, percent, signed};
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::floor::Floor;
 use ctxsim_engine::measure::limits::{
-    BLOCKS_MIN, Limit, Over, RatioSample, blocks, limits, limits_of_all, summed, unit, widest,
+    BLOCKS_MIN, Limit, Over, RatioSample, ratio_limits, ratio_limits_of_all, sample_blocks, sum_of_pairs,
+    unit_of_blocks, widest_interval,
 };
 use ctxsim_engine::measure::{Spread, Tally};
 
@@ -103,7 +104,7 @@ fn samples<'s>(all: &[Picked<'s>], pair: fn(&Picked<'s>) -> Option<NumberPair>) 
 
 /// Returns the relative difference in cost, if it is known for every session.
 pub(super) fn change(all: &[Picked<'_>]) -> Option<f64> {
-    let (own, base) = summed(all.iter().map(Picked::costs).collect::<Option<Vec<_>>>()?.into_iter());
+    let (own, base) = sum_of_pairs(all.iter().map(Picked::costs).collect::<Option<Vec<_>>>()?.into_iter());
     (base > 0.0).then(|| own / base - 1.0)
 }
 
@@ -116,14 +117,15 @@ fn of_share(limits: Vec<Limit>) -> Vec<Limit> {
 /// Returns the lower end of the share of evidence that is kept; none if nothing says what is needed.
 pub(super) fn kept_low(all: &[Picked<'_>]) -> Option<f64> {
     let samples = samples(all, Picked::kept);
-    let (met, needed) = summed(samples.iter().map(|it| it.pair));
-    (needed > 0.0).then(|| widest(&of_share(limits(&samples))).map_or(met / needed, |it| it[0]))
+    let (met, needed) = sum_of_pairs(samples.iter().map(|it| it.pair));
+    (needed > 0.0)
+        .then(|| widest_interval(&of_share(ratio_limits(&samples))).map_or(met / needed, |it| it[0]))
 }
 
 /// Returns the share of turns' requests that still show what the user asked; `None` where all do, or nothing is needed of it.
 pub(super) fn task_kept(all: &[Picked<'_>]) -> Option<f64> {
     let users = all.iter().map(|it| &it.run().sums.needs.users);
-    let (met, needed) = summed(users.map(|it| (it.running_met, it.running)));
+    let (met, needed) = sum_of_pairs(users.map(|it| (it.running_met, it.running)));
     (met < needed).then(|| met / needed)
 }
 
@@ -138,7 +140,7 @@ impl TunePart {
     /// Returns the results on some sessions.
     pub(super) fn new(all: &[Picked<'_>]) -> Self {
         let [costs, kept] = [samples(all, Picked::costs), samples(all, Picked::kept)];
-        let limits = [limits(&costs), limits(&kept)];
+        let limits = [ratio_limits(&costs), ratio_limits(&kept)];
         Self::with(all, &costs, &kept, limits)
     }
 
@@ -147,7 +149,7 @@ impl TunePart {
         let picked: Vec<Vec<Picked<'_>>> = (0..n_variants).map(|nth| Picked::all(sessions, nth)).listed();
         let samples = picked.iter().flat_map(|it| [samples(it, Picked::costs), samples(it, Picked::kept)]);
         let samples: Vec<Vec<RatioSample<'_>>> = samples.listed();
-        let mut limits = limits_of_all(&samples).into_iter();
+        let mut limits = ratio_limits_of_all(&samples).into_iter();
         let both = samples.chunks_exact(2);
         picked
             .iter()
@@ -167,10 +169,10 @@ impl TunePart {
         [cost_limits, evidence_limits]: [Vec<Limit>; 2],
     ) -> Self {
         let costs = all.iter().map(Picked::costs).collect::<Option<Vec<_>>>();
-        let cost = costs.map(|it| summed(it.into_iter()));
+        let cost = costs.map(|it| sum_of_pairs(it.into_iter()));
         let pairs: Vec<NumberPair> = of_costs.iter().map(|it| it.pair).listed();
-        let kept = summed(of_kept.iter().map(|it| it.pair));
-        let base = summed(all.iter().filter_map(|it| it.session.kept(&it.session.base, 0)));
+        let kept = sum_of_pairs(of_kept.iter().map(|it| it.pair));
+        let base = sum_of_pairs(all.iter().filter_map(|it| it.session.kept(&it.session.base, 0)));
         let evidence_limits = of_share(evidence_limits);
         let evidence_kept = (kept.1 > 0.0).then(|| kept.0 / kept.1);
         Self {
@@ -178,12 +180,13 @@ impl TunePart {
             projects: super::projects(&all.iter().map(|it| it.session).listed()).len(),
             cost: cost.map(|it| it.0),
             base_cost: cost.map(|it| it.1),
-            spread: Spread::described(&pairs, widest(&cost_limits)),
+            spread: Spread::described(&pairs, widest_interval(&cost_limits)),
             cost_limits,
             evidence_kept,
             task_kept: task_kept(all),
             kept_of: kept_of(all),
-            evidence_low: evidence_kept.map(|kept| widest(&evidence_limits).map_or(kept, |ends| ends[0])),
+            evidence_low: evidence_kept
+                .map(|kept| widest_interval(&evidence_limits).map_or(kept, |ends| ends[0])),
             evidence_limits,
             base_kept: (base.1 > 0.0).then(|| base.0 / base.1),
             without_best: without_best(of_costs),
@@ -255,18 +258,18 @@ pub(super) fn cautions(all: &[Picked<'_>]) -> Vec<String> {
         (n > 1 && n < BLOCKS_MIN)
             .then(|| format!("limits over {} are wide, because these are few", counted(n, of.one())))
     };
-    let n_projects = blocks(Over::Projects, &samples).len();
+    let n_projects = sample_blocks(Over::Projects, &samples).len();
     let one_project = (n_projects == 1).then(|| {
         let are =
             if samples[0].project.is_empty() { "no project is known" } else { "they are of one project" };
         format!("{are}, so how projects differ is not known")
     });
     let of_projects = one_project.or_else(|| few(n_projects, Over::Projects));
-    let Some(unit) = unit(&samples) else {
+    let Some(unit) = unit_of_blocks(&samples) else {
         let of_time = "not all tell their times, so how months differ is not known";
         return of_projects.into_iter().chain([of_time.to_owned()]).listed();
     };
-    let [n_units, n_months] = [unit, Over::Months].map(|it| blocks(it, &samples).len());
+    let [n_units, n_months] = [unit, Over::Months].map(|it| sample_blocks(it, &samples).len());
     let of_months = (unit != Over::Months).then(|| match n_units {
         1 => "they are of one day, so how the saving differs over time is not known".to_owned(),
         n => format!(
@@ -283,7 +286,7 @@ pub(super) fn block_parts(all: &[Picked<'_>]) -> Vec<BlockPart> {
     let samples = samples(all, Picked::costs);
     let needs: Vec<RatioSample<'_>> = self::samples(all, Picked::kept);
     let of = |over: Over| {
-        let kept = blocks(over, &needs);
+        let kept = sample_blocks(over, &needs);
         let part = |it: &ctxsim_engine::measure::limits::SampleBlock<'_, '_>| {
             let (own, base) = it.pair();
             let kept = kept.iter().find(|kept| kept.name == it.name).map(|it| it.pair());
@@ -296,9 +299,14 @@ pub(super) fn block_parts(all: &[Picked<'_>]) -> Vec<BlockPart> {
                 evidence_kept: kept.map(|it| it.0 / it.1),
             }
         };
-        blocks(over, &samples).iter().map(part).listed()
+        sample_blocks(over, &samples).iter().map(part).listed()
     };
-    [Over::Projects].into_iter().chain(unit(&samples)).flat_map(of).filter(|it| !it.name.is_empty()).listed()
+    [Over::Projects]
+        .into_iter()
+        .chain(unit_of_blocks(&samples))
+        .flat_map(of)
+        .filter(|it| !it.name.is_empty())
+        .listed()
 }
 
 /// Returns the lowest and the highest difference over what is assumed of recovery: at its lower end, as declared, and at its upper end.
@@ -333,11 +341,11 @@ type NumberPair = (f64, f64);
 /// Returns the change in a ratio without the project (or, for a single project, the session) without which it
 /// is largest; `None` for a single one.
 fn without_best(samples: &[RatioSample<'_>]) -> Option<f64> {
-    let mut of = blocks(Over::Projects, samples);
+    let mut of = sample_blocks(Over::Projects, samples);
     if of.len() < 2 {
-        of = blocks(Over::Sessions, samples);
+        of = sample_blocks(Over::Sessions, samples);
     }
-    let all = summed(of.iter().map(|it| it.pair()));
+    let all = sum_of_pairs(of.iter().map(|it| it.pair()));
     let rest = of.iter().map(|it| it.pair()).map(|(own, base)| (all.0 - own) / (all.1 - base) - 1.0);
     rest.filter(|it| it.is_finite()).max_by(f64::total_cmp)
 }
