@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use harness::Log;
 
-use ctxsim::calibrate::{Calibration, ReadClass, together};
+use ctxsim::calibrate::{Calibration, ReadClass, sum_of_sessions};
 use ctxsim::engine::Simulation;
 use ctxsim::input::scenario::{Assume, HiddenRequest};
 use ctxsim::input::{Format, Limits, Policy, Profile, decode};
@@ -60,7 +60,7 @@ fn calibrated_under(profile: &Profile, texts: &[String], side_request: HiddenReq
     let all: Vec<Calibration> = timelines
         .map(|it| Calibration::new(&it, &rows(&it, profile), &profile.prices, &profile.cache))
         .collect();
-    together(&all)
+    sum_of_sessions(&all)
 }
 
 /// Returns the shares of exact and of close reads, in percent.
@@ -289,7 +289,7 @@ fn every_request_of_sub_agents_in_progress_records_is_predicted_as_it_was_billed
         .iter()
         .map(|it| Calibration::new(it, &rows(it, &profile()), &profile().prices, &profile().cache))
         .collect();
-    let all = together(&all);
+    let all = sum_of_sessions(&all);
 
     // 119 requests of 12 sub-agents, of each the first left out.
     assert_eq!((of_agents.len(), all.pairs.len(), all.count(ReadClass::Exact)), (12, 107, 107));

@@ -102,7 +102,7 @@ type Charges = [[f64; 3]; 2];
 /// What the compactions of a run are charged within their windows, by the first step after each.
 fn charged(rows: &Rows, profile: &Profile) -> Vec<(u32, Charges)> {
     let rates = profile.prices.usual();
-    let usd = |tokens: TokenUse<f64>| price::expected(&tokens, rates).unwrap();
+    let usd = |tokens: TokenUse<f64>| price::usd_of_expected(&tokens, rates).unwrap();
     let after = |first: u32| {
         let steps = first..first + WINDOW;
         let mut sums = Charges::default();

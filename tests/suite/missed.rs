@@ -9,7 +9,7 @@ use std::process::Command;
 
 use ctxsim::input::scenario::Assume;
 use ctxsim::input::{Format, Profile, decode};
-use ctxsim::measure::missed::{MissCause, missed};
+use ctxsim::measure::missed::{MissCause, all_misses};
 use ctxsim::timeline::import::import_all;
 use ctxsim::timeline::{Diagnosis, Occasion, StepIx, Timeline};
 use serde_json::{Value, json};
@@ -257,7 +257,7 @@ fn no_name_contradicts_what_a_provider_says_in_the_reference_sessions() {
                 _ => None,
             })
             .collect();
-        for miss in missed(&timeline, &profile) {
+        for miss in all_misses(&timeline, &profile) {
             n_all += 1;
             n_untold += usize::from(miss.cause == MissCause::Untold);
             if let Some(said) = said.get(&miss.step) {

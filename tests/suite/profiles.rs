@@ -64,9 +64,9 @@ fn every_service_of_a_bundled_profile_has_prices_that_hold() {
 
 #[test]
 fn every_bundled_profile_is_of_a_known_day_and_names_its_sources() {
-    let oldest = calendar::day("2026-07-01").unwrap();
+    let oldest = calendar::parse_day("2026-07-01").unwrap();
     for (name, spec) in bundled() {
-        let day = calendar::day(&spec.as_of).unwrap();
+        let day = calendar::parse_day(&spec.as_of).unwrap();
 
         assert!(day >= oldest, "{name} is as of {}", spec.as_of);
         assert!(spec.sources.iter().any(|it| it.contains('/')), "{name}: {:?}", spec.sources);

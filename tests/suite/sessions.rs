@@ -7,7 +7,7 @@ use std::path::Path;
 use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::bundled_catalog;
 use ctxsim::error::Error;
-use ctxsim::measure::carried::carried;
+use ctxsim::measure::carried::carried_items;
 use ctxsim::report::carried::PromptFill;
 use ctxsim::report::sections::Detail;
 use ctxsim::report::table::{self, TableLayout};
@@ -524,7 +524,7 @@ fn what_items_cost_to_carry_adds_up_to_the_billed_input() {
     let load = plan.open(&plan.scenarios[0]).unwrap().remove(0);
     let (timeline, profile) = (load.timeline().unwrap(), &load.profiles[0]);
 
-    let items = carried(timeline, &profile.prices);
+    let items = carried_items(timeline, &profile.prices);
 
     let rates = profile.prices.usual();
     let billed: f64 = timeline.recorded.as_ref().unwrap().usage.iter().flatten().fold(0.0, |sum, it| {

@@ -124,7 +124,7 @@ fn names(known: &IndexMap<String, Agent>) -> String {
 }
 
 /// Returns whether the agent is known whose logs have a format and name a model.
-pub fn knows(format: &str, model: &str) -> bool {
+pub fn knows_agent(format: &str, model: &str) -> bool {
     Agent::all().is_ok_and(|it| it.values().any(|it| it.is_of(format, model)))
 }
 

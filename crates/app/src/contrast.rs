@@ -25,7 +25,7 @@ use ctxsim_report::SessionReport;
 use ctxsim_report::contrast::{
     Broken, ChangedStage, Contrast, ContrastPart, FactChange, FieldChange, NeedChange, RequestChange,
 };
-use ctxsim_report::explain::who;
+use ctxsim_report::explain::who_broke_prefix;
 use ctxsim_report::sections::OWN;
 use ctxsim_timeline::Timeline;
 use ctxsim_timeline::evidence::{EARLIER, RUNNING};
@@ -162,7 +162,7 @@ fn broken(breaks: [&[Break]; 2], policies: [&Policy; 2]) -> IndexMap<String, [Br
     let mut all: IndexMap<String, [Broken; 2]> = IndexMap::new();
     for (side, policy) in policies.into_iter().enumerate() {
         for it in breaks[side] {
-            let sum = &mut all.entry(who(it.by, policy)).or_default()[side];
+            let sum = &mut all.entry(who_broke_prefix(it.by, policy)).or_default()[side];
             sum.times += 1;
             sum.tokens += it.tokens;
         }

@@ -75,7 +75,7 @@ pub(super) fn workloads(
         let told = among.zip(beside_it.get("")).map(|(it, neighbours)| it.beside(neighbours));
         let timeline = told.as_ref().unwrap_or(timeline);
         let timeline = Timeline { name: spec.name.clone(), ..(**timeline).clone() };
-        return Ok(vec![ctxsim_worlds::of_items(load::under(timeline, spec))]);
+        return Ok(vec![ctxsim_worlds::of_items(load::with_settings_of(timeline, spec))]);
     }
     let recording = match &spec.load {
         LoadSpec::Recorded { path, .. } => Some(origin_of(scenario, path, RECORDED)?),
@@ -152,7 +152,7 @@ pub(super) fn workloads_under(
     let is_file = scenario.source.is_some();
     let under = located(&origin, read).map_err(|it| if is_file { in_scenario(scenario, it) } else { it })?;
     let laid_out = under.into_iter().zip(&checked).map(|(all, spec)| {
-        let timelines = all.into_iter().map(|it| load::under(with_losses(it, &spec.name), spec));
+        let timelines = all.into_iter().map(|it| load::with_settings_of(with_losses(it, &spec.name), spec));
         timelines.map(ctxsim_worlds::of_items).listed()
     });
     Ok(laid_out.listed())
@@ -192,7 +192,7 @@ fn timeline(
         let origin = origin_of(scenario, path, RECORDED)?;
         let mut all = sessions(&origin, spec, assume, beside)?.into_iter();
         let first = all.next().ok_or_else(|| vec![missing(path, RECORDED)])?;
-        others.extend(all.map(|it| load::under(it, spec)));
+        others.extend(all.map(|it| load::with_settings_of(it, spec)));
         Ok(first)
     };
     load::load(spec, recorded).map_err(|it| if is_file { in_scenario(scenario, it) } else { it })

@@ -43,7 +43,7 @@ impl Selection {
     pub(super) fn new(comparison: &Comparison) -> Result<Self, Box<Diagnostic>> {
         let since = match &comparison.since {
             None => None,
-            Some(day) => match calendar::day(day) {
+            Some(day) => match calendar::parse_day(day) {
                 Some(ms) => Some((ms, day.clone())),
                 None => {
                     let problem = Diagnostic::at(Code::SinceDay, "", format!("`{day}` is not a date"));

@@ -19,7 +19,7 @@ use ctxsim_input::text::set::Override;
 use ctxsim_input::{Format, PolicyFile};
 use ctxsim_report::Skipped;
 use ctxsim_report::part::{Common, PartOf};
-use ctxsim_report::tune::{Tried, Tuned, TunedSession, named};
+use ctxsim_report::tune::{Tried, Tuned, TunedSession, variant_name};
 
 pub use search::ParamSearch;
 
@@ -219,7 +219,7 @@ impl TuneHead {
 
     /// Chooses on one part of the sessions and tests the choice on the other.
     fn found(self, sessions: &[TunedSession]) -> SearchResult {
-        let day = sessions.iter().filter_map(|it| it.last_ms).max().map(calendar::written);
+        let day = sessions.iter().filter_map(|it| it.last_ms).max().map(calendar::date_text);
         let Self { names: [base, policy], tried, min_evidence, seed } = self;
         SearchResult { tuned: Tuned::new([&base, &policy], sessions, tried, min_evidence, seed), day }
     }
@@ -256,7 +256,7 @@ pub fn tuned_policy(
     sources.push(tuned.evidence(day.as_deref()));
     let spec = PolicyFile {
         base: None,
-        about: format!("{} Tuned: {}.", spec.about, named(set)),
+        about: format!("{} Tuned: {}.", spec.about, variant_name(set)),
         as_of: day.clone().or(spec.as_of.clone()),
         name: name.to_owned(),
         sources,

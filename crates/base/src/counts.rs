@@ -24,7 +24,7 @@ thread_local! {
 }
 
 /// Counts some work.
-pub fn count(of: impl FnOnce(&mut Counts) -> &mut u64) {
+pub fn count_one(of: impl FnOnce(&mut Counts) -> &mut u64) {
     let mut done = DONE.get();
     let one = of(&mut done);
     *one = one.saturating_add(1);

@@ -23,7 +23,7 @@ pub struct Foreign<'t>(pub &'t str);
 
 impl fmt::Display for Foreign<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&line(self.0))
+        f.pad(&in_one_line(self.0))
     }
 }
 
@@ -50,12 +50,12 @@ fn is_hidden(it: char) -> bool {
 }
 
 /// Returns text as one line.
-pub fn line(text: &str) -> Cow<'_, str> {
+pub fn in_one_line(text: &str) -> Cow<'_, str> {
     signed(text, |_| false)
 }
 
 /// Returns text with the line ends and tabs that it has.
-pub fn lines(text: &str) -> Cow<'_, str> {
+pub fn in_lines(text: &str) -> Cow<'_, str> {
     signed(text, |it| matches!(it, '\n' | '\t'))
 }
 
@@ -89,7 +89,7 @@ pub fn printed(text: &str, is_ours: impl Fn(&str) -> bool) -> Cow<'_, str> {
 /// Returns text as HTML and XML show it, in an element or in a quoted attribute.
 pub fn markup(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
-    for it in lines(text).chars() {
+    for it in in_lines(text).chars() {
         match it {
             '&' => shown.push_str("&amp;"),
             '<' => shown.push_str("&lt;"),
@@ -133,12 +133,12 @@ mod tests {
     #[test]
     fn every_character_of_a_line_is_seen_and_ordinary_text_stays_as_it_is() {
         assert_eq!(
-            line("a\x1b[2J\r\nb\u{9b}c\u{202e}d\u{200b}e\u{2028}f\x7f"),
+            in_one_line("a\x1b[2J\r\nb\u{9b}c\u{202e}d\u{200b}e\u{2028}f\x7f"),
             "a␛[2J␍␊b\u{fffd}c\u{fffd}d\u{fffd}e␤f␡"
         );
-        assert_eq!(line("\u{ffff}\u{fffe}\u{1fffe}\u{e0041}"), "\u{fffd}".repeat(4));
+        assert_eq!(in_one_line("\u{ffff}\u{fffe}\u{1fffe}\u{e0041}"), "\u{fffd}".repeat(4));
         let ordinary = "Grüße, 日本語, naïve café, −22.6%, agents/claude_code (0-25%) → 3 ❤\u{fe0f} $0.07";
-        assert!(matches!(line(ordinary), Cow::Borrowed(it) if it == ordinary));
+        assert!(matches!(in_one_line(ordinary), Cow::Borrowed(it) if it == ordinary));
         assert_eq!(format!("{:>4}|", Foreign("a\n")), "  a␊|");
     }
 

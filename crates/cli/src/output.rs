@@ -17,7 +17,7 @@ use ctxsim_base::error::Error;
 use ctxsim_base::foreign::{self, runner};
 use ctxsim_base::list::Listed as _;
 use ctxsim_report::explain::is_colour;
-use ctxsim_timeline::row::json::page;
+use ctxsim_timeline::row::json::json_text;
 use serde::Serialize;
 
 use crate::format::FormatArg;
@@ -136,7 +136,7 @@ impl OutputArgs {
     pub(super) fn put_source(&self, inputs: &Files, text: &str) -> Result<(), Error> {
         match self.file() {
             Some(path) => write(path, text, self.force.kept(inputs)),
-            None => print_encoded(runner::disarmed(&foreign::lines(text)).as_bytes()),
+            None => print_encoded(runner::disarmed(&foreign::in_lines(text)).as_bytes()),
         }
     }
 }
@@ -239,7 +239,7 @@ pub(super) fn is_told() -> bool {
 
 /// Returns a result as JSON.
 pub(super) fn json(result: &impl Serialize) -> Result<String, Error> {
-    page(result).map_err(unwritable)
+    json_text(result).map_err(unwritable)
 }
 
 /// Returns the width of the terminal, if the output is one.

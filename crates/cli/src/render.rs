@@ -9,7 +9,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 use ctxsim_app::catalog::Catalog;
 use ctxsim_base::diag::{Code, Diagnostic, Place};
 use ctxsim_base::error::Error;
-use ctxsim_base::foreign::{Foreign, line, lines};
+use ctxsim_base::foreign::{Foreign, in_lines, in_one_line};
 use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::grid::shell::quoted;
 use ctxsim_base::list::Listed as _;
@@ -80,10 +80,10 @@ pub(super) fn tellable(problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
 fn diagnostic(catalog: &Catalog, problem: &Diagnostic, level: &Level<'_>) -> String {
     let place = &problem.place;
     let text = place.span.as_ref().and_then(|_| catalog.text_of(&place.file));
-    let (path, field) = (Foreign(&place.file).to_string(), line(&place.field));
+    let (path, field) = (Foreign(&place.file).to_string(), in_one_line(&place.field));
     let mut group = level
         .clone()
-        .primary_title(lines(&problem.message))
+        .primary_title(in_lines(&problem.message))
         .id(problem.code.name())
         .elements([] as [Origin<'_>; 0]);
     match (&text, &place.span) {
@@ -108,7 +108,7 @@ fn diagnostic(catalog: &Catalog, problem: &Diagnostic, level: &Level<'_>) -> Str
         }
     }
     if let Some(help) = &problem.help {
-        group = group.element(Level::HELP.message(lines(help)));
+        group = group.element(Level::HELP.message(in_lines(help)));
     }
     let groups: [Group<'_>; 1] = [group];
     Renderer::styled().render(&groups)

@@ -279,7 +279,7 @@ fn reason(timeline: &Timeline, before: &RequestRow, row: &RequestRow, billed: Us
 }
 
 /// Returns all sessions together.
-pub fn together(sessions: &[Calibration]) -> Calibration {
+pub fn sum_of_sessions(sessions: &[Calibration]) -> Calibration {
     let mut all = Calibration { name: "ALL".to_owned(), ..Calibration::default() };
     for session in sessions {
         all.merge(session);

@@ -236,7 +236,7 @@ pub fn assumed(sums: &Sums, profile: &Profile) -> Option<Amount> {
 }
 
 /// Returns the US dollars of expected tokens, or nothing if some of them have no price.
-pub fn expected(tokens: &TokenUse<f64>, rates: &Rates) -> Option<f64> {
+pub fn usd_of_expected(tokens: &TokenUse<f64>, rates: &Rates) -> Option<f64> {
     charged(&tokens.map(Expected::of), rates).map(Amount::usd)
 }
 

@@ -13,7 +13,7 @@ use super::BillAsLogged;
 use super::Skipped;
 use crate::tune::{BlockPart, SplitBy, TunePart};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_timeline::row::json::page;
+use ctxsim_timeline::row::json::json_text;
 
 pub(super) use table::dollars;
 pub use table::{markdown, table};
@@ -198,7 +198,7 @@ impl Advice {
     /// # Errors
     /// A value that JSON cannot hold.
     pub fn document(&self) -> Result<String, serde_json::Error> {
-        page(self)
+        json_text(self)
     }
 }
 

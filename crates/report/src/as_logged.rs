@@ -9,7 +9,7 @@ use super::{Report, SessionReport};
 pub use crate::beside_bill::ProfileOf;
 use crate::beside_bill::{BesideBill, EstimatedAgents};
 use crate::currency::Currency;
-use ctxsim_base::foreign::line;
+use ctxsim_base::foreign::in_one_line;
 use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::{Cost, Tokens};
@@ -254,7 +254,7 @@ impl BillAsLogged {
         };
         let of = |(model, it): (&String, &Unpriced)| {
             let tokens = it.prompt_tokens().saturating_add(it.tokens.output);
-            format!("{} ({}, {} tokens)", line(model), of_requests(it.requests), thousands(tokens))
+            format!("{} ({}, {} tokens)", in_one_line(model), of_requests(it.requests), thousands(tokens))
         };
         let without_price = self.unpriced.iter().map(of).listed().join(", ");
         if self.requests == 0 {

@@ -5,7 +5,7 @@ use std::ops::AddAssign;
 
 use serde::Serialize;
 
-use ctxsim_base::foreign::line;
+use ctxsim_base::foreign::in_one_line;
 use ctxsim_base::grid::numbers::{listed_code, thousands};
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::sub_agents::input_usd;
@@ -105,7 +105,7 @@ impl BesideBill {
     pub(super) fn words(&self, amount: &dyn Fn(f64) -> String) -> String {
         let mut text = self.estimated().map_or_else(String::new, |it| it.words(amount));
         if !self.plans.is_empty() {
-            let plans = self.plans.iter().map(|it| line(it).into_owned()).listed();
+            let plans = self.plans.iter().map(|it| in_one_line(it).into_owned()).listed();
             let named = if plans.len() == 1 { "a plan" } else { "plans" };
             text += &format!(
                 " The logs name {named} ({}): dollars are list prices, not what a subscription costs.",

@@ -9,10 +9,10 @@ use serde::Serialize;
 use crate::as_logged::{BillAsLogged, ProfileOf, each_logged};
 use crate::beside_bill::BesideBill;
 use crate::currency::Currency;
-use ctxsim_base::foreign::line;
+use ctxsim_base::foreign::in_one_line;
 use ctxsim_base::grid::numbers::{fixed, thousands};
 use ctxsim_base::grid::prose::wrap_all;
-use ctxsim_base::grid::terminal::noted;
+use ctxsim_base::grid::terminal::draw_with_note;
 use ctxsim_base::grid::{Grid, Of};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
@@ -20,7 +20,7 @@ use ctxsim_base::quantity::Tokens;
 use ctxsim_input::profile::calendar::{self, DAY_MS};
 use ctxsim_timeline::Timeline;
 use ctxsim_timeline::import::{Indexed, user_of};
-use ctxsim_timeline::row::json::page;
+use ctxsim_timeline::row::json::json_text;
 use ctxsim_timeline::row::{Rows, Value, group};
 
 /// The group of what no log tells.
@@ -127,7 +127,7 @@ impl SessionBill {
 
     /// Returns the group of a part; empty if no log tells it.
     fn group<'b>(&'b self, by: BillKey, model: &'b str, day: Option<i64>) -> Cow<'b, str> {
-        let date = |day: i64| calendar::written(day.saturating_mul(DAY_MS));
+        let date = |day: i64| calendar::date_text(day.saturating_mul(DAY_MS));
         let told = |day: Option<i64>, written: &dyn Fn(i64) -> String| {
             Cow::Owned(day.map_or_else(String::new, written))
         };
@@ -256,7 +256,7 @@ impl BillBy {
     /// A value that JSON cannot hold.
     pub fn json(&self) -> Result<String, serde_json::Error> {
         let shown = self.currency.as_ref().map(|it| Shown::new(it, &self.total));
-        page(&group! {
+        json_text(&group! {
             "schema": "ctxsim.bill/1",
             "by": self.key.name(),
             "groups": Value::of(&self.rows()),
@@ -275,7 +275,7 @@ impl BillBy {
         let (code, rate) = self.currency.as_ref().map_or(("USD", 1.0), |it| (it.code(), it.rate()));
         let amount = |it: &Group| fixed(it.1.total().usd() * rate, 2);
         let mut columns: Vec<Of<'_, Group>> = vec![
-            (self.key.name(), &|it| line(&it.0).into_owned()),
+            (self.key.name(), &|it| in_one_line(&it.0).into_owned()),
             ("requests", &requests),
             ("uncached", &uncached),
             ("read", &read),
@@ -291,7 +291,7 @@ impl BillBy {
         let total = ("total".to_owned(), self.total.clone());
         let rows = self.groups.iter().cloned().chain([total]).listed();
         let mut text = format!("{}\n\n", self.total.words_in(self.currency.as_ref()));
-        text += &noted(&Grid::of("", 1, &rows, &columns), Some(width));
+        text += &draw_with_note(&Grid::of("", 1, &rows, &columns), Some(width));
         text += "\n\n";
         let of_rate = self.currency.as_ref().map(Currency::note);
         let notes = [

@@ -1,6 +1,6 @@
 //! Paragraphs, tables and texts to paste, in one order for terminals and for Markdown.
 
-use ctxsim_base::foreign::line;
+use ctxsim_base::foreign::in_one_line;
 use ctxsim_base::grid::markdown::Markdown;
 use ctxsim_base::grid::prose::wrap;
 use ctxsim_base::grid::{Grid, terminal};
@@ -29,12 +29,12 @@ pub(super) fn on_terminal(blocks: &[PageBlock], width: Option<usize>) -> String 
         match block {
             PageBlock::Head(head) => {
                 text.push_str(if nth == 0 { "" } else { "\n" });
-                wrap(&line(head), "", width, &mut text);
+                wrap(&in_one_line(head), "", width, &mut text);
             }
-            PageBlock::Text(words) => wrap(&line(words), "", width, &mut text),
+            PageBlock::Text(words) => wrap(&in_one_line(words), "", width, &mut text),
             PageBlock::Table(grid) => {
                 let title = if grid.title.is_empty() { String::new() } else { format!("{}\n", grid.title) };
-                text += &format!("\n{title}{}\n\n", terminal::noted(grid, width));
+                text += &format!("\n{title}{}\n\n", terminal::draw_with_note(grid, width));
             }
             PageBlock::Code(code) => {
                 text.push('\n');

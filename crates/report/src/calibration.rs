@@ -9,12 +9,12 @@ use indexmap::IndexMap;
 use super::{BillAsLogged, compactions, unforeseen};
 use ctxsim_base::grid::numbers::counted;
 use ctxsim_base::grid::prose::wrap;
-use ctxsim_base::grid::terminal::whole;
+use ctxsim_base::grid::terminal::draw_whole;
 use ctxsim_base::grid::{CellKind, Grid};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_engine::calibrate::{BillPair, CLOSE_TOKENS, Calibration, ReadClass, together};
-use ctxsim_timeline::row::json::page;
+use ctxsim_engine::calibrate::{BillPair, CLOSE_TOKENS, Calibration, ReadClass, sum_of_sessions};
+use ctxsim_timeline::row::json::json_text;
 use ctxsim_timeline::row::{Fields, Value, group};
 
 /// The most lines that are printed unless more are asked for.
@@ -89,7 +89,7 @@ fn differing(sessions: &[Calibration]) -> impl Iterator<Item = (&Calibration, &B
 /// Returns sessions under one assumption: together, one by one, and the requests whose cache read differs from the prediction.
 fn part(sessions: &[Calibration]) -> Value {
     group! {
-        "all": summary(&together(sessions)),
+        "all": summary(&sum_of_sessions(sessions)),
         "sessions": sessions.iter().map(summary).listed(),
         "differing": differing(sessions).map(request).listed(),
     }
@@ -122,7 +122,7 @@ pub fn json(
     all.push(("with_side_requests".into(), part(with_side_requests)));
     all.push(("with_inferred_side_requests".into(), part(with_inferred)));
     all.extend(compactions::document(as_recorded).map(|it| ("what_followed_compactions".into(), it)));
-    page(&Value::Fields(all))
+    json_text(&Value::Fields(all))
 }
 
 /// Returns the report as text, at most 100 columns wide except for long reasons: in full if that is asked for or has few lines.
@@ -196,7 +196,7 @@ fn assumed_profiles(sessions: &[Calibration]) -> String {
 
 /// Returns one part of it.
 fn table(sessions: &[Calibration]) -> String {
-    let all = together(sessions);
+    let all = sum_of_sessions(sessions);
     if all.pairs.is_empty() {
         return "Nothing to compare: only first requests of sessions have a bill of their own.\n".to_owned();
     }
@@ -238,7 +238,7 @@ fn firsts(all: &Calibration) -> Option<String> {
         share(it.gross_error_usd, it.billed_usd),
         difference(it.predicted_usd, it.billed_usd)
     );
-    (it.requests > 0).then(|| whole(&Grid::new("", 1, &head, rows)) + &sums)
+    (it.requests > 0).then(|| draw_whole(&Grid::new("", 1, &head, rows)) + &sums)
 }
 
 /// Returns the number of requests in each class, by session.
@@ -257,7 +257,7 @@ fn counts(sessions: &[Calibration], all: &Calibration) -> String {
     let [exact, within, exceeded, missed] = CLASSES.map(share);
     let none = String::new;
     rows.push([none(), none(), exact, within, exceeded, missed, none()]);
-    whole(&Grid::new("", 1, &head, rows))
+    draw_whole(&Grid::new("", 1, &head, rows))
 }
 
 /// Returns the predicted and billed totals.
@@ -284,7 +284,7 @@ fn sums(it: &Calibration) -> String {
         row("input USD", [usd[0], usd[1]].map(|it| format!("{it:.4}")), usd),
     ];
     let head = ["", "predicted", "billed", "by request", "in sum"];
-    whole(&Grid::new("", 1, &head, rows))
+    draw_whole(&Grid::new("", 1, &head, rows))
 }
 
 /// Returns the differences of all requests, whatever their sign, in percent of the bill.
@@ -315,7 +315,7 @@ fn reasons(all: &Calibration) -> String {
             rows.push([String::new(), String::new(), format!("  {n}: {reason}")]);
         }
     }
-    whole(&Grid::new("", 0, &[""; 3], rows).with(CellKind::Text, &[1, 2]))
+    draw_whole(&Grid::new("", 0, &[""; 3], rows).with(CellKind::Text, &[1, 2]))
         + "        A session's first request is not counted: what was in the cache before it is told by other sessions alone.\n"
 }
 
@@ -333,7 +333,7 @@ fn listed(sessions: &[Calibration]) -> Option<String> {
         ]
     };
     let grid = Grid::new("", 1, &head, far.iter().take(LISTED_MAX).map(row));
-    let mut text = whole(&grid.with(CellKind::Text, &[2]));
+    let mut text = draw_whole(&grid.with(CellKind::Text, &[2]));
     if far.len() > LISTED_MAX {
         let _ = writeln!(text, "{} more: --format json lists all", far.len() - LISTED_MAX);
     }

@@ -14,7 +14,7 @@ use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::measure::carried::CarriedItem;
-use ctxsim_timeline::row::json::page;
+use ctxsim_timeline::row::json::json_text;
 use ctxsim_timeline::row::{Value, group};
 use ctxsim_timeline::{Kind, Timeline};
 
@@ -191,7 +191,7 @@ fn about(timeline: &Timeline, item: &CarriedItem) -> String {
 /// A value that JSON cannot hold.
 pub fn json(sessions: &[PromptFill], skipped: &[Skipped]) -> Result<String, serde_json::Error> {
     let (by_tool, skipped, sessions) = (together(each(sessions)), Value::of(skipped), Value::of(sessions));
-    page(
+    json_text(
         &group! { "schema": "ctxsim.carried/1", "by_tool": Value::of(&by_tool), "skipped": skipped, "sessions": sessions },
     )
 }

@@ -17,7 +17,7 @@ use ctxsim_base::diag::{Diagnostic, Place};
 use ctxsim_base::grid::numbers::{counted, signed};
 use ctxsim_base::grid::prose::{wrap, wrap_all};
 use ctxsim_base::list::Listed as _;
-use ctxsim_timeline::row::json::page;
+use ctxsim_timeline::row::json::json_text;
 use ctxsim_timeline::row::{Value, group};
 
 /// The most changed numbers shown per snapshot.
@@ -330,7 +330,7 @@ pub const SCHEMA: &str = "ctxsim.check/1";
 /// # Errors
 /// A value that JSON cannot hold.
 pub fn document(all: &[CheckUp]) -> Result<String, serde_json::Error> {
-    page(
+    json_text(
         &group! { "schema": SCHEMA, "version": VERSION.to_owned(), "suites": all.iter().map(suite_json).listed() },
     )
 }

@@ -3,12 +3,12 @@
 
 use ctxsim_base::grid::Grid;
 use ctxsim_base::grid::numbers::{NONE, fixed_or_none, or_none, thousands};
-use ctxsim_base::grid::terminal::whole;
+use ctxsim_base::grid::terminal::draw_whole;
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::calibrate::compaction::{Aftermath, HiddenFile, ReadOutcome};
 use ctxsim_engine::calibrate::scores::ForecastScores;
-use ctxsim_engine::calibrate::{Calibration, together};
+use ctxsim_engine::calibrate::{Calibration, sum_of_sessions};
 use ctxsim_timeline::row::{Value, group};
 
 /// Ratios of predicted to actual counts within these bounds are good enough for planning.
@@ -65,7 +65,7 @@ fn compaction((session, it): (&str, &Aftermath)) -> Value {
 /// if there are none.
 pub(super) fn document(sessions: &[Calibration]) -> Option<Value> {
     let window_requests = each(sessions).next()?.1.window;
-    let all = together(sessions);
+    let all = sum_of_sessions(sessions);
     let of = |outcome| {
         let [model, baseline] = all.scores(outcome).map(|it| fit(&it));
         let [low, high] = all.predicted_interval(outcome);
@@ -88,7 +88,7 @@ fn each(sessions: &[Calibration]) -> impl Iterator<Item = (&str, &Aftermath)> {
 /// Returns the part as text, or nothing if no session was compacted.
 pub(super) fn table(sessions: &[Calibration]) -> Option<String> {
     let window = each(sessions).next()?.1.window;
-    let all = together(sessions);
+    let all = sum_of_sessions(sessions);
     let model = &all.scores(ReadOutcome::Read)[0];
     let intro = format!(
         "After compactions\n\nPredicted → actual: the first prompt after each compaction; how many files \
@@ -132,7 +132,7 @@ fn lines(sessions: &[Calibration]) -> String {
             usd,
         ]
     };
-    whole(&Grid::new("", 1, &head, each(sessions).map(row)))
+    draw_whole(&Grid::new("", 1, &head, each(sessions).map(row)))
 }
 
 /// Returns why some cells hold a dash.
@@ -191,7 +191,7 @@ fn scores(all: &Calibration) -> String {
         let interval = format!(" ({low:.1}…{high:.1})");
         rows.extend([row(name, &interval, &model), row("  with no effect at all", "", &baseline)]);
     }
-    whole(&Grid::new("", 1, &head, rows))
+    draw_whole(&Grid::new("", 1, &head, rows))
 }
 
 /// Explains how reliable the scores are.

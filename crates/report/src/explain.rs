@@ -14,14 +14,14 @@ use ctxsim_engine::cache::{EntryFound, MarkFound};
 use ctxsim_engine::explain::{By, Done, EditCause, Explanation, Same, StandingItem};
 use ctxsim_engine::ledger::NeedRow;
 use ctxsim_input::Policy;
-use ctxsim_timeline::row::json::page;
+use ctxsim_timeline::row::json::json_text;
 use ctxsim_timeline::row::{Value, fields, group};
 
 pub use render::rendered;
 pub use table::is_colour;
 
 /// Returns who broke a prefix; nobody where a line changed that changes with every request.
-pub fn who(by: Option<By>, policy: &Policy) -> String {
+pub fn who_broke_prefix(by: Option<By>, policy: &Policy) -> String {
     match by {
         Some(By::Memory) => "recalled memory".to_owned(),
         Some(By::TakenBack) => "edits undone after one request".to_owned(),
@@ -118,7 +118,7 @@ pub fn json(it: &Explanation, context: RowContext<'_>, has_texts: bool) -> Resul
         tokens_unread: it.unread,
         items: it.items.iter().map(|it| item(it, changes(&it.causes, context), has_texts)).listed(),
     };
-    page(&document)
+    json_text(&document)
 }
 
 /// Returns what a stage did since the previous request.

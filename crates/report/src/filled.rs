@@ -9,8 +9,8 @@ use ctxsim_base::grid::numbers::{self, percent, thousands};
 use ctxsim_base::grid::{CellKind, Grid, Of};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::{Tokens, ix};
-use ctxsim_engine::measure::carried::{at_front, carried};
-use ctxsim_engine::measure::missed::{MissCause, missed};
+use ctxsim_engine::measure::carried::{at_front, carried_items};
+use ctxsim_engine::measure::missed::{MissCause, all_misses};
 use ctxsim_engine::measure::month::{Basis, Calendar};
 use ctxsim_input::Profile;
 use ctxsim_timeline::{EventKind, StepIx, Timeline};
@@ -58,10 +58,10 @@ impl Filled {
             return None;
         }
         let prices = &profile.prices;
-        let missed = missed(timeline, profile).into_iter();
+        let missed = all_misses(timeline, profile).into_iter();
         Some(Self {
             span_ms: timeline.began_ms.zip(timeline.last_ms()).map(|it| [it.0, it.1]),
-            by_tool: CarriedShare::by_tool(timeline, &carried(timeline, prices)),
+            by_tool: CarriedShare::by_tool(timeline, &carried_items(timeline, prices)),
             missed: missed
                 .map(|it| Missed {
                     request: request_number(timeline, it.step),

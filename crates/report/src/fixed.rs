@@ -8,10 +8,10 @@ use serde::Serialize;
 
 use crate::as_logged::{BillAsLogged, MadeFor, ProfileOf, each_logged};
 use crate::bill_by::{NOT_TOLD, SessionBill};
-use ctxsim_base::foreign::line;
+use ctxsim_base::foreign::in_one_line;
 use ctxsim_base::grid::numbers::{counted, fixed, fixed_or_none, percent, thousands};
 use ctxsim_base::grid::prose::{wrap, wrap_all};
-use ctxsim_base::grid::terminal::noted;
+use ctxsim_base::grid::terminal::draw_with_note;
 use ctxsim_base::grid::{Grid, Of};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
@@ -20,7 +20,7 @@ use ctxsim_engine::ledger::TokenUse;
 use ctxsim_engine::measure::fixed::{FixedPiece, each_fixed};
 use ctxsim_engine::measure::month::{Basis, Calendar};
 use ctxsim_engine::price::Bill;
-use ctxsim_timeline::row::json::page;
+use ctxsim_timeline::row::json::json_text;
 use ctxsim_timeline::row::{Rows, Value, group};
 use ctxsim_timeline::{FixedPart, Timeline};
 
@@ -292,7 +292,7 @@ impl<'f> FixedBy<'f> {
     pub fn json(&self) -> Result<String, serde_json::Error> {
         let basis = Value::of(&self.basis);
         let usd = |it: Cost| Value::of(&it.usd());
-        page(&group! {
+        json_text(&group! {
             "schema": "ctxsim.fixed/1",
             "month": basis,
             "rows": Value::of(&self.rows()),
@@ -353,9 +353,9 @@ impl<'f> FixedBy<'f> {
         let mut senders = self.senders.iter().map(|(sender, it)| (*sender, it.clone())).listed();
         senders.order_by_key(|it| Reverse(it.1.bill.total()));
         let rest = senders.split_off(senders.len().min(GROUPS_SHOWN));
-        text += &noted(&self.by_sender_grid(&senders, &rest), Some(width));
+        text += &draw_with_note(&self.by_sender_grid(&senders, &rest), Some(width));
         text += "\n\n";
-        text += &noted(&self.by_part_grid(), Some(width));
+        text += &draw_with_note(&self.by_part_grid(), Some(width));
         text += "\n\n";
         let without = (self.n_without > 0).then(|| {
             format!(
@@ -427,7 +427,7 @@ impl<'f> FixedBy<'f> {
         let named = |((user, project, is_of_agent), it): &(Sender<'_>, PartSum)| {
             // A project stands below its user's home.
             let name = if project.starts_with(user) { project } else { user };
-            ([line(told(name)).into_owned(), lane(*is_of_agent).to_owned()], it.clone())
+            ([in_one_line(told(name)).into_owned(), lane(*is_of_agent).to_owned()], it.clone())
         };
         let mut rows: Vec<([String; 2], PartSum)> = senders.iter().map(named).listed();
         if !rest.is_empty() {

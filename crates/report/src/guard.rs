@@ -142,7 +142,7 @@ impl Judge<'_> {
             let changes = [own[0] / other[0] - 1.0, own[1] / other[1] - 1.0];
             return Some([changes[0].min(changes[1]), changes[0].max(changes[1])]);
         }
-        let metric = metric::at(place.strip_prefix(TOTALS)?)?;
+        let metric = metric::at_place(place.strip_prefix(TOTALS)?)?;
         let single = |it: &&RunNumbers<'_>| it.run.scenario != ALL && it.run.profile == own.run.profile;
         let singles = self.runs.iter().filter(single).filter(|it| it.run.policy == own.run.policy);
         let pairs: Vec<[Tally; 2]> = singles

@@ -14,7 +14,7 @@ use super::{
 };
 use ctxsim_engine::measure::{Label, Spread};
 use ctxsim_input::suite::Reference;
-use ctxsim_timeline::row::json::page;
+use ctxsim_timeline::row::json::json_text;
 use ctxsim_timeline::row::{self, Rows, fields};
 
 use ctxsim_base::list::Listed as _;
@@ -135,7 +135,7 @@ pub fn document(report: &Report) -> Result<String, serde_json::Error> {
         verdicts: verdicts.map(VerdictJson::new).listed(),
         runs: runs::rows(report, false),
     };
-    page(&document)
+    json_text(&document)
 }
 
 /// A run whose numbers can be looked up by metric.

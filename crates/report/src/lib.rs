@@ -259,7 +259,7 @@ impl Skipped {
     fn named(all: &[&Self]) -> String {
         let names = all.iter().filter(|it| !it.is_not_asked);
         let names: IndexSet<&str> = names.map(|it| it.file.rsplit('/').next().unwrap_or(&it.file)).collect();
-        let first: Vec<_> = names.iter().take(Self::NAMED).map(|it| foreign::line(it)).listed();
+        let first: Vec<_> = names.iter().take(Self::NAMED).map(|it| foreign::in_one_line(it)).listed();
         let first = first.join(", ");
         match names.len() {
             0 => String::new(),

@@ -6,7 +6,7 @@ use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::measure::{Better, Tally};
 use ctxsim_timeline::row::{ColumnUnit, Value};
 
-pub use ctxsim_engine::measure::metric::{ByTtl, COST, Metric, RunTotals, TTL_CLASSES, at, selectable};
+pub use ctxsim_engine::measure::metric::{ByTtl, COST, Metric, RunTotals, TTL_CLASSES, at_place, selectable};
 
 /// How tables show a number.
 struct NumberStyle {
@@ -46,7 +46,7 @@ const USUAL: [NumberStyle; 9] = [
 ];
 
 /// The columns with a heading of their own that can be asked for.
-const OPTIONAL: [NumberStyle; 19] = [
+const OPTIONAL: &[NumberStyle] = &[
     optional("turns_completed_share", "turns completed"),
     optional("limit_pressure", "limit pressure"),
     optional("tool_results.saved_share", "compression savings"),
@@ -160,7 +160,7 @@ impl ShownMetric for Metric {
 }
 
 fn style_of(metric: &Metric) -> Option<&'static NumberStyle> {
-    USUAL.iter().chain(&OPTIONAL).find(|it| it.place == metric.name)
+    USUAL.iter().chain(OPTIONAL).find(|it| it.place == metric.name)
 }
 
 /// Returns its unit if it has a column of its own; others are written as they are.
@@ -172,10 +172,10 @@ fn written_as(metric: &Metric) -> Option<ColumnUnit> {
 pub fn compared() -> Vec<&'static Metric> {
     let usual = USUAL.iter().map(|it| it.place).filter(|place| *place != COST);
     let also = ALSO_COMPARED.iter().map(|it| it.0);
-    std::iter::once(COST).chain(usual).chain(also).filter_map(at).listed()
+    std::iter::once(COST).chain(usual).chain(also).filter_map(at_place).listed()
 }
 
 /// Returns the metrics that tables show if nothing is asked for, from left to right.
 pub fn usual_columns() -> impl Iterator<Item = &'static Metric> {
-    USUAL.iter().filter_map(|it| at(it.place))
+    USUAL.iter().filter_map(|it| at_place(it.place))
 }

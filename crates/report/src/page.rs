@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::blocks::PageBlock;
 use super::chart::{self, PageChart};
 use super::template;
-use ctxsim_base::foreign::line;
+use ctxsim_base::foreign::in_one_line;
 use ctxsim_base::grid::numbers::percent;
 use ctxsim_base::grid::{self, Column, Grid};
 use ctxsim_base::list::Listed as _;
@@ -219,7 +219,7 @@ impl From<PageBlock> for PagePiece {
 
 /// Returns a text as one line, as terminals show cells and paragraphs.
 fn in_line(text: String) -> String {
-    if text.contains(char::is_control) { line(&text).into_owned() } else { text }
+    if text.contains(char::is_control) { in_one_line(&text).into_owned() } else { text }
 }
 
 impl PageTable {

@@ -11,12 +11,12 @@ use crate::as_logged::{BillAsLogged, ProfileOf, sum_of};
 use crate::bill_by::SessionBill;
 use crate::fixed::{SentBy, SessionFixed};
 use ctxsim_base::grid::numbers::{NONE, or_none, thousands};
-use ctxsim_base::grid::terminal::whole;
+use ctxsim_base::grid::terminal::draw_whole;
 use ctxsim_base::grid::{CellKind, Grid, Of};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_timeline::import::{Imported, Indexed, LossReason};
-use ctxsim_timeline::row::json::page;
+use ctxsim_timeline::row::json::json_text;
 use ctxsim_timeline::row::{Value, group};
 use ctxsim_timeline::{EventKind, ItemIx, Kind, Usage};
 
@@ -201,7 +201,7 @@ impl SessionHeld {
 /// # Errors
 /// A value that JSON cannot hold.
 pub fn json(files: &[FileContents]) -> Result<String, serde_json::Error> {
-    page(&group! { "schema": "ctxsim.recording/1", "files": Value::of(files) })
+    json_text(&group! { "schema": "ctxsim.recording/1", "files": Value::of(files) })
 }
 
 /// Returns what files hold, for people: in full if that is asked for or has few lines.
@@ -254,7 +254,7 @@ fn in_full(files: &[FileContents], mut text: String) -> String {
         text.push_str("\nleft out\n");
         let loss = |it: &LossHeld| [it.count.to_string(), format!("{} ({})", it.what, lines(&it.lines))];
         let rows = file.left_out.iter().map(loss);
-        text += &whole(&Grid::new("", 0, &[""; 2], rows).with(CellKind::Text, &[1]));
+        text += &draw_whole(&Grid::new("", 0, &[""; 2], rows).with(CellKind::Text, &[1]));
     }
     text
 }
@@ -313,7 +313,7 @@ fn sessions_table(sessions: &[SessionHeld]) -> String {
         ("output", &|it| tokens(it.output_tokens)),
         ("cost", &|it| or_none(it.cost_usd, |usd| format!("{usd:.4}$"))),
     ];
-    whole(&Grid::of("", 1, sessions, &columns))
+    draw_whole(&Grid::of("", 1, sessions, &columns))
 }
 
 /// Names the first lines.

@@ -8,7 +8,9 @@ use super::{ALL, Report, Run};
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::ledger::MemorySums;
 use ctxsim_engine::measure::{Label, Tally};
-use ctxsim_timeline::row::{Columns, Fields, Head, RowColumn, Rows, Value, fields, heads, listed, row};
+use ctxsim_timeline::row::{
+    Columns, Fields, Head, RowColumn, Rows, Value, fields, heads, listed, row_fields,
+};
 
 /// A run with what a report says of it.
 #[derive(Clone, Debug)]
@@ -93,7 +95,7 @@ fn memory_calls(run: &Run) -> Option<Fields> {
     let MemorySums { writes, reads, .. } = run.tally.sums.memory;
     let found = run.findings.as_ref().map(|it| it.calls()).unwrap_or_default();
     let is_any = writes + reads > 0 || !found.is_empty();
-    let mut calls = is_any.then(|| row(&calls(), &run.tally))?;
+    let mut calls = is_any.then(|| row_fields(&calls(), &run.tally))?;
     calls.extend(found);
     Some(calls)
 }

@@ -18,8 +18,8 @@ use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::Label;
 use ctxsim_engine::measure::sensitivity::{PriceCell, Sensitivity, SensitivityGrid as Compared};
 use ctxsim_input::profile::price::VariedRate;
-use ctxsim_timeline::row::json::{EachOf, page, write_page};
-use ctxsim_timeline::row::{Columns as _, Fields, Rows, Value, columns, fields, group, row};
+use ctxsim_timeline::row::json::{EachOf, json_text, write_json};
+use ctxsim_timeline::row::{Columns as _, Fields, Rows, Value, columns, fields, group, row_fields};
 use grids::{heading, letters, notes, tables};
 
 /// The schema; fields are added, never renamed without a new version.
@@ -79,7 +79,7 @@ impl One<'_> {
 /// # Errors
 /// A value that JSON cannot hold.
 pub fn document(it: &Sensitivity) -> Result<String, serde_json::Error> {
-    page(&Document(it))
+    json_text(&Document(it))
 }
 
 /// Writes the comparison as one JSON document, load by load.
@@ -87,7 +87,7 @@ pub fn document(it: &Sensitivity) -> Result<String, serde_json::Error> {
 /// # Errors
 /// A value that JSON cannot hold, or it cannot be written.
 pub fn write_document(it: &Sensitivity, to: impl io::Write) -> Result<(), serde_json::Error> {
-    write_page(&Document(it), to)
+    write_json(&Document(it), to)
 }
 
 /// The comparison as a JSON document: the loads have a row for each policy under each profile, so they are made one by one.
@@ -170,7 +170,7 @@ pub fn rows(it: &Sensitivity) -> Rows {
                 ("scenario".into(), grid.load.clone().into()),
                 ("as_of".into(), profile.as_of.clone().into()),
             ];
-            fields.extend(row(&columns, &one));
+            fields.extend(row_fields(&columns, &one));
             fields.push(("break_even".into(), Value::of(&profile.break_even)));
             rows.push(fields);
         }

@@ -110,7 +110,7 @@ fn line(run: &Run) -> Vec<String> {
     let known = |number| fixed_or_none(number, DECIMALS);
     let cell = |(_, place): &(&str, &str)| match evidence(run) {
         Some(share) if *place == EVIDENCE => known(Some(share)),
-        _ => match metric::at(place).map(|it| it.value(&run.tally)) {
+        _ => match metric::at_place(place).map(|it| it.value(&run.tally)) {
             Some(Value::Count(count)) => thousands(count),
             other => known(other.and_then(|it| it.number())),
         },

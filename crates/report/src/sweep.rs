@@ -84,7 +84,7 @@ impl PointNumbers {
     /// Takes the numbers of runs that are added up, and what they remember together.
     pub fn new(tally: &Tally, remembered: &[Remembered]) -> Self {
         let of_totals = |place: &&str| {
-            let number = metric::at(place).and_then(|it| it.number(tally));
+            let number = metric::at_place(place).and_then(|it| it.number(tally));
             ((*place).to_owned(), number.filter(|it| it.is_finite()))
         };
         let mut numbers: IndexMap<String, Option<f64>> = PLACES.iter().map(of_totals).collect();

@@ -270,7 +270,7 @@ impl TunedPoint {
 }
 
 /// Returns a variant's results on all sessions.
-pub fn whole(sessions: &[TunedSession], nth: usize) -> TunePart {
+pub fn result_on_all(sessions: &[TunedSession], nth: usize) -> TunePart {
     TunePart::new(&Picked::all(&sessions.iter().listed(), nth))
 }
 
@@ -305,7 +305,7 @@ fn projects<'s>(sessions: &[&'s TunedSession]) -> Vec<&'s str> {
 }
 
 /// Names a variant by its overrides.
-pub fn named(set: &[String]) -> String {
+pub fn variant_name(set: &[String]) -> String {
     if set.is_empty() { "as it is".to_owned() } else { super::sweep::short(set) }
 }
 

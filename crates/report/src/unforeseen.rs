@@ -1,7 +1,7 @@
 //! What no record tells of bills, as a table and as values: expected against what happened.
 
 use ctxsim_base::grid::Grid;
-use ctxsim_base::grid::terminal::whole;
+use ctxsim_base::grid::terminal::draw_whole;
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::calibrate::Calibration;
@@ -95,7 +95,7 @@ pub(super) fn table(of: &Calibration) -> Option<String> {
         "With what is expected, input comes to {expected:.4} USD ({low:.4} to {high:.4}); billed {:.4}. No request's tokens change.\n",
         of.billed_cost.usd()
     );
-    (!rows.is_empty()).then(|| whole(&Grid::new("", 1, &head, rows)) + &sum)
+    (!rows.is_empty()).then(|| draw_whole(&Grid::new("", 1, &head, rows)) + &sum)
 }
 
 /// Writes a change in US dollars.

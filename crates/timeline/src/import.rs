@@ -55,7 +55,7 @@ use indexmap::{IndexMap, IndexSet};
 
 use super::Timeline;
 use super::shared::Neighbours;
-use ctxsim_base::counts::count;
+use ctxsim_base::counts::count_one;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::foreign::Foreign;
 use ctxsim_base::order::InOrder as _;
@@ -313,7 +313,7 @@ fn sessions(reader: &mut dyn BufRead, assumed: &[Assume]) -> io::Result<Result<S
     if let Some(problems) = assumed.iter().find_map(|it| it.check().err()) {
         return Ok(Err(problems));
     }
-    count(|it| &mut it.imports);
+    count_one(|it| &mut it.imports);
     let mut losses = Losses::default();
     Ok(read(reader, &mut losses)?.and_then(|(format, mut transcripts)| {
         let losses = losses.in_order();

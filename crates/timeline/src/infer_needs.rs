@@ -16,7 +16,7 @@ use ctxsim_input::scenario::summaries::FactKind;
 use history::{CallHistory, PastCall};
 
 /// The rules; of equal weights, the first wins.
-const RULES: [InferenceRule; 4] = [
+const RULES: &[InferenceRule] = &[
     InferenceRule { name: "old_text", find: old_text::find },
     InferenceRule { name: "polled_again", find: polled_again::find },
     InferenceRule { name: "same_path", find: same_path::find },

@@ -19,13 +19,13 @@ pub fn load(
     scenario: &Scenario,
     recorded: impl FnOnce(&str, &Assume) -> Result<Timeline, Error>,
 ) -> Result<Timeline, Error> {
-    Ok(under(made(scenario, recorded)?, scenario))
+    Ok(with_settings_of(made(scenario, recorded)?, scenario))
 }
 
 /// Makes the timelines of several sessions; what they begin with stays in the cache between those of a user.
 pub fn sessions(scenario: &Scenario, sessions: &[SessionFile]) -> Vec<Timeline> {
     let made = sessions.iter().map(|session| {
-        let mut timeline = under(scripted::timeline(scenario, &session.turns), scenario);
+        let mut timeline = with_settings_of(scripted::timeline(scenario, &session.turns), scenario);
         timeline.name = format!("{}/{}", scenario.name, session.name);
         timeline.began_ms = i64::try_from(session.at.0).ok();
         if let Some(own) = timeline.spine.sessions.first_mut() {
@@ -41,7 +41,7 @@ pub fn sessions(scenario: &Scenario, sessions: &[SessionFile]) -> Vec<Timeline> 
 }
 
 /// Gives a timeline what its scenario sets, wherever the items come from.
-pub fn under(mut timeline: Timeline, scenario: &ScenarioFile) -> Timeline {
+pub fn with_settings_of(mut timeline: Timeline, scenario: &ScenarioFile) -> Timeline {
     timeline.seed = scenario.seed;
     // What was measured of exploration was measured beside needs that were inferred.
     let is_inferred = !timeline.needs.of_items().is_empty();
@@ -70,12 +70,6 @@ fn made(
         LoadSpec::Turns(turns) => Ok(scripted::timeline(spec, turns)),
         LoadSpec::Generate(generate) => Ok(scripted::generated(spec, generate)),
         LoadSpec::Random { turns } => Ok(random::timeline(spec, *turns)),
-        // A world of its own makes what it plays; several sessions are several timelines.
-        LoadSpec::Conversation(_)
-        | LoadSpec::Aging(_)
-        | LoadSpec::Chats(_)
-        | LoadSpec::History(_)
-        | LoadSpec::Sessions(_) => Ok(TimelineBuilder::new(&spec.name, &[]).finish()),
         LoadSpec::Recorded { path, assume } => {
             let mut timeline = recorded(path, assume)?;
             if !timeline.name.starts_with(&format!("{}/", spec.name)) {
@@ -83,5 +77,7 @@ fn made(
             }
             Ok(timeline)
         }
+        // A world of its own makes what it plays; several sessions are several timelines.
+        _ => Ok(TimelineBuilder::new(&spec.name, &[]).finish()),
     }
 }

@@ -41,8 +41,11 @@ const STREAM: &str = "random/tool_loops";
 
 /// Makes turns with tools, drawn from the scenario's seed; a longer timeline begins as a shorter one does.
 pub fn timeline(spec: &ScenarioFile, turns: u64) -> Timeline {
-    let mut writer =
-        RandomTurns { builder: scripted::begin(spec), overhead: spec.call_overhead_tokens, at_ms: 0 };
+    let mut writer = RandomTurns {
+        builder: scripted::begin_timeline(spec),
+        overhead: spec.call_overhead_tokens,
+        at_ms: 0,
+    };
     for index in 0..turns {
         writer.push(&mut Seed(spec.seed).stream(STREAM, index));
     }

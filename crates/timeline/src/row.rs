@@ -198,7 +198,7 @@ pub fn heads_of<R: Columns>(is_asked: impl Fn(&str) -> bool) -> Vec<Head> {
 }
 
 /// Returns the numbers below a value; a group whose members have names that depend on data is `open`.
-pub fn numbers(value: &Value, open: &[&str]) -> Vec<Head> {
+pub fn number_heads(value: &Value, open: &[&str]) -> Vec<Head> {
     let mut found = Vec::new();
     collect(value, "", open, &mut found);
     found
@@ -218,17 +218,17 @@ fn collect(value: &Value, at: &str, open: &[&str], found: &mut Vec<Head>) {
 }
 
 /// Returns columns that are called by what they count.
-pub fn named(names: &[&str], unit: ColumnUnit) -> Vec<Head> {
+pub fn heads_named(names: &[&str], unit: ColumnUnit) -> Vec<Head> {
     names.iter().map(|it| Head { name: (*it).to_owned(), unit, doc: "" }).collect()
 }
 
 /// Returns the values of a thing under its columns.
 pub fn fields<R: Columns>(of: &R) -> Value {
-    Value::Fields(row(&R::columns(), of))
+    Value::Fields(row_fields(&R::columns(), of))
 }
 
 /// Returns a row; columns whose names have a dot are within their group.
-pub fn row<R>(columns: &[RowColumn<R>], of: &R) -> Fields {
+pub fn row_fields<R>(columns: &[RowColumn<R>], of: &R) -> Fields {
     let mut fields: Fields = Vec::with_capacity(columns.len());
     for column in columns {
         let value = column.value(of);
@@ -260,7 +260,7 @@ impl Rows {
     /// Makes a row of each thing.
     pub fn new<R: Columns>(of: Fields, things: impl IntoIterator<Item: Borrow<R>>) -> Self {
         let columns = R::columns();
-        let rows = things.into_iter().map(|it| row(&columns, it.borrow())).collect();
+        let rows = things.into_iter().map(|it| row_fields(&columns, it.borrow())).collect();
         Self { of, rows }
     }
 

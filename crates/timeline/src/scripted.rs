@@ -89,7 +89,7 @@ impl ScriptedTurns {
     fn new(spec: &ScenarioFile, draws: PatternRandom) -> Self {
         let source = Draws::new(draws, spec.seed);
         Self {
-            builder: begin(spec),
+            builder: begin_timeline(spec),
             overhead: spec.call_overhead_tokens,
             answer_overhead: narrow(spec.answer_overhead_tokens),
             source,
@@ -190,7 +190,7 @@ impl ScriptedTurns {
 }
 
 /// Begins a timeline with a scenario's name and its stable prefix.
-pub fn begin(spec: &ScenarioFile) -> TimelineBuilder {
+pub fn begin_timeline(spec: &ScenarioFile) -> TimelineBuilder {
     let mut builder = TimelineBuilder::new(&spec.name, &spec.file_tools);
     if spec.asks_at_end {
         builder.ask_at_end();

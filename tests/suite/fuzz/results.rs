@@ -23,7 +23,9 @@ pub(super) fn parts(bytes: &[u8]) {
         let _ = json::totals(&report);
         drawn(&report, Traces::default());
     }
-    if let Some(Ok(report)) = folded::<HistoryHead, _>(&lines, |order, read| histories::whole(order, read)) {
+    if let Some(Ok(report)) =
+        folded::<HistoryHead, _>(&lines, |order, read| histories::fold_histories(order, read))
+    {
         drawn(&report, Traces::default());
     }
     if let Some(Ok(found)) = folded::<TuneHead, _>(&lines, |order, read| tune::fold(order, read)) {
@@ -79,7 +81,7 @@ pub(super) fn advice(bytes: &[u8]) {
 }
 
 fn realised_document(found: &Realised) -> Option<String> {
-    ctxsim::row::json::page(found).ok()
+    ctxsim::row::json::json_text(found).ok()
 }
 
 /// Reads best values, holds a number against them, and reads again what is kept.

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use ctxsim::measure::limits::{RatioSample, for_later, limits};
+use ctxsim::measure::limits::{RatioSample, for_later, ratio_limits};
 use ctxsim::rng::{Draw, Seed};
 
 /// Months of 30.4 days.
@@ -60,7 +60,7 @@ impl Recipe {
             RatioSample { pair: (base * (1.0 + change), base), project: "", at_ms }
         };
         let samples: Vec<RatioSample<'_>> = (0..self.sessions).map(|_| sample()).collect();
-        for_later(&limits(&samples)).and_then(|it| it.interval).unwrap()
+        for_later(&ratio_limits(&samples)).and_then(|it| it.interval).unwrap()
     }
 
     fn holds(self, draw: &mut Draw) -> bool {
@@ -115,9 +115,8 @@ fn an_interval_for_later_sessions_holds_the_truth_in_nineteen_of_twenty_folders_
                 let deviation = (normal(draw) * MONTHS).abs();
                 let holds = Recipe { sessions, months, deviation, change: -0.05 }.holds(draw);
                 let band = ((deviation * 100.0) as usize).min(3);
-                for it in [&mut cells[band], &mut cells[4], &mut all, &mut bands[band]] {
-                    it.add(holds);
-                }
+                [&mut cells[band], &mut all, &mut bands[band]].into_iter().for_each(|it| it.add(holds));
+                cells[4].add(holds);
             }
             assert!(cells[4].share() >= 0.9, "{sessions} sessions in {months} months: {:?}", cells[4]);
             let cells = cells.map(|it| format!("{:.0}% of {}", it.share() * 100.0, it.of));

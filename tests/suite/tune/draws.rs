@@ -8,7 +8,7 @@ use ctxsim::app::grid::OverrideGrid;
 use ctxsim::app::tune::{ParamSearch, TunedSessions, Tuning};
 use ctxsim::catalog::bundled_catalog;
 use ctxsim::measure::limits::{Limit, Over};
-use ctxsim::report::tune::{TunePart, Tuned, TunedSession, whole};
+use ctxsim::report::tune::{TunePart, Tuned, TunedSession, result_on_all};
 use ctxsim::rng::Seed;
 
 /// The floors of evidence: the default, and none, under which the cheapest is chosen, whatever it forgets.
@@ -83,7 +83,7 @@ impl Counts {
             return;
         }
         let chosen = played.tried.points.iter().position(|it| *it == tuned.chosen).unwrap();
-        let scored = whole(&rest, chosen);
+        let scored = result_on_all(&rest, chosen);
         let Some(change) = scored.change() else { return };
         let [low, high] = predicted(out, &scored);
         let is_within = low <= change && change <= high;

@@ -1,6 +1,6 @@
 //! On made-up folders, what saves is recommended, what does not is not, and what is recommended keeps its floor and its promise.
 
-use ctxsim::report::tune::{TunePart, Tuned, TunedSession, whole};
+use ctxsim::report::tune::{TunePart, Tuned, TunedSession, result_on_all};
 
 use super::folders::Recipe;
 
@@ -42,7 +42,7 @@ impl Found {
 
     /// Returns what each variant comes to over all folders.
     fn truth(&self) -> Vec<TunePart> {
-        (0..self.n_variants).map(|nth| whole(&self.sessions, nth)).collect()
+        (0..self.n_variants).map(|nth| result_on_all(&self.sessions, nth)).collect()
     }
 }
 

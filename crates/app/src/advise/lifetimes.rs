@@ -11,7 +11,7 @@ use super::trial::AgentTrial;
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::Tally;
-use ctxsim_engine::measure::limits::{RatioSample, interval_for_later, limits, summed};
+use ctxsim_engine::measure::limits::{RatioSample, interval_for_later, ratio_limits, sum_of_pairs};
 use ctxsim_report::advise::Lifetimes;
 
 /// The two values of an agent's lifetimes, as they are played.
@@ -61,7 +61,7 @@ impl LifetimeAxis {
             Some(RatioSample { pair: long.zip(short).filter(|it| it.1 > 0.0)?, project, at_ms })
         };
         let samples: Vec<RatioSample<'_>> = own.iter().filter_map(sample).listed();
-        let (both, one) = summed(samples.iter().map(|it| it.pair));
+        let (both, one) = sum_of_pairs(samples.iter().map(|it| it.pair));
         let is_lane = |it: &PlayedSession| it.seen.is_of_agent == self.is_of_agent;
         let month = |by_lane: ByLane| {
             trial
@@ -78,7 +78,7 @@ impl LifetimeAxis {
             share: rewritten as f64 / short as f64,
             break_even: self.break_even(&own),
             change: (one > 0.0).then(|| both / one - 1.0),
-            interval: interval_for_later(&limits(&samples)),
+            interval: interval_for_later(&ratio_limits(&samples)),
         })
     }
 

@@ -8,12 +8,12 @@ use super::play::PlayedSession;
 use super::states::{ByLane, SettingValues};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
-use ctxsim_engine::measure::limits::summed;
+use ctxsim_engine::measure::limits::sum_of_pairs;
 use ctxsim_engine::measure::month::Calendar;
 use ctxsim_report::advise::saved::{Bills, SCHEMA, Saved, SessionKind};
 use ctxsim_report::advise::{Candidate, MonthCost};
 use ctxsim_report::distinct;
-use ctxsim_report::tune::{SplitBy, Tried, Tuned, TunedPoint, TunedSession, whole};
+use ctxsim_report::tune::{SplitBy, Tried, Tuned, TunedPoint, TunedSession, result_on_all};
 
 /// The sessions of an agent, ready to be tried.
 pub(super) struct AgentTrial<'a> {
@@ -90,7 +90,7 @@ impl AgentTrial<'_> {
 
     /// Returns the share of needed evidence that prompts hold as things are.
     pub(super) fn evidence_kept(&self) -> Option<f64> {
-        let (met, all) = summed(self.played.iter().map(|it| it.run(self.base).sums.needs.evidence()));
+        let (met, all) = sum_of_pairs(self.played.iter().map(|it| it.run(self.base).sums.needs.evidence()));
         (all > 0.0).then(|| met / all)
     }
 
@@ -116,7 +116,7 @@ impl AgentTrial<'_> {
         let mut tried: Vec<(usize, Candidate)> = tuned.points.iter().map(candidate).listed();
         let Some((nth, mut best)) = tried.first().cloned() else { return TrialResult::default() };
         tried.order_by(|one, other| order(&one.1).total_cmp(&order(&other.1)));
-        let all_projects = whole(&self.sessions(&lanes[nth..=nth]), 0);
+        let all_projects = result_on_all(&self.sessions(&lanes[nth..=nth]), 0);
         best.by_project = tuned.by_project.into_iter().flat_map(|it| [all_projects.clone(), it]).listed();
         best.held_out_blocks = tuned.held_out_blocks;
         best.by_project_blocks = tuned.by_project_blocks;
@@ -183,7 +183,7 @@ impl AgentTrial<'_> {
 
     /// Returns the numbers over all sessions.
     fn numbers(&self, set: Vec<String>, by_lane: ByLane) -> Candidate {
-        let all = whole(&self.sessions(&[by_lane]), 0);
+        let all = result_on_all(&self.sessions(&[by_lane]), 0);
         let base = self.month().usd;
         let own = self.calendar.usd(self.played, |it| it.run(by_lane).costs.total());
         let sum = |lanes: ByLane, of: &dyn Fn(&ctxsim_engine::measure::Tally) -> f64| -> f64 {

@@ -197,7 +197,10 @@ fn of_path(path: &str) -> &str {
 ///
 /// # Errors
 /// A part cannot be read, or no session is left.
-pub fn whole(order: &[usize], read: impl Fn(usize) -> Result<HistoryPart, Error>) -> Result<Report, Error> {
+pub fn fold_histories(
+    order: &[usize],
+    read: impl Fn(usize) -> Result<HistoryPart, Error>,
+) -> Result<Report, Error> {
     let (mut head, mut skipped, mut loads) = (None, Vec::new(), Vec::new());
     for number in order {
         let part = read(*number)?;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{line, lines};
+use super::{in_lines, in_one_line};
 
 /// What a command begins with, after any blanks.
 const COMMAND: &str = "::";
@@ -27,7 +27,7 @@ fn annotation(
     message: &str,
 ) -> String {
     let at = line_column.map_or(String::new(), |(line, column)| format!(",line={line},col={column}"));
-    format!("::{level} file={}{at},title={}::{}", property(file), property(title), data(&lines(message)))
+    format!("::{level} file={}{at},title={}::{}", property(file), property(title), data(&in_lines(message)))
 }
 
 /// Returns a message as a command takes it.
@@ -37,7 +37,7 @@ fn data(text: &str) -> String {
 
 /// Returns a property as a command takes it.
 fn property(text: &str) -> String {
-    data(&line(text)).replace(':', "%3A").replace(',', "%2C")
+    data(&in_one_line(text)).replace(':', "%3A").replace(',', "%2C")
 }
 
 /// Returns text that is no command: other signs stand for those that begin one.

@@ -95,7 +95,7 @@ impl Markdown {
 
     /// Adds a text to copy as it is.
     pub fn code(&mut self, text: &str) {
-        let text = foreign::lines(text);
+        let text = foreign::in_lines(text);
         let longest = text.split(|it| it != '`').map(str::len).max().unwrap_or(0);
         let fence = "`".repeat(longest.max(2) + 1);
         self.0 += &format!("{fence}\n{text}\n{fence}\n\n");

@@ -77,7 +77,7 @@ pub fn draw(grid: &Grid, width: Option<usize>) -> DrawnTable {
 }
 
 /// Draws a table within a width, and names the columns that were hidden below it.
-pub fn noted(grid: &Grid, width: Option<usize>) -> String {
+pub fn draw_with_note(grid: &Grid, width: Option<usize>) -> String {
     let DrawnTable { mut text, hidden } = draw(grid, width);
     if let Some(note) = hidden_note(hidden) {
         text.push('\n');
@@ -92,7 +92,7 @@ fn in_line(cell: &str) -> String {
 }
 
 /// Draws a table in full, with a break at the end.
-pub fn whole(grid: &Grid) -> String {
+pub fn draw_whole(grid: &Grid) -> String {
     draw(grid, None).text + "\n"
 }
 
@@ -249,9 +249,9 @@ mod tests {
         assert!(drawn.text.contains(told) && drawn.text.contains("92.3%"), "{}", drawn.text);
         assert!(drawn.text.lines().all(|it| it.chars().count() <= 44), "{}", drawn.text);
         assert!(
-            noted(&grid, Some(20)).ends_with("all."),
+            draw_with_note(&grid, Some(20)).ends_with("all."),
             "what no width can hold is named: {}",
-            noted(&grid, Some(20))
+            draw_with_note(&grid, Some(20))
         );
     }
 

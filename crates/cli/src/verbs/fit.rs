@@ -90,7 +90,7 @@ fn table(found: &FittedMemory, width: usize) -> String {
     format!(
         "{}\n{}\n\n{} about {}; `alike`: answers about one fact count as if there were so many times fewer.\n",
         grid.title,
-        terminal::noted(&grid, Some(width)),
+        terminal::draw_with_note(&grid, Some(width)),
         numbers::counted(found.n_answers, "answer"),
         numbers::counted(found.n_facts, "fact")
     )

@@ -199,7 +199,7 @@ fn carried(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String
     let (sessions, skipped) = with_progress(|it| {
         plan.each_counted(None, it, |load, _| {
             let (timeline, profile) = (load.timeline()?, load.profiles.first()?);
-            let items = measure::carried::carried(timeline, &profile.prices);
+            let items = measure::carried::carried_items(timeline, &profile.prices);
             Some(PromptFill::new(&load.name, &profile.name, timeline, &items))
         })
     })?;

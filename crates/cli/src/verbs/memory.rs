@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use ctxsim_app::catalog::{Catalog, Files, Kind};
-use ctxsim_app::parts::histories::whole;
+use ctxsim_app::parts::histories::fold_histories;
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
 use ctxsim_input::scenario::{HistoryLoad, HistorySource, HistoryUnit, LoadSpec};
@@ -152,7 +152,7 @@ pub(super) fn memory(catalog: &Catalog, args: &MemoryArgs) -> Result<bool, Error
 
 /// Writes what parts in folders and files come to, as one process would have written it.
 pub(super) fn merge(paths: &[PathBuf], put: &TotalsView<'_>, inputs: &Files) -> Result<(), Error> {
-    let report = parts::merged(paths, |order, read| whole(order, read))?;
+    let report = parts::merged(paths, |order, read| fold_histories(order, read))?;
     let traces = Tracer::of_none(report.runs.len());
     let detail = Detail::Groups;
     let shown = ReportView { width: put.to.shown.width(), detail, chart: None };

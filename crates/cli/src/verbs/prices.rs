@@ -128,7 +128,7 @@ fn import(args: &PriceImportArgs) -> Result<(), Error> {
 
 /// Checks that a text is a date.
 fn check_day(text: &str) -> Result<(), Error> {
-    if calendar::day(text).is_some() {
+    if calendar::parse_day(text).is_some() {
         return Ok(());
     }
     let message = format!("`{text}` is not a date (YYYY-MM-DD)");

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::{Arg, ValueEnum as _};
-use ctxsim_app::advise::knows;
+use ctxsim_app::advise::knows_agent;
 use ctxsim_app::catalog::{Catalog, Files};
 use ctxsim_app::{Comparison, Plan, never_stops};
 use ctxsim_base::diag::{Code, Diagnostic};
@@ -14,7 +14,7 @@ use ctxsim_base::error::Error;
 use ctxsim_base::grid::shell::quoted_all;
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
-use ctxsim_engine::measure::missed::missed;
+use ctxsim_engine::measure::missed::all_misses;
 use ctxsim_engine::take::{Cell, Load, RowsOf};
 use ctxsim_report::checkup::github;
 use ctxsim_report::html::Traces;
@@ -194,7 +194,7 @@ fn next(args: &RunArgs, sessions: &[SessionReport]) -> Option<Next> {
         && what.under.profiles.is_empty()
         && args.suite.suite.is_none()
         && !named.is_empty();
-    let is_known = |it: &SessionReport| knows(it.format, it.model.as_deref().unwrap_or_default());
+    let is_known = |it: &SessionReport| knows_agent(it.format, it.model.as_deref().unwrap_or_default());
     let option = |name: &str, value: Option<String>| value.map(|it| [name.to_owned(), it]);
     let options = [
         option("--since", select.since.clone()),
@@ -295,7 +295,7 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bo
             refuse_rows(load, args.rows)?;
             let names_run = plan.scenarios.len() > 1 || load.policies.len() * load.profiles.len() > 1;
             let timeline = load.timeline();
-            let missed_at = |it| timeline.map_or_else(Vec::new, |timeline| missed(timeline, it));
+            let missed_at = |it| timeline.map_or_else(Vec::new, |timeline| all_misses(timeline, it));
             let misses = load.profiles.iter().map(missed_at).listed();
             let context = |cell: Cell| {
                 let context = context(load, cell, names_run);

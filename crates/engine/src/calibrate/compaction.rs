@@ -274,7 +274,7 @@ impl Study<'_> {
                 ..before.added_tokens(chance * new)
             };
         }
-        price::expected(&tokens, self.rates)
+        price::usd_of_expected(&tokens, self.rates)
     }
 
     fn row(&self, step: StepIx) -> Option<&RequestRow> {

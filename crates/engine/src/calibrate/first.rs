@@ -59,7 +59,7 @@ impl FirstRequests {
             CacheUse { read: billed.cache_read, write, uncached: billed.uncached, broke_at: None };
         let input =
             |usage| price::request(&RequestRow { usage, output: 0, ..*row }, prices).map(|it| it.usd());
-        let predicted = input(row.usage)? + price::expected(&row.left_tokens(left), rates)?;
+        let predicted = input(row.usage)? + price::usd_of_expected(&row.left_tokens(left), rates)?;
         let billed_usd = input(as_billed)?;
         let is_known = row.usage.read > 0;
         let reads = usize::from(billed.cache_read > 0);
@@ -79,7 +79,7 @@ impl FirstRequests {
             predicted_usd: predicted,
             billed_usd,
             gross_error_usd: (predicted - billed_usd).abs(),
-            known_worth_usd: -price::expected(&row.left_tokens(read), rates).unwrap_or_default(),
+            known_worth_usd: -price::usd_of_expected(&row.left_tokens(read), rates).unwrap_or_default(),
         })
     }
 }

@@ -233,7 +233,7 @@ impl BillMoment<'_> {
         let usd = |probability: f64| {
             let otherwise = if claim.is_predicted { 1.0 - probability } else { probability };
             let tokens = self.row.left_tokens(otherwise * claim.change);
-            price::expected(&tokens, self.prices.usual()).unwrap_or_default()
+            price::usd_of_expected(&tokens, self.prices.usual()).unwrap_or_default()
         };
         let [expected_usd, one, other] =
             if claim.chance.is_some() { [value, low, high].map(usd) } else { [0.0; 3] };

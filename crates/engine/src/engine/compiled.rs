@@ -5,7 +5,7 @@ use crate::own::{CodeInputs, Own};
 use crate::projection::Program;
 use crate::projection::num::Known;
 use crate::recovery::{CompiledRecovery, End};
-use ctxsim_base::counts::count;
+use ctxsim_base::counts::count_one;
 use ctxsim_input::policy::Builtin;
 use ctxsim_input::policy::memory::FactMemory;
 use ctxsim_input::{CacheRules, LayoutSpec, Limits, Policy};
@@ -25,7 +25,7 @@ pub struct CompiledPolicy<'p> {
 impl<'p> CompiledPolicy<'p> {
     /// Prepares a policy.
     pub fn new(timeline: &Timeline, policy: &'p Policy, limits: &Limits) -> Self {
-        count(|it| &mut it.compiled);
+        count_one(|it| &mut it.compiled);
         let known = Known::of(timeline, *limits);
         Self {
             program: Program::new(policy, timeline, &known),

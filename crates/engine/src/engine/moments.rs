@@ -5,14 +5,14 @@ use crate::ledger::{Failure, FailureKind, Sink};
 use crate::memory::Edited;
 use crate::projection::change::Purpose;
 use crate::projection::{Editor, Projector, SideRequest};
-use ctxsim_base::counts::count;
+use ctxsim_base::counts::count_one;
 use ctxsim_base::quantity::{Tokens, ix};
 use ctxsim_input::policy::{Changes, MemoryPlace, Moment};
 use ctxsim_timeline::{Compaction, Due, EventKind, Kind, Phase, Session, StepIx, TurnIx, When};
 
 impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     pub(super) fn run(&mut self) {
-        count(|it| &mut it.plays);
+        count_one(|it| &mut it.plays);
         let spine = &self.timeline.spine;
         self.outcome.turns_requested = ix(spine.turns.len());
         for (nth, session) in spine.sessions.iter().enumerate() {

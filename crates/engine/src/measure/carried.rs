@@ -32,7 +32,7 @@ pub struct CarriedItem {
 
 /// Follows every item of a session through its billed prompts; unpriced tokens cost as much as uncached
 /// input.
-pub fn carried(timeline: &Timeline, prices: &Prices) -> Vec<CarriedItem> {
+pub fn carried_items(timeline: &Timeline, prices: &Prices) -> Vec<CarriedItem> {
     let needed: BTreeSet<ItemIx> = timeline.needs.of_items().iter().map(|it| it.inferred.item).collect();
     let spine = &timeline.spine;
     let mut all: Vec<Option<CarriedItem>> = vec![None; spine.items.len()];

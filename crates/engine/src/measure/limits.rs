@@ -7,7 +7,7 @@
 //!
 //! The likelihood of the deviation is that of restricted maximum likelihood (Patterson and Thompson 1971), its prior that of Gelman (2006),
 //! and its mean square over a grid enters the variance, as in Röver (2020). Student's quantile has a degree of freedom for each session
-//! beyond the blocks. `tests/suite/tune/folders.rs` holds how often the truth lies within.
+//! beyond the blocks. `tests/suite/tune/coverage.rs` holds how often the truth lies within.
 
 use std::sync::OnceLock;
 
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::student;
 use ctxsim_base::list::Listed as _;
-use ctxsim_input::profile::calendar::{DAY_MS, written};
+use ctxsim_input::profile::calendar::{DAY_MS, date_text};
 use ctxsim_input::text::decode::{Format, decode_table};
 
 /// With fewer blocks than these, reports say that how they differ is mostly assumed.
@@ -64,13 +64,13 @@ impl Over {
     fn block_of(self, at_ms: i64) -> String {
         // 1970-01-01 was a Thursday, so weeks from Monday begin three days before.
         const THURSDAY: i64 = 3;
-        let date = written(at_ms);
+        let date = date_text(at_ms);
         match self {
             Self::Months => date.chars().take("2026-01".len()).collect(),
             Self::Weeks => {
                 let days = at_ms.div_euclid(DAY_MS);
                 let monday = days - (days + THURSDAY).rem_euclid(7);
-                format!("week of {}", written(monday * DAY_MS))
+                format!("week of {}", date_text(monday * DAY_MS))
             }
             _ => date,
         }
@@ -111,19 +111,19 @@ pub struct SampleBlock<'a, 's> {
 impl SampleBlock<'_, '_> {
     /// Returns the sum of its pairs.
     pub fn pair(&self) -> (f64, f64) {
-        summed(self.samples.iter().map(|it| it.pair))
+        sum_of_pairs(self.samples.iter().map(|it| it.pair))
     }
 }
 
 /// Returns the limits of a ratio: over sessions alone, over blocks of time where times are known, and for other projects.
-pub fn limits(samples: &[RatioSample<'_>]) -> Vec<Limit> {
+pub fn ratio_limits(samples: &[RatioSample<'_>]) -> Vec<Limit> {
     let alone = Estimate::new(samples, Over::Sessions);
-    let of_time = unit(samples).map(|over| (over, Estimate::new(samples, over)));
+    let of_time = unit_of_blocks(samples).map(|over| (over, Estimate::new(samples, over)));
     let by_time = of_time.as_ref().and_then(|it| it.1.as_ref()).map_or(0.0, |it| it.of_blocks);
     let projects = Estimate::new(samples, Over::Projects);
     let limit = |over: Over, it: Option<Estimate>, more: f64| Limit {
         over,
-        blocks: if over == Over::Sessions { samples.len() } else { blocks(over, samples).len() },
+        blocks: if over == Over::Sessions { samples.len() } else { sample_blocks(over, samples).len() },
         interval: it.map(|it| it.interval(more)),
         deviation: it.map_or(0.0, |it| it.deviation),
     };
@@ -144,16 +144,16 @@ pub fn interval_for_later(limits: &[Limit]) -> Option<[f64; 2]> {
 }
 
 /// Returns the unit of time whose blocks are drawn anew: the longest of which there are several, else days; none where a time is unknown.
-pub fn unit(samples: &[RatioSample<'_>]) -> Option<Over> {
+pub fn unit_of_blocks(samples: &[RatioSample<'_>]) -> Option<Over> {
     if samples.is_empty() || samples.iter().any(|it| it.at_ms.is_none()) {
         return None;
     }
-    let are_several = |it: &Over| blocks(*it, samples).len() > 1;
+    let are_several = |it: &Over| sample_blocks(*it, samples).len() > 1;
     Some(Over::TIMES.into_iter().find(are_several).unwrap_or(Over::Days))
 }
 
 /// Parts samples into blocks, in the order of their names; samples of an unknown time are left out of those of time.
-pub fn blocks<'a, 's>(over: Over, samples: &'a [RatioSample<'s>]) -> Vec<SampleBlock<'a, 's>> {
+pub fn sample_blocks<'a, 's>(over: Over, samples: &'a [RatioSample<'s>]) -> Vec<SampleBlock<'a, 's>> {
     let mut all: IndexMap<String, Vec<&RatioSample<'s>>> = IndexMap::new();
     for (nth, it) in samples.iter().enumerate() {
         let name = match over {
@@ -213,9 +213,10 @@ impl Estimate {
         let whole = of_all(samples);
         let pairs = match over {
             Over::Sessions => vec![whole.clone()],
-            over => {
-                blocks(over, samples).iter().map(|it| it.samples.iter().map(|it| it.pair).listed()).listed()
-            }
+            over => sample_blocks(over, samples)
+                .iter()
+                .map(|it| it.samples.iter().map(|it| it.pair).listed())
+                .listed(),
         };
         let (n, all) = (whole.len(), BlockSums::new(&whole)?);
         let sums: Vec<BlockSums> = pairs.iter().filter_map(|it| BlockSums::new(it)).listed();
@@ -245,7 +246,7 @@ impl Estimate {
 
 impl BlockSums {
     fn new(pairs: &[(f64, f64)]) -> Option<Self> {
-        let (own, base) = summed(pairs.iter().copied());
+        let (own, base) = sum_of_pairs(pairs.iter().copied());
         let squares = pairs.iter().map(|it| it.1 * it.1).sum();
         (base > 0.0).then(|| Self { change: own / base - 1.0, base, squares })
     }
@@ -294,7 +295,7 @@ fn between(blocks: &[BlockSums], variance: &impl Fn(&BlockSums) -> f64, scale: f
 }
 
 /// Adds up pairs.
-pub fn summed(pairs: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
+pub fn sum_of_pairs(pairs: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
     pairs.fold((0.0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1))
 }
 
@@ -305,7 +306,7 @@ mod tests {
 
     /// Makes samples a number of days apart.
     fn every(days: i64, own: &[f64]) -> Vec<RatioSample<'static>> {
-        let first = ctxsim_input::profile::calendar::day("2026-02-02").unwrap();
+        let first = ctxsim_input::profile::calendar::parse_day("2026-02-02").unwrap();
         let one = |(nth, own): (i64, &f64)| RatioSample {
             pair: (*own, 1.0),
             project: if nth % 2 == 0 { "even" } else { "odd" },
@@ -317,15 +318,15 @@ mod tests {
     #[test]
     fn blocks_of_time_are_of_the_longest_unit_of_which_there_are_several() {
         for (days, of) in [(31, Over::Months), (4, Over::Weeks), (1, Over::Days), (0, Over::Days)] {
-            assert_eq!(unit(&every(days, &[0.9; 5])), Some(of), "{days} days apart");
+            assert_eq!(unit_of_blocks(&every(days, &[0.9; 5])), Some(of), "{days} days apart");
         }
         let mut samples = every(4, &[0.9; 5]);
-        let weeks = blocks(Over::Weeks, &samples);
+        let weeks = sample_blocks(Over::Weeks, &samples);
         assert_eq!((weeks.len(), weeks[0].name.as_str()), (3, "week of 2026-02-02"), "a Monday");
         let sunday = Over::Weeks.block_of(samples[0].at_ms.unwrap() - 1);
         assert_eq!(sunday, "week of 2026-01-26");
         samples[0].at_ms = None;
-        assert_eq!(unit(&samples), None, "a time is unknown");
+        assert_eq!(unit_of_blocks(&samples), None, "a time is unknown");
     }
 
     /// Of sessions that cost the same, the limits over sessions are Student's of their mean: the quantile for three degrees of freedom is 3.182.
@@ -334,7 +335,7 @@ mod tests {
         let own = [0.8, 0.9, 1.0, 0.9];
         let samples = every(31, &own);
 
-        let [sessions, months, projects] = limits(&samples).try_into().unwrap();
+        let [sessions, months, projects] = ratio_limits(&samples).try_into().unwrap();
 
         let error = (0.02_f64 / 3.0 / 4.0).sqrt();
         let expected = [-0.1 - 3.182 * error, -0.1 + 3.182 * error];
@@ -342,10 +343,10 @@ mod tests {
         let reach = |it: &Limit| it.interval.map_or(0.0, |it| it[1] - it[0]);
         assert_eq!((months.over, months.blocks, projects.blocks), (Over::Months, 4, 2));
         assert!(reach(&sessions) < reach(&months) && reach(&months) < reach(&projects), "more varies");
-        assert_eq!(for_later(&limits(&samples)), Some(&months));
-        let alone = limits(&every(0, &own[..1]));
+        assert_eq!(for_later(&ratio_limits(&samples)), Some(&months));
+        let alone = ratio_limits(&every(0, &own[..1]));
         assert!(alone.iter().all(|it| it.blocks == 1 && it.interval.is_none()), "{alone:?}");
-        let same = limits(&every(31, &[0.9; 4]));
+        let same = ratio_limits(&every(31, &[0.9; 4]));
         assert!(same.iter().all(|it| it.interval.is_some_and(|it| it[1] - it[0] < 1e-12)), "{same:?}");
     }
 
@@ -369,7 +370,7 @@ mod tests {
                 at_ms: it.at_ms.map(|at| at + (nth / 8) * DAY_MS * 3_044 / 100 + nth % 8 * DAY_MS / 2),
                 ..it
             });
-            let all = limits(&samples.collect::<Vec<_>>());
+            let all = ratio_limits(&samples.collect::<Vec<_>>());
             assert_eq!((all[1].over, all[1].blocks as i64), (Over::Months, months));
             all[1].deviation
         };
@@ -400,7 +401,7 @@ mod tests {
                     ..it
                 })
                 .collect();
-            let all = limits(&samples);
+            let all = ratio_limits(&samples);
             let has = |it: Option<[f64; 2]>| it.is_some_and(|it| it[0] <= -0.08 && -0.08 <= it[1]);
             assert_eq!(for_later(&all).unwrap().over, Over::Months);
             [has(all[0].interval), has(interval_for_later(&all))]
@@ -423,14 +424,14 @@ mod tests {
                 every(5, &own).into_iter().map(|it| RatioSample { project: "first", ..it }).collect();
             let [low, high] =
                 [own.iter().copied().fold(1.0, f64::min), own.iter().copied().fold(0.0, f64::max)];
-            let before = limits(&samples);
+            let before = ratio_limits(&samples);
             for nth in 0..2 {
                 let base = 0.015 * n as f64;
                 let ratio = low + (high - low) * draw.next_between(0, 1_000) as f64 / 1e3;
                 let at_ms = samples[nth * (n - 1)].at_ms;
                 samples.push(RatioSample { pair: (ratio * base, base), project: "second", at_ms });
             }
-            let after = limits(&samples);
+            let after = ratio_limits(&samples);
             let reach = |it: &Limit| it.interval.map_or(0.0, |it| it[1] - it[0]);
             // That for other projects may: how these differ is first learned from the second one.
             for (after, before) in after.iter().zip(&before).filter(|it| it.0.over != Over::Projects) {

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use ctxsim_base::quantity::Tokens;
-use ctxsim_timeline::row::{ColumnUnit, Columns, RowColumn, Value, fields, heads, listed, row};
+use ctxsim_timeline::row::{ColumnUnit, Columns, RowColumn, Value, fields, heads, listed, row_fields};
 
 use crate::ledger::{BlockHits, ExplicitCacheSums};
 use crate::measure::{Resets, Tally};
@@ -164,7 +164,7 @@ impl Columns for Tally {
 }
 
 /// Returns the metric of a place.
-pub fn at(place: &str) -> Option<&'static Metric> {
+pub fn at_place(place: &str) -> Option<&'static Metric> {
     METRICS.iter().find(|it| it.name == place)
 }
 
@@ -183,7 +183,7 @@ pub struct RunTotals(Value);
 impl RunTotals {
     /// Writes a tally as a report gives it.
     pub fn new(tally: &Tally) -> Self {
-        Self(Value::Fields(row(METRICS, tally)))
+        Self(Value::Fields(row_fields(METRICS, tally)))
     }
 
     /// Returns the value at a dotted path; `None` if unknown.

@@ -90,11 +90,11 @@ columns! { Miss;
 
 /// Finds what the request of a step missed, if it did.
 pub fn missed_at(timeline: &Timeline, profile: &Profile, step: StepIx) -> Option<Miss> {
-    missed(timeline, profile).into_iter().find(|it| it.step == step)
+    all_misses(timeline, profile).into_iter().find(|it| it.step == step)
 }
 
 /// Finds the misses of a session at a profile's prices and lifetimes, in order; none where its requests have no bills of their own.
-pub fn missed(timeline: &Timeline, profile: &Profile) -> Vec<Miss> {
+pub fn all_misses(timeline: &Timeline, profile: &Profile) -> Vec<Miss> {
     if timeline.recorded.as_ref().is_none_or(|it| it.is_spread) {
         return Vec::new();
     }

@@ -11,7 +11,7 @@ use indexmap::IndexMap;
 use super::{Cell, Load, Progress, Run, Sinks, Take, Taken};
 use crate::ledger::Outcome;
 use crate::measure::{Resets, Tally};
-use ctxsim_base::counts::count;
+use ctxsim_base::counts::count_one;
 use ctxsim_base::quantity::{Amount, Tokens};
 use ctxsim_timeline::import::CompactedSession;
 use ctxsim_timeline::{Recorded, StepIx, Timeline};
@@ -287,7 +287,7 @@ impl Lives<'_> {
 
 /// Lays a session out without some of its compactions, with all else that a load of it sets.
 fn laid_out(own: &Timeline, session: &CompactedSession, undone: &[StepIx]) -> Timeline {
-    count(|it| &mut it.layouts);
+    count_one(|it| &mut it.layouts);
     let mut timeline = session.without(undone);
     timeline.name.clone_from(&own.name);
     timeline.seed = own.seed;

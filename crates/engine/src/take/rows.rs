@@ -4,7 +4,7 @@ use super::world::RowsOf;
 use super::{Cell, Load, Progress};
 use crate::ledger::CallRow;
 use crate::measure::Tally;
-use ctxsim_timeline::row::{ColumnUnit, Columns, Fields, Head, Rows, columns, heads, row};
+use ctxsim_timeline::row::{ColumnUnit, Columns, Fields, Head, Rows, columns, heads, row_fields};
 
 /// The run of a row.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ pub fn drawn(run: RunName<'_>, trials: &[Tally]) -> Rows {
     let columns = Tally::columns();
     let one = |(trial, tally): (usize, &Tally)| {
         let mut fields: Fields = vec![("trial".into(), trial.into())];
-        fields.extend(row(&columns, tally));
+        fields.extend(row_fields(&columns, tally));
         fields
     };
     Rows { of: run.fields(), rows: trials.iter().enumerate().map(one).collect() }

@@ -58,10 +58,10 @@ fn key(entry: &ListEntry) -> String {
 
 /// Returns the prices of an entry that hold on a day or, without one, at last.
 fn price_on<'e>(entry: &'e ListEntry, as_of: Option<&str>) -> Option<&'e PriceSpec> {
-    let on = as_of.map_or(Some(i64::MAX), calendar::day)?;
+    let on = as_of.map_or(Some(i64::MAX), calendar::parse_day)?;
     let mut dated = Vec::with_capacity(entry.prices.len());
     for price in &entry.prices {
-        let from = price.from.as_deref().map_or(Some(i64::MIN), calendar::day)?;
+        let from = price.from.as_deref().map_or(Some(i64::MIN), calendar::parse_day)?;
         dated.push((from, price));
     }
     dated.into_iter().filter(|(from, _)| *from <= on).max_by_key(|(from, _)| *from).map(|(_, price)| price)

@@ -6,7 +6,7 @@ pub const DAY_MS: i64 = 86_400_000;
 pub const WEEK_MINUTES: u32 = 7 * 24 * 60;
 
 /// Parses `YYYY-MM-DD` as milliseconds since 1970.
-pub fn day(text: &str) -> Option<i64> {
+pub fn parse_day(text: &str) -> Option<i64> {
     let (year, rest) = text.split_once('-')?;
     let (month, day) = rest.split_once('-')?;
     let (year, month, day) = (number(year, 4)?, number(month, 2)?, number(day, 2)?);
@@ -21,22 +21,22 @@ pub fn day(text: &str) -> Option<i64> {
     if !(1..=n_days).contains(&day) {
         return None;
     }
-    Some(days(year, month, day) * DAY_MS)
+    Some(days_since_1970(year, month, day) * DAY_MS)
 }
 
 /// Returns the date of a moment as `YYYY-MM-DD`.
-pub fn written(ms: i64) -> String {
+pub fn date_text(ms: i64) -> String {
     let wanted = ms.div_euclid(86_400_000);
     let mut year = 1970 + wanted / 366;
-    while days(year + 1, 1, 1) <= wanted {
+    while days_since_1970(year + 1, 1, 1) <= wanted {
         year += 1;
     }
-    let month = (1..=12).rev().find(|it| days(year, *it, 1) <= wanted).unwrap_or(1);
-    format!("{year:04}-{month:02}-{:02}", wanted - days(year, month, 1) + 1)
+    let month = (1..=12).rev().find(|it| days_since_1970(year, *it, 1) <= wanted).unwrap_or(1);
+    format!("{year:04}-{month:02}-{:02}", wanted - days_since_1970(year, month, 1) + 1)
 }
 
 /// Returns the number of days from 1970 to a Gregorian date.
-pub fn days(year: i64, month: i64, day: i64) -> i64 {
+pub fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     // Years that begin in March put the leap day last; 719,468 days lie between 0000-03-01 and 1970-01-01.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let n_leap = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
@@ -46,10 +46,10 @@ pub fn days(year: i64, month: i64, day: i64) -> i64 {
 /// Parses a date, or a date with a time (`YYYY-MM-DDTHH:MMZ`), as milliseconds since 1970.
 pub fn instant(text: &str) -> Option<i64> {
     match text.split_once('T') {
-        None => day(text),
+        None => parse_day(text),
         Some((date, time)) => {
             let minute = minute_of_day(time.strip_suffix('Z')?)?;
-            (minute < 1_440).then(|| Some(day(date)? + i64::from(minute) * 60_000)).flatten()
+            (minute < 1_440).then(|| Some(parse_day(date)? + i64::from(minute) * 60_000)).flatten()
         }
     }
 }
@@ -80,11 +80,11 @@ mod tests {
 
     #[test]
     fn days_are_counted_from_1970() {
-        assert_eq!(day("1970-01-01"), Some(0));
-        assert_eq!(day("2000-02-29"), Some(951_782_400_000));
-        assert_eq!(day("2026-10-07"), Some(1_791_331_200_000));
+        assert_eq!(parse_day("1970-01-01"), Some(0));
+        assert_eq!(parse_day("2000-02-29"), Some(951_782_400_000));
+        assert_eq!(parse_day("2026-10-07"), Some(1_791_331_200_000));
         for wrong in ["2026-02-29", "2026-13-01", "2026-1-1", "20261007", "", "2026-10-00", "−026-10-07"] {
-            assert_eq!(day(wrong), None, "{wrong}");
+            assert_eq!(parse_day(wrong), None, "{wrong}");
         }
     }
 
@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(instant("1970-01-02T24:00Z"), None);
         assert_eq!(minute_of_week(0), 3 * 1_440, "a Thursday");
         assert_eq!(minute_of_week(-1), 3 * 1_440 - 1);
-        assert_eq!(minute_of_week(day("2026-11-23").unwrap()), 0, "a Monday");
+        assert_eq!(minute_of_week(parse_day("2026-11-23").unwrap()), 0, "a Monday");
         assert_eq!(
             (minute_of_day("24:00"), minute_of_day("24:01"), minute_of_day("7:00")),
             (Some(1_440), None, None)

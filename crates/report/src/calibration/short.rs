@@ -5,11 +5,11 @@ use std::cmp::Reverse;
 use super::{CLASSES, ReadClass, class_name, difference, firsts, share};
 use crate::unforeseen;
 use ctxsim_base::grid::numbers::{counted, fixed, thousands};
-use ctxsim_base::grid::terminal::whole;
+use ctxsim_base::grid::terminal::draw_whole;
 use ctxsim_base::grid::{CellKind, Grid, Of};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
-use ctxsim_engine::calibrate::{Calibration, together};
+use ctxsim_engine::calibrate::{Calibration, sum_of_sessions};
 
 /// The most reasons and sessions that are shown together.
 const ROWS_SHOWN: usize = 14;
@@ -21,7 +21,7 @@ const REST: &str = "\n`--details` shows every session under each assumption, req
 
 /// Returns what all sessions come to under each assumption, and what matters of those as recorded.
 pub(super) fn tables(under: &[(&str, &[Calibration])]) -> String {
-    let all = under.iter().map(|(what, sessions)| (*what, together(sessions))).listed();
+    let all = under.iter().map(|(what, sessions)| (*what, sum_of_sessions(sessions))).listed();
     let mut text = together_table(&all);
     let (Some((_, sessions)), Some((_, recorded))) = (under.first(), all.first()) else { return text };
     let n_sessions = if sessions.len() > 1 { sessions.len().min(SESSIONS_SHOWN) } else { 0 };
@@ -53,7 +53,7 @@ fn together_table(all: &[(&str, Calibration)]) -> String {
         ("by request", &|it| share(usd(&it.1)[2], usd(&it.1)[1])),
         ("in sum", &|it| difference(usd(&it.1)[0], usd(&it.1)[1])),
     ];
-    whole(&Grid::of("", 1, all, &columns))
+    draw_whole(&Grid::of("", 1, all, &columns))
         + "USD are those of input; by request and in sum: by how much it is predicted otherwise. A session's first request is not counted.\n"
 }
 
@@ -68,7 +68,7 @@ fn reasons(all: &Calibration, shown: usize) -> String {
     };
     let rows = reasons.iter().take(shown).map(row);
     let grid = Grid::new("", 0, &["requests", "class", "why"], rows);
-    let mut text = format!("\n{}", whole(&grid.with(CellKind::Text, &[1, 2])));
+    let mut text = format!("\n{}", draw_whole(&grid.with(CellKind::Text, &[1, 2])));
     if more > 0 {
         text += &format!("… and {}\n", counted(more, "other reason"));
     }
@@ -93,7 +93,7 @@ fn furthest(sessions: &[Calibration]) -> String {
         ("read error", &|it| format!("{:.2}%", it.token_error() * 100.0)),
         ("USD off by request", &|it| fixed(it.gross_error.usd(), 2)),
     ];
-    let mut text = format!("\n{}", whole(&Grid::of("", 1, &rows, &columns)));
+    let mut text = format!("\n{}", draw_whole(&Grid::of("", 1, &rows, &columns)));
     if more > 0 {
         text += &format!("… and {}, which are nearer\n", counted(more, "other session"));
     }

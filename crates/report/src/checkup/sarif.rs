@@ -10,7 +10,7 @@ use crate::guards::GuardVerdict;
 use crate::made::VERSION;
 use ctxsim_base::diag::Place;
 use ctxsim_base::list::Listed as _;
-use ctxsim_timeline::row::json::page;
+use ctxsim_timeline::row::json::json_text;
 use ctxsim_timeline::row::{Value, group};
 
 /// The rule of snapshots.
@@ -58,7 +58,7 @@ pub fn document(all: &[CheckUp]) -> Result<String, serde_json::Error> {
     let made = |it: &CheckUp| -> (Cow<'static, str>, Value) { (it.suite.clone().into(), it.made.value()) };
     let made = Value::Fields(all.iter().map(made).listed());
     let run = group! { "tool": group! { "driver": driver }, "results": results, "properties": made };
-    page(&group! {
+    json_text(&group! {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": vec![run],

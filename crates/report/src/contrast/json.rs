@@ -3,7 +3,7 @@
 use super::{Beside, Contrast};
 use crate::made::VERSION;
 use ctxsim_base::list::Listed as _;
-use ctxsim_timeline::row::json::page;
+use ctxsim_timeline::row::json::json_text;
 use ctxsim_timeline::row::{Value, group};
 
 /// The schema; fields are added, never renamed without a new version.
@@ -15,7 +15,7 @@ pub const SCHEMA: &str = "ctxsim.compare/1";
 /// A value that JSON cannot hold.
 pub fn document(contrasts: &[Contrast], beside: &Beside) -> Result<String, serde_json::Error> {
     let one = |it: &Contrast| group! { "verdict": it.verdict() }.and(Value::of(it));
-    page(&group! {
+    json_text(&group! {
         "schema": SCHEMA,
         "version": VERSION.to_owned(),
         "made": beside.made.value(),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{Beside, Contrast};
 use ctxsim_base::grid::prose::{wrap, wrap_all};
-use ctxsim_base::grid::terminal::noted;
+use ctxsim_base::grid::terminal::draw_with_note;
 use ctxsim_base::list::Listed as _;
 
 /// Returns all comparisons as text.
@@ -24,7 +24,7 @@ pub fn comparisons(contrasts: &[Contrast], beside: &Beside, width: Option<usize>
 fn comparison(it: &Contrast, width: Option<usize>) -> String {
     let mut text = String::new();
     wrap(&it.subject(), "", width, &mut text);
-    let _ = writeln!(text, "{}\n", noted(&it.grid(), width));
+    let _ = writeln!(text, "{}\n", draw_with_note(&it.grid(), width));
     for cause in it.causes() {
         let _ = writeln!(text, "{}:", cause.heading);
         for line in cause.lines {

@@ -7,7 +7,7 @@ use crate::metric::TTL_CLASSES;
 use crate::rows::RowContext;
 use ctxsim_base::grid::numbers::{self, thousands};
 use ctxsim_base::grid::prose::wrap;
-use ctxsim_base::grid::terminal::{noted, whole};
+use ctxsim_base::grid::terminal::{draw_whole, draw_with_note};
 use ctxsim_base::grid::{CellKind, Grid};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::{Cost, Tokens};
@@ -179,7 +179,7 @@ fn cost(it: &Explanation, text: &mut String) {
             format!("{:>20}", usd + " USD"),
         ]
     });
-    *text += &whole(&Grid::new("", 1, &[""; 3], rows));
+    *text += &draw_whole(&Grid::new("", 1, &[""; 3], rows));
     if let Some(billed) = it.recorded {
         let _ = writeln!(
             text,
@@ -322,7 +322,7 @@ fn items(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &
     }
     let head = head.map(|it| style.paint_words(Colour::Heading, it));
     let grid = Grid::new("", 1, &head, lines).with(CellKind::Name, &[2]).with(CellKind::Text, &[5, 6, 7]);
-    let _ = writeln!(text, "{}", noted(&grid, style.width));
+    let _ = writeln!(text, "{}", draw_with_note(&grid, style.width));
     let legend = match (&it.prefix, broken) {
         (Some(prefix), None) => format!("+ new since request {}", prefix.of),
         (Some(prefix), Some(_)) => {

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{TotalJson, VerdictJson};
 use crate::sections::Detail;
 use crate::{Lost, Report};
-use ctxsim_timeline::row::json::page;
+use ctxsim_timeline::row::json::json_text;
 use ctxsim_timeline::row::{Value, group};
 
 /// The schema; fields are added, never renamed without a new version.
@@ -56,7 +56,7 @@ pub fn totals(report: &Report) -> Result<String, serde_json::Error> {
     if !report.failures.is_empty() {
         all = all.and(group! { "failures": Value::of(&report.failures) });
     }
-    page(&all.and(group! {
+    json_text(&all.and(group! {
         "skipped": Value::of(&report.skipped),
         "bill": Value::of(&report.bill()),
         "totals": Value::of(&totals),

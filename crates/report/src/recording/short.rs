@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use super::FileContents;
 use crate::as_logged::sum_of;
 use ctxsim_base::grid::numbers::{counted, fixed, or_none, thousands};
-use ctxsim_base::grid::terminal::whole;
+use ctxsim_base::grid::terminal::draw_whole;
 use ctxsim_base::grid::{CellKind, Grid, Of};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
@@ -51,7 +51,7 @@ pub(super) fn table(files: &[FileContents]) -> String {
         ("USD", &|it| or_none(it.cost, |it| fixed(it.usd(), 2))),
     ];
     let counts = format!("{}, {}", counted(files.len(), "file"), counted(n_sessions, "session"));
-    let mut text = format!("\n{counts}\n\n{}", whole(&Grid::of("", 2, &rows, &columns)));
+    let mut text = format!("\n{counts}\n\n{}", draw_whole(&Grid::of("", 2, &rows, &columns)));
     if more > 0 {
         text += &format!("… and {} more, which cost no more\n", thousands(more as u64));
     }
@@ -76,7 +76,10 @@ fn left_out(files: &[FileContents]) -> String {
     let rows = all.iter().take(LOSSES_SHOWN).map(row);
     let mut text = "\nnothing is left out\n".to_owned();
     if !all.is_empty() {
-        text = format!("\nleft out\n{}", whole(&Grid::new("", 0, &[""; 2], rows).with(CellKind::Text, &[1])));
+        text = format!(
+            "\nleft out\n{}",
+            draw_whole(&Grid::new("", 0, &[""; 2], rows).with(CellKind::Text, &[1]))
+        );
     }
     if more > 0 {
         text += &format!("… and {} more kinds\n", thousands(more as u64));

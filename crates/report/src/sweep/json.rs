@@ -6,7 +6,7 @@ use super::{Sweep, SweepHead, SweepPoint};
 use crate::part::SumRoom;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::list::Listed as _;
-use ctxsim_timeline::row::json::page;
+use ctxsim_timeline::row::json::json_text;
 use ctxsim_timeline::row::{Value, group};
 
 /// The schema; fields are added, never renamed without a new version.
@@ -34,7 +34,7 @@ pub struct SweepShard {
 /// A value that JSON cannot hold.
 pub fn document(sweep: &Sweep) -> Result<String, serde_json::Error> {
     let Sweep { head, points, front, knee } = sweep;
-    page(&group! {
+    json_text(&group! {
         "schema": SCHEMA,
         "sweep": Value::of(head),
         "front": front.clone(),
@@ -52,7 +52,7 @@ pub fn shard(
     sweep: SweepHead,
     points: Vec<SweepPoint>,
 ) -> Result<String, serde_json::Error> {
-    page(&SweepShard { schema: SCHEMA.to_owned(), shard, sweep, points })
+    json_text(&SweepShard { schema: SCHEMA.to_owned(), shard, sweep, points })
 }
 
 /// Merges shards, each with its file.

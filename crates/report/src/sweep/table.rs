@@ -9,7 +9,7 @@ use crate::metric;
 use crate::remembered;
 use ctxsim_base::grid::numbers::{self, NONE, counted, or_none, percent};
 use ctxsim_base::grid::prose::wrap;
-use ctxsim_base::grid::terminal::noted;
+use ctxsim_base::grid::terminal::draw_with_note;
 use ctxsim_base::grid::{CellKind, Grid};
 use ctxsim_base::list::Listed as _;
 
@@ -29,7 +29,7 @@ pub fn sweep(it: &Sweep, shows_all: bool, width: Option<usize>) -> String {
     let n_shown = if shows_all { it.front.len() } else { SHOWN };
     let shown: Vec<usize> = it.front.iter().copied().take(n_shown).listed();
     let knee = |at: usize| if it.knee == Some(at) { " (knee)".to_owned() } else { String::new() };
-    let _ = writeln!(text, "{}", noted(&grid(it, &shown, &knee), width));
+    let _ = writeln!(text, "{}", draw_with_note(&grid(it, &shown, &knee), width));
     let more = it.front.len().saturating_sub(n_shown);
     if more > 0 {
         let _ = writeln!(text, "… and {more} more on the front: see --details");

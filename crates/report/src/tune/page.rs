@@ -1,7 +1,7 @@
 //! What tuning found, as a page: whether a variant is recommended, how all of them did on what was held out, and why.
 
 use super::table::{against, block_grids, grid, of_whom, varied};
-use super::{TunePart as Results, Tuned, TunedPoint, named};
+use super::{TunePart as Results, Tuned, TunedPoint, variant_name};
 use crate::chart::forest::{Forest, ForestLine};
 use crate::chart::frontier::{ADVISED, BASE, Frontier, KEPT, Point};
 use crate::chart::names::PolicyLabel;
@@ -87,7 +87,11 @@ fn answer(it: &Tuned) -> Card {
             what: format!("Nothing is recommended: {reason}."),
             words: change
                 .map(|change| {
-                    format!("The best that was rejected is {}: {}{kept}.", named(&it.chosen), signed(change))
+                    format!(
+                        "The best that was rejected is {}: {}{kept}.",
+                        variant_name(&it.chosen),
+                        signed(change)
+                    )
                 })
                 .into_iter()
                 .listed(),
@@ -96,7 +100,7 @@ fn answer(it: &Tuned) -> Card {
         },
         None => Card {
             number: change.map_or_else(String::new, signed),
-            what: format!("with {}{kept}: the held-out sessions confirm it", named(&it.chosen)),
+            what: format!("with {}{kept}: the held-out sessions confirm it", variant_name(&it.chosen)),
             sure,
             code: Some(it.chosen.join("\n")).filter(|it| !it.is_empty()),
             tone: Tone::Better,
@@ -122,7 +126,7 @@ fn frontier(it: &Tuned) -> Option<PageChart> {
         let (usd, own) = (part.base_cost?, part.cost?);
         let ends = part.spread.and_then(|it| it.interval).map(|ends| ends.map(|end| usd * (1.0 + end)));
         let mark = (nth == 0).then_some(if it.is_recommended { ADVISED } else { "best" });
-        let own = Point::new(PolicyLabel::new(&named(&point.set), nth + 1), own, part.evidence_kept?);
+        let own = Point::new(PolicyLabel::new(&variant_name(&point.set), nth + 1), own, part.evidence_kept?);
         Some(Point { usd_interval: ends, mark, ..own })
     });
     let subject = format!("{}, {}", it.policy, held_out(it));
@@ -140,7 +144,7 @@ fn forest(it: &Tuned) -> Option<PageChart> {
         let part = judged(&point.parts)?;
         let says = kept(part.evidence_kept);
         Some(ForestLine::of_cost(
-            named(&point.set),
+            variant_name(&point.set),
             part.change()?,
             part.spread.and_then(|it| it.interval),
             says,

@@ -8,8 +8,8 @@ use ctxsim_base::grid::numbers::{counted, interval, percent, signed};
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::floor::Floor;
 use ctxsim_engine::measure::limits::{
-    BLOCKS_MIN, Limit, Over, RatioSample, SampleBlock, blocks, for_later, interval_for_later, limits, summed,
-    unit,
+    BLOCKS_MIN, Limit, Over, RatioSample, SampleBlock, for_later, interval_for_later, ratio_limits,
+    sample_blocks, sum_of_pairs, unit_of_blocks,
 };
 use ctxsim_engine::measure::{Spread, Tally};
 
@@ -104,7 +104,7 @@ fn samples<'s>(all: &[Picked<'s>], pair: fn(&Picked<'s>) -> Option<NumberPair>) 
 
 /// Returns the relative difference in cost, if it is known for every session.
 pub(super) fn change(all: &[Picked<'_>]) -> Option<f64> {
-    let (own, base) = summed(all.iter().map(Picked::costs).collect::<Option<Vec<_>>>()?.into_iter());
+    let (own, base) = sum_of_pairs(all.iter().map(Picked::costs).collect::<Option<Vec<_>>>()?.into_iter());
     (base > 0.0).then(|| own / base - 1.0)
 }
 
@@ -117,14 +117,15 @@ fn of_share(limits: Vec<Limit>) -> Vec<Limit> {
 /// Returns the lower end of the share of evidence that is kept; none if nothing says what is needed.
 pub(super) fn kept_low(all: &[Picked<'_>]) -> Option<f64> {
     let samples = samples(all, Picked::kept);
-    let (met, needed) = summed(samples.iter().map(|it| it.pair));
-    (needed > 0.0).then(|| interval_for_later(&of_share(limits(&samples))).map_or(met / needed, |it| it[0]))
+    let (met, needed) = sum_of_pairs(samples.iter().map(|it| it.pair));
+    (needed > 0.0)
+        .then(|| interval_for_later(&of_share(ratio_limits(&samples))).map_or(met / needed, |it| it[0]))
 }
 
 /// Returns the share of turns' requests that still show what the user asked; `None` where all do, or nothing is needed of it.
 pub(super) fn task_kept(all: &[Picked<'_>]) -> Option<f64> {
     let users = all.iter().map(|it| &it.run().sums.needs.users);
-    let (met, needed) = summed(users.map(|it| (it.running_met, it.running)));
+    let (met, needed) = sum_of_pairs(users.map(|it| (it.running_met, it.running)));
     (met < needed).then(|| met / needed)
 }
 
@@ -144,12 +145,12 @@ impl TunePart {
     /// Returns the results on some sessions.
     pub(super) fn new(all: &[Picked<'_>]) -> Self {
         let [of_costs, of_kept] = [samples(all, Picked::costs), samples(all, Picked::kept)];
-        let (cost_limits, evidence_limits) = (limits(&of_costs), of_share(limits(&of_kept)));
+        let (cost_limits, evidence_limits) = (ratio_limits(&of_costs), of_share(ratio_limits(&of_kept)));
         let costs = all.iter().map(Picked::costs).collect::<Option<Vec<_>>>();
-        let cost = costs.map(|it| summed(it.into_iter()));
+        let cost = costs.map(|it| sum_of_pairs(it.into_iter()));
         let pairs: Vec<NumberPair> = of_costs.iter().map(|it| it.pair).listed();
-        let kept = summed(of_kept.iter().map(|it| it.pair));
-        let base = summed(all.iter().filter_map(|it| it.session.kept(&it.session.base, 0)));
+        let kept = sum_of_pairs(of_kept.iter().map(|it| it.pair));
+        let base = sum_of_pairs(all.iter().filter_map(|it| it.session.kept(&it.session.base, 0)));
         let evidence_kept = (kept.1 > 0.0).then(|| kept.0 / kept.1);
         Self {
             sessions: all.len(),
@@ -232,16 +233,16 @@ pub(super) fn cautions(all: &[Picked<'_>]) -> Vec<String> {
     if samples.is_empty() || !is_recorded {
         return Vec::new();
     }
-    let n_projects = blocks(Over::Projects, &samples).len();
+    let n_projects = sample_blocks(Over::Projects, &samples).len();
     let of_projects = (n_projects == 1).then(|| match samples[0].project {
         "" => "no project is known, so how projects differ is assumed".to_owned(),
         _ => "they are of one project, so how projects differ is assumed".to_owned(),
     });
-    let Some(unit) = unit(&samples) else {
+    let Some(unit) = unit_of_blocks(&samples) else {
         let of_time = "not all tell their times, so how months differ is not known";
         return of_projects.into_iter().chain([of_time.to_owned()]).listed();
     };
-    let n = blocks(unit, &samples).len();
+    let n = sample_blocks(unit, &samples).len();
     let of_time = match (n, unit) {
         (1, _) => Some("they are of one day, so how the saving differs over time is assumed".to_owned()),
         (n, Over::Months) if n >= BLOCKS_MIN => None,
@@ -267,7 +268,7 @@ pub(super) fn block_parts(all: &[Picked<'_>]) -> Vec<BlockPart> {
     let samples = samples(all, Picked::costs);
     let needs: Vec<RatioSample<'_>> = self::samples(all, Picked::kept);
     let of = |over: Over| {
-        let kept = blocks(over, &needs);
+        let kept = sample_blocks(over, &needs);
         let part = |it: &SampleBlock<'_, '_>| {
             let (own, base) = it.pair();
             let kept = kept.iter().find(|kept| kept.name == it.name).map(|it| it.pair());
@@ -280,9 +281,14 @@ pub(super) fn block_parts(all: &[Picked<'_>]) -> Vec<BlockPart> {
                 evidence_kept: kept.map(|it| it.0 / it.1),
             }
         };
-        blocks(over, &samples).iter().map(part).listed()
+        sample_blocks(over, &samples).iter().map(part).listed()
     };
-    [Over::Projects].into_iter().chain(unit(&samples)).flat_map(of).filter(|it| !it.name.is_empty()).listed()
+    [Over::Projects]
+        .into_iter()
+        .chain(unit_of_blocks(&samples))
+        .flat_map(of)
+        .filter(|it| !it.name.is_empty())
+        .listed()
 }
 
 /// Returns the lowest and the highest difference over what is assumed of recovery: at its lower end, as declared, and at its upper end.
@@ -317,11 +323,11 @@ type NumberPair = (f64, f64);
 /// Returns the change in a ratio without the project (or, for a single project, the session) without which it
 /// is largest; `None` for a single one.
 fn without_best(samples: &[RatioSample<'_>]) -> Option<f64> {
-    let mut of = blocks(Over::Projects, samples);
+    let mut of = sample_blocks(Over::Projects, samples);
     if of.len() < 2 {
-        of = blocks(Over::Sessions, samples);
+        of = sample_blocks(Over::Sessions, samples);
     }
-    let all = summed(of.iter().map(|it| it.pair()));
+    let all = sum_of_pairs(of.iter().map(|it| it.pair()));
     let rest = of.iter().map(|it| it.pair()).map(|(own, base)| (all.0 - own) / (all.1 - base) - 1.0);
     rest.filter(|it| it.is_finite()).max_by(f64::total_cmp)
 }

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::{BlockPart, TunePart, Tuned, TunedPoint, named};
+use super::{BlockPart, TunePart, Tuned, TunedPoint, variant_name};
 use ctxsim_base::grid::numbers::{
     self, counted, fixed, fixed_or_none, listed, or_none, percent, signed, thousands,
 };
 use ctxsim_base::grid::prose::wrap;
-use ctxsim_base::grid::terminal::noted;
+use ctxsim_base::grid::terminal::draw_with_note;
 use ctxsim_base::grid::{CellKind, Grid};
 use ctxsim_base::list::Listed as _;
 
@@ -39,7 +39,7 @@ pub fn tuned(it: &Tuned, shows_all: bool, width: Option<usize>) -> String {
     best(it, width, &mut text);
     if shows_all {
         block_grids(it).iter().for_each(|it| {
-            let _ = write!(text, "\n{}\n{}\n", it.title, noted(it, width));
+            let _ = write!(text, "\n{}\n{}\n", it.title, draw_with_note(it, width));
         });
     }
     text
@@ -101,7 +101,7 @@ pub(super) fn varied(it: &Tuned) -> Vec<String> {
 
 /// Draws the variants, the best first.
 fn table(it: &Tuned, shows_all: bool, width: Option<usize>, text: &mut String) {
-    let _ = writeln!(text, "{}", noted(&grid(it, shows_all), width));
+    let _ = writeln!(text, "{}", draw_with_note(&grid(it, shows_all), width));
     let groups = it.points.chunk_by(|one, other| one.parts == other.parts);
     let more: usize = groups.skip(if shows_all { usize::MAX } else { SHOWN }).map(<[_]>::len).sum();
     if more > 0 {
@@ -136,7 +136,7 @@ pub(super) fn grid(it: &Tuned, shows_all: bool) -> Grid {
             0 => String::new(),
             more => format!(" and {more} alike"),
         };
-        let name = format!("{}{alike}{best}", named(&group[0].set));
+        let name = format!("{}{alike}{best}", variant_name(&group[0].set));
         rows.push(row(name, &mut group[0].parts.iter().map(own)));
     }
     Grid::new("", 1, &headings, rows)
@@ -151,7 +151,7 @@ fn best(it: &Tuned, width: Option<usize>, text: &mut String) {
         None => format!("Cheapest that keeps {floor} of the evidence"),
         Some(number) => format!("Cheapest that has {number} of at least {floor}"),
     };
-    wrap(&format!("{what}: {}", named(&it.chosen)), "", width, text);
+    wrap(&format!("{what}: {}", variant_name(&it.chosen)), "", width, text);
     match it.parts.as_slice() {
         [own, out] => {
             let line = |head: &str, part: &TunePart, more: &str, text: &mut String| {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{HELD_OUT_MIN, SplitBy, TunePart, Tuned, named};
+use super::{HELD_OUT_MIN, SplitBy, TunePart, Tuned, variant_name};
 use ctxsim_base::grid::numbers::{counted, interval, percent, signed};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
@@ -82,7 +82,7 @@ impl Tuned {
                 let what = self.kept_at_least(&floor);
                 let text = format!(
                     "no variant that is certain to {what} costs less than {base}; the cheapest, {}, keeps {keeps}{}",
-                    named(&point.set),
+                    variant_name(&point.set),
                     over(&own.evidence_limits)
                 );
                 return Some(Reason::new(WhyNot::Evidence, text));
@@ -114,7 +114,7 @@ impl Tuned {
             .take(SHOWN)
             .map(|(kept, point, own)| {
                 let change = own.change().map_or_else(String::new, |it| format!(", {}", signed(it)));
-                format!("{} ({}{change})", named(&point.set), percent(*kept))
+                format!("{} ({}{change})", variant_name(&point.set), percent(*kept))
             })
             .listed();
         let others = match (said.as_slice(), more.len().saturating_sub(SHOWN)) {
@@ -233,7 +233,7 @@ mod tests {
     use ctxsim_engine::ledger::{NeedSums, Sums};
     use ctxsim_engine::measure::Tally;
     use ctxsim_engine::price::Costs;
-    use ctxsim_input::profile::calendar::{DAY_MS, day};
+    use ctxsim_input::profile::calendar::{DAY_MS, parse_day};
 
     const MONTH_MS: i64 = 30 * DAY_MS;
 
@@ -248,7 +248,7 @@ mod tests {
 
     /// Makes 48 sessions in eight months and twelve projects; each month has six of the projects.
     fn sessions(cost: impl Fn(usize, usize) -> f64, kept: impl Fn(usize, usize) -> f64) -> Vec<TunedSession> {
-        let first = day("2026-01-05").unwrap_or_default();
+        let first = parse_day("2026-01-05").unwrap_or_default();
         let one = |nth: usize| {
             let (month, project) = (nth / 6, nth % 12);
             TunedSession {

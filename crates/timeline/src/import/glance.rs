@@ -7,7 +7,7 @@ use super::losses::Losses;
 use super::read;
 use super::transcript::Transcript;
 use crate::{RecordedModel, main_model};
-use ctxsim_base::counts::count;
+use ctxsim_base::counts::count_one;
 
 /// What is known of a recorded session before it is laid out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Glance {
 /// # Errors
 /// The reader fails.
 pub fn glances(reader: &mut dyn BufRead) -> io::Result<Vec<Glance>> {
-    count(|it| &mut it.glances);
+    count_one(|it| &mut it.glances);
     let read = read(reader, &mut Losses::default())?;
     Ok(read.map_or_else(|_| Vec::new(), |(_, transcripts)| transcripts.iter().map(glance).collect()))
 }

@@ -11,7 +11,7 @@ use super::lines::LogLines;
 use super::{found, inspect_ai, places};
 use crate::shared::Neighbours;
 use crate::{Kind, RecordedModel, StepRow, Timeline};
-use ctxsim_base::counts::count;
+use ctxsim_base::counts::count_one;
 use ctxsim_base::quantity::{Tokens, ix};
 
 /// The shortest lifetime of cache entries that any provider has: a shorter pause loses nothing.
@@ -103,7 +103,7 @@ impl Indexed {
 /// # Errors
 /// The reader fails.
 pub fn index(reader: &mut dyn BufRead) -> io::Result<Vec<Indexed>> {
-    count(|it| &mut it.scans);
+    count_one(|it| &mut it.scans);
     if inspect_ai::begins(reader)? {
         return Ok(Vec::new());
     }

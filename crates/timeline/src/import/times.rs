@@ -1,7 +1,7 @@
 //! Times as recordings write them, in milliseconds since 1970.
 
 use super::losses::{Losses, NOT_TIMES};
-use ctxsim_input::profile::calendar::days;
+use ctxsim_input::profile::calendar::days_since_1970;
 
 /// Parses `2026-01-16T00:14:21.124Z` as milliseconds since 1970; a time without a zone is in UTC. `None` for anything else.
 pub(super) fn milliseconds(text: &str) -> Option<i64> {
@@ -18,7 +18,7 @@ pub(super) fn milliseconds(text: &str) -> Option<i64> {
     let n_digits = digits.bytes().take_while(u8::is_ascii_digit).count();
     let ms: i64 = format!("{:0<3}", &digits[..n_digits.min(3)]).parse().ok()?;
     let zone = if n_digits > 0 { &digits[n_digits..] } else { rest };
-    let minutes = (days(year, month, day) * 24 + hour) * 60 + minute - ahead(zone);
+    let minutes = (days_since_1970(year, month, day) * 24 + hour) * 60 + minute - ahead(zone);
     is_in_range.then_some((minutes * 60 + second) * 1_000 + ms)
 }
 

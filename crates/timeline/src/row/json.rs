@@ -40,9 +40,9 @@ pub fn document(all: &[Rows]) -> Result<Vec<u8>, serde_json::Error> {
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn page(document: &impl Serialize) -> Result<String, serde_json::Error> {
+pub fn json_text(document: &impl Serialize) -> Result<String, serde_json::Error> {
     let mut bytes = Vec::new();
-    write_page(document, &mut bytes)?;
+    write_json(document, &mut bytes)?;
     String::from_utf8(bytes).map_err(serde_json::Error::custom)
 }
 
@@ -50,7 +50,7 @@ pub fn page(document: &impl Serialize) -> Result<String, serde_json::Error> {
 ///
 /// # Errors
 /// A value that JSON cannot hold, or it cannot be written.
-pub fn write_page(document: &impl Serialize, mut to: impl Write) -> Result<(), serde_json::Error> {
+pub fn write_json(document: &impl Serialize, mut to: impl Write) -> Result<(), serde_json::Error> {
     let form = VisibleForm(PrettyFormatter::new());
     document.serialize(&mut serde_json::Serializer::with_formatter(&mut to, form))?;
     to.write_all(b"\n").map_err(serde_json::Error::io)

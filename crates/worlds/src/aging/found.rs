@@ -3,7 +3,7 @@
 use super::{AgingSummary, card, tables};
 use ctxsim_engine::measure::{Better, Statistic};
 use ctxsim_engine::take::{Findings, FindingsKind, Number, Run};
-use ctxsim_timeline::row::{Head, RowColumn, Value, listed, numbers};
+use ctxsim_timeline::row::{Head, RowColumn, Value, listed, number_heads};
 
 /// What is found of ageing memories.
 pub(super) static KIND: FindingsKind = FindingsKind {
@@ -62,5 +62,5 @@ impl Findings for AgingSummary {
 
 /// Returns what a run can have.
 fn of_aging() -> Vec<Head> {
-    numbers(&Value::of(&AgingSummary::sample()), &["paired", "span", "span_all_hops", "depth", "hop"])
+    number_heads(&Value::of(&AgingSummary::sample()), &["paired", "span", "span_all_hops", "depth", "hop"])
 }

@@ -3,7 +3,7 @@
 use super::{ChatSummary, tables};
 use ctxsim_engine::measure::Statistic;
 use ctxsim_engine::take::{Findings, FindingsKind, Number};
-use ctxsim_timeline::row::{Fields, Head, Value, numbers};
+use ctxsim_timeline::row::{Fields, Head, Value, number_heads};
 
 /// What is found of memory runners.
 pub(super) static KIND: FindingsKind = FindingsKind {
@@ -47,5 +47,5 @@ impl Findings for ChatSummary {
 
 /// Returns what a run can have.
 fn of_runner() -> Vec<Head> {
-    numbers(&Value::of(&ChatSummary::sample()), &["paired"])
+    number_heads(&Value::of(&ChatSummary::sample()), &["paired"])
 }

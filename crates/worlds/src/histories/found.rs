@@ -3,7 +3,7 @@
 use super::{FetchSummary, tables};
 use ctxsim_engine::measure::{Better, Statistic};
 use ctxsim_engine::take::{Findings, FindingsKind, Number, Run};
-use ctxsim_timeline::row::{Head, RowColumn, Value, listed, numbers};
+use ctxsim_timeline::row::{Head, RowColumn, Value, listed, number_heads};
 
 /// What is found of histories.
 pub(super) static KIND: FindingsKind = FindingsKind {
@@ -45,5 +45,5 @@ impl Findings for FetchSummary {
 
 /// Returns what a run can have.
 fn of_history() -> Vec<Head> {
-    numbers(&Value::of(&FetchSummary::sample()), &[])
+    number_heads(&Value::of(&FetchSummary::sample()), &[])
 }

@@ -10,7 +10,7 @@ use super::stream::{FetchClass, FetchSeen, LAGS, ProjectStream, RefetchRate, lag
 use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::ledger::TokenUse;
 use ctxsim_engine::measure::Statistic;
-use ctxsim_engine::price::expected;
+use ctxsim_engine::price::usd_of_expected;
 use ctxsim_input::policy::memory::SourceKind;
 use ctxsim_input::profile::price::Rates;
 
@@ -239,7 +239,7 @@ fn is_of_source(stream: &ProjectStream, seen: &FetchSeen) -> bool {
 
 /// Returns the US dollars of tokens at the standard prices; tokens without a price count as nothing.
 pub(super) fn usd(tokens: &TokenUse<f64>, rates: &Rates) -> f64 {
-    expected(tokens, rates).unwrap_or_default()
+    usd_of_expected(tokens, rates).unwrap_or_default()
 }
 
 impl FetchSummary {

@@ -93,7 +93,7 @@ impl ConversationLoad {
             implicit_ratio: spec.implicit_ratio,
             budget_ratio: NumberShare::new(spec.context_budget_ratio, spec.random),
             message_ms: saturated(spec.message_seconds.saturating_mul(1_000)),
-            chars_per_token: scripted::begin(scenario).finish().chars_per_token,
+            chars_per_token: scripted::begin_timeline(scenario).finish().chars_per_token,
             n_domains: spec.domains.len() as u64,
             categories: spec.categories.iter().map(|(_, keys)| Category::new(keys)).collect(),
             category_names: spec.categories.keys().cloned().collect(),
@@ -232,7 +232,7 @@ impl ConversationLoad {
 
     /// Makes the timeline of one of its conversations.
     pub fn timeline(&self, trial: &Dialogue) -> Timeline {
-        let mut builder = scripted::begin(&self.scenario);
+        let mut builder = scripted::begin_timeline(&self.scenario);
         let item = |message: &TrialMessage| NewItem::plain(message.kind, message.tokens);
         for step in &trial.steps {
             let [users, reply, results] =

@@ -4,7 +4,7 @@ use super::trial::{LoadTrial, NeedleHits};
 use super::{Retention, tables};
 use ctxsim_engine::measure::Statistic;
 use ctxsim_engine::take::{Findings, FindingsKind, Number, Run};
-use ctxsim_timeline::row::{Head, RowColumn, Value, columns, fields, heads, listed, numbers};
+use ctxsim_timeline::row::{Head, RowColumn, Value, columns, fields, heads, listed, number_heads};
 
 /// What is found of planted facts.
 pub(super) static KIND: FindingsKind = FindingsKind {
@@ -65,7 +65,7 @@ fn of_retention() -> Vec<Head> {
         LoadTrial { length: 1, context_tokens: 1, explicit, implicit, quartiles, ..LoadTrial::default() };
     let mut retention = Retention::new(&[trial]);
     retention.paired.extend(Statistic::new([0.0].into_iter()).map(|it| (String::new(), it)));
-    numbers(&Value::of(&retention), &["by_length", "paired"])
+    number_heads(&Value::of(&retention), &["by_length", "paired"])
 }
 
 /// The cost of retention in tables and JSON; null for runs that stopped early and where there is nothing to

@@ -6,7 +6,7 @@ use ctxsim_engine::ledger::{
     Sink, Sums,
 };
 use ctxsim_input::policy::memory::State;
-use ctxsim_timeline::row::{ColumnUnit, Value, columns, named};
+use ctxsim_timeline::row::{ColumnUnit, Value, columns, heads_named};
 
 /// The quarters of a load, as named by the Context Decay Benchmark.
 pub const QUARTILES: [&str; 4] =
@@ -179,15 +179,15 @@ columns! { LoadTrial;
     /// Of these, found.
     "needles_found": Count = |it| it.needles().found,
     /// The share found, by quarter of the conversation; 0 without any, as published.
-    "depth_accuracy": Group(|| named(&QUARTILES, ColumnUnit::Share)) =
+    "depth_accuracy": Group(|| heads_named(&QUARTILES, ColumnUnit::Share)) =
         |it| Value::from_iter(QUARTILES.into_iter().zip(it.quartiles.map(NeedleHits::as_published))),
     /// Needles by quarter.
-    "depth_needles": Group(|| named(&QUARTILES, ColumnUnit::Count)) =
+    "depth_needles": Group(|| heads_named(&QUARTILES, ColumnUnit::Count)) =
         |it| Value::from_iter(QUARTILES.into_iter().zip(it.quartiles.map(|hits| hits.total))),
     /// Needles by state.
-    "states": Group(|| named(&STATES, ColumnUnit::Count)) =
+    "states": Group(|| heads_named(&STATES, ColumnUnit::Count)) =
         |it| Value::from_iter(STATES.into_iter().zip(it.states)),
     /// Missing needles, by what lost them.
-    "lost_in": Group(|| named(&LOSSES, ColumnUnit::Count)) =
+    "lost_in": Group(|| heads_named(&LOSSES, ColumnUnit::Count)) =
         |it| Value::from_iter(LOSSES.into_iter().zip(it.losses)),
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use indexmap::IndexMap;
 
 use crate::TtlClass;
-use crate::profile::calendar::{WEEK_MINUTES, day, instant, minute_of_day};
+use crate::profile::calendar::{WEEK_MINUTES, instant, minute_of_day, parse_day};
 use crate::profile::price::{Period, PriceList, PriceWindow, Prices, Rates, Tier, TierReach};
 use crate::profile::written::{self, PriceSpec, ServicePrices};
 use crate::text::duration::Duration;
@@ -85,7 +85,7 @@ fn free() -> Period {
 
 fn period(spec: &PriceSpec, services: &[String], problems: &mut Problems) -> Period {
     let from_ms = spec.from.as_deref().map_or(i64::MIN, |text| {
-        day(text).unwrap_or_else(|| {
+        parse_day(text).unwrap_or_else(|| {
             let message = format!("`{text}` is not a date (YYYY-MM-DD)");
             problems.push_at(Code::DateFormat, "from", message, "write it like \"2026-10-07\"");
             i64::MIN
@@ -350,7 +350,7 @@ fn rate(field: &str, price: Decimal, problems: &mut Problems) -> Rate {
 /// Returns the assumed start of a timeline, in milliseconds since 1970: as written, else the date of the
 /// sources.
 pub(crate) fn start(starts_at: Option<&str>, as_of: &str, problems: &mut Problems) -> i64 {
-    let of_sources = day(as_of);
+    let of_sources = parse_day(as_of);
     if of_sources.is_none() {
         let message = format!("`{as_of}` is not a date (YYYY-MM-DD)");
         problems.push_at(Code::DateFormat, "as_of", message, "write it like \"2026-10-07\"");
