@@ -98,9 +98,11 @@ fn exploration_grows_from_nothing_to_the_measured_rate_with_the_share_that_is_mi
 
 /// Calls, tokens that they bring, and US dollars: of what is fetched again, and of what is looked up anew.
 type Charges = [[f64; 3]; 2];
+/// What compactions are charged, by the first step after each.
+type Charged = Vec<(u32, Charges)>;
 
 /// What the compactions of a run are charged within their windows, by the first step after each.
-fn charged(rows: &Rows, profile: &Profile) -> Vec<(u32, Charges)> {
+fn charged(rows: &Rows, profile: &Profile) -> Charged {
     let rates = profile.prices.usual();
     let usd = |tokens: TokenUse<f64>| price::usd_of_expected(&tokens, rates).unwrap();
     let after = |first: u32| {
@@ -129,7 +131,7 @@ fn charged(rows: &Rows, profile: &Profile) -> Vec<(u32, Charges)> {
 }
 
 /// By load of a session: the steps before which its harness compacted it, and what the policy's compactions are charged.
-fn played(file: &Path, set: Vec<String>) -> Vec<(Vec<u32>, Vec<(u32, Charges)>)> {
+fn played(file: &Path, set: Vec<String>) -> Vec<(Vec<u32>, Charged)> {
     let comparison = Comparison {
         policies: vec![POLICY.to_owned()],
         scenarios: vec![file.display().to_string()],
