@@ -13,7 +13,7 @@ use ctxsim::timeline::import::detect_from;
 use tempfile::TempDir;
 
 /// Words of the form itself: its fields, and the names of kinds, causes, rules, levels, formats and flags.
-const VOCABULARY: &str = "again agent answers approval asked assistant atif before begins breakpoints cache characters claude \
+const VOCABULARY: &str = "again agent answers approval aside asked assistant atif before begins breakpoints cache characters claude \
     cleared codex compacts compactions content copilot ctxsim counts drops draws evidence exact exchange file flags \
     forgets format gemini handle harness has hits inspect kimi level literals local long makes marks mentions messages number \
     model needs old opencode otel output path polled raw read reasoning reply request requests response restart results \

@@ -6,8 +6,8 @@
 //! for themselves. For sessions of other projects, the deviation of projects enters beside it, for those known and for the one to come.
 //!
 //! The likelihood of the deviation is that of restricted maximum likelihood (Patterson and Thompson 1971), its prior that of Gelman (2006),
-//! and its mean square over a grid enters the variance, as in Röver (2020). Student's quantile has the degrees of freedom of both parts:
-//! sessions beyond the blocks, and blocks beyond the first. `tests/suite/tune/coverage.rs` holds how often the truth lies within.
+//! and its mean square over a grid enters the variance, as in Röver (2020). Student's quantile has a degree of freedom for each session
+//! beyond the blocks. `tests/suite/tune/coverage.rs` holds how often the truth lies within.
 
 use std::sync::OnceLock;
 
@@ -194,8 +194,7 @@ struct Estimate {
     of_blocks: f64,
     /// The standard deviation of what blocks add.
     deviation: f64,
-    /// The degrees of freedom of either variance.
-    freedom: [f64; 2],
+    freedom: u64,
 }
 
 /// What the sessions of a block sum to.
@@ -225,11 +224,7 @@ impl Estimate {
         let is_apart = n > sums.len() + 1;
         let total = within([(&whole, &all)]);
         let within = if is_apart { within(pairs.iter().zip(&sums)).max(total * LEAST) } else { total };
-        let apart = n - if is_apart { sums.len() } else { 1 };
-        let freedom = [apart, sums.len().saturating_sub(1).max(1)].map(|it| it as f64);
-        if apart == 0 {
-            return None;
-        }
+        let freedom = u64::try_from(n - if is_apart { sums.len() } else { 1 }).ok().filter(|it| *it > 0)?;
         let variance = |it: &BlockSums| within * it.squares / (it.base * it.base);
         let share = |it: &BlockSums| it.base / all.base;
         let of_sessions = sums.iter().map(|it| share(it) * share(it) * variance(it)).sum();
@@ -243,12 +238,7 @@ impl Estimate {
 
     /// Returns Student's 95% interval, where something more varies.
     fn interval(self, more: f64) -> [f64; 2] {
-        let parts = [self.of_sessions, self.of_blocks + more];
-        let variance = parts[0] + parts[1];
-        let unsure: f64 = parts.iter().zip(self.freedom).map(|(part, freedom)| part * part / freedom).sum();
-        // Few blocks tell their deviation badly: degrees of freedom by Welch (1947), never more than sessions have.
-        let freedom = if unsure > 0.0 { variance * variance / unsure } else { f64::INFINITY };
-        let reach = student((freedom.min(self.freedom[0]).round() as u64).max(1)) * variance.sqrt();
+        let reach = student(self.freedom) * (self.of_sessions + self.of_blocks + more).sqrt();
         // No sum of amounts is less than nothing.
         [(self.change - reach).max(-1.0), self.change + reach]
     }
