@@ -209,8 +209,7 @@ struct BlockSums {
 impl Estimate {
     /// Estimates a ratio from samples whose blocks of one kind differ; `None` for a single one.
     fn new(samples: &[RatioSample<'_>], over: Over) -> Option<Self> {
-        let of_all = |all: &[RatioSample<'_>]| all.iter().map(|it| it.pair).listed();
-        let whole = of_all(samples);
+        let whole = samples.iter().map(|it| it.pair).listed();
         let pairs = match over {
             Over::Sessions => vec![whole.clone()],
             over => sample_blocks(over, samples)
