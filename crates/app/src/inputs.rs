@@ -166,7 +166,6 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
         as_recorded: Arc::new(as_recorded),
         models: Arc::new(models),
         selection,
-        assumptions_alone: true,
     })
 }
 

@@ -166,8 +166,6 @@ pub struct Plan {
     models: Arc<ModelProfiles>,
     /// Which recorded sessions take part.
     selection: Selection,
-    /// Whether runs tell what each assumption changes alone.
-    assumptions_alone: bool,
 }
 
 impl Plan {
@@ -192,13 +190,6 @@ impl Plan {
     pub fn skipping_unusable(mut self) -> Self {
         let is_one = self.scenarios.len() == 1;
         self.scenarios.iter_mut().for_each(|it| it.is_searched |= !is_one);
-        self
-    }
-
-    /// Leaves out what each assumption about recovery changes alone, which only charts show.
-    #[must_use]
-    pub fn without_assumptions_alone(mut self) -> Self {
-        self.assumptions_alone = false;
         self
     }
 
@@ -470,6 +461,6 @@ impl Plan {
     /// Plays a load under all policies and profiles.
     fn taken(&self, load: &Load, rows: bool, progress: Progress<'_>) -> Taken {
         let billed = load.is_under_own_model.then_some(&*self.as_recorded);
-        load.takes(&Sinks { billed, rows, assumptions: self.assumptions_alone, ..Sinks::default() }, progress)
+        load.takes(&Sinks { billed, rows, ..Sinks::default() }, progress)
     }
 }

@@ -6,9 +6,8 @@ use super::session::note_on_tokens;
 use super::{Comparison, Load};
 use ctxsim_base::grid::numbers::{listed, percent};
 use ctxsim_base::list::Listed as _;
-use ctxsim_engine::measure::is_open;
-use ctxsim_report::Report;
 use ctxsim_report::sections::{Detail, Section, TableLine};
+use ctxsim_report::{Brief, Report, distinct};
 
 /// Returns what a reader must know of it and the policies that it is played under.
 pub fn notes_on_load(load: &Load) -> Vec<String> {
@@ -119,45 +118,32 @@ pub(super) fn on_recovery(report: &Report) -> Vec<String> {
     notes
 }
 
-/// A policy's costs under a profile, over all scenarios and on each: at the lower ends of the assumptions, as
-/// declared, and at the upper ends.
-#[derive(Default)]
-struct CostEnds<'r> {
-    all: [f64; 3],
-    by_scenario: Vec<(&'r str, [f64; 3])>,
-}
-
 /// The name of the profile of sessions that each run under their own model's.
 const OWN: &str = "their own models' profiles";
 
-/// Lists the policies whose order against the first depends on the recovery assumptions.
+/// Lists the policies whose order against the first depends on what is assumed.
 fn open_orders(report: &Report) -> Vec<String> {
-    let is_total = report.is_one_question();
-    let mut ends: IndexMap<(&str, &str), CostEnds<'_>> = IndexMap::new();
-    for run in report.briefs().filter(|it| it.figures.cost().is_some()) {
-        let ends_of_run = run.figures.cost_ends;
-        let profile = if is_total { OWN } else { run.profile };
-        let policy = ends.entry((profile, run.policy)).or_default();
-        policy.all.iter_mut().zip(ends_of_run).for_each(|(sum, end)| *sum += end);
-        policy.by_scenario.push((run.scenario, ends_of_run));
-    }
+    let profiles = if report.is_one_question() {
+        vec![None]
+    } else {
+        distinct(report.briefs().map(|it| it.profile)).into_iter().map(Some).listed()
+    };
     let mut notes = Vec::new();
-    for ((profile, policy), costs) in &ends {
-        let Some(((_, first), base)) = ends.iter().find(|((it, _), _)| it == profile) else { continue };
-        let pairs = base.by_scenario.iter().zip(&costs.by_scenario);
-        let open: Vec<&str> =
-            pairs.filter(|(one, other)| is_open(&one.1, &other.1)).map(|it| it.1.0).listed();
-        let n_scenarios = costs.by_scenario.len();
-        let start = match (is_open(&base.all, &costs.all), open.as_slice()) {
-            (true, _) if n_scenarios == 1 => "Whether".to_owned(),
-            (true, _) => "Over all scenarios, whether".to_owned(),
-            (false, []) => continue,
-            (false, [only]) => format!("On {only}, whether"),
-            (false, open) => format!("On {} of {n_scenarios} scenarios, whether", open.len()),
+    for profile in profiles {
+        let lines = report.lines(profile);
+        let Some((first, base)) = lines.iter().next() else { continue };
+        let is_of_first =
+            |it: &Brief<'_>| it.policy == first && profile.is_none_or(|profile| it.profile == profile);
+        let start = match report.briefs().filter(is_of_first).count() {
+            1 => "Whether",
+            _ => "Over all scenarios, whether",
         };
-        notes.push(format!(
-            "{start} {policy} costs less than {first} under {profile} depends on the recovery assumptions."
-        ));
+        let under = profile.unwrap_or(OWN);
+        for (policy, _) in lines.iter().skip(1).filter(|it| it.1.run.tally.is_open_against(&base.run.tally)) {
+            notes.push(format!(
+                "{start} {policy} costs less than {first} under {under} depends on what is assumed."
+            ));
+        }
     }
     notes
 }

@@ -33,6 +33,7 @@ pub(super) fn session_report(
         model: timeline.main_model().map(|it| it.name.clone()),
         parent: timeline.spine.sessions.first().and_then(|it| it.parent.clone()),
         is_under_own_model: load.is_under_own_model,
+        last_ms: timeline.last_ms(),
         requests,
         requests_estimated: requests.saturating_sub(n_billed),
         requests_of_others: timeline.models.iter().map(|it| it.requests).sum::<u64>()

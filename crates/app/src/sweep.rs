@@ -11,6 +11,7 @@ use crate::catalog::Catalog;
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
+use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later};
 use ctxsim_engine::measure::{Label, Remembered, Tally};
 use ctxsim_engine::take::{FailedRuns, Run, in_order, in_order_telling, with_threads};
 use ctxsim_report::sweep::{PointNumbers, SweepPoint};
@@ -141,8 +142,23 @@ fn point(point: &GridPoint, nth: usize, loads: &[SweptLoad]) -> SweepPoint {
     let set = point.of_load.iter().chain(&point.of_policy).cloned().listed();
     let numbers = |sum: &Option<Swept>| sum.as_ref().map(|it| PointNumbers::new(&it.tally, &it.remembered));
     let label = own.as_ref().zip(base.as_ref()).and_then(|(own, base)| Label::new(&own.tally, &base.tally));
+    let interval = own.as_ref().zip(base.as_ref()).and_then(|(own, base)| interval(loads, nth, own, base));
     let [own, base] = [own, base].map(|it| numbers(&it).unwrap_or_default());
-    SweepPoint { index: point.index, set, numbers: own, base, label }
+    SweepPoint { index: point.index, set, numbers: own, base, label, interval }
+}
+
+/// Returns the 95% interval of a point's change in cost; of a single load, over what is assumed alone.
+fn interval(loads: &[SweptLoad], nth: usize, own: &Swept, base: &Swept) -> Option<[f64; 2]> {
+    let sample = |it: &SweptLoad| {
+        let (base, own) = (it.runs.first()?, it.runs.get(nth)?);
+        let pair = (own.tally.costs.total()?, base.tally.costs.total().filter(|it| *it > 0.0)?);
+        Some(RatioSample { pair, project: "", at_ms: it.last_ms })
+    };
+    let samples: Vec<RatioSample<'_>> = loads.iter().filter_map(sample).listed();
+    let reach = own.tally.assumed_reach(&base.tally);
+    let change = own.tally.assumed_cost()?.change_from(&base.tally.assumed_cost()?);
+    let alone = reach.is_some().then(|| reach.interval(change, 0.0));
+    ratio_interval_for_later(&samples, reach).or(alone)
 }
 
 /// Adds runs up.

@@ -1,5 +1,6 @@
 //! A ledger folded to a report's numbers.
 
+pub mod assumed;
 pub mod break_even;
 pub mod carried;
 pub mod delta;
@@ -20,7 +21,7 @@ pub mod sub_agents;
 
 use crate::ledger::{Firing, Outcome, RequestSums, Sums};
 use crate::price::{self, Costs, Models, PriceIndex};
-use crate::recovery::Assumption;
+use assumed::{Assumed, AssumedChanges, AssumedCost, AssumedReach};
 use ctxsim_base::quantity::{Amount, Expected, Tokens, UNLIMITED, packed};
 use ctxsim_input::Limits;
 use ctxsim_input::profile::Assumptions;
@@ -60,9 +61,8 @@ pub struct Tally {
     pub reaction_tokens: Expected,
     /// The cost of recovery and exploration at the lower and upper ends of the recovery assumptions, if there are any.
     pub recovery_interval: Option<[Amount; 2]>,
-    /// The change in the cost of both at either end of a single assumption, in the order of [`Assumption::ALL`]; `None` without
-    /// assumptions.
-    pub recovery_by_assumption: Option<[[Amount; 2]; Assumption::N]>,
+    /// The change in cost at either end of each assumption alone.
+    pub assumed: Box<AssumedChanges>,
     /// The change in cost at either end of what is assumed of how other models count its tokens; `None` if they are those that were
     /// recorded.
     pub counted_ends: Option<[Amount; 2]>,
@@ -81,7 +81,7 @@ pub struct Tally {
 
 packed!(Tally:
     [n_runs, sums, outcome, costs, limits, limit_pressure, has_needs],
-    [recovery_input, recovery_output, reaction_tokens, recovery_interval, recovery_by_assumption, counted_ends],
+    [recovery_input, recovery_output, reaction_tokens, recovery_interval, assumed, counted_ends],
     [n_played, latency_ms, resets, summariser_limit, bound]);
 
 impl Tally {
@@ -99,7 +99,7 @@ impl Tally {
             recovery_output: Expected::ZERO,
             reaction_tokens: Expected::ZERO,
             recovery_interval: None,
-            recovery_by_assumption: None,
+            assumed: Box::default(),
             counted_ends: None,
             n_played: 0,
             latency_ms: 0.0,
@@ -153,7 +153,7 @@ impl Tally {
             sums: played.map_or(*sums, |it| Sums { needs: it.needs, explored: it.explored, ..*sums }),
             outcome: beside.outcome(outcome),
             recovery_interval: beside.interval,
-            recovery_by_assumption: beside.by_assumption,
+            assumed: Box::default(),
             counted_ends: None,
             costs,
             limits: Limits { prompt, ..profile.limits },
@@ -172,7 +172,37 @@ impl Tally {
         let share = |it: Amount, of: f64| Amount::of_usd(it.usd() * (of - 1.0));
         let counted = beside.counted.zip(ends);
         let counted_ends = counted.map(|([few, many], [low, high])| [share(low, few), share(high, many)]);
-        Self { counted_ends, ..tally }
+        let assumed = Box::new(tally.assumed_changes(beside, counted_ends));
+        Self { counted_ends, assumed, ..tally }
+    }
+
+    /// Returns what each assumption changes alone, beside those of recovery.
+    fn assumed_changes(&self, beside: &Beside, counted: Option<[Amount; 2]>) -> AssumedChanges {
+        let of_world = self.recovery_interval.filter(|_| beside.assumed == AssumedChanges::default());
+        let world = of_world.map_or([Amount::ZERO; 2], |it| it.map(|end| end - self.costs.assumed()));
+        let left = self.costs.left_ends.map(|end| end - self.costs.left);
+        beside
+            .assumed
+            .with(Assumed::World, world)
+            .with(Assumed::LeftByOthers, left)
+            .with(Assumed::Counting, counted.unwrap_or_default())
+    }
+
+    /// Returns its cost with what each assumption changes of it, or nothing if a price is unknown.
+    pub fn assumed_cost(&self) -> Option<AssumedCost> {
+        Some(AssumedCost { usd: self.costs.total()?, changes: *self.assumed })
+    }
+
+    /// Returns how far the relative difference of its cost from another's hangs on what is assumed; not at all where a price is unknown.
+    pub fn assumed_reach(&self, base: &Self) -> AssumedReach {
+        let both = self.assumed_cost().zip(base.assumed_cost().filter(|it| it.usd > 0.0));
+        both.map_or_else(AssumedReach::default, |(own, base)| own.reach_from(&base))
+    }
+
+    /// Returns whether what is assumed decides which of the two costs less.
+    pub fn is_open_against(&self, base: &Self) -> bool {
+        let both = self.assumed_cost().zip(base.assumed_cost().filter(|it| it.usd > 0.0));
+        both.is_some_and(|(own, base)| own.reach_from(&base).turns(own.change_from(&base)))
     }
 
     /// Adds a run of the same policy under the same profile: sums, maxima, and the first failure.
@@ -184,11 +214,7 @@ impl Tally {
         let more = other.interval();
         let is_known = self.recovery_interval.is_some() || other.recovery_interval.is_some();
         self.recovery_interval = is_known.then(|| [own[0] + more[0], own[1] + more[1]]);
-        if let Some(more) = &other.recovery_by_assumption {
-            let own = self.recovery_by_assumption.get_or_insert_default();
-            let ends = own.iter_mut().flatten().zip(more.iter().flatten());
-            ends.for_each(|(own, more)| *own += *more);
-        }
+        *self.assumed += &other.assumed;
         let counted = [self.counted_ends, other.counted_ends].into_iter().flatten();
         self.counted_ends = counted.reduce(|own, more| [own[0] + more[0], own[1] + more[1]]);
         if self.resets.is_some() || other.resets.is_some() {
@@ -309,13 +335,6 @@ fn pressure(prompt: Tokens, limit: Tokens) -> Option<f64> {
     (limit != UNLIMITED && limit > 0).then(|| prompt as f64 / limit as f64)
 }
 
-/// Returns whether the order of two policies changes between the lower ends of the assumptions, the declared
-/// values and the upper ends; both are compared at the same end.
-pub fn is_open(one: &[f64; 3], other: &[f64; 3]) -> bool {
-    let differs = |by: fn(&f64, &f64) -> bool| one.iter().zip(other).any(|(one, other)| by(one, other));
-    differs(f64::lt) && differs(f64::gt)
-}
-
 /// Adds outcomes; the first failure is kept.
 fn add_outcome(outcome: &mut Outcome, more: &Outcome) {
     outcome.turns_requested = outcome.turns_requested.saturating_add(more.turns_requested);
@@ -360,13 +379,6 @@ mod tests {
             latency_ms: 1.5,
             ..Tally::empty()
         }
-    }
-
-    #[test]
-    fn an_order_is_open_where_it_turns_between_the_ends_and_not_where_intervals_merely_overlap() {
-        assert!(is_open(&[5.0, 5.0, 5.0], &[4.0, 4.9, 5.2]));
-        assert!(!is_open(&[4.0, 5.0, 6.0], &[4.5, 5.5, 6.5]), "each end says the same");
-        assert!(!is_open(&[5.0, 5.0, 5.0], &[5.0, 5.0, 5.0]), "equal costs have no order");
     }
 
     #[test]

@@ -130,7 +130,7 @@ pub struct Candidate {
     /// Its 95% interval: the widest of those over sessions, projects and blocks of time.
     pub interval: Option<[f64; 2]>,
     /// The change at the lower and at the upper end of what is assumed of recovery.
-    pub ends: Option<[f64; 2]>,
+    pub bound: Option<[f64; 2]>,
     /// By how much recovery may cost more than assumed until nothing is saved; none if it adds no recovery.
     pub recovery_factor: Option<f64>,
     /// The share of needed evidence that it keeps.

@@ -23,8 +23,8 @@ pub struct Figures {
     pub(super) turns_requested: u32,
     /// User turns answered.
     pub turns_completed: u32,
-    /// Its cost in US dollars at the lower ends of what is assumed, as declared, and at the upper ends; not numbers if a price is unknown.
-    pub cost_ends: [f64; 3],
+    /// Its cost in US dollars; `None` if a price is unknown.
+    pub cost: Option<f64>,
     /// The number of sampled runs over which recovery is averaged.
     pub n_played: u32,
     /// Whether the load has needs.
@@ -48,12 +48,6 @@ impl Figures {
     pub fn turns(&self) -> [u32; 2] {
         [self.turns_requested, self.turns_completed]
     }
-
-    /// Returns the cost, if it is known.
-    pub fn cost(&self) -> Option<f64> {
-        let [_, cost, _] = self.cost_ends;
-        (!cost.is_nan()).then_some(cost)
-    }
 }
 
 impl<'r> From<&'r Run> for Brief<'r> {
@@ -74,7 +68,7 @@ impl From<&Run> for Figures {
         Self {
             turns_requested: tally.outcome.turns_requested,
             turns_completed: tally.outcome.turns_completed,
-            cost_ends: tally.cost_ends(),
+            cost: tally.costs.total(),
             n_played: tally.n_played,
             has_needs: tally.has_needs,
             has_resets: tally.resets.is_some(),

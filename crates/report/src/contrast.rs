@@ -20,7 +20,9 @@ use crate::metric::ShownMetric as _;
 use ctxsim_base::grid::numbers;
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
+use ctxsim_engine::measure::assumed::AssumedReach;
 use ctxsim_engine::measure::delta::Pairs;
+use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later};
 use ctxsim_engine::measure::{Better, Delta, Remembered, Tally};
 use ctxsim_engine::price::Costs;
 
@@ -94,9 +96,10 @@ pub struct Contrast {
     /// The differences between the policy files.
     pub changed: Vec<FieldChange>,
     pub numbers: Vec<ContrastNumber>,
-    /// The cost difference in US dollars at the lower and upper ends of the recovery assumptions, if there
-    /// are any.
-    pub cost_difference_assumed: Option<[f64; 2]>,
+    /// The 95% interval of the relative change in cost over what is assumed alone, if anything is.
+    pub cost_change_assumed: Option<[f64; 2]>,
+    /// The cost difference in US dollars where everything that is assumed is at the lower or at the upper ends, if anything is.
+    pub cost_difference_bound: Option<[f64; 2]>,
     /// The cost by part; the differences add up to the total difference.
     pub split: Vec<CostPart>,
     /// Broken prefixes, by author, in the base and in the candidate.
@@ -153,7 +156,10 @@ impl Contrast {
         let n_all: usize = parts.iter().map(|it| it.pairs.len()).sum();
         let kept: Vec<[Tally; 2]> =
             parts.iter().flat_map(|it| &it.pairs).filter(|it| is_same_work(it)).cloned().listed();
+        let samples: Vec<RatioSample<'_>> = parts.iter().flat_map(|it| samples(it, is_same_work)).listed();
         let pairs = Pairs::new(&kept);
+        let reach = pairs.sums().map(|[base, own]| own.assumed_reach(base)).unwrap_or_default();
+        let cost_interval = ratio_interval_for_later(&samples, reach);
         let mut notes = notes_on_stops(parts);
         if kept.len() < n_all && !kept.is_empty() {
             let n = n_all - kept.len();
@@ -194,8 +200,9 @@ impl Contrast {
             pairs: kept.len(),
             are_trials: scenarios.len() == 1 && n_all > 1,
             changed: first.changed.clone(),
-            numbers: numbers_of(&pairs, &counted),
-            cost_difference_assumed: pairs.sums().and_then(assumed),
+            numbers: numbers_of(&pairs, &counted, cost_interval),
+            cost_change_assumed: pairs.sums().filter(|_| reach.is_some()).and_then(|it| assumed(it, reach)),
+            cost_difference_bound: pairs.sums().and_then(bound),
             split: pairs.sums().map(|[base, it]| split([&base.costs, &it.costs])).unwrap_or_default(),
             breaks,
             requests,
@@ -256,18 +263,40 @@ impl ContrastNumber {
     }
 }
 
-/// Returns the numbers that are known of both policies.
-fn numbers_of(pairs: &Pairs, parts: &[&ContrastPart]) -> Vec<ContrastNumber> {
-    let mut numbers: Vec<ContrastNumber> =
-        metric::compared().into_iter().filter_map(|it| ContrastNumber::of(it, pairs)).listed();
+/// Returns the costs of paired sessions or trials that did the same work.
+fn samples(part: &ContrastPart, is_same_work: impl Fn(&[Tally; 2]) -> bool) -> Vec<RatioSample<'static>> {
+    let at_ms = part.session.as_ref().and_then(|it| it.last_ms);
+    let pair = |[base, own]: &[Tally; 2]| own.costs.total().zip(base.costs.total().filter(|it| *it > 0.0));
+    let pairs = part.pairs.iter().filter(|it| is_same_work(it)).filter_map(pair);
+    pairs.map(|pair| RatioSample { pair, project: "", at_ms }).listed()
+}
+
+/// Returns the 95% interval of the change in cost over what is assumed alone.
+fn assumed([base, candidate]: &[Tally; 2], reach: AssumedReach) -> Option<[f64; 2]> {
+    let change = candidate.assumed_cost()?.change_from(&base.assumed_cost()?);
+    Some(reach.interval(change, 0.0))
+}
+
+/// Returns the numbers that are known of both policies; of the cost, the interval of its relative change is given.
+fn numbers_of(pairs: &Pairs, parts: &[&ContrastPart], of_cost: Option<[f64; 2]>) -> Vec<ContrastNumber> {
+    let with_interval = |it: ContrastNumber| {
+        let interval = of_cost.map(|ends| ends.map(|end| end * it.delta.base));
+        let delta = Delta::new([it.delta.base, it.delta.candidate], interval, it.better);
+        if it.place == format!("totals.{}", metric::COST) { ContrastNumber { delta, ..it } } else { it }
+    };
+    let mut numbers: Vec<ContrastNumber> = metric::compared()
+        .into_iter()
+        .filter_map(|it| ContrastNumber::of(it, pairs))
+        .map(with_interval)
+        .listed();
     let both = remembered::both(parts.iter().map(|it| &it.runs));
     let at = 1.min(numbers.len());
     numbers.splice(at..at, both.into_iter().map(ContrastNumber::remembered));
     numbers
 }
 
-/// Returns the cost difference at the lower and upper ends of the recovery assumptions.
-fn assumed([base, candidate]: &[Tally; 2]) -> Option<[f64; 2]> {
+/// Returns the cost difference at the lower and upper ends of all that is assumed.
+fn bound([base, candidate]: &[Tally; 2]) -> Option<[f64; 2]> {
     if base.cost_interval().is_none() && candidate.cost_interval().is_none() {
         return None;
     }

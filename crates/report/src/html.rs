@@ -116,7 +116,7 @@ fn answers(report: &Report) -> Vec<Card> {
 /// Says that there is nothing to compare.
 fn numbers_only(report: &Report) -> Card {
     let n_policies = distinct(report.briefs().map(|it| it.policy)).len();
-    let costs: Option<Vec<f64>> = report.briefs().map(|it| it.figures.cost()).collect();
+    let costs: Option<Vec<f64>> = report.briefs().map(|it| it.figures.cost).collect();
     let usd = costs.filter(|_| n_policies == 1).map(|it| it.iter().sum::<f64>());
     Card {
         number: usd.map_or_else(

@@ -21,6 +21,8 @@ use ctxsim_base::grid::{self, CellKind, Grid, Row};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::ledger::is_as_much;
+use ctxsim_engine::measure::assumed::AssumedReach;
+use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later};
 use ctxsim_engine::measure::{Spread, Tally};
 use ctxsim_input::policy::Apply;
 
@@ -69,6 +71,8 @@ pub struct TableLine {
     /// How the change in its cost against the first policy varies over scenarios; `None` for a single
     /// scenario, and for the first policy.
     pub spread: Option<Spread>,
+    /// How far that change hangs on what is assumed.
+    pub assumed: AssumedReach,
     /// Where it stopped at a limit, if it did.
     pub stopped: Option<String>,
     /// Why its cost differs from the first policy's, if requested.
@@ -240,7 +244,7 @@ impl Report {
         let mut by_load: IndexMap<(&str, &str), f64> = IndexMap::new();
         for run in self.briefs() {
             let dearest = by_load.entry((run.scenario, run.profile)).or_default();
-            *dearest = dearest.max(run.figures.cost().unwrap_or(0.0));
+            *dearest = dearest.max(run.figures.cost.unwrap_or(0.0));
         }
         let of_one = numbers::decimals(by_load.values().copied().fold(0.0, f64::max));
         if by_load.values().sum::<f64>() >= 1.0 { of_one.min(4) } else { of_one }
@@ -279,10 +283,20 @@ impl Report {
         let baseline = sums.iter().next().map(|it| line(it.1));
         // The first policy is compared with nothing.
         let others = sums.iter().skip(1).filter(|_| first.len() > 1);
-        let pairs = pairs(&first, others.map(|it| it.0), briefs());
-        let mut spreads = std::iter::once(None).chain(Spread::of_all(&pairs));
+        let at_ms: IndexMap<&str, i64> =
+            self.sessions.iter().filter_map(|it| Some((it.name.as_str(), it.last_ms?))).collect();
+        let samples = samples(&first, others.map(|it| it.0), briefs(), &at_ms);
+        let base = baseline.as_ref().map(|it| &it.tally);
+        let reach = |own: &Tally| base.map(|it| own.assumed_reach(it)).unwrap_or_default();
+        let reaches = sums.iter().map(|it| reach(&it.1.run.tally)).listed();
+        let spread = |(samples, reach): (Vec<RatioSample<'_>>, &AssumedReach)| {
+            let pairs = samples.iter().map(|it| it.pair).listed();
+            Spread::new(&pairs, ratio_interval_for_later(&samples, *reach)).filter(|it| it.sessions > 0)
+        };
+        let spreads = samples.into_iter().zip(reaches.iter().skip(1)).map(spread).listed();
+        let mut spreads = std::iter::once(None).chain(spreads);
         let lines = sums.iter().enumerate().map(|(nth, (_, sum))| {
-            let mut line = TableLine { spread: spreads.next().flatten(), ..line(sum) };
+            let mut line = TableLine { spread: spreads.next().flatten(), assumed: reaches[nth], ..line(sum) };
             if self.is_ranked && nth > 0 {
                 line.is_idle = baseline.as_ref().is_some_and(|it| reasons::is_idle(&line, it));
                 line.reason =
@@ -314,19 +328,26 @@ impl Report {
 pub const OWN: &str = "each under the profile of its own model";
 
 /// Returns for each policy the costs of its runs with those of others on the same scenarios, if both got equally far.
-fn pairs<'r>(
+fn samples<'r>(
     others: &[Brief<'_>],
     policies: impl Iterator<Item = &'r str>,
     runs: impl Iterator<Item = Brief<'r>>,
-) -> Vec<Vec<(f64, f64)>> {
+    at_ms: &IndexMap<&str, i64>,
+) -> Vec<Vec<RatioSample<'static>>> {
     let others: IndexMap<&str, Figures> = others.iter().map(|it| (it.scenario, it.figures)).collect();
-    let mut pairs: IndexMap<&str, Vec<(f64, f64)>> = policies.map(|it| (it, Vec::new())).collect();
+    let mut samples: IndexMap<&str, Vec<RatioSample<'static>>> =
+        policies.map(|it| (it, Vec::new())).collect();
     for run in runs {
-        let Some((of_it, other)) = pairs.get_mut(run.policy).zip(others.get(run.scenario)) else { continue };
+        let Some((of_it, other)) = samples.get_mut(run.policy).zip(others.get(run.scenario)) else {
+            continue;
+        };
         let did_as_much = is_as_much([run.figures.turns(), other.turns()]);
-        of_it.extend(run.figures.cost().zip(other.cost()).filter(|_| did_as_much));
+        let pair = run.figures.cost.zip(other.cost).filter(|it| did_as_much && it.1 > 0.0);
+        // Its projects are those of later sessions, too.
+        let sample = |pair| RatioSample { pair, project: "", at_ms: at_ms.get(run.scenario).copied() };
+        of_it.extend(pair.map(sample));
     }
-    pairs.into_values().listed()
+    samples.into_values().listed()
 }
 
 /// Returns the line of a policy.
@@ -335,6 +356,7 @@ fn line(sum: &PolicySum) -> TableLine {
         policy: sum.run.policy.clone(),
         tally: sum.run.tally.clone(),
         spread: None,
+        assumed: AssumedReach::default(),
         stopped: sum.stopped(),
         reason: None,
         is_idle: false,

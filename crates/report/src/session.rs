@@ -38,6 +38,9 @@ pub struct SessionReport {
     pub parent: Option<String>,
     /// Whether it runs under the profile of that model.
     pub is_under_own_model: bool,
+    /// When its last request was, in milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_ms: Option<i64>,
     /// The number of its requests.
     pub requests: u64,
     /// Of these: requests answered by other models. Each model has its own cache and prices; a model without

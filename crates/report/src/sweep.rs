@@ -117,6 +117,9 @@ pub struct SweepPoint {
     pub base: PointNumbers,
     /// How it compares with the base.
     pub label: Option<Label>,
+    /// The 95% interval of its relative change in cost for later sessions, over what is assumed, too; of a single session, over that alone.
+    #[serde(default)]
+    pub interval: Option<[f64; 2]>,
 }
 
 impl SweepPoint {
@@ -218,13 +221,14 @@ impl Sweep {
         let done = self.points.iter().enumerate().filter(|(_, it)| it.does_the_work());
         let varied = done.map(|(nth, point)| {
             let mark = (self.knee == Some(nth)).then_some("knee");
-            (PolicyLabel::new(&short(&point.set), nth + 1), &point.numbers, mark)
+            (PolicyLabel::new(&short(&point.set), nth + 1), &point.numbers, point.interval, mark)
         });
-        let base = (PolicyLabel::new(&self.head.base, 0), &first.base, Some(frontier::BASE));
-        let points = std::iter::once(base).chain(varied).filter_map(|(policy, it, mark)| {
-            let usd_interval = it.get("cost_usd.total_low").zip(it.get("cost_usd.total_high"));
+        let base = (PolicyLabel::new(&self.head.base, 0), &first.base, None, Some(frontier::BASE));
+        let points = std::iter::once(base).chain(varied).filter_map(|(policy, it, interval, mark)| {
             let point = frontier::Point::new(policy, it.get(COST)?, it.get("evidence_kept")?);
-            Some(frontier::Point { usd_interval: usd_interval.map(Into::into), mark, ..point })
+            let usd = first.base.get(COST)?;
+            let usd_interval = interval.map(|ends: [f64; 2]| ends.map(|end| usd * (1.0 + end)));
+            Some(frontier::Point { usd_interval, mark, ..point })
         });
         let subject = format!("{} varied, {} points", self.head.policy, self.points.len());
         let frontier = Frontier::new(subject, frontier::KEPT, points.listed(), Vec::new());

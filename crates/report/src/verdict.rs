@@ -11,8 +11,8 @@ use super::trust::TableTrust;
 use ctxsim_base::grid::numbers::{percent, signed};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
+use ctxsim_engine::measure::Tally;
 use ctxsim_engine::measure::floor::{Floor, keeps_more};
-use ctxsim_engine::measure::{Tally, is_open};
 use ctxsim_input::policy::Apply;
 
 /// The share of the evidence that a policy must keep to be advised, unless something else is asked for.
@@ -66,11 +66,14 @@ pub struct Choice {
     /// The same with every recorded compaction as recorded, if the policy avoids any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change_as_recorded: Option<f64>,
-    /// The 95% interval of the change over resampled sessions.
+    /// The 95% interval of the change for later sessions, over what is assumed, too.
     pub interval: Option<[f64; 2]>,
-    /// The change at the lower and at the upper ends of what is assumed of recovery, both policies at the same end.
+    /// The 95% interval of the change over what is assumed alone, both policies under the same numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assumed: Option<[f64; 2]>,
+    /// The lowest and the highest change where everything that is assumed is wrong in one direction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<[f64; 2]>,
     /// The share of the sessions that are cheaper.
     pub cheaper: Option<f64>,
     /// The share of needed evidence that its prompts still held.
@@ -78,7 +81,7 @@ pub struct Choice {
     /// The share of turns' requests that still show what the user asked, where it is not all of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_kept: Option<f64>,
-    /// Whether what is assumed of recovery decides if it is cheaper than the first one.
+    /// Whether what is assumed decides if it is cheaper than the first one.
     pub is_open: bool,
     /// The setting that makes the real agent do it, with the numbers that it ran with.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -228,18 +231,21 @@ impl Verdict {
         let shown: IndexMap<&str, &str> = names.iter().copied().zip(short_names(&names)).collect();
         let choice = |it: &&TableLine| {
             let own = !is_first(it);
+            let change = own.then(|| section.change(it)).flatten();
             Choice {
                 policy: it.policy.clone(),
                 shown: shown.get(it.policy.as_str()).map(|it| (*it).to_owned()).unwrap_or_default(),
-                change: own.then(|| section.change(it)).flatten(),
+                change,
                 change_as_recorded: own.then(|| section.change_as_recorded(it)).flatten(),
                 interval: it.spread.and_then(|it| it.interval),
-                assumed: baseline.filter(|_| own).and_then(|first| assumed(&first.tally, &it.tally)),
+                assumed: change
+                    .filter(|_| it.assumed.is_some())
+                    .map(|change| it.assumed.interval(change, 0.0)),
+                bound: baseline.filter(|_| own).and_then(|first| bound(&first.tally, &it.tally)),
                 cheaper: it.spread.map(|it| it.cheaper),
                 evidence_kept: it.tally.evidence_kept(),
                 task_kept: it.tally.task_kept().filter(|it| *it < 1.0),
-                is_open: own
-                    && baseline.is_some_and(|first| is_open(&first.tally.cost_ends(), &it.tally.cost_ends())),
+                is_open: change.is_some_and(|change| it.assumed.turns(change)),
                 apply: it.apply.as_deref().cloned(),
             }
         };
@@ -327,9 +333,13 @@ impl Verdict {
     pub(super) fn but(&self, best: &Choice) -> String {
         let mut words = String::new();
         if best.change.is_some() && best.is_open && self.knows_evidence {
+            words += &format!(" Whether it is cheaper than {} depends on what is assumed.", self.baseline);
+        }
+        if let Some(bound) = best.bound.filter(|it| it[0] < 0.0 && it[1] > 0.0 && !best.is_open) {
             words += &format!(
-                " Whether it is cheaper than {} depends on the recovery assumptions.",
-                self.baseline
+                " Were all that is assumed wrong in one direction, it would be {} to {}.",
+                signed(bound[0]),
+                signed(bound[1])
             );
         }
         if let Some(lossy) = self.lossy_words() {
@@ -375,11 +385,10 @@ impl Verdict {
 
     /// Says how far a change holds for other sessions; nothing where nothing is known of it.
     pub(super) fn sure(&self, best: &Choice) -> Option<String> {
-        let width = |[low, high]: [f64; 2]| high - low;
-        let assumed = best.assumed.filter(|it| best.interval.is_none_or(|of| width(*it) > width(of)));
+        let assumed = best.assumed.filter(|_| best.interval.is_none());
         let [low, high] = assumed.or(best.interval)?;
         let of = if assumed.is_some() { "from" } else { "95% interval" };
-        let by = if assumed.is_some() { " by what is assumed of recovery" } else { "" };
+        let by = if assumed.is_some() { " by what is assumed" } else { "" };
         let cheaper = best.cheaper.map_or_else(String::new, |it| {
             format!("; cheaper in {} of {}", percent_round(it), self.scenarios)
         });
@@ -410,9 +419,9 @@ impl Verdict {
     }
 }
 
-/// Returns the change of a cost from the first one's at both ends of what is assumed of recovery, the lower change first; nothing where
-/// nothing is assumed.
-fn assumed(first: &Tally, own: &Tally) -> Option<[f64; 2]> {
+/// Returns the change of a cost from the first one's where everything that is assumed is at the lower or at the upper ends, the lower change
+/// first; nothing where nothing is assumed.
+fn bound(first: &Tally, own: &Tally) -> Option<[f64; 2]> {
     own.cost_interval().or(first.cost_interval())?;
     let ([low, _, high], [own_low, _, own_high]) = (first.cost_ends(), own.cost_ends());
     let ends = [own_low / low - 1.0, own_high / high - 1.0];

@@ -11,7 +11,8 @@ use super::trial::AgentTrial;
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::Tally;
-use ctxsim_engine::measure::limits::{RatioSample, interval_for_later, ratio_limits, sum_of_pairs};
+use ctxsim_engine::measure::assumed::AssumedReach;
+use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later, sum_of_pairs};
 use ctxsim_report::advise::Lifetimes;
 
 /// The two values of an agent's lifetimes, as they are played.
@@ -78,7 +79,7 @@ impl LifetimeAxis {
             share: rewritten as f64 / short as f64,
             break_even: self.break_even(&own),
             change: (one > 0.0).then(|| both / one - 1.0),
-            interval: interval_for_later(&ratio_limits(&samples)),
+            interval: ratio_interval_for_later(&samples, AssumedReach::default()),
         })
     }
 

@@ -189,10 +189,6 @@ impl AgentTrial<'_> {
         let sum = |lanes: ByLane, of: &dyn Fn(&ctxsim_engine::measure::Tally) -> f64| -> f64 {
             self.played.iter().map(|it| of(it.run(lanes))).sum()
         };
-        let mut ends = [0, 2].map(|end| {
-            sum(by_lane, &|it| it.cost_ends()[end]) / sum(self.base, &|it| it.cost_ends()[end]) - 1.0
-        });
-        ends.sort_by(f64::total_cmp);
         let saved = sum(self.base, &|it| it.costs.total().unwrap_or(f64::NAN))
             - sum(by_lane, &|it| it.costs.total().unwrap_or(f64::NAN));
         let recovery =
@@ -203,7 +199,7 @@ impl AgentTrial<'_> {
             saved_month: base.zip(own).map(|it| it.0 - it.1),
             change: all.change(),
             interval: all.spread.and_then(|it| it.interval),
-            ends: Some(ends).filter(|it| it.iter().all(|it| it.is_finite())),
+            bound: all.bound,
             recovery_factor: (recovery > 0.0 && saved > 0.0).then(|| 1.0 + saved / recovery),
             evidence_kept: all.evidence_kept,
             evidence_low: all.evidence_low,

@@ -99,6 +99,13 @@ impl Amount {
     pub fn over(self, n: u64) -> Self {
         Self(divided(self.0, i128::from(n.max(1))))
     }
+
+    /// Returns a number of times of it, to the nearest picodollar of a float; once is exact.
+    #[must_use]
+    pub fn times(self, number: f64) -> Self {
+        // A product with 1 would lose what a float does not hold.
+        if number == 1.0 { self } else { Self::of_usd(self.usd() * number) }
+    }
 }
 
 /// Divides, and rounds to the nearest; a half away from 0.

@@ -234,7 +234,7 @@ fn report(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<Ran, Error>
     let named = args.rev.policies(&suite)?;
     let catalog = git::with_revisions(catalog, named, args.process.allow_process)?;
     let comparison = args.process.of(Comparison { suite: Some(name.to_owned()), ..Comparison::default() });
-    let newest = Plan::new(&catalog, &comparison)?.without_assumptions_alone();
+    let newest = Plan::new(&catalog, &comparison)?;
     let suite_name = newest.suite.clone().unwrap_or_default();
     // A price list of a later day moves nothing by itself.
     let days = snapshots::days(&args.snapshots, &suite_name).filter(|_| !args.bless);
@@ -251,7 +251,7 @@ fn report(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<Ran, Error>
         (played(&newest)?, None)
     } else {
         let set = pinned.iter().map(snapshots::PinnedPrices::set).listed();
-        let plan = Plan::new(&catalog, &Comparison { set, ..comparison })?.without_assumptions_alone();
+        let plan = Plan::new(&catalog, &Comparison { set, ..comparison })?;
         // What guards say under the newer prices is told beside what they say.
         let verdicts = if newest.guards.is_empty() { Vec::new() } else { played(&newest)?.guard_verdicts };
         let prices = pinned.iter().map(|it| (it.profile.clone(), it.days.clone())).listed();

@@ -54,12 +54,9 @@ pub(crate) fn offered(of: &'static str) -> impl FnOnce(Arg) -> Arg {
 pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     let format = format(args)?;
     let columns = columns(args, format)?;
-    let (catalog, mut plan) = planned(catalog, args)?;
+    let (catalog, plan) = planned(catalog, args)?;
     let catalog = &catalog;
     let is_drawn = [FormatArg::HTML, FormatArg::SVG].contains(&format) || args.shown.page.is_asked();
-    if !is_drawn || args.totals || args.parts.folder().is_some() {
-        plan = plan.without_assumptions_alone();
-    }
     if let Some(passed) = in_parts(&plan, args, format, catalog)? {
         return Ok(passed);
     }

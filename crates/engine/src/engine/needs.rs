@@ -4,7 +4,7 @@ use super::lanes::Lane;
 use super::{EngineRun, Way};
 use crate::ledger::{ExploredRow, FailureKind, NeedRow, Sink};
 use crate::projection::Projector;
-use crate::recovery::{BilledSteps, Carried, Ends, NeedSource, Removed, item_state};
+use crate::recovery::{BilledSteps, Carried, NeedSource, Removed, item_state};
 use ctxsim_base::quantity::Tokens;
 use ctxsim_timeline::{Due, StepIx, TurnIx};
 
@@ -55,7 +55,7 @@ impl<P: Projector + ?Sized, S: Sink> EngineRun<'_, '_, P, S> {
             return self.log.expect_fetched(0);
         }
         // The closed form is replaced only where everything is as it is declared.
-        let is_declared = |it: &&Way| it.recovery.terms().is_some_and(|it| it.ends == Ends::default());
+        let is_declared = |it: &&Way| it.recovery.terms().is_some_and(|it| it.is_declared);
         let declared = self.ways.iter().filter(is_declared);
         let most = declared.filter_map(|it| it.carried.as_ref()).map(Carried::most).max();
         self.log.expect_fetched(most.unwrap_or_default());
@@ -76,7 +76,11 @@ impl<P: Projector + ?Sized, S: Sink> EngineRun<'_, '_, P, S> {
             let stands = item_state(&self.prompt, slot, self.timeline.needs.mentions(it));
             let was_seen = self.seen.as_ref().zip(slot).is_some_and(|(seen, slot)| seen.has(slot));
             for at in 0..self.ways.len() {
-                let met = self.ways[at].recovery.meet(turn_ix, &it.need, &it.evidence, &stands, was_seen);
+                let Way { recovery, carried } = &self.ways[at];
+                let met = recovery.meet(turn_ix, &it.need, &it.evidence, &stands, was_seen);
+                if met.met >= 1.0 && carried.as_ref().is_some_and(Carried::is_at_end) {
+                    continue;
+                }
                 let told = it.inferred.names.filter(|_| stands.n_absorbed > 0);
                 let row = NeedRow { inferred: Some(it.inferred), told, ..met };
                 self.settle(at, row, NeedSource::Item(it.inferred.item));

@@ -246,9 +246,14 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     fn record(&mut self, lane: usize, row: &RequestRow, broke_at: Option<SlotIx>, left: [f64; 3]) {
         // One sink for each way; an index is followed by every compiler without a call.
         for at in 0..self.ways.len() {
-            let standing = self.ways[at].carried.as_ref().map(|it| it.again(broke_at));
+            let (standing, is_at_end) = match &self.ways[at].carried {
+                Some(it) => (Some(it.again(broke_at)), it.is_at_end()),
+                None => (None, false),
+            };
             let sink = self.sink(lane, at);
-            sink.request(row);
+            if !is_at_end {
+                sink.request(row);
+            }
             if standing.is_some_and(|it| it != CarriedAgain::default()) || left[2] > 0.0 {
                 let CarriedAgain { recovered, explored } = standing.unwrap_or_default();
                 // As with needs: what takes its address gets a copy, so that a row of which nothing is expected is never made whole.

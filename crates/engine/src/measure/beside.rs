@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use super::assumed::AssumedChanges;
 use crate::ledger::{ExploredSums, NeedSums, Outcome, RunFault};
 use crate::price::{Bill, Costs};
-use crate::recovery::Assumption;
 use ctxsim_base::quantity::{Amount, Cost, Expected};
 
 /// What is known of a run beside its ledger; nothing by default.
@@ -14,8 +14,8 @@ pub struct Beside {
     pub has_needs: bool,
     /// The cost of recovery at the lower and upper ends of all assumptions.
     pub interval: Option<[Amount; 2]>,
-    /// The change in cost at either end of a single assumption.
-    pub by_assumption: Option<[[Amount; 2]; Assumption::N]>,
+    /// The change in cost at either end of each assumption of recovery alone.
+    pub assumed: AssumedChanges,
     /// The ends of its sizes' interval as shares of them, if they were counted anew for other models.
     pub counted: Option<[f64; 2]>,
     /// Recovery as it was played, where the closed form does not know the prompts.

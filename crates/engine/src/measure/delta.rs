@@ -42,8 +42,8 @@ pub struct Delta {
     pub difference: f64,
     /// The difference as a share of the base's number, or none if that is 0.
     pub relative: Option<f64>,
-    /// The middle 95% of the differences over resampled sessions or trials, or its bounds by Student's
-    /// distribution; `None` for a single one.
+    /// The 95% interval of the difference: of a cost for later sessions (`limits`), of other numbers the middle of resampled sessions or trials,
+    /// or bounds by Student's distribution; `None` for a single one.
     pub interval: Option<[f64; 2]>,
     /// How the candidate stands.
     pub standing: Standing,
@@ -127,14 +127,6 @@ impl Pairs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::Spread;
-    use crate::price::Costs;
-    use ctxsim_base::quantity::Amount;
-
-    fn run(cost: f64) -> Tally {
-        Tally { costs: Costs { recovery: Amount::of_usd(cost), ..Costs::default() }, ..Tally::empty() }
-    }
-
     #[test]
     fn a_difference_is_better_or_worse_only_where_its_interval_leaves_out_0() {
         let standing = |numbers, interval, better| Delta::new(numbers, interval, better).standing;
@@ -146,25 +138,5 @@ mod tests {
         assert_eq!(standing([10.0, 9.999], Some([-2.0, -0.1]), Better::Lower), Standing::Same);
         assert_eq!(standing([0.0, 0.0], None, Better::Lower), Standing::Same);
         assert_eq!(Delta::new([0.0, 2.0], None, Better::Lower).relative, None);
-    }
-
-    #[test]
-    fn the_interval_of_a_cost_is_that_of_the_spread_of_the_same_sessions() {
-        let costs: Vec<(f64, f64)> =
-            (1..30).map(|it| (f64::from(it * 7 % 11) + 1.0, f64::from(it))).collect();
-        let pairs: Vec<[Tally; 2]> = costs.iter().rev().map(|it| [run(it.1), run(it.0)]).collect();
-
-        let pairs = Pairs::new(&pairs);
-        let delta = pairs.delta(Better::Lower, |it| it.costs.total()).unwrap();
-
-        let spread = Spread::new(&costs).unwrap();
-        assert!((delta.relative.unwrap() - spread.change).abs() < 1e-12);
-        let changes = pairs
-            .resampled
-            .iter()
-            .map(|[base, it]| it.costs.recovery.usd() / base.costs.recovery.usd() - 1.0);
-        let [low, high] = middle(changes.collect());
-        let expected = spread.interval.unwrap();
-        assert!((low - expected[0]).abs() < 1e-12 && (high - expected[1]).abs() < 1e-12);
     }
 }

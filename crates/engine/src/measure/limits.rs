@@ -7,13 +7,16 @@
 //!
 //! The likelihood of the deviation is that of restricted maximum likelihood (Patterson and Thompson 1971), its prior that of Gelman (2006),
 //! and its mean square over a grid enters the variance, as in Röver (2020). Student's quantile has a degree of freedom for each session
-//! beyond the blocks. `tests/suite/tune/coverage.rs` holds how often the truth lies within.
+//! beyond the blocks. What is assumed may be wrong beside all that (`assumed`): as independent errors do, the two add as squares. Costs are the
+//! same on any machine, logarithms and exponentials are not to the last bit, so limits are rounded.
+//! `tests/suite/tune/coverage.rs` holds how often the truth lies within.
 
 use std::sync::OnceLock;
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
+use super::assumed::AssumedReach;
 use super::student;
 use ctxsim_base::list::Listed as _;
 use ctxsim_input::profile::calendar::{DAY_MS, date_text};
@@ -96,6 +99,9 @@ pub struct Limit {
     pub blocks: usize,
     /// The 95% interval of the ratio less 1; `None` for a single session.
     pub interval: Option<[f64; 2]>,
+    /// The same with everything that is assumed as declared, where anything is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub as_declared: Option<[f64; 2]>,
     /// The standard deviation of what blocks add to the ratio, as estimated; 0 over sessions.
     pub deviation: f64,
 }
@@ -115,22 +121,44 @@ impl SampleBlock<'_, '_> {
     }
 }
 
-/// Returns the limits of a ratio: over sessions alone, over blocks of time where times are known, and for other projects.
-pub fn ratio_limits(samples: &[RatioSample<'_>]) -> Vec<Limit> {
+/// Returns the limits of a ratio of which what is assumed reaches so far: over sessions alone, over blocks of time where times are known, and
+/// for other projects.
+pub fn ratio_limits(samples: &[RatioSample<'_>], assumed: AssumedReach) -> Vec<Limit> {
     let alone = Estimate::new(samples, Over::Sessions);
     let of_time = unit_of_blocks(samples).map(|over| (over, Estimate::new(samples, over)));
     let by_time = of_time.as_ref().and_then(|it| it.1.as_ref()).map_or(0.0, |it| it.of_blocks);
     let projects = Estimate::new(samples, Over::Projects);
-    let limit = |over: Over, it: Option<Estimate>, more: f64| Limit {
-        over,
-        blocks: if over == Over::Sessions { samples.len() } else { sample_blocks(over, samples).len() },
-        interval: it.map(|it| it.interval(more)),
-        deviation: it.map_or(0.0, |it| it.deviation),
-    };
+    let limit = |over, it, more| Limit::new(over, samples, it, more, assumed);
     let of_time = of_time.map(|(over, it)| limit(over, it, 0.0));
     let next = projects.map_or(0.0, |it| it.deviation * it.deviation);
     let sessions = limit(Over::Sessions, alone, 0.0);
     [sessions].into_iter().chain(of_time).chain([limit(Over::Projects, projects, by_time + next)]).listed()
+}
+
+/// Returns the interval for later sessions alone.
+pub fn ratio_interval_for_later(samples: &[RatioSample<'_>], assumed: AssumedReach) -> Option<[f64; 2]> {
+    let over = unit_of_blocks(samples).unwrap_or(Over::Sessions);
+    Estimate::new(samples, over).map(|it| it.interval(0.0, assumed))
+}
+
+impl Limit {
+    /// Makes the limit that an estimate has where something more varies.
+    fn new(
+        over: Over,
+        samples: &[RatioSample<'_>],
+        of: Option<Estimate>,
+        more: f64,
+        assumed: AssumedReach,
+    ) -> Self {
+        let declared = AssumedReach::default();
+        Self {
+            over,
+            blocks: if over == Over::Sessions { samples.len() } else { sample_blocks(over, samples).len() },
+            interval: of.map(|it| it.interval(more, assumed)),
+            as_declared: of.filter(|_| assumed.is_some()).map(|it| it.interval(more, declared)),
+            deviation: of.map_or(0.0, |it| it.deviation),
+        }
+    }
 }
 
 /// Returns the limit for later sessions of the same mix: over blocks of time where times are known, else over sessions.
@@ -210,19 +238,24 @@ impl Estimate {
     /// Estimates a ratio from samples whose blocks of one kind differ; `None` for a single one.
     fn new(samples: &[RatioSample<'_>], over: Over) -> Option<Self> {
         let whole = samples.iter().map(|it| it.pair).listed();
-        let pairs = match over {
-            Over::Sessions => vec![whole.clone()],
+        let parted = match over {
+            Over::Sessions => Vec::new(),
             over => sample_blocks(over, samples)
                 .iter()
                 .map(|it| it.samples.iter().map(|it| it.pair).listed())
                 .listed(),
         };
+        let pairs: Vec<&[(f64, f64)]> = match over {
+            Over::Sessions => vec![&whole],
+            _ => parted.iter().map(Vec::as_slice).listed(),
+        };
         let (n, all) = (whole.len(), BlockSums::new(&whole)?);
         let sums: Vec<BlockSums> = pairs.iter().filter_map(|it| BlockSums::new(it)).listed();
         // Where nearly every session is a block of its own, their own deviation cannot be told from that of blocks, and holds both.
         let is_apart = n > sums.len() + 1;
-        let total = within([(&whole, &all)]);
-        let within = if is_apart { within(pairs.iter().zip(&sums)).max(total * LEAST) } else { total };
+        let total = within([(whole.as_slice(), &all)]);
+        let within =
+            if is_apart { within(pairs.iter().copied().zip(&sums)).max(total * LEAST) } else { total };
         let freedom = u64::try_from(n - if is_apart { sums.len() } else { 1 }).ok().filter(|it| *it > 0)?;
         let variance = |it: &BlockSums| within * it.squares / (it.base * it.base);
         let share = |it: &BlockSums| it.base / all.base;
@@ -235,11 +268,13 @@ impl Estimate {
         Some(Self { change: all.change, of_sessions, of_blocks, deviation: square.sqrt(), freedom })
     }
 
-    /// Returns Student's 95% interval, where something more varies.
-    fn interval(self, more: f64) -> [f64; 2] {
+    /// Returns Student's 95% interval, where something more varies, and something is assumed.
+    fn interval(self, more: f64, assumed: AssumedReach) -> [f64; 2] {
+        const UNITS: f64 = 1e9;
         let reach = student(self.freedom) * (self.of_sessions + self.of_blocks + more).sqrt();
+        let [low, high] = assumed.interval(self.change, reach);
         // No sum of amounts is less than nothing.
-        [(self.change - reach).max(-1.0), self.change + reach]
+        [low.max(-1.0), high].map(|it| (it * UNITS).round() / UNITS)
     }
 }
 
@@ -252,7 +287,7 @@ impl BlockSums {
 }
 
 /// Returns the variance of a session's ratio around that of its block, weighed by the squares of what sessions cost, as they weigh in a sum.
-fn within<'a>(blocks: impl IntoIterator<Item = (&'a Vec<(f64, f64)>, &'a BlockSums)>) -> f64 {
+fn within<'a>(blocks: impl IntoIterator<Item = (&'a [(f64, f64)], &'a BlockSums)>) -> f64 {
     let (mut squares, mut expected) = (0.0, 0.0);
     for (pairs, block) in blocks {
         for (own, base) in pairs {
@@ -334,19 +369,20 @@ mod tests {
         let own = [0.8, 0.9, 1.0, 0.9];
         let samples = every(31, &own);
 
-        let [sessions, months, projects] = ratio_limits(&samples).try_into().unwrap();
+        let [sessions, months, projects] =
+            ratio_limits(&samples, AssumedReach::default()).try_into().unwrap();
 
         let error = (0.02_f64 / 3.0 / 4.0).sqrt();
         let expected = [-0.1 - 3.182 * error, -0.1 + 3.182 * error];
-        assert!(sessions.interval.unwrap().iter().zip(expected).all(|(own, it)| (own - it).abs() < 1e-12));
+        assert!(sessions.interval.unwrap().iter().zip(expected).all(|(own, it)| (own - it).abs() < 1e-8));
         let reach = |it: &Limit| it.interval.map_or(0.0, |it| it[1] - it[0]);
         assert_eq!((months.over, months.blocks, projects.blocks), (Over::Months, 4, 2));
         assert!(reach(&sessions) < reach(&months) && reach(&months) < reach(&projects), "more varies");
-        assert_eq!(for_later(&ratio_limits(&samples)), Some(&months));
-        let alone = ratio_limits(&every(0, &own[..1]));
+        assert_eq!(for_later(&ratio_limits(&samples, AssumedReach::default())), Some(&months));
+        let alone = ratio_limits(&every(0, &own[..1]), AssumedReach::default());
         assert!(alone.iter().all(|it| it.blocks == 1 && it.interval.is_none()), "{alone:?}");
-        let same = ratio_limits(&every(31, &[0.9; 4]));
-        assert!(same.iter().all(|it| it.interval.is_some_and(|it| it[1] - it[0] < 1e-12)), "{same:?}");
+        let same = ratio_limits(&every(31, &[0.9; 4]), AssumedReach::default());
+        assert!(same.iter().all(|it| it.interval.is_some_and(|it| it[1] - it[0] < 1e-8)), "{same:?}");
     }
 
     /// A normal number, by twelve uniform ones.
@@ -369,7 +405,7 @@ mod tests {
                 at_ms: it.at_ms.map(|at| at + (nth / 8) * DAY_MS * 3_044 / 100 + nth % 8 * DAY_MS / 2),
                 ..it
             });
-            let all = ratio_limits(&samples.collect::<Vec<_>>());
+            let all = ratio_limits(&samples.collect::<Vec<_>>(), AssumedReach::default());
             assert_eq!((all[1].over, all[1].blocks as i64), (Over::Months, months));
             all[1].deviation
         };
@@ -400,7 +436,7 @@ mod tests {
                     ..it
                 })
                 .collect();
-            let all = ratio_limits(&samples);
+            let all = ratio_limits(&samples, AssumedReach::default());
             let has = |it: Option<[f64; 2]>| it.is_some_and(|it| it[0] <= -0.08 && -0.08 <= it[1]);
             assert_eq!(for_later(&all).unwrap().over, Over::Months);
             [has(all[0].interval), has(interval_for_later(&all))]
@@ -423,14 +459,14 @@ mod tests {
                 every(5, &own).into_iter().map(|it| RatioSample { project: "first", ..it }).collect();
             let [low, high] =
                 [own.iter().copied().fold(1.0, f64::min), own.iter().copied().fold(0.0, f64::max)];
-            let before = ratio_limits(&samples);
+            let before = ratio_limits(&samples, AssumedReach::default());
             for nth in 0..2 {
                 let base = 0.015 * n as f64;
                 let ratio = low + (high - low) * draw.next_between(0, 1_000) as f64 / 1e3;
                 let at_ms = samples[nth * (n - 1)].at_ms;
                 samples.push(RatioSample { pair: (ratio * base, base), project: "second", at_ms });
             }
-            let after = ratio_limits(&samples);
+            let after = ratio_limits(&samples, AssumedReach::default());
             let reach = |it: &Limit| it.interval.map_or(0.0, |it| it[1] - it[0]);
             // That for other projects may: how these differ is first learned from the second one.
             for (after, before) in after.iter().zip(&before).filter(|it| it.0.over != Over::Projects) {

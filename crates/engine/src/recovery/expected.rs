@@ -13,7 +13,7 @@ use super::Terms;
 use crate::ledger::{Carry, ExploredRow, NeedRow, TokenUse};
 use crate::projection::Prompt;
 use crate::projection::prompt::SlotIx;
-use ctxsim_base::quantity::Tokens;
+use ctxsim_base::quantity::{Tokens, ix};
 use ctxsim_input::profile::cache::{Billing, Reads};
 use ctxsim_timeline::{ItemIx, Kind, Level, Spine, TurnIx};
 
@@ -52,8 +52,7 @@ pub struct Carried {
     calls: Vec<ExpectedCall>,
     /// By source: its calls.
     by_source: BTreeMap<NeedSource, Vec<usize>>,
-    /// By the slot beside which something stands: the calls. A list, because each edit of a prompt looks here.
-    by_host: Vec<Vec<usize>>,
+    by_host: CallsBySlot,
     /// The calls since whom no result has come, and the first slot where one may.
     unsettled: Vec<usize>,
     unsettled_from: Option<SlotIx>,
@@ -123,13 +122,50 @@ pub struct CarriedAgain {
     pub explored: Carry,
 }
 
-/// Returns the calls beside a slot.
-fn beside(by_host: &mut Vec<Vec<usize>>, host: SlotIx) -> &mut Vec<usize> {
-    let at = host as usize;
-    if at >= by_host.len() {
-        by_host.resize_with(at + 1, Vec::new);
+/// The calls that stand beside each slot, as lists within two columns: each edit of a prompt looks here, and each request adds some, to
+/// which a list of its own for each slot would be slow.
+#[derive(Clone, Debug, Default)]
+struct CallsBySlot {
+    /// By slot: the last call, from 1; 0 is none.
+    last: Vec<u32>,
+    /// By call: the one before it beside the same slot.
+    before: Vec<u32>,
+}
+
+impl CallsBySlot {
+    /// Adds a call to a slot.
+    fn add(&mut self, slot: SlotIx, call: usize) {
+        let at = slot as usize;
+        if at >= self.last.len() {
+            self.last.resize(at + 1, 0);
+        }
+        if call >= self.before.len() {
+            self.before.resize(call + 1, 0);
+        }
+        self.before[call] = std::mem::replace(&mut self.last[at], ix(call + 1));
     }
-    &mut by_host[at]
+
+    /// Takes a call from a slot.
+    fn remove(&mut self, slot: SlotIx, call: usize) {
+        let (mut at, after) = (self.last[slot as usize], self.before[call]);
+        if at as usize == call + 1 {
+            self.last[slot as usize] = after;
+            return;
+        }
+        while let Some(place) = (at as usize).checked_sub(1) {
+            at = self.before[place];
+            if at as usize == call + 1 {
+                self.before[place] = after;
+            }
+        }
+    }
+
+    /// Returns the calls beside a slot, the last first.
+    fn of(&self, slot: SlotIx) -> impl Iterator<Item = usize> {
+        let first = self.last.get(slot as usize).copied().unwrap_or_default();
+        let place = |it: u32| (it as usize).checked_sub(1);
+        std::iter::successors(place(first), move |it| place(self.before[*it]))
+    }
 }
 
 impl Carried {
@@ -140,7 +176,7 @@ impl Carried {
             moments: terms.explores.map_or([0.0; 2], |it| it.moments()),
             calls: Vec::new(),
             by_source: BTreeMap::new(),
-            by_host: Vec::new(),
+            by_host: CallsBySlot::default(),
             unsettled: Vec::new(),
             unsettled_from: None,
             tokens: 0,
@@ -151,6 +187,12 @@ impl Carried {
             last_sent: (0, 0),
             sent_before: (0, 0),
         }
+    }
+
+    /// Returns whether something is assumed otherwise than declared: of such a ledger only what recovery costs is read, not its requests, and
+    /// no need that is met.
+    pub fn is_at_end(&self) -> bool {
+        !self.terms.is_declared
     }
 
     /// Returns the tokens that are carried in the prompt as it stands.
@@ -207,9 +249,8 @@ impl Carried {
     fn follow(&mut self, prompt: &Prompt<'_>) {
         let journal = prompt.journal();
         for edit in journal.get(self.n_edits..).unwrap_or_default() {
-            let Some(calls) = self.by_host.get(edit.slot as usize) else { continue };
-            for call in calls {
-                let call = &mut self.calls[*call];
+            for call in self.by_host.of(edit.slot) {
+                let call = &mut self.calls[call];
                 let stands = edit.after.is_visible() && edit.after.tokens >= call.host_tokens;
                 if stands != call.is_carried {
                     call.is_carried = stands;
@@ -234,15 +275,14 @@ impl Carried {
         let Some(host) = (from..prompt.len()).find(is_result) else { return };
         for index in std::mem::take(&mut self.unsettled) {
             let call = &mut self.calls[index];
-            if let Some(calls) =
-                call.host.and_then(|it| self.by_host.get_mut(it as usize)).filter(|_| call.is_carried)
-            {
-                calls.retain(|it| *it != index);
+            if !call.is_carried {
+                continue;
             }
-            if call.is_carried {
-                (call.host, call.host_tokens) = (Some(host), prompt.slot(host).tokens);
-                beside(&mut self.by_host, host).push(index);
+            if let Some(before) = call.host {
+                self.by_host.remove(before, index);
             }
+            (call.host, call.host_tokens) = (Some(host), prompt.slot(host).tokens);
+            self.by_host.add(host, index);
         }
         self.unsettled_from = None;
     }
@@ -325,7 +365,7 @@ impl Carried {
     fn carry(&mut self, call: ExpectedCall, prompt: &Prompt<'_>) {
         let index = self.calls.len();
         if let Some(host) = call.host {
-            beside(&mut self.by_host, host).push(index);
+            self.by_host.add(host, index);
         }
         self.tokens = self.tokens.saturating_add(call.tokens);
         self.variance = self.variance.saturating_add(call.variance);

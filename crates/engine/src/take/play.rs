@@ -5,16 +5,18 @@ use std::sync::Arc;
 use super::detail::{KeptDetail, Wanted};
 use super::other_models::OtherModels;
 use super::played_recovery::DrawnRuns;
-use super::simulations::{AtEnds, Ledgers, Simulations};
+use super::simulations::{AloneAtEnd, AtEnds, Ledgers, Simulations};
 use super::world::Plays;
 use super::{Cell, FailedRun, Load, Progress, Run, RunBasis, Sinks, StageFacts, Take};
 use crate::builtin::bound;
 use crate::engine::CompiledPolicy;
 use crate::ledger::{Outcome, Rows, RunFault, Sums};
+use crate::measure::assumed::{Assumed, AssumedChanges};
 use crate::measure::{Beside, Tally};
 use crate::price::{self, Models, PriceIndex};
 use crate::projection::Threshold;
 use crate::projection::num::Known;
+use crate::recovery::Assumption;
 use ctxsim_base::quantity::{Amount, Tokens};
 use ctxsim_input::policy::Builtin;
 use ctxsim_input::{Limits, Profile};
@@ -43,7 +45,7 @@ impl Load {
 
     /// Has the engine play it, and folds its runs.
     pub fn played(&self, sinks: &Sinks<'_>, progress: Progress<'_>) -> Vec<Take> {
-        let simulations = Simulations::with_ends(self, sinks.assumptions);
+        let simulations = Simulations::with_ends(self);
         let other_models = self.other_models();
         let billed = self.billed(sinks, &simulations);
         let every = self.cells().filter(|_| sinks.rows || other_models.is_some());
@@ -227,10 +229,10 @@ impl Played<'_> {
         let plain = Beside { has_needs, counted, turns: load.turns, ..Beside::default() };
         let closed = tally(&plain);
         let ends = self.ends(cell).filter(|_| has_needs);
-        let moved = |end: Amount| end - closed.costs.assumed();
+        let moved = |it: AloneAtEnd<Amount>| (it.played - closed.costs.assumed()).times(it.share);
         let beside = Beside {
             interval: ends.map(|it| it.all),
-            by_assumption: ends.and_then(|it| it.each).map(|it| it.map(|it| it.map(moved))),
+            assumed: ends.map(|it| changes(it.each.map(|it| it.map(moved)))).unwrap_or_default(),
             bound: load.bound(cell, outcome),
             ..plain
         };
@@ -251,6 +253,12 @@ impl Played<'_> {
         let ends = self.ledgers.bounds_of(self.simulations, cell).map(|it| it.map(cost));
         ends.filter(|_| is_known)
     }
+}
+
+/// Returns what each assumption of recovery changes, from a list in their order.
+fn changes(each: [[Amount; 2]; Assumption::N]) -> AssumedChanges {
+    let all = Assumption::ALL.into_iter().zip(each);
+    all.fold(AssumedChanges::default(), |sum, (of, it)| sum.with(Assumed::Recovery(of), it))
 }
 
 /// Adds up the trials of a run.

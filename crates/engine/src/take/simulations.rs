@@ -17,11 +17,12 @@ use crate::explain::breaks::{self, PrefixBreak};
 use crate::hindsight;
 use crate::ledger::{Outcome, Rows, Sink, Sums};
 use crate::price::PriceRows;
-use crate::recovery::{Assumption, CompiledRecovery, End, Ends};
+use crate::recovery::{Assumption, CompiledRecovery, End, Ends, Terms};
 use ctxsim_base::quantity::saturated;
 use ctxsim_base::rng::Seed;
 use ctxsim_input::policy::Builtin;
 use ctxsim_input::profile::written::RecoveryPrice;
+use ctxsim_input::scenario::refetch::Refetch;
 use ctxsim_input::{CacheRules, Limits, Policy, Profile};
 use ctxsim_timeline::Timeline;
 
@@ -150,46 +151,47 @@ struct LedgerPlace {
     bounds: Option<AtEnds<usize>>,
 }
 
-/// Which ends of what is assumed of recovery are played, too.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum EndsPlayed {
-    None,
-    /// Those of all assumptions together.
-    All,
-    /// These, and those of each assumption alone.
-    Each,
-}
-
 /// Something at the ends of what is assumed of recovery.
 #[derive(Clone, Copy, Debug)]
 pub struct AtEnds<T> {
     /// At the lower ends of all intervals, and at the upper ends.
     pub all: [T; 2],
-    /// At the ends of one interval each, in the order of [`Assumption::ALL`], where that is asked for.
-    pub each: Option<[[T; 2]; Assumption::N]>,
+    /// At the ends of one interval each, in the order of [`Assumption::ALL`].
+    pub each: [[AloneAtEnd<T>; 2]; Assumption::N],
 }
 
-impl<T> AtEnds<T> {
+/// Something at the end of one assumption's interval.
+#[derive(Clone, Copy, Debug)]
+pub struct AloneAtEnd<T> {
+    /// What was played.
+    pub played: T,
+    /// How many times the change of what was played that at this end is: not once where a cost is proportional to an assumption, so that one
+    /// end is enough.
+    pub share: f64,
+}
+
+impl<T: Copy> AtEnds<T> {
     /// Makes something else of each.
-    pub fn map<U>(self, mut make: impl FnMut(T) -> U) -> AtEnds<U> {
+    pub fn map<U>(&self, mut make: impl FnMut(T) -> U) -> AtEnds<U> {
         let all = self.all.map(&mut make);
-        AtEnds { all, each: self.each.map(|it| it.map(|it| it.map(&mut make))) }
+        let mut end = |it: AloneAtEnd<T>| AloneAtEnd { played: make(it.played), share: it.share };
+        AtEnds { all, each: self.each.map(|it| it.map(&mut end)) }
     }
 }
 
 impl<'a> Simulations<'a> {
     /// Finds what has to be played, with what is assumed of recovery as it is declared.
     pub fn new(load: &'a Load) -> Self {
-        Self::of(load, EndsPlayed::None)
+        Self::of(load, false)
     }
 
-    /// Finds what has to be played; what is assumed of recovery is at the ends of its intervals, too: all of it together, and where that
-    /// is asked for, each assumption alone.
-    pub fn with_ends(load: &'a Load, alone: bool) -> Self {
-        Self::of(load, if alone { EndsPlayed::Each } else { EndsPlayed::All })
+    /// Finds what has to be played; what is assumed of recovery is at the ends of its intervals, too: all of it together, and each
+    /// assumption alone.
+    pub fn with_ends(load: &'a Load) -> Self {
+        Self::of(load, true)
     }
 
-    fn of(load: &'a Load, has_ends: EndsPlayed) -> Self {
+    fn of(load: &'a Load, has_ends: bool) -> Self {
         let keys = Keys::of(load);
         let mut all = Vec::new();
         let places = find(load, &keys.distinct, has_ends, &mut all);
@@ -285,7 +287,7 @@ impl<'a> Simulations<'a> {
         let it = &self.all[simulation];
         let Play::Items(timeline, compiled) = &it.play else { return Vec::new() };
         let recovery = it.recoveries[ledger];
-        if recovery.terms().is_none_or(|it| it.ends != Ends::default()) {
+        if recovery.terms().is_none_or(|it| !it.is_declared) {
             return Vec::new();
         }
         let trials = 0..timeline.refetch.played_trials();
@@ -340,20 +342,29 @@ impl<L> Ledgers<L> {
 fn find<'a>(
     load: &'a Load,
     distinct: &[SimulationKey<'a>],
-    has_ends: EndsPlayed,
+    has_ends: bool,
     all: &mut Vec<PlannedSimulation<'a>>,
 ) -> Vec<LedgerPlace> {
     let mut places = Vec::with_capacity(distinct.len() * load.policies.len());
     for &SimulationKey { limits, cache, recovery: price, counted, is_flat, profile } in distinct {
         let first = all.len();
+        // Every policy of a load recovers on the same terms.
+        let terms = match load.world.plays() {
+            Plays::Items(recorded) => RecoveryTerms::new(
+                counted.map_or(&**recorded, |it| &*it.timeline),
+                price,
+                load.is_sampled,
+                has_ends,
+            ),
+            _ => RecoveryTerms::AsDeclared,
+        };
         for policy in &load.policies {
             let (play, recoveries) = match load.world.plays() {
                 Plays::Items(recorded) => {
                     let timeline = counted.map_or(recorded, |it| &it.timeline);
                     let code = hindsight::code(policy, timeline, profile, limits);
                     let compiled = CompiledPolicy::new(timeline, policy, limits).with_code(code);
-                    let recoveries =
-                        recoveries(timeline, compiled.recovery(), price, load.is_sampled, has_ends);
+                    let recoveries = terms.recoveries(compiled.recovery());
                     (Play::Items(timeline, Box::new(compiled)), Some(recoveries))
                 }
                 Plays::Fixed(requests) => (Play::Fixed(requests), None),
@@ -385,26 +396,58 @@ fn find<'a>(
     places
 }
 
-/// Returns how agents recover: as declared, and at the ends of what is assumed, where calls are not all priced alike.
-fn recoveries(
-    timeline: &Timeline,
-    declared: CompiledRecovery,
-    price: RecoveryPrice,
-    is_drawn: bool,
-    has_ends: EndsPlayed,
-) -> (CompiledRecovery, Option<AtEnds<CompiledRecovery>>) {
-    let at = |ends: Ends| declared.under(Some(timeline.refetch.terms(ends)));
-    let each = |it| [End::Low, End::High].map(|end| at(Ends::only(it, end)));
-    match (price, is_drawn) {
-        (RecoveryPrice::Flat, _) => (declared.under(None), None),
-        (RecoveryPrice::Requests, true) => (declared, None),
-        (RecoveryPrice::Requests, false) if has_ends == EndsPlayed::None => (at(Ends::default()), None),
-        (RecoveryPrice::Requests, false) => {
-            let all = [End::Low, End::High].map(|end| at(end.into()));
-            let each = (has_ends == EndsPlayed::Each).then(|| Assumption::ALL.map(each));
-            (at(Ends::default()), Some(AtEnds { all, each }))
+/// On which terms the agents of a load recover.
+enum RecoveryTerms {
+    /// Every call is priced alike.
+    Flat,
+    /// As the policy says, where needs are drawn.
+    AsDeclared,
+    /// As declared, and where that is asked for at the ends of what is assumed.
+    Requests(Terms, Option<Box<AtEnds<Terms>>>),
+}
+
+impl RecoveryTerms {
+    fn new(timeline: &Timeline, price: RecoveryPrice, is_drawn: bool, has_ends: bool) -> Self {
+        let refetch = &timeline.refetch;
+        let at_ends = || {
+            let all = [End::Low, End::High].map(|end| refetch.terms(end));
+            let each = |it| {
+                let at =
+                    |it: AloneAtEnd<Ends>| AloneAtEnd { played: refetch.terms(it.played), share: it.share };
+                alone(refetch, it).map(at)
+            };
+            Box::new(AtEnds { all, each: Assumption::ALL.map(each) })
+        };
+        match (price, is_drawn) {
+            (RecoveryPrice::Flat, _) => Self::Flat,
+            (RecoveryPrice::Requests, true) => Self::AsDeclared,
+            (RecoveryPrice::Requests, false) => {
+                Self::Requests(refetch.terms(Ends::default()), has_ends.then(at_ends))
+            }
         }
     }
+
+    /// Returns how a policy's agent recovers: as declared, and at the ends.
+    fn recoveries(&self, declared: CompiledRecovery) -> (CompiledRecovery, Option<AtEnds<CompiledRecovery>>) {
+        let at = |it: Terms| declared.under(Some(it));
+        match self {
+            Self::Flat => (declared.under(None), None),
+            Self::AsDeclared => (declared, None),
+            Self::Requests(terms, ends) => (at(*terms), ends.as_ref().map(|it| it.map(at))),
+        }
+    }
+}
+
+/// Returns at which ends an assumption is played for the two ends of its interval: at the farther one for both where that tells of the other.
+fn alone(refetch: &Refetch, assumption: Assumption) -> [AloneAtEnd<Ends>; 2] {
+    let ends = [End::Low, End::High].map(|it| Ends::only(assumption, it));
+    let numbers = refetch.number(assumption).filter(|_| assumption.is_linear());
+    let Some([value, low, high]) = numbers else {
+        return ends.map(|played| AloneAtEnd { played, share: 1.0 });
+    };
+    let (played, far) = if high - value >= value - low { (ends[1], high) } else { (ends[0], low) };
+    let share = |end: f64| if far == value { 0.0 } else { (end - value) / (far - value) };
+    [low, high].map(|end| AloneAtEnd { played, share: share(end) })
 }
 
 /// Begins what prices ask for: sums, and the requests by length where prices are not flat.

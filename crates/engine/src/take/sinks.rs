@@ -21,8 +21,6 @@ pub struct Sinks<'a> {
     pub breaks: bool,
     /// What became of each question, where trials ask any.
     pub answers: bool,
-    /// What each assumption about recovery changes alone, at either end of its interval.
-    pub assumptions: bool,
     /// A policy whose requests are compared with the recorded bill: its rows with all of the recorded compactions.
     pub billed: Option<&'a Policy>,
 }

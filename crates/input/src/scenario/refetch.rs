@@ -99,17 +99,35 @@ pub enum Assumption {
     OwnRequest,
     /// The most tokens that a call returns of one result.
     FetchedTokens,
-    /// What is looked up anew after context was removed.
-    Exploration,
+    /// How often something is looked up anew after context was removed.
+    ExploredCalls,
+    /// How that grows with the share of the context that is missing.
+    ExploredBend,
+    /// The sizes of what is looked up anew.
+    ExploredSizes,
 }
 
 impl Assumption {
     /// Every assumption.
-    pub const ALL: [Self; Self::N] =
-        [Self::Weights, Self::UnseenWeights, Self::OwnRequest, Self::FetchedTokens, Self::Exploration];
+    pub const ALL: [Self; Self::N] = [
+        Self::Weights,
+        Self::UnseenWeights,
+        Self::OwnRequest,
+        Self::FetchedTokens,
+        Self::ExploredCalls,
+        Self::ExploredBend,
+        Self::ExploredSizes,
+    ];
 
     /// How many there are.
-    pub const N: usize = 5;
+    pub const N: usize = 7;
+
+    /// Returns whether a cost is proportional to it, so that one end of its interval tells of the other.
+    ///
+    /// Weights are not: the more probable a call, the more probable that one before it brought the same.
+    pub fn is_linear(self) -> bool {
+        matches!(self, Self::OwnRequest | Self::ExploredCalls | Self::ExploredBend | Self::ExploredSizes)
+    }
 
     /// Returns its description.
     pub fn about(self) -> &'static str {
@@ -118,7 +136,9 @@ impl Assumption {
             Self::UnseenWeights => "the probability that a result never shown in full is needed",
             Self::OwnRequest => "the number of recovery calls with their own request",
             Self::FetchedTokens => "the number of tokens a recovery call returns",
-            Self::Exploration => "how much is looked up anew after context was removed",
+            Self::ExploredCalls => "how often things are looked up anew after context was removed",
+            Self::ExploredBend => "how that grows with the share that is missing",
+            Self::ExploredSizes => "the number of tokens of what is looked up anew",
         }
     }
 }
@@ -132,6 +152,15 @@ impl Ends {
     pub fn only(assumption: Assumption, bound: End) -> Self {
         let mut ends = Self::default();
         ends.0[assumption as usize] = bound;
+        ends
+    }
+
+    /// Returns those of the weights alone.
+    fn of_weights(self) -> Self {
+        let mut ends = Self::default();
+        for it in [Assumption::Weights, Assumption::UnseenWeights] {
+            ends.0[it as usize] = self.of(it);
+        }
         ends
     }
 
@@ -152,8 +181,10 @@ impl From<End> for Ends {
 /// What an agent needs to fetch something again, at chosen ends of the intervals.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Terms {
-    /// The ends; the weights of needs follow theirs.
+    /// The ends of what stands with each need: its weight.
     pub ends: Ends,
+    /// Whether everything is as assumed, at no end of an interval.
+    pub is_declared: bool,
     /// The share of calls with a request of their own.
     pub own_request: f64,
     /// The most tokens that a call returns of one result.
@@ -197,48 +228,66 @@ impl Explores {
     }
 }
 
-impl Exploration {
-    /// Returns the numbers at one end of their intervals; defaults come from `assumptions/recovery.toml`.
-    fn at(&self, end: End) -> Explores {
-        let default = Refetch::defaults().exploration.unwrap_or_default();
-        let calls = self.calls_per_request.or(default.calls_per_request).unwrap_or_default();
-        let bend = self.bend.or(default.bend).unwrap_or_default();
-        let scale = self.fetched_scale.or(default.fetched_scale).unwrap_or_default();
-        let scale = end.pick(scale.value, [scale.low, scale.high]).to_f64();
-        let sizes = self.fetched_tokens.or(default.fetched_tokens).unwrap_or_default();
-        Explores {
-            calls_per_request: end.pick(calls.value, [calls.low, calls.high]).to_f64(),
-            fades_in_requests: self
-                .fades_in_requests
-                .or(default.fades_in_requests)
-                .unwrap_or_default()
-                .max(1),
-            bend: end.pick(bend.value, [bend.low, bend.high]).clamp(-1.0, 1.0),
-            fetched_tokens: sizes.map(|it| (f64::from(it) * scale).round() as u32),
-        }
-    }
-}
-
 impl Refetch {
     /// Returns whether it is empty.
     pub fn is_silent(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Returns the numbers at chosen ends of the intervals; defaults come from `assumptions/recovery.toml`.
+    /// Returns a number as assumed, and at the lower and upper ends of its interval; defaults come from `assumptions/recovery.toml`.
+    /// Weights have none here: they stand with each need.
+    pub fn number(&self, assumption: Assumption) -> Option<[f64; 3]> {
+        let (default, own) = (Self::defaults(), self.exploration.unwrap_or_default());
+        let usual = default.exploration.unwrap_or_default();
+        let shares = |it: AssumedNumber<Decimal>| [it.value, it.low, it.high].map(Decimal::to_f64);
+        match assumption {
+            Assumption::Weights | Assumption::UnseenWeights => None,
+            Assumption::OwnRequest => {
+                self.own_request.or(default.own_request).map(|it| shares(it).map(|it| it.clamp(0.0, 1.0)))
+            }
+            Assumption::FetchedTokens => self
+                .fetched_tokens_max
+                .or(default.fetched_tokens_max)
+                .map(|it| [it.value, it.low, it.high].map(f64::from)),
+            Assumption::ExploredCalls => own.calls_per_request.or(usual.calls_per_request).map(shares),
+            Assumption::ExploredBend => {
+                own.bend.or(usual.bend).map(|it| [it.value, it.low, it.high].map(|it| it.clamp(-1.0, 1.0)))
+            }
+            Assumption::ExploredSizes => own.fetched_scale.or(usual.fetched_scale).map(shares),
+        }
+    }
+
+    /// Returns the numbers at chosen ends of the intervals.
     pub fn terms(&self, ends: impl Into<Ends>) -> Terms {
-        let ends = ends.into();
-        let default = Self::defaults();
-        let share = self.own_request.or(default.own_request).unwrap_or_default();
-        let fetched = self.fetched_tokens_max.or(default.fetched_tokens_max).unwrap_or_default();
+        let (default, ends) = (Self::defaults(), ends.into());
+        let at = |assumption| {
+            let [value, low, high] = self.number(assumption).unwrap_or_default();
+            ends.of(assumption).pick(value, [low, high])
+        };
+        let explores = |own: Exploration| {
+            let usual = default.exploration.unwrap_or_default();
+            let sizes = own.fetched_tokens.or(usual.fetched_tokens).unwrap_or_default();
+            let scale = at(Assumption::ExploredSizes);
+            Explores {
+                calls_per_request: at(Assumption::ExploredCalls),
+                fades_in_requests: own
+                    .fades_in_requests
+                    .or(usual.fades_in_requests)
+                    .unwrap_or_default()
+                    .max(1),
+                bend: at(Assumption::ExploredBend),
+                fetched_tokens: sizes.map(|it| (f64::from(it) * scale).round() as u32),
+            }
+        };
+        let is_declared = |assumption| {
+            let differs = |it: [f64; 3]| (at(assumption) - it[0]).abs() > 0.0;
+            !self.number(assumption).map_or_else(|| ends.of(assumption) != End::Value, differs)
+        };
         Terms {
-            ends,
-            own_request: ends
-                .of(Assumption::OwnRequest)
-                .pick(share.value, [share.low, share.high])
-                .to_f64()
-                .clamp(0.0, 1.0),
-            fetched_max: ends.of(Assumption::FetchedTokens).pick(fetched.value, [fetched.low, fetched.high]),
+            ends: ends.of_weights(),
+            is_declared: Assumption::ALL.into_iter().all(is_declared),
+            own_request: at(Assumption::OwnRequest),
+            fetched_max: at(Assumption::FetchedTokens) as u32,
             call_tokens: self.call_tokens.or(default.call_tokens).unwrap_or_default(),
             unseen_high: self
                 .unseen_weight_high
@@ -246,7 +295,7 @@ impl Refetch {
                 .unwrap_or_default()
                 .to_f64()
                 .clamp(0.0, 1.0),
-            explores: self.exploration.map(|it| it.at(ends.of(Assumption::Exploration))),
+            explores: self.exploration.map(explores),
         }
     }
 

@@ -214,12 +214,14 @@ fn forgets(it: &AgentAdvice, best: &Candidate) -> String {
 
 /// Says what the saving hangs on.
 fn hangs_on(best: &Candidate) -> Option<String> {
-    let ends = best.ends.filter(|it| (it[0] - it[1]).abs() > 5e-4);
-    let ends = ends.map(|it| format!("Over what is assumed of recovery, the change is {}%.", interval(it)));
+    let bound = best.bound.filter(|it| (it[0] - it[1]).abs() > 5e-4);
+    let bound = bound.map(|it| {
+        format!("Were all that is assumed wrong in one direction, the change would be {}%.", interval(it))
+    });
     let factor = best
         .recovery_factor
         .map(|it| format!("The saving is gone if recovery costs {it:.1} times what is assumed."));
-    let all: Vec<String> = ends.into_iter().chain(factor).listed();
+    let all: Vec<String> = bound.into_iter().chain(factor).listed();
     (!all.is_empty()).then(|| all.join(" "))
 }
 
@@ -293,11 +295,11 @@ fn tried(it: &AgentAdvice, is_detailed: bool) -> Grid {
             or_none(it.usd_month, dollars),
             or_none(it.change, signed),
             or_none(it.interval, interval),
-            or_none(it.ends, interval),
+            or_none(it.bound, interval),
             or_none(it.evidence_kept, percent),
         ]
     };
-    let headings = ["tried", "USD a month", "Δ cost", "95% interval", "by recovery", "kept"];
+    let headings = ["tried", "USD a month", "Δ cost", "95% interval", "bound", "kept"];
     Grid::new("Tried", 1, &headings, groups.iter().take(shown).map(row))
 }
 

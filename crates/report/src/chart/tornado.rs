@@ -13,7 +13,7 @@ use ctxsim_base::grid::numbers;
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::Tally;
-use ctxsim_engine::recovery::Assumption;
+use ctxsim_engine::measure::assumed::Assumed;
 
 /// What a run needs for such a chart.
 pub(super) const NEEDS: &str = "two policies, and a recovery cost that depends on assumptions";
@@ -79,16 +79,12 @@ impl TornadoLine {
         if !tally.outcome.did_as_much_as(&first.outcome) {
             return None;
         }
-        let (cost, base) = tally.costs.total().zip(first.costs.total()).filter(|it| it.1 > 0.0)?;
-        let own = tally.recovery_by_assumption?;
+        let (own, base) = tally.assumed_cost().zip(first.assumed_cost()).filter(|it| it.1.usd > 0.0)?;
         // The first policy lives under the same assumption.
-        let others = first.recovery_by_assumption.unwrap_or_default();
-        let declared = cost / base - 1.0;
-        let bars = Assumption::ALL.into_iter().zip(own.into_iter().zip(others)).map(|(it, (own, other))| {
-            let end = |nth: usize| (cost + own[nth].usd()) / (base + other[nth].usd()) - 1.0;
-            TornadoBar { about: it.about(), ends: [end(0), end(1)] }
-        });
-        Self::of(policy, declared, bars)
+        let bars = Assumed::ALL
+            .into_iter()
+            .map(|it| TornadoBar { about: it.about(), ends: own.change_at(&base, it) });
+        Self::of(policy, own.change_from(&base), bars)
     }
 
     /// Sorts bars by their effect; `None` if none has any.

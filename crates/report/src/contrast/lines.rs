@@ -65,10 +65,10 @@ impl Contrast {
         if self.loses_unknown {
             words += " Nothing says which evidence is needed, so what it loses is unknown.";
         }
-        if let Some([low, high]) = self.cost_difference_assumed
+        if let Some([low, high]) = self.cost_change_assumed
             && low * high < 0.0
         {
-            words += " The order depends on the recovery assumptions.";
+            words += " The order depends on what is assumed.";
         }
         for (standing, verb) in [(Standing::Better, "Better"), (Standing::Worse, "Worse")] {
             let others = self.numbers.iter().filter(|it| it.delta.standing == standing);
@@ -135,11 +135,11 @@ impl Contrast {
             .filter(|it| numbers::fixed(it.1.abs(), decimals) != numbers::fixed(0.0, decimals))
             .map(|(name, usd)| format!("{name} {}", plus(usd, decimals)))
             .listed();
-        let assumed = self.cost_difference_assumed.map(|it| it.map(|end| plus(end, decimals)));
-        let assumed = assumed.filter(|[low, high]| low != high).map_or_else(String::new, |[low, high]| {
-            format!("; from {low} to {high} under the recovery assumptions")
+        let bound = self.cost_difference_bound.map(|it| it.map(|end| plus(end, decimals)));
+        let bound = bound.filter(|[low, high]| low != high).map_or_else(String::new, |[low, high]| {
+            format!("; {low} to {high} were all that is assumed wrong in one direction")
         });
-        (!parts.is_empty()).then(|| format!("{} USD: {}{assumed}", plus(total, decimals), parts.join(", ")))
+        (!parts.is_empty()).then(|| format!("{} USD: {}{bound}", plus(total, decimals), parts.join(", ")))
     }
 
     fn request_lines(&self) -> Vec<String> {

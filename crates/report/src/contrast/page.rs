@@ -92,9 +92,8 @@ fn rests_on(it: &Contrast) -> Vec<String> {
         true => counted(it.pairs, "paired trial"),
         false => counted(it.pairs, "paired session"),
     };
-    let assumed = it.cost_difference_assumed.map(|[low, high]| {
-        format!("The cost differs by {low:+.4} to {high:+.4} USD over what is assumed of recovery.")
-            .replace('-', "−")
+    let assumed = it.cost_change_assumed.map(|[low, high]| {
+        format!("Over what is assumed, the cost differs by {} to {} (95%).", signed(low), signed(high))
     });
     let joint = if it.profile == OWN { "," } else { " under" };
     std::iter::once(format!("{pairs}{joint} {} (prices of {}).", it.profile, it.as_of))

@@ -9,7 +9,7 @@ use crate::chart::forest::{Forest, ForestLine};
 use crate::metric::COST;
 use crate::page::{Card, Page, PagePart, PagePiece, Tone, kept};
 use crate::template;
-use ctxsim_base::grid::numbers::{NONE, counted, signed};
+use ctxsim_base::grid::numbers::{NONE, counted, interval, signed};
 use ctxsim_base::grid::shell::quoted;
 use ctxsim_base::grid::{Grid, Row};
 use ctxsim_base::list::Listed as _;
@@ -58,16 +58,6 @@ fn change(it: &SweepPoint) -> Option<f64> {
     it.is_same_work().then_some(own / base - 1.0)
 }
 
-/// Returns the change at the lower and at the upper ends of what is assumed of recovery, the lower change first.
-fn assumed(it: &SweepPoint) -> Option<[f64; 2]> {
-    let end = |place: &str| {
-        let (own, base) = it.numbers.get(place).zip(it.base.get(place)).filter(|it| it.1 > 0.0)?;
-        Some(own / base - 1.0)
-    };
-    let (one, other) = (end("cost_usd.total_low")?, end("cost_usd.total_high")?);
-    Some([one.min(other), one.max(other)])
-}
-
 /// Returns the share of evidence that a point keeps, in words.
 fn kept_by(it: &SweepPoint) -> String {
     kept(it.numbers.get("evidence_kept"))
@@ -79,10 +69,8 @@ fn answer(it: &Sweep) -> Card {
         return Card { number: format!("Keep {}", it.head.base), what: told, ..Card::default() };
     };
     let point = &it.points[nth];
-    let ends = assumed(point);
-    let is_open = ends.is_some_and(|[low, high]| low * high < 0.0);
-    let open = is_open
-        .then(|| format!("Whether it is cheaper than {} depends on the recovery assumptions.", it.head.base));
+    let is_open = point.interval.is_some_and(|[low, high]| low * high < 0.0);
+    let open = is_open.then(|| format!("Whether it is cheaper than {} cannot be told.", it.head.base));
     Card {
         number: signed(change),
         what: format!(
@@ -90,9 +78,7 @@ fn answer(it: &Sweep) -> Card {
             short(&point.set),
             [kept_by(point), label(point)].join(", ")
         ),
-        sure: ends.map(|[low, high]| {
-            format!("from {} to {} by what is assumed of recovery", signed(low), signed(high))
-        }),
+        sure: point.interval.map(|ends| format!("95% interval {}%", interval(ends))),
         words: open.into_iter().chain([told]).listed(),
         code: Some(command(it, point)),
         tone: if change < 0.0 && !is_open { Tone::Better } else { Tone::Plain },
@@ -123,9 +109,7 @@ fn curve(it: &Sweep) -> Option<Forest> {
         let name =
             mark(it, nth).filter(|it| *it == "knee").map_or_else(String::new, |knee| format!(" ({knee})"));
         let name = short(&point.set) + &name;
-        let line = ForestLine::of_cost(name, change(point)?, None, kept_by(point));
-        let is_open = assumed(point).is_some_and(|[low, high]| low * high < 0.0);
-        Some(if is_open { ForestLine { tone: Tone::Plain, ..line } } else { line })
+        Some(ForestLine::of_cost(name, change(point)?, point.interval, kept_by(point)))
     };
     let lines: Vec<ForestLine> = it.points.iter().enumerate().filter_map(line).listed();
     (lines.len() > 1).then(|| Forest {

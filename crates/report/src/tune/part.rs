@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::TunedSession;
 use ctxsim_base::grid::numbers::{counted, interval, percent, signed};
 use ctxsim_base::list::Listed as _;
+use ctxsim_engine::measure::assumed::{AssumedCost, AssumedReach};
 use ctxsim_engine::measure::floor::Floor;
 use ctxsim_engine::measure::limits::{
     BLOCKS_MIN, Limit, Over, RatioSample, SampleBlock, for_later, interval_for_later, ratio_limits,
@@ -42,8 +43,8 @@ pub struct TunePart {
     pub base_kept: Option<f64>,
     /// The difference without the project (or, for a single project, the session) that saves most.
     pub without_best: Option<f64>,
-    /// The lowest and the highest difference over what is assumed of recovery.
-    pub ends: Option<[f64; 2]>,
+    /// The lowest and the highest difference where everything that is assumed is wrong in one direction.
+    pub bound: Option<[f64; 2]>,
 }
 
 /// A block that limits rest on: a project, or a time.
@@ -118,8 +119,10 @@ fn of_share(limits: Vec<Limit>) -> Vec<Limit> {
 pub(super) fn kept_low(all: &[Picked<'_>]) -> Option<f64> {
     let samples = samples(all, Picked::kept);
     let (met, needed) = sum_of_pairs(samples.iter().map(|it| it.pair));
-    (needed > 0.0)
-        .then(|| interval_for_later(&of_share(ratio_limits(&samples))).map_or(met / needed, |it| it[0]))
+    (needed > 0.0).then(|| {
+        let limits = of_share(ratio_limits(&samples, AssumedReach::default()));
+        interval_for_later(&limits).map_or(met / needed, |it| it[0])
+    })
 }
 
 /// Returns the share of turns' requests that still show what the user asked; `None` where all do, or nothing is needed of it.
@@ -145,7 +148,8 @@ impl TunePart {
     /// Returns the results on some sessions.
     pub(super) fn new(all: &[Picked<'_>]) -> Self {
         let [of_costs, of_kept] = [samples(all, Picked::costs), samples(all, Picked::kept)];
-        let (cost_limits, evidence_limits) = (ratio_limits(&of_costs), of_share(ratio_limits(&of_kept)));
+        let cost_limits = ratio_limits(&of_costs, assumed_reach(all));
+        let evidence_limits = of_share(ratio_limits(&of_kept, AssumedReach::default()));
         let costs = all.iter().map(Picked::costs).collect::<Option<Vec<_>>>();
         let cost = costs.map(|it| sum_of_pairs(it.into_iter()));
         let pairs: Vec<NumberPair> = of_costs.iter().map(|it| it.pair).listed();
@@ -157,7 +161,7 @@ impl TunePart {
             projects: super::projects(&all.iter().map(|it| it.session).listed()).len(),
             cost: cost.map(|it| it.0),
             base_cost: cost.map(|it| it.1),
-            spread: Spread::described(&pairs, interval_for_later(&cost_limits)),
+            spread: Spread::new(&pairs, interval_for_later(&cost_limits)),
             cost_limits,
             evidence_kept,
             task_kept: task_kept(all),
@@ -167,7 +171,7 @@ impl TunePart {
             evidence_limits,
             base_kept: (base.1 > 0.0).then(|| base.0 / base.1),
             without_best: without_best(&of_costs),
-            ends: ends(all),
+            bound: bound(all),
         }
     }
 
@@ -291,8 +295,18 @@ pub(super) fn block_parts(all: &[Picked<'_>]) -> Vec<BlockPart> {
         .listed()
 }
 
-/// Returns the lowest and the highest difference over what is assumed of recovery: at its lower end, as declared, and at its upper end.
-fn ends(all: &[Picked<'_>]) -> Option<[f64; 2]> {
+/// Returns how far the difference hangs on what is assumed, on the sessions that can be compared.
+fn assumed_reach(all: &[Picked<'_>]) -> AssumedReach {
+    let [mut own, mut base] = [AssumedCost::default(); 2];
+    for it in all.iter().filter(|it| it.costs().is_some()) {
+        own += &it.run().assumed_cost().unwrap_or_default();
+        base += &it.session.base.assumed_cost().unwrap_or_default();
+    }
+    if base.usd > 0.0 { own.reach_from(&base) } else { AssumedReach::default() }
+}
+
+/// Returns the lowest and the highest difference over what is assumed: everything at its lower end, as declared, and at its upper end.
+fn bound(all: &[Picked<'_>]) -> Option<[f64; 2]> {
     let sums = |of: &dyn Fn(&Picked<'_>) -> [f64; 3]| {
         let all = all.iter().map(of);
         all.fold([0.0; 3], |sum, it| [sum[0] + it[0], sum[1] + it[1], sum[2] + it[2]])

@@ -30,7 +30,7 @@ pub enum WhyNot {
     IntervalIncludesZero,
     /// The saving rests on one project or session.
     OneProject,
-    /// Whether it saves depends on what is assumed of recovery.
+    /// Whether it saves depends on what is assumed.
     RecoveryAssumptions,
 }
 
@@ -181,6 +181,15 @@ impl Tuned {
             );
             return Some(Reason::new(WhyNot::NotComparable, text));
         };
+        let declared = for_later(&out.cost_limits).and_then(|it| it.as_declared);
+        if let Some(declared) = declared.filter(|it| it[1] < 0.0 && ends[1] >= 0.0) {
+            let text = format!(
+                "{place}, whether it costs less than {base} depends on what is assumed: the 95% interval of its change in cost is {}% as that is declared, and {}% over what it may be",
+                interval(declared),
+                interval(ends)
+            );
+            return Some(Reason::new(WhyNot::RecoveryAssumptions, text));
+        }
         if ends[1] >= 0.0 {
             let over = over(&out.cost_limits);
             let text = format!(
@@ -204,11 +213,7 @@ impl Tuned {
             let text = format!("{place} it is not certain to {what}{}", at_least(out));
             return Some(Reason::new(WhyNot::Evidence, text));
         }
-        out.ends.is_none_or(|it| it[1] >= 0.0).then(|| {
-            let text =
-                format!("{place}, whether it costs less than {base} depends on the recovery assumptions");
-            Reason::new(WhyNot::RecoveryAssumptions, text)
-        })
+        None
     }
 }
 

@@ -9,7 +9,7 @@ use super::summary::{Again, DAYS, FetchCount, MemoryNumbers, PROBES_MIN, RateRow
 use ctxsim_base::grid::numbers::{NONE, fixed, fixed_or_none, listed, percent, thousands};
 use ctxsim_base::grid::{CellKind, Grid, Of};
 use ctxsim_base::order::InOrder as _;
-use ctxsim_engine::measure::{Statistic, is_open};
+use ctxsim_engine::measure::Statistic;
 use ctxsim_engine::take::{Curve, CurvePlaces, Curves, Run};
 use ctxsim_input::policy::memory::SourceKind;
 use ctxsim_input::suite::Reference;
@@ -272,6 +272,12 @@ fn verdicts(told: &[HistoryRow<'_>], projects: &[HistoryRow<'_>], all: &FetchSum
 /// Returns whether a project has a row of its own where memories are told of: in a single session nothing is fetched again.
 fn is_told_of(of: &FetchSummary, n_projects: usize) -> bool {
     of.sessions > 1 || n_projects == 1
+}
+
+/// Returns whether the order of two memories changes between their lowest costs, as declared, and their highest.
+fn is_open(one: &[f64; 3], other: &[f64; 3]) -> bool {
+    let differs = |by: fn(&f64, &f64) -> bool| one.iter().zip(other).any(|(one, other)| by(one, other));
+    differs(f64::lt) && differs(f64::gt)
 }
 
 /// Says whether the cheapest of some memories pays, and which others may be as good.
