@@ -1,4 +1,4 @@
-//! What `tune` promises on some working folders of the shared sessions, held against the others.
+//! What `tune` promises on some of the shared sessions, or on some of their working folders, held against the others.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use ctxsim::app::Comparison;
 use ctxsim::app::grid::OverrideGrid;
 use ctxsim::app::tune::{ParamSearch, TunedSessions, Tuning};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::measure::limits::{Limit, Over};
+use ctxsim::measure::limits::{Limit, Over, for_later};
 use ctxsim::report::tune::{TunePart, Tuned, TunedSession, result_on_all};
 use ctxsim::rng::Seed;
 
@@ -57,9 +57,9 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(played: &TunedSessions, floor: f64) -> Self {
+    fn of(played: &TunedSessions, floor: f64, drawn: Over) -> Self {
         let mut counts = Self::default();
-        (0..DRAWS).for_each(|nth| counts.add(played, floor, nth));
+        (0..DRAWS).for_each(|nth| counts.add(played, floor, drawn, nth));
         counts
     }
 
@@ -69,9 +69,13 @@ impl Counts {
         self.widths.get(self.widths.len() / 2).map_or(0.0, |it| it * 100.0)
     }
 
-    /// Tunes on half of the folders, and scores on the rest.
-    fn add(&mut self, played: &TunedSessions, floor: f64, nth: u64) {
-        let (own, rest) = drawn(&played.sessions, nth);
+    /// Tunes on half of the folders, or of the sessions, and scores on the rest.
+    fn add(&mut self, played: &TunedSessions, floor: f64, over: Over, nth: u64) {
+        let (own, rest) = if over == Over::Projects {
+            drawn(&played.sessions, nth)
+        } else {
+            drawn_sessions(&played.sessions, nth)
+        };
         let [base, policy] = &played.names;
         let tuned = Tuned::new([base, policy], &own, played.tried.clone(), floor, 0);
         let [_, out] = tuned.parts.as_slice() else {
@@ -85,12 +89,12 @@ impl Counts {
         let chosen = played.tried.points.iter().position(|it| *it == tuned.chosen).unwrap();
         let scored = result_on_all(&rest, chosen);
         let Some(change) = scored.change() else { return };
-        let [low, high] = predicted(out, &scored);
+        let [low, high] = predicted(out, &scored, over);
         let is_within = low <= change && change <= high;
         self.promised += 1;
         self.covered += usize::from(is_within);
         self.not_worse += usize::from(change <= high);
-        let of_sessions = out.cost_limits[0].interval.unwrap();
+        let of_sessions = as_declared(&out.cost_limits[0]).unwrap();
         self.covered_by_sessions += usize::from(of_sessions[0] <= change && change <= of_sessions[1]);
         self.widths.push(high - low);
         if tuned.is_recommended {
@@ -102,14 +106,36 @@ impl Counts {
     }
 }
 
-/// Returns where the change on sessions of other projects is to be expected: as far as the promise for other projects and chance among those
-/// sessions reach together.
-fn predicted(out: &TunePart, scored: &TunePart) -> [f64; 2] {
-    let half = |it: &Limit| it.interval.map_or(0.0, |it| (it[1] - it[0]) / 2.0);
-    let elsewhere = out.cost_limits.iter().find(|it| it.over == Over::Projects).map_or(0.0, half);
-    let reach = elsewhere.hypot(half(&scored.cost_limits[0]));
+/// Returns an interval with everything that is assumed as declared, as it is for the sessions that it is held against.
+fn as_declared(limit: &Limit) -> Option<[f64; 2]> {
+    limit.as_declared.or(limit.interval)
+}
+
+/// Returns where the change on the other sessions is to be expected: as far as the promise, for other projects or for later sessions, and chance
+/// among those sessions reach together.
+fn predicted(out: &TunePart, scored: &TunePart, over: Over) -> [f64; 2] {
+    let half = |it: &Limit| as_declared(it).map_or(0.0, |it| (it[1] - it[0]) / 2.0);
+    let promise = match over {
+        Over::Projects => out.cost_limits.iter().find(|it| it.over == Over::Projects),
+        _ => for_later(&out.cost_limits),
+    };
+    let reach = promise.map_or(0.0, half).hypot(half(&scored.cost_limits[0]));
     let change = out.change().unwrap();
     [change - reach, change + reach]
+}
+
+/// Draws half of the sessions, of all folders; returns them and the others.
+fn drawn_sessions(sessions: &[TunedSession], nth: u64) -> (Vec<TunedSession>, Vec<TunedSession>) {
+    let mut draw = Seed(0).stream("drawn sessions", 0).nth(0, nth);
+    let mut places: Vec<(u64, usize)> =
+        (0..sessions.len()).map(|it| (draw.next_between(0, u64::MAX), it)).collect();
+    places.sort_unstable();
+    let [own, rest] = [0, 1].map(|half| {
+        let n = sessions.len();
+        let of_half = places.iter().enumerate().filter(|it| usize::from(it.0 >= n / 2) == half);
+        of_half.map(|it| sessions[it.1.1].clone()).collect()
+    });
+    (own, rest)
 }
 
 /// Draws half of the working folders; returns their sessions and the others.
@@ -148,13 +174,13 @@ fn played(root: &Path, policy: &str, vary: &[&str]) -> TunedSessions {
 #[ignore = "slow: .ci/run runs it"]
 fn the_document_says_how_often_a_promise_holds_on_other_working_folders() {
     let Some(root) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
-    let mut table = "| policy | floor | too few sessions | changes nothing | promises | change within | not above | width, points | within that over sessions alone | recommended | of these: within | saved | kept the floor |\n\
-                     |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n"
+    let mut table = "| drawn | policy | floor | too few sessions | changes nothing | promises | change within | not above | width, points | within that over sessions alone | recommended | of these: within | saved | kept the floor |\n\
+                     |---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n"
         .to_owned();
-    for (policy, vary) in POLICIES {
-        let played = played(&root, policy, vary);
-        for floor in FLOORS {
-            let mut it = Counts::of(&played, floor);
+    let all = POLICIES.map(|(policy, vary)| (policy, played(&root, policy, vary)));
+    for (over, name) in [(Over::Sessions, "sessions"), (Over::Projects, "folders")] {
+        for ((policy, played), floor) in all.iter().flat_map(|it| FLOORS.map(|floor| (it, floor))) {
+            let mut it = Counts::of(played, floor, over);
             let numbers = [
                 it.too_few,
                 it.idle,
@@ -169,7 +195,7 @@ fn the_document_says_how_often_a_promise_holds_on_other_working_folders() {
                 it.recommended_kept,
             ];
             let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
-            let _ = writeln!(table, "| `{policy}` | {floor} | {} |", numbers.join(" | "));
+            let _ = writeln!(table, "| {name} | `{policy}` | {floor} | {} |", numbers.join(" | "));
         }
     }
     super::hold_table("promises", &table);
