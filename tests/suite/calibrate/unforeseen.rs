@@ -23,24 +23,43 @@ struct Session {
     name: String,
     version: Vec<u32>,
     found: Calibration,
-    /// Pauses between five minutes and an hour under entries of an hour, and those after which they were missed.
-    hours: [usize; 2],
+    /// Its requests of which more was to be read than tools and system prompt.
+    moments: Vec<ReadMoment>,
 }
 
-/// Counts such pauses of a session: more than tools and system prompt was to be read.
-fn hours(timeline: &Timeline, found: &Calibration) -> [usize; 2] {
-    let (steps, usage) = (&timeline.spine.steps, &timeline.recorded.as_ref().unwrap().usage);
-    let is_one = |it: &&BillPair| {
-        let at = it.step as usize;
+/// A request of which more was to be read than tools and system prompt.
+struct ReadMoment {
+    /// Since the answer before it.
+    paused_ms: i64,
+    /// Whether the entries before it were asked to live for an hour.
+    is_long: bool,
+    /// If it begins a turn: how long the turn before took.
+    turn_ms: Option<i64>,
+    /// Whether it read less than 0.7 of what was to be read.
+    fell: bool,
+}
+
+fn moments(timeline: &Timeline, found: &Calibration) -> Vec<ReadMoment> {
+    let (spine, usage) = (&timeline.spine, &timeline.recorded.as_ref().unwrap().usage);
+    let moment = |it: &BillPair| {
+        let (at, steps) = (it.step as usize, &spine.steps);
         let written = usage[..at].iter().rev().flatten().find(|it| it.cache_write > 0);
-        let paused_ms = steps[at].at_ms - steps[at - 1].end_ms;
-        written.is_some_and(|it| it.cache_write_long > Some(0))
-            && (300_001..=3_600_000).contains(&paused_ms)
-            && it.predicted.read > timeline.front_tokens()
+        let after = spine.turns.iter().find(|turn| turn.steps.end == it.step && !turn.steps.is_empty());
+        ReadMoment {
+            paused_ms: steps[at].at_ms - steps[at - 1].end_ms,
+            is_long: written.is_some_and(|it| it.cache_write_long > Some(0)),
+            turn_ms: after.map(|it| steps[at - 1].end_ms - steps[it.steps.start as usize].at_ms),
+            fell: it.billed.cache_read * 10 < it.predicted.read * 7,
+        }
     };
-    let pauses: Vec<&BillPair> = found.pairs.iter().filter(is_one).collect();
-    let missed = pauses.iter().filter(|it| it.billed.cache_read * 10 < it.predicted.read * 7);
-    [missed.count(), pauses.len()]
+    let pairs = found.pairs.iter().filter(|it| it.predicted.read > timeline.front_tokens());
+    pairs.map(moment).collect()
+}
+
+/// Counts moments of some kind: those that fell, and all.
+fn falls<'s>(of: impl IntoIterator<Item = &'s Session>, is_one: impl Fn(&ReadMoment) -> bool) -> [usize; 2] {
+    let all: Vec<&ReadMoment> = of.into_iter().flat_map(|it| &it.moments).filter(|it| is_one(it)).collect();
+    [all.iter().filter(|it| it.fell).count(), all.len()]
 }
 
 /// Compares the sessions of some texts, each with a name, one by one.
@@ -53,8 +72,13 @@ fn sessions(texts: &[(String, String)], profile: &Profile) -> Vec<Session> {
                 let version = version.split('.').map(|it| it.parse().unwrap_or(0)).collect();
                 let found =
                     Calibration::new(&timeline, &rows(&timeline, profile), &profile.prices, &profile.cache);
-                let hours = hours(&timeline, &found);
-                Session { hours, name: format!("{file} {}", timeline.name).replace('_', "-"), version, found }
+                let moments = moments(&timeline, &found);
+                Session {
+                    moments,
+                    name: format!("{file} {}", timeline.name).replace('_', "-"),
+                    version,
+                    found,
+                }
             })
             .collect::<Vec<_>>()
     };
@@ -201,8 +225,9 @@ fn the_declared_odds_are_those_that_were_measured_and_fewer_than_five_cases_decl
 #[test]
 fn how_often_an_hour_is_missed_is_what_was_measured_on_sessions_of_older_and_of_newer_versions() {
     let Some(reference) = Reference::read() else { return };
+    let is_hour = |it: &ReadMoment| it.is_long && (300_001..=3_600_000).contains(&it.paused_ms);
     let of = |sessions: &mut dyn Iterator<Item = &Session>| {
-        sessions.map(|it| it.hours).filter(|it| it[1] > 0).collect::<Vec<_>>()
+        sessions.map(|it| falls([it], is_hour)).filter(|it| it[1] > 0).collect::<Vec<_>>()
     };
 
     let older = of(&mut reference.shared.iter().chain(reference.others()));
@@ -218,6 +243,25 @@ fn how_often_an_hour_is_missed_is_what_was_measured_on_sessions_of_older_and_of_
         "{{ value = 0.0000, low = 0.0000, high = {high:.4} }}   # {missed} of {all} pauses, {n_sessions} sessions"
     );
     assert_eq!(DECLARED.matches(&format!("hour_missed = {said}")).count(), 2, "{said}");
+}
+
+#[test]
+fn new_turns_fall_more_often_after_long_turns_but_in_too_few_cases_to_tell_how_often() {
+    let Some(reference) = Reference::read() else { return };
+    let older: Vec<&Session> = reference.shared.iter().chain(reference.others()).collect();
+    let is_shared = |it: &Session| reference.shared.iter().any(|of| std::ptr::eq(of, it));
+    let shows_skills =
+        |it: &&&Session| is_shared(it) || it.version < vec![2, 1, 14] || it.version > vec![2, 1, 37];
+    let shown: Vec<&Session> = older.iter().filter(shows_skills).copied().collect();
+    let counts = |of: &[&Session]| {
+        [true, false].map(|long| {
+            falls(of.iter().copied(), |it| it.turn_ms.is_some_and(|took| (took >= 120_000) == long))
+        })
+    };
+
+    assert_eq!(counts(&older), [[13, 115], [8, 220]]);
+    assert_eq!(counts(&shown), [[7, 60], [3, 128]]);
+    assert_eq!(counts(&reference.newer.iter().collect::<Vec<_>>()), [[0, 134], [1, 202]]);
 }
 
 #[test]
