@@ -9,6 +9,9 @@ intervals of 95% from resampling whole sessions.
 size.*               tokens that an exploring call returns, before and after compactions alike. Only the sum of a request's calls is known: they share
                      it evenly, which keeps the mean and pulls in the tail. Reads in requests that read some file again are left out. decile_N is
                      the mean of the N-th tenth.
+reread.tokens        tokens that the first read of a file after a compaction brings, of a file that had been read before it
+reread.usd           what such a read adds to the bill, as below
+reread.usd_expected  the same as `ctxsim import --report` predicts it: the declared tokens, behind the first prompt after the compaction
 calls_per_request    exploring calls after less before, by request and missing share of the context (as `Explores` in the engine has it)
 window.*             a compaction with both sides whole: the twenty requests after less the twenty before, as calls, tokens and dollars. In requests that
                      read both, tokens are split by calls. Dollars as the engine has them: its share of calls with a request of their own and its size of
@@ -68,6 +71,13 @@ def missing(compaction, after, usual, fades):
     return share
 
 
+def rates_of(rows, prices):
+    """Dollars a token, by the lifetime of most writes."""
+    is_long = sum(it["write_1h"] for it in rows) > sum(it["write_5m"] for it in rows)
+    rates = {"read": prices["cache_read"], "output": prices["output"], "write": prices["cache_write"]["1h" if is_long else "5m"]}
+    return {key: it / 1e6 for key, it in rates.items()}
+
+
 def charged(calls, tokens, row, terms, rates):
     """Dollars of calls in reply to a request: some send their prompt again, and all are carried from the next one on."""
     call, output = terms["call_tokens"], rates["output"]
@@ -79,9 +89,7 @@ def charged(calls, tokens, row, terms, rates):
 def excess(compaction, rows, usual, terms, prices):
     """What followed a compaction less what came before it."""
     before, after = ([it for it in rows if (it["offset"] > 0) == side] for side in (False, True))
-    is_long = sum(it["write_1h"] for it in rows) > sum(it["write_5m"] for it in rows)
-    rates = {"read": prices["cache_read"], "output": prices["output"], "write": prices["cache_write"]["1h" if is_long else "5m"]}
-    rates = {key: it / 1e6 for key, it in rates.items()}
+    rates = rates_of(rows, prices)
     of = {"missing": missing(compaction, after, usual, terms["exploration"]["fades_in_requests"])}
     of["whole"] = len(before) == len(after) == WINDOW
     for kind in KINDS:
@@ -92,6 +100,17 @@ def excess(compaction, rows, usual, terms, prices):
             sums = [sum(it) for it in zip(sums, (calls, tokens, charged(calls, tokens, row, terms, rates)))]
         of[kind] = sums
     return of
+
+
+def again(compaction, rows, terms, expected, prices):
+    """Tokens and dollars of the first read after a compaction of each file that had been read before, and the dollars that are expected."""
+    rates, found = rates_of(rows, prices), []
+    for row in (it for it in rows if it["offset"] > 0 and it["rereads_first"]):
+        tokens = row["tokens_read"] / row["calls_read"]
+        as_expected = {"offset": expected["mean_read_request"], "prompt": compaction["prompt_after"]}
+        usd = charged(1, tokens, row, terms, rates), charged(1, expected["read_tokens"]["value"], as_expected, terms, rates)
+        found += [(tokens, *usd)] * int(row["rereads_first"])
+    return found
 
 
 def interval(of_session, statistic):
@@ -106,6 +125,8 @@ def main(folder):
     folder = pathlib.Path(folder)
     with open(ROOT / "assumptions/recovery.toml", "rb") as file:
         terms = tomllib.load(file)
+    with open(ROOT / "assumptions/compactions.toml", "rb") as file:
+        expected = tomllib.load(file)
     with open(ROOT / "profiles/anthropic/claude-opus-4.5.toml", "rb") as file:
         prices = tomllib.load(file)["prices"][0]
     rows = defaultdict(list)
@@ -116,9 +137,10 @@ def main(folder):
     compactions = table(folder / "compactions.csv")
     stable = sorted(it["S"] for it in compactions if it["S"])
     usual = stable[len(stable) // 2]
-    all_rows, all_excess = defaultdict(list), defaultdict(list)
+    all_rows, all_excess, all_again = defaultdict(list), defaultdict(list), defaultdict(list)
     for session, it in zip(sessions, compactions):
         all_rows[session] += rows[it["compaction"]]
+        all_again[session] += again(it, rows[it["compaction"]], terms, expected, prices)
         all_excess[session].append(excess(it, rows[it["compaction"]], usual, terms, prices))
     out = csv.writer(sys.stdout, lineterminator="\n")
     out.writerow(["quantity", "half", "n", "sessions", "value", "low", "high"])
@@ -138,6 +160,9 @@ def main(folder):
         for nth in range(10):
             tenth = lambda it: sorted(it)[len(it) * nth // 10 : len(it) * (nth + 1) // 10]
             write(f"size.decile_{nth + 1}", of(calls), lambda it: sum(tenth(it)) / len(tenth(it)), len, 0, False)
+        reads = of(all_again)
+        for nth, (name, digits) in enumerate((("tokens", 0), ("usd", 4), ("usd_expected", 4))):
+            write(f"reread.{name}", reads, lambda it: sum(row[nth] for row in it) / len(it), len, digits)
         rate = lambda it: sum(row["explored"][0] for row in it) / sum(row["missing"] for row in it)
         write("calls_per_request", of(all_excess), rate, len, 3)
         whole = {key: [row for row in it if row["whole"]] for key, it in of(all_excess).items()}

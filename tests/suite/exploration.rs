@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use ctxsim::app::{Comparison, Plan};
+use ctxsim::calibrate::forecast::Forecast;
 use ctxsim::catalog::{Kind as Listed, bundled_catalog};
 use ctxsim::engine::Simulation;
 use ctxsim::input::scenario::refetch::Refetch;
@@ -51,6 +52,18 @@ fn measured(quantity: &str, half: &str) -> [f64; 3] {
     let [n, _, value, low, high] = numbers[..] else { panic!("{row}") };
     assert!(n >= 5.0, "{quantity} of {n}");
     [value, low, high]
+}
+
+#[test]
+fn what_the_first_read_of_a_hidden_file_costs_is_expected_on_either_half_as_it_was_measured() {
+    let of = &Forecast::declared().read_tokens;
+    assert_eq!([of.value, of.low, of.high], measured("reread.tokens", "all"));
+    for half in ["all", "even", "odd"] {
+        let [tokens, usd, expected] =
+            ["tokens", "usd", "usd_expected"].map(|it| measured(&format!("reread.{it}"), half));
+        assert!((tokens[1]..tokens[2]).contains(&of.value), "{half}: {tokens:?}");
+        assert!((0.8..1.25).contains(&(expected[0] / usd[0])), "{half}: {expected:?} for {usd:?}");
+    }
 }
 
 #[test]

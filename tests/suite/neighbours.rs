@@ -479,3 +479,58 @@ fn first_requests_of_half_of_the_users_are_predicted_from_those_of_the_others() 
     let said = format!("chance = {{ value = {:.3}, low = {low:.2}, high = {high:.2} }}", share(&unknown));
     assert!(declared.contains(&said), "{said}");
 }
+
+/// Reads the published sessions that fell: which half each is of, the size that most of its falls read, and what is expected of it, by the
+/// size of its version, its own first read and what the others of its user, version and model read first; then by their falls.
+fn sizes_after_falls(text: &str) -> Vec<(bool, u64, [Option<u64>; 2])> {
+    const USUAL: [(&str, u64); 2] = [("2.1.7", 34_260), ("2.1.17", 18_573)];
+    let mut lines = text.lines().map(|it| it.split(',').collect::<Vec<_>>());
+    let head = lines.next().unwrap();
+    let rows: Vec<Vec<&str>> = lines.collect();
+    let columns = ["session", "user", "version", "model", "start", "read", "S", "S_fall"];
+    let [session, user, version, model, start, read, first, fell] =
+        columns.map(|name| head.iter().position(|it| *it == name).unwrap());
+    let number = |it: &str| it.parse::<f64>().ok().map(|it| it as u64);
+    let expected = |(nth, row): (usize, &Vec<&str>)| {
+        let others = |column: usize| {
+            let mut sizes: IndexMap<u64, (u64, std::cmp::Reverse<u64>)> = IndexMap::new();
+            for (other, it) in rows.iter().enumerate() {
+                if other == nth || [user, version, model].iter().any(|at| it[*at] != row[*at]) {
+                    continue;
+                }
+                let Some(tokens) = number(it[column]) else { continue };
+                let apart = std::cmp::Reverse(number(it[start])?.abs_diff(number(row[start])?));
+                let seen = sizes.entry(tokens).or_insert((0, apart));
+                *seen = (seen.0 + 1, seen.1.max(apart));
+            }
+            sizes.into_iter().max_by_key(|it| (it.1, std::cmp::Reverse(it.0))).map(|it| it.0)
+        };
+        let usual = USUAL.iter().find(|it| it.0 == row[version]).map(|it| it.1);
+        let own = number(row[read]).filter(|it| *it > 0);
+        let is_odd = u8::from_str_radix(&row[session][7..], 16).unwrap() % 2 == 1;
+        let [now, by_falls] = [
+            usual.or(own).or_else(|| others(first)),
+            others(fell).or(usual).or(own).or_else(|| others(first)),
+        ];
+        Some((is_odd, number(row[fell])?, [now, by_falls]))
+    };
+    rows.iter().enumerate().filter_map(expected).collect()
+}
+
+#[test]
+fn sizes_after_falls_are_told_by_versions_and_first_reads_and_by_neighbours_falls_no_better() {
+    let Some(reference) = std::env::var_os("CTXSIM_REFERENCE") else { return };
+    let table = Path::new(&reference).join("recorded/usage/first_requests.csv");
+    let all = sizes_after_falls(&fs::read_to_string(table).unwrap());
+
+    let close = |odd: bool, by: usize| {
+        let of = all.iter().filter(|it| it.0 == odd);
+        let is_close = |it: &&(bool, u64, [Option<u64>; 2])| {
+            it.2[by].is_some_and(|told| told.abs_diff(it.1) <= (it.1 / 200).max(64))
+        };
+        [of.clone().filter(is_close).count(), of.count()]
+    };
+    // The odd half and the even one: as it is done, and by falls.
+    assert_eq!([close(true, 0), close(false, 0)], [[21, 31], [28, 47]]);
+    assert_eq!([close(true, 1), close(false, 1)], [[17, 31], [27, 47]]);
+}

@@ -12,9 +12,9 @@ use serde_json::Value;
 
 use crate::sweep::{ctxsim, needed_to_the_end, out};
 
-/// Holds a table of the document on calibration, between the marks of its name, to what was found.
-fn hold_table(name: &str, table: &str) {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/calibration.md");
+/// Holds a table of the page of trust, or of one with its details, to what was found: between the marks of its name.
+pub(super) fn hold_table(page: &str, name: &str, table: &str) {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(page);
     let document = fs::read_to_string(&page).unwrap();
     let [from, to] = [format!("<!-- {name} -->\n"), format!("<!-- /{name} -->")];
     let (before, rest) = document.split_once(&from).unwrap();

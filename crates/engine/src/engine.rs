@@ -24,6 +24,7 @@ use ctxsim_base::quantity::Tokens;
 use ctxsim_base::rng::Seed;
 use ctxsim_input::policy::DynamicPlace;
 use ctxsim_input::{CacheRules, LayoutSpec, Limits, Policy, Settings, TtlClass};
+use ctxsim_timeline::shared::Chance;
 use ctxsim_timeline::{Event, EventKind, ItemIx, StepIx, Timeline, TurnIx};
 
 use drawn::DrawnNeeds;
@@ -216,6 +217,8 @@ struct EngineRun<'r, 't, P: ?Sized, S> {
     sent_settings: Settings,
     /// How long the harness asks entries to live.
     ttl: Option<TtlClass>,
+    /// That an entry of an hour is missed after a pause that the recorded ones did not outlive, where the policy asks for such entries.
+    hour_missed: Option<Chance>,
     /// What the layout puts behind everything else.
     tail_tokens: Tokens,
     /// How many requests of the turn have asked for a tool.
@@ -268,6 +271,11 @@ impl<'r, 't, P: Projector + ?Sized, S: Sink> EngineRun<'r, 't, P, S> {
             settings: Settings::default(),
             sent_settings: Settings::default(),
             ttl: timeline.harness.ttl,
+            hour_missed: timeline
+                .odds
+                .as_ref()
+                .and_then(|it| it.hour_missed)
+                .filter(|_| layout.asks_for_hours()),
             tail_tokens: layout.dynamic_at(DynamicPlace::Tail).map(|it| Tokens::from(it.tokens)).sum(),
             n_asking: 0,
             drawn,

@@ -77,8 +77,8 @@ pub struct ExpectedRow {
     pub recovered: Carry,
     /// What it is expected to have looked up anew after context was removed.
     pub explored: Carry,
-    /// Tokens of the prompt that are expected to be read besides, because a session that nobody recorded may have left them: as
-    /// declared, and at the ends of the interval.
+    /// Tokens of the prompt that are expected to be read besides, because a session that nobody recorded may have left them, less those
+    /// that longer-lived entries than the recorded ones may not give: as declared, and at the ends where least and where most is read.
     pub left: [f64; 3],
 }
 

@@ -40,10 +40,10 @@ pub struct Costs {
     /// What the policy's edits of fetched results change, where runs with sampled needs were played: the mean of these runs less the
     /// closed form.
     pub reaction: Amount,
-    /// The expected change because sessions that nobody recorded may have left tools and system prompt in the cache; never above 0
-    /// where reads are cheaper.
+    /// The expected change because sessions that nobody recorded may have left tools and system prompt in the cache, and because entries
+    /// that a policy asks to live longer than the recorded ones may be missed.
     pub left: Amount,
-    /// The same at the lower and the upper end of the probability's interval.
+    /// The same where least is read, by the intervals of the probabilities, and where most is.
     pub left_ends: [Amount; 2],
     /// Whether recovery writes something without a price; the sum leaves that out.
     pub is_recovery_unknown: bool,

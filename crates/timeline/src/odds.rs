@@ -17,6 +17,8 @@ pub struct Odds {
     pub turn: Option<Chance>,
     /// That another request of a turn does.
     pub within: Option<Chance>,
+    /// That entries of an hour do not outlive a pause between five minutes and an hour.
+    pub hour_missed: Option<Chance>,
     /// That a side request came before a turn where one is expected.
     pub side_expected: Option<Chance>,
     /// That one came where none is expected.

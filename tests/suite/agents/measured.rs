@@ -197,6 +197,17 @@ fn the_prompt_behind_a_compaction_is_within_15_percent_of_the_bill_in_seven_of_t
     let [all, even, odd] = [close(&|_| true), close(&is_even), close(&|it: &Row| !is_even(it))];
     assert!(all[0] * 10 >= all[1] * 7, "{all:?} {even:?} {odd:?}");
     assert_eq!([all, even, odd], [[28, 39], [16, 21], [12, 18]]);
+    // A constant does no better: the median of either half for the other.
+    let constant = |of_even: bool| {
+        let mut other: Vec<u64> =
+            rows.iter().filter(|it| is_even(it) != of_even).map(|it| it.prompt_after).collect();
+        other.sort_unstable();
+        let (n, of) = (other.len(), |it: usize| other[it] as f64);
+        let median = f64::midpoint(of((n - 1) / 2), of(n / 2));
+        let own = rows.iter().filter(|it| is_even(it) == of_even);
+        own.filter(|it| (median / it.prompt_after as f64 - 1.0).abs() <= 0.15).count()
+    };
+    assert_eq!([constant(true), constant(false)], [14, 11]);
     assert!(sizes[sizes.len() / 2] < 0.125, "{sizes:?}");
     let mean: f64 = errors.iter().map(|it| it.1).sum::<f64>() / errors.len() as f64;
     assert!(mean.abs() < 0.03, "{mean}");

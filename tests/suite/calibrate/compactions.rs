@@ -167,14 +167,12 @@ fn what_reads_cost_is_what_their_tokens_cost() {
     let files = [0, 1, 4, 18].map(|it| result(it).1).iter().sum::<f64>() as u64;
     let prompt = 20_000 - u64::from(user) + 3_066 + 5_000 + files;
     assert_eq!(found.predicted_prompt, Some(prompt));
-    let of_file = |(chance, (_, fetched)): (f64, (f64, f64))| {
-        chance * (0.3 * prompt as f64 * read + (fetched + 119.0) * (write + 12.0 * read) + 119.0 * output)
-    };
-    let files = [(0.167, result(0)), (0.167, result(1)), (0.434, result(18))];
-    let predicted: f64 = files.into_iter().map(of_file).sum();
+    let chances = 0.167 + 0.167 + 0.434;
+    let predicted =
+        chances * (0.3 * prompt as f64 * read + (4_563.0 + 119.0) * (write + 12.0 * read) + 119.0 * output);
     assert!((found.predicted_usd.unwrap() - predicted).abs() < 1e-9, "{found:?} {predicted}");
     let (call, fetched) = result(22);
-    let actual = 32_000.0 * read + (call + fetched) * (write + 16.0 * read) + call * output;
+    let actual = 0.3 * 32_000.0 * read + (call + fetched) * (write + 16.0 * read) + call * output;
     assert!((found.actual_usd.unwrap() - actual).abs() < 1e-9, "{found:?} {actual}");
 }
 

@@ -63,6 +63,11 @@ impl Log {
         self
     }
 
+    /// Writes are billed for an hour, or for five minutes.
+    pub(super) fn lasting(self, is_long: bool) -> Self {
+        Self { is_long: Some(is_long), ..self }
+    }
+
     fn version(self, version: &'static str) -> Self {
         Self { version, ..self }
     }

@@ -2,12 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use ctxsim::calibrate::Calibration;
 use ctxsim::calibrate::unforeseen::{Surprise, UnforeseenTally};
+use ctxsim::calibrate::{BillPair, Calibration};
+use ctxsim::engine::Simulation;
 use ctxsim::input::scenario::HiddenRequest;
-use ctxsim::input::{Format, Profile, decode};
+use ctxsim::input::{Format, Limits, Policy, Profile, decode};
+use ctxsim::ledger::Rows;
+use ctxsim::timeline::Timeline;
+use ctxsim::timeline::shared::Chance;
 
-use super::{Log, newer, profile, rows, timelines};
+use super::{Log, identity, newer, profile, rows, timelines};
 
 const DECLARED: &str = include_str!("../../../assumptions/harnesses.toml");
 const GPT: &str = include_str!("../../../profiles/openai/gpt-5.5.toml");
@@ -19,6 +23,43 @@ struct Session {
     name: String,
     version: Vec<u32>,
     found: Calibration,
+    /// Its requests of which more was to be read than tools and system prompt.
+    moments: Vec<ReadMoment>,
+}
+
+/// A request of which more was to be read than tools and system prompt.
+struct ReadMoment {
+    /// Since the answer before it.
+    paused_ms: i64,
+    /// Whether the entries before it were asked to live for an hour.
+    is_long: bool,
+    /// If it begins a turn: how long the turn before took.
+    turn_ms: Option<i64>,
+    /// Whether it read less than 0.7 of what was to be read.
+    fell: bool,
+}
+
+fn moments(timeline: &Timeline, found: &Calibration) -> Vec<ReadMoment> {
+    let (spine, usage) = (&timeline.spine, &timeline.recorded.as_ref().unwrap().usage);
+    let moment = |it: &BillPair| {
+        let (at, steps) = (it.step as usize, &spine.steps);
+        let written = usage[..at].iter().rev().flatten().find(|it| it.cache_write > 0);
+        let after = spine.turns.iter().find(|turn| turn.steps.end == it.step && !turn.steps.is_empty());
+        ReadMoment {
+            paused_ms: steps[at].at_ms - steps[at - 1].end_ms,
+            is_long: written.is_some_and(|it| it.cache_write_long > Some(0)),
+            turn_ms: after.map(|it| steps[at - 1].end_ms - steps[it.steps.start as usize].at_ms),
+            fell: it.billed.cache_read * 10 < it.predicted.read * 7,
+        }
+    };
+    let pairs = found.pairs.iter().filter(|it| it.predicted.read > timeline.front_tokens());
+    pairs.map(moment).collect()
+}
+
+/// Counts moments of some kind: those that fell, and all.
+fn falls<'s>(of: impl IntoIterator<Item = &'s Session>, is_one: impl Fn(&ReadMoment) -> bool) -> [usize; 2] {
+    let all: Vec<&ReadMoment> = of.into_iter().flat_map(|it| &it.moments).filter(|it| is_one(it)).collect();
+    [all.iter().filter(|it| it.fell).count(), all.len()]
 }
 
 /// Compares the sessions of some texts, each with a name, one by one.
@@ -31,7 +72,13 @@ fn sessions(texts: &[(String, String)], profile: &Profile) -> Vec<Session> {
                 let version = version.split('.').map(|it| it.parse().unwrap_or(0)).collect();
                 let found =
                     Calibration::new(&timeline, &rows(&timeline, profile), &profile.prices, &profile.cache);
-                Session { name: format!("{file} {}", timeline.name).replace('_', "-"), version, found }
+                let moments = moments(&timeline, &found);
+                Session {
+                    moments,
+                    name: format!("{file} {}", timeline.name).replace('_', "-"),
+                    version,
+                    found,
+                }
             })
             .collect::<Vec<_>>()
     };
@@ -93,14 +140,19 @@ impl Measured {
     fn new(of: &[&Session], what: Surprise) -> Option<Self> {
         let tallies: Vec<UnforeseenTally> =
             of.iter().map(|it| it.found.unforeseen.of(what)).filter(|it| it.requests > 0).collect();
-        let sum = |count: fn(&UnforeseenTally) -> usize| tallies.iter().map(count).sum::<usize>();
-        let (happened, requests, n_sessions) = (sum(|it| it.happened), sum(|it| it.requests), tallies.len());
+        Self::of(tallies.iter().map(|it| [it.happened, it.requests]).collect())
+    }
+
+    /// Measures the same of counts by session.
+    fn of(counts: Vec<[usize; 2]>) -> Option<Self> {
+        let sum = |nth: usize| counts.iter().map(|it| it[nth]).sum::<usize>();
+        let (happened, requests, n_sessions) = (sum(0), sum(1), counts.len());
         if happened < 5 || requests - happened < 5 || n_sessions < 2 {
             return None;
         }
         let (n, value) = (n_sessions as f64, happened as f64 / requests as f64);
-        let apart = |it: &UnforeseenTally| (it.happened as f64 - value * it.requests as f64).powi(2);
-        let scatter: f64 = tallies.iter().map(apart).sum();
+        let apart = |it: &[usize; 2]| (it[0] as f64 - value * it[1] as f64).powi(2);
+        let scatter: f64 = counts.iter().map(apart).sum();
         let error = (scatter * n / (n - 1.0)).sqrt() / requests as f64;
         Some(Self { happened, requests, n_sessions, value, error })
     }
@@ -167,6 +219,78 @@ fn the_declared_odds_are_those_that_were_measured_and_fewer_than_five_cases_decl
         is_declared(("claude-code", 2), what, Measured::new(&newest, what).as_ref());
         is_declared(("claude-code-usage", 0), what, Measured::new(&table, what).as_ref());
         is_declared(("codex", 0), what, Measured::new(&codex, what).as_ref());
+    }
+}
+
+#[test]
+fn how_often_an_hour_is_missed_is_what_was_measured_on_sessions_of_older_and_of_newer_versions() {
+    let Some(reference) = Reference::read() else { return };
+    let is_hour = |it: &ReadMoment| it.is_long && (300_001..=3_600_000).contains(&it.paused_ms);
+    let of = |sessions: &mut dyn Iterator<Item = &Session>| {
+        sessions.map(|it| falls([it], is_hour)).filter(|it| it[1] > 0).collect::<Vec<_>>()
+    };
+
+    let older = of(&mut reference.shared.iter().chain(reference.others()));
+    let newer = of(&mut reference.newer.iter());
+
+    let said = Measured::of(older).unwrap().said().replace("requests", "pauses");
+    assert!(DECLARED.contains(&format!("hour_missed = {said}")), "{said}");
+    let (n_sessions, missed, all) =
+        newer.iter().fold((0, 0, 0), |it, hours| (it.0 + 1, it.1 + hours[0], it.2 + hours[1]));
+    // Wilson's upper end, as nothing happened.
+    let high = 1.96_f64.powi(2) / (f64::from(u32::try_from(all).unwrap()) + 1.96_f64.powi(2));
+    let said = format!(
+        "{{ value = 0.0000, low = 0.0000, high = {high:.4} }}   # {missed} of {all} pauses, {n_sessions} sessions"
+    );
+    assert_eq!(DECLARED.matches(&format!("hour_missed = {said}")).count(), 2, "{said}");
+}
+
+#[test]
+fn new_turns_fall_more_often_after_long_turns_but_in_too_few_cases_to_tell_how_often() {
+    let Some(reference) = Reference::read() else { return };
+    let older: Vec<&Session> = reference.shared.iter().chain(reference.others()).collect();
+    let is_shared = |it: &Session| reference.shared.iter().any(|of| std::ptr::eq(of, it));
+    let shows_skills =
+        |it: &&&Session| is_shared(it) || it.version < vec![2, 1, 14] || it.version > vec![2, 1, 37];
+    let shown: Vec<&Session> = older.iter().filter(shows_skills).copied().collect();
+    let counts = |of: &[&Session]| {
+        [true, false].map(|long| {
+            falls(of.iter().copied(), |it| it.turn_ms.is_some_and(|took| (took >= 120_000) == long))
+        })
+    };
+
+    assert_eq!(counts(&older), [[13, 115], [8, 220]]);
+    assert_eq!(counts(&shown), [[7, 60], [3, 128]]);
+    assert_eq!(counts(&reference.newer.iter().collect::<Vec<_>>()), [[0, 134], [1, 202]]);
+}
+
+#[test]
+fn an_hour_that_nobody_recorded_may_be_missed_and_is_expected_to_be_as_often_as_was_measured() {
+    const HOUR: &str = include_str!("../../../policies/lifetimes/main_1h.ron");
+    let hour = Policy::new(&decode::decode(HOUR, Format::Ron).unwrap()).unwrap();
+    let timeline = |is_long, pause: usize| {
+        let log = Log::new("2.1.62").lasting(is_long).user("hello").called("Read", 16_000, 14_000);
+        log.reply("", 30_000, 1_000).wait(pause).user("go on").reply("", 16_000, 15_500).timeline()
+    };
+    let expected = |timeline: &Timeline, policy: &Policy| {
+        let mut rows = Rows::default();
+        Simulation::new(timeline, policy, &Limits::NONE, &profile().cache).run(&mut rows);
+        (rows.requests[2].usage.read, rows.expected.iter().map(|it| (it.0, it.1.left)).collect::<Vec<_>>())
+    };
+
+    let paused = timeline(false, 600);
+    let Chance { value, interval: [low, high] } = paused.odds.as_ref().unwrap().hour_missed.unwrap();
+    let (read, found) = expected(&paused, &hour);
+    let lost = read as f64 - paused.front_tokens() as f64;
+    assert!(lost >= 15_000.0, "{read}");
+    assert_eq!(found, [(2, [value, high, low].map(|it| 0.0 - it * lost))]);
+    for (timeline, policy) in [
+        (timeline(false, 600), identity()),
+        (timeline(false, 200), hour.clone()),
+        (timeline(true, 600), hour.clone()),
+        (timeline(false, 4_000), hour.clone()),
+    ] {
+        assert_eq!(expected(&timeline, &policy).1, []);
     }
 }
 

@@ -1,10 +1,10 @@
-//! `docs/counterfactual.md` shows what these tests measure.
+//! The page of trust and `docs/reference/live-grid.md` show what these tests measure.
 
 use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
 
 use super::scores::{Scores, against_none, is_evicted, noise, played, scores};
+use crate::tune::hold_table;
+
 use super::{Cell, Knows, Played, SCORED};
 
 /// A table in Markdown, its columns padded.
@@ -98,17 +98,16 @@ fn of_cell(name: &str, cell: &Cell, forecast: &[Played], mechanics: &[Played]) -
 #[test]
 #[ignore = "slow: .ci/run runs it"]
 fn the_document_on_counterfactuals_shows_what_is_measured() {
-    let mut text = overview();
+    let overview = overview();
+    let mut text = String::new();
     for (forecast, mechanics) in played(Knows::Forecast).iter().zip(played(Knows::Mechanics)) {
         let (name, cell, of_forecast) = forecast;
-        write!(text, "\n### {name}\n\n{}", of_cell(name, cell, of_forecast, &mechanics.2)).unwrap();
+        write!(text, "\n## {name}\n\n{}", of_cell(name, cell, of_forecast, &mechanics.2)).unwrap();
     }
 
     insta::with_settings!({snapshot_path => "../../../snapshots/live_grid", prepend_module_to_snapshot => false}, {
-        insta::assert_snapshot!("tables", text);
+        insta::assert_snapshot!("tables", format!("{overview}{text}"));
     });
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/counterfactual.md");
-    let document = fs::read_to_string(path).unwrap();
-    let shown = document.split_once("<!-- tables -->").unwrap().1.split_once("<!-- /tables -->").unwrap().0;
-    assert_eq!(shown.trim(), text.trim(), "paste snapshots/live_grid/tables.snap between the marks");
+    hold_table("trust.md", "live grid", &overview);
+    hold_table("reference/live-grid.md", "tables", &text);
 }

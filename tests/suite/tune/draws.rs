@@ -10,6 +10,7 @@ use ctxsim::catalog::bundled_catalog;
 use ctxsim::measure::limits::{Limit, Over, for_later};
 use ctxsim::report::tune::{TunePart, Tuned, TunedSession, result_on_all};
 use ctxsim::rng::Seed;
+use indexmap::IndexMap;
 
 /// The floors of evidence: the default, and none, under which the cheapest is chosen, whatever it forgets.
 const FLOORS: [f64; 2] = [0.9, 0.0];
@@ -178,8 +179,10 @@ fn the_document_says_how_often_a_promise_holds_on_other_working_folders() {
                      |---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n"
         .to_owned();
     let all = POLICIES.map(|(policy, vary)| (policy, played(&root, policy, vary)));
+    let mut sums: IndexMap<(&str, usize), [usize; 6]> = IndexMap::new();
     for (over, name) in [(Over::Sessions, "sessions"), (Over::Projects, "folders")] {
-        for ((policy, played), floor) in all.iter().flat_map(|it| FLOORS.map(|floor| (it, floor))) {
+        for ((policy, played), place) in all.iter().flat_map(|it| [0, 1].map(|place| (it, place))) {
+            let floor = FLOORS[place];
             let mut it = Counts::of(played, floor, over);
             let numbers = [
                 it.too_few,
@@ -194,9 +197,20 @@ fn the_document_says_how_often_a_promise_holds_on_other_working_folders() {
                 it.recommended_saved,
                 it.recommended_kept,
             ];
+            // Promises, held, held by the interval over sessions alone, recommended, saved, kept the floor.
+            let sums = sums.entry((name, place)).or_default();
+            sums.iter_mut().zip([2, 3, 6, 7, 9, 10]).for_each(|(sum, nth)| *sum += numbers[nth]);
             let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
             let _ = writeln!(table, "| {name} | `{policy}` | {floor} | {} |", numbers.join(" | "));
         }
     }
-    super::hold_table("promises", &table);
+    let mut short = "| drawn | floor | promises | held | held by the interval over sessions alone | recommended | of these saved | kept the floor |\n\
+                     |---|---:|---:|---:|---:|---:|---:|---:|\n"
+        .to_owned();
+    for ((name, place), sums) in sums {
+        let sums = sums.map(|it| it.to_string());
+        let _ = writeln!(short, "| {name} | {} | {} |", FLOORS[place], sums.join(" | "));
+    }
+    super::hold_table("reference/calibration.md", "promises", &table);
+    super::hold_table("trust.md", "promises in short", &short);
 }

@@ -10,7 +10,7 @@ use ctxsim_input::policy::{Action, Moment};
 use ctxsim_input::profile::price::{Prices, Rates};
 use ctxsim_input::scenario::refetch::{End, Terms};
 use ctxsim_input::{CacheRules, Limits, Policy, PolicyFile};
-use ctxsim_timeline::{Kind, StepIx, Timeline};
+use ctxsim_timeline::{StepIx, Timeline};
 
 /// One compaction: its prediction, and what followed.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -152,8 +152,9 @@ struct Study<'a> {
 struct ReadCost {
     /// Its probability.
     chance: f64,
-    /// Tokens of the prompt that a separate request sends again.
-    sent: f64,
+    /// Tokens of the prompt that a request of its own sends again. A read that no other call rides with is no more a request that would not
+    /// have been made, so both sides have the measured share of these.
+    prompt: Tokens,
     /// Tokens of the call.
     call: f64,
     /// Tokens of its result.
@@ -165,7 +166,7 @@ struct ReadCost {
 impl Study<'_> {
     fn aftermath(&self, step: StepIx) -> Aftermath {
         let window = self.forecast.window_requests;
-        let hidden = files::hidden(self.timeline, &self.uses, &self.gone, step);
+        let hidden = files::hidden(&self.uses, &self.gone, step);
         let predicted_prompt = self.policy.map(|it| prompt_behind(self.timeline, step, it));
         let end = self.end(step);
         let files: Vec<HiddenFile> = hidden.iter().map(|it| self.file(it, step, end)).collect();
@@ -218,12 +219,11 @@ impl Study<'_> {
     }
 
     fn predicted_usd(&self, hidden: &[Hidden<'_>], prompt: Tokens, step: StepIx) -> Option<f64> {
-        let Terms { own_request, fetched_max, call_tokens, .. } = self.terms;
         let reads = hidden.iter().map(|it| ReadCost {
             chance: self.forecast.chance(it.idle_requests).after[0],
-            sent: own_request * prompt as f64,
-            call: f64::from(call_tokens),
-            fetched: it.tokens.min(fetched_max.into()) as f64,
+            prompt,
+            call: f64::from(self.terms.call_tokens),
+            fetched: self.forecast.read_tokens.value,
             carried_requests: self.forecast.carried_requests(),
         });
         self.usd(reads, step)
@@ -238,7 +238,7 @@ impl Study<'_> {
             let call = self.timeline.spine.items.get(result.pair as usize)?;
             Some(ReadCost {
                 chance: 1.0,
-                sent: self.sent_for(at, files),
+                prompt: self.row(at).map_or(0, |it| it.prompt),
                 call: f64::from(call.raw),
                 fetched: f64::from(result.raw),
                 carried_requests: (step + self.forecast.window_requests).saturating_sub(at + 2),
@@ -247,27 +247,14 @@ impl Study<'_> {
         self.usd(reads, step)
     }
 
-    /// Returns what a step's prompt adds to each of its reads: nothing where it calls something else, too; else they share it.
-    fn sent_for(&self, step: StepIx, files: &[HiddenFile]) -> f64 {
-        let spine = &self.timeline.spine;
-        let reply = spine.steps.get(step as usize).map_or(0..0, |it| it.reply.clone());
-        let items = spine.items.get(reply.start as usize..reply.end as usize).unwrap_or_default();
-        let n_calls = items.iter().filter(|it| it.kind == Kind::ToolCall).count();
-        let n_reads = files.iter().filter(|it| it.read_at == Some(step)).count();
-        if n_calls > n_reads {
-            return 0.0;
-        }
-        self.row(step).map_or(0, |it| it.prompt) as f64 / n_reads.max(1) as f64
-    }
-
     /// Returns the US dollars of reads that follow a compaction: what is sent again is read from the cache, what is new is billed
     /// as the request before the compaction was.
     fn usd(&self, reads: impl Iterator<Item = ReadCost>, step: StepIx) -> Option<f64> {
         let before = self.row(step - 1)?;
         let mut tokens = TokenUse::default();
-        for ReadCost { chance, sent, call, fetched, carried_requests } in reads {
+        for ReadCost { chance, prompt, call, fetched, carried_requests } in reads {
             let new = call + fetched;
-            let carried = sent + new * f64::from(carried_requests);
+            let carried = self.terms.own_request * prompt as f64 + new * f64::from(carried_requests);
             tokens += TokenUse {
                 read: chance * carried,
                 output: chance * call,

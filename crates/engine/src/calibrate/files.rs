@@ -2,7 +2,6 @@
 
 use indexmap::IndexMap;
 
-use ctxsim_base::quantity::Tokens;
 use ctxsim_timeline::tool_form::Argument;
 use ctxsim_timeline::{Capability, EventKind, Item, ItemIx, Kind, StepIx, Timeline};
 
@@ -41,8 +40,6 @@ pub(super) struct Hidden<'t> {
     pub(super) path: &'t str,
     /// Requests from the agent's last read or change of it to the first after the compaction.
     pub(super) idle_requests: u32,
-    /// Tokens of its newest result.
-    pub(super) tokens: Tokens,
 }
 
 /// Returns what an agent did with files, in order.
@@ -81,12 +78,7 @@ pub(super) fn gone_at(timeline: &Timeline) -> Vec<StepIx> {
 }
 
 /// Returns the files that the compaction before a step's request hid, in the order in which they were first used.
-pub(super) fn hidden<'t>(
-    timeline: &Timeline,
-    uses: &'t [FileUse],
-    gone: &[StepIx],
-    step: StepIx,
-) -> Vec<Hidden<'t>> {
+pub(super) fn hidden<'t>(uses: &'t [FileUse], gone: &[StepIx], step: StepIx) -> Vec<Hidden<'t>> {
     let mut by_path: IndexMap<&str, Vec<&FileUse>> = IndexMap::new();
     for earlier in uses.iter().filter(|it| it.step < step && it.deed != Deed::Search) {
         by_path.entry(&earlier.path).or_default().push(earlier);
@@ -95,9 +87,8 @@ pub(super) fn hidden<'t>(
         let results = uses.iter().filter(|it| it.deed == Deed::Read).filter_map(|it| it.result);
         let standing: Vec<ItemIx> = results.filter(|it| gone.get(*it as usize) >= Some(&step)).collect();
         let is_hidden = standing.iter().all(|it| gone[*it as usize] == step);
-        let newest = standing.last().filter(|_| is_hidden)?;
-        let tokens = Tokens::from(timeline.spine.items[*newest as usize].raw);
-        Some(Hidden { path, idle_requests: step - uses.last()?.step, tokens })
+        let idle_requests = step - uses.last()?.step;
+        (is_hidden && !standing.is_empty()).then_some(Hidden { path, idle_requests })
     };
     by_path.into_iter().filter_map(hidden).collect()
 }

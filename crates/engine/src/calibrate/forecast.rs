@@ -24,6 +24,8 @@ pub struct Forecast {
     pub compacts_as: IndexMap<String, String>,
     /// The probability that a hidden file is searched by its path within the window, and not read.
     pub searched_only: f64,
+    /// Tokens of what the first read of a hidden file brings.
+    pub read_tokens: Effect,
     /// Hidden files by recency; the first matching class applies.
     hidden_files: Vec<FileClass>,
 }
@@ -40,13 +42,13 @@ struct FileClass {
     effect: Effect,
 }
 
-/// A difference of probabilities, and its interval; it may be negative.
+/// A mean, or a difference of probabilities, which may be negative, and its interval.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Effect {
-    value: f64,
-    low: f64,
-    high: f64,
+pub struct Effect {
+    pub value: f64,
+    pub low: f64,
+    pub high: f64,
 }
 
 /// The probability that a hidden file is read again within the window.

@@ -9,6 +9,7 @@ use crate::projection::change::{Change, Purpose};
 use crate::projection::{Projector, SideRequest, SlotIx};
 use crate::recovery::CarriedAgain;
 use ctxsim_base::quantity::Tokens;
+use ctxsim_input::TtlClass;
 use ctxsim_input::policy::Changes;
 use ctxsim_timeline::shared::Chance;
 use ctxsim_timeline::{ItemIx, Shared, StepIx, TurnIx};
@@ -132,7 +133,10 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         };
         let usage = self.lanes.submit(lane, &view);
         let mut usage = self.checked(lane, usage, shown, row.turn_ix, row.step);
-        let left = self.left(lane, row.step, usage.read);
+        let mut left = self.left(lane, row.step, usage.read);
+        if self.hour_missed.is_some() {
+            left = self.missed(left, row.step, usage.read);
+        }
         let is_cold = shown - usage.read.min(shown) > self.timeline.harness.side_request_cold_tokens;
         (self.lanes[lane].is_cold, self.lanes[lane].last_read) = (is_cold, usage.read);
         usage.uncached += unread;
@@ -209,6 +213,23 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         [value, low, high].map(|it| it * tokens as f64)
     }
 
+    /// Takes off what an entry of an hour may not give after a pause that the recorded entries of five minutes did not outlive: no record
+    /// tells that it would have been read.
+    #[cold]
+    fn missed(&self, left: [f64; 3], step: StepIx, read: Tokens) -> [f64; 3] {
+        let (now_ms, short_ms) = (self.ambient.now_ms, TtlClass::Short.usual_ms());
+        let before = step.checked_sub(1).and_then(|it| self.timeline.spine.steps.get(it as usize));
+        let since = before.map_or(now_ms, |it| it.end_ms.max(self.ambient.pinged_ms));
+        let lasts = self.ttl == Some(TtlClass::Short) && now_ms > since.saturating_add_unsigned(short_ms);
+        let Some(Chance { value, interval: [low, high] }) = self.hour_missed.filter(|_| lasts) else {
+            return left;
+        };
+        let tokens = read.saturating_sub(self.timeline.front_tokens()) as f64;
+        // As with what others left, the second reads least and the third most.
+        let chances = [value, high, low];
+        [0, 1, 2].map(|it| left[it] - chances[it] * tokens)
+    }
+
     /// Returns what a cache says of a prompt, if that adds up to it.
     #[inline(always)]
     fn checked(
@@ -254,7 +275,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
             if !is_at_end {
                 sink.request(row);
             }
-            if standing.is_some_and(|it| it != CarriedAgain::default()) || left[2] > 0.0 {
+            if standing.is_some_and(|it| it != CarriedAgain::default()) || left != [0.0; 3] {
                 let CarriedAgain { recovered, explored } = standing.unwrap_or_default();
                 // As with needs: what takes its address gets a copy, so that a row of which nothing is expected is never made whole.
                 sink.expected(&RequestRow { ..*row }, &ExpectedRow { recovered, explored, left });

@@ -95,7 +95,8 @@ pub struct ExploredSums {
     pub tokens: TokenUse<Expected>,
 }
 
-/// The expected change of the bill because sessions that nobody recorded may have left tools and system prompt in the cache.
+/// The expected change of the bill because sessions that nobody recorded may have left tools and system prompt in the cache, and because
+/// longer-lived entries than the recorded ones may be missed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LeftSums {
     /// As declared.
@@ -281,7 +282,7 @@ impl Sink for Sums {
         if beside.explored.tokens > 0.0 {
             self.explored.tokens += row.carried_tokens(beside.explored).map(Expected::of);
         }
-        if beside.left[2] > 0.0 {
+        if beside.left != [0.0; 3] {
             let [expected, low, high] = beside.left.map(|it| row.left_tokens(it).map(Expected::of));
             self.left += LeftSums { expected, low, high };
         }

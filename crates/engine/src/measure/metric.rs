@@ -133,7 +133,7 @@ const METRICS: &[Metric] = &listed![Tally;
     "cost_usd.exploration": Usd = |it| it.costs.exploration.usd(),
     /// What the policy's edits of fetched results change, where recovery was sampled and played: the mean of the runs less the closed form.
     "cost_usd.reaction": Usd = |it| it.costs.reaction.usd(),
-    /// What may have been in the cache because sessions that nobody recorded had left it: expected, 0 or less.
+    /// Expected: what sessions that nobody recorded may have left in the cache (0 or less), and what longer-lived entries than the recorded ones may miss (0 or more).
     "cost_usd.left_by_others": Usd = |it| it.costs.left.usd(),
     /// The summariser's requests.
     "cost_usd.compaction": Usd = |it| usd(it, it.costs.compaction),

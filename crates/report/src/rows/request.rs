@@ -182,7 +182,8 @@ columns! { RequestInContext<'_>;
     "recovery_usd": Usd = |it| it.beside(|it| it.recovery),
     /// Expected cost of what is looked up anew before it, and of carrying that; sums to `cost_usd.exploration`.
     "exploration_usd": Usd = |it| it.beside(|it| it.exploration),
-    /// Expected change because other sessions may have left its front in the cache; sums to `cost_usd.left_by_others`.
+    /// Expected change because other sessions may have left its front in the cache, and longer-lived entries than the recorded ones may be missed; sums to
+    /// `cost_usd.left_by_others`.
     "left_by_others_usd": Usd = |it| it.beside(|it| Some(it.left)),
     /// `cost_usd.reaction` of the whole run, in its last row.
     "reaction_usd": Usd = |it| it.beside(|it| Some(it.reaction)),

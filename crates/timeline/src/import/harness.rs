@@ -149,6 +149,8 @@ struct DeclaredOdds {
     turn: Option<Probability>,
     /// That another request of a turn does.
     within: Option<Probability>,
+    /// That entries of an hour do not outlive a pause between five minutes and an hour.
+    hour_missed: Option<Probability>,
     /// That a side request came where one is expected.
     side_expected: Option<Probability>,
     /// That one came where none is expected.
@@ -323,6 +325,7 @@ impl HarnessRules {
             kept: declared.kept,
             turn: chance(declared.turn),
             within: chance(declared.within),
+            hour_missed: chance(declared.hour_missed),
             side_expected: chance(declared.side_expected),
             side_unexpected: chance(declared.side_unexpected),
             behind: declared.behind.iter().map(|it| (it.started_within.0, it.chance.into())).collect(),

@@ -98,6 +98,13 @@ impl LayoutSpec {
     }
 }
 
+impl LayoutSpec {
+    /// Returns whether some breakpoint asks for entries that live for an hour.
+    pub fn asks_for_hours(&self) -> bool {
+        self.breakpoints.iter().flatten().any(|it| it.class() == Some(TtlClass::Long))
+    }
+}
+
 impl Breakpoint {
     /// A breakpoint whose entry has the harness's lifetime.
     pub const fn at(at: PromptPlace) -> Self {
