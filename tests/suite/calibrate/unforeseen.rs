@@ -292,6 +292,11 @@ fn an_hour_that_nobody_recorded_may_be_missed_and_is_expected_to_be_as_often_as_
     ] {
         assert_eq!(expected(&timeline, &policy).1, []);
     }
+    // Where the provider has one lifetime for all, nobody asked for more.
+    let mut rows = Rows::default();
+    let gpt = Profile::new(&decode::decode(GPT, Format::Toml).unwrap()).unwrap();
+    Simulation::new(&paused, &hour, &Limits::NONE, &gpt.cache).run(&mut rows);
+    assert!(rows.expected.is_empty());
 }
 
 /// Returns every second session, from one on.

@@ -135,7 +135,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         let mut usage = self.checked(lane, usage, shown, row.turn_ix, row.step);
         let mut left = self.left(lane, row.step, usage.read);
         if self.hour_missed.is_some() {
-            left = self.missed(left, row.step, usage.read);
+            left = self.missed(lane, left, row.step, usage.read);
         }
         let is_cold = shown - usage.read.min(shown) > self.timeline.harness.side_request_cold_tokens;
         (self.lanes[lane].is_cold, self.lanes[lane].last_read) = (is_cold, usage.read);
@@ -216,11 +216,16 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     /// Takes off what an entry of an hour may not give after a pause that the recorded entries of five minutes did not outlive: no record
     /// tells that it would have been read.
     #[cold]
-    fn missed(&self, left: [f64; 3], step: StepIx, read: Tokens) -> [f64; 3] {
-        let (now_ms, short_ms) = (self.ambient.now_ms, TtlClass::Short.usual_ms());
+    fn missed(&self, lane: usize, left: [f64; 3], step: StepIx, read: Tokens) -> [f64; 3] {
+        let [short_ms, long_ms] =
+            [TtlClass::Short, TtlClass::Long].map(|it| self.lanes[lane].rules.life_ms(it).unwrap_or(0));
+        let now_ms = self.ambient.now_ms;
         let before = step.checked_sub(1).and_then(|it| self.timeline.spine.steps.get(it as usize));
         let since = before.map_or(now_ms, |it| it.end_ms.max(self.ambient.pinged_ms));
-        let lasts = self.ttl == Some(TtlClass::Short) && now_ms > since.saturating_add_unsigned(short_ms);
+        // Only where the provider sells two lifetimes is the longer one a choice of the policy.
+        let lasts = self.ttl == Some(TtlClass::Short)
+            && short_ms < long_ms
+            && now_ms > since.saturating_add_unsigned(short_ms);
         let Some(Chance { value, interval: [low, high] }) = self.hour_missed.filter(|_| lasts) else {
             return left;
         };
