@@ -190,13 +190,19 @@ impl Tally {
 
     /// Returns its cost with what each assumption changes of it, or nothing if a price is unknown.
     pub fn assumed_cost(&self) -> Option<AssumedCost> {
-        Some(AssumedCost { usd: self.costs.total()?, changes: *self.assumed })
+        let usd = self.costs.total()?;
+        Some(AssumedCost { usd, all_ends: self.cost_interval().unwrap_or([usd; 2]), changes: *self.assumed })
     }
 
     /// Returns how far the relative difference of its cost from another's hangs on what is assumed; not at all where a price is unknown.
     pub fn assumed_reach(&self, base: &Self) -> AssumedReach {
         let both = self.assumed_cost().zip(base.assumed_cost().filter(|it| it.usd > 0.0));
         both.map_or_else(AssumedReach::default, |(own, base)| own.reach_from(&base))
+    }
+
+    /// Returns the lowest and the highest relative difference of its cost from another's where all that is assumed is wrong in one direction.
+    pub fn assumed_bound(&self, base: &Self) -> Option<[f64; 2]> {
+        self.assumed_cost()?.bound_from(&base.assumed_cost().filter(|it| it.usd > 0.0)?)
     }
 
     /// Returns whether what is assumed decides which of the two costs less.

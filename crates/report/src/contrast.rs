@@ -98,8 +98,8 @@ pub struct Contrast {
     pub numbers: Vec<ContrastNumber>,
     /// The 95% interval of the relative change in cost over what is assumed alone, if anything is.
     pub cost_change_assumed: Option<[f64; 2]>,
-    /// The cost difference in US dollars where everything that is assumed is at the lower or at the upper ends, if anything is.
-    pub cost_difference_bound: Option<[f64; 2]>,
+    /// The lowest and the highest of that change where everything that is assumed is wrong in one direction, if anything is.
+    pub cost_change_bound: Option<[f64; 2]>,
     /// The cost by part; the differences add up to the total difference.
     pub split: Vec<CostPart>,
     /// Broken prefixes, by author, in the base and in the candidate.
@@ -202,7 +202,7 @@ impl Contrast {
             changed: first.changed.clone(),
             numbers: numbers_of(&pairs, &counted, cost_interval),
             cost_change_assumed: pairs.sums().filter(|_| reach.is_some()).and_then(|it| assumed(it, reach)),
-            cost_difference_bound: pairs.sums().and_then(bound),
+            cost_change_bound: pairs.sums().and_then(|[base, own]| own.assumed_bound(base)),
             split: pairs.sums().map(|[base, it]| split([&base.costs, &it.costs])).unwrap_or_default(),
             breaks,
             requests,
@@ -293,16 +293,6 @@ fn numbers_of(pairs: &Pairs, parts: &[&ContrastPart], of_cost: Option<[f64; 2]>)
     let at = 1.min(numbers.len());
     numbers.splice(at..at, both.into_iter().map(ContrastNumber::remembered));
     numbers
-}
-
-/// Returns the cost difference at the lower and upper ends of all that is assumed.
-fn bound([base, candidate]: &[Tally; 2]) -> Option<[f64; 2]> {
-    if base.cost_interval().is_none() && candidate.cost_interval().is_none() {
-        return None;
-    }
-    let (base, candidate) = (base.cost_ends(), candidate.cost_ends());
-    let ends = [candidate[0] - base[0], candidate[2] - base[2]];
-    ends.iter().all(|it| it.is_finite()).then_some(ends)
 }
 
 /// Returns a part of the cost.

@@ -70,6 +70,9 @@ struct TotalLine {
     totals: RunTotals,
     change: Option<f64>,
     spread: Option<Spread>,
+    /// The 95% interval of the change over what is assumed alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    assumed: Option<[f64; 2]>,
     stopped: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
@@ -95,6 +98,7 @@ impl TotalJson {
             totals: RunTotals::new(&it.tally),
             change: (nth > 0).then(|| section.change(it)).flatten(),
             spread: it.spread,
+            assumed: (nth > 0).then(|| section.change_assumed(it)).flatten(),
             stopped: it.stopped.clone(),
             reason: it.reason.clone(),
         });

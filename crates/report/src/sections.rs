@@ -177,6 +177,12 @@ impl Section {
         (other > 0.0).then(|| cost / other - 1.0)
     }
 
+    /// Returns the 95% interval of that difference over what is assumed alone, both policies under the same numbers; `None` where nothing is.
+    pub fn change_assumed(&self, line: &TableLine) -> Option<[f64; 2]> {
+        let change = self.change(line).filter(|_| line.assumed.is_some())?;
+        Some(line.assumed.interval(change, 0.0))
+    }
+
     /// Returns the same with every recorded compaction as recorded; `None` where nothing was compacted.
     pub fn change_as_recorded(&self, line: &TableLine) -> Option<f64> {
         line.tally.resets.filter(|it| it.avoided > 0)?;

@@ -283,7 +283,7 @@ mod tests {
         let numbers =
             PointNumbers(numbers.iter().map(|(place, it)| ((*place).to_owned(), Some(*it))).collect());
         let base = PointNumbers([(COMPLETED.to_owned(), Some(3.0))].into_iter().collect());
-        SweepPoint { index, set: Vec::new(), numbers, base, label: None }
+        SweepPoint { index, set: Vec::new(), numbers, base, label: None, interval: None }
     }
 
     #[test]
@@ -334,7 +334,7 @@ mod tests {
                 PointNumbers(all.iter().map(|(place, it)| ((*place).to_owned(), Some(*it))).collect())
             };
             let (numbers, base) = (numbers([cost, facts]), numbers(base));
-            SweepPoint { index, set: Vec::new(), numbers, base, label: None }
+            SweepPoint { index, set: Vec::new(), numbers, base, label: None, interval: None }
         };
         let knee = |points: &[[f64; 2]], base: [f64; 2]| {
             let all = points.iter().enumerate();

@@ -11,7 +11,6 @@ use super::trust::TableTrust;
 use ctxsim_base::grid::numbers::{percent, signed};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
-use ctxsim_engine::measure::Tally;
 use ctxsim_engine::measure::floor::{Floor, keeps_more};
 use ctxsim_input::policy::Apply;
 
@@ -238,10 +237,8 @@ impl Verdict {
                 change,
                 change_as_recorded: own.then(|| section.change_as_recorded(it)).flatten(),
                 interval: it.spread.and_then(|it| it.interval),
-                assumed: change
-                    .filter(|_| it.assumed.is_some())
-                    .map(|change| it.assumed.interval(change, 0.0)),
-                bound: baseline.filter(|_| own).and_then(|first| bound(&first.tally, &it.tally)),
+                assumed: own.then(|| section.change_assumed(it)).flatten(),
+                bound: baseline.filter(|_| own).and_then(|first| it.tally.assumed_bound(&first.tally)),
                 cheaper: it.spread.map(|it| it.cheaper),
                 evidence_kept: it.tally.evidence_kept(),
                 task_kept: it.tally.task_kept().filter(|it| *it < 1.0),
@@ -417,16 +414,6 @@ impl Verdict {
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
         (!said.is_empty()).then(|| format!(" Cheaper by losing evidence: {}{more}.", said.join(", ")))
     }
-}
-
-/// Returns the change of a cost from the first one's where everything that is assumed is at the lower or at the upper ends, the lower change
-/// first; nothing where nothing is assumed.
-fn bound(first: &Tally, own: &Tally) -> Option<[f64; 2]> {
-    own.cost_interval().or(first.cost_interval())?;
-    let ([low, _, high], [own_low, _, own_high]) = (first.cost_ends(), own.cost_ends());
-    let ends = [own_low / low - 1.0, own_high / high - 1.0];
-    let ordered = [ends[0].min(ends[1]), ends[0].max(ends[1])];
-    ordered.iter().all(|it| it.is_finite()).then_some(ordered)
 }
 
 /// Returns a share as a percentage, without a fraction where it has none.

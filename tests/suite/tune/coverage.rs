@@ -130,7 +130,7 @@ fn assumed_cost(usd: f64, assumptions: &Assumptions) -> AssumedCost {
     let with = |all: AssumedChanges, it: &(Assumed, [f64; 2])| {
         all.with(it.0, it.1.map(|share| Amount::of_usd(usd * share)))
     };
-    AssumedCost { usd, changes: assumptions.iter().fold(AssumedChanges::default(), with) }
+    AssumedCost { usd, all_ends: [usd; 2], changes: assumptions.iter().fold(AssumedChanges::default(), with) }
 }
 
 /// Ends in one direction leave out more on one side than on the other; together they still leave out about one in twenty.

@@ -133,7 +133,8 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         };
         let usage = self.lanes.submit(lane, &view);
         let mut usage = self.checked(lane, usage, shown, row.turn_ix, row.step);
-        let left = if self.has_odds { self.left(lane, row.step, usage.read) } else { None };
+        let has_odds = self.has_odds && (row.step == 0 || self.hour_missed.is_some());
+        let left = if has_odds { self.left(lane, row.step, usage.read) } else { None };
         let is_cold = shown - usage.read.min(shown) > self.timeline.harness.side_request_cold_tokens;
         (self.lanes[lane].is_cold, self.lanes[lane].last_read) = (is_cold, usage.read);
         usage.uncached += unread;

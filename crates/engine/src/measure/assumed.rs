@@ -95,12 +95,15 @@ impl AddAssign<&Self> for AssumedChanges {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AssumedCost {
     pub usd: f64,
+    /// With everything at its lower ends, and at its upper ends.
+    pub all_ends: [f64; 2],
     pub changes: AssumedChanges,
 }
 
 impl AddAssign<&Self> for AssumedCost {
     fn add_assign(&mut self, other: &Self) {
         self.usd += other.usd;
+        (0..2).for_each(|end| self.all_ends[end] += other.all_ends[end]);
         self.changes += &other.changes;
     }
 }
@@ -115,6 +118,21 @@ impl AssumedCost {
     pub fn change_at(&self, base: &Self, assumed: Assumed) -> [f64; 2] {
         let (own, other) = (self.changes.of(assumed), base.changes.of(assumed));
         [0, 1].map(|end| (self.usd + own[end]) / (base.usd + other[end]) - 1.0)
+    }
+
+    /// Returns the lowest and the highest of that difference where everything that is assumed is wrong in one direction: each assumption at its
+    /// worse end, or all at the same; nothing where nothing is assumed.
+    pub fn bound_from(&self, base: &Self) -> Option<[f64; 2]> {
+        let change = self.change_from(base);
+        let mut bound = [0, 1].map(|end| self.all_ends[end] / base.all_ends[end] - 1.0);
+        bound.sort_by(f64::total_cmp);
+        let (mut least, mut most) = (change, change);
+        for moved in Assumed::ALL.map(|it| self.change_at(base, it).map(|it| it - change)) {
+            least += moved[0].min(moved[1]).min(0.0);
+            most += moved[0].max(moved[1]).max(0.0);
+        }
+        let bound = [bound[0].min(least), bound[1].max(most)];
+        (bound[0] < bound[1]).then_some(bound)
     }
 
     /// Returns how far below and above that difference its 95% interval over all assumptions reaches.
@@ -164,7 +182,7 @@ mod tests {
 
     fn cost(usd: f64, changes: &[(Assumed, [f64; 2])]) -> AssumedCost {
         let with = |sum: AssumedChanges, it: &(Assumed, [f64; 2])| sum.with(it.0, it.1.map(Amount::of_usd));
-        AssumedCost { usd, changes: changes.iter().fold(AssumedChanges::default(), with) }
+        AssumedCost { usd, all_ends: [usd; 2], changes: changes.iter().fold(AssumedChanges::default(), with) }
     }
 
     const OWN: Assumed = Assumed::Recovery(Assumption::OwnRequest);
@@ -186,6 +204,9 @@ mod tests {
         let is =
             |found: [f64; 2], at: [f64; 2]| found.iter().zip(at).all(|(one, it)| (one - it).abs() < 1e-12);
         assert!(is(one.interval(-0.1, 0.0), [-0.13, -0.04]), "{one:?}");
+        let both = cost(9.0, &[(OWN, [-0.3, 0.6]), (CALLS, [0.8, -0.4])]);
+        assert!(is(both.bound_from(&base).unwrap(), [-0.17, 0.04]), "each at its worse end");
+        assert_eq!(cost(9.0, &[]).bound_from(&base), None);
         assert!(is(two.interval(-0.1, 0.0), [-0.15, 0.0]), "{two:?}");
         assert!(is(one.interval(-0.1, 0.04), [-0.15, -0.1 + 0.06_f64.hypot(0.04)]), "{one:?}");
     }

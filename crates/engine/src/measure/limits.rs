@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::assumed::AssumedReach;
 use super::student;
 use ctxsim_base::list::Listed as _;
-use ctxsim_input::profile::calendar::{DAY_MS, date_text};
+use ctxsim_input::profile::calendar::{DAY_MS, date_of, date_text};
 use ctxsim_input::text::decode::{Format, decode_table};
 
 /// With fewer blocks than these, reports say that how they differ is mostly assumed.
@@ -63,21 +63,36 @@ impl Over {
         }
     }
 
-    /// Returns the block of this unit of time that a moment is in, UTC.
+    /// Returns what the samples of a block have in common, in the order of blocks; nothing where a time is unknown.
+    fn key_of<'s>(self, nth: usize, it: &RatioSample<'s>) -> Option<(i64, &'s str)> {
+        let days = |at_ms: i64| at_ms.div_euclid(DAY_MS);
+        match self {
+            Self::Sessions => Some((i64::try_from(nth).ok()?, "")),
+            Self::Projects => Some((0, it.project)),
+            Self::Months => it.at_ms.map(date_of).map(|[year, month, _]| (year * 12 + month, "")),
+            Self::Weeks => it.at_ms.map(|at_ms| (monday_before(days(at_ms)), "")),
+            Self::Days => it.at_ms.map(|at_ms| (days(at_ms), "")),
+        }
+    }
+
+    /// Returns the name of the block of this unit of time that a moment is in, UTC.
     fn block_of(self, at_ms: i64) -> String {
-        // 1970-01-01 was a Thursday, so weeks from Monday begin three days before.
-        const THURSDAY: i64 = 3;
         let date = date_text(at_ms);
         match self {
             Self::Months => date.chars().take("2026-01".len()).collect(),
             Self::Weeks => {
-                let days = at_ms.div_euclid(DAY_MS);
-                let monday = days - (days + THURSDAY).rem_euclid(7);
-                format!("week of {}", date_text(monday * DAY_MS))
+                format!("week of {}", date_text(monday_before(at_ms.div_euclid(DAY_MS)) * DAY_MS))
             }
             _ => date,
         }
     }
+}
+
+/// Returns the day of the last Monday, in days since 1970.
+fn monday_before(day: i64) -> i64 {
+    // 1970-01-01 was a Thursday, so weeks from Monday begin three days before.
+    const THURSDAY: i64 = 3;
+    day - (day + THURSDAY).rem_euclid(7)
 }
 
 /// The parts of a session in a ratio, and what it belongs to.
@@ -153,7 +168,7 @@ impl Limit {
         let declared = AssumedReach::default();
         Self {
             over,
-            blocks: if over == Over::Sessions { samples.len() } else { sample_blocks(over, samples).len() },
+            blocks: if over == Over::Sessions { samples.len() } else { parted(over, samples).len() },
             interval: of.map(|it| it.interval(more, assumed)),
             as_declared: of.filter(|_| assumed.is_some()).map(|it| it.interval(more, declared)),
             deviation: of.map_or(0.0, |it| it.deviation),
@@ -176,24 +191,30 @@ pub fn unit_of_blocks(samples: &[RatioSample<'_>]) -> Option<Over> {
     if samples.is_empty() || samples.iter().any(|it| it.at_ms.is_none()) {
         return None;
     }
-    let are_several = |it: &Over| sample_blocks(*it, samples).len() > 1;
+    let are_several = |it: &Over| samples.iter().any(|own| it.key_of(0, own) != it.key_of(0, &samples[0]));
     Some(Over::TIMES.into_iter().find(are_several).unwrap_or(Over::Days))
 }
 
 /// Parts samples into blocks, in the order of their names; samples of an unknown time are left out of those of time.
 pub fn sample_blocks<'a, 's>(over: Over, samples: &'a [RatioSample<'s>]) -> Vec<SampleBlock<'a, 's>> {
-    let mut all: IndexMap<String, Vec<&RatioSample<'s>>> = IndexMap::new();
+    let name = |samples: &[&RatioSample<'s>]| match over {
+        Over::Sessions => String::new(),
+        Over::Projects => samples[0].project.to_owned(),
+        of_time => samples[0].at_ms.map_or_else(String::new, |it| of_time.block_of(it)),
+    };
+    let all = parted(over, samples).into_iter();
+    all.map(|samples| SampleBlock { name: name(&samples), samples }).collect()
+}
+
+/// Parts samples into blocks, in their order.
+fn parted<'a, 's>(over: Over, samples: &'a [RatioSample<'s>]) -> Vec<Vec<&'a RatioSample<'s>>> {
+    let mut all: IndexMap<(i64, &'s str), Vec<&RatioSample<'s>>> = IndexMap::new();
     for (nth, it) in samples.iter().enumerate() {
-        let name = match over {
-            Over::Sessions => Some(format!("{nth:09}")),
-            Over::Projects => Some(it.project.to_owned()),
-            of_time => it.at_ms.map(|it| of_time.block_of(it)),
-        };
-        let Some(name) = name else { continue };
-        all.entry(name).or_default().push(it);
+        let Some(key) = over.key_of(nth, it) else { continue };
+        all.entry(key).or_default().push(it);
     }
     all.sort_unstable_keys();
-    all.into_iter().map(|(name, samples)| SampleBlock { name, samples }).collect()
+    all.into_values().collect()
 }
 
 /// What is declared of blocks.
@@ -240,10 +261,7 @@ impl Estimate {
         let whole = samples.iter().map(|it| it.pair).listed();
         let parted = match over {
             Over::Sessions => Vec::new(),
-            over => sample_blocks(over, samples)
-                .iter()
-                .map(|it| it.samples.iter().map(|it| it.pair).listed())
-                .listed(),
+            over => parted(over, samples).iter().map(|it| it.iter().map(|it| it.pair).listed()).listed(),
         };
         let pairs: Vec<&[(f64, f64)]> = match over {
             Over::Sessions => vec![&whole],

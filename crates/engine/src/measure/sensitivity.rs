@@ -592,7 +592,7 @@ cache_write = { "5m" = 3.000001 }
     fn rates_at_which_two_policies_pay_the_same_have_no_break_even_point() {
         let main = TokenUse { read: 1_000, uncached: 500, output: 5_360, ..TokenUse::default() };
         let (one, other) = (run(main, &[0.1, 0.2, 0.3], 40.0), run(main, &[0.3, 0.2, 0.1], 90.0));
-        assert!(one.cost() < other.cost, "the other reads more");
+        assert!(one.cost() < other.cost(), "the other reads more");
 
         let at = |part| crossing(&one, &other, part);
 
@@ -606,7 +606,7 @@ cache_write = { "5m" = 3.000001 }
         let reads = TokenUse { read: 10_000, output: 100, ..TokenUse::default() };
         let writes = TokenUse { read: 1_000, output: 600, ..TokenUse::default() };
         let (one, other) = (run(reads, &[0.25], 40.0), run(writes, &[0.25], 40.0));
-        assert!(other.cost > one.cost());
+        assert!(other.cost() > one.cost());
 
         let reads_dearer = crossing(&one, &other, VariedRate::CacheRead).unwrap();
 

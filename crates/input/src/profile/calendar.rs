@@ -26,13 +26,19 @@ pub fn parse_day(text: &str) -> Option<i64> {
 
 /// Returns the date of a moment as `YYYY-MM-DD`.
 pub fn date_text(ms: i64) -> String {
+    let [year, month, day] = date_of(ms);
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+/// Returns the year, month and day of a time, UTC.
+pub fn date_of(ms: i64) -> [i64; 3] {
     let wanted = ms.div_euclid(86_400_000);
     let mut year = 1970 + wanted / 366;
     while days_since_1970(year + 1, 1, 1) <= wanted {
         year += 1;
     }
     let month = (1..=12).rev().find(|it| days_since_1970(year, *it, 1) <= wanted).unwrap_or(1);
-    format!("{year:04}-{month:02}-{:02}", wanted - days_since_1970(year, month, 1) + 1)
+    [year, month, wanted - days_since_1970(year, month, 1) + 1]
 }
 
 /// Returns the number of days from 1970 to a Gregorian date.

@@ -285,7 +285,7 @@ impl Refetch {
         };
         Terms {
             ends: ends.of_weights(),
-            is_declared: Assumption::ALL.into_iter().all(is_declared),
+            is_declared: ends == Ends::default() || Assumption::ALL.into_iter().all(is_declared),
             own_request: at(Assumption::OwnRequest),
             fetched_max: at(Assumption::FetchedTokens) as u32,
             call_tokens: self.call_tokens.or(default.call_tokens).unwrap_or_default(),

@@ -135,7 +135,7 @@ impl Contrast {
             .filter(|it| numbers::fixed(it.1.abs(), decimals) != numbers::fixed(0.0, decimals))
             .map(|(name, usd)| format!("{name} {}", plus(usd, decimals)))
             .listed();
-        let bound = self.cost_difference_bound.map(|it| it.map(|end| plus(end, decimals)));
+        let bound = self.cost_change_bound.map(|it| it.map(signed));
         let bound = bound.filter(|[low, high]| low != high).map_or_else(String::new, |[low, high]| {
             format!("; {low} to {high} were all that is assumed wrong in one direction")
         });

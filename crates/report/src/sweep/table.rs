@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use super::{Objective, PointNumbers, Sweep, short};
 use crate::metric;
 use crate::remembered;
-use ctxsim_base::grid::numbers::{self, NONE, counted, or_none, percent};
+use ctxsim_base::grid::numbers::{self, NONE, counted, interval, or_none, percent};
 use ctxsim_base::grid::prose::wrap;
 use ctxsim_base::grid::terminal::draw_with_note;
 use ctxsim_base::grid::{CellKind, Grid};
@@ -53,8 +53,11 @@ pub fn sweep(it: &Sweep, shows_all: bool, width: Option<usize>) -> String {
 /// Says what the knee is, or why there is none.
 pub(super) fn words(it: &Sweep) -> String {
     let base = &it.head.base;
-    if it.knee.is_some() {
-        "Knee: the front's point closest to the best value of every objective.".to_owned()
+    if let Some(knee) = it.knee {
+        let sure = it.points[knee].interval.map_or_else(String::new, |ends| {
+            format!(" The 95% interval of its change in cost against {base} is {}%.", interval(ends))
+        });
+        format!("Knee: the front's point closest to the best value of every objective.{sure}")
     } else if it.front.is_empty() {
         "Every point stopped at a limit: vary something else.".to_owned()
     } else if it.points.iter().all(|it| it.base.is_complete()) {

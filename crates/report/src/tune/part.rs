@@ -148,7 +148,9 @@ impl TunePart {
     /// Returns the results on some sessions.
     pub(super) fn new(all: &[Picked<'_>]) -> Self {
         let [of_costs, of_kept] = [samples(all, Picked::costs), samples(all, Picked::kept)];
-        let cost_limits = ratio_limits(&of_costs, assumed_reach(all));
+        let assumed = assumed_costs(all);
+        let reach = assumed.map(|[own, base]| own.reach_from(&base)).unwrap_or_default();
+        let cost_limits = ratio_limits(&of_costs, reach);
         let evidence_limits = of_share(ratio_limits(&of_kept, AssumedReach::default()));
         let costs = all.iter().map(Picked::costs).collect::<Option<Vec<_>>>();
         let cost = costs.map(|it| sum_of_pairs(it.into_iter()));
@@ -171,7 +173,7 @@ impl TunePart {
             evidence_limits,
             base_kept: (base.1 > 0.0).then(|| base.0 / base.1),
             without_best: without_best(&of_costs),
-            bound: bound(all),
+            bound: assumed.and_then(|[own, base]| own.bound_from(&base)),
         }
     }
 
@@ -295,26 +297,14 @@ pub(super) fn block_parts(all: &[Picked<'_>]) -> Vec<BlockPart> {
         .listed()
 }
 
-/// Returns how far the difference hangs on what is assumed, on the sessions that can be compared.
-fn assumed_reach(all: &[Picked<'_>]) -> AssumedReach {
+/// Returns the costs of the variant and of the base, with what is assumed of them, on the sessions that can be compared.
+fn assumed_costs(all: &[Picked<'_>]) -> Option<[AssumedCost; 2]> {
     let [mut own, mut base] = [AssumedCost::default(); 2];
     for it in all.iter().filter(|it| it.costs().is_some()) {
         own += &it.run().assumed_cost().unwrap_or_default();
         base += &it.session.base.assumed_cost().unwrap_or_default();
     }
-    if base.usd > 0.0 { own.reach_from(&base) } else { AssumedReach::default() }
-}
-
-/// Returns the lowest and the highest difference over what is assumed: everything at its lower end, as declared, and at its upper end.
-fn bound(all: &[Picked<'_>]) -> Option<[f64; 2]> {
-    let sums = |of: &dyn Fn(&Picked<'_>) -> [f64; 3]| {
-        let all = all.iter().map(of);
-        all.fold([0.0; 3], |sum, it| [sum[0] + it[0], sum[1] + it[1], sum[2] + it[2]])
-    };
-    let (own, base) = (sums(&|it| it.run().cost_ends()), sums(&|picked| picked.session.base.cost_ends()));
-    let changes = [0, 1, 2].map(|it| own[it] / base[it] - 1.0);
-    let is_known = changes.iter().all(|it| it.is_finite());
-    is_known.then(|| [changes[0].min(changes[1]).min(changes[2]), changes[0].max(changes[1]).max(changes[2])])
+    (base.usd > 0.0).then_some([own, base])
 }
 
 impl TunedSession {
