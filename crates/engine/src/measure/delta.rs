@@ -3,7 +3,14 @@
 use serde::Serialize;
 
 use super::Tally;
-use super::spread::{SAME, middle, resampled};
+use super::spread::SAME;
+use ctxsim_base::rng::{Seed, Stream};
+
+/// The random stream of resampling.
+const PURPOSE: &str = "resampled sessions";
+const RESAMPLES: u64 = 1_000;
+/// The share of resamples beyond each end of an interval: one in this many.
+const TAIL: usize = 40;
 
 /// The better direction of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -122,6 +129,27 @@ impl Pairs {
         let interval = (!differences.is_empty()).then(|| middle(differences));
         Some(Delta::new([base, candidate], interval, better))
     }
+}
+
+/// The sessions of a resample.
+type Resample<'a> = &'a mut dyn Iterator<Item = usize>;
+
+/// Resamples a number of sessions, always in the same way, and returns a value for each resample.
+fn resampled<T>(n: usize, mut one: impl FnMut(Resample<'_>) -> T) -> Vec<T> {
+    let stream: Stream = Seed(0).stream(PURPOSE, 0);
+    let last = n.saturating_sub(1) as u64;
+    let resample = |nth| {
+        let mut draw = stream.nth(0, nth);
+        one(&mut (0..n).map(|_| usize::try_from(draw.next_between(0, last)).unwrap_or(0)))
+    };
+    (0..RESAMPLES).map(resample).collect()
+}
+
+/// Returns the middle 95% of resampled values.
+fn middle(mut all: Vec<f64>) -> [f64; 2] {
+    all.sort_by(f64::total_cmp);
+    let beyond = all.len() / TAIL;
+    [all[beyond], all[all.len() - 1 - beyond]]
 }
 
 #[cfg(test)]

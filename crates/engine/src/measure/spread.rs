@@ -2,13 +2,6 @@
 
 use serde::Serialize;
 
-use ctxsim_base::rng::{Seed, Stream};
-
-/// The random stream of resampling.
-const PURPOSE: &str = "resampled sessions";
-const RESAMPLES: u64 = 1_000;
-/// The share of resamples beyond each end of an interval: one in this many.
-const TAIL: usize = 40;
 /// Changes in cost below this count as the same.
 pub const SAME: f64 = 0.000_5;
 
@@ -55,27 +48,6 @@ impl Spread {
             interval,
         })
     }
-}
-
-/// The sessions of a resample.
-pub(super) type Resample<'a> = &'a mut dyn Iterator<Item = usize>;
-
-/// Resamples a number of sessions, always in the same way, and returns a value for each resample.
-pub(super) fn resampled<T>(n: usize, mut one: impl FnMut(Resample<'_>) -> T) -> Vec<T> {
-    let stream: Stream = Seed(0).stream(PURPOSE, 0);
-    let last = n.saturating_sub(1) as u64;
-    let resample = |nth| {
-        let mut draw = stream.nth(0, nth);
-        one(&mut (0..n).map(|_| usize::try_from(draw.next_between(0, last)).unwrap_or(0)))
-    };
-    (0..RESAMPLES).map(resample).collect()
-}
-
-/// Returns the middle 95% of resampled values.
-pub(super) fn middle(mut all: Vec<f64>) -> [f64; 2] {
-    all.sort_by(f64::total_cmp);
-    let beyond = all.len() / TAIL;
-    [all[beyond], all[all.len() - 1 - beyond]]
 }
 
 #[cfg(test)]
