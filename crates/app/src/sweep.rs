@@ -142,9 +142,11 @@ fn point(point: &GridPoint, nth: usize, loads: &[SweptLoad]) -> SweepPoint {
     let set = point.of_load.iter().chain(&point.of_policy).cloned().listed();
     let numbers = |sum: &Option<Swept>| sum.as_ref().map(|it| PointNumbers::new(&it.tally, &it.remembered));
     let label = own.as_ref().zip(base.as_ref()).and_then(|(own, base)| Label::new(&own.tally, &base.tally));
-    let interval = own.as_ref().zip(base.as_ref()).and_then(|(own, base)| interval(loads, nth, own, base));
+    let both = own.as_ref().zip(base.as_ref());
+    let interval = both.and_then(|(own, base)| interval(loads, nth, own, base));
+    let bound = both.and_then(|(own, base)| own.tally.assumed_bound(&base.tally));
     let [own, base] = [own, base].map(|it| numbers(&it).unwrap_or_default());
-    SweepPoint { index: point.index, set, numbers: own, base, label, interval }
+    SweepPoint { index: point.index, set, numbers: own, base, label, interval, bound }
 }
 
 /// Returns the 95% interval of a point's change in cost; of a single load, over what is assumed alone.

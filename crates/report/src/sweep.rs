@@ -120,6 +120,9 @@ pub struct SweepPoint {
     /// The 95% interval of its relative change in cost for later sessions, over what is assumed, too; of a single session, over that alone.
     #[serde(default)]
     pub interval: Option<[f64; 2]>,
+    /// The lowest and the highest of that change where everything that is assumed is wrong in one direction, if anything is.
+    #[serde(default)]
+    pub bound: Option<[f64; 2]>,
 }
 
 impl SweepPoint {
@@ -283,7 +286,7 @@ mod tests {
         let numbers =
             PointNumbers(numbers.iter().map(|(place, it)| ((*place).to_owned(), Some(*it))).collect());
         let base = PointNumbers([(COMPLETED.to_owned(), Some(3.0))].into_iter().collect());
-        SweepPoint { index, set: Vec::new(), numbers, base, label: None, interval: None }
+        SweepPoint { index, set: Vec::new(), numbers, base, label: None, interval: None, bound: None }
     }
 
     #[test]
@@ -334,7 +337,7 @@ mod tests {
                 PointNumbers(all.iter().map(|(place, it)| ((*place).to_owned(), Some(*it))).collect())
             };
             let (numbers, base) = (numbers([cost, facts]), numbers(base));
-            SweepPoint { index, set: Vec::new(), numbers, base, label: None, interval: None }
+            SweepPoint { index, set: Vec::new(), numbers, base, label: None, interval: None, bound: None }
         };
         let knee = |points: &[[f64; 2]], base: [f64; 2]| {
             let all = points.iter().enumerate();

@@ -54,8 +54,12 @@ pub fn sweep(it: &Sweep, shows_all: bool, width: Option<usize>) -> String {
 pub(super) fn words(it: &Sweep) -> String {
     let base = &it.head.base;
     if let Some(knee) = it.knee {
-        let sure = it.points[knee].interval.map_or_else(String::new, |ends| {
-            format!(" The 95% interval of its change in cost against {base} is {}%.", interval(ends))
+        let point = &it.points[knee];
+        let bound = point.bound.map_or_else(String::new, |it| {
+            format!("; were all that is assumed wrong in one direction, {}%", interval(it))
+        });
+        let sure = point.interval.map_or_else(String::new, |ends| {
+            format!(" The 95% interval of its change in cost against {base} is {}%{bound}.", interval(ends))
         });
         format!("Knee: the front's point closest to the best value of every objective.{sure}")
     } else if it.front.is_empty() {

@@ -225,7 +225,10 @@ impl TunePart {
             let decides = if Some(it) == decisive { " (this decides)" } else { "" };
             Some(format!("{} {}%{kept}{decides}", place(it), interval(ends)))
         };
-        let all: Vec<String> = self.cost_limits.iter().filter_map(words).listed();
+        let limits = self.cost_limits.iter().filter_map(words);
+        let bound =
+            self.bound.map(|it| format!("were all that is assumed wrong in one direction {}%", interval(it)));
+        let all: Vec<String> = limits.chain(bound).listed();
         (!all.is_empty()).then(|| all.join("; "))
     }
 }
