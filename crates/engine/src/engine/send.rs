@@ -209,7 +209,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         let n_shared = self.timeline.shared.as_ref().map_or(0, |it| self.n_shared(it.end));
         let last = n_shared.checked_sub(1).and_then(|it| self.chain.links().get(it));
         let tokens = last.map_or(0, |it| it.tokens).saturating_sub(read);
-        let Chance { value, interval: [low, high] } = chance;
+        let Chance { value, interval: [low, high], .. } = chance;
         [value, low, high].map(|it| it * tokens as f64)
     }
 
@@ -226,7 +226,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         let lasts = self.ttl == Some(TtlClass::Short)
             && short_ms < long_ms
             && now_ms > since.saturating_add_unsigned(short_ms);
-        let Some(Chance { value, interval: [low, high] }) = self.hour_missed.filter(|_| lasts) else {
+        let Some(Chance { value, interval: [low, high], .. }) = self.hour_missed.filter(|_| lasts) else {
             return left;
         };
         let tokens = read.saturating_sub(self.timeline.front_tokens()) as f64;
