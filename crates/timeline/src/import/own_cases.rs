@@ -68,6 +68,11 @@ impl OwnCases {
         self.since.has_skill = true;
     }
 
+    /// Returns whether skills, and calls like them, change what is counted.
+    pub(super) fn asks_for_calls(&self) -> bool {
+        self.kinds.iter().flatten().any(|it| it.skills_rewrite) && !self.has_skill
+    }
+
     /// Notes that the last reply called a skill, or what makes some versions rewrite the messages like one.
     pub(super) fn called(&mut self) {
         self.has_skill = true;

@@ -140,7 +140,7 @@ pub(super) fn scan(lines: &mut LogLines<'_>) -> Vec<Indexed> {
         {
             own.said_ms = own.said_ms.max(Some(at_ms));
             if result.is_none() {
-                own.hear(line.text);
+                own.hear(&find.user, bytes);
             }
             continue;
         }
@@ -156,8 +156,8 @@ pub(super) fn scan(lines: &mut LogLines<'_>) -> Vec<Indexed> {
             lane.has_progress |= is_progress;
             lane.take(&record);
             match record.kind.0.as_ref() {
-                "user" if record.tool_use_result.is_none() => lane.hear(line.text),
-                "assistant" if find.rewriting.iter().any(|it| it.find(bytes).is_some()) => lane.own.called(),
+                "user" if record.tool_use_result.is_none() => lane.hear(&find.user, bytes),
+                "assistant" if lane.own.asks_for_calls() && find.rewrites(bytes) => lane.own.called(),
                 _ => {}
             }
         }
@@ -191,6 +191,19 @@ struct Finders {
     resumed: Finder<'static>,
     /// Calls that make some versions rewrite the messages.
     rewriting: Vec<Finder<'static>>,
+    user: UserFinders,
+}
+
+/// What is looked for in what the user's side says.
+struct UserFinders {
+    /// What begins the text of a command.
+    command: Finder<'static>,
+    /// What begins that of one that is expanded.
+    expanded: Finder<'static>,
+    is_summary: Finder<'static>,
+    is_meta: Finder<'static>,
+    /// What names the call that a result answers.
+    answers: Finder<'static>,
 }
 
 impl Finders {
@@ -204,7 +217,19 @@ impl Finders {
                 .chain([SKILL_TOOL])
                 .map(|it| Finder::new(&format!("\"name\":\"{it}\"")).into_owned())
                 .collect(),
+            user: UserFinders {
+                command: Finder::new(":\"<command-"),
+                expanded: Finder::new(":\"<command-message>"),
+                is_summary: Finder::new("\"isCompactSummary\":true"),
+                is_meta: Finder::new("\"isMeta\":true"),
+                answers: Finder::new("\"tool_use_id\""),
+            },
         }
+    }
+
+    /// Returns whether a reply calls what makes some versions rewrite the messages.
+    fn rewrites(&self, line: &[u8]) -> bool {
+        self.rewriting.iter().any(|it| it.find(line).is_some())
     }
 
     /// Returns when the user's side of the agent's own session said a record, if its front and its end say so plainly.
@@ -251,15 +276,16 @@ impl ScannedLane {
     }
 
     /// Takes what the user's side says that is no result of a call, as far as it tells of turns and of what breaks prompts.
-    fn hear(&mut self, line: &str) {
-        let has = |it: &str| line.contains(it);
-        if has("\"isCompactSummary\":true") || has("\"content\":\"<command-") || has("\"text\":\"<command-") {
+    fn hear(&mut self, find: &UserFinders, line: &[u8]) {
+        let has = |it: &Finder<'_>| it.find(line).is_some();
+        let is_command = has(&find.command);
+        if is_command || has(&find.is_summary) {
             self.own.told();
         }
-        if has("\"<command-message>") {
+        if is_command && has(&find.expanded) {
             self.own.expanded();
         }
-        if !has("\"isMeta\":true") && !has("\"tool_use_id\"") {
+        if !has(&find.is_meta) && !has(&find.answers) {
             self.own.typed();
         }
     }
