@@ -219,6 +219,8 @@ struct EngineRun<'r, 't, P: ?Sized, S> {
     ttl: Option<TtlClass>,
     /// That an entry of an hour is missed after a pause that the recorded ones did not outlive, where the policy asks for such entries.
     hour_missed: Option<Chance>,
+    /// Whether any request may read more or less than its cache says, by odds.
+    has_odds: bool,
     /// What the layout puts behind everything else.
     tail_tokens: Tokens,
     /// How many requests of the turn have asked for a tool.
@@ -243,6 +245,8 @@ impl<'r, 't, P: Projector + ?Sized, S: Sink> EngineRun<'r, 't, P, S> {
         let CompiledPolicy { layout, limits, .. } = policy;
         let removed = removed(&recoveries);
         let is_front = |it: &Event| matches!(it.kind, EventKind::FrontSent(_));
+        let hour_missed = timeline.odds.as_ref().and_then(|it| it.hour_missed);
+        let hour_missed = hour_missed.filter(|_| layout.asks_for_hours());
         let ttl_ms = lanes.rules().next().and_then(CacheRules::ttl_ms);
         // What is drawn is not expected.
         let terms = |it: &CompiledRecovery| it.terms().filter(|_| drawn.is_none());
@@ -271,11 +275,8 @@ impl<'r, 't, P: Projector + ?Sized, S: Sink> EngineRun<'r, 't, P, S> {
             settings: Settings::default(),
             sent_settings: Settings::default(),
             ttl: timeline.harness.ttl,
-            hour_missed: timeline
-                .odds
-                .as_ref()
-                .and_then(|it| it.hour_missed)
-                .filter(|_| layout.asks_for_hours()),
+            hour_missed,
+            has_odds: hour_missed.is_some() || timeline.shared.as_ref().is_some_and(|it| it.chance.is_some()),
             tail_tokens: layout.dynamic_at(DynamicPlace::Tail).map(|it| Tokens::from(it.tokens)).sum(),
             n_asking: 0,
             drawn,

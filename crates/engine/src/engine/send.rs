@@ -133,10 +133,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         };
         let usage = self.lanes.submit(lane, &view);
         let mut usage = self.checked(lane, usage, shown, row.turn_ix, row.step);
-        let mut left = self.left(lane, row.step, usage.read);
-        if self.hour_missed.is_some() {
-            left = self.missed(lane, left, row.step, usage.read);
-        }
+        let left = if self.has_odds { self.left(lane, row.step, usage.read) } else { None };
         let is_cold = shown - usage.read.min(shown) > self.timeline.harness.side_request_cold_tokens;
         (self.lanes[lane].is_cold, self.lanes[lane].last_read) = (is_cold, usage.read);
         usage.uncached += unread;
@@ -191,20 +188,21 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         self.chain.links().iter().take_while(is_shared).count()
     }
 
-    /// Returns how many tokens of the first prompt a session that nobody recorded is expected to have left, beyond what is read.
-    #[inline]
-    fn left(&self, lane: usize, step: StepIx, read: Tokens) -> [f64; 3] {
-        match &self.timeline.shared {
+    /// Returns how many tokens are expected to be read beyond what is, or not to be: those of the first prompt that a session which nobody
+    /// recorded had left, less what an entry of an hour may not give. As declared, at the lower end and at the upper.
+    #[cold]
+    fn left(&self, lane: usize, step: StepIx, read: Tokens) -> Option<[f64; 3]> {
+        let left = match &self.timeline.shared {
             Some(Shared { chance: Some(chance), .. })
                 if step == 0 && self.last_ms.is_none() && self.lanes.hears_others(lane) =>
             {
                 self.expected_left(*chance, read)
             }
             _ => [0.0; 3],
-        }
+        };
+        Some(self.missed(lane, left, step, read)).filter(|it| *it != [0.0; 3])
     }
 
-    #[cold]
     fn expected_left(&self, chance: Chance, read: Tokens) -> [f64; 3] {
         let n_shared = self.timeline.shared.as_ref().map_or(0, |it| self.n_shared(it.end));
         let last = n_shared.checked_sub(1).and_then(|it| self.chain.links().get(it));
@@ -215,8 +213,8 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
 
     /// Takes off what an entry of an hour may not give after a pause that the recorded entries of five minutes did not outlive: no record
     /// tells that it would have been read.
-    #[cold]
     fn missed(&self, lane: usize, left: [f64; 3], step: StepIx, read: Tokens) -> [f64; 3] {
+        let Some(Chance { value, interval: [low, high], .. }) = self.hour_missed else { return left };
         let [short_ms, long_ms] =
             [TtlClass::Short, TtlClass::Long].map(|it| self.lanes[lane].rules.life_ms(it).unwrap_or(0));
         let now_ms = self.ambient.now_ms;
@@ -226,9 +224,9 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         let lasts = self.ttl == Some(TtlClass::Short)
             && short_ms < long_ms
             && now_ms > since.saturating_add_unsigned(short_ms);
-        let Some(Chance { value, interval: [low, high], .. }) = self.hour_missed.filter(|_| lasts) else {
+        if !lasts {
             return left;
-        };
+        }
         let tokens = read.saturating_sub(self.timeline.front_tokens()) as f64;
         // As with what others left, the second reads least and the third most.
         let chances = [value, high, low];
@@ -269,7 +267,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
 
     /// Records a request of the agent as one of the caches answered it, and what each recovery is expected to carry beside it.
     #[inline(always)]
-    fn record(&mut self, lane: usize, row: &RequestRow, broke_at: Option<SlotIx>, left: [f64; 3]) {
+    fn record(&mut self, lane: usize, row: &RequestRow, broke_at: Option<SlotIx>, left: Option<[f64; 3]>) {
         // One sink for each way; an index is followed by every compiler without a call.
         for at in 0..self.ways.len() {
             let (standing, is_at_end) = match &self.ways[at].carried {
@@ -280,10 +278,13 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
             if !is_at_end {
                 sink.request(row);
             }
-            if standing.is_some_and(|it| it != CarriedAgain::default()) || left != [0.0; 3] {
+            if standing.is_some_and(|it| it != CarriedAgain::default()) || left.is_some() {
                 let CarriedAgain { recovered, explored } = standing.unwrap_or_default();
                 // As with needs: what takes its address gets a copy, so that a row of which nothing is expected is never made whole.
-                sink.expected(&RequestRow { ..*row }, &ExpectedRow { recovered, explored, left });
+                sink.expected(
+                    &RequestRow { ..*row },
+                    &ExpectedRow { recovered, explored, left: left.unwrap_or_default() },
+                );
             }
         }
     }
@@ -307,7 +308,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         lane: usize,
         mut row: RequestRow,
         broke_at: Option<SlotIx>,
-        left: [f64; 3],
+        left: Option<[f64; 3]>,
     ) {
         let number = |it: SlotIx| self.prompt.number(it);
         row.change.first_slot = row.change.first_slot.map(number);

@@ -127,7 +127,7 @@ pub(super) fn scan(lines: &mut LogLines<'_>) -> Vec<Indexed> {
     while let Some(line) = lines.next() {
         let bytes = line.text.as_bytes();
         if find.message.find(bytes).is_none() {
-            if find.resumed.find(bytes).is_some() {
+            if find.resumed.find(edges(bytes)[0]).is_some() {
                 lanes.entry(String::new()).or_default().own.told();
             }
             continue;
@@ -229,7 +229,8 @@ impl Finders {
 
     /// Returns whether a reply calls what makes some versions rewrite the messages.
     fn rewrites(&self, line: &[u8]) -> bool {
-        self.rewriting.iter().any(|it| it.find(line).is_some())
+        let front = edges(line)[0];
+        self.rewriting.iter().any(|it| it.find(front).is_some())
     }
 
     /// Returns when the user's side of the agent's own session said a record, if its front and its end say so plainly.
@@ -241,6 +242,12 @@ impl Finders {
         let at = &end[end.rfind(TIMESTAMP)? + TIMESTAMP.len()..];
         milliseconds(at.split('"').next()?)
     }
+}
+
+/// Returns the front and the end of a record: what tells of it stands before or behind what was said.
+fn edges(line: &[u8]) -> [&[u8]; 2] {
+    const BYTES: usize = 1_024;
+    [&line[..line.len().min(BYTES)], &line[line.len().saturating_sub(BYTES)..]]
 }
 
 /// Names the lanes as reading the session does.
@@ -277,15 +284,17 @@ impl ScannedLane {
 
     /// Takes what the user's side says that is no result of a call, as far as it tells of turns and of what breaks prompts.
     fn hear(&mut self, find: &UserFinders, line: &[u8]) {
-        let has = |it: &Finder<'_>| it.find(line).is_some();
-        let is_command = has(&find.command);
+        let [front, end] = edges(line);
+        let begins = |it: &Finder<'_>| it.find(front).is_some();
+        let has = |it: &Finder<'_>| begins(it) || it.find(end).is_some();
+        let is_command = begins(&find.command);
         if is_command || has(&find.is_summary) {
             self.own.told();
         }
-        if is_command && has(&find.expanded) {
+        if is_command && begins(&find.expanded) {
             self.own.expanded();
         }
-        if !has(&find.is_meta) && !has(&find.answers) {
+        if !has(&find.is_meta) && !begins(&find.answers) {
             self.own.typed();
         }
     }
