@@ -85,9 +85,14 @@ impl OwnCounts {
         said: &mut Vec<String>,
     ) -> Option<Chance> {
         let narrowed = chance.filter(|_| seen.of >= self.fewest.max(1)).and_then(|it| it.narrowed(seen));
-        if let Some(Chance { value, declared, .. }) = narrowed {
+        if let (Some(declared), Some(own)) = (chance, narrowed) {
+            let ends = |it: Chance| format!("{:.3} to {:.3}", it.interval[0], it.interval[1]);
             said.push(format!(
-                "The probability that {what}: declared {declared:.3}, of this user {value:.3} ({seen} in earlier sessions)."
+                "The probability that {what}: declared {:.3} ({}), of this user {:.3} ({}; {seen} in earlier sessions).",
+                declared.value,
+                ends(declared),
+                own.value,
+                ends(own)
             ));
         }
         narrowed.or(chance)
