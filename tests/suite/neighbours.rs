@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use ctxsim::app::{Comparison, Plan};
@@ -9,6 +10,8 @@ use ctxsim::catalog::bundled_catalog;
 use ctxsim::ledger::Role;
 use ctxsim::report::Report;
 use ctxsim::report::sections::Detail;
+use ctxsim::timeline::own::Seen;
+use ctxsim::timeline::shared::Chance;
 use indexmap::IndexMap;
 use tempfile::TempDir;
 
@@ -387,6 +390,9 @@ struct FirstRequest {
     read: u64,
     is_near: bool,
     front: Option<u64>,
+    start: f64,
+    /// Whether its session's code ends in an odd digit.
+    is_odd: bool,
 }
 
 /// Reads the published table of first requests.
@@ -395,8 +401,8 @@ fn first_requests(text: &str) -> Vec<FirstRequest> {
     let head = lines.next().unwrap();
     let rows: Vec<Vec<&str>> = lines.collect();
     let at = |name: &str| head.iter().position(|it| *it == name).unwrap();
-    let [user, version, model, start, read, front, short, long] =
-        ["user", "version", "model", "start", "read", "S", "neighbour_5m", "neighbour_1h"].map(at);
+    let [session, user, version, model, start, read, front, short, long] =
+        ["session", "user", "version", "model", "start", "read", "S", "neighbour_5m", "neighbour_1h"].map(at);
     let numbers = |it: &str| it.split('.').map(|it| it.parse::<u32>().unwrap()).collect::<Vec<_>>();
     let number = |it: &str| it.parse::<f64>().ok().map(|it| it as u64);
     let row = |(nth, row): (usize, &Vec<&str>)| {
@@ -421,6 +427,8 @@ fn first_requests(text: &str) -> Vec<FirstRequest> {
             read: number(row[read]).unwrap(),
             is_near: row[if is_long { long } else { short }] == "1",
             front: counts.into_iter().max().map(|it| it.2.0),
+            start: row[start].parse().unwrap(),
+            is_odd: u8::from_str_radix(&row[session][7..], 16).unwrap() % 2 == 1,
         }
     };
     rows.iter().enumerate().map(row).collect()
@@ -478,6 +486,84 @@ fn first_requests_of_half_of_the_users_are_predicted_from_those_of_the_others() 
     let [low, high] = interval(&unknown);
     let said = format!("chance = {{ value = {:.3}, low = {low:.2}, high = {high:.2} }}", share(&unknown));
     assert!(declared.contains(&said), "{said}");
+}
+
+#[test]
+fn what_a_user_s_first_requests_read_tells_of_the_user_s_later_ones() {
+    let Some(reference) = std::env::var_os("CTXSIM_REFERENCE") else { return };
+    let table = Path::new(&reference).join("recorded/usage/first_requests.csv");
+    let mut all = first_requests(&fs::read_to_string(table).unwrap());
+    all.retain(|it| !it.is_near);
+    all.sort_by(|one, other| one.start.total_cmp(&other.start));
+    let declared = Chance { interval: [0.17, 0.53], ..Chance::of(0.255) };
+
+    // By half of the sessions: how many had ten of the user's before, what was read, and what was expected; as declared and narrowed, with
+    // the squares of what each was off by.
+    let mut halves = [(0, 0, [0.0; 2], [0.0; 2]); 2];
+    let mut seen: IndexMap<&str, Seen> = IndexMap::new();
+    for it in &all {
+        let (reads, seen) = (u32::from(it.read > 0), seen.entry(&it.user).or_default());
+        if seen.of >= 10 {
+            let chances = [declared, declared.narrowed(*seen).unwrap()].map(|it| it.value);
+            let half = &mut halves[usize::from(it.is_odd)];
+            (half.0, half.1) = (half.0 + 1, half.1 + reads);
+            for (nth, chance) in chances.iter().enumerate() {
+                half.2[nth] += chance;
+                half.3[nth] += (chance - f64::from(reads)).powi(2);
+            }
+        }
+        (seen.happened, seen.of) = (seen.happened + reads, seen.of + 1);
+    }
+
+    let found = halves.map(|(n, read, expected, off)| {
+        format!("{read} of {n}: {:.1} {:.1}, {:.2} {:.2}", expected[0], expected[1], off[0], off[1])
+    });
+    // Even and odd. With ten cases before, in sum 15.3 and 10.8 were expected of 60, and 12 read something.
+    assert_eq!(found, ["4 of 29: 7.4 5.4, 3.85 3.20", "8 of 31: 7.9 5.4, 5.94 5.99"]);
+}
+
+/// A user's sessions twenty minutes apart, whose entries live for five: the first request of each reads tools and system prompt, or nothing.
+fn first_reads(of: &[bool]) -> TempDir {
+    const NAMES: [&str; 14] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n"];
+    let sessions: Vec<Session> = (1..)
+        .zip(of.iter().zip(NAMES))
+        .map(|(nth, (reads, id))| {
+            let (read, written) = if *reads { (15_000, 6_000) } else { (0, 21_000) };
+            let requests = vec![(nth * 20, read, written)].leak();
+            Session { id, agent: "", folder: "/Users/ann/cli", version: "2.1.30", is_long: false, requests }
+        })
+        .collect();
+    folder(&sessions, &NAMES[..of.len()])
+}
+
+#[test]
+fn what_a_user_s_sessions_read_at_first_narrows_what_is_expected_of_later_ones_from_ten_on() {
+    let reads = [true, true, true, false, true, true, true, false, true, true, true, true, false];
+    let folder = first_reads(&reads);
+    let plan = plan(folder.path(), false);
+
+    let found = rows(&plan, 1);
+
+    assert_eq!(found, rows(&plan, 2));
+    // As declared: 0.255 (0.17 to 0.53), which is worth as many cases as make a standard error of 0.275 / 1.96.
+    let worth = 0.255 * 0.745 / (0.275_f64 / 1.96).powi(2) - 1.0;
+    for (nth, row) in found.iter().enumerate() {
+        let happened = reads[..nth].iter().filter(|it| **it).count() as f64;
+        let own = (0.255 * worth + happened) / (worth + nth as f64);
+        let chance = if nth < 10 { 0.255 } else { own };
+        assert!((row.3 as f64 - 15_000_000.0 * chance).abs() < 2.0, "session {nth}: {} for {chance}", row.3);
+    }
+    let said = report(&plan).assumptions().join("\n");
+    assert!(
+        said.contains("declared 0.255 (0.170 to 0.530), of this user 0.547 (0.3")
+            && said.contains("; 8 of 10 in earlier sessions)"),
+        "{said}"
+    );
+    let folded = |threads| {
+        let report = plan.folded(Some(threads), &|_, _| ControlFlow::Continue(()), 0.9).unwrap();
+        format!("{:?}", report.runs)
+    };
+    assert_eq!(folded(1), folded(2));
 }
 
 /// Reads the published sessions that fell: which half each is of, the size that most of its falls read, and what is expected of it, by the

@@ -40,6 +40,11 @@ fn surprise_words(surprise: Surprise) -> String {
     }
 }
 
+/// Returns whether users' own sessions moved what was expected.
+fn is_narrowed(it: &UnforeseenTally) -> bool {
+    (it.expected - it.expected_declared).abs() > 1e-9
+}
+
 /// Returns the values of each kind.
 pub(super) fn values(of: &Calibration) -> Vec<Value> {
     let known = |is_known: bool, value: f64| is_known.then_some(value);
@@ -50,6 +55,7 @@ pub(super) fn values(of: &Calibration) -> Vec<Value> {
             "requests": it.requests,
             "happened": it.happened,
             "expected": known(is_known, it.expected),
+            "expected_declared": known(is_known, it.expected_declared),
             "expected_low": known(is_known, it.expected_low),
             "expected_high": known(is_known, it.expected_high),
             "happened_usd": it.happened_usd,
@@ -70,10 +76,9 @@ pub(super) fn expected_input_usd(of: &Calibration) -> [f64; 3] {
 pub(super) fn table(of: &Calibration) -> Option<String> {
     let row = |(what, is_known, it): (Surprise, bool, &UnforeseenTally)| {
         let [expected, usd] = if is_known {
-            [
-                format!("{:.1} ({:.1} to {:.1})", it.expected, it.expected_low, it.expected_high),
-                dollars(it.expected_usd),
-            ]
+            let expected = format!("{:.1} ({:.1} to {:.1})", it.expected, it.expected_low, it.expected_high);
+            let declared = format!("; declared {:.1}", it.expected_declared);
+            [expected + if is_narrowed(it) { &declared } else { "" }, dollars(it.expected_usd)]
         } else {
             ["not known".to_owned(), "–".to_owned()]
         };

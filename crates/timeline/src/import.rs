@@ -29,6 +29,7 @@ mod losses;
 mod messages;
 mod opencode;
 mod otel;
+mod own_cases;
 mod pi;
 mod places;
 mod qwen_code;

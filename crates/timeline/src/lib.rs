@@ -8,6 +8,7 @@ pub mod facts;
 pub mod load;
 pub mod odds;
 mod occasion;
+pub mod own;
 mod recounted;
 pub mod scripted;
 pub mod shared;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::own::OwnCounts;
 use super::{ItemIx, StepIx, Timeline};
 use ctxsim_base::quantity::{Tokens, ix};
 
@@ -53,11 +54,18 @@ pub struct Chance {
     pub value: f64,
     /// The ends of its interval.
     pub interval: [f64; 2],
+    /// The probability as declared, whatever a user's own sessions make of it.
+    pub declared: f64,
 }
 
 impl Chance {
     /// What never happens.
-    pub const NONE: Self = Self { value: 0.0, interval: [0.0; 2] };
+    pub const NONE: Self = Self { value: 0.0, interval: [0.0; 2], declared: 0.0 };
+
+    /// Returns a probability that is declared without doubt.
+    pub fn of(value: f64) -> Self {
+        Self { value, interval: [value; 2], declared: value }
+    }
 }
 
 /// What other sessions of the same user tell of one.
@@ -69,6 +77,9 @@ pub struct Neighbours {
     pub sent_ms: Vec<i64>,
     /// How probable it is that a session that nobody recorded had left them; nothing where a known one did.
     pub chance: Option<Chance>,
+    /// What was counted in those of them that had ended when it began.
+    #[serde(default, skip_serializing_if = "OwnCounts::is_silent")]
+    pub own: OwnCounts,
 }
 
 impl Timeline {
@@ -76,19 +87,29 @@ impl Timeline {
     pub(super) fn hear(&mut self, neighbours: &Neighbours, end: ItemIx) {
         self.shared = neighbours.of(self, end);
         let tokens = self.shared_tokens();
-        self.assumptions.extend(self.shared.as_ref().map(|it| it.sentence(tokens)));
+        let Some(shared) = &mut self.shared else { return };
+        let (own, mut said) = (&neighbours.own, Vec::new());
+        let what = "tools and system prompt are in the cache though no known session left them";
+        shared.chance = own.narrow(shared.chance, own.front, what, &mut said);
+        self.assumptions.push(shared.sentence(tokens));
+        self.assumptions.append(&mut said);
     }
 }
 
 impl Neighbours {
     /// Returns whether they tell nothing.
     pub fn is_silent(&self) -> bool {
-        self.sent_ms.is_empty() && self.chance.is_none() && self.front_tokens.is_none()
+        !self.tell_front() && self.own.is_silent()
+    }
+
+    /// Returns whether they tell of tools and system prompt.
+    pub(super) fn tell_front(&self) -> bool {
+        !self.sent_ms.is_empty() || self.chance.is_some() || self.front_tokens.is_some()
     }
 
     /// Returns what a timeline hears of them, whose front ends before an item; nothing where it has none, or they tell nothing.
     fn of(&self, timeline: &Timeline, end: ItemIx) -> Option<Shared> {
-        if end == 0 || self.is_silent() {
+        if end == 0 || !self.tell_front() {
             return None;
         }
         let began_ms = timeline.began_ms.unwrap_or_default();

@@ -9,6 +9,8 @@ use ctxsim::input::scenario::HiddenRequest;
 use ctxsim::input::{Format, Limits, Policy, Profile, decode};
 use ctxsim::ledger::Rows;
 use ctxsim::timeline::Timeline;
+use ctxsim::timeline::import::index;
+use ctxsim::timeline::own::{OwnCounts, Seen};
 use ctxsim::timeline::shared::Chance;
 
 use super::{Log, identity, newer, profile, rows, timelines};
@@ -279,7 +281,7 @@ fn an_hour_that_nobody_recorded_may_be_missed_and_is_expected_to_be_as_often_as_
     };
 
     let paused = timeline(false, 600);
-    let Chance { value, interval: [low, high] } = paused.odds.as_ref().unwrap().hour_missed.unwrap();
+    let Chance { value, interval: [low, high], .. } = paused.odds.as_ref().unwrap().hour_missed.unwrap();
     let (read, found) = expected(&paused, &hour);
     let lost = read as f64 - paused.front_tokens() as f64;
     assert!(lost >= 15_000.0, "{read}");
@@ -449,4 +451,42 @@ fn a_foreseen_rewrite_that_does_not_come_is_counted_with_what_it_saves() {
     assert!((skill.happened_usd + 24_000.0 * 9.5e-6).abs() < 1e-9, "{skill:?}");
     let after = of("the previous turn had a skill");
     assert_eq!((after.requests, after.happened, after.happened_usd), (1, 1, 0.0));
+}
+
+/// Returns what a scan counts of a file: falls at new turns, and entries of an hour that are missed.
+fn scanned(text: &str) -> [Seen; 2] {
+    let sessions = index(&mut text.as_bytes()).unwrap();
+    let mut sum = OwnCounts::default();
+    sessions.iter().for_each(|it| sum += &it.own);
+    [sum.turn, sum.hour_missed]
+}
+
+#[test]
+fn a_scan_of_a_log_counts_what_a_play_finds() {
+    let Some(root) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
+    let root = root.join("recorded");
+    let older = ["claude-code", "claude-code-2"].map(|it| files(&root.join(it))).concat();
+    let counts = |texts: &[(String, String)]| {
+        let mut sums = [[0; 2]; 4];
+        for text in texts {
+            let played = sessions(std::slice::from_ref(text), &profile());
+            let mut fell = UnforeseenTally::default();
+            played.iter().for_each(|it| fell += it.found.unforeseen.of(Surprise::TurnFell));
+            let hours = falls(&played, |it| it.is_long && (300_001..=3_600_000).contains(&it.paused_ms));
+            let [turn, hour] = scanned(&text.1).map(|it| [it.happened, it.of].map(|it| it as usize));
+            // What a scan cannot be sure of it leaves out.
+            for (scanned, played) in [(turn, [fell.happened, fell.requests]), (hour, hours)] {
+                assert!(scanned[0] <= played[0] && scanned[1] <= played[1], "{}: {scanned:?}", text.0);
+            }
+            let all = [turn, [fell.happened, fell.requests], hour, hours];
+            sums.iter_mut().zip(all).for_each(|(sum, it)| *sum = [sum[0] + it[0], sum[1] + it[1]]);
+        }
+        sums
+    };
+
+    // Falls at new turns and all of these, scanned and played; missed hours and all pauses, scanned and played.
+    assert_eq!(counts(&older), [[3, 70], [4, 74], [1, 10], [2, 16]]);
+    // Of newer versions no odds of falls are declared.
+    let newer = counts(&newer().unwrap());
+    assert_eq!([newer[0], newer[2], newer[3]], [[0, 0], [0, 156], [0, 159]]);
 }

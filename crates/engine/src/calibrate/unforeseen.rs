@@ -35,6 +35,8 @@ pub struct UnforeseenTally {
     pub requests: usize,
     /// How often it was expected to happen.
     pub expected: f64,
+    /// The same as declared for everybody, where the user's own sessions narrow the probability.
+    pub expected_declared: f64,
     /// The same at the lower end of the probability's interval.
     pub expected_low: f64,
     /// At the upper end.
@@ -53,7 +55,7 @@ pub struct UnforeseenTally {
     pub happened_usd: f64,
 }
 
-sums!(UnforeseenTally: requests, expected, expected_low, expected_high, variance, happened, expected_usd, expected_usd_low,
+sums!(UnforeseenTally: requests, expected, expected_declared, expected_low, expected_high, variance, happened, expected_usd, expected_usd_low,
     expected_usd_high, happened_usd);
 
 /// Counts by what may happen, and by whether its probability is known.
@@ -229,7 +231,7 @@ impl BillMoment<'_> {
 
     /// Counts what is said of it.
     fn tally(&self, claim: &Claim) -> UnforeseenTally {
-        let Chance { value, interval: [low, high] } = claim.chance.unwrap_or(Chance::NONE);
+        let Chance { value, interval: [low, high], declared } = claim.chance.unwrap_or(Chance::NONE);
         let usd = |probability: f64| {
             let otherwise = if claim.is_predicted { 1.0 - probability } else { probability };
             let tokens = self.row.left_tokens(otherwise * claim.change);
@@ -241,6 +243,7 @@ impl BillMoment<'_> {
         UnforeseenTally {
             requests: 1,
             expected: value,
+            expected_declared: declared,
             expected_low: low,
             expected_high: high,
             variance: value * (1.0 - value),

@@ -208,14 +208,14 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         let n_shared = self.timeline.shared.as_ref().map_or(0, |it| self.n_shared(it.end));
         let last = n_shared.checked_sub(1).and_then(|it| self.chain.links().get(it));
         let tokens = last.map_or(0, |it| it.tokens).saturating_sub(read);
-        let Chance { value, interval: [low, high] } = chance;
+        let Chance { value, interval: [low, high], .. } = chance;
         [value, low, high].map(|it| it * tokens as f64)
     }
 
     /// Takes off what an entry of an hour may not give after a pause that the recorded entries of five minutes did not outlive: no record
     /// tells that it would have been read.
     fn missed(&self, lane: usize, left: [f64; 3], step: StepIx, read: Tokens) -> [f64; 3] {
-        let Some(Chance { value, interval: [low, high] }) = self.hour_missed else { return left };
+        let Some(Chance { value, interval: [low, high], .. }) = self.hour_missed else { return left };
         let [short_ms, long_ms] =
             [TtlClass::Short, TtlClass::Long].map(|it| self.lanes[lane].rules.life_ms(it).unwrap_or(0));
         let now_ms = self.ambient.now_ms;

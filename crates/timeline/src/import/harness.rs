@@ -70,6 +70,7 @@ pub(super) struct HarnessRules {
     replies: Vec<ReplyRule>,
     front: Option<SharedFronts>,
     odds: Vec<DeclaredOdds>,
+    own: Option<OwnRule>,
 }
 
 /// What is known of tools and system prompt as other sessions share them.
@@ -160,6 +161,29 @@ struct DeclaredOdds {
     behind: Vec<BehindOdds>,
 }
 
+/// When a user's own sessions narrow what is declared.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OwnRule {
+    /// The fewest cases of a kind that do.
+    cases_min: u32,
+}
+
+/// What is counted in a user's own sessions of a version.
+#[derive(Debug)]
+pub(super) struct OwnKinds {
+    /// A request that reads less than this share of what was cached has fallen.
+    pub(super) fallen_below: Decimal,
+    /// Whether skills, and calls like them, make it rewrite the messages.
+    pub(super) skills_rewrite: bool,
+    /// Whether new turns that fall are.
+    pub(super) turn: bool,
+    /// Whether pauses that entries of an hour do not outlive are.
+    pub(super) hour_missed: bool,
+    /// Within how many milliseconds of another one a request starts that may read only what that one did, shortest first.
+    pub(super) behind_ms: Vec<u64>,
+}
+
 /// How probable it is that a request reads only what the one before did.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -189,7 +213,7 @@ struct Probability {
 
 impl From<Probability> for Chance {
     fn from(Probability { value, low, high }: Probability) -> Self {
-        Self { value, interval: [low, high] }
+        Self { value, interval: [low, high], declared: value }
     }
 }
 
@@ -270,7 +294,7 @@ impl Cases {
         let (middle, wide) =
             (value + Z * Z / (2.0 * n), Z * (value * (1.0 - value) / n + (Z / (2.0 * n)).powi(2)).sqrt());
         let interval = [middle - wide, middle + wide].map(|it| it / (1.0 + Z * Z / n));
-        Some(Chance { value, interval })
+        Some(Chance { value, interval, declared: value })
     }
 }
 
@@ -330,6 +354,43 @@ impl HarnessRules {
             side_unexpected: chance(declared.side_unexpected),
             behind: declared.behind.iter().map(|it| (it.started_within.0, it.chance.into())).collect(),
             rewrites: Vec::new(),
+        })
+    }
+
+    /// Returns which rows declare something of a version: of odds, and of fronts that are there though nobody known left them. Cases of one
+    /// row tell nothing of another.
+    pub(super) fn own_rows(harness: &str, version: Version) -> Option<[Option<usize>; 2]> {
+        let rules = Self::of(harness)?;
+        rules.own.as_ref()?;
+        let front = rules.front.as_ref()?.unknown.iter().position(|it| it.versions.include(version));
+        Some([rules.odds.iter().position(|it| it.versions.include(version)), front])
+    }
+
+    /// Returns how many cases of a user's own it takes to narrow what is declared of a harness.
+    pub(super) fn own_cases_min(harness: &str) -> u32 {
+        Self::of(harness).and_then(|it| it.own.as_ref()).map_or(0, |it| it.cases_min)
+    }
+
+    /// Returns the tools whose calls make some version of a harness rewrite the messages.
+    pub(super) fn rewriting_tools(harness: &str) -> impl Iterator<Item = &'static str> {
+        let rewrites = Self::of(harness).into_iter().flat_map(|it| &it.rewrites);
+        rewrites.flat_map(|it| &it.tools).map(String::as_str)
+    }
+
+    /// Returns what a scan can count of a version in a user's own sessions.
+    pub(super) fn own_kinds(harness: &str, version: Version) -> Option<OwnKinds> {
+        let rules = Self::of(harness)?;
+        rules.own.as_ref()?;
+        let declared = rules.odds.iter().find(|it| it.versions.include(version))?;
+        let is_of_skills = |it: &HarnessRewrite| {
+            matches!(it.on, Trigger::Skill | Trigger::TurnAfterSkill | Trigger::TurnAfterCall)
+        };
+        Some(OwnKinds {
+            fallen_below: declared.fallen_below,
+            skills_rewrite: rules.rewrites.iter().any(|it| it.versions.include(version) && is_of_skills(it)),
+            turn: declared.turn.is_some(),
+            hour_missed: declared.hour_missed.is_some(),
+            behind_ms: declared.behind.iter().map(|it| it.started_within.0).collect(),
         })
     }
 
@@ -410,7 +471,7 @@ mod tests {
 
     #[test]
     fn counts_make_a_probability_where_five_cases_went_either_way() {
-        let Chance { value, interval } = Cases(43, 53).chance().unwrap();
+        let Chance { value, interval, .. } = Cases(43, 53).chance().unwrap();
 
         assert_eq!([value, interval[0], interval[1]].map(|it| (it * 1_000.0).round()), [811.0, 686.0, 894.0]);
         assert_eq!([Cases(21, 21), Cases(15, 18), Cases(4, 18)].map(Cases::chance), [None; 3]);

@@ -2,13 +2,14 @@
 
 use std::io::{self, BufRead};
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 use super::glance::Glance;
 use super::harness::{HarnessRules, Version};
 use super::identity::{HEAD_BYTES, Identity, identities};
 use super::lines::LogLines;
 use super::{found, inspect_ai, places};
+use crate::own::{OwnCounts, Seen};
 use crate::shared::Neighbours;
 use crate::{Kind, RecordedModel, StepRow, Timeline};
 use ctxsim_base::counts::count_one;
@@ -43,6 +44,10 @@ pub struct Indexed {
     pub(super) front_tokens: Option<Tokens>,
     /// How long its harness asks entries to live, in milliseconds.
     pub(super) life_ms: Option<i64>,
+    /// Whether its first request read anything, if that is known.
+    pub(super) reads_first: Option<bool>,
+    /// What its bills show of odds that no log tells beforehand.
+    pub own: OwnCounts,
 }
 
 /// What sessions have in common that send the same tools and the same system prompt, besides their user.
@@ -145,7 +150,68 @@ pub fn neighbours(sessions: &[&Indexed]) -> Vec<Neighbours> {
             all[nth] = group.tell(nth);
         }
     }
+    tell_own(sessions, &mut all);
     all
+}
+
+/// Tells each session what was counted in those of its user, under the same declared odds, that had ended when it began: what judges a
+/// choice had no part in it.
+fn tell_own(sessions: &[&Indexed], all: &mut [Neighbours]) {
+    // By user, by which of the declared rows, and by which one of that.
+    let mut groups: IndexMap<(&str, &str, usize, usize), Vec<usize>> = IndexMap::new();
+    for (nth, it) in sessions.iter().enumerate().filter(|it| !it.1.moments.is_empty()) {
+        let rows = HarnessRules::own_rows(it.kin.harness, it.kin.version).into_iter().flatten().enumerate();
+        for (kind, row) in rows.filter_map(|(kind, row)| Some((kind, row?))) {
+            groups.entry((&it.user, it.kin.harness, kind, row)).or_default().push(nth);
+        }
+    }
+    for ((_, harness, kind, _), members) in groups {
+        let cases = |nth: usize, told: &Neighbours| match kind {
+            0 => sessions[nth].own.clone(),
+            _ => OwnCounts { front: front_case(sessions[nth], told), ..OwnCounts::default() },
+        };
+        let counted: Vec<OwnCounts> = members.iter().map(|nth| cases(*nth, &all[*nth])).collect();
+        let fewest = HarnessRules::own_cases_min(harness);
+        for (nth, earlier) in members.iter().zip(earlier(sessions, &members, &counted)) {
+            all[*nth].own += &earlier;
+            all[*nth].own.fewest = if all[*nth].own.is_silent() { 0 } else { fewest };
+        }
+    }
+}
+
+/// Counts the first request of a session before which none is known to have left tools and system prompt.
+fn front_case(session: &Indexed, told: &Neighbours) -> Seen {
+    let mut seen = Seen::default();
+    if let Some(read) = session.reads_first.filter(|_| told.chance.is_some()) {
+        seen.count(read);
+    }
+    seen
+}
+
+/// Returns the sum of what was counted in the members that had ended before each of them began; copies of a session count once.
+fn earlier(sessions: &[&Indexed], members: &[usize], counted: &[OwnCounts]) -> Vec<OwnCounts> {
+    let ended = |it: &Indexed| it.moments.iter().map(|moment| moment[1]).max().unwrap_or(i64::MAX);
+    let mut by_end: Vec<(i64, &str, &OwnCounts)> = members
+        .iter()
+        .zip(counted)
+        .map(|(nth, counts)| (ended(sessions[*nth]), sessions[*nth].id.as_str(), counts))
+        .collect();
+    by_end.sort_unstable();
+    let mut known = IndexSet::new();
+    let mut sums = vec![(i64::MIN, OwnCounts::default())];
+    for (ended_ms, id, counts) in by_end {
+        if id.is_empty() || known.insert(id) {
+            let mut sum = sums.last().map(|it| it.1.clone()).unwrap_or_default();
+            sum += counts;
+            sums.push((ended_ms, sum));
+        }
+    }
+    let before = |nth: &usize| {
+        let began_ms = sessions[*nth].began_ms().unwrap_or(i64::MIN);
+        let end = sums.partition_point(|it| it.0 < began_ms).max(1);
+        sums[end - 1].1.clone()
+    };
+    members.iter().map(before).collect()
 }
 
 /// Tells the sessions of a scenario what the others of their users send.
@@ -196,7 +262,7 @@ impl<'s> FrontGroup<'s> {
         // It was measured of agents' own sessions.
         let chance = HarnessRules::chance(session.kin.harness, session.kin.version)
             .filter(|_| !is_known && !session.kin.is_of_agent);
-        Neighbours { front_tokens: self.front(nth), sent_ms, chance }
+        Neighbours { front_tokens: self.front(nth), sent_ms, chance, own: OwnCounts::default() }
     }
 
     /// Returns the last time at which another one was answered after a moment and not after another.
@@ -274,6 +340,49 @@ mod tests {
 
         let fronts: Vec<Option<Tokens>> = told.iter().map(|it| it.front_tokens).collect();
         assert_eq!(fronts, [Some(20), Some(10), Some(20), Some(20)]);
+    }
+
+    /// A session that lasts a minute from an hour on, with so many new turns of which one fell.
+    fn counted(id: &str, user: &str, hour: i64, n_turns: u32) -> Indexed {
+        let mut it = session(id, user, &[hour * 60, hour * 60 + 1], None);
+        it.reads_first = Some(true);
+        it.own.turn = Seen { happened: 1, of: n_turns };
+        it
+    }
+
+    #[test]
+    fn a_session_is_told_what_was_counted_in_those_of_its_user_that_had_ended_when_it_began() {
+        let newer = Kin { version: Version::parse("2.1.200"), ..session("", "", &[], None).kin };
+        let long = counted("long", "ann", 1, 1_000);
+        let all = [
+            counted("a", "ann", 0, 4),
+            Indexed { moments: [long.moments.clone(), vec![[900 * 60_000; 2]]].concat(), ..long },
+            counted("b", "ann", 2, 8),
+            counted("b", "ann", 2, 8),
+            counted("c", "bob", 3, 16),
+            Indexed { kin: newer, ..counted("d", "ann", 3, 32) },
+            counted("e", "ann", 4, 64),
+            counted("f", "ann", 20, 128),
+        ];
+        let told = |sessions: &[&Indexed]| {
+            let told = neighbours(sessions);
+            let by_id: IndexMap<String, (Seen, Seen)> = sessions
+                .iter()
+                .zip(told)
+                .map(|(session, it)| (session.id.clone(), (it.own.turn, it.own.front)))
+                .collect();
+            ["a", "long", "b", "c", "d", "e", "f"].map(|it| by_id[it])
+        };
+
+        let forward = told(&all.iter().collect::<Vec<_>>());
+        let backward = told(&all.iter().rev().collect::<Vec<_>>());
+
+        let seen = |happened, of| Seen { happened, of };
+        let turns = [(0, 0), (1, 4), (1, 4), (0, 0), (0, 0), (2, 12), (4, 1_076)];
+        assert_eq!(forward.map(|it| it.0), turns.map(|(happened, of)| seen(happened, of)));
+        assert_eq!(forward, backward);
+        // Nobody known had left anything before any of them.
+        assert_eq!(forward.map(|it| it.1.of), [0, 1, 1, 0, 0, 2, 4]);
     }
 
     #[test]

@@ -6,16 +6,19 @@ use serde_json::value::RawValue;
 
 use super::HARNESS;
 use super::record::{AGENT_PROGRESS, AGENT_TOTALS, ClaudeUsage};
+use super::session::SKILL_TOOL;
 use crate::Usage;
 use crate::import::harness::{HarnessRules, Version};
 use crate::import::index::{Indexed, Kin};
 use crate::import::lay_out::RecordingModels;
 use crate::import::lines::LogLines;
 use crate::import::losses::Losses;
+use crate::import::own_cases::OwnCases;
 use crate::import::places;
 use crate::import::times::milliseconds;
 use crate::import::usage::Shaped;
 use crate::import::values::Text;
+use crate::own::OwnCounts;
 
 /// A record, as far as the index asks.
 #[derive(Debug, Default, serde::Deserialize)]
@@ -113,6 +116,8 @@ struct ScannedLane {
     has_progress: bool,
     /// When the user's side last said something.
     said_ms: Option<i64>,
+    /// What its bills show of odds.
+    own: OwnCases,
 }
 
 /// Scans a session; two objects on one line are two records.
@@ -122,14 +127,21 @@ pub(super) fn scan(lines: &mut LogLines<'_>) -> Vec<Indexed> {
     while let Some(line) = lines.next() {
         let bytes = line.text.as_bytes();
         if find.message.find(bytes).is_none() {
+            if find.resumed.find(edges(bytes)[0]).is_some() {
+                lanes.entry(String::new()).or_default().own.told();
+            }
             continue;
         }
-        let front = find.result.find(bytes).map_or(line.text, |it| &line.text[..it]);
+        let result = find.result.find(bytes);
+        let front = result.map_or(line.text, |it| &line.text[..it]);
         let may_end_agent = lanes.len() > 1 && find.totals.find(bytes).is_some();
         if let Some(own) = lanes.get_mut("").filter(|it| it.is_placed() && !may_end_agent)
             && let Some(at_ms) = find.told(front)
         {
             own.said_ms = own.said_ms.max(Some(at_ms));
+            if result.is_none() {
+                own.hear(&find.user, bytes);
+            }
             continue;
         }
         let records = serde_json::Deserializer::from_str(line.text).into_iter::<ScannedRecord<'_>>();
@@ -143,6 +155,11 @@ pub(super) fn scan(lines: &mut LogLines<'_>) -> Vec<Indexed> {
             let lane = lanes.entry(agent.unwrap_or_default()).or_default();
             lane.has_progress |= is_progress;
             lane.take(&record);
+            match record.kind.0.as_ref() {
+                "user" if record.tool_use_result.is_none() => lane.hear(&find.user, bytes),
+                "assistant" if lane.own.asks_for_calls() && find.rewrites(bytes) => lane.own.called(),
+                _ => {}
+            }
         }
     }
     indexed(lanes)
@@ -170,6 +187,23 @@ struct Finders {
     result: Finder<'static>,
     /// What stands where a call gives back the totals of a sub-agent.
     totals: Finder<'static>,
+    /// What a session runs that is taken up again.
+    resumed: Finder<'static>,
+    /// Calls that make some versions rewrite the messages.
+    rewriting: Vec<Finder<'static>>,
+    user: UserFinders,
+}
+
+/// What is looked for in what the user's side says.
+struct UserFinders {
+    /// What begins the text of a command.
+    command: Finder<'static>,
+    /// What begins that of one that is expanded.
+    expanded: Finder<'static>,
+    is_summary: Finder<'static>,
+    is_meta: Finder<'static>,
+    /// What names the call that a result answers.
+    answers: Finder<'static>,
 }
 
 impl Finders {
@@ -178,7 +212,25 @@ impl Finders {
             message: Finder::new("\"message\""),
             result: Finder::new(",\"toolUseResult\""),
             totals: Finder::new(AGENT_TOTALS),
+            resumed: Finder::new("\"SessionStart:resume\""),
+            rewriting: HarnessRules::rewriting_tools(HARNESS)
+                .chain([SKILL_TOOL])
+                .map(|it| Finder::new(&format!("\"name\":\"{it}\"")).into_owned())
+                .collect(),
+            user: UserFinders {
+                command: Finder::new(":\"<command-"),
+                expanded: Finder::new(":\"<command-message>"),
+                is_summary: Finder::new("\"isCompactSummary\":true"),
+                is_meta: Finder::new("\"isMeta\":true"),
+                answers: Finder::new("\"tool_use_id\""),
+            },
         }
+    }
+
+    /// Returns whether a reply calls what makes some versions rewrite the messages.
+    fn rewrites(&self, line: &[u8]) -> bool {
+        let front = edges(line)[0];
+        self.rewriting.iter().any(|it| it.find(front).is_some())
     }
 
     /// Returns when the user's side of the agent's own session said a record, if its front and its end say so plainly.
@@ -190,6 +242,12 @@ impl Finders {
         let at = &end[end.rfind(TIMESTAMP)? + TIMESTAMP.len()..];
         milliseconds(at.split('"').next()?)
     }
+}
+
+/// Returns the front and the end of a record: what tells of it stands before or behind what was said.
+fn edges(line: &[u8]) -> [&[u8]; 2] {
+    const BYTES: usize = 1_024;
+    [&line[..line.len().min(BYTES)], &line[line.len().saturating_sub(BYTES)..]]
 }
 
 /// Names the lanes as reading the session does.
@@ -218,7 +276,26 @@ impl ScannedLane {
         match record.kind.0.as_ref() {
             "user" => self.said_ms = self.said_ms.max(at_ms),
             "assistant" if message.model.0 != "<synthetic>" => self.answer(record, message, at_ms),
+            // No model wrote it: an error, or the session was left here and taken up again.
+            "assistant" => self.own.told(),
             _ => {}
+        }
+    }
+
+    /// Takes what the user's side says that is no result of a call, as far as it tells of turns and of what breaks prompts.
+    fn hear(&mut self, find: &UserFinders, line: &[u8]) {
+        let [front, end] = edges(line);
+        let begins = |it: &Finder<'_>| it.find(front).is_some();
+        let has = |it: &Finder<'_>| begins(it) || it.find(end).is_some();
+        let is_command = begins(&find.command);
+        if is_command || has(&find.is_summary) {
+            self.own.told();
+        }
+        if is_command && begins(&find.expanded) {
+            self.own.expanded();
+        }
+        if !has(&find.is_meta) && !begins(&find.answers) {
+            self.own.typed();
         }
     }
 
@@ -243,7 +320,13 @@ impl ScannedLane {
         if let Some(at_ms) = at_ms {
             let asked_ms = self.said_ms.take().unwrap_or(at_ms).min(at_ms);
             let not_before = self.moments.last().map_or(i64::MIN, |it| it[0]);
-            self.moments.push([asked_ms.max(not_before), at_ms.max(not_before)]);
+            let asked_ms = asked_ms.max(not_before);
+            if let Some(usage) = usage {
+                let ended_ms = self.moments.last().map_or(asked_ms, |it| it[1]);
+                let harness = (HARNESS, self.version);
+                self.own.billed(harness, &message.model.0, usage, [ended_ms, asked_ms]);
+            }
+            self.moments.push([asked_ms, at_ms.max(not_before)]);
         }
     }
 
@@ -263,6 +346,9 @@ impl ScannedLane {
             moments: self.moments,
             front_tokens: HarnessRules::front(HARNESS, self.version, &self.usages),
             life_ms,
+            reads_first: self.usages.first().map(|it| it.cache_read > 0),
+            // Odds are measured of agents' own sessions.
+            own: if is_of_agent { OwnCounts::default() } else { self.own.into_counts() },
             kin: Kin { harness: HARNESS, version: self.version, model: self.model, is_of_agent },
         }
     }

@@ -49,7 +49,7 @@ fn billed_aside(nodes: &[ClaudeNode], path: &[usize]) -> Vec<Usage> {
 }
 
 /// The tool whose calls expand a skill.
-const SKILL_TOOL: &str = "Skill";
+pub(super) const SKILL_TOOL: &str = "Skill";
 
 /// The tool that searches for tools whose definitions no prompt holds yet.
 const TOOL_SEARCH: &str = "ToolSearch";

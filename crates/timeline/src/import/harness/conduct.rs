@@ -153,7 +153,7 @@ impl Leads {
         let neighbours = &transcript.neighbours;
         let told = neighbours.front_tokens.filter(|it| (1..=hidden).contains(it));
         leads.first = told.or_else(|| Some(rules.lead(first.version, hidden)?.0)).unwrap_or(hidden);
-        leads.shared = (!neighbours.is_silent()).then_some(leads.first);
+        leads.shared = neighbours.tell_front().then_some(leads.first);
         if asks_bills {
             let after_a_fall = rules.same_lead(first.version).filter(|it| *it <= hidden);
             leads.ask(exchanges, &fired(rules, exchanges, &allotment.resets), hidden, after_a_fall);

@@ -1,0 +1,151 @@
+//! What a session's bills show of odds that no log tells beforehand, counted while the index scans it.
+
+use super::harness::{HarnessRules, OwnKinds, Version};
+use crate::Usage;
+use crate::own::OwnCounts;
+use ctxsim_base::quantity::Tokens;
+
+/// The shorter lifetime of entries, in milliseconds: five minutes.
+const SHORT_MS: i64 = 300_000;
+
+/// The longer one: an hour.
+const LONG_MS: i64 = 3_600_000;
+
+/// What the user's side said since the last reply.
+#[derive(Clone, Copy, Debug, Default)]
+struct Since {
+    /// The user typed something.
+    is_typed: bool,
+    /// Something that may have broken the prompt: a summary, a command, another model.
+    is_told: bool,
+    /// A skill was expanded.
+    has_skill: bool,
+}
+
+/// A request that was billed.
+#[derive(Clone, Copy, Debug)]
+struct Billed {
+    usage: Usage,
+    at_ms: i64,
+    /// Whether the entries that it left were asked to live for an hour.
+    is_long: bool,
+}
+
+impl Billed {
+    /// Returns what its entries hold.
+    fn cached(&self) -> Tokens {
+        self.usage.cache_read.saturating_add(self.usage.cache_write)
+    }
+}
+
+/// Counts the cases of a session, request by request.
+#[derive(Default)]
+pub(super) struct OwnCases {
+    counts: OwnCounts,
+    since: Since,
+    before: Option<Billed>,
+    /// What is counted of its version; not known before the first request.
+    kinds: Option<Option<OwnKinds>>,
+    /// The model that answered last.
+    model: String,
+    /// Whether the turn has a skill, or a call that makes some versions rewrite the messages.
+    has_skill: bool,
+}
+
+impl OwnCases {
+    /// Notes that the user typed something.
+    pub(super) fn typed(&mut self) {
+        self.since.is_typed = true;
+    }
+
+    /// Notes that something was said that may break the prompt.
+    pub(super) fn told(&mut self) {
+        self.since.is_told = true;
+    }
+
+    /// Notes that a skill was expanded by a command.
+    pub(super) fn expanded(&mut self) {
+        self.since.has_skill = true;
+    }
+
+    /// Returns whether skills, and calls like them, change what is counted.
+    pub(super) fn asks_for_calls(&self) -> bool {
+        self.kinds.iter().flatten().any(|it| it.skills_rewrite) && !self.has_skill
+    }
+
+    /// Notes that the last reply called a skill, or what makes some versions rewrite the messages like one.
+    pub(super) fn called(&mut self) {
+        self.has_skill = true;
+    }
+
+    /// Counts a request of a harness, given when the reply before it ended.
+    pub(super) fn billed(
+        &mut self,
+        (harness, version): (&str, Version),
+        model: &str,
+        usage: Usage,
+        [ended_ms, at_ms]: [i64; 2],
+    ) {
+        let since = std::mem::take(&mut self.since);
+        let before = self.before.take();
+        let is_long = match usage.cache_write_long {
+            Some(long) if usage.cache_write > 0 => long > 0,
+            _ => before.is_some_and(|it| it.is_long),
+        };
+        self.before = Some(Billed { usage, at_ms, is_long });
+        let is_other_model = self.model != model;
+        if is_other_model {
+            model.clone_into(&mut self.model);
+        }
+        // What a skill breaks: the requests of its turn, and the first of the next.
+        let is_after_skill = self.has_skill || since.has_skill;
+        self.has_skill = since.has_skill || self.has_skill && !since.is_typed;
+        let kinds = self.kinds.get_or_insert_with(|| HarnessRules::own_kinds(harness, version));
+        let (Some(kinds), Some(before)) = (kinds, before) else { return };
+        // A prompt that is shorter than what was cached has lost something.
+        if kinds.skills_rewrite && is_after_skill {
+            return;
+        }
+        if is_other_model || since.is_told || before.cached() == 0 || usage.prompt < before.cached() {
+            return;
+        }
+        count(
+            &mut self.counts,
+            kinds,
+            (before, usage),
+            since.is_typed,
+            [at_ms - ended_ms, at_ms - before.at_ms],
+        );
+    }
+
+    /// Returns what was counted.
+    pub(super) fn into_counts(self) -> OwnCounts {
+        self.counts
+    }
+}
+
+/// Counts what a request shows that follows another one, after a pause, and so long after that one started.
+fn count(
+    counts: &mut OwnCounts,
+    kinds: &OwnKinds,
+    (before, usage): (Billed, Usage),
+    is_typed: bool,
+    [pause_ms, after_ms]: [i64; 2],
+) {
+    let (read, cached) = (usage.cache_read, before.cached());
+    let is_behind = (before.usage.cache_read..cached).contains(&read);
+    let class = kinds.behind_ms.iter().position(|it| u64::try_from(after_ms).is_ok_and(|after| after < *it));
+    let class = class.filter(|_| before.usage.cache_read > 0 && before.usage.cache_write > 0);
+    if let Some(nth) = class {
+        counts.behind_at(kinds.behind_ms.len());
+        counts.behind[nth].count(is_behind);
+    }
+    let has_fallen = read < kinds.fallen_below.of(cached);
+    let lifetime_ms = if before.is_long { LONG_MS } else { SHORT_MS };
+    if kinds.turn && is_typed && pause_ms <= lifetime_ms {
+        counts.turn.count(has_fallen && !(class.is_some() && is_behind));
+    }
+    if kinds.hour_missed && before.is_long && pause_ms > SHORT_MS && pause_ms <= LONG_MS {
+        counts.hour_missed.count(has_fallen);
+    }
+}
