@@ -10,7 +10,7 @@ use ctxsim::catalog::bundled_catalog;
 use ctxsim::ledger::Role;
 use ctxsim::report::Report;
 use ctxsim::report::sections::Detail;
-use ctxsim::timeline::own::Seen;
+use ctxsim::timeline::own::SeenCases;
 use ctxsim::timeline::shared::Chance;
 use indexmap::IndexMap;
 use tempfile::TempDir;
@@ -500,7 +500,7 @@ fn what_a_user_s_first_requests_read_tells_of_the_user_s_later_ones() {
     // By half of the sessions: how many had ten of the user's before, what was read, and what was expected; as declared and narrowed, with
     // the squares of what each was off by.
     let mut halves = [(0, 0, [0.0; 2], [0.0; 2]); 2];
-    let mut seen: IndexMap<&str, Seen> = IndexMap::new();
+    let mut seen: IndexMap<&str, SeenCases> = IndexMap::new();
     for it in &all {
         let (reads, seen) = (u32::from(it.read > 0), seen.entry(&it.user).or_default());
         if seen.of >= 10 {

@@ -10,7 +10,7 @@ use super::shared::Chance;
 
 /// How often something happened, and in how many cases it could have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Seen {
+pub struct SeenCases {
     pub happened: u32,
     pub of: u32,
 }
@@ -20,18 +20,18 @@ pub struct Seen {
 #[serde(default)]
 pub struct OwnCounts {
     /// First requests that found tools and system prompt in the cache, though no known session had left them.
-    pub front: Seen,
+    pub front: SeenCases,
     /// First requests of turns that fell.
-    pub turn: Seen,
+    pub turn: SeenCases,
     /// Pauses between five minutes and an hour that entries of an hour did not outlive.
-    pub hour_missed: Seen,
+    pub hour_missed: SeenCases,
     /// Requests that read only what the one before did, by how soon they started after it, as the odds are declared.
-    pub behind: Vec<Seen>,
+    pub behind: Vec<SeenCases>,
     /// With fewer cases of a kind than this, they change nothing.
     pub fewest: u32,
 }
 
-impl Seen {
+impl SeenCases {
     /// Counts a case.
     pub(super) fn count(&mut self, has_happened: bool) {
         self.happened += u32::from(has_happened);
@@ -39,14 +39,14 @@ impl Seen {
     }
 }
 
-impl AddAssign for Seen {
+impl AddAssign for SeenCases {
     fn add_assign(&mut self, other: Self) {
         self.happened += other.happened;
         self.of += other.of;
     }
 }
 
-impl fmt::Display for Seen {
+impl fmt::Display for SeenCases {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of {}", self.happened, self.of)
     }
@@ -73,14 +73,14 @@ impl OwnCounts {
 
     /// Makes room for so many classes of requests that follow shortly.
     pub(super) fn behind_at(&mut self, n: usize) {
-        self.behind.resize(self.behind.len().max(n), Seen::default());
+        self.behind.resize(self.behind.len().max(n), SeenCases::default());
     }
 
     /// Narrows a declared chance by one kind of cases, if there are enough; says so in a sentence.
     pub(super) fn narrow(
         &self,
         chance: Option<Chance>,
-        seen: Seen,
+        seen: SeenCases,
         what: &str,
         said: &mut Vec<String>,
     ) -> Option<Chance> {
@@ -125,7 +125,7 @@ impl Chance {
     /// Association 78 (1983), 47–55; the pair of Beta and binomial: Gelman and others, Bayesian Data Analysis, 3rd ed., 2.4). A declared 0
     /// or 1 is worth the cases that give Wilson's interval its width. The new interval lies between the 2.5% and the 97.5% quantile.
     #[must_use]
-    pub fn narrowed(self, Seen { happened, of }: Seen) -> Option<Self> {
+    pub fn narrowed(self, SeenCases { happened, of }: SeenCases) -> Option<Self> {
         let Self { value, interval: [low, high], .. } = self;
         // Where an end was cut off at 0 or 1, the other one shows the error.
         let half = (high - value).max(value - low);
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn cases_move_a_chance_toward_them_the_more_the_more_there_are() {
         let declared = chance(0.0526, 0.0, 0.1125);
-        let of = |happened, of| declared.narrowed(Seen { happened, of }).unwrap();
+        let of = |happened, of| declared.narrowed(SeenCases { happened, of }).unwrap();
 
         let [few, some, many] = [of(2, 10), of(20, 100), of(2_000, 10_000)];
 
@@ -219,8 +219,8 @@ mod tests {
         // 0 of 159, with Wilson's upper end.
         let nought = chance(0.0, 0.0, 0.0236);
 
-        let still = nought.narrowed(Seen { happened: 0, of: 159 }).unwrap();
-        let once = nought.narrowed(Seen { happened: 1, of: 159 }).unwrap();
+        let still = nought.narrowed(SeenCases { happened: 0, of: 159 }).unwrap();
+        let once = nought.narrowed(SeenCases { happened: 1, of: 159 }).unwrap();
 
         assert!(still.value <= 0.0 && (still.interval[1] - 0.0119).abs() < 0.0001, "{still:?}");
         assert!((once.value - 1.0 / 318.0).abs() < 0.0001 && once.interval[0] > 0.0, "{once:?}");
@@ -247,7 +247,7 @@ mod tests {
                 for _ in 0..n {
                     let truth = drawn(&mut stream, a, b);
                     let happened = (0..of).map(|_| u32::from(stream.chance(truth))).sum();
-                    let found = declared.narrowed(Seen { happened, of }).unwrap();
+                    let found = declared.narrowed(SeenCases { happened, of }).unwrap();
                     held += u32::from(found.interval[0] <= truth && truth <= found.interval[1]);
                     off[0] += (found.value - truth).powi(2);
                     off[1] += (value - truth).powi(2);
@@ -263,7 +263,7 @@ mod tests {
         let mut counts = OwnCounts { fewest: 10, ..OwnCounts::default() };
         let declared = Some(chance(0.3, 0.2, 0.4));
         for (of, n_said) in [(9, 0), (10, 1)] {
-            counts.turn = Seen { happened: 1, of };
+            counts.turn = SeenCases { happened: 1, of };
             let mut odds = Odds { turn: declared, ..Odds::default() };
             assert_eq!(counts.narrow_all(&mut odds).len(), n_said);
             assert_eq!(odds.turn == declared, n_said == 0);

@@ -83,15 +83,17 @@ pub struct Neighbours {
 }
 
 impl Timeline {
-    /// Takes what other sessions tell of it, whose front ends before an item, and says so among its assumptions.
+    /// Takes what other sessions tell of it and of its odds, whose front ends before an item, and says so among its assumptions.
     pub(super) fn hear(&mut self, neighbours: &Neighbours, end: ItemIx) {
         self.shared = neighbours.of(self, end);
         let tokens = self.shared_tokens();
-        let Some(shared) = &mut self.shared else { return };
         let (own, mut said) = (&neighbours.own, Vec::new());
-        let what = "tools and system prompt are in the cache though no known session left them";
-        shared.chance = own.narrow(shared.chance, own.front, what, &mut said);
-        self.assumptions.push(shared.sentence(tokens));
+        if let Some(shared) = &mut self.shared {
+            let what = "tools and system prompt are in the cache though no known session left them";
+            shared.chance = own.narrow(shared.chance, own.front, what, &mut said);
+            self.assumptions.push(shared.sentence(tokens));
+        }
+        said.extend(self.odds.iter_mut().flat_map(|it| own.narrow_all(it)));
         self.assumptions.append(&mut said);
     }
 }

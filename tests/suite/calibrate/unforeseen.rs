@@ -10,7 +10,7 @@ use ctxsim::input::{Format, Limits, Policy, Profile, decode};
 use ctxsim::ledger::Rows;
 use ctxsim::timeline::Timeline;
 use ctxsim::timeline::import::index;
-use ctxsim::timeline::own::{OwnCounts, Seen};
+use ctxsim::timeline::own::{OwnCounts, SeenCases};
 use ctxsim::timeline::shared::Chance;
 
 use super::{Log, identity, newer, profile, rows, timelines};
@@ -454,7 +454,7 @@ fn a_foreseen_rewrite_that_does_not_come_is_counted_with_what_it_saves() {
 }
 
 /// Returns what a scan counts of a file: falls at new turns, and entries of an hour that are missed.
-fn scanned(text: &str) -> [Seen; 2] {
+fn scanned(text: &str) -> [SeenCases; 2] {
     let sessions = index(&mut text.as_bytes()).unwrap();
     let mut sum = OwnCounts::default();
     sessions.iter().for_each(|it| sum += &it.own);

@@ -9,7 +9,7 @@ use super::harness::{HarnessRules, Version};
 use super::identity::{HEAD_BYTES, Identity, identities};
 use super::lines::LogLines;
 use super::{found, inspect_ai, places};
-use crate::own::{OwnCounts, Seen};
+use crate::own::{OwnCounts, SeenCases};
 use crate::shared::Neighbours;
 use crate::{Kind, RecordedModel, StepRow, Timeline};
 use ctxsim_base::counts::count_one;
@@ -180,8 +180,8 @@ fn tell_own(sessions: &[&Indexed], all: &mut [Neighbours]) {
 }
 
 /// Counts the first request of a session before which none is known to have left tools and system prompt.
-fn front_case(session: &Indexed, told: &Neighbours) -> Seen {
-    let mut seen = Seen::default();
+fn front_case(session: &Indexed, told: &Neighbours) -> SeenCases {
+    let mut seen = SeenCases::default();
     if let Some(read) = session.reads_first.filter(|_| told.chance.is_some()) {
         seen.count(read);
     }
@@ -190,11 +190,11 @@ fn front_case(session: &Indexed, told: &Neighbours) -> Seen {
 
 /// Returns the sum of what was counted in the members that had ended before each of them began; copies of a session count once.
 fn earlier(sessions: &[&Indexed], members: &[usize], counted: &[OwnCounts]) -> Vec<OwnCounts> {
-    let ended = |it: &Indexed| it.moments.iter().map(|moment| moment[1]).max().unwrap_or(i64::MAX);
+    let ended = |it: &Indexed| it.moments.iter().map(|moment| moment[1]).max();
     let mut by_end: Vec<(i64, &str, &OwnCounts)> = members
         .iter()
         .zip(counted)
-        .map(|(nth, counts)| (ended(sessions[*nth]), sessions[*nth].id.as_str(), counts))
+        .filter_map(|(nth, counts)| Some((ended(sessions[*nth])?, sessions[*nth].id.as_str(), counts)))
         .collect();
     by_end.sort_unstable();
     let mut known = IndexSet::new();
@@ -346,7 +346,7 @@ mod tests {
     fn counted(id: &str, user: &str, hour: i64, n_turns: u32) -> Indexed {
         let mut it = session(id, user, &[hour * 60, hour * 60 + 1], None);
         it.reads_first = Some(true);
-        it.own.turn = Seen { happened: 1, of: n_turns };
+        it.own.turn = SeenCases { happened: 1, of: n_turns };
         it
     }
 
@@ -366,7 +366,7 @@ mod tests {
         ];
         let told = |sessions: &[&Indexed]| {
             let told = neighbours(sessions);
-            let by_id: IndexMap<String, (Seen, Seen)> = sessions
+            let by_id: IndexMap<String, (SeenCases, SeenCases)> = sessions
                 .iter()
                 .zip(told)
                 .map(|(session, it)| (session.id.clone(), (it.own.turn, it.own.front)))
@@ -377,7 +377,7 @@ mod tests {
         let forward = told(&all.iter().collect::<Vec<_>>());
         let backward = told(&all.iter().rev().collect::<Vec<_>>());
 
-        let seen = |happened, of| Seen { happened, of };
+        let seen = |happened, of| SeenCases { happened, of };
         let turns = [(0, 0), (1, 4), (1, 4), (0, 0), (0, 0), (2, 12), (4, 1_076)];
         assert_eq!(forward.map(|it| it.0), turns.map(|(happened, of)| seen(happened, of)));
         assert_eq!(forward, backward);

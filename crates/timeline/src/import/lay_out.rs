@@ -142,12 +142,9 @@ impl Transcript {
             }
         }
         let mut timeline = finished(builder, models, clock.start, &assumed, file_tools);
-        timeline.hear(&self.neighbours, ix(conduct.n_shared()));
         let version = self.exchanges.first().map(|it| it.version).unwrap_or_default();
         timeline.odds = conduct.odds(self.tools_of.unwrap_or(harness), version);
-        if let Some(odds) = &mut timeline.odds {
-            timeline.assumptions.extend(self.neighbours.own.narrow_all(odds));
-        }
+        timeline.hear(&self.neighbours, ix(conduct.n_shared()));
         self.note_resets(&mut timeline, &undone, assumed.compaction_margin, self.fixed(n_hidden, &places));
         let places = PartPlaces { items: places, gone: undone.gone };
         self.keep_needs(&mut timeline, &places, undo, file_tools);

@@ -13,7 +13,7 @@ const LONG_MS: i64 = 3_600_000;
 
 /// What the user's side said since the last reply.
 #[derive(Clone, Copy, Debug, Default)]
-struct Since {
+struct SaidSince {
     /// The user typed something.
     is_typed: bool,
     /// Something that may have broken the prompt: a summary, a command, another model.
@@ -24,14 +24,14 @@ struct Since {
 
 /// A request that was billed.
 #[derive(Clone, Copy, Debug)]
-struct Billed {
+struct BilledBefore {
     usage: Usage,
     at_ms: i64,
     /// Whether the entries that it left were asked to live for an hour.
     is_long: bool,
 }
 
-impl Billed {
+impl BilledBefore {
     /// Returns what its entries hold.
     fn cached(&self) -> Tokens {
         self.usage.cache_read.saturating_add(self.usage.cache_write)
@@ -42,8 +42,8 @@ impl Billed {
 #[derive(Default)]
 pub(super) struct OwnCases {
     counts: OwnCounts,
-    since: Since,
-    before: Option<Billed>,
+    since: SaidSince,
+    before: Option<BilledBefore>,
     /// What is counted of its version; not known before the first request.
     kinds: Option<Option<OwnKinds>>,
     /// The model that answered last.
@@ -92,7 +92,7 @@ impl OwnCases {
             Some(long) if usage.cache_write > 0 => long > 0,
             _ => before.is_some_and(|it| it.is_long),
         };
-        self.before = Some(Billed { usage, at_ms, is_long });
+        self.before = Some(BilledBefore { usage, at_ms, is_long });
         let is_other_model = self.model != model;
         if is_other_model {
             model.clone_into(&mut self.model);
@@ -128,7 +128,7 @@ impl OwnCases {
 fn count(
     counts: &mut OwnCounts,
     kinds: &OwnKinds,
-    (before, usage): (Billed, Usage),
+    (before, usage): (BilledBefore, Usage),
     is_typed: bool,
     [pause_ms, after_ms]: [i64; 2],
 ) {
