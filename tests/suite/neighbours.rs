@@ -523,7 +523,7 @@ fn what_a_user_s_first_requests_read_tells_of_the_user_s_later_ones() {
 }
 
 /// A user's sessions twenty minutes apart, whose entries live for five: the first request of each reads tools and system prompt, or nothing.
-fn first_reads(of: &[bool]) -> TempDir {
+pub(crate) fn first_reads(of: &[bool]) -> TempDir {
     const NAMES: [&str; 14] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n"];
     let sessions: Vec<Session> = (1..)
         .zip(of.iter().zip(NAMES))

@@ -71,6 +71,29 @@ fn one_two_and_seven_shards_of_logs_fold_to_the_bytes_of_one_process() {
     assert!(totals.get("runs").is_none());
 }
 
+/// From ten cases on a session is told what its user's earlier ones counted, also those of another shard.
+#[test]
+fn shards_of_a_user_s_sessions_know_what_earlier_ones_counted() {
+    let logs = crate::neighbours::first_reads(&[true; 14]);
+    let what = [logs.path().to_str().unwrap()];
+    let folder = tempfile::tempdir().unwrap();
+    let once = whole(folder.path(), &what);
+
+    assert_eq!(folded(folder.path(), &what, &[3, 1, 2], 3), once);
+
+    let left = |it: &str| -> f64 {
+        let totals: Value = serde_json::from_str(it).unwrap();
+        totals["totals"][0]["policies"][0]["totals"]["cost_usd"]["left_by_others"].as_f64().unwrap()
+    };
+    let alone = whole(folder.path(), &[what[0], "--alone"]);
+    assert!(
+        left(&once) < left(&alone),
+        "more is expected to have been left: {} {}",
+        left(&once),
+        left(&alone)
+    );
+}
+
 #[test]
 fn totals_are_those_of_the_report_and_a_table_shows_them() {
     let folder = folder();
