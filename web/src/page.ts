@@ -372,7 +372,7 @@ function showVerdict(pair: Answer, base: Line, line: Line): void {
 function showFigures(base: Line, line: Line): void {
   const figure = (name: string, now: string, before: string, more = "") =>
     el("div", {}, el("dt", {}, name), el("dd", { class: "now" }, now), el("dd", { class: "before" }, line === base ? "" : `now ${before}`), more && el("dd", { class: "before" }, more));
-  const ends = line.usdEnds && usd(line.usdEnds[0]) !== usd(line.usdEnds[1]) ? `${usd(line.usdEnds[0])} to ${usd(line.usdEnds[1])} by what is assumed of recovery` : "";
+  const ends = line.usdEnds && usd(line.usdEnds[0]) !== usd(line.usdEnds[1]) ? `${usd(line.usdEnds[0])} to ${usd(line.usdEnds[1])}, were all that is assumed wrong in one direction` : "";
   byId("figures-list").replaceChildren(
     figure("Cost", usd(line.usd), usd(base.usd), ends),
     figure("Evidence kept", share(line.evidence), share(base.evidence)),
