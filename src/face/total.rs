@@ -97,7 +97,7 @@ impl Total {
         self.change
     }
 
-    /// Returns the middle 95% of that share over resampled sessions.
+    /// Returns the 95% interval of that share for later sessions, over what is assumed, too.
     #[must_use]
     pub fn change_interval(&self) -> Option<[f64; 2]> {
         self.spread.and_then(|it| it.interval)

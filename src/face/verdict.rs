@@ -24,7 +24,7 @@ pub struct Verdict {
     pub cheapest: Option<String>,
     /// By which share its cost differs from the baseline's: −0.1 is a tenth less. `None` for the baseline itself.
     pub change: Option<f64>,
-    /// The 95% interval of that share over resampled sessions; `None` for a single session.
+    /// The 95% interval of that share for later sessions, over what is assumed, too; `None` for a single session.
     pub interval: Option<[f64; 2]>,
     /// Cheaper policies that lose more evidence, the cheapest first.
     pub lossy: Vec<String>,

@@ -292,7 +292,9 @@ fn a_rule_that_has_to_hold_surely_is_held_against_the_whole_interval() {
     let (code, text) = suite("surely = true", "40%");
     assert_eq!(code, Some(1), "{text}");
     assert!(text.contains(" to +"), "the interval is told: {text}");
-    assert_eq!(suite("surely = true", "60%").0, Some(0));
+    // Two sessions tell hardly anything of others: their interval reaches to several times the cost.
+    assert_eq!(suite("surely = true", "60%").0, Some(1));
+    assert_eq!(suite("surely = true", "1000%").0, Some(0));
     let (code, text) = suite("", "20%");
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(code, Some(1), "{text}");

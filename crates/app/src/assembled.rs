@@ -83,7 +83,7 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
-    /// Gathers sums and what resampling draws, and no runs.
+    /// Gathers sums and what intervals are made of, and no runs.
     pub(super) fn folding() -> Self {
         Self { folded: Some(Folded::default()), ..Self::default() }
     }

@@ -16,7 +16,7 @@ pub struct Brief<'r> {
     pub figures: Figures,
 }
 
-/// Its numbers: what resampling draws, and what is asked of single runs.
+/// Its numbers: what intervals are made of, and what is asked of single runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figures {
     /// User turns of the load.

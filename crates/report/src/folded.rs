@@ -1,4 +1,4 @@
-//! What a fold keeps of runs: their sums, and of each run what resampling draws. Its size hardly grows with the sessions.
+//! What a fold keeps of runs: their sums, and of each run what intervals are made of. Its size hardly grows with the sessions.
 
 use indexmap::{IndexMap, IndexSet};
 

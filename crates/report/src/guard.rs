@@ -1,5 +1,7 @@
 //! Guards on reports: a result that breaks one fails a build.
 
+use indexmap::IndexMap;
+
 use crate::json::RunNumbers;
 use crate::metric::ShownMetric as _;
 use crate::{ALL, Report, metric};
@@ -8,6 +10,7 @@ use ctxsim_base::grid::numbers::plain;
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::UNLIMITED;
 use ctxsim_engine::measure::delta::Pairs;
+use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later};
 use ctxsim_engine::measure::{Better, Tally};
 use ctxsim_engine::take::Run;
 use ctxsim_input::suite::{BoundOf, Guard, GuardBound, GuardRule};
@@ -18,7 +21,7 @@ pub use crate::guards::GuardVerdict;
 const COSTS: &str = "totals.cost_usd.";
 /// The prefix of metrics in `totals`.
 const TOTALS: &str = "totals.";
-/// The metric whose interval comes from the recovery assumptions.
+/// The metric whose interval holds what is assumed.
 const COST: &str = "totals.cost_usd.total";
 
 /// A guard with the names that a report gives its runs.
@@ -50,6 +53,8 @@ struct GuardedNumber {
 struct Judge<'a> {
     guard: &'a NamedGuard,
     runs: &'a [RunNumbers<'a>],
+    /// By recorded session: when its last request was.
+    ended_ms: &'a IndexMap<&'a str, i64>,
 }
 
 impl NamedGuard {
@@ -133,23 +138,27 @@ impl Judge<'_> {
         }
     }
 
-    /// Returns the interval of an increase: over resampled scenarios for a sum of several, else over the
-    /// recovery assumptions.
+    /// Returns the interval of an increase: for a sum of several scenarios that of tables, where it is the cost's, else over resampled
+    /// scenarios; for a single one the bound over what is assumed.
     fn spread(&self, own: &RunNumbers<'_>, other: &RunNumbers<'_>, place: &str) -> Option<[f64; 2]> {
         if own.run.scenario != ALL {
-            let ends = [own, other].map(|it| it.run.tally.cost_interval().filter(|_| place == COST));
-            let [own, other] = [ends[0]?, ends[1]?];
-            let changes = [own[0] / other[0] - 1.0, own[1] / other[1] - 1.0];
-            return Some([changes[0].min(changes[1]), changes[0].max(changes[1])]);
+            return own.run.tally.assumed_bound(&other.run.tally).filter(|_| place == COST);
         }
         let metric = metric::at_place(place.strip_prefix(TOTALS)?)?;
         let single = |it: &&RunNumbers<'_>| it.run.scenario != ALL && it.run.profile == own.run.profile;
         let singles = self.runs.iter().filter(single).filter(|it| it.run.policy == own.run.policy);
-        let pairs: Vec<[Tally; 2]> = singles
-            .filter_map(|it| {
-                Some([self.other(it, &other.run.policy).ok()?.run.tally.clone(), it.run.tally.clone()])
-            })
-            .listed();
+        let pairs = singles.filter_map(|it| Some([self.other(it, &other.run.policy).ok()?, it]));
+        if place == COST {
+            let sample = |[base, own]: [&RunNumbers<'_>; 2]| {
+                let pair = own.run.tally.costs.total().zip(base.run.tally.costs.total());
+                let at_ms = self.ended_ms.get(own.run.scenario.as_str()).copied();
+                pair.map(|pair| RatioSample { pair, project: "", at_ms })
+            };
+            let samples: Vec<RatioSample<'_>> =
+                pairs.filter_map(sample).filter(|it| it.pair.1 > 0.0).listed();
+            return ratio_interval_for_later(&samples, own.run.tally.assumed_reach(&other.run.tally));
+        }
+        let pairs: Vec<[Tally; 2]> = pairs.map(|it| it.map(|it| it.run.tally.clone())).listed();
         let delta = Pairs::new(&pairs).delta(Better::Neither, |it| metric.number(it))?;
         delta.interval.map(|it| it.map(|it| it / delta.base.abs()))
     }
@@ -276,9 +285,10 @@ pub fn judge(guards: &[NamedGuard], report: &Report) -> Vec<GuardVerdict> {
         if report.sums.is_empty() && guards.iter().any(is_summed) { report.added_up() } else { Vec::new() };
     let labelled = report.labelled().map(|(run, label)| RunNumbers::new(run, label));
     let runs: Vec<RunNumbers<'_>> = labelled.chain(sums.iter().map(|it| RunNumbers::new(it, None))).listed();
+    let ended_ms = report.ended_ms();
     let mut verdicts = Vec::new();
     for guard in guards {
-        let judge = Judge { guard, runs: &runs };
+        let judge = Judge { guard, runs: &runs, ended_ms: &ended_ms };
         // What is added up for a guard that asks for it is nothing to the others.
         let is_asked =
             |it: &&RunNumbers<'_>| it.run.scenario != ALL || !report.sums.is_empty() || is_summed(guard);

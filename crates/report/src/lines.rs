@@ -1,4 +1,4 @@
-//! Runs added up by policy, one after the other: all that a table says of them beside what it resamples.
+//! Runs added up by policy, one after the other: all that a table says of them beside its intervals.
 
 use indexmap::IndexMap;
 

@@ -244,6 +244,11 @@ impl Report {
         }
     }
 
+    /// Returns when the last request of each recorded session was, where its log says so, in milliseconds since 1970.
+    pub fn ended_ms(&self) -> IndexMap<&str, i64> {
+        self.sessions.iter().filter_map(|it| Some((it.name.as_str(), it.last_ms?))).collect()
+    }
+
     /// Returns the decimals of dollars in all tables: those of the dearest run, but at most four if everything together costs
     /// a dollar.
     fn decimals(&self) -> usize {
@@ -289,9 +294,7 @@ impl Report {
         let baseline = sums.iter().next().map(|it| line(it.1));
         // The first policy is compared with nothing.
         let others = sums.iter().skip(1).filter(|_| first.len() > 1);
-        let at_ms: IndexMap<&str, i64> =
-            self.sessions.iter().filter_map(|it| Some((it.name.as_str(), it.last_ms?))).collect();
-        let samples = samples(&first, others.map(|it| it.0), briefs(), &at_ms);
+        let samples = samples(&first, others.map(|it| it.0), briefs(), &self.ended_ms());
         let base = baseline.as_ref().map(|it| &it.tally);
         let reach = |own: &Tally| base.map(|it| own.assumed_reach(it)).unwrap_or_default();
         let reaches = sums.iter().map(|it| reach(&it.1.run.tally)).listed();

@@ -155,6 +155,8 @@ impl Chance {
 /// (Anscombe, Biometrika 35 (1948), 246–254), so that steps of a fraction of that suffice.
 fn beta_interval(a: f64, b: f64) -> [f64; 2] {
     const STEPS: u32 = 400;
+    // Sines and logarithms differ between machines in their last digit; bytes must not.
+    const UNITS: f64 = 1e9;
     let middle = (a / (a + b)).sqrt().asin();
     let reach = 4.0 / (a + b).sqrt();
     let from = (middle - reach).max(0.0);
@@ -174,7 +176,7 @@ fn beta_interval(a: f64, b: f64) -> [f64; 2] {
                 break;
             }
         }
-        at.sin().powi(2)
+        (at.sin().powi(2) * UNITS).round() / UNITS
     })
 }
 

@@ -63,7 +63,7 @@ class Failure:
 @final
 class Verdict:
     """What a table says. Shares are from 0 to 1; `change` is the share by which the cheapest policy's cost differs from the
-    baseline's (−0.1 is a tenth less), and `interval` its 95% interval over resampled sessions."""
+    baseline's (−0.1 is a tenth less), and `interval` its 95% interval for later sessions."""
 
     load: str
     profile: str

@@ -152,8 +152,8 @@ struct Study<'a> {
 struct ReadCost {
     /// Its probability.
     chance: f64,
-    /// Tokens of the prompt that a request of its own sends again. A read that no other call rides with is no more a request that would not
-    /// have been made, so both sides have the measured share of these.
+    /// Tokens of the prompt that a request of its own sends again. Even a lone read may stand in for a request that would have been made anyway,
+    /// so both sides are charged the measured share of such requests.
     prompt: Tokens,
     /// Tokens of the call.
     call: f64,

@@ -12,7 +12,7 @@ use ctxsim_base::quantity::{Amount, packed};
 
 use crate::recovery::Assumption;
 
-/// Something on which a cost depends and that nobody knows.
+/// A number that a cost depends on, and that is assumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Assumed {
     /// A number of recovery.

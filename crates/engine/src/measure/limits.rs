@@ -171,7 +171,7 @@ impl Limit {
             blocks: if over == Over::Sessions { samples.len() } else { parted(over, samples).len() },
             interval: of.map(|it| it.interval(more, assumed)),
             as_declared: of.filter(|_| assumed.is_some()).map(|it| it.interval(more, declared)),
-            deviation: of.map_or(0.0, |it| it.deviation),
+            deviation: of.map_or(0.0, |it| rounded(it.deviation)),
         }
     }
 }
@@ -288,11 +288,10 @@ impl Estimate {
 
     /// Returns Student's 95% interval, where something more varies, and something is assumed.
     fn interval(self, more: f64, assumed: AssumedReach) -> [f64; 2] {
-        const UNITS: f64 = 1e9;
         let reach = student(self.freedom) * (self.of_sessions + self.of_blocks + more).sqrt();
         let [low, high] = assumed.interval(self.change, reach);
         // No sum of amounts is less than nothing.
-        [low.max(-1.0), high].map(|it| (it * UNITS).round() / UNITS)
+        [low.max(-1.0), high].map(rounded)
     }
 }
 
@@ -344,6 +343,12 @@ fn between(blocks: &[BlockSums], variance: &impl Fn(&BlockSums) -> f64, scale: f
     let (squares, all) =
         likely.fold((0.0, 0.0), |sum, (at, weight)| (sum.0 + weight * at * at, sum.1 + weight));
     squares / all
+}
+
+/// Rounds to a billionth, below what logarithms of different machines agree on.
+fn rounded(number: f64) -> f64 {
+    const UNITS: f64 = 1e9;
+    (number * UNITS).round() / UNITS
 }
 
 /// Adds up pairs.

@@ -165,8 +165,8 @@ pub struct AtEnds<T> {
 pub struct AloneAtEnd<T> {
     /// What was played.
     pub played: T,
-    /// How many times the change of what was played that at this end is: not once where a cost is proportional to an assumption, so that one
-    /// end is enough.
+    /// How many times the change of what was played that at this end is: not once where a cost is linear in an assumption, so that one end is
+    /// enough.
     pub share: f64,
 }
 
@@ -438,7 +438,7 @@ impl RecoveryTerms {
     }
 }
 
-/// Returns at which ends an assumption is played for the two ends of its interval: at the farther one for both where that tells of the other.
+/// Returns what is played for the lower and the upper end of an assumption's interval: where a cost is linear in it, the farther end for both.
 fn alone(refetch: &Refetch, assumption: Assumption) -> [AloneAtEnd<Ends>; 2] {
     let ends = [End::Low, End::High].map(|it| Ends::only(assumption, it));
     let numbers = refetch.number(assumption).filter(|_| assumption.is_linear());

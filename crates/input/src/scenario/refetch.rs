@@ -122,7 +122,7 @@ impl Assumption {
     /// How many there are.
     pub const N: usize = 7;
 
-    /// Returns whether a cost is proportional to it, so that one end of its interval tells of the other.
+    /// Returns whether a cost is linear in it, so that playing one end of its interval is enough.
     ///
     /// Weights are not: the more probable a call, the more probable that one before it brought the same.
     pub fn is_linear(self) -> bool {
@@ -235,10 +235,10 @@ impl Refetch {
     }
 
     /// Returns a number as assumed, and at the lower and upper ends of its interval; defaults come from `assumptions/recovery.toml`.
-    /// Weights have none here: they stand with each need.
+    /// Weights have none here: they stand with each need. Nor has exploration where nothing is assumed of it.
     pub fn number(&self, assumption: Assumption) -> Option<[f64; 3]> {
-        let (default, own) = (Self::defaults(), self.exploration.unwrap_or_default());
-        let usual = default.exploration.unwrap_or_default();
+        let default = Self::defaults();
+        let explored = || self.exploration.map(|own| (own, default.exploration.unwrap_or_default()));
         let shares = |it: AssumedNumber<Decimal>| [it.value, it.low, it.high].map(Decimal::to_f64);
         match assumption {
             Assumption::Weights | Assumption::UnseenWeights => None,
@@ -249,11 +249,18 @@ impl Refetch {
                 .fetched_tokens_max
                 .or(default.fetched_tokens_max)
                 .map(|it| [it.value, it.low, it.high].map(f64::from)),
-            Assumption::ExploredCalls => own.calls_per_request.or(usual.calls_per_request).map(shares),
+            Assumption::ExploredCalls => {
+                let (own, usual) = explored()?;
+                own.calls_per_request.or(usual.calls_per_request).map(shares)
+            }
             Assumption::ExploredBend => {
+                let (own, usual) = explored()?;
                 own.bend.or(usual.bend).map(|it| [it.value, it.low, it.high].map(|it| it.clamp(-1.0, 1.0)))
             }
-            Assumption::ExploredSizes => own.fetched_scale.or(usual.fetched_scale).map(shares),
+            Assumption::ExploredSizes => {
+                let (own, usual) = explored()?;
+                own.fetched_scale.or(usual.fetched_scale).map(shares)
+            }
         }
     }
 
@@ -280,8 +287,11 @@ impl Refetch {
             }
         };
         let is_declared = |assumption| {
+            // Without a number, only the end of a weight says anything.
+            let is_weight = matches!(assumption, Assumption::Weights | Assumption::UnseenWeights);
+            let is_at_end = || is_weight && ends.of(assumption) != End::Value;
             let differs = |it: [f64; 3]| (at(assumption) - it[0]).abs() > 0.0;
-            !self.number(assumption).map_or_else(|| ends.of(assumption) != End::Value, differs)
+            !self.number(assumption).map_or_else(is_at_end, differs)
         };
         Terms {
             ends: ends.of_weights(),

@@ -244,7 +244,7 @@ impl Finders {
     }
 }
 
-/// Returns the front and the end of a record: what tells of it stands before or behind what was said.
+/// Returns the first and the last bytes of a record: its own fields stand there, and what was said between them may be long.
 fn edges(line: &[u8]) -> [&[u8]; 2] {
     const BYTES: usize = 1_024;
     [&line[..line.len().min(BYTES)], &line[line.len().saturating_sub(BYTES)..]]
@@ -282,7 +282,7 @@ impl ScannedLane {
         }
     }
 
-    /// Takes what the user's side says that is no result of a call, as far as it tells of turns and of what breaks prompts.
+    /// Takes a message of the user's side that is no result of a call: it may begin a turn, or break the prompt.
     fn hear(&mut self, find: &UserFinders, line: &[u8]) {
         let [front, end] = edges(line);
         let begins = |it: &Finder<'_>| it.find(front).is_some();
