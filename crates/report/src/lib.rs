@@ -24,6 +24,7 @@ pub mod markdown;
 pub mod metric;
 pub mod sections;
 pub mod json;
+pub mod decide;
 pub mod lever;
 mod names;
 mod page;

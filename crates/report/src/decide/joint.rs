@@ -1,0 +1,217 @@
+//! Joint draws of what all rows of a family may be off by, and the step-down correction over them.
+//!
+//! Sessions are drawn anew as multipliers of their residuals, the same for every row, and each assumption as one number under which all rows
+//! stand; so rows that go together are off together, and what is tried in many variants costs little. A draw divides all by the same root of a
+//! chi-squared number over its freedom, as Student's distribution does. The step-down over the largest of those left is that of Westfall and
+//! Young (1993), algorithm 2.8, and of Romano and Wolf (2005): it holds the chance of any false rejection, whatever is true.
+
+use super::Family;
+use super::effects::{RowEffect, Uncertain};
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
+use ctxsim_base::rng::{Draw, Seed};
+use ctxsim_engine::measure::assumed::Assumed;
+use ctxsim_engine::measure::student;
+
+/// How many draws. A probability of 5% is then off by half a point.
+pub(super) const DRAWS: usize = 2_000;
+
+/// The chance of any error in a family that is allowed.
+pub(super) const LEVEL: f64 = 0.05;
+
+/// An assumption's 95% interval reaches so many standard deviations.
+const ENDS: f64 = 1.96;
+
+/// The probabilities of a row.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RowChances {
+    /// That it costs more than what is in force, or as much.
+    pub(super) costs: f64,
+    /// That it keeps less than the floor.
+    pub(super) breaks: f64,
+    /// Of an error in the family, if it is said to save and to keep the floor.
+    pub(super) adjusted: f64,
+    /// By how many of its standard errors an end of its interval is away, corrected for the family.
+    pub(super) reach: f64,
+}
+
+/// What joint draws say of each row.
+#[derive(Clone, Debug, Default)]
+pub(super) struct JointTest {
+    chances: Vec<RowChances>,
+    /// By row: what each draw is off by, in standard errors, above what was found; of a row that cannot be compared, nothing.
+    pub(super) off: Vec<Vec<f64>>,
+}
+
+/// A statement: how many standard errors speak for it, and by how many each draw is off against it.
+struct Statement {
+    stands: f64,
+    off: Vec<f64>,
+}
+
+impl JointTest {
+    pub(super) fn new(family: &Family<'_>, effects: &[RowEffect]) -> Self {
+        let drawn = Drawn::new(family, effects);
+        let mut costs: Vec<Statement> = effects.iter().map(|it| drawn.costs(it)).listed();
+        let kept = effects.iter().map(|it| drawn.kept(it, family.floor)).listed();
+        let alone = |it: &Statement| share_of(&it.off, it.stands);
+        let by_cost = stepped(&costs.iter().listed());
+        let both: Vec<&Statement> = costs.iter().chain(&kept).listed();
+        let joint = stepped(&both);
+        let n = effects.len();
+        let chances = (0..n)
+            .map(|nth| RowChances {
+                costs: alone(&costs[nth]),
+                breaks: alone(&kept[nth]),
+                adjusted: joint[nth].p.max(joint[n + nth].p),
+                reach: by_cost[nth].reach,
+            })
+            .listed();
+        let off = costs.iter_mut().map(|it| std::mem::take(&mut it.off)).listed();
+        Self { chances, off }
+    }
+
+    pub(super) fn of(&self, nth: usize) -> RowChances {
+        self.chances[nth]
+    }
+}
+
+/// What is drawn for all rows alike.
+struct Drawn {
+    /// By session, then by draw.
+    sessions: Vec<Vec<f64>>,
+    /// By assumption, then by draw.
+    assumed: Vec<Vec<f64>>,
+    /// Student's divisor, by draw.
+    scale: Vec<f64>,
+}
+
+impl Drawn {
+    fn new(family: &Family<'_>, effects: &[RowEffect]) -> Self {
+        let row = |purpose: &str, id: usize| -> Vec<f64> {
+            let mut draw = Seed(0).stream(purpose, 0).nth(id as u64, 0);
+            (0..DRAWS).map(|_| normal(&mut draw)).listed()
+        };
+        let freedom = effects.iter().filter_map(|it| Some(it.cost.as_ref()?.freedom)).min().unwrap_or(1);
+        let mut draw = Seed(0).stream("freedom of a family", 0).nth(0, 0);
+        let scale = |_| {
+            let squares: f64 = (0..freedom).map(|_| normal(&mut draw).powi(2)).sum();
+            (freedom as f64 / squares).sqrt()
+        };
+        Self {
+            sessions: (0..family.sessions.len()).map(|it| row("sessions of a family", it)).listed(),
+            assumed: (0..Assumed::N).map(|it| row("assumptions of a family", it)).listed(),
+            scale: (0..DRAWS).map(scale).listed(),
+        }
+    }
+
+    /// Returns what sampling is off by, by draw.
+    fn sampled(&self, it: &Uncertain) -> Vec<f64> {
+        let length: f64 = it.residuals.iter().map(|it| it * it).sum::<f64>().sqrt();
+        let mut off = vec![0.0; DRAWS];
+        if length <= 0.0 {
+            return off;
+        }
+        for (residual, drawn) in it.residuals.iter().zip(&self.sessions).filter(|it| *it.0 != 0.0) {
+            let weight = residual * it.error / length;
+            off.iter_mut().zip(drawn).for_each(|(off, drawn)| *off += weight * drawn);
+        }
+        off.iter_mut().zip(&self.scale).for_each(|(off, scale)| *off *= scale);
+        off
+    }
+
+    /// Returns the statement that a row saves.
+    fn costs(&self, row: &RowEffect) -> Statement {
+        let (Some(cost), Some([_, above])) = (&row.cost, row.half_widths()) else { return Statement::none() };
+        let mut off = self.sampled(cost);
+        for (moved, drawn) in row.moved.iter().zip(&self.assumed).filter(|it| *it.0 != [0.0; 2]) {
+            let at = |drawn: f64| drawn.abs() / ENDS * moved[usize::from(drawn > 0.0)];
+            off.iter_mut().zip(drawn).for_each(|(off, drawn)| *off += at(*drawn));
+        }
+        Statement::new(-cost.value, above / student(cost.freedom), off)
+    }
+
+    /// Returns the statement that a row keeps the floor; where nothing says what is needed, it is no statement, and never in doubt.
+    fn kept(&self, row: &RowEffect, floor: f64) -> Statement {
+        let Some(kept) = &row.kept else { return Statement::sure() };
+        let mut off = self.sampled(kept);
+        off.iter_mut().for_each(|it| *it = -*it);
+        Statement::new(kept.value - floor, kept.error, off)
+    }
+}
+
+impl Statement {
+    fn new(ahead: f64, error: f64, mut off: Vec<f64>) -> Self {
+        /// Sums of weights round by less.
+        const ROUNDING: f64 = 1e-9;
+        if error <= ROUNDING {
+            return if ahead >= -ROUNDING { Self::sure() } else { Self::none() };
+        }
+        off.iter_mut().for_each(|it| *it /= error);
+        Self { stands: ahead / error, off }
+    }
+
+    /// One that is not in doubt.
+    fn sure() -> Self {
+        Self { stands: f64::INFINITY, off: Vec::new() }
+    }
+
+    /// One that cannot be made.
+    fn none() -> Self {
+        Self { stands: f64::NEG_INFINITY, off: Vec::new() }
+    }
+}
+
+/// A statement after the correction.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stepped {
+    /// The chance of an error among all statements, if this one is made.
+    p: f64,
+    /// How many standard errors it takes to make it.
+    reach: f64,
+}
+
+/// Steps down from the best founded statement: each is held against the largest of all that are not better founded.
+fn stepped(all: &[&Statement]) -> Vec<Stepped> {
+    let mut order: Vec<usize> = (0..all.len()).listed();
+    order.order_by(|one, other| all[*other].stands.total_cmp(&all[*one].stands));
+    let mut largest = vec![f64::NEG_INFINITY; DRAWS];
+    let mut found = vec![Stepped::default(); all.len()];
+    for nth in order.iter().rev() {
+        let it = all[*nth];
+        largest.iter_mut().zip(&it.off).for_each(|(largest, off)| *largest = largest.max(*off));
+        found[*nth] = Stepped { p: share_of(&largest, it.stands), reach: quantile(&largest) };
+    }
+    let (mut most, mut stopped) = (0.0_f64, None);
+    for nth in order {
+        let own = found[nth];
+        most = most.max(own.p);
+        // From the first one that cannot be made on, all are held against what that one was held against.
+        if most > LEVEL {
+            stopped.get_or_insert(own.reach);
+        }
+        found[nth] = Stepped { p: most, reach: stopped.unwrap_or(own.reach) };
+    }
+    found
+}
+
+/// Returns the share of draws that are off by as much as a statement stands, or more.
+fn share_of(off: &[f64], stands: f64) -> f64 {
+    if stands == f64::NEG_INFINITY {
+        return 1.0;
+    }
+    off.iter().filter(|it| **it >= stands).count() as f64 / DRAWS as f64
+}
+
+/// Returns the number that all but 5% of draws are below.
+fn quantile(off: &[f64]) -> f64 {
+    let mut sorted = off.to_vec();
+    let place = ((1.0 - LEVEL) * DRAWS as f64) as usize;
+    let (_, found, _) = sorted.select_nth_unstable_by(place, f64::total_cmp);
+    *found
+}
+
+/// Returns a normal number, by twelve uniform ones: sums are the same on any machine, logarithms are not.
+fn normal(draw: &mut Draw) -> f64 {
+    (0..12).map(|_| draw.next_unit()).sum::<f64>() - 6.0
+}
