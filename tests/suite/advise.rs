@@ -15,6 +15,7 @@ use ctxsim::input::Policy;
 use ctxsim::input::policy::matches_any;
 use ctxsim::report::advise::saved::{Bills, Saved, SessionKind};
 use ctxsim::report::advise::{Advice, AgentAdvice, Basis};
+use ctxsim::report::lever::Word;
 use ctxsim::report::realised::{ForecastOutcome, Later, Realised};
 use ctxsim::rng::Seed;
 
@@ -239,7 +240,7 @@ fn a_settings_file_that_sets_nothing_known_is_one_line_and_the_logs_decide() {
     let (with, _) = advice_on(folder.path(), Some("{}"));
 
     assert_eq!(with.notes.len(), 1);
-    assert!(bare.advised.is_some());
+    assert!(bare.advised().is_some());
     assert_eq!(AgentAdvice { notes: Vec::new(), ..with }, bare);
 }
 
@@ -332,23 +333,32 @@ fn a_setting_that_saves_is_advised_with_its_key_and_the_pasted_text_gives_the_sa
 
     let (found, saved) = advice_on(folder.path(), None);
 
-    let best = found.advised.as_ref().unwrap_or_else(|| panic!("{:?}", found.reason));
+    let best = found.advised().unwrap_or_else(|| panic!("{:?}", found.levers));
     assert_eq!(best.set, ["promptCacheTtl=1h"]);
+    assert_eq!((best.word, best.title.as_str()), (Some(Word::Do), "Cache the main conversation for 1 hour"));
     assert_eq!((found.projects, found.month.basis), (6, Basis::Last30Days));
     assert_eq!(found.paste[0].text, "{\n  \"promptCacheTtl\": \"1h\"\n}");
     assert!((best.change.unwrap() + 0.08).abs() < 0.01, "{best:?}");
-    assert!(best.by_time.len() == 2 && best.by_project.len() == 2);
+    let month = found.month.usd.unwrap();
+    assert!(
+        (best.saved_month.unwrap() + best.expected.unwrap() * month).abs() < 1e-9,
+        "dollars are the percent of the month"
+    );
+    assert!(best.expected >= best.change, "a forecast is shrunk: {best:?}");
     let saved = saved.unwrap();
     assert_eq!(saved.before, ["promptCacheTtl=5m"]);
 
     let (again, _) = advice_on(folder.path(), Some(&found.paste[0].text));
 
-    assert_eq!(again.month.usd, best.usd_month, "what is in force is now what was advised");
-    assert_eq!(again.advised, None);
+    let share = again.month.usd.unwrap() / month - 1.0;
+    assert!(share < 0.0, "what is in force is now what was advised: {share}");
+    assert_eq!(again.advised(), None);
     let in_force = again.in_force.iter().find(|it| it.key == "promptCacheTtl").unwrap();
     assert_eq!((in_force.value.as_str(), in_force.from), ("1h", ctxsim::report::advise::From::File));
-    let back = again.tried.iter().find(|it| it.set == ["promptCacheTtl=5m"]).unwrap();
-    assert_eq!(back.usd_month, found.month.usd, "and five minutes cost what they did");
+    let back = again.levers.iter().find(|it| it.set == ["promptCacheTtl=5m"]).unwrap();
+    let [there, back_again] = [best.change.unwrap(), back.change.unwrap()].map(|it| 1.0 + it);
+    assert!((there * back_again - 1.0).abs() < 1e-9, "and five minutes cost what they did");
+    assert_eq!(back.word, Some(Word::Dont));
 }
 
 /// With W tokens written with five minutes, of which S are written again after pauses of up to an hour, an hour costs 0.75 W − 1.9 S more, in
@@ -373,7 +383,7 @@ fn an_hour_against_five_minutes_costs_what_the_closed_form_says() {
 
 /// Counts the folders in which something is advised.
 fn n_advised(seeds: std::ops::Range<u64>, saving: f64) -> usize {
-    seeds.filter(|seed| advised(Recipe { seed: *seed, saving, ..SAVES }).0.advised.is_some()).count()
+    seeds.filter(|seed| advised(Recipe { seed: *seed, saving, ..SAVES }).0.advised().is_some()).count()
 }
 
 #[test]

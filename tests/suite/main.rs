@@ -16,6 +16,7 @@ mod clear_tool_results;
 mod cli;
 mod context_decay;
 mod contrast;
+mod decide;
 mod diagnostics;
 mod documents;
 mod duckagent;

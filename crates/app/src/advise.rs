@@ -4,31 +4,34 @@ pub mod agents;
 pub mod files;
 mod in_force;
 mod lifetimes;
+mod menu;
 mod play;
 pub mod stated;
 mod states;
-mod trial;
+mod verdicts;
 
 use indexmap::IndexMap;
 
-use super::{Comparison, Progress};
+use super::{Comparison, ListPrices, Progress};
 use crate::catalog::Catalog;
 use agents::{Agent, AgentSetting, is_older};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::month::Calendar;
+use ctxsim_engine::take::{Load, Run};
 use ctxsim_report::advise::saved::Saved;
-use ctxsim_report::advise::{Advice, AgentAdvice, Candidate, Paste, SCHEMA};
+use ctxsim_report::advise::{Advice, AgentAdvice, Paste, SCHEMA};
 use ctxsim_report::as_logged::sum_of;
 use in_force::Force;
+use lifetimes::LifetimeAxis;
+use menu::{Menu, Menus};
 use play::PlayedSession;
 use stated::FileSettings;
-use states::ByLane;
-use trial::{AgentTrial, SettingsBefore};
+use verdicts::{AgentSessions, Verdicts};
 
-pub(super) use play::{AdvicePlays, SeenLog, Whose, played, seen};
-pub(super) use states::{PlayedPolicies, SettingValues};
+pub(super) use play::{SeenLog, costs_with, seen};
+pub(super) use states::{SettingPolicies, SettingValues};
 
 /// What is asked.
 #[derive(Clone, Debug, Default)]
@@ -52,44 +55,46 @@ pub fn advise(
     threads: Option<usize>,
     progress: Progress<'_>,
 ) -> Result<(Advice, Option<Saved>), Error> {
-    let (all, skipped) = play::seen(catalog, comparison, threads, progress)?;
-    let Recognised { agents: known, unknown } = Recognised::new(&all, asked)?;
-    let mut agents = Vec::new();
-    let mut saved = Vec::new();
-    for agent in known {
-        let one = Advising { catalog, comparison, asked, agent, threads, progress };
-        let (advice, kept) = one.advice(&all)?;
+    let prices = ListPrices::read(catalog);
+    let menus = Menus::new(catalog, asked)?;
+    let plan = play::plan(catalog, comparison)?;
+    let as_logged = |load: &Load, _: &Run| load.timeline().and_then(|it| prices.as_logged(it));
+    let (all, skipped) = play::played(&plan, &menus, threads, progress, as_logged)?;
+    let all = all.into_iter().map(|(it, as_logged)| it.billed(as_logged)).listed();
+    let (advice, saved) = of_played(&menus, &all, asked.min_evidence)?;
+    if advice.agents.is_empty() {
+        return Err(no_agent(&advice.unknown, Agent::all()?));
+    }
+    Ok((Advice { skipped, ..advice }, saved))
+}
+
+/// Advises on sessions that were played.
+///
+/// # Errors
+/// The settings file that was given cannot be used.
+fn of_played(
+    menus: &Menus<'_>,
+    all: &[PlayedSession],
+    min_evidence: f64,
+) -> Result<(Advice, Option<Saved>), Error> {
+    let mut by_agent: IndexMap<&'static str, Vec<&PlayedSession>> = IndexMap::new();
+    let mut unknown: IndexMap<String, usize> = IndexMap::new();
+    for it in all {
+        match menus.agent(it.seen.format, &it.seen.model) {
+            Some(agent) => by_agent.entry(&agent.name).or_default().push(it),
+            None => *unknown.entry(it.seen.format.to_owned()).or_default() += 1,
+        }
+    }
+    let (mut agents, mut saved) = (Vec::new(), Vec::new());
+    for agent in Agent::all()?.values() {
+        let Some(played) = by_agent.get(agent.name.as_str()) else { continue };
+        let (advice, kept) = Advising { menu: menus.of_agent(agent)?, played, min_evidence }.advice()?;
         agents.push(advice);
         saved.extend(kept);
     }
     let saved = if agents.len() == 1 { saved.pop() } else { None };
     let unknown = unknown.into_iter().listed();
-    Ok((Advice { schema: SCHEMA, agents, unknown, skipped }, saved))
-}
-
-/// The agents of some sessions, and by format how many sessions are of none that is known.
-struct Recognised {
-    agents: Vec<&'static Agent>,
-    unknown: IndexMap<String, usize>,
-}
-
-impl Recognised {
-    /// Finds the agents of some sessions.
-    fn new(all: &[SeenLog], asked: &AdviceRequest) -> Result<Self, Error> {
-        let known = Agent::all()?;
-        if let Some(name) = &asked.agent {
-            let agent = known.get(name).ok_or_else(|| unknown_agent(name, known))?;
-            return Ok(Self { agents: vec![agent], unknown: IndexMap::new() });
-        }
-        let is_of = |agent: &Agent, it: &SeenLog| agent.is_of(it.format, &it.model);
-        let agents: Vec<&Agent> =
-            known.values().filter(|agent| all.iter().any(|it| is_of(agent, it))).listed();
-        let mut unknown: IndexMap<String, usize> = IndexMap::new();
-        for it in all.iter().filter(|it| !agents.iter().any(|agent| is_of(agent, it))) {
-            *unknown.entry(it.format.to_owned()).or_default() += 1;
-        }
-        if agents.is_empty() { Err(no_agent(&unknown, known)) } else { Ok(Self { agents, unknown }) }
-    }
+    Ok((Advice { schema: SCHEMA, agents, unknown, skipped: Vec::new() }, saved))
 }
 
 /// Says that no agent has this name.
@@ -101,11 +106,11 @@ fn unknown_agent(name: &str, known: &IndexMap<String, Agent>) -> Vec<Diagnostic>
 }
 
 /// Says that no session is one of a known agent.
-fn no_agent(formats: &IndexMap<String, usize>, known: &IndexMap<String, Agent>) -> Error {
+fn no_agent(formats: &[(String, usize)], known: &IndexMap<String, Agent>) -> Error {
     if formats.is_empty() {
         return no_recording("advise on");
     }
-    let formats: Vec<&str> = formats.keys().map(String::as_str).listed();
+    let formats: Vec<&str> = formats.iter().map(|it| it.0.as_str()).listed();
     let message =
         format!("whose sessions these are cannot be told from their format: {}", formats.join(", "));
     let help = format!("name the agent with `--agent`: {}", names(known));
@@ -137,147 +142,69 @@ impl Agent {
 
 /// Advice on one agent, on its way.
 struct Advising<'a> {
-    catalog: &'a Catalog,
-    comparison: &'a Comparison,
-    asked: &'a AdviceRequest,
-    agent: &'a Agent,
-    threads: Option<usize>,
-    progress: Progress<'a>,
-}
-
-/// Settings that are tried, with the policies that play them.
-pub(super) struct AdviceVariant {
-    /// Keys and values that differ from what is in force.
-    pub(super) set: Vec<(String, String)>,
-    pub(super) by_lane: ByLane,
+    menu: &'a Menu<'a>,
+    played: &'a [&'a PlayedSession],
+    min_evidence: f64,
 }
 
 impl Advising<'_> {
-    fn advice(&self, all: &[SeenLog]) -> Result<(AgentAdvice, Option<Saved>), Error> {
-        let whose = self.whose();
-        let file =
-            self.asked.settings.as_ref().map(|(name, text)| FileSettings::read(self.agent, name, text));
-        let force = Force {
-            agent: self.agent,
-            seen: all.iter().filter(|it| whose.is_own(it)).listed(),
-            file: file.transpose()?.unwrap_or_default(),
-        };
-        let mut policies = PlayedPolicies::new(self.catalog);
-        let base = policies.of_state(self.agent, &force.file.values)?;
-        let mut variants = self.variants(&force, &mut policies)?;
-        let wishes =
-            self.agent.wishes.iter().map(|it| policies.of_wish(it)).collect::<Result<Vec<_>, _>>()?;
-        let lives = lifetimes::LifetimeAxis::new(self.agent, &mut policies)?;
-        let mut played = self.played(&policies, 0)?;
-        let n_played = policies.files.len();
-        for set in trial::joint(&variants, &played, base) {
-            variants.push(self.variant(set, &force, &mut policies)?);
-        }
-        if policies.files.len() > n_played {
-            let more = self.played(&policies, n_played)?;
-            played.iter_mut().zip(more).for_each(|(it, more)| it.runs.extend(more.runs));
-        }
+    fn advice(&self) -> Result<(AgentAdvice, Option<Saved>), Error> {
+        let Self { menu, played, min_evidence } = *self;
+        let force =
+            Force { agent: menu.agent, seen: played.iter().map(|it| &it.seen).listed(), file: &menu.file };
         let calendar = Calendar::new(&played.iter().map(|it| it.seen.span_ms).listed());
-        let min_evidence = self.asked.min_evidence;
-        let trial =
-            AgentTrial { agent: self.agent, calendar: &calendar, played: &played, base, min_evidence };
-        let found = trial.found(&variants);
-        let wishes = self.agent.wishes.iter().zip(wishes).map(|(it, by_lane)| trial.wish(it, by_lane));
-        let keys = found.set.iter().map(|it| &it.0);
-        let before = force.playable(keys).filter(|it| !it.is_empty());
-        let before = before.map(|it| {
-            Ok::<_, Error>(SettingsBefore { by_lane: policies.of_state(self.agent, &it)?, state: it })
-        });
-        let saved = trial.saved(&found, before.transpose()?.as_ref());
-        let new: Vec<&AgentSetting> = found.set.iter().filter_map(|it| self.agent.setting(&it.0)).listed();
+        let sessions = AgentSessions { menu, calendar: &calendar, played, min_evidence };
+        let Verdicts { levers, pasted } = sessions.verdicts();
+        let lives = LifetimeAxis::all(menu);
+        let new = pasted.as_ref().map(|it| menu.values(&it.1)).unwrap_or_default();
+        let before = force.playable(new.keys()).unwrap_or_default();
+        let saved = pasted.as_ref().and_then(|(nth, choice)| sessions.saved(choice, &levers[*nth], &before));
         let versions = force.versions();
+        let settings: Vec<&AgentSetting> = new.keys().filter_map(|it| menu.agent.setting(it)).listed();
         let advice = AgentAdvice {
-            agent: self.agent.name.clone(),
+            agent: menu.agent.name.clone(),
             sessions: played.len(),
             sub_agents: force.seen.iter().filter(|it| it.is_of_agent).count(),
             requests: force.seen.iter().map(|it| it.requests).sum(),
-            projects: trial.n_projects(),
+            projects: sessions.n_projects(),
             as_logged: sum_of(force.seen.iter().filter_map(|it| it.as_logged.as_ref())),
-            month: trial.month(),
-            evidence_kept: trial.evidence_kept(),
+            month: sessions.month(),
+            min_evidence,
+            evidence_kept: sessions.evidence_kept(),
             in_force: force.all(),
-            paste: self.pastes(&force, &found),
-            heed: self.heed(&new, versions.as_ref(), &force.file),
-            notes: force.file.notes.clone(),
+            paste: self.pastes(&new),
+            heed: self.heed(&settings, versions.as_ref()),
+            notes: menu.file.notes.clone(),
             versions,
-            lifetimes: lives.into_iter().flat_map(|it| it.found(&trial)).listed(),
-            wishes: wishes.filter(|it: &Candidate| it.change.is_some_and(|it| it < 0.0)).listed(),
+            lifetimes: lives.into_iter().flat_map(|it| it.found(&sessions)).listed(),
+            wishes: sessions.wishes(),
             left_out: force.left_out(),
-            split: found.split,
-            advised: found.advised,
-            reason: found.reason,
-            rejected: found.rejected,
-            tried: found.tried,
+            tried: menu.choices.len(),
+            pasted: pasted.map(|it| it.0),
+            levers,
         };
         Ok((advice, saved))
     }
 
-    fn whose(&self) -> Whose<'_> {
-        Whose { agent: self.agent, is_named: self.asked.agent.is_some() }
-    }
-
-    fn played(&self, policies: &PlayedPolicies<'_>, from: usize) -> Result<Vec<PlayedSession>, Error> {
-        let plays = AdvicePlays { whose: self.whose(), policies, from };
-        play::played(self.catalog, self.comparison, &plays, self.threads, self.progress)
-    }
-
-    /// Returns what is tried: each value of each setting that differs from what is in force.
-    fn variants(
-        &self,
-        force: &Force<'_>,
-        policies: &mut PlayedPolicies<'_>,
-    ) -> Result<Vec<AdviceVariant>, Error> {
-        let mut variants = Vec::new();
-        for setting in force.effective() {
-            let in_force = force.value(setting);
-            for value in setting.values.iter().filter(|it| Some(*it) != in_force.as_ref()) {
-                variants.push(self.variant(vec![(setting.key.clone(), value.clone())], force, policies)?);
-            }
-        }
-        Ok(variants)
-    }
-
-    /// Returns settings over what is in force.
-    fn variant(
-        &self,
-        set: Vec<(String, String)>,
-        force: &Force<'_>,
-        policies: &mut PlayedPolicies<'_>,
-    ) -> Result<AdviceVariant, Error> {
-        let mut state = force.file.values.clone();
-        state.extend(set.iter().cloned());
-        Ok(AdviceVariant { by_lane: policies.of_state(self.agent, &state)?, set })
-    }
-
     /// Returns what to paste: what is advised, with what the file says already at its place.
-    fn pastes(&self, force: &Force<'_>, found: &trial::TrialResult) -> Vec<Paste> {
-        if found.set.is_empty() {
+    fn pastes(&self, new: &SettingValues) -> Vec<Paste> {
+        if new.is_empty() {
             return Vec::new();
         }
-        let FileSettings { values, variables, .. } = &force.file;
+        let FileSettings { values, variables, .. } = &self.menu.file;
         let mut whole = values.clone();
         whole.retain(|key, _| !variables.contains_key(key));
-        whole.extend(found.set.iter().cloned());
-        let chosen = whole.iter().filter_map(|it| Some((self.agent.setting(it.0)?, it.1.as_str())));
+        whole.extend(new.clone());
+        let chosen = whole.iter().filter_map(|it| Some((self.menu.agent.setting(it.0)?, it.1.as_str())));
         files::pastes(&chosen.listed())
     }
 
     /// Says what to check when pasting: which version has the settings, and what outranks them.
-    fn heed(
-        &self,
-        settings: &[&AgentSetting],
-        versions: Option<&[String; 2]>,
-        file: &FileSettings,
-    ) -> Vec<String> {
+    fn heed(&self, settings: &[&AgentSetting], versions: Option<&[String; 2]>) -> Vec<String> {
         if settings.is_empty() {
             return Vec::new();
         }
-        let name = &self.agent.name;
+        let name = &self.menu.agent.name;
         let exists = |setting: &&AgentSetting| {
             let (key, since) = (&setting.key, setting.since.as_ref()?);
             let newest = versions.map(|it| &it[1]).filter(|it| is_older(it, since));
@@ -287,11 +214,11 @@ impl Advising<'_> {
             Some(format!("`{key}` exists since {name} {since}{update}."))
         };
         let outranked = |setting: &&AgentSetting| {
-            let variable = file.outranked_by(setting)?;
+            let variable = self.menu.file.outranked_by(setting)?;
             Some(format!("Remove `{variable}` from the file, because it outranks `{}`.", setting.key))
         };
         let not_tried = "Not tried on the agent: that it heeds the text is what its documentation says.";
-        let rest = [self.agent.outranks.clone(), not_tried.to_owned()];
+        let rest = [self.menu.agent.outranks.clone(), not_tried.to_owned()];
         settings.iter().filter_map(exists).chain(settings.iter().filter_map(outranked)).chain(rest).listed()
     }
 }

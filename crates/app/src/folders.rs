@@ -9,7 +9,11 @@ impl Plan {
     ///
     /// # Errors
     /// What [`Plan::open`] says.
-    pub(super) fn opened_by_folder(&self, entry: &ReadyLoad, has_folders: bool) -> Result<Vec<Load>, Error> {
+    pub(super) fn opened_by_folder(
+        &self,
+        entry: &ReadyLoad,
+        has_folders: impl Fn(&Load) -> bool,
+    ) -> Result<Vec<Load>, Error> {
         let mut loads = self.open(entry)?;
         for load in &mut loads {
             let session =
@@ -19,7 +23,7 @@ impl Plan {
             let of_log = load.timeline().and_then(|it| it.recorded.as_ref()).map(|it| it.project.clone());
             match told.into_iter().chain(of_log).find(|it| !it.is_empty()) {
                 Some(folder) => load.project = folder,
-                None if has_folders => {}
+                None if has_folders(load) => {}
                 None => load.project.clear(),
             }
         }

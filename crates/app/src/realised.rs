@@ -1,7 +1,7 @@
 //! A forecast held against later sessions: which of them count, and what they were billed.
 
 use super::advise::agents::{Agent, ShownBy};
-use super::advise::{AdvicePlays, PlayedPolicies, SeenLog, SettingValues, Whose, no_recording, played, seen};
+use super::advise::{SeenLog, SettingPolicies, SettingValues, costs_with, no_recording, seen};
 use super::{Comparison, Progress};
 use crate::catalog::Catalog;
 use ctxsim_base::diag::{Code, Diagnostic};
@@ -58,7 +58,7 @@ pub fn realised(
     progress: Progress<'_>,
 ) -> Result<Realised, Error> {
     let agent = Agent::all()?.values().find(|it| it.name == saved.agent);
-    let (mut all, _) = seen(catalog, comparison, threads, progress)?;
+    let mut all = seen(catalog, comparison, threads, progress)?;
     if all.is_empty() {
         return Err(no_recording("hold the forecast against"));
     }
@@ -70,11 +70,8 @@ pub fn realised(
         .collect();
     let sizes: Vec<Option<f64>> = match (agent, before.is_empty()) {
         (Some(agent), false) => {
-            let mut policies = PlayedPolicies::new(catalog);
-            let lanes = policies.of_state(agent, &before)?;
-            let plays = AdvicePlays { whose: Whose { agent, is_named: true }, policies: &policies, from: 0 };
-            let played = played(catalog, comparison, &plays, threads, progress)?;
-            played.iter().map(|it| it.size(Some(lanes))).listed()
+            let policies = SettingPolicies { catalog, agent };
+            costs_with(catalog, comparison, policies, &before, threads, progress)?
         }
         _ => all.iter().map(|it| Some(it.requests as f64)).listed(),
     };

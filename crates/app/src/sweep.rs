@@ -98,7 +98,7 @@ impl Plan {
 
     /// Opens a scenario; those who look at sessions by project mean their working folders.
     pub(super) fn opened_for_sweeps(&self, entry: &ReadyLoad) -> Result<Vec<Load>, Error> {
-        self.opened_by_folder(entry, true)
+        self.opened_by_folder(entry, |_| true)
     }
 }
 

@@ -3,11 +3,11 @@
 //! `cargo run --release -p ctxsim-report --example advice_rates` prints the table of docs/advice.md. Each team is drawn anew; the rule reads one
 //! half of its sessions and is judged on the other half.
 
+use ctxsim_base::quantity::Amount;
 use ctxsim_base::rng::{Draw, Seed};
 use ctxsim_engine::measure::assumed::{Assumed, AssumedChanges, AssumedCost};
 use ctxsim_engine::recovery::Assumption;
 use ctxsim_report::decide::{Family, FamilyRow, FamilySession, SessionEffect, pasted};
-use ctxsim_base::quantity::Amount;
 
 const FLOOR: f64 = 0.9;
 const DAY_MS: i64 = 86_400_000;
@@ -91,7 +91,8 @@ fn team(seed: u64, n: usize, truth: Truth, rows: &[FamilyRow]) -> Vec<MadeUp> {
             let row = |row: &FamilyRow| {
                 let (mut ratio, mut kept, mut assumed) = (1.0, 1.0, 0.0);
                 for set in &row.set {
-                    let window = set.strip_prefix("window=").and_then(|it| WINDOWS.iter().find(|own| own.0 == it));
+                    let window =
+                        set.strip_prefix("window=").and_then(|it| WINDOWS.iter().find(|own| own.0 == it));
                     if let Some((_, trigger)) = window.filter(|it| longest > it.1) {
                         let over = 1.0 - trigger / longest;
                         ratio *= 1.0 - 0.40 * over * (1.0 + block * 4.0) + 0.12 * depth * over + 0.01;
@@ -228,7 +229,8 @@ impl Rates {
 fn main() {
     let halves: usize = std::env::args().nth(1).and_then(|it| it.parse().ok()).unwrap_or(200);
     println!("sessions  truth     advised  captured  harmed  floor broken  promised  came");
-    for (name, truth) in [("saves", Truth::Saves), ("nothing", Truth::Nothing), ("1% dearer", Truth::Dearer)] {
+    for (name, truth) in [("saves", Truth::Saves), ("nothing", Truth::Nothing), ("1% dearer", Truth::Dearer)]
+    {
         for n in [136, 70, 20] {
             let it = Rates::of(truth, n, halves);
             let of = |sum: f64| 100.0 * sum / it.advised.max(1) as f64;

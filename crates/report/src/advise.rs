@@ -11,7 +11,7 @@ pub use ctxsim_engine::measure::month::Basis;
 
 use super::BillAsLogged;
 use super::Skipped;
-use crate::tune::{BlockPart, SplitBy, TunePart};
+use crate::lever::{Lever, best_of_each};
 use ctxsim_base::quantity::Tokens;
 use ctxsim_timeline::row::json::json_text;
 
@@ -19,7 +19,7 @@ pub(super) use table::dollars;
 pub use table::{markdown, table};
 
 /// The schema; fields are added, never renamed without a new version.
-pub const SCHEMA: &str = "ctxsim.advice/1";
+pub const SCHEMA: &str = "ctxsim.advice/2";
 
 /// Advice on the settings of each agent that recorded some sessions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -57,26 +57,24 @@ pub struct AgentAdvice {
     pub notes: Vec<String>,
     /// The settings in force.
     pub in_force: Vec<InForce>,
-    /// How sessions were split into those that settings are chosen on and those that are held out; none if nothing was tried.
-    pub split: Option<SplitBy>,
-    /// The advice; none is to keep everything.
-    pub advised: Option<Candidate>,
-    /// Why nothing is advised, in a sentence.
-    pub reason: Option<String>,
-    /// The best that was rejected, where nothing is advised.
-    pub rejected: Option<Candidate>,
+    /// The share of the needed evidence that must be kept.
+    pub min_evidence: f64,
+    /// How many settings and combinations were tried.
+    pub tried: usize,
+    /// All of them that do something in some session, the most saved first.
+    pub levers: Vec<Lever>,
+    /// Which of them to paste; none where none is *do*.
+    pub pasted: Option<usize>,
     /// What to paste, and where.
     pub paste: Vec<Paste>,
     /// What to heed when pasting: what outranks it, and which version has it.
     pub heed: Vec<String>,
     /// Short and long cache lifetimes.
     pub lifetimes: Vec<Lifetimes>,
-    /// Everything that was tried, the cheapest first.
-    pub tried: Vec<Candidate>,
     /// Settings that were not tried, with the reasons.
     pub left_out: Vec<UntriedSetting>,
-    /// What only the agent's maintainers can change.
-    pub wishes: Vec<Candidate>,
+    /// What only the agent's maintainers can change, where it would save.
+    pub wishes: Vec<WishFor>,
 }
 
 /// What a month of sessions costs.
@@ -116,42 +114,17 @@ pub enum From {
     Default,
 }
 
-/// Settings that were tried together.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Candidate {
-    /// The settings: `key=value`; of a wish, what it would do.
-    pub set: Vec<String>,
-    /// US dollars a month.
-    pub usd_month: Option<f64>,
-    /// US dollars saved a month; negative if it costs more.
-    pub saved_month: Option<f64>,
+/// What only the agent's maintainers can change.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WishFor {
+    /// What it would do.
+    pub about: String,
+    /// Why no user can set it.
+    pub reason: String,
     /// The relative change in cost over all sessions.
-    pub change: Option<f64>,
-    /// Its 95% interval: the widest of those over sessions, projects and blocks of time.
-    pub interval: Option<[f64; 2]>,
-    /// The change at the lower and at the upper end of what is assumed of recovery.
-    pub bound: Option<[f64; 2]>,
-    /// By how much recovery may cost more than assumed until nothing is saved; none if it adds no recovery.
-    pub recovery_factor: Option<f64>,
-    /// The share of needed evidence that it keeps.
+    pub change: f64,
+    /// The share of the needed evidence that it keeps.
     pub evidence_kept: Option<f64>,
-    /// The lower end of that share's interval.
-    pub evidence_low: Option<f64>,
-    /// Its results on the sessions that settings are chosen on (the older ones, where times are known), and on those held out.
-    pub by_time: Vec<TunePart>,
-    /// With five projects or more, of what is advised or was rejected last: its results on all sessions, and those of each project under what
-    /// is chosen anew without it.
-    pub by_project: Vec<TunePart>,
-    /// Of what is advised or was rejected last: the projects and the blocks of time that the limits on what was held out rest on.
-    pub held_out_blocks: Vec<BlockPart>,
-    /// The same of what each project comes to.
-    pub by_project_blocks: Vec<BlockPart>,
-    /// Where blocks are too few to tell how they differ.
-    pub cautions: Vec<String>,
-    /// What else it changes.
-    pub effects: Vec<String>,
-    /// Why it is no advice.
-    pub why_not: Option<String>,
 }
 
 /// What to paste, and where.
@@ -199,6 +172,18 @@ impl Advice {
     /// A value that JSON cannot hold.
     pub fn document(&self) -> Result<String, serde_json::Error> {
         json_text(self)
+    }
+}
+
+impl AgentAdvice {
+    /// Returns what to change; none where nothing is *do*.
+    pub fn advised(&self) -> Option<&Lever> {
+        self.levers.get(self.pasted?)
+    }
+
+    /// Returns what is worth a reader's time.
+    pub fn best_levers(&self) -> Vec<&Lever> {
+        best_of_each(&self.levers, self.pasted)
     }
 }
 

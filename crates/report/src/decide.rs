@@ -1,8 +1,8 @@
 //! The rule that gives a lever its word: one for every command, page and binding. `docs/advice.md` has its error rates.
 //!
 //! A family is everything that is tried beside each other, fixed before any result. Each row says two things of later sessions: that it costs
-//! less than what is in force, and that it keeps the floor. Both are tested on all sessions, and a step-down correction over joint draws
-//! (`joint`) holds the chance of any false *do* in the family at 5%.
+//! less than what is in force, and that it keeps the floor. Both are tested on all sessions. A step-down correction over joint draws (`joint`)
+//! holds the chance that any row of the family is wrongly said to save at 5%, and likewise that any is wrongly said to keep the floor.
 
 mod effects;
 mod forecast;
@@ -85,7 +85,7 @@ pub struct Judgement {
     pub expected: Option<f64>,
     /// How probable it is that it costs more than what is in force.
     pub p_costs: Option<f64>,
-    /// The chance of an error in the family if this row is called *do*.
+    /// The chance of a false saving anywhere in the family, or of a broken floor, if this row is called *do*; the larger of the two.
     pub p_adjusted: Option<f64>,
     /// The share of the needed evidence that is kept, and its lower end, over sessions and blocks.
     pub kept: Option<f64>,
@@ -114,14 +114,16 @@ impl Family<'_> {
         let shrinkage = forecast::shrinkage(&effects, &test);
         let tested = effects.iter().enumerate();
         tested
-            .map(|(nth, effect)| words::judgement(&words::RowContext {
-                family: self,
-                effects: &effects,
-                nth,
-                effect,
-                p: test.of(nth),
-                shrinkage,
-            }))
+            .map(|(nth, effect)| {
+                words::judgement(&words::RowContext {
+                    family: self,
+                    effects: &effects,
+                    nth,
+                    effect,
+                    p: test.of(nth),
+                    shrinkage,
+                })
+            })
             .listed()
     }
 }

@@ -66,11 +66,49 @@ pub struct Lever {
     /// US dollars that it saves a month, negative where it costs more; and the 95% interval, the least saving first.
     pub saved_month: Option<f64>,
     pub saved_interval: Option<[f64; 2]>,
-    /// The relative change of the whole cost that these dollars are, and its 95% interval.
+    /// The relative change in cost over all sessions.
     pub change: Option<f64>,
+    /// The change to expect, which the dollars are: of a *do*, shrunk, because the best of many looks better than it is.
+    pub expected: Option<f64>,
+    /// The 95% interval of the change, corrected for everything that was tried beside it.
     pub interval: Option<[f64; 2]>,
     /// The share of the needed evidence that prompts still hold, and the lower end of its interval.
     pub evidence_kept: Option<f64>,
     pub evidence_low: Option<f64>,
     pub known_by: KnownBy,
+    /// What else it changes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub effects: Vec<String>,
+    /// Of a *try*: after about so many sessions `ctxsim realised` can tell whether it came true; none where no number would do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sessions_to_know: Option<u64>,
+}
+
+impl Lever {
+    /// Returns the settings that it changes, without their values.
+    fn keys(&self) -> Vec<&str> {
+        self.set.iter().map(|it| it.split_once('=').map_or(it.as_str(), |it| it.0)).collect()
+    }
+}
+
+/// Returns what is worth a reader's time: what is pasted first, then the best of each setting alone, the most saved first.
+pub fn best_of_each(all: &[Lever], pasted: Option<usize>) -> Vec<&Lever> {
+    let pasted = pasted.and_then(|it| all.get(it));
+    let mut best: Vec<&Lever> = Vec::new();
+    let rank =
+        |it: &Lever| (it.word, it.interval.filter(|_| it.word == Some(Word::Do)).map_or(0.0, |it| it[1]));
+    let is_before = |one: &Lever, other: &Lever| {
+        let (own, its) = (rank(one), rank(other));
+        own.0 < its.0 || own.0 == its.0 && own.1 < its.1
+    };
+    for it in all.iter().filter(|it| it.set.len() == 1 && Some(*it) != pasted) {
+        match best.iter().position(|own| own.keys() == it.keys()) {
+            Some(nth) if is_before(it, best[nth]) => best[nth] = it,
+            Some(_) => {}
+            None => best.push(it),
+        }
+    }
+    let saved = |it: &Lever| it.saved_month.unwrap_or(f64::NEG_INFINITY);
+    best.sort_by(|one, other| saved(other).total_cmp(&saved(one)));
+    pasted.into_iter().chain(best).collect()
 }

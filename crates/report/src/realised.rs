@@ -160,6 +160,14 @@ struct LaterSessions {
     rest: [f64; 2],
 }
 
+/// Returns the number of later sessions after which a difference is found in nine of ten cases, where each adds a variance and the earlier
+/// rates have one that more sessions do not lessen; none if no number would do.
+pub(crate) fn later_sessions(difference: f64, each: f64, rates: f64) -> Option<u64> {
+    let allowed = (difference / (Z + POWER)).powi(2) - rates;
+    let needed = (each / allowed).ceil();
+    (allowed > 0.0 && needed.is_finite()).then_some((needed as u64).max(SESSIONS_MIN))
+}
+
 impl LaterSessions {
     fn new(saved: &Saved, own: &[&Later]) -> Self {
         let kind = |it: &Later| saved.kinds.iter().find(|kind| kind.name == it.kind);
@@ -210,11 +218,9 @@ impl LaterSessions {
                 return (ForecastOutcome::AsForecast, None);
             }
         }
-        let allowed = (wrong_by_half / (Z + POWER)).powi(2) - rates;
-        let needed = (self.n as f64 * self.own / allowed).ceil();
-        let is_possible = allowed > 0.0 && needed.is_finite();
         let least = SESSIONS_MIN.saturating_sub(self.n).max(1);
-        let more = (needed - self.n as f64).max(0.0) as u64;
-        (ForecastOutcome::CannotTell, is_possible.then(|| more.max(least)).or((self.n < 2).then_some(least)))
+        let needed = later_sessions(wrong_by_half, self.n as f64 * self.own, rates);
+        let more = needed.map(|it| it.saturating_sub(self.n).max(least));
+        (ForecastOutcome::CannotTell, more.or((self.n < 2).then_some(least)))
     }
 }

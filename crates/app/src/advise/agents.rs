@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::grid::numbers::{percent, thousands};
 use ctxsim_base::list::Listed as _;
 use ctxsim_input::PolicyFile;
 use ctxsim_input::policy::{Apply, Lanes};
@@ -55,6 +56,12 @@ pub struct AgentSetting {
     pub key: String,
     /// What it decides.
     pub about: String,
+    /// What a value does, in a few words that need no explanation; `{{ value }}` is the value, with its thousands apart.
+    pub title: String,
+    /// The values that are also tried together with other settings; by default all.
+    combines: Option<Vec<String>>,
+    /// What it costs that no play can judge, in a clause; by default nothing.
+    pub unjudged: Option<String>,
     /// Where it is written.
     pub at: String,
     /// The file of one project, if there is one.
@@ -199,6 +206,22 @@ impl AgentSetting {
     /// The template or the policy is broken.
     pub fn policy(&self, value: &str) -> Result<PolicyFile, Vec<Diagnostic>> {
         decoded(&filled(&self.plays, value)?)
+    }
+
+    /// Returns whether a value is also tried together with other settings.
+    pub(super) fn combines(&self, value: &str) -> bool {
+        self.combines.as_ref().is_none_or(|it| it.iter().any(|own| own == value))
+    }
+
+    /// Returns what a value does, in a few words.
+    pub(super) fn titled(&self, value: &str) -> String {
+        let shown = match value {
+            "5m" => "5 minutes".to_owned(),
+            "1h" => "1 hour".to_owned(),
+            _ if value.starts_with("0.") => value.parse().map_or_else(|_| value.to_owned(), percent),
+            _ => value.parse().map_or_else(|_| value.to_owned(), thousands),
+        };
+        self.title.replace("{{ value }}", &shown)
     }
 
     /// Returns what is written where its place has no form of its own.

@@ -17,7 +17,7 @@ pub(super) struct Force<'a> {
     pub(super) agent: &'a Agent,
     pub(super) seen: Vec<&'a SeenLog>,
     /// What the settings file says.
-    pub(super) file: FileSettings,
+    pub(super) file: &'a FileSettings,
 }
 
 impl Force<'_> {
@@ -26,29 +26,10 @@ impl Force<'_> {
         self.file.values.get(&setting.key).cloned().or_else(|| self.shown(setting))
     }
 
-    /// Returns what a setting needs that is not in force: without it, it does nothing.
-    pub(super) fn unmet<'s>(&self, setting: &'s AgentSetting) -> Option<(&'s String, &'s String)> {
-        let in_force = |key: &String| self.value(self.agent.setting(key)?);
-        setting.needs.iter().find(|(key, value)| in_force(key).as_ref() != Some(*value))
-    }
-
-    /// Returns the settings that can do something in some session.
-    pub(super) fn effective(&self) -> impl Iterator<Item = &AgentSetting> {
-        let is_lane = |it: &&AgentSetting| self.seen.iter().any(|seen| it.lane.include(seen.is_of_agent));
-        self.agent.settings.iter().filter(is_lane).filter(|it| self.unmet(it).is_none())
-    }
-
     /// Returns the settings that are not tried, with the reasons.
     pub(super) fn left_out(&self) -> Vec<UntriedSetting> {
-        let unmet = self.agent.settings.iter().filter_map(|it| {
-            let (key, value) = self.unmet(it)?;
-            let reason = format!("it needs `{key}={value}`, which is not in force in all sessions");
-            Some(UntriedSetting { key: it.key.clone(), reason })
-        });
         let known = self.agent.left_out.iter();
-        unmet
-            .chain(known.map(|it| UntriedSetting { key: it.key.clone(), reason: it.reason.clone() }))
-            .listed()
+        known.map(|it| UntriedSetting { key: it.key.clone(), reason: it.reason.clone() }).listed()
     }
 
     /// Returns all settings with what is in force, and who says so.

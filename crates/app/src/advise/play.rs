@@ -1,16 +1,23 @@
-//! Sessions of one agent under several policies, and what their logs show of the settings in force.
+//! Sessions with everything that is tried of their agents, and what their logs show of the settings in force.
 
-use super::agents::Agent;
-use super::states::{ByLane, PlayedPolicies};
-use crate::catalog::{Catalog, Kind};
-use crate::{Comparison, ListPrices, Plan, Progress};
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use super::menu::{Choice, Menu, Menus};
+use super::states::{SettingPolicies, SettingValues};
+use crate::catalog::Catalog;
+use crate::entry::ReadyLoad;
+use crate::{Comparison, Plan, Progress};
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::ledger::TokenUse;
 use ctxsim_engine::measure::Tally;
 use ctxsim_engine::price::Bill;
-use ctxsim_engine::take::{FailedRuns, Load};
+use ctxsim_engine::take::{FailedRuns, Load, Run};
+use ctxsim_input::Policy;
+use ctxsim_report::as_logged::AS_RECORDED;
 use ctxsim_report::{BillAsLogged, Skipped};
 use ctxsim_timeline::{Recorded, Timeline, Usage};
 
@@ -63,49 +70,173 @@ impl SeenLog {
     }
 }
 
-/// A session under every policy.
+/// A session as recorded, as it is with what is in force, and under what is tried.
 #[derive(Clone, Debug)]
 pub(crate) struct PlayedSession {
     pub(crate) seen: SeenLog,
-    /// By policy.
-    pub(super) runs: Vec<Tally>,
+    /// With what is in force.
+    pub(super) base: Tally,
+    /// What was played: choices of pairs that do something in it.
+    pub(super) runs: IndexMap<Choice, Tally>,
+    /// What only maintainers can change, in their order; as things are where it does not concern the session.
+    pub(super) wishes: Vec<Tally>,
+    /// Of each pair of the menu: whether it does something in it.
+    pub(super) acts: Vec<bool>,
 }
 
 impl PlayedSession {
-    /// Returns its size: what it costs under some policies, or its requests without any.
-    pub(crate) fn size(&self, by_lane: Option<ByLane>) -> Option<f64> {
-        by_lane.map_or(Some(self.seen.requests as f64), |it| self.run(it).costs.total())
+    /// Returns whether a pair of the menu does something in it.
+    pub(super) fn acts(&self, pair: usize) -> bool {
+        self.acts.get(pair).copied().unwrap_or_default()
     }
 
-    /// Returns its run under the policies of a state.
-    pub(super) fn run(&self, by_lane: ByLane) -> &Tally {
-        &self.runs[by_lane[usize::from(self.seen.is_of_agent)]]
+    /// Returns the pairs of a choice that do something in it: one that does nothing alone does nothing beside others.
+    pub(super) fn acting(&self, choice: &[usize]) -> Choice {
+        choice.iter().copied().filter(|it| self.acts(*it)).listed()
+    }
+
+    /// Returns its run under a choice.
+    pub(super) fn run(&self, choice: &[usize]) -> &Tally {
+        self.runs.get(&self.acting(choice)).unwrap_or(&self.base)
+    }
+
+    /// Returns it with what its log says was billed.
+    pub(super) fn billed(mut self, as_logged: Option<BillAsLogged>) -> Self {
+        self.seen.as_logged = as_logged;
+        self
+    }
+
+    /// Returns its size: what it costs with what is in force, or its requests.
+    pub(super) fn size(&self, is_by_cost: bool) -> Option<f64> {
+        if is_by_cost { self.base.costs.total() } else { Some(self.seen.requests as f64) }
     }
 }
 
-/// Whose sessions are played.
-#[derive(Clone, Copy)]
-pub(crate) struct Whose<'a> {
-    pub(crate) agent: &'a Agent,
-    /// Whether all sessions are this agent's, whatever their format.
-    pub(crate) is_named: bool,
+/// Plays sessions with everything that is tried of their agents, each opened once; returns with each what else is asked of it, and what
+/// takes no part. A session of no known agent is played as it was recorded.
+///
+/// # Errors
+/// Every problem of the inputs, or a run failed.
+pub(super) fn played<T: Send>(
+    plan: &Plan,
+    menus: &Menus<'_>,
+    threads: Option<usize>,
+    progress: Progress<'_>,
+    also: impl Fn(&Load, &Run) -> T + Sync,
+) -> Result<(Vec<(PlayedSession, T)>, Vec<Skipped>), Error> {
+    let has_folders = |load: &Load| {
+        let of = seen_log(load).and_then(|it| menus.agent(it.format, &it.model));
+        of.is_some_and(|it| it.has_folders)
+    };
+    let open = |it: &ReadyLoad| plan.opened_by_folder(it, &has_folders);
+    let one = |load: &Load, progress: Progress<'_>| -> Result<Option<(PlayedSession, T)>, Error> {
+        let Some(seen) = seen_log(load) else { return Ok(None) };
+        let play = SessionPlay { load, of_agent: seen.is_of_agent, progress };
+        let menu = menus.of(&seen)?;
+        let (first, recorded) = play.first(menu)?;
+        let told = also(load, &recorded);
+        Ok(Some((play.with_choices(menu, seen, first)?, told)))
+    };
+    let (all, skipped) = plan.each_of(threads, progress, open, one)?;
+    let all = all.into_iter().collect::<Result<Vec<_>, _>>()?;
+    Ok((all.into_iter().flatten().listed(), skipped))
 }
 
-impl Whose<'_> {
-    /// Returns whether a session is one of these.
-    pub(super) fn is_own(self, seen: &SeenLog) -> bool {
-        self.is_named || self.agent.is_of(seen.format, &seen.model)
+/// A session that is being played.
+struct SessionPlay<'a> {
+    load: &'a Load,
+    of_agent: bool,
+    progress: Progress<'a>,
+}
+
+/// What is played first: what is in force, each pair alone, and what only maintainers can change.
+struct FirstPlays {
+    base: Tally,
+    runs: IndexMap<Choice, Tally>,
+    wishes: Vec<Tally>,
+}
+
+impl SessionPlay<'_> {
+    /// Plays policies, in order.
+    fn runs(&self, policies: Vec<Arc<Policy>>) -> Result<Vec<Run>, Error> {
+        let runs = Load { policies, ..self.load.clone() }.runs(self.progress);
+        FailedRuns::none_of(runs.iter())?;
+        Ok(runs)
+    }
+
+    /// Plays the pairs alone; also returns the run of what was recorded.
+    fn first(&self, menu: Option<&Menu<'_>>) -> Result<(FirstPlays, Run), Error> {
+        let mut policies = self.load.policies.clone();
+        policies.truncate(1);
+        let mut asked: Vec<Choice> = Vec::new();
+        let mut wishes = 0;
+        if let Some(menu) = menu {
+            policies.push(menu.policy(&[], self.of_agent)?);
+            asked = (0..menu.pairs.len())
+                .filter(|it| menu.pairs[*it].setting.needs.is_empty())
+                .map(|it| menu.of_lane(&[it], self.of_agent))
+                .filter(|it| !it.is_empty())
+                .listed();
+            for choice in &asked {
+                policies.push(menu.policy(choice, self.of_agent)?);
+            }
+            for wish in &menu.agent.wishes {
+                let own = menu.of_wish(wish, self.of_agent)?;
+                policies.extend(own);
+                wishes += usize::from(wish.lane.include(self.of_agent));
+            }
+        }
+        let mut runs = self.runs(policies)?;
+        let recorded = runs.remove(0);
+        let mut tallies = runs.into_iter().map(|it| it.tally);
+        let base = tallies.next().unwrap_or_else(|| recorded.tally.clone());
+        let played: IndexMap<Choice, Tally> = asked.into_iter().zip(tallies.by_ref()).collect();
+        let mut played_wishes = tallies.take(wishes);
+        let all = menu.map_or(&[][..], |it| &it.agent.wishes).iter();
+        let wishes = all
+            .map(|it| it.lane.include(self.of_agent).then(|| played_wishes.next()).flatten())
+            .map(|it| it.unwrap_or_else(|| base.clone()))
+            .listed();
+        Ok((FirstPlays { base, runs: played, wishes }, recorded))
+    }
+
+    /// Plays the choices of pairs that do something in it.
+    fn with_choices(
+        &self,
+        menu: Option<&Menu<'_>>,
+        seen: SeenLog,
+        first: FirstPlays,
+    ) -> Result<PlayedSession, Error> {
+        let FirstPlays { base, mut runs, wishes } = first;
+        runs.retain(|_, it| it.costs != base.costs || it.sums != base.sums);
+        let Some(menu) = menu else {
+            return Ok(PlayedSession { seen, base, runs, wishes, acts: Vec::new() });
+        };
+        // What needs something else is not played alone, so it may act.
+        let acts = (0..menu.pairs.len())
+            .map(|it| runs.contains_key(&vec![it]) || !menu.pairs[it].setting.needs.is_empty())
+            .listed();
+        let acting = |choice: &Choice| {
+            let own = menu.of_lane(choice, self.of_agent);
+            own.into_iter().filter(|it| acts[*it]).listed()
+        };
+        let mut left: Vec<Choice> = menu.choices.iter().map(acting).listed();
+        left.sort();
+        left.dedup();
+        left.retain(|it| !it.is_empty() && !runs.contains_key(it));
+        if !left.is_empty() {
+            let recorded = self.load.policies.iter().take(1).cloned();
+            let made = left.iter().map(|it| menu.policy(it, self.of_agent)).collect::<Result<Vec<_>, _>>()?;
+            let played = self.runs(recorded.chain(made).collect())?;
+            runs.extend(left.into_iter().zip(played.into_iter().skip(1).map(|it| it.tally)));
+        }
+        let acts =
+            (0..acts.len()).map(|it| acts[it] && !menu.of_lane(&[it], self.of_agent).is_empty()).listed();
+        Ok(PlayedSession { seen, base, runs, wishes, acts })
     }
 }
 
-/// What is played: the policies from one on, of which the first is what was recorded.
-pub(crate) struct AdvicePlays<'a> {
-    pub(crate) whose: Whose<'a>,
-    pub(crate) policies: &'a PlayedPolicies<'a>,
-    pub(crate) from: usize,
-}
-
-/// Looks at the recorded sessions, without playing them; also returns what takes no part.
+/// Looks at the recorded sessions, without playing them.
 ///
 /// # Errors
 /// Every problem of the inputs.
@@ -114,57 +245,45 @@ pub(crate) fn seen(
     comparison: &Comparison,
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<(Vec<SeenLog>, Vec<Skipped>), Error> {
-    let plan = plan(catalog, comparison, &[])?;
-    let prices = ListPrices::read(catalog);
-    let one = |load: &Load| {
-        let as_logged = load.timeline().and_then(|it| prices.as_logged(it));
-        Some(SeenLog { as_logged, ..of_load(load)? })
-    };
-    let all = plan.each_of(threads, progress, |it| plan.open(it), |load, _| one(load))?;
-    let (all, skipped) = all;
-    Ok((all.into_iter().flatten().listed(), skipped))
+) -> Result<Vec<SeenLog>, Error> {
+    let plan = plan(catalog, comparison)?;
+    let all = plan.each_of(threads, progress, |it| plan.open(it), |load, _| seen_log(load))?.0;
+    Ok(all.into_iter().flatten().listed())
 }
 
-/// Plays the sessions of an agent.
+/// Plays sessions of one agent with some settings in force, and returns what each costs.
 ///
 /// # Errors
 /// Every problem of the inputs, or a run failed.
-pub(crate) fn played(
+pub(crate) fn costs_with(
     catalog: &Catalog,
     comparison: &Comparison,
-    plays: &AdvicePlays<'_>,
+    policies: SettingPolicies<'_>,
+    state: &SettingValues,
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<Vec<PlayedSession>, Error> {
-    let mut catalog = catalog.clone();
-    let AdvicePlays { whose, policies, from } = *plays;
-    let files = || policies.files.iter().skip(from.max(1));
-    for file in files() {
-        catalog.hold(Kind::Policy, &file.name, file.clone(), None);
-    }
-    let names: Vec<String> = files().map(|it| it.name.clone()).listed();
-    let plan = plan(&catalog, comparison, &names)?;
-    let one = |load: &Load, progress: Progress<'_>| -> Result<Option<PlayedSession>, Error> {
-        let Some(seen) = of_load(load).filter(|it| whose.is_own(it)) else { return Ok(None) };
-        let runs = load.runs(progress);
-        FailedRuns::none_of(runs.iter())?;
-        let asked = runs.into_iter().skip(usize::from(from > 0));
-        Ok(Some(PlayedSession { seen, runs: asked.map(|it| it.tally).listed() }))
+) -> Result<Vec<Option<f64>>, Error> {
+    let plan = plan(catalog, comparison)?;
+    let one = |load: &Load, progress: Progress<'_>| -> Result<Option<Option<f64>>, Error> {
+        let Some(seen) = seen_log(load) else { return Ok(None) };
+        let play = SessionPlay { load, of_agent: seen.is_of_agent, progress };
+        let runs = play.runs(vec![policies.of_state(state, seen.is_of_agent)?])?;
+        Ok(runs.first().map(|it| it.tally.costs.total()))
     };
-    let all =
-        plan.each_of(threads, progress, |it| plan.opened_by_folder(it, whose.agent.has_folders), one)?.0;
+    let all = plan.each_of(threads, progress, |it| plan.open(it), one)?.0;
     Ok(all.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().listed())
 }
 
-/// Plans the recorded sessions under what was recorded, then under some policies; each under the profile of its own model.
-fn plan(catalog: &Catalog, comparison: &Comparison, names: &[String]) -> Result<Plan, Error> {
-    let policies = std::iter::once("identity".to_owned()).chain(names.iter().cloned()).listed();
-    Plan::new(catalog, &Comparison { policies, ..comparison.clone() })
+/// Plans the recorded sessions under what was recorded, each under the profile of its own model.
+///
+/// # Errors
+/// Every problem of the inputs.
+pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, Error> {
+    Plan::new(catalog, &Comparison { policies: vec![AS_RECORDED.to_owned()], ..comparison.clone() })
 }
 
 /// Returns what the log of a load shows, if it is a recording.
-fn of_load(load: &Load) -> Option<SeenLog> {
+pub(super) fn seen_log(load: &Load) -> Option<SeenLog> {
     let timeline = load.timeline()?;
     let recorded = timeline.recorded.as_ref()?;
     let last = timeline.last_ms();

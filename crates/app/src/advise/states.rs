@@ -1,56 +1,46 @@
 //! Policies of settings: several settings of one agent are one policy for each lane.
 
+use std::sync::Arc;
+
 use indexmap::IndexMap;
 
-use super::agents::{Agent, AgentSetting, ShownBy, Wish};
+use super::agents::{Agent, ShownBy, Wish};
 use crate::catalog::Catalog;
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
-use ctxsim_input::PolicyFile;
 use ctxsim_input::policy::{HarnessNumber, Lanes, Size};
 use ctxsim_input::scenario::ITEM_TOKENS_MAX;
 use ctxsim_input::text::decode::{Format, decode, encode};
+use ctxsim_input::{Policy, PolicyFile};
+use ctxsim_report::as_logged::AS_RECORDED;
 
 /// The values of settings, by key; what is not there is as recorded.
 pub(crate) type SettingValues = IndexMap<String, String>;
 
-/// The policies that are played: as recorded first, each once.
-pub(crate) struct PlayedPolicies<'c> {
-    catalog: &'c Catalog,
-    pub(crate) files: Vec<PolicyFile>,
+/// The policies of an agent's settings.
+#[derive(Clone, Copy)]
+pub(crate) struct SettingPolicies<'c> {
+    pub(crate) catalog: &'c Catalog,
+    pub(crate) agent: &'c Agent,
 }
 
-/// Which policies sessions have: those of the agent itself, and those of sub-agents.
-pub(crate) type ByLane = [usize; 2];
-
-impl<'c> PlayedPolicies<'c> {
-    /// Begins with what was recorded.
-    pub(crate) fn new(catalog: &'c Catalog) -> Self {
-        Self { catalog, files: vec![PolicyFile::named("identity")] }
-    }
-
-    /// Adds the policies of a state.
+impl SettingPolicies<'_> {
+    /// Returns the policy of a state, for the agent's own sessions or for those of sub-agents; what nobody sets is as recorded.
     ///
     /// # Errors
     /// A setting's policy is broken, or its base is unknown.
-    pub(crate) fn of_state(&mut self, agent: &Agent, state: &SettingValues) -> Result<ByLane, Error> {
-        let settings = |it: (&String, &String)| Some((agent.setting(it.0)?, it.1.clone()));
-        let chosen: Vec<(&AgentSetting, String)> = state.iter().filter_map(settings).listed();
-        let mut by_lane = ByLane::default();
-        for (of_agent, place) in [false, true].into_iter().zip(&mut by_lane) {
-            let own = chosen.iter().filter(|it| it.0.lane.include(of_agent));
-            let mut parts =
-                own.map(|(setting, value)| setting.policy(value)).collect::<Result<Vec<_>, _>>()?;
-            if self.edits(&parts)? {
-                parts.extend(self.trigger_in_force(agent, state, of_agent)?);
-            }
-            *place = self.place(parts)?;
+    pub(crate) fn of_state(self, state: &SettingValues, of_agent: bool) -> Result<Arc<Policy>, Error> {
+        let settings = state.iter().filter_map(|it| Some((self.agent.setting(it.0)?, it.1)));
+        let own = settings.filter(|it| it.0.lane.include(of_agent));
+        let mut parts = own.map(|(setting, value)| setting.policy(value)).collect::<Result<Vec<_>, _>>()?;
+        if self.edits(&parts)? {
+            parts.extend(self.trigger_in_force(state, of_agent)?);
         }
-        Ok(by_lane)
+        self.whole(parts)
     }
 
     /// Returns whether parts edit prompts, so that the harness compacts them elsewhere.
-    fn edits(&self, parts: &[PolicyFile]) -> Result<bool, Error> {
+    fn edits(self, parts: &[PolicyFile]) -> Result<bool, Error> {
         for part in parts {
             let base = part.base.as_ref().map(|it| self.catalog.policy(it)).transpose()?;
             if !part.stages.is_empty() || base.is_some_and(|it| !it.spec.stages.is_empty()) {
@@ -65,16 +55,11 @@ impl<'c> PlayedPolicies<'c> {
     ///
     /// # Errors
     /// The setting's policy is broken.
-    fn trigger_in_force(
-        &self,
-        agent: &Agent,
-        state: &SettingValues,
-        of_agent: bool,
-    ) -> Result<Option<PolicyFile>, Error> {
-        let trigger = agent
-            .settings
-            .iter()
-            .find(|it| it.lane.include(of_agent) && it.shown_by.is_some_and(|it| it != ShownBy::Lifetimes));
+    fn trigger_in_force(self, state: &SettingValues, of_agent: bool) -> Result<Option<PolicyFile>, Error> {
+        let trigger =
+            self.agent.settings.iter().find(|it| {
+                it.lane.include(of_agent) && it.shown_by.is_some_and(|it| it != ShownBy::Lifetimes)
+            });
         let Some(setting) = trigger.filter(|it| !state.contains_key(&it.key)) else { return Ok(None) };
         let Some(value) = setting.values.first() else { return Ok(None) };
         let mut part = setting.policy(value)?;
@@ -89,19 +74,18 @@ impl<'c> PlayedPolicies<'c> {
         Ok(Some(part).filter(|_| is_one))
     }
 
-    /// Adds the policies of what only maintainers can change.
+    /// Returns the policy of what only maintainers can change.
     ///
     /// # Errors
     /// Its policy is broken, or its base is unknown.
-    pub(super) fn of_wish(&mut self, wish: &Wish) -> Result<ByLane, Error> {
-        let own = self.place(vec![wish.policy()?])?;
-        Ok([false, true].map(|it| if wish.lane.include(it) { own } else { 0 }))
+    pub(super) fn of_wish(self, wish: &Wish) -> Result<Arc<Policy>, Error> {
+        self.whole(vec![wish.policy()?])
     }
 
-    /// Puts parts together and returns the place of the policy.
-    fn place(&mut self, parts: Vec<PolicyFile>) -> Result<usize, Error> {
+    /// Puts parts together; of none, everything is as recorded.
+    fn whole(self, parts: Vec<PolicyFile>) -> Result<Arc<Policy>, Error> {
         if parts.is_empty() {
-            return Ok(0);
+            return Ok(Arc::new(Policy::new(&PolicyFile::named(AS_RECORDED))?));
         }
         // Settings of one base are one policy.
         let mut by_base: IndexMap<String, PolicyFile> = IndexMap::new();
@@ -118,13 +102,7 @@ impl<'c> PlayedPolicies<'c> {
         for (nth, part) in by_base.into_values().enumerate() {
             join(&mut whole, told_apart(&part, nth)?);
         }
-        let place =
-            self.files.iter().position(|it| PolicyFile { name: String::new(), ..it.clone() } == whole);
-        Ok(place.unwrap_or_else(|| {
-            let name = format!("advise/{}", self.files.len());
-            self.files.push(PolicyFile { name, ..whole });
-            self.files.len() - 1
-        }))
+        Ok(Arc::new(Policy::new(&PolicyFile { name: "advise".to_owned(), ..whole })?))
     }
 }
 
@@ -162,10 +140,9 @@ mod tests {
     /// Returns the policy of the main conversation under some settings of an agent.
     fn policy(agent: &str, state: &[(&str, &str)]) -> PolicyFile {
         let catalog = shipped();
-        let mut policies = PlayedPolicies::new(&catalog);
         let state = state.iter().map(|it| (it.0.to_owned(), it.1.to_owned())).collect();
-        let [main, _] = policies.of_state(&Agent::all().unwrap()[agent], &state).unwrap();
-        policies.files[main].clone()
+        let policies = SettingPolicies { catalog: &catalog, agent: &Agent::all().unwrap()[agent] };
+        PolicyFile::clone(&policies.of_state(&state, false).unwrap())
     }
 
     #[test]
@@ -189,6 +166,6 @@ mod tests {
     #[test]
     fn what_edits_no_prompt_moves_no_compaction() {
         assert_eq!(policy("claude-code", &[("promptCacheTtl", "1h")]).stages.len(), 0);
-        assert_eq!(policy("claude-code", &[]).name, "identity");
+        assert_eq!(policy("claude-code", &[]).name, AS_RECORDED);
     }
 }

@@ -65,6 +65,17 @@ impl Bills {
         Self { sessions: all.len() as u64, size, usd, residual }
     }
 
+    /// Returns after about how many later sessions a change can be told from half of it, by what sessions of all kinds were billed; none if
+    /// no number would do.
+    pub fn sessions_to_know(kinds: &[Self], change: f64) -> Option<u64> {
+        let n: u64 = kinds.iter().map(|it| it.sessions).sum();
+        let usd: f64 = kinds.iter().map(|it| it.usd).sum();
+        let squares: f64 =
+            kinds.iter().filter(|it| it.sessions > 0).map(|it| it.variance() * it.size.powi(2)).sum();
+        let each = squares * n as f64 / usd.powi(2);
+        crate::realised::later_sessions(change.abs() / 2.0, each, each / n as f64)
+    }
+
     /// Returns US dollars by size.
     pub fn rate(&self) -> f64 {
         self.usd / self.size

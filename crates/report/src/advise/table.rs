@@ -1,19 +1,13 @@
 //! Advice in words: totals first, then what to change, what that does, and what else was tried.
 
-use super::{Advice, AgentAdvice, Candidate, From, Lifetimes};
+use super::{Advice, AgentAdvice, From, Lifetimes, WishFor};
 use crate::Skipped;
 use crate::blocks::{PageBlock, in_markdown, on_terminal};
-use crate::tune::table::{HELD_OUT_BLOCKS, IN_TURN_BLOCKS, block_grid};
-use crate::tune::{PROJECTS_MIN, SplitBy, TunePart};
+use crate::lever::{Lever, Word};
 use ctxsim_base::grid::markdown::Markdown;
-use ctxsim_base::grid::numbers::{
-    counted, interval, listed, listed_code, or_none, percent, signed, thousands,
-};
+use ctxsim_base::grid::numbers::{counted, interval, listed, or_none, percent, signed, thousands};
 use ctxsim_base::grid::{CellKind, Grid};
 use ctxsim_base::list::Listed as _;
-
-/// The most candidates that are shown by default.
-const SHOWN: usize = 10;
 
 /// Returns advice for a terminal.
 pub fn table(it: &Advice, is_detailed: bool, width: Option<usize>) -> String {
@@ -48,29 +42,28 @@ fn of_agent(it: &AgentAdvice, is_detailed: bool) -> Vec<PageBlock> {
     blocks.extend(it.as_logged.iter().map(|it| PageBlock::text(it.words())));
     blocks.push(PageBlock::text(cost(it)));
     blocks.extend(it.notes.iter().map(|it| PageBlock::text(it.clone())));
-    match &it.advised {
-        Some(best) => blocks.extend(advised(it, best)),
-        None => blocks.extend(kept(it)),
+    blocks.extend(answer(it));
+    if !it.levers.is_empty() {
+        blocks.push(PageBlock::Table(levers("What you can do", &it.best_levers(), None)));
+        blocks.extend(it.best_levers().into_iter().filter_map(why).map(PageBlock::Text));
     }
     blocks.push(PageBlock::Table(in_force(it)));
     if !it.lifetimes.is_empty() {
         blocks.push(PageBlock::Table(lifetimes(it)));
         blocks.extend(it.lifetimes.iter().map(|it| PageBlock::text(of_lifetimes(it))));
     }
-    if !it.tried.is_empty() {
-        blocks.push(PageBlock::Table(tried(it, is_detailed)));
-        let more = it.tried.chunk_by(is_alike).skip(SHOWN).map(<[_]>::len).sum::<usize>();
-        if more > 0 && !is_detailed {
-            blocks.push(PageBlock::text(format!("… and {more} more: see --details")));
-        }
-    }
-    if is_detailed && let Some(best) = it.advised.as_ref().or(it.rejected.as_ref()) {
-        let of = [(HELD_OUT_BLOCKS, &best.held_out_blocks), (IN_TURN_BLOCKS, &best.by_project_blocks)];
-        blocks.extend(
-            of.iter()
-                .filter(|it| !it.1.is_empty())
-                .map(|(title, blocks)| PageBlock::Table(block_grid(title, blocks))),
-        );
+    let n_more = it.levers.len().saturating_sub(it.best_levers().len());
+    if is_detailed && n_more > 0 {
+        blocks.push(PageBlock::Table(levers(
+            "Everything that was tried",
+            &it.levers.iter().listed(),
+            Some(()),
+        )));
+    } else if n_more > 0 {
+        blocks.push(PageBlock::text(format!(
+            "… and {n_more} more of {} settings and combinations that were tried: see --details",
+            it.tried
+        )));
     }
     for wish in &it.wishes {
         blocks.push(PageBlock::text(of_wish(it, wish)));
@@ -111,30 +104,28 @@ pub(super) fn words(it: &AgentAdvice) -> String {
     format!("{}. {}", head(it), cost(it))
 }
 
-/// Returns what was tried; candidates that come to the same are one group.
-pub(super) fn groups(it: &AgentAdvice) -> Vec<&[Candidate]> {
-    it.tried.chunk_by(is_alike).listed()
-}
-
 fn cost(it: &AgentAdvice) -> String {
-    let kept = it
-        .evidence_kept
-        .map_or_else(String::new, |it| format!("; prompts hold {} of the needed evidence", percent(it)));
+    let kept = it.evidence_kept.map_or_else(String::new, |it| {
+        format!("; prompts hold {} of what the agent later needs", percent(it))
+    });
     match it.month.usd {
         Some(usd) => format!("What you have costs {} a month ({}){kept}.", dollars(usd), it.month.words()),
         None => format!("What you have costs an unknown amount, because a model has no price{kept}."),
     }
 }
 
-/// Says what to change, and what that does.
-fn advised(it: &AgentAdvice, best: &Candidate) -> Vec<PageBlock> {
-    let set = listed_code(&best.set);
-    let saved = or_none(best.saved_month, dollars);
-    let mut blocks =
-        vec![PageBlock::text(format!("Change {set}: it saves {saved} a month ({}).", changes(best)))];
-    blocks.extend(held_out(it, best));
-    blocks.push(PageBlock::text(forgets(it, best)));
-    blocks.extend(hangs_on(best).map(PageBlock::Text));
+/// Says what to change and what to paste, or that nothing is sure enough.
+fn answer(it: &AgentAdvice) -> Vec<PageBlock> {
+    let Some(best) = it.advised() else {
+        let tried = format!("{} settings and combinations", it.tried);
+        let why = if it.levers.is_empty() {
+            format!("Nothing to change: none of {tried} does anything in these sessions.")
+        } else {
+            format!("Nothing is certain enough to paste: none of {tried} is a “do”.")
+        };
+        return vec![PageBlock::text(why)];
+    };
+    let mut blocks = vec![PageBlock::text(format!("Do this: {}. {}", best.title, promise(best)))];
     if !best.effects.is_empty() {
         blocks.push(PageBlock::text(format!("It also does this: {}", best.effects.join(" "))));
     }
@@ -145,84 +136,72 @@ fn advised(it: &AgentAdvice, best: &Candidate) -> Vec<PageBlock> {
         blocks.push(PageBlock::Code(paste.text.clone()));
     }
     blocks.extend(it.heed.iter().map(|it| PageBlock::text(it.clone())));
+    blocks.extend(not_pasted(it, best).map(PageBlock::Text));
     blocks
 }
 
-/// Says to keep what there is, and what was rejected.
-fn kept(it: &AgentAdvice) -> Vec<PageBlock> {
-    let reason = it.reason.clone().unwrap_or_default();
-    let mut blocks = vec![PageBlock::text(format!("Keep what you have: {reason}."))];
-    if let Some(best) = &it.rejected {
-        blocks.push(PageBlock::text(format!(
-            "The best that was rejected is {}: {}. {}",
-            listed_code(&best.set),
-            changes(best),
-            forgets(it, best)
-        )));
-        blocks.extend(held_out(it, best));
-        blocks.extend(hangs_on(best).map(PageBlock::Text));
-    }
-    blocks
+/// Says what to expect of a lever.
+pub(crate) fn promise(it: &Lever) -> String {
+    let saved = or_none(it.saved_month, cents);
+    let percents = or_none(it.expected, signed);
+    let ends =
+        it.saved_interval.map_or_else(String::new, |it| format!(", 95% interval {}", dollar_range(it)));
+    let kept = kept_words(it)
+        .map_or_else(String::new, |it| format!(" Prompts still hold {it} of what the agent later needs."));
+    format!("It should save {saved} a month ({percents} of what you spend{ends}).{kept}")
 }
 
-/// Says by how much costs change.
-fn changes(it: &Candidate) -> String {
-    let change = or_none(it.change, signed);
-    it.interval.map_or_else(|| change.clone(), |it| format!("{change}, 95% interval {}%", interval(it)))
+/// Says how much is kept, and how little it may be.
+pub(crate) fn kept_words(it: &Lever) -> Option<String> {
+    let kept = it.evidence_kept?;
+    let low = it.evidence_low.filter(|low| *low < kept - 5e-4);
+    let low = low.map_or_else(String::new, |it| format!(" (at least {})", percent(it)));
+    Some(format!("{}{low}", percent(kept)))
 }
 
-/// Says how far it held on sessions that it was not chosen on, and what its limits rest on.
-fn held_out(it: &AgentAdvice, best: &Candidate) -> Vec<PageBlock> {
-    let out = |parts: &[TunePart]| {
-        parts.get(1).map(|it| format!("{}: {}", counted(it.sessions, "session"), it.words()))
-    };
-    let time = match out(&best.by_time) {
-        Some(words) if it.split == Some(SplitBy::Project) => {
-            format!("Chosen on some projects; on those held out, {words}.")
+/// Writes two amounts, the lower one first.
+pub(crate) fn dollar_range([low, high]: [f64; 2]) -> String {
+    format!("{} to {}", cents(low), cents(high))
+}
+
+/// Names what else is *do* and is no part of what is pasted.
+fn not_pasted(it: &AgentAdvice, best: &Lever) -> Option<String> {
+    let is_left =
+        |other: &&&Lever| other.word == Some(Word::Do) && !other.set.iter().all(|own| best.set.contains(own));
+    let all = it.best_levers();
+    let left: Vec<String> = all.iter().filter(is_left).map(|it| it.title.clone()).listed();
+    (!left.is_empty()).then(|| format!("Not in it, though they save alone, too: {}.", left.join("; ")))
+}
+
+/// Says what the word of a lever rests on.
+pub(super) fn why(it: &Lever) -> Option<String> {
+    let word = it.word.filter(|it| *it != Word::Do)?.text();
+    let after = match (it.word, it.sessions_to_know) {
+        (Some(Word::Try), Some(n)) => {
+            format!(" Save the forecast; after about {n} more sessions `ctxsim realised` can tell.")
         }
-        Some(words) => format!("Chosen on the older half of the sessions; on the newer half, {words}."),
-        None => "There are too few sessions to hold any out.".to_owned(),
+        (Some(Word::Try), None) => " No number of later sessions would tell it from chance.".to_owned(),
+        _ => String::new(),
     };
-    let project = match (out(&best.by_project), it.projects) {
-        (Some(words), _) => format!(" With each project held out in turn, {words}."),
-        (None, 0) => " No projects are known, so none is held out.".to_owned(),
-        (None, n) => {
-            format!(" With {} (fewer than {PROJECTS_MIN}), none is held out in turn.", counted(n, "project"))
-        }
-    };
-    let limits = best.by_time.get(1).and_then(TunePart::limits_words);
-    let limits = limits.map(|it| format!("95% limits: {it}."));
-    let cautions = (!best.cautions.is_empty())
-        .then(|| format!("Of the sessions held out: {}.", best.cautions.join("; ")));
-    [time + &project].into_iter().chain(limits).chain(cautions).map(PageBlock::text).listed()
+    Some(format!("{} ({word}): {}.{after}", it.title, it.why))
 }
 
-/// Says what prompts no longer hold.
-fn forgets(it: &AgentAdvice, best: &Candidate) -> String {
-    match (best.evidence_kept, it.evidence_kept) {
-        (Some(kept), Some(base)) => {
-            let low = best.evidence_low.map_or_else(String::new, |it| format!(" (at least {})", percent(it)));
-            format!(
-                "Its prompts still hold {}{low} of the needed evidence, those of what you have {}.",
-                percent(kept),
-                percent(base)
-            )
-        }
-        _ => "What it forgets is unknown: nothing says which evidence is needed.".to_owned(),
-    }
-}
-
-/// Says what the saving hangs on.
-fn hangs_on(best: &Candidate) -> Option<String> {
-    let bound = best.bound.filter(|it| (it[0] - it[1]).abs() > 5e-4);
-    let bound = bound.map(|it| {
-        format!("Were all that is assumed wrong in one direction, the change would be {}%.", interval(it))
-    });
-    let factor = best
-        .recovery_factor
-        .map(|it| format!("The saving is gone if recovery costs {it:.1} times what is assumed."));
-    let all: Vec<String> = bound.into_iter().chain(factor).listed();
-    (!all.is_empty()).then(|| all.join(" "))
+/// Lays levers out, the words in a column of their own; with everything, by their settings.
+fn levers(title: &str, all: &[&Lever], everything: Option<()>) -> Grid {
+    let row = |it: &&Lever| {
+        let name = if everything.is_some() { it.set.join(", ") } else { it.title.clone() };
+        vec![
+            it.word.map_or_else(String::new, |it| it.text().to_owned()),
+            name,
+            or_none(it.saved_month, cents),
+            or_none(it.saved_interval, dollar_range),
+            or_none(it.expected, signed),
+            or_none(kept_words(it), |it| it),
+            it.known_by.text().to_owned(),
+        ]
+    };
+    let headings = ["word", "what", "saves a month", "95% interval", "Δ cost", "kept", "known"];
+    Grid::new(title, 1, &headings, all.iter().map(row)).with(CellKind::Text, &[1, 6])
 }
 
 fn in_force(it: &AgentAdvice) -> Grid {
@@ -281,42 +260,15 @@ fn of_lifetimes(it: &Lifetimes) -> String {
     )
 }
 
-fn tried(it: &AgentAdvice, is_detailed: bool) -> Grid {
-    let groups = groups(it);
-    let shown = if is_detailed { groups.len() } else { SHOWN };
-    let row = |group: &&[Candidate]| {
-        let it = &group[0];
-        let alike = match group.len() - 1 {
-            0 => String::new(),
-            n => format!(" and {n} alike"),
-        };
-        vec![
-            it.set.join(", ") + &alike,
-            or_none(it.usd_month, dollars),
-            or_none(it.change, signed),
-            or_none(it.interval, interval),
-            or_none(it.bound, interval),
-            or_none(it.evidence_kept, percent),
-        ]
-    };
-    let headings = ["tried", "USD a month", "Δ cost", "95% interval", "bound", "kept"];
-    Grid::new("Tried", 1, &headings, groups.iter().take(shown).map(row))
-}
-
-/// Returns whether two candidates come to the same.
-fn is_alike(one: &Candidate, other: &Candidate) -> bool {
-    one.change == other.change && one.evidence_kept == other.evidence_kept
-}
-
-fn of_wish(it: &AgentAdvice, wish: &Candidate) -> String {
+fn of_wish(it: &AgentAdvice, wish: &WishFor) -> String {
     let kept =
-        wish.evidence_kept.map_or_else(String::new, |it| format!(", {} of the evidence kept", percent(it)));
+        wish.evidence_kept.map_or_else(String::new, |it| format!(", {} of what is needed kept", percent(it)));
     format!(
         "What only the maintainers of {} could change: {} ({}{kept}). {}.",
         it.agent,
-        wish.set.join(", "),
-        changes(wish),
-        wish.why_not.as_deref().map(upper).unwrap_or_default()
+        wish.about,
+        signed(wish.change),
+        upper(&wish.reason)
     )
 }
 
@@ -324,6 +276,12 @@ fn of_wish(it: &AgentAdvice, wish: &Candidate) -> String {
 fn upper(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |it| it.to_uppercase().chain(letters).collect())
+}
+
+/// Returns an amount of US dollars a month, to the cent.
+pub(crate) fn cents(usd: f64) -> String {
+    let sign = if usd <= -0.005 { "−" } else { "" };
+    format!("{sign}${}", ctxsim_base::grid::numbers::fixed(usd.abs(), 2))
 }
 
 /// Returns an amount of US dollars; small ones with more digits.

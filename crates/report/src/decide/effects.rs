@@ -83,13 +83,8 @@ impl RowEffect {
             uncertain(&level, RatioError { freedom, change, ..it })
         });
         let touches = |it: &FamilySession<'_>| row.lanes.iter().any(|on| on[usize::from(it.is_of_agent)]);
-        let concerned: f64 = family
-            .sessions
-            .iter()
-            .zip(&samples)
-            .filter(|it| touches(it.0))
-            .map(|it| it.1.pair.1)
-            .sum();
+        let concerned: f64 =
+            family.sessions.iter().zip(&samples).filter(|it| touches(it.0)).map(|it| it.1.pair.1).sum();
         Self {
             cost,
             is_same: samples.iter().all(|it| it.pair.0 == it.pair.1),

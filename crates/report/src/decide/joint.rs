@@ -16,7 +16,7 @@ use ctxsim_engine::measure::student;
 /// How many draws. A probability of 5% is then off by half a point.
 pub(super) const DRAWS: usize = 2_000;
 
-/// The chance of any error in a family that is allowed.
+/// The chance of any false saving in a family that is allowed, and that of any broken floor.
 pub(super) const LEVEL: f64 = 0.05;
 
 /// An assumption's 95% interval reaches so many standard deviations.
@@ -29,7 +29,8 @@ pub(super) struct RowChances {
     pub(super) costs: f64,
     /// That it keeps less than the floor.
     pub(super) breaks: f64,
-    /// Of an error in the family, if it is said to save and to keep the floor.
+    /// Of a false saving anywhere in the family, or of a floor that is broken anywhere, if this row is said to save and to keep it; the
+    /// larger of the two.
     pub(super) adjusted: f64,
     /// By how many of its standard errors an end of its interval is away, corrected for the family.
     pub(super) reach: f64,
@@ -53,18 +54,15 @@ impl JointTest {
     pub(super) fn new(family: &Family<'_>, effects: &[RowEffect]) -> Self {
         let drawn = Drawn::new(family, effects);
         let mut costs: Vec<Statement> = effects.iter().map(|it| drawn.costs(it)).listed();
-        let kept = effects.iter().map(|it| drawn.kept(it, family.floor)).listed();
+        let kept: Vec<Statement> = effects.iter().map(|it| drawn.kept(it, family.floor)).listed();
         let alone = |it: &Statement| share_of(&it.off, it.stands);
-        let by_cost = stepped(&costs.iter().listed());
-        let both: Vec<&Statement> = costs.iter().chain(&kept).listed();
-        let joint = stepped(&both);
-        let n = effects.len();
-        let chances = (0..n)
+        let (saves, keeps) = (stepped(&costs), stepped(&kept));
+        let chances = (0..effects.len())
             .map(|nth| RowChances {
                 costs: alone(&costs[nth]),
                 breaks: alone(&kept[nth]),
-                adjusted: joint[nth].p.max(joint[n + nth].p),
-                reach: by_cost[nth].reach,
+                adjusted: saves[nth].p.max(keeps[nth].p),
+                reach: saves[nth].reach,
             })
             .listed();
         let off = costs.iter_mut().map(|it| std::mem::take(&mut it.off)).listed();
@@ -94,10 +92,7 @@ impl Drawn {
         };
         let freedom = effects.iter().filter_map(|it| Some(it.cost.as_ref()?.freedom)).min().unwrap_or(1);
         let mut draw = Seed(0).stream("freedom of a family", 0).nth(0, 0);
-        let scale = |_| {
-            let squares: f64 = (0..freedom).map(|_| normal(&mut draw).powi(2)).sum();
-            (freedom as f64 / squares).sqrt()
-        };
+        let scale = |_| (1.0 / chi_squared_mean(freedom, &mut draw)).sqrt();
         Self {
             sessions: (0..family.sessions.len()).map(|it| row("sessions of a family", it)).listed(),
             assumed: (0..Assumed::N).map(|it| row("assumptions of a family", it)).listed(),
@@ -172,13 +167,13 @@ struct Stepped {
 }
 
 /// Steps down from the best founded statement: each is held against the largest of all that are not better founded.
-fn stepped(all: &[&Statement]) -> Vec<Stepped> {
+fn stepped(all: &[Statement]) -> Vec<Stepped> {
     let mut order: Vec<usize> = (0..all.len()).listed();
     order.order_by(|one, other| all[*other].stands.total_cmp(&all[*one].stands));
     let mut largest = vec![f64::NEG_INFINITY; DRAWS];
     let mut found = vec![Stepped::default(); all.len()];
     for nth in order.iter().rev() {
-        let it = all[*nth];
+        let it = &all[*nth];
         largest.iter_mut().zip(&it.off).for_each(|(largest, off)| *largest = largest.max(*off));
         found[*nth] = Stepped { p: share_of(&largest, it.stands), reach: quantile(&largest) };
     }
@@ -211,7 +206,66 @@ fn quantile(off: &[f64]) -> f64 {
     *found
 }
 
-/// Returns a normal number, by twelve uniform ones: sums are the same on any machine, logarithms are not.
+/// Returns a chi-squared number over its degrees of freedom; of many, by the cube of a normal one (Wilson and Hilferty 1931).
+fn chi_squared_mean(freedom: u64, draw: &mut Draw) -> f64 {
+    const FEW: u64 = 8;
+    if freedom <= FEW {
+        return (0..freedom).map(|_| normal(draw).powi(2)).sum::<f64>() / freedom as f64;
+    }
+    let variance = 2.0 / (9.0 * freedom as f64);
+    (1.0 - variance + normal(draw) * variance.sqrt()).powi(3)
+}
+
+/// Returns a normal number, by twelve uniform ones of 16 bits: sums are the same on any machine, logarithms are not.
 fn normal(draw: &mut Draw) -> f64 {
-    (0..12).map(|_| draw.next_unit()).sum::<f64>() - 6.0
+    const HALF: f64 = 32_767.5;
+    // The sum of twelve has a variance of 1 in units of their range.
+    const RANGE: f64 = 65_536.0;
+    let of_word = |word: u64| (0..4).map(|part| ((word >> (16 * part)) & 0xffff) as u32).sum::<u32>();
+    let sum: u32 = (0..3).map(|_| of_word(draw.next_bits())).sum();
+    (f64::from(sum) - 12.0 * HALF) / RANGE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn normal_numbers_and_chi_squared_ones_have_their_means_and_variances() {
+        let mut draw = Seed(1).stream("tests of draws", 0).nth(0, 0);
+        let moments = |of: &mut dyn FnMut() -> f64| {
+            let all: Vec<f64> = (0..20_000).map(|_| of()).collect();
+            let mean = all.iter().sum::<f64>() / 20_000.0;
+            (mean, all.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / 20_000.0)
+        };
+        let (mean, variance) = moments(&mut || normal(&mut draw));
+        assert!(mean.abs() < 0.03 && (variance - 1.0).abs() < 0.04, "{mean}, {variance}");
+        for freedom in [1, 3, 8, 9, 40] {
+            let (mean, variance) = moments(&mut || chi_squared_mean(freedom, &mut draw));
+            let expected = 2.0 / freedom as f64;
+            assert!(
+                (mean - 1.0).abs() < 0.04 && (variance / expected - 1.0).abs() < 0.08,
+                "{freedom}: {mean}, {variance}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_step_down_holds_each_statement_against_those_that_are_left() {
+        let off = |shift: f64| (0..DRAWS).map(|nth| nth as f64 / DRAWS as f64 + shift).listed();
+        let all = [
+            Statement { stands: 2.0, off: off(0.0) },
+            Statement { stands: 0.97, off: off(0.0) },
+            Statement { stands: 0.5, off: off(-0.2) },
+            Statement::sure(),
+            Statement::none(),
+        ];
+        let found = stepped(&all);
+
+        assert_eq!(found[0].p, 0.0, "no draw is off by so much");
+        assert!((found[1].p - 0.03).abs() < 1e-9, "{found:?}");
+        assert!((found[2].p - 0.3).abs() < 1e-9, "the better founded are no longer in its way: {found:?}");
+        assert_eq!((found[3].p, found[4].p), (0.0, 1.0));
+        assert!(found[1].reach > found[2].reach, "{found:?}");
+    }
 }

@@ -123,11 +123,15 @@ fn not_do(row: &RowContext<'_>, found: &Found) -> Option<String> {
     if let Some(why) = left_to_user(row) {
         return Some(why);
     }
-    if row.p.adjusted > LEVEL {
-        return Some("that it keeps the floor is not certain beside everything else that was tried".to_owned());
-    }
     if -found.expected < SAVING_MIN * row.effect.concerned {
-        return Some(format!("the saving to expect is less than {} of what it concerns", percent(SAVING_MIN)));
+        return Some(format!(
+            "the saving to expect is less than {} of what it concerns",
+            percent(SAVING_MIN)
+        ));
+    }
+    if row.p.adjusted > LEVEL {
+        let what = "beside everything else that was tried, it is not certain enough that prompts hold";
+        return Some(format!("{what} {} of what the agent later needs", percent(row.family.floor)));
     }
     if row.effect.without_best >= 0.0 {
         return Some("without the session that saves most it saves nothing".to_owned());
@@ -147,10 +151,9 @@ fn idle<'a>(row: &RowContext<'a>) -> Option<&'a str> {
         let is_rest = |it: &super::FamilyRow| it.set.iter().eq(rest.iter().copied());
         change(row.family.rows.iter().position(is_rest)?)
     };
-    let adds_little =
-        |lever: &&String| without(lever).zip(change(row.nth)).is_some_and(|(without, with)| {
-            without - with < SAVING_MIN
-        });
+    let adds_little = |lever: &&String| {
+        without(lever).zip(change(row.nth)).is_some_and(|(without, with)| without - with < SAVING_MIN)
+    };
     own.set.iter().find(adds_little).map(String::as_str)
 }
 
@@ -170,7 +173,9 @@ fn left_to_user(row: &RowContext<'_>) -> Option<String> {
                 percent(floor)
             ))
         }
-        None if row.effect.is_edited => Some("what it loses is unknown: nothing says what is needed".to_owned()),
+        None if row.effect.is_edited => {
+            Some("what it loses is unknown: nothing says what is needed".to_owned())
+        }
         _ => row.family.rows[row.nth].unjudged.clone(),
     }
 }
@@ -190,7 +195,11 @@ fn would_decide(row: &RowContext<'_>, found: &Found) -> String {
     let left = found.change.powi(2) - row.effect.reach.0[side].powi(2);
     if left <= 0.0 {
         let what = largest_assumption(row.effect).map_or("what is assumed", |it| it.about());
-        return format!("{} is assumed, and would have to be measured on your sessions", what);
+        let narrower = row.effect.reach.0[side] / found.change.abs();
+        let cases = (narrower * narrower).ceil();
+        return format!(
+            "it depends on {what}, which is assumed; to decide, it would have to be measured on {cases:.0} times as many cases"
+        );
     }
     let needed = (n as f64 * cost.half_width().powi(2) / left).ceil();
     if needed > MOST_SESSIONS {

@@ -1,0 +1,186 @@
+//! What is tried of an agent: every value of every setting, and every combination of those that combine. It is fixed before any result.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use indexmap::IndexMap;
+
+use super::agents::{Agent, AgentSetting, Wish};
+use super::play::SeenLog;
+use super::stated::FileSettings;
+use super::states::{SettingPolicies, SettingValues};
+use super::{AdviceRequest, unknown_agent};
+use crate::catalog::Catalog;
+use ctxsim_base::diag::Diagnostic;
+use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
+use ctxsim_input::Policy;
+
+/// Pairs that are tried together, by their places in the menu.
+pub(super) type Choice = Vec<usize>;
+
+/// A setting with a value that it could have.
+#[derive(Clone, Debug)]
+pub(super) struct MenuPair {
+    pub(super) setting: &'static AgentSetting,
+    pub(super) value: String,
+}
+
+impl MenuPair {
+    /// Returns it as a text.
+    pub(super) fn text(&self) -> String {
+        format!("{}={}", self.setting.key, self.value)
+    }
+}
+
+/// What is tried of one agent.
+pub(super) struct Menu<'c> {
+    pub(super) agent: &'static Agent,
+    pub(super) file: FileSettings,
+    pub(super) pairs: Vec<MenuPair>,
+    pub(super) choices: Vec<Choice>,
+    policies: SettingPolicies<'c>,
+    /// Of sub-agents or not, and a choice: what plays it, made when it is first asked for.
+    made: Mutex<IndexMap<(bool, Choice), Arc<Policy>>>,
+}
+
+impl<'c> Menu<'c> {
+    /// Lays out the menu beside what a settings file says.
+    fn new(catalog: &'c Catalog, agent: &'static Agent, file: FileSettings) -> Self {
+        let (mut pairs, mut choices) = (Vec::new(), vec![Choice::new()]);
+        for setting in &agent.settings {
+            let is_in_force = |it: &&String| file.values.get(&setting.key) == Some(*it);
+            let first = pairs.len();
+            let values = setting.values.iter().filter(|it| !is_in_force(it));
+            pairs.extend(values.map(|it| MenuPair { setting, value: it.clone() }));
+            let combines = (first..pairs.len()).filter(|it| setting.combines(&pairs[*it].value)).listed();
+            let with = |choice: &Choice| combines.iter().map(|it| [&choice[..], &[*it]].concat()).listed();
+            let more: Vec<Choice> = choices.iter().flat_map(with).listed();
+            choices.extend(more);
+        }
+        let alone = (0..pairs.len()).map(|it| vec![it]).filter(|it| !choices.contains(it)).listed();
+        choices.extend(alone);
+        let mut menu = Self {
+            agent,
+            file,
+            pairs,
+            choices: Vec::new(),
+            policies: SettingPolicies { catalog, agent },
+            made: Mutex::default(),
+        };
+        let mut whole: Vec<Choice> = choices.into_iter().filter_map(|it| menu.with_needs(it)).listed();
+        whole.retain(|it| !it.is_empty());
+        whole.sort();
+        whole.dedup();
+        menu.choices = whole;
+        menu
+    }
+
+    /// Adds what settings need beside them and what is not in force by the file; `None` where the choice says the opposite.
+    fn with_needs(&self, mut choice: Choice) -> Option<Choice> {
+        for nth in choice.clone() {
+            for (key, value) in &self.pairs[nth].setting.needs {
+                let is_met = |it: &usize| self.pairs[*it].setting.key == *key;
+                match choice.iter().find(|it| is_met(it)) {
+                    Some(it) if self.pairs[*it].value == *value => {}
+                    Some(_) => return None,
+                    None if self.file.values.get(key) == Some(value) => {}
+                    None => {
+                        let own =
+                            self.pairs.iter().position(|it| it.setting.key == *key && it.value == *value);
+                        choice.push(own?);
+                    }
+                }
+            }
+        }
+        choice.sort_unstable();
+        Some(choice)
+    }
+
+    /// Returns the pairs of a choice that concern sessions of a kind.
+    pub(super) fn of_lane(&self, choice: &[usize], of_agent: bool) -> Choice {
+        choice.iter().copied().filter(|it| self.pairs[*it].setting.lane.include(of_agent)).listed()
+    }
+
+    /// Returns the policy that plays a choice.
+    ///
+    /// # Errors
+    /// A setting's policy is broken, or its base is unknown.
+    pub(super) fn policy(&self, choice: &[usize], of_agent: bool) -> Result<Arc<Policy>, Error> {
+        let key = (of_agent, choice.to_vec());
+        let made = || self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = made().get(&key) {
+            return Ok(Arc::clone(found));
+        }
+        let mut state = self.file.values.clone();
+        let pairs = choice.iter().map(|it| &self.pairs[*it]);
+        state.extend(pairs.map(|it| (it.setting.key.clone(), it.value.clone())));
+        let policy = self.policies.of_state(&state, of_agent)?;
+        made().insert(key, Arc::clone(&policy));
+        Ok(policy)
+    }
+
+    /// Returns the policy of what only maintainers can change; none for sessions that it does not concern.
+    ///
+    /// # Errors
+    /// Its policy is broken, or its base is unknown.
+    pub(super) fn of_wish(&self, wish: &Wish, of_agent: bool) -> Result<Option<Arc<Policy>>, Error> {
+        wish.lane.include(of_agent).then(|| self.policies.of_wish(wish)).transpose()
+    }
+
+    /// Returns a choice as settings with their values.
+    pub(super) fn values(&self, choice: &[usize]) -> SettingValues {
+        choice.iter().map(|it| (self.pairs[*it].setting.key.clone(), self.pairs[*it].value.clone())).collect()
+    }
+}
+
+/// The menus of all agents that are known, each made when a session of it is met.
+pub(super) struct Menus<'c> {
+    catalog: &'c Catalog,
+    asked: &'c AdviceRequest,
+    /// The one agent whose sessions all are, where it is named.
+    named: Option<&'static Agent>,
+    agents: Vec<(&'static Agent, OnceLock<Result<Menu<'c>, Vec<Diagnostic>>>)>,
+}
+
+impl<'c> Menus<'c> {
+    /// Looks the agents up.
+    ///
+    /// # Errors
+    /// A file of settings is broken, or no agent has the name that is asked for.
+    pub(super) fn new(catalog: &'c Catalog, asked: &'c AdviceRequest) -> Result<Self, Error> {
+        let known = Agent::all()?;
+        let named = |name: &String| known.get(name).ok_or_else(|| unknown_agent(name, known));
+        let named = asked.agent.as_ref().map(named).transpose()?;
+        let agents = known.values().map(|it| (it, OnceLock::new())).listed();
+        Ok(Self { catalog, asked, named, agents })
+    }
+
+    /// Returns the agent whose session a log is of.
+    pub(super) fn agent(&self, format: &str, model: &str) -> Option<&'static Agent> {
+        self.named.or_else(|| self.agents.iter().map(|it| it.0).find(|it| it.is_of(format, model)))
+    }
+
+    /// Returns the menu of the agent that made a session; none where it is not known.
+    ///
+    /// # Errors
+    /// The settings file that was given cannot be used.
+    pub(super) fn of(&self, seen: &SeenLog) -> Result<Option<&Menu<'c>>, Error> {
+        let Some(agent) = self.agent(seen.format, &seen.model) else { return Ok(None) };
+        self.of_agent(agent).map(Some)
+    }
+
+    /// Returns the menu of an agent.
+    ///
+    /// # Errors
+    /// The settings file that was given cannot be used.
+    pub(super) fn of_agent(&self, agent: &'static Agent) -> Result<&Menu<'c>, Error> {
+        let found = self.agents.iter().find(|it| it.0.name == agent.name);
+        let Some((_, menu)) = found else { return Err(Error::from(Vec::new())) };
+        let make = || {
+            let file = self.asked.settings.as_ref().map(|(name, text)| FileSettings::read(agent, name, text));
+            let file = file.transpose().map_err(|it| it.problems())?.unwrap_or_default();
+            Ok(Menu::new(self.catalog, agent, file))
+        };
+        menu.get_or_init(make).as_ref().map_err(|it| it.clone().into())
+    }
+}

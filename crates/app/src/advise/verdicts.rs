@@ -1,0 +1,215 @@
+//! The levers of an agent: what each choice of its menu does to all sessions, and the word that the rule gives it.
+
+use indexmap::IndexMap;
+
+use super::agents::{ShownBy, Wish};
+use super::menu::{Choice, Menu};
+use super::play::PlayedSession;
+use ctxsim_base::list::Listed as _;
+use ctxsim_engine::measure::Tally;
+use ctxsim_engine::measure::limits::sum_of_pairs;
+use ctxsim_engine::measure::month::Calendar;
+use ctxsim_report::advise::saved::{Bills, SCHEMA, Saved, SessionKind};
+use ctxsim_report::advise::{MonthCost, WishFor};
+use ctxsim_report::decide::{Family, FamilyRow, FamilySession, Judgement, SessionEffect, pasted};
+use ctxsim_report::distinct;
+use ctxsim_report::lever::{Lever, Word};
+use ctxsim_timeline::import::user_of;
+
+/// The sessions of an agent, ready to be judged.
+pub(super) struct AgentSessions<'a> {
+    pub(super) menu: &'a Menu<'a>,
+    pub(super) calendar: &'a Calendar,
+    pub(super) played: &'a [&'a PlayedSession],
+    pub(super) min_evidence: f64,
+}
+
+/// What the rule says of everything that was tried.
+#[derive(Debug, Default)]
+pub(super) struct Verdicts {
+    /// Everything that does something in some session; most saved first.
+    pub(super) levers: Vec<Lever>,
+    /// What to paste: a place in `levers`, and the choice.
+    pub(super) pasted: Option<(usize, Choice)>,
+}
+
+impl AgentSessions<'_> {
+    /// Returns how many projects the sessions are of; 0 where they are not known.
+    pub(super) fn n_projects(&self) -> usize {
+        distinct(self.played.iter().map(|it| it.seen.project.as_str()).filter(|it| !it.is_empty())).len()
+    }
+
+    /// Returns the share of needed evidence that prompts hold as things are.
+    pub(super) fn evidence_kept(&self) -> Option<f64> {
+        let (met, all) = sum_of_pairs(self.played.iter().map(|it| it.base.sums.needs.evidence()));
+        (all > 0.0).then(|| met / all)
+    }
+
+    /// Returns what a month costs with what is in force.
+    pub(super) fn month(&self) -> MonthCost {
+        let usd = self.calendar.usd(self.played, |it| it.base.costs.total());
+        MonthCost { usd, basis: self.calendar.basis, days: self.calendar.days }
+    }
+
+    /// Judges everything that is tried as one family.
+    pub(super) fn verdicts(&self) -> Verdicts {
+        let effects = self.played.iter().map(|it| SessionEffects::new(it, self.menu)).listed();
+        let choices = self.menu.choices.iter().filter(|it| self.is_distinct(it)).listed();
+        let family = Family {
+            sessions: effects.iter().map(|it| it.session(&choices)).listed(),
+            rows: choices.iter().map(|it| self.row(it)).listed(),
+            floor: self.min_evidence,
+        };
+        let judged = family.judged();
+        let best = pasted(&judged);
+        let month = self.month().usd;
+        let lever = |(nth, it): (usize, &Judgement)| (nth, self.lever(choices[nth], it, month));
+        let mut levers: Vec<(usize, Lever)> = judged.iter().enumerate().map(lever).listed();
+        levers.retain(|it| it.1.word.is_some());
+        let saved = |it: &Lever| it.saved_month.unwrap_or(f64::NEG_INFINITY);
+        levers.sort_by(|one, other| saved(&other.1).total_cmp(&saved(&one.1)));
+        let place = best.and_then(|best| levers.iter().position(|it| it.0 == best));
+        let pasted = place.zip(best).map(|(place, best)| (place, choices[best].clone()));
+        Verdicts { levers: levers.into_iter().map(|it| it.1).listed(), pasted }
+    }
+
+    /// Returns whether each pair of a choice does something in some session: else a smaller choice is the same.
+    fn is_distinct(&self, choice: &Choice) -> bool {
+        choice.iter().all(|it| self.played.iter().any(|one| one.acts(*it)))
+    }
+
+    fn row(&self, choice: &Choice) -> FamilyRow {
+        let pairs = choice.iter().map(|it| &self.menu.pairs[*it]);
+        FamilyRow {
+            set: pairs.clone().map(super::menu::MenuPair::text).listed(),
+            lanes: pairs.clone().map(|it| [false, true].map(|of| it.setting.lane.include(of))).listed(),
+            is_lifetime: pairs.clone().any(|it| it.setting.shown_by == Some(ShownBy::Lifetimes)),
+            unjudged: pairs.clone().find_map(|it| it.setting.unjudged.clone()),
+        }
+    }
+
+    fn lever(&self, choice: &Choice, it: &Judgement, month: Option<f64>) -> Lever {
+        let is_do = it.word == Some(Word::Do);
+        let expected = if is_do { it.expected } else { it.change };
+        let dollars = |change: f64| month.map(|it| -change * it);
+        let pairs = choice.iter().map(|it| &self.menu.pairs[*it]).listed();
+        let mut lever = Lever {
+            set: pairs.iter().map(|it| it.text()).listed(),
+            title: pairs.iter().map(|it| it.setting.titled(&it.value)).listed().join(" + "),
+            word: it.word,
+            why: it.why.clone(),
+            saved_month: expected.and_then(dollars),
+            saved_interval: it.interval.and_then(|it| Some([dollars(it[1])?, dollars(it[0])?])),
+            change: it.change,
+            expected,
+            interval: it.interval,
+            evidence_kept: it.kept,
+            evidence_low: it.kept_low,
+            effects: pairs.iter().map(|it| it.setting.effects.clone()).listed(),
+            ..Lever::default()
+        };
+        if it.word == Some(Word::Try) {
+            lever.sessions_to_know =
+                expected.and_then(|change| Bills::sessions_to_know(&self.bills(), change));
+        }
+        lever
+    }
+
+    /// Returns what only maintainers can change, where it would save.
+    pub(super) fn wishes(&self) -> Vec<WishFor> {
+        let base: f64 = self.played.iter().filter_map(|it| it.base.costs.total()).sum();
+        let one = |(nth, wish): (usize, &Wish)| {
+            let own: Option<f64> = self.played.iter().map(|it| it.wishes[nth].costs.total()).sum();
+            let change = own? / base - 1.0;
+            let kept = sum_of_pairs(self.played.iter().map(|it| it.wishes[nth].sums.needs.evidence()));
+            (base > 0.0 && change < 0.0).then(|| WishFor {
+                about: wish.about.clone(),
+                reason: wish.reason.clone(),
+                change,
+                evidence_kept: (kept.1 > 0.0).then(|| kept.0 / kept.1),
+            })
+        };
+        self.menu.agent.wishes.iter().enumerate().filter_map(one).listed()
+    }
+
+    /// Returns what sessions were billed by their requests, by kind.
+    fn bills(&self) -> Vec<Bills> {
+        let mut by_kind: IndexMap<String, Vec<(f64, f64)>> = IndexMap::new();
+        for it in self.played {
+            let bill = it.size(false).zip(it.seen.billed_usd);
+            by_kind.entry(it.seen.kind()).or_default().extend(bill);
+        }
+        by_kind.into_values().map(|it| Bills::new(&it)).listed()
+    }
+
+    /// Returns what to write down of a choice, so that later sessions can be held against it. Sessions are measured by what they cost with
+    /// what is in force, where later ones can be played with it.
+    pub(super) fn saved(
+        &self,
+        choice: &Choice,
+        lever: &Lever,
+        before: &IndexMap<String, String>,
+    ) -> Option<Saved> {
+        let is_by_cost = !before.is_empty();
+        let mut members: IndexMap<String, Vec<&PlayedSession>> = IndexMap::new();
+        self.played.iter().for_each(|it| members.entry(it.seen.kind()).or_default().push(it));
+        let kind = |(name, members): (String, Vec<&PlayedSession>)| {
+            let cost = |run: &dyn Fn(&PlayedSession) -> Option<f64>| -> f64 {
+                members.iter().filter_map(|it| run(it)).sum()
+            };
+            let bill = |it: &&PlayedSession| Some((it.size(is_by_cost)?, it.seen.billed_usd?));
+            let bills: Vec<(f64, f64)> = members.iter().filter_map(bill).listed();
+            let own = cost(&|it| it.run(choice).costs.total());
+            let change = own / cost(&|it| it.base.costs.total()) - 1.0;
+            SessionKind { name, bills: Bills::new(&bills), change }
+        };
+        let versions = self.played.iter().map(|it| it.seen.version.clone());
+        Some(Saved {
+            schema: SCHEMA.to_owned(),
+            agent: self.menu.agent.name.clone(),
+            set: lever.set.clone(),
+            until_ms: self.played.iter().filter_map(|it| it.seen.span_ms).map(|it| it[1]).max(),
+            versions: distinct(versions.filter(|it| !it.is_empty())),
+            change: lever.expected?,
+            interval: lever.interval?,
+            before: before.iter().map(|it| format!("{}={}", it.0, it.1)).listed(),
+            kinds: members.into_iter().map(kind).listed(),
+        })
+    }
+}
+
+/// What a session comes to under each choice that does something in it.
+struct SessionEffects<'a> {
+    of: &'a PlayedSession,
+    person: &'a str,
+    base: SessionEffect,
+    runs: IndexMap<&'a Choice, SessionEffect>,
+}
+
+impl<'a> SessionEffects<'a> {
+    fn new(of: &'a PlayedSession, menu: &Menu<'_>) -> Self {
+        debug_assert!(of.acts.len() == menu.pairs.len() || of.acts.is_empty(), "one for each pair");
+        let effect = |it: (&'a Choice, &Tally)| (it.0, SessionEffect::of(it.1));
+        Self {
+            of,
+            person: user_of(&of.seen.project),
+            base: SessionEffect::of(&of.base),
+            runs: of.runs.iter().map(effect).collect(),
+        }
+    }
+
+    fn session<'s>(&'s self, choices: &[&Choice]) -> FamilySession<'s> {
+        let seen = &self.of.seen;
+        let effect = |it: &&Choice| self.runs.get(&self.of.acting(it)).unwrap_or(&self.base);
+        let [short, long] = seen.written.map(|it| usize::from(it > 0));
+        FamilySession {
+            project: &seen.project,
+            person: self.person,
+            last_ms: seen.span_ms.map(|it| it[1]),
+            lifetimes: short + 2 * long,
+            is_of_agent: seen.is_of_agent,
+            base: &self.base,
+            rows: choices.iter().map(effect).listed(),
+        }
+    }
+}
