@@ -513,7 +513,7 @@ fn agents_and_projects_are_read_from_logs_and_named_where_several_agents_write_a
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let head = |args: &[&str]| {
         let text = out(&ctxsim(root, &[&["advise"], args].concat()));
-        assert!(text.contains("Keep what you have") && text.contains("In force"), "{args:?}: {text}");
+        assert!(text.contains("Nothing to ") && text.contains("In force"), "{args:?}: {text}");
         text.lines().next().unwrap().to_owned()
     };
     let data = |name: &str| format!("tests/data/recorded/{name}");
@@ -550,7 +550,7 @@ fn the_command_line_writes_advice_and_reads_the_forecast_back() {
 
     let text = out(&ctxsim(folder.path(), &["advise", "logs", "--save", "advice.json"]));
 
-    assert!(text.contains("Change `promptCacheTtl=1h`: it saves $"), "{text}");
+    assert!(text.contains("Do this: Cache the main conversation for 1 hour. It should save $"), "{text}");
     assert!(text.contains("Put this into ~/.claude/settings.json"), "{text}");
     let saved = fs::read_to_string(folder.path().join("advice.json")).unwrap();
     assert!(saved.len() < 4_000 && forecast("advice.json", &saved).is_ok());

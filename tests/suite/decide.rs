@@ -3,7 +3,7 @@
 use ctxsim::measure::assumed::{Assumed, AssumedChanges, AssumedCost};
 use ctxsim::quantity::Amount;
 use ctxsim::recovery::Assumption;
-use ctxsim::report::decide::{Family, FamilyRow, FamilySession, Judgement, SessionEffect, pasted};
+use ctxsim::report::decide::{FamilyRow, FamilySession, Judgement, SessionEffect, TriedFamily, pasted};
 use ctxsim::report::lever::Word;
 use ctxsim::rng::{Draw, Seed};
 
@@ -53,7 +53,7 @@ fn row(set: &[&str]) -> FamilyRow {
     }
 }
 
-fn family<'s>(sessions: &'s [MadeUp], rows: &[FamilyRow], floor: f64) -> Family<'s> {
+fn family<'s>(sessions: &'s [MadeUp], rows: &[FamilyRow], floor: f64) -> TriedFamily<'s> {
     let session = |it: &'s MadeUp| FamilySession {
         project: &it.project,
         person: "",
@@ -63,7 +63,7 @@ fn family<'s>(sessions: &'s [MadeUp], rows: &[FamilyRow], floor: f64) -> Family<
         base: &it.base,
         rows: it.rows.iter().collect(),
     };
-    Family { sessions: sessions.iter().map(session).collect(), rows: rows.to_vec(), floor }
+    TriedFamily { sessions: sessions.iter().map(session).collect(), rows: rows.to_vec(), floor }
 }
 
 fn judged(sessions: &[MadeUp], rows: &[FamilyRow], floor: f64) -> Vec<Judgement> {

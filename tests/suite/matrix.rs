@@ -228,7 +228,7 @@ impl Kind {
             "check" => "snapshot",
             "sweep" => "(knee)",
             "tune" => "Nothing is recommended",
-            "advise" => "Keep what you have",
+            "advise" => "Nothing to ",
             "memory" => "Verdict:",
             "sensitivity" => "B  ",
             _ => "",

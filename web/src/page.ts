@@ -611,8 +611,9 @@ async function advise(): Promise<void> {
     const told = await pool.whole.ask("advise", [asked]);
     const advice = JSON.parse(told.json);
     const heads = advice.agents.map((it: any) => {
-      const save = it.advised?.saved_month;
-      return it.advised ? `Change ${it.advised.set.join(" and ")}${save ? `: it saves ${usd(save)} a month` : ""}.` : "Keep what you have.";
+      const best = it.pasted === null ? undefined : it.levers[it.pasted];
+      const save = best?.saved_month;
+      return best ? `Do this: ${best.title}${save ? `. It should save ${usd(save)} a month` : ""}.` : "Nothing to paste: no setting is certain enough.";
     });
     said.textContent = "";
     at.replaceChildren(...heads.map((it: string) => el("p", { class: "advice-head" }, it)), el("pre", { tabindex: 0, "aria-label": "The advice" }, told.text));

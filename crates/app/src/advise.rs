@@ -4,6 +4,7 @@ pub mod agents;
 pub mod files;
 mod in_force;
 mod lifetimes;
+mod measured;
 mod menu;
 mod play;
 pub mod stated;
@@ -30,6 +31,7 @@ use play::PlayedSession;
 use stated::FileSettings;
 use verdicts::{AgentSessions, Verdicts};
 
+pub use measured::{PlayedFolder, TriedChoice};
 pub(super) use play::{SeenLog, costs_with, seen};
 pub(super) use states::{SettingPolicies, SettingValues};
 

@@ -4,6 +4,7 @@
 //! less than what is in force, and that it keeps the floor. Both are tested on all sessions. A step-down correction over joint draws (`joint`)
 //! holds the chance that any row of the family is wrongly said to save at 5%, and likewise that any is wrongly said to keep the floor.
 
+pub(crate) mod beside;
 mod effects;
 mod forecast;
 mod joint;
@@ -63,7 +64,7 @@ pub struct FamilyRow {
 
 /// Everything that is tried beside each other.
 #[derive(Clone, Debug, Default)]
-pub struct Family<'s> {
+pub struct TriedFamily<'s> {
     pub sessions: Vec<FamilySession<'s>>,
     pub rows: Vec<FamilyRow>,
     /// The share of the needed evidence that must be kept.
@@ -92,6 +93,13 @@ pub struct Judgement {
     pub kept_low: Option<f64>,
 }
 
+impl Judgement {
+    /// Returns the word with what it rests on, as a sentence; nothing where nothing changes.
+    pub fn words(&self) -> Option<String> {
+        Some(format!("The word for it is “{}”: {}.", self.word?.text(), self.why))
+    }
+}
+
 impl SessionEffect {
     /// Returns what a run came to.
     pub fn of(run: &Tally) -> Self {
@@ -106,7 +114,7 @@ impl SessionEffect {
     }
 }
 
-impl Family<'_> {
+impl TriedFamily<'_> {
     /// Gives each row its word.
     pub fn judged(&self) -> Vec<Judgement> {
         let effects: Vec<RowEffect> = (0..self.rows.len()).map(|nth| RowEffect::new(self, nth)).listed();
@@ -115,7 +123,7 @@ impl Family<'_> {
         let tested = effects.iter().enumerate();
         tested
             .map(|(nth, effect)| {
-                words::judgement(&words::RowContext {
+                words::judgement(&words::JudgedRow {
                     family: self,
                     effects: &effects,
                     nth,

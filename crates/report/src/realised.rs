@@ -9,7 +9,7 @@ mod table;
 
 use serde::Serialize;
 
-use crate::advise::saved::Saved;
+use crate::advise::saved::{POWER, SESSIONS_MIN, Saved, Z, later_sessions};
 use ctxsim_engine::measure::student;
 
 use ctxsim_base::list::Listed as _;
@@ -17,13 +17,6 @@ pub use table::{markdown, table};
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.realised/1";
-
-/// Of the normal distribution: 95% are within so many standard errors.
-const Z: f64 = 1.96;
-/// A difference that stands beyond the interval by so many standard errors more is found in nine of ten cases.
-const POWER: f64 = 1.2816;
-/// With fewer sessions, their variance is not known well enough to say anything.
-const SESSIONS_MIN: u64 = 5;
 
 /// A later session.
 #[derive(Clone, Debug, PartialEq)]
@@ -158,14 +151,6 @@ struct LaterSessions {
     own: f64,
     /// That of the earlier rates and of the forecast, which more sessions do not lessen.
     rest: [f64; 2],
-}
-
-/// Returns the number of later sessions after which a difference is found in nine of ten cases, where each adds a variance and the earlier
-/// rates have one that more sessions do not lessen; none if no number would do.
-pub(crate) fn later_sessions(difference: f64, each: f64, rates: f64) -> Option<u64> {
-    let allowed = (difference / (Z + POWER)).powi(2) - rates;
-    let needed = (each / allowed).ceil();
-    (allowed > 0.0 && needed.is_finite()).then_some((needed as u64).max(SESSIONS_MIN))
 }
 
 impl LaterSessions {

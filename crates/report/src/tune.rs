@@ -18,6 +18,7 @@ use ctxsim_base::rng::Seed;
 use ctxsim_engine::measure::Tally;
 use ctxsim_engine::measure::floor::Floor;
 
+use crate::lever::Word;
 use part::Picked;
 pub use part::{BlockPart, TunePart};
 pub use verdict::{Reason, WhyNot};
@@ -138,6 +139,9 @@ pub struct Tuned {
     pub cautions: Vec<String>,
     /// By how much its saving was smaller on what was held out.
     pub optimism: Option<f64>,
+    /// What the rule says of the best variant on what was held out (of all sessions, where none was), as a word and in a sentence.
+    pub word: Option<Word>,
+    pub word_rests_on: Option<String>,
     pub is_recommended: bool,
     /// Why it is not, as a word.
     pub why_not: Option<WhyNot>,
@@ -210,6 +214,8 @@ impl Tuned {
             by_project_blocks: part::block_parts(&in_turn),
             cautions: part::cautions(&judged),
             optimism: None,
+            word: None,
+            word_rests_on: None,
             is_recommended: false,
             why_not: None,
             reason: None,
@@ -223,7 +229,10 @@ impl Tuned {
             [_, out] => tuned.forbids(out),
             _ => Some(tuned.too_few(sessions.len(), n_held_out)),
         });
+        let found = part::word(&judged, min_evidence).unwrap_or_default();
+        let reason = reason.or_else(|| verdict::no_do(&found));
         tuned.is_recommended = reason.is_none();
+        (tuned.word, tuned.word_rests_on) = verdict::word_beside(found, reason.as_ref());
         (tuned.why_not, tuned.reason) = reason.map(|it| (it.why, it.text)).unzip();
         if let [own, out] = tuned.parts.as_slice() {
             tuned.optimism = own.spread.zip(out.spread).map(|(own, out)| out.change - own.change);

@@ -3,11 +3,14 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::Report;
+use super::decide::beside::{ComparedSession, judged};
+use super::decide::{Judgement, SessionEffect};
 use super::estimated::Estimated;
+use super::lever::Word;
 use super::names::short_names;
 use super::sections::{Detail, Section, TableLine};
 use super::trust::TableTrust;
+use super::{Report, Run};
 use ctxsim_base::grid::numbers::{percent, signed};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
@@ -82,6 +85,11 @@ pub struct Choice {
     pub task_kept: Option<f64>,
     /// Whether what is assumed decides if it is cheaper than the first one.
     pub is_open: bool,
+    /// Of recorded sessions: the word that the rule gives it among all policies that were run, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub word: Option<Word>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
     /// The setting that makes the real agent do it, with the numbers that it ran with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub apply: Option<Apply>,
@@ -99,9 +107,37 @@ impl Report {
         let verdict = |it: &Section| Verdict {
             estimated: self.estimated_in(&it.load),
             is_uncounted: self.is_uncounted(&it.profile),
-            ..Verdict::new(it, &self.oracles, self.min_evidence)
+            ..Verdict::new(it, &self.oracles, self.min_evidence).judged(&self.judged(it))
         };
         whole.map(verdict).listed()
+    }
+
+    /// Returns what the rule says of the policies of a table of recorded sessions, by their names; of runs that were folded, nothing is
+    /// kept session by session.
+    fn judged(&self, section: &Section) -> IndexMap<String, Judgement> {
+        let names: Vec<String> = section
+            .lines
+            .iter()
+            .skip(1)
+            .map(|it| it.policy.clone())
+            .filter(|it| !self.oracles.contains(it))
+            .listed();
+        let Some(base) = section.lines.first().filter(|_| !names.is_empty()) else { return IndexMap::new() };
+        let mut of: IndexMap<&str, IndexMap<&str, &Run>> = IndexMap::new();
+        for run in self.runs.iter().filter(|it| section.has_profile(&it.profile)) {
+            of.entry(&run.scenario).or_default().insert(&run.policy, run);
+        }
+        let at_ms = |name: &str| self.sessions.iter().find(|it| it.name == name).map(|it| it.last_ms);
+        let session = |name: &String| {
+            let (runs, last_ms) = (of.get(name.as_str())?, at_ms(name)?);
+            let effect = |it: &str| Some(SessionEffect::of(&runs.get(it)?.tally));
+            let others = names.iter().map(|it| effect(it)).collect::<Option<Vec<_>>>()?;
+            Some(ComparedSession { project: "", last_ms, base: effect(&base.policy)?, others })
+        };
+        let sessions: Option<Vec<ComparedSession<'_>>> = section.members.iter().map(session).collect();
+        let found = sessions.filter(|it| it.len() > 1);
+        let found = found.map(|it| judged(&it, &names, self.min_evidence)).unwrap_or_default();
+        names.into_iter().zip(found).collect()
     }
 
     /// Returns whether runs under a profile have sizes that other models counted, by a way that stands to its own in no published relation.
@@ -205,6 +241,15 @@ impl Report {
 }
 
 impl Verdict {
+    /// Returns it with the words of the policies that it names.
+    fn judged(mut self, found: &IndexMap<String, Judgement>) -> Self {
+        let named = self.cheapest.iter_mut().chain(&mut self.lossy).chain(&mut self.keep_more);
+        for (it, found) in named.filter_map(|it| Some((found.get(&it.policy)?, it))).map(|it| (it.1, it.0)) {
+            (it.word, it.why) = (found.word, found.word.map(|_| found.why.clone()));
+        }
+        self
+    }
+
     /// Weighs the lines of a table; oracles cannot be taken, and what stopped at a limit did less.
     fn new(section: &Section, oracles: &[String], min_evidence: f64) -> Self {
         let baseline = section.lines.first();
@@ -243,6 +288,8 @@ impl Verdict {
                 evidence_kept: it.tally.evidence_kept(),
                 task_kept: it.tally.task_kept().filter(|it| *it < 1.0),
                 is_open: change.is_some_and(|change| it.assumed.turns(change)),
+                word: None,
+                why: None,
                 apply: it.apply.as_deref().cloned(),
             }
         };
@@ -290,7 +337,7 @@ impl Verdict {
                 format!("Cheapest that keeps {kept}: {name}, {}{sure}{doubts}.", signed(change))
             }
         };
-        let more = self.on_compactions(best) + &self.but(best);
+        let more = self.word_of(best) + &self.on_compactions(best) + &self.but(best);
         let Some(Apply { at, write }) = best.apply.as_ref().filter(|_| self.knows_evidence) else {
             return words + &more;
         };
@@ -352,6 +399,12 @@ impl Verdict {
             words += &format!(" {estimated}");
         }
         words
+    }
+
+    /// Says which word the rule gives the cheapest, after a space; nothing where it gives none.
+    pub(super) fn word_of(&self, best: &Choice) -> String {
+        let both = best.word.zip(best.why.as_ref()).filter(|_| self.knows_evidence);
+        both.map_or_else(String::new, |(word, why)| format!(" The word for it is “{}”: {why}.", word.text()))
     }
 
     /// Says what recorded compactions make of the number, after a space; nothing where none is avoided.

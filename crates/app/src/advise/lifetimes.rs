@@ -5,7 +5,7 @@
 //! and r are the prices of a short write, a long write and a read. So a long lifetime is cheaper from S / W = (l − w) / (l − r) on.
 
 use super::agents::{AgentSetting, ShownBy};
-use super::menu::{Choice, Menu, MenuPair};
+use super::menu::{Menu, MenuChoice, MenuPair};
 use super::play::PlayedSession;
 use super::verdicts::AgentSessions;
 use ctxsim_base::list::Listed as _;
@@ -19,7 +19,7 @@ pub(super) struct LifetimeAxis {
     /// Sub-agents' sessions, or the agent's own.
     is_of_agent: bool,
     /// Short, long.
-    ends: [Choice; 2],
+    ends: [MenuChoice; 2],
 }
 
 impl LifetimeAxis {
@@ -43,7 +43,7 @@ impl LifetimeAxis {
     pub(super) fn found<'t>(&self, trial: &'t AgentSessions<'_>) -> Option<Lifetimes> {
         let own: Vec<&PlayedSession> =
             trial.played.iter().copied().filter(|it| it.seen.is_of_agent == self.is_of_agent).listed();
-        let written = |end: &Choice| -> u64 {
+        let written = |end: &MenuChoice| -> u64 {
             own.iter().map(|it| it.run(end).sums.main.tokens.write.iter().sum::<u64>()).sum()
         };
         let [short, long] = self.ends.each_ref().map(written);
@@ -58,7 +58,7 @@ impl LifetimeAxis {
         let samples: Vec<RatioSample<'_>> = own.iter().filter_map(sample).listed();
         let (both, one) = sum_of_pairs(samples.iter().map(|it| it.pair));
         let is_lane = |it: &PlayedSession| it.seen.is_of_agent == self.is_of_agent;
-        let month = |end: &Choice| {
+        let month = |end: &MenuChoice| {
             let own = |it: &&PlayedSession| if is_lane(it) { it.run(end).costs.total() } else { Some(0.0) };
             trial.calendar.usd(trial.played, own)
         };
@@ -78,7 +78,7 @@ impl LifetimeAxis {
 
     /// Returns the share from which long lifetimes are cheaper, at the prices that the sessions paid.
     fn break_even(&self, own: &[&PlayedSession]) -> Option<f64> {
-        let sum = |end: &Choice, part: fn(&Tally) -> (u64, f64)| {
+        let sum = |end: &MenuChoice, part: fn(&Tally) -> (u64, f64)| {
             let all = own.iter().map(|it| part(it.run(end)));
             let (tokens, usd) = all.fold((0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
             (tokens > 0).then(|| usd / tokens as f64)

@@ -16,7 +16,7 @@ use ctxsim_base::list::Listed as _;
 use ctxsim_input::Policy;
 
 /// Pairs that are tried together, by their places in the menu.
-pub(super) type Choice = Vec<usize>;
+pub(super) type MenuChoice = Vec<usize>;
 
 /// A setting with a value that it could have.
 #[derive(Clone, Debug)]
@@ -37,24 +37,25 @@ pub(super) struct Menu<'c> {
     pub(super) agent: &'static Agent,
     pub(super) file: FileSettings,
     pub(super) pairs: Vec<MenuPair>,
-    pub(super) choices: Vec<Choice>,
+    pub(super) choices: Vec<MenuChoice>,
     policies: SettingPolicies<'c>,
     /// Of sub-agents or not, and a choice: what plays it, made when it is first asked for.
-    made: Mutex<IndexMap<(bool, Choice), Arc<Policy>>>,
+    made: Mutex<IndexMap<(bool, MenuChoice), Arc<Policy>>>,
 }
 
 impl<'c> Menu<'c> {
     /// Lays out the menu beside what a settings file says.
     fn new(catalog: &'c Catalog, agent: &'static Agent, file: FileSettings) -> Self {
-        let (mut pairs, mut choices) = (Vec::new(), vec![Choice::new()]);
+        let (mut pairs, mut choices) = (Vec::new(), vec![MenuChoice::new()]);
         for setting in &agent.settings {
             let is_in_force = |it: &&String| file.values.get(&setting.key) == Some(*it);
             let first = pairs.len();
             let values = setting.values.iter().filter(|it| !is_in_force(it));
             pairs.extend(values.map(|it| MenuPair { setting, value: it.clone() }));
             let combines = (first..pairs.len()).filter(|it| setting.combines(&pairs[*it].value)).listed();
-            let with = |choice: &Choice| combines.iter().map(|it| [&choice[..], &[*it]].concat()).listed();
-            let more: Vec<Choice> = choices.iter().flat_map(with).listed();
+            let with =
+                |choice: &MenuChoice| combines.iter().map(|it| [&choice[..], &[*it]].concat()).listed();
+            let more: Vec<MenuChoice> = choices.iter().flat_map(with).listed();
             choices.extend(more);
         }
         let alone = (0..pairs.len()).map(|it| vec![it]).filter(|it| !choices.contains(it)).listed();
@@ -67,7 +68,7 @@ impl<'c> Menu<'c> {
             policies: SettingPolicies { catalog, agent },
             made: Mutex::default(),
         };
-        let mut whole: Vec<Choice> = choices.into_iter().filter_map(|it| menu.with_needs(it)).listed();
+        let mut whole: Vec<MenuChoice> = choices.into_iter().filter_map(|it| menu.with_needs(it)).listed();
         whole.retain(|it| !it.is_empty());
         whole.sort();
         whole.dedup();
@@ -76,7 +77,7 @@ impl<'c> Menu<'c> {
     }
 
     /// Adds what settings need beside them and what is not in force by the file; `None` where the choice says the opposite.
-    fn with_needs(&self, mut choice: Choice) -> Option<Choice> {
+    fn with_needs(&self, mut choice: MenuChoice) -> Option<MenuChoice> {
         for nth in choice.clone() {
             for (key, value) in &self.pairs[nth].setting.needs {
                 let is_met = |it: &usize| self.pairs[*it].setting.key == *key;
@@ -97,7 +98,7 @@ impl<'c> Menu<'c> {
     }
 
     /// Returns the pairs of a choice that concern sessions of a kind.
-    pub(super) fn of_lane(&self, choice: &[usize], of_agent: bool) -> Choice {
+    pub(super) fn of_lane(&self, choice: &[usize], of_agent: bool) -> MenuChoice {
         choice.iter().copied().filter(|it| self.pairs[*it].setting.lane.include(of_agent)).listed()
     }
 
@@ -167,6 +168,12 @@ impl<'c> Menus<'c> {
     pub(super) fn of(&self, seen: &SeenLog) -> Result<Option<&Menu<'c>>, Error> {
         let Some(agent) = self.agent(seen.format, &seen.model) else { return Ok(None) };
         self.of_agent(agent).map(Some)
+    }
+
+    /// Returns the menu of the agent of a name, if it can be made.
+    pub(super) fn named_menu(&self, name: &str) -> Option<&Menu<'c>> {
+        let agent = self.agents.iter().map(|it| it.0).find(|it| it.name == name)?;
+        self.of_agent(agent).ok()
     }
 
     /// Returns the menu of an agent.

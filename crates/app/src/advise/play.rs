@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use super::menu::{Choice, Menu, Menus};
+use super::menu::{Menu, MenuChoice, Menus};
 use super::states::{SettingPolicies, SettingValues};
 use crate::catalog::Catalog;
 use crate::entry::ReadyLoad;
@@ -77,7 +77,7 @@ pub(crate) struct PlayedSession {
     /// With what is in force.
     pub(super) base: Tally,
     /// What was played: choices of pairs that do something in it.
-    pub(super) runs: IndexMap<Choice, Tally>,
+    pub(super) runs: IndexMap<MenuChoice, Tally>,
     /// What only maintainers can change, in their order; as things are where it does not concern the session.
     pub(super) wishes: Vec<Tally>,
     /// Of each pair of the menu: whether it does something in it.
@@ -91,7 +91,7 @@ impl PlayedSession {
     }
 
     /// Returns the pairs of a choice that do something in it: one that does nothing alone does nothing beside others.
-    pub(super) fn acting(&self, choice: &[usize]) -> Choice {
+    pub(super) fn acting(&self, choice: &[usize]) -> MenuChoice {
         choice.iter().copied().filter(|it| self.acts(*it)).listed()
     }
 
@@ -152,7 +152,7 @@ struct SessionPlay<'a> {
 /// What is played first: what is in force, each pair alone, and what only maintainers can change.
 struct FirstPlays {
     base: Tally,
-    runs: IndexMap<Choice, Tally>,
+    runs: IndexMap<MenuChoice, Tally>,
     wishes: Vec<Tally>,
 }
 
@@ -168,7 +168,7 @@ impl SessionPlay<'_> {
     fn first(&self, menu: Option<&Menu<'_>>) -> Result<(FirstPlays, Run), Error> {
         let mut policies = self.load.policies.clone();
         policies.truncate(1);
-        let mut asked: Vec<Choice> = Vec::new();
+        let mut asked: Vec<MenuChoice> = Vec::new();
         let mut wishes = 0;
         if let Some(menu) = menu {
             policies.push(menu.policy(&[], self.of_agent)?);
@@ -190,7 +190,7 @@ impl SessionPlay<'_> {
         let recorded = runs.remove(0);
         let mut tallies = runs.into_iter().map(|it| it.tally);
         let base = tallies.next().unwrap_or_else(|| recorded.tally.clone());
-        let played: IndexMap<Choice, Tally> = asked.into_iter().zip(tallies.by_ref()).collect();
+        let played: IndexMap<MenuChoice, Tally> = asked.into_iter().zip(tallies.by_ref()).collect();
         let mut played_wishes = tallies.take(wishes);
         let all = menu.map_or(&[][..], |it| &it.agent.wishes).iter();
         let wishes = all
@@ -216,11 +216,11 @@ impl SessionPlay<'_> {
         let acts = (0..menu.pairs.len())
             .map(|it| runs.contains_key(&vec![it]) || !menu.pairs[it].setting.needs.is_empty())
             .listed();
-        let acting = |choice: &Choice| {
+        let acting = |choice: &MenuChoice| {
             let own = menu.of_lane(choice, self.of_agent);
             own.into_iter().filter(|it| acts[*it]).listed()
         };
-        let mut left: Vec<Choice> = menu.choices.iter().map(acting).listed();
+        let mut left: Vec<MenuChoice> = menu.choices.iter().map(acting).listed();
         left.sort();
         left.dedup();
         left.retain(|it| !it.is_empty() && !runs.contains_key(it));

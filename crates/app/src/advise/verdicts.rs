@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use super::agents::{ShownBy, Wish};
-use super::menu::{Choice, Menu};
+use super::menu::{Menu, MenuChoice};
 use super::play::PlayedSession;
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::Tally;
@@ -11,7 +11,7 @@ use ctxsim_engine::measure::limits::sum_of_pairs;
 use ctxsim_engine::measure::month::Calendar;
 use ctxsim_report::advise::saved::{Bills, SCHEMA, Saved, SessionKind};
 use ctxsim_report::advise::{MonthCost, WishFor};
-use ctxsim_report::decide::{Family, FamilyRow, FamilySession, Judgement, SessionEffect, pasted};
+use ctxsim_report::decide::{FamilyRow, FamilySession, Judgement, SessionEffect, TriedFamily, pasted};
 use ctxsim_report::distinct;
 use ctxsim_report::lever::{Lever, Word};
 use ctxsim_timeline::import::user_of;
@@ -30,7 +30,7 @@ pub(super) struct Verdicts {
     /// Everything that does something in some session; most saved first.
     pub(super) levers: Vec<Lever>,
     /// What to paste: a place in `levers`, and the choice.
-    pub(super) pasted: Option<(usize, Choice)>,
+    pub(super) pasted: Option<(usize, MenuChoice)>,
 }
 
 impl AgentSessions<'_> {
@@ -55,7 +55,7 @@ impl AgentSessions<'_> {
     pub(super) fn verdicts(&self) -> Verdicts {
         let effects = self.played.iter().map(|it| SessionEffects::new(it, self.menu)).listed();
         let choices = self.menu.choices.iter().filter(|it| self.is_distinct(it)).listed();
-        let family = Family {
+        let family = TriedFamily {
             sessions: effects.iter().map(|it| it.session(&choices)).listed(),
             rows: choices.iter().map(|it| self.row(it)).listed(),
             floor: self.min_evidence,
@@ -74,11 +74,11 @@ impl AgentSessions<'_> {
     }
 
     /// Returns whether each pair of a choice does something in some session: else a smaller choice is the same.
-    fn is_distinct(&self, choice: &Choice) -> bool {
+    fn is_distinct(&self, choice: &MenuChoice) -> bool {
         choice.iter().all(|it| self.played.iter().any(|one| one.acts(*it)))
     }
 
-    fn row(&self, choice: &Choice) -> FamilyRow {
+    fn row(&self, choice: &MenuChoice) -> FamilyRow {
         let pairs = choice.iter().map(|it| &self.menu.pairs[*it]);
         FamilyRow {
             set: pairs.clone().map(super::menu::MenuPair::text).listed(),
@@ -88,7 +88,7 @@ impl AgentSessions<'_> {
         }
     }
 
-    fn lever(&self, choice: &Choice, it: &Judgement, month: Option<f64>) -> Lever {
+    fn lever(&self, choice: &MenuChoice, it: &Judgement, month: Option<f64>) -> Lever {
         let is_do = it.word == Some(Word::Do);
         let expected = if is_do { it.expected } else { it.change };
         let dollars = |change: f64| month.map(|it| -change * it);
@@ -146,7 +146,7 @@ impl AgentSessions<'_> {
     /// what is in force, where later ones can be played with it.
     pub(super) fn saved(
         &self,
-        choice: &Choice,
+        choice: &MenuChoice,
         lever: &Lever,
         before: &IndexMap<String, String>,
     ) -> Option<Saved> {
@@ -183,13 +183,13 @@ struct SessionEffects<'a> {
     of: &'a PlayedSession,
     person: &'a str,
     base: SessionEffect,
-    runs: IndexMap<&'a Choice, SessionEffect>,
+    runs: IndexMap<&'a MenuChoice, SessionEffect>,
 }
 
 impl<'a> SessionEffects<'a> {
     fn new(of: &'a PlayedSession, menu: &Menu<'_>) -> Self {
         debug_assert!(of.acts.len() == menu.pairs.len() || of.acts.is_empty(), "one for each pair");
-        let effect = |it: (&'a Choice, &Tally)| (it.0, SessionEffect::of(it.1));
+        let effect = |it: (&'a MenuChoice, &Tally)| (it.0, SessionEffect::of(it.1));
         Self {
             of,
             person: user_of(&of.seen.project),
@@ -198,9 +198,9 @@ impl<'a> SessionEffects<'a> {
         }
     }
 
-    fn session<'s>(&'s self, choices: &[&Choice]) -> FamilySession<'s> {
+    fn session<'s>(&'s self, choices: &[&MenuChoice]) -> FamilySession<'s> {
         let seen = &self.of.seen;
-        let effect = |it: &&Choice| self.runs.get(&self.of.acting(it)).unwrap_or(&self.base);
+        let effect = |it: &&MenuChoice| self.runs.get(&self.of.acting(it)).unwrap_or(&self.base);
         let [short, long] = seen.written.map(|it| usize::from(it > 0));
         FamilySession {
             project: &seen.project,

@@ -5,6 +5,13 @@ use serde::{Deserialize, Serialize};
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.forecast/1";
 
+/// Of the normal distribution: 95% are within so many standard errors.
+pub(crate) const Z: f64 = 1.96;
+/// A difference that stands beyond the interval by so many standard errors more is found in nine of ten cases.
+pub(crate) const POWER: f64 = 1.2816;
+/// With fewer sessions, their variance is not known well enough to say anything.
+pub(crate) const SESSIONS_MIN: u64 = 5;
+
 /// Settings that were advised, and what they were expected to save.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -73,7 +80,7 @@ impl Bills {
         let squares: f64 =
             kinds.iter().filter(|it| it.sessions > 0).map(|it| it.variance() * it.size.powi(2)).sum();
         let each = squares * n as f64 / usd.powi(2);
-        crate::realised::later_sessions(change.abs() / 2.0, each, each / n as f64)
+        later_sessions(change.abs() / 2.0, each, each / n as f64)
     }
 
     /// Returns US dollars by size.
@@ -86,4 +93,12 @@ impl Bills {
         let n = self.sessions as f64;
         if n < 2.0 { self.rate().powi(2) } else { self.residual * n / (n - 1.0) / self.size.powi(2) }
     }
+}
+
+/// Returns the number of later sessions after which a difference is found in nine of ten cases, where each adds a variance and the earlier
+/// rates have one that more sessions do not lessen; none if no number would do.
+pub(crate) fn later_sessions(difference: f64, each: f64, rates: f64) -> Option<u64> {
+    let allowed = (difference / (Z + POWER)).powi(2) - rates;
+    let needed = (each / allowed).ceil();
+    (allowed > 0.0 && needed.is_finite()).then_some((needed as u64).max(SESSIONS_MIN))
 }

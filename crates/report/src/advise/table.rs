@@ -121,7 +121,7 @@ fn answer(it: &AgentAdvice) -> Vec<PageBlock> {
         let why = if it.levers.is_empty() {
             format!("Nothing to change: none of {tried} does anything in these sessions.")
         } else {
-            format!("Nothing is certain enough to paste: none of {tried} is a “do”.")
+            format!("Nothing to paste: none of {tried} is certain enough to be called “do”.")
         };
         return vec![PageBlock::text(why)];
     };

@@ -1,6 +1,6 @@
 //! What a row of a family does over all sessions: its change in cost, what it keeps, and how far each may be off.
 
-use super::{Family, FamilySession, SessionEffect};
+use super::{FamilySession, SessionEffect, TriedFamily};
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::ledger::is_as_much;
 use ctxsim_engine::measure::assumed::{Assumed, AssumedCost, AssumedReach};
@@ -51,7 +51,7 @@ impl Uncertain {
 }
 
 impl RowEffect {
-    pub(super) fn new(family: &Family<'_>, nth: usize) -> Self {
+    pub(super) fn new(family: &TriedFamily<'_>, nth: usize) -> Self {
         let pairs: Option<Vec<[AssumedCost; 2]>> =
             family.sessions.iter().map(|it| costs(it.rows[nth], it.base)).collect();
         let kept = kept(family, nth);
@@ -144,7 +144,7 @@ fn without_best(samples: &[RatioSample<'_>], all: (f64, f64)) -> f64 {
 }
 
 /// Returns what is kept. Over time it falls first, and whole projects or people may differ: the error is the largest over any of these blocks.
-fn kept(family: &Family<'_>, nth: usize) -> Option<Uncertain> {
+fn kept(family: &TriedFamily<'_>, nth: usize) -> Option<Uncertain> {
     let known = || family.sessions.iter().filter_map(|it| Some((it, it.rows[nth].kept?)));
     let samples: Vec<RatioSample<'_>> = known().map(|(it, pair)| it.sample(pair)).listed();
     let by_person: Vec<RatioSample<'_>> =

@@ -5,7 +5,7 @@
 //! chi-squared number over its freedom, as Student's distribution does. The step-down over the largest of those left is that of Westfall and
 //! Young (1993), algorithm 2.8, and of Romano and Wolf (2005): it holds the chance of any false rejection, whatever is true.
 
-use super::Family;
+use super::TriedFamily;
 use super::effects::{RowEffect, Uncertain};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
@@ -51,7 +51,7 @@ struct Statement {
 }
 
 impl JointTest {
-    pub(super) fn new(family: &Family<'_>, effects: &[RowEffect]) -> Self {
+    pub(super) fn new(family: &TriedFamily<'_>, effects: &[RowEffect]) -> Self {
         let drawn = Drawn::new(family, effects);
         let mut costs: Vec<Statement> = effects.iter().map(|it| drawn.costs(it)).listed();
         let kept: Vec<Statement> = effects.iter().map(|it| drawn.kept(it, family.floor)).listed();
@@ -85,7 +85,7 @@ struct Drawn {
 }
 
 impl Drawn {
-    fn new(family: &Family<'_>, effects: &[RowEffect]) -> Self {
+    fn new(family: &TriedFamily<'_>, effects: &[RowEffect]) -> Self {
         let row = |purpose: &str, id: usize| -> Vec<f64> {
             let mut draw = Seed(0).stream(purpose, 0).nth(id as u64, 0);
             (0..DRAWS).map(|_| normal(&mut draw)).listed()

@@ -2,7 +2,7 @@
 
 use super::effects::RowEffect;
 use super::joint::{LEVEL, RowChances};
-use super::{Family, Judgement, largest_assumption};
+use super::{Judgement, TriedFamily, largest_assumption};
 use crate::lever::Word;
 use ctxsim_base::grid::numbers::{counted, interval, percent, signed};
 use ctxsim_base::list::Listed as _;
@@ -23,8 +23,8 @@ const LOSS_MOST: f64 = 4.0 / 3.0;
 const ROUNDING: f64 = 1e-9;
 
 /// A row among the others.
-pub(super) struct RowContext<'a> {
-    pub(super) family: &'a Family<'a>,
+pub(super) struct JudgedRow<'a> {
+    pub(super) family: &'a TriedFamily<'a>,
     pub(super) effects: &'a [RowEffect],
     pub(super) nth: usize,
     pub(super) effect: &'a RowEffect,
@@ -34,7 +34,7 @@ pub(super) struct RowContext<'a> {
 }
 
 /// Gives a row its word.
-pub(super) fn judgement(row: &RowContext<'_>) -> Judgement {
+pub(super) fn judgement(row: &JudgedRow<'_>) -> Judgement {
     let kept = row.effect.kept.as_ref();
     let alone = Judgement {
         kept: kept.map(|it| it.value),
@@ -74,7 +74,7 @@ struct Found {
 }
 
 impl Found {
-    fn new(row: &RowContext<'_>) -> Option<Self> {
+    fn new(row: &JudgedRow<'_>) -> Option<Self> {
         let cost = row.effect.cost.as_ref()?;
         let widths = row.effect.half_widths()?;
         let own = student(cost.freedom);
@@ -89,7 +89,7 @@ impl Found {
     }
 }
 
-fn word(row: &RowContext<'_>, found: &Found) -> (Option<Word>, String) {
+fn word(row: &JudgedRow<'_>, found: &Found) -> (Option<Word>, String) {
     let against = not_do(row, found);
     let Some(against) = against else {
         let why = "it saves and keeps the floor, whatever else was tried beside it".to_owned();
@@ -111,7 +111,7 @@ fn word(row: &RowContext<'_>, found: &Found) -> (Option<Word>, String) {
 }
 
 /// Returns what keeps a row from being *do*.
-fn not_do(row: &RowContext<'_>, found: &Found) -> Option<String> {
+fn not_do(row: &JudgedRow<'_>, found: &Found) -> Option<String> {
     let n = row.family.sessions.len();
     if n < SESSIONS_MIN {
         return Some(format!("{} are too few to be sure: it takes {SESSIONS_MIN}", counted(n, "session")));
@@ -140,7 +140,7 @@ fn not_do(row: &RowContext<'_>, found: &Found) -> Option<String> {
 }
 
 /// Returns the setting of a combination that brings too little of its own.
-fn idle<'a>(row: &RowContext<'a>) -> Option<&'a str> {
+fn idle<'a>(row: &JudgedRow<'a>) -> Option<&'a str> {
     let own = &row.family.rows[row.nth];
     let change = |nth: usize| Some(row.effects[nth].cost.as_ref()?.value);
     let without = |lever: &String| {
@@ -158,7 +158,7 @@ fn idle<'a>(row: &RowContext<'a>) -> Option<&'a str> {
 }
 
 /// Returns what a row costs that its user has to judge.
-fn left_to_user(row: &RowContext<'_>) -> Option<String> {
+fn left_to_user(row: &JudgedRow<'_>) -> Option<String> {
     let floor = row.family.floor;
     if let Some(task) = row.effect.task.filter(|it| !Floor(floor).passes(Some(*it))) {
         return Some(format!("only {} of the requests still show what you asked", percent(task)));
@@ -180,7 +180,7 @@ fn left_to_user(row: &RowContext<'_>) -> Option<String> {
     }
 }
 
-fn is_worth_a_try(row: &RowContext<'_>, found: &Found) -> bool {
+fn is_worth_a_try(row: &JudgedRow<'_>, found: &Found) -> bool {
     let floor = Floor(row.family.floor);
     let kept = row.effect.kept.as_ref().map(|it| it.value);
     let is_judged = row.family.rows[row.nth].unjudged.is_none() && (kept.is_some() || !row.effect.is_edited);
@@ -188,7 +188,7 @@ fn is_worth_a_try(row: &RowContext<'_>, found: &Found) -> bool {
 }
 
 /// Says which number would decide, and how often it has to be measured.
-fn would_decide(row: &RowContext<'_>, found: &Found) -> String {
+fn would_decide(row: &JudgedRow<'_>, found: &Found) -> String {
     let (Some(cost), n) = (&row.effect.cost, row.family.sessions.len()) else { return String::new() };
     let side = usize::from(found.change < 0.0);
     // A change is told from none where its interval does not reach zero.

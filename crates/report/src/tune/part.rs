@@ -4,6 +4,8 @@
 use serde::Serialize;
 
 use super::TunedSession;
+use crate::decide::beside::{ComparedSession, judged};
+use crate::decide::{Judgement, SessionEffect};
 use ctxsim_base::grid::numbers::{counted, interval, percent, signed};
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::assumed::{AssumedCost, AssumedReach};
@@ -130,6 +132,19 @@ pub(super) fn task_kept(all: &[Picked<'_>]) -> Option<f64> {
     let users = all.iter().map(|it| &it.run().sums.needs.users);
     let (met, needed) = sum_of_pairs(users.map(|it| (it.running_met, it.running)));
     (met < needed).then(|| met / needed)
+}
+
+/// Returns what the rule says of the variant that sessions are under, on these alone: it was chosen elsewhere, so nothing is tried beside it.
+pub(super) fn word<'s>(all: &[Picked<'s>], floor: f64) -> Option<Judgement> {
+    let effect = |run: &Tally, kept| SessionEffect { kept, ..SessionEffect::of(run) };
+    let session = |it: &Picked<'s>| ComparedSession {
+        project: &it.session.project,
+        last_ms: it.session.last_ms,
+        base: effect(&it.session.base, it.session.kept(&it.session.base, 0)),
+        others: vec![effect(it.run(), it.kept())],
+    };
+    let sessions = all.iter().map(session).listed();
+    judged(&sessions, &[String::new()], floor).pop().filter(|_| !all.is_empty())
 }
 
 /// Names the numbers that stand for the evidence that is kept; loads of several kinds have several.

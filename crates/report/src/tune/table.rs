@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{BlockPart, TunePart, Tuned, TunedPoint, variant_name};
+use super::{BlockPart, TunePart, Tuned, TunedPoint, WhyNot, variant_name};
 use ctxsim_base::grid::numbers::{
     self, counted, fixed, fixed_or_none, listed, or_none, percent, signed, thousands,
 };
@@ -147,7 +147,7 @@ fn best(it: &Tuned, width: Option<usize>, text: &mut String) {
     let keeps = it.parts.first().is_some_and(|own| own.surely_keeps(it.min_evidence));
     let floor = percent(it.min_evidence);
     let what = match it.kept_of() {
-        _ if !keeps => "Cheapest".to_owned(),
+        _ if !keeps => format!("Costs least, but may keep less than {floor}"),
         None => format!("Cheapest that keeps {floor} of the evidence"),
         Some(number) => format!("Cheapest that has {number} of at least {floor}"),
     };
@@ -195,6 +195,11 @@ fn best(it: &Tuned, width: Option<usize>, text: &mut String) {
             });
         }
     }
+    // Where the word is the reason, it is told.
+    it.word_rests_on
+        .iter()
+        .filter(|_| it.why_not != Some(WhyNot::Word))
+        .for_each(|it| wrap(it, "", width, text));
 }
 
 /// Names the sessions that are judged.

@@ -3,6 +3,8 @@
 use serde::Serialize;
 
 use super::{HELD_OUT_MIN, SplitBy, TunePart, Tuned, variant_name};
+use crate::decide::Judgement;
+use crate::lever::Word;
 use ctxsim_base::grid::numbers::{counted, interval, percent, signed};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
@@ -32,6 +34,8 @@ pub enum WhyNot {
     OneProject,
     /// Whether it saves depends on what is assumed.
     RecoveryAssumptions,
+    /// It holds, and is still not worth a change by the rule that gives words.
+    Word,
 }
 
 /// Why nothing is recommended.
@@ -215,6 +219,24 @@ impl Tuned {
         }
         None
     }
+}
+
+/// Returns why a choice that holds is still not to be made: the rule does not call it *do*.
+pub(super) fn no_do(found: &Judgement) -> Option<Reason> {
+    let word = found.word.filter(|it| *it != Word::Do)?;
+    Some(Reason::new(WhyNot::Word, format!("the word for it is “{}”: {}", word.text(), found.why)))
+}
+
+/// Returns the word of a choice, and what it rests on. What saves on the sessions held out, and was not found to hold there by the rule of
+/// fitted numbers, can be tried.
+pub(super) fn word_beside(found: Judgement, reason: Option<&Reason>) -> (Option<Word>, Option<String>) {
+    let found = match reason {
+        Some(reason) if found.word == Some(Word::Do) => {
+            Judgement { word: Some(Word::Try), why: reason.text.clone(), ..found }
+        }
+        _ => found,
+    };
+    (found.word, found.words())
 }
 
 /// Says how little evidence may be kept, and which blocks say so.

@@ -1,15 +1,13 @@
-//! How often the rule of advice is right: on made-up teams whose settings truly save, save nothing, or cost 1%.
-//!
-//! `cargo run --release -p ctxsim-report --example advice_rates` prints the table of docs/advice.md. Each team is drawn anew; the rule reads one
-//! half of its sessions and is judged on the other half.
+//! Made-up teams: people with lifetimes of their own, projects, months, and costs with a heavy tail.
 
-use ctxsim_base::quantity::Amount;
-use ctxsim_base::rng::{Draw, Seed};
-use ctxsim_engine::measure::assumed::{Assumed, AssumedChanges, AssumedCost};
-use ctxsim_engine::recovery::Assumption;
-use ctxsim_report::decide::{Family, FamilyRow, FamilySession, SessionEffect, pasted};
+use ctxsim::measure::assumed::{Assumed, AssumedChanges, AssumedCost};
+use ctxsim::quantity::Amount;
+use ctxsim::recovery::Assumption;
+use ctxsim::report::decide::{FamilyRow, FamilySession, SessionEffect, TriedFamily, pasted};
+use ctxsim::rng::{Draw, Seed};
 
-const FLOOR: f64 = 0.9;
+use crate::rates::{Advised, FLOOR, Parting, Rates};
+
 const DAY_MS: i64 = 86_400_000;
 const WINDOWS: [(&str, f64); 5] =
     [("100k", 67e3), ("120k", 87e3), ("140k", 107e3), ("160k", 127e3), ("200k", 167e3)];
@@ -27,7 +25,7 @@ struct MadeUp {
 
 /// What is true of a team's settings.
 #[derive(Clone, Copy, PartialEq)]
-enum Truth {
+pub(crate) enum Truth {
     Saves,
     Nothing,
     Dearer,
@@ -68,9 +66,9 @@ fn effect(usd: f64, assumed: f64, kept: (f64, f64)) -> SessionEffect {
 }
 
 /// Draws a team's sessions: people with lifetimes of their own, projects, months, and costs with a heavy tail.
-fn team(seed: u64, n: usize, truth: Truth, rows: &[FamilyRow]) -> Vec<MadeUp> {
+fn team(seed: u64, n: usize, truth: Truth, is_one_person: bool, rows: &[FamilyRow]) -> Vec<MadeUp> {
     let mut draw = Seed(seed).stream("made-up team", 0).nth(0, 0);
-    let n_people = 4 + draw.next_below(5) as usize;
+    let n_people = if is_one_person { 1 } else { 4 + draw.next_below(5) as usize };
     let hours: Vec<bool> = (0..n_people).map(|_| draw.next_unit() < 0.55).collect();
     let of_project: Vec<f64> = (0..3 * n_people).map(|_| 0.03 * normal(&mut draw)).collect();
     let of_month: Vec<f64> = (0..6).map(|_| 0.02 * normal(&mut draw)).collect();
@@ -151,7 +149,7 @@ fn usd(it: &SessionEffect) -> f64 {
 }
 
 /// Puts sessions together as a family.
-fn family<'s>(sessions: &[&'s MadeUp], rows: &[FamilyRow]) -> Family<'s> {
+fn family<'s>(sessions: &[&'s MadeUp], rows: &[FamilyRow]) -> TriedFamily<'s> {
     let session = |it: &&'s MadeUp| FamilySession {
         project: &it.project,
         person: &it.person,
@@ -161,7 +159,7 @@ fn family<'s>(sessions: &[&'s MadeUp], rows: &[FamilyRow]) -> Family<'s> {
         base: &it.base,
         rows: it.rows.iter().collect(),
     };
-    Family { sessions: sessions.iter().map(session).collect(), rows: rows.to_vec(), floor: FLOOR }
+    TriedFamily { sessions: sessions.iter().map(session).collect(), rows: rows.to_vec(), floor: FLOOR }
 }
 
 /// Returns a row's saving on sessions, and the share that it keeps.
@@ -172,77 +170,25 @@ fn on(sessions: &[&MadeUp], nth: usize) -> (f64, f64) {
     (saving, sum(&|it| kept(it).0) / sum(&|it| kept(it).1))
 }
 
-/// What was found on halves.
-#[derive(Default)]
-struct Rates {
-    halves: usize,
-    advised: usize,
-    captured: f64,
-    best: f64,
-    harmed: usize,
-    broken: usize,
-    promised: f64,
-    kept_promise: f64,
-}
-
-impl Rates {
-    fn of(truth: Truth, n: usize, halves: usize) -> Self {
-        let rows = rows();
-        let mut found = Self::default();
-        for seed in 0..halves as u64 {
-            let team = team(seed, 2 * n, truth, &rows);
-            let mut order: Vec<(u64, usize)> = (0..team.len())
-                .map(|nth| (Seed(seed).stream("halves", 0).nth(nth as u64, 0).bits(), nth))
-                .collect();
-            order.sort_unstable();
-            let side = |from: usize| -> Vec<&MadeUp> {
-                let mut own: Vec<usize> = order[from * n..(from + 1) * n].iter().map(|it| it.1).collect();
-                own.sort_unstable();
-                own.into_iter().map(|it| &team[it]).collect()
-            };
-            let [read, other] = [side(0), side(1)];
-            let whole: Vec<&MadeUp> = team.iter().collect();
-            let best = (0..rows.len())
-                .filter(|it| on(&whole, *it).1 >= FLOOR)
-                .max_by(|one, two| on(&whole, *one).0.total_cmp(&on(&whole, *two).0));
-            found.halves += 1;
-            found.best += best.map_or(0.0, |it| on(&other, it).0.max(0.0));
-            let judged = family(&read, &rows).judged();
-            if let Some(nth) = pasted(&judged) {
-                let (saving, kept) = on(&other, nth);
-                found.advised += 1;
-                found.captured += saving;
-                found.harmed += usize::from(saving < -0.005);
-                found.broken += usize::from(kept < FLOOR);
-                found.promised += -judged[nth].expected.unwrap_or_default();
-                found.kept_promise += saving;
-            }
-        }
-        found
+/// Measures the rule on teams of twice as many sessions: it reads a half, and is judged on the other one.
+pub(crate) fn rates(truth: Truth, n: usize, parting: Parting, halves: usize) -> Rates {
+    let rows = rows();
+    let mut found = Rates::default();
+    for seed in 0..halves as u64 {
+        let team = team(seed, 2 * n, truth, parting == Parting::OnePerson, &rows);
+        let whole: Vec<&MadeUp> = team.iter().collect();
+        let [read, other] = parting.parts(seed, team.len(), |nth| team[nth].last_ms);
+        let [read, other] = [read, other].map(|it| it.into_iter().map(|it| &team[it]).collect::<Vec<_>>());
+        let keeps = |it: &usize| on(&whole, *it).1 >= FLOOR;
+        let best = (0..rows.len())
+            .filter(keeps)
+            .max_by(|one, two| on(&whole, *one).0.total_cmp(&on(&whole, *two).0));
+        let judged = family(&read, &rows).judged();
+        let advised = pasted(&judged).map(|nth| {
+            let (saving, kept) = on(&other, nth);
+            Advised { saving, kept, promised: -judged[nth].expected.unwrap_or_default() }
+        });
+        found.add(best.map_or(0.0, |it| on(&other, it).0), advised);
     }
-
-    fn share(&self, n: usize) -> f64 {
-        100.0 * n as f64 / self.halves as f64
-    }
-}
-
-fn main() {
-    let halves: usize = std::env::args().nth(1).and_then(|it| it.parse().ok()).unwrap_or(200);
-    println!("sessions  truth     advised  captured  harmed  floor broken  promised  came");
-    for (name, truth) in [("saves", Truth::Saves), ("nothing", Truth::Nothing), ("1% dearer", Truth::Dearer)]
-    {
-        for n in [136, 70, 20] {
-            let it = Rates::of(truth, n, halves);
-            let of = |sum: f64| 100.0 * sum / it.advised.max(1) as f64;
-            println!(
-                "{n:>8}  {name:<9} {:>6.1}%  {:>7.1}%  {:>5.1}%  {:>11.1}%  {:>7.1}%  {:>4.1}%",
-                it.share(it.advised),
-                100.0 * it.captured / it.best.max(1e-9),
-                it.share(it.harmed),
-                it.share(it.broken),
-                of(it.promised),
-                of(it.kept_promise),
-            );
-        }
-    }
+    found
 }

@@ -1,0 +1,68 @@
+//! Recorded sessions, agent by agent.
+
+use ctxsim::app::Comparison;
+use ctxsim::app::advise::{AdviceRequest, PlayedFolder};
+use ctxsim::catalog::bundled_catalog;
+
+use crate::rates::{Advised, FLOOR, Parting, Rates};
+
+/// Prints what the rule captures on folders: halves of all sessions, of some twenty, and the newer half.
+pub(crate) fn print(folders: &[String]) {
+    let catalog = bundled_catalog();
+    let comparison = Comparison { scenarios: folders.to_vec(), own_models: true, ..Comparison::default() };
+    let asked = AdviceRequest { min_evidence: FLOOR, ..AdviceRequest::default() };
+    let folder = match PlayedFolder::read(&catalog, &comparison, &asked) {
+        Ok(it) => it,
+        Err(error) => {
+            eprintln!("{error}");
+            return;
+        }
+    };
+    for agent in folder.agents() {
+        let n = folder.n_sessions(agent);
+        for size in [n / 2, 20] {
+            if size * 2 <= n {
+                println!("{}", rates(&folder, agent, Parting::Halves, size, 200).row(agent, size));
+            }
+        }
+        println!(
+            "{}",
+            rates(&folder, agent, Parting::Time, n / 2, 1).row(&format!("{agent}, newer half"), n / 2)
+        );
+    }
+}
+
+/// Measures the rule on parts of an agent's sessions.
+fn rates(folder: &PlayedFolder<'_>, agent: &str, parting: Parting, size: usize, times: u64) -> Rates {
+    let mut found = Rates::default();
+    let all: Vec<usize> = (0..folder.n_sessions(agent)).collect();
+    for seed in 0..times {
+        let [mut read, mut other] =
+            parting.parts(seed, all.len(), |nth| folder.last_ms(agent, nth).unwrap_or_default());
+        if parting == Parting::Halves {
+            // Of halves at random, those that come first by another draw are as random.
+            read = Parting::Halves
+                .parts(seed + 1_000, read.len(), |_| 0)
+                .concat()
+                .iter()
+                .take(size)
+                .map(|it| read[*it])
+                .collect();
+            other = Parting::Halves
+                .parts(seed + 2_000, other.len(), |_| 0)
+                .concat()
+                .iter()
+                .take(size)
+                .map(|it| other[*it])
+                .collect();
+        }
+        let best = folder.best(agent, &all, FLOOR);
+        let best = best.map_or(0.0, |it| folder.came(agent, &other, &it).0);
+        let advised = folder.advised(agent, &read, FLOOR).map(|(choice, promised)| {
+            let (saving, kept) = folder.came(agent, &other, &choice);
+            Advised { saving, kept: kept.unwrap_or(1.0), promised }
+        });
+        found.add(best, advised);
+    }
+    found
+}
