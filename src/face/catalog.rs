@@ -61,6 +61,14 @@ impl Catalog {
         Ok(ctxsim_app::show(&self.0, Kind::Profile, name)?)
     }
 
+    /// Returns what a policy does in a few plain words, if its file says it.
+    ///
+    /// # Errors
+    /// There is no such policy, or it or a base cannot be read.
+    pub fn policy_title(&self, name: &str) -> Result<Option<String>, Error> {
+        Ok(self.0.policy(name)?.spec.title)
+    }
+
     /// Returns what a policy says of itself, in a sentence or two.
     ///
     /// # Errors

@@ -19,6 +19,7 @@ use ctxsim_input::policy::OwnCode;
 #[derive(Clone)]
 pub struct Code {
     own: Own,
+    title: Option<String>,
     about: String,
     layout: Option<Layout>,
     recovery: Recovery,
@@ -63,7 +64,8 @@ impl fmt::Debug for Code {
 
 impl Code {
     fn new(own: Own) -> Self {
-        Self { own, about: "A policy in code.".to_owned(), layout: None, recovery: Recovery::default() }
+        let about = "A policy in code.".to_owned();
+        Self { own, title: None, about, layout: None, recovery: Recovery::default() }
     }
 
     /// Creates a policy from a function that creates a [`View`], which maps the history to a view before each request.
@@ -105,6 +107,12 @@ impl Code {
         Self { recovery, ..self }
     }
 
+    /// Sets what it does in a few words, at most 48 characters, which verdicts say beside its name; none by default.
+    #[must_use]
+    pub fn title(self, title: impl Into<String>) -> Self {
+        Self { title: Some(title.into()), ..self }
+    }
+
     /// Sets the sentence with which reports describe the policy.
     #[must_use]
     pub fn about(self, about: impl Into<String>) -> Self {
@@ -120,6 +128,7 @@ impl Code {
     /// Returns what it declares in addition to its code, as a policy file would, and the code.
     pub(super) fn into_parts(self) -> (PolicyFile, OwnCode) {
         let file = PolicyFile {
+            title: self.title,
             about: self.about,
             layout: self.layout.map(|it| it.0),
             recovery: Some(self.recovery.inner()),

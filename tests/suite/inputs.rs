@@ -69,6 +69,43 @@ fn every_policy_is_well_formed_once_it_stands_on_its_base() {
 }
 
 #[test]
+fn every_policy_has_a_title_in_plain_words_that_no_other_has() {
+    let policies: BTreeMap<String, PolicyFile> = decoded("policies");
+    let mut of: BTreeMap<String, &str> = BTreeMap::new();
+
+    for (name, spec) in &policies {
+        let title = spec.title.clone().unwrap_or_else(|| panic!("{name} has no title"));
+        let words = title.to_lowercase();
+        let terms = ["evidence", "clairvoyant", "exploration", "identity", "entries", "lanes"];
+        assert!(!title.ends_with('.') && !terms.iter().any(|it| words.contains(it)), "{name}: {title}");
+        if let Some(other) = of.insert(words, name) {
+            panic!("{other} and {name} are both called `{title}`");
+        }
+    }
+}
+
+#[test]
+fn a_policy_does_not_inherit_the_title_of_its_base() {
+    let policies: BTreeMap<String, PolicyFile> = decoded("policies");
+    let variant = PolicyFile { base: Some("identity".to_owned()), ..PolicyFile::named("mine") };
+
+    assert_eq!(variant.over(policies["identity"].clone()).title, None);
+}
+
+#[test]
+fn a_title_is_one_short_line() {
+    let problem = |title: &str| {
+        let spec = PolicyFile { title: Some(title.to_owned()), ..PolicyFile::named("mine") };
+        Policy::new(&spec).err().map(|it| it[0].message.clone())
+    };
+
+    assert_eq!(problem(&"é".repeat(48)), None);
+    assert_eq!(problem(&"é".repeat(49)).unwrap(), "this title has 49 characters, more than 48");
+    assert_eq!(problem("two\nlines").unwrap(), "this title is not one line");
+    assert_eq!(problem(" ").unwrap(), "this title is empty");
+}
+
+#[test]
 fn every_profile_is_well_formed() {
     for (name, spec) in decoded::<ProfileFile>("profiles") {
         assert_eq!(name, spec.name);

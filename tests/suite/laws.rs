@@ -74,6 +74,7 @@ fn identity() -> Policy {
     let spec = PolicyFile {
         apply: None,
         name: "identity".to_owned(),
+        title: None,
         about: "Keeps everything.".to_owned(),
         sources: Vec::new(),
         as_of: None,

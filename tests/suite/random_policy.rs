@@ -427,6 +427,7 @@ pub(crate) fn policy() -> BoxedStrategy<PolicyFile> {
             PolicyFile {
                 apply: None,
                 name: "random".to_owned(),
+                title: Some("Drawn at random".to_owned()),
                 about: "Random.".to_owned(),
                 sources: Vec::new(),
                 as_of: None,

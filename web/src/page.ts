@@ -203,7 +203,7 @@ function begin(policy: Policy, said: PolicySaid | null): void {
   clear(byId("curve"));
   byId("curve").hidden = true;
   byId<HTMLInputElement>("policy").value = policy.name;
-  byId("about").textContent = said?.about ?? "Your function.";
+  byId("about").textContent = [said?.title, said?.about ?? "Your function."].filter(Boolean).join(". ");
   showSliders();
 }
 
@@ -716,7 +716,7 @@ async function begun(): Promise<void> {
   // A worker that is started once the page is served by its own service worker can load what the reader writes.
   const served = own.served.then(() => pool.own.prepare()).catch((error) => void (byId("own-said").textContent = wrong(error)));
   await Promise.all([pool.whole.ask("clear", []), pool.desk.ask("policies", []).then((all) => {
-    byId("policies").replaceChildren(...all.map((it) => el("option", { value: it.name }, it.about)));
+    byId("policies").replaceChildren(...all.map((it) => el("option", { value: it.name }, it.title ?? it.about)));
   })]);
   await served;
   document.body.dataset.ready = "";

@@ -21,7 +21,7 @@ pub(crate) struct Policy(Form);
 #[derive(Clone)]
 enum Form {
     Text(ctxsim::Policy),
-    Code { name: String, make: Arc<Py<PyAny>>, about: Option<String>, lasts: Lasts },
+    Code { name: String, make: Arc<Py<PyAny>>, title: Option<String>, about: Option<String>, lasts: Lasts },
 }
 
 #[pymethods]
@@ -40,10 +40,11 @@ impl Policy {
 
     /// A policy in Python: `make(trace)` is called for each run and returns `view(cx, history)`.
     #[staticmethod]
-    #[pyo3(signature = (make, name=None, *, about=None, lasts="history"))]
+    #[pyo3(signature = (make, name=None, *, title=None, about=None, lasts="history"))]
     fn code(
         make: &Bound<'_, PyAny>,
         name: Option<String>,
+        title: Option<String>,
         about: Option<String>,
         lasts: &str,
     ) -> PyResult<Self> {
@@ -59,7 +60,7 @@ impl Policy {
                 return Err(PyValueError::new_err(words));
             }
         };
-        Ok(Self(Form::Code { name, make: Arc::new(make.clone().unbind()), about, lasts }))
+        Ok(Self(Form::Code { name, make: Arc::new(make.clone().unbind()), title, about, lasts }))
     }
 
     /// Its name.
@@ -253,13 +254,17 @@ fn with<T>(it: Comparison, value: Option<T>, set: impl FnOnce(Comparison, T) -> 
 fn with_policy(comparison: Comparison, given: &Bound<'_, PyAny>, stop: &Stop) -> PyResult<Comparison> {
     let policy = match given.cast::<Policy>() {
         Ok(policy) => policy.get().clone(),
-        Err(_) if given.is_callable() => Policy::code(given, None, None, "history")?,
+        Err(_) if given.is_callable() => Policy::code(given, None, None, None, "history")?,
         Err(_) => return Ok(comparison.policy(word(given)?)),
     };
     Ok(match policy.0 {
         Form::Text(it) => comparison.policy(it),
-        Form::Code { name, make, about, lasts } => {
+        Form::Code { name, make, title, about, lasts } => {
             let code = code(&name, &make, lasts, stop);
+            let code = match title {
+                Some(title) => code.title(title),
+                None => code,
+            };
             comparison.policy(match about {
                 Some(about) => code.about(about),
                 None => code,

@@ -25,8 +25,8 @@ export interface Problem {
   help: string | null;
   isWarning: boolean;
 }
-/** What a policy says of itself, and its numbers: the path that overrides each, whose end is the unit, and its value; null is computed in a run. */
-export interface PolicySaid { name: string; about: string; numbers: { path: string; value: number | null }[] }
+/** What a policy says of itself, its title in a few words, and its numbers: the path that overrides each, whose end is the unit, and its value; null is computed in a run. */
+export interface PolicySaid { name: string; title: string | null; about: string; numbers: { path: string; value: number | null }[] }
 /** What functions of this module throw: its message has every problem, and so has `problems`. */
 export interface CtxsimError extends Error { name: "CtxsimError"; problems: Problem[]; }
 "#;
@@ -78,8 +78,9 @@ pub fn lay_out(paths: Vec<String>) -> Result<LaidOut, JsValue> {
 pub fn policies() -> Result<PolicyList, JsValue> {
     let catalog = Catalog::bundled();
     let all = catalog.policies().map(|name| {
+        let title = catalog.policy_title(name).map_err(|it| thrown(&it))?;
         let about = catalog.policy_about(name).map_err(|it| thrown(&it))?;
-        Ok(Said { name: name.to_owned(), about, numbers: Vec::new() })
+        Ok(Said { name: name.to_owned(), title, about, numbers: Vec::new() })
     });
     object(&all.collect::<Result<Vec<_>, JsValue>>()?).map(JsCast::unchecked_into)
 }
@@ -93,10 +94,11 @@ pub fn policy(name: &str, ron: Option<String>) -> Result<PolicySaid, JsValue> {
         Policy::ron(text.as_str()).map_err(|it| thrown(&it))?.name().clone_into(&mut name);
         catalog = catalog.text(&format!("policies/{name}.ron"), text).map_err(|it| thrown(&it))?;
     }
+    let title = catalog.policy_title(&name).map_err(|it| thrown(&it))?;
     let about = catalog.policy_about(&name).map_err(|it| thrown(&it))?;
     let numbers = catalog.policy_numbers(&name).map_err(|it| thrown(&it))?;
     let numbers = numbers.into_iter().map(|(path, value)| NumberIs { path, value }).collect();
-    object(&Said { name, about, numbers }).map(JsCast::unchecked_into)
+    object(&Said { name, title, about, numbers }).map(JsCast::unchecked_into)
 }
 
 /// A file of a folder.
@@ -110,6 +112,7 @@ struct FileIs {
 #[derive(Serialize)]
 struct Said {
     name: String,
+    title: Option<String>,
     about: String,
     numbers: Vec<NumberIs>,
 }

@@ -1,11 +1,14 @@
 //! A report, put together from what the loads of a plan came to, whoever played them.
 
+use std::sync::Arc;
+
 use indexmap::IndexSet;
 
 use super::notes::notes_on_load;
 use super::{Load, Plan, unpriced};
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::take::{FailedRun, Run};
+use ctxsim_input::Policy;
 use ctxsim_input::policy::Builtin;
 use ctxsim_report::part::{MissingPrice, OfLoad, OfRun, PartHead};
 use ctxsim_report::{Folded, RecordingLosses, Report, SessionReport, Skipped, distinct};
@@ -52,6 +55,7 @@ impl Plan {
     pub fn head(&self, min_evidence: f64) -> PartHead {
         let policies = || self.scenarios.iter().flat_map(|it| &it.policies);
         let oracles = policies().filter(|it| it.code.as_ref().is_some_and(Builtin::looks_ahead));
+        let title = |it: &Arc<Policy>| Some((it.name.clone(), it.title.clone()?));
         let schedules = policies().filter(|it| it.code == Some(Builtin::Hindsight));
         PartHead {
             suite: self.suite.clone(),
@@ -59,6 +63,7 @@ impl Plan {
             references: self.references.clone(),
             oracles: distinct(oracles.map(|it| it.name.clone())),
             schedules: distinct(schedules.map(|it| it.name.clone())),
+            titles: policies().filter_map(title).collect(),
             baseline: self.policies[0].clone(),
             has_sum: self.has_sum,
             is_ranked: self.is_ranked,
@@ -121,6 +126,7 @@ pub(super) fn assembled_report(head: &PartHead, gathered: Gathered) -> Report {
         sessions,
         losses,
         oracles: head.oracles.clone(),
+        titles: head.titles.clone(),
         is_ranked: head.is_ranked,
         min_evidence: head.min_evidence,
         ..report

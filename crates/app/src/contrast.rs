@@ -33,7 +33,7 @@ use ctxsim_timeline::evidence::{EARLIER, RUNNING};
 /// The most requests kept per load: no more are shown in all.
 const REQUESTS_KEPT: usize = 5;
 /// Fields of a policy that do not affect its behaviour.
-const SILENT: [&str; 6] = ["name", "about", "base", "sources", "as_of", "allows"];
+const SILENT: [&str; 7] = ["name", "title", "about", "base", "sources", "as_of", "allows"];
 
 /// Returns what names each policy on a command line, with what is overridden.
 pub(super) fn arguments(catalog: &Catalog, policies: &[Loaded<PolicyFile>], set: &[String]) -> Vec<String> {

@@ -381,6 +381,12 @@ impl Inputs<'_> {
             let applied = variants::apply(self.catalog, &self.policies, &self.variants, &mut specs);
             self.found.problems.extend(applied.err().map(|it| *it));
         }
+        for (spec, loaded) in specs.iter_mut().zip(&self.policies) {
+            // A title is true of what the file does, not of what overrides make of it.
+            if spec.title == loaded.spec.title && *spec != loaded.spec {
+                spec.title = None;
+            }
+        }
         let mut models = Vec::with_capacity(specs.len());
         for (spec, loaded) in specs.iter().zip(&self.policies) {
             match check::checked(self.catalog, spec, &loaded.origin) {

@@ -256,6 +256,7 @@ pub fn tuned_policy(
     sources.push(tuned.evidence(day.as_deref()));
     let spec = PolicyFile {
         base: None,
+        title: None,
         about: format!("{} Tuned: {}.", spec.about, variant_name(set)),
         as_of: day.clone().or(spec.as_of.clone()),
         name: name.to_owned(),

@@ -30,6 +30,8 @@ impl fmt::Display for Foreign<'_> {
 /// Returns what is shown of a character that a reader could not see, or that a terminal would obey.
 pub fn sign(it: char) -> Option<char> {
     match it {
+        // Most of every text: said first, because the ranges below are asked of each character that is printed.
+        ' '..='~' => None,
         '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(it)),
         '\x7f' => Some('␡'),
         '\u{2028}' | '\u{2029}' => Some(LINE_END),

@@ -155,7 +155,7 @@ impl From<&Verdict> for Card {
                 number: best.change.map_or_else(|| "No recommendation".to_owned(), signed),
                 what: format!(
                     "{} costs least, but what it forgets is unknown: no recommendation",
-                    best.shown
+                    best.named()
                 ),
                 ..plain
             };
@@ -173,7 +173,7 @@ impl From<&Verdict> for Card {
                 number: signed(change),
                 what: format!(
                     "with {}, the cheapest that keeps at least {kept} of the evidence{holds}",
-                    best.shown
+                    best.named()
                 ),
                 tone: if is_sure(best) { Tone::Better } else { Tone::Plain },
                 ..plain

@@ -118,6 +118,8 @@ pub struct Report {
     pub losses: RecordingLosses,
     /// The policies that know later needs, which no real agent does.
     pub oracles: Vec<String>,
+    /// What policies are called for a reader, by name, if their files say it.
+    pub titles: IndexMap<String, String>,
     /// The share of evidence that a policy must keep to be recommended.
     pub min_evidence: f64,
     /// The columns of its tables; empty for the usual ones.

@@ -7,6 +7,7 @@ mod history;
 
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -121,6 +122,9 @@ pub struct PartHead {
     /// Policies that are schedules in hindsight.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub schedules: Vec<String>,
+    /// The titles of policies, by name.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub titles: IndexMap<String, String>,
     /// The first policy.
     pub baseline: String,
     /// Whether the suite adds up all scenarios.

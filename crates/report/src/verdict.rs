@@ -60,6 +60,9 @@ pub struct Verdict {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Choice {
     pub policy: String,
+    /// What it does in a few words, if its file says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// Its name in the table.
     #[serde(skip)]
     pub shown: String,
@@ -95,6 +98,16 @@ pub struct Choice {
     pub apply: Option<Apply>,
 }
 
+impl Choice {
+    /// Returns its name in the table, with what it does.
+    pub(super) fn named(&self) -> String {
+        match &self.title {
+            Some(title) => format!("{} ({title})", self.shown),
+            None => self.shown.clone(),
+        }
+    }
+}
+
 impl Report {
     /// Returns what the tables say, those that are parts of others left out.
     pub fn verdicts(&self) -> Vec<Verdict> {
@@ -104,10 +117,17 @@ impl Report {
     /// Returns what these tables say.
     pub fn verdicts_of(&self, sections: &[Section]) -> Vec<Verdict> {
         let whole = sections.iter().filter(|it| !it.is_part && it.lines.len() > 1);
-        let verdict = |it: &Section| Verdict {
-            estimated: self.estimated_in(&it.load),
-            is_uncounted: self.is_uncounted(&it.profile),
-            ..Verdict::new(it, &self.oracles, self.min_evidence).judged(&self.judged(it))
+        let verdict = |it: &Section| {
+            let mut verdict = Verdict {
+                estimated: self.estimated_in(&it.load),
+                is_uncounted: self.is_uncounted(&it.profile),
+                ..Verdict::new(it, &self.oracles, self.min_evidence).judged(&self.judged(it))
+            };
+            let Verdict { cheapest, keep_more, lossy, .. } = &mut verdict;
+            for choice in cheapest.iter_mut().chain(keep_more).chain(lossy) {
+                choice.title = self.titles.get(&choice.policy).cloned();
+            }
+            verdict
         };
         whole.map(verdict).listed()
     }
@@ -278,6 +298,7 @@ impl Verdict {
             let change = own.then(|| section.change(it)).flatten();
             Choice {
                 policy: it.policy.clone(),
+                title: None,
                 shown: shown.get(it.policy.as_str()).map(|it| (*it).to_owned()).unwrap_or_default(),
                 change,
                 change_as_recorded: own.then(|| section.change_as_recorded(it)).flatten(),
@@ -327,14 +348,14 @@ impl Verdict {
             return "No policy finished with a known cost, so none is recommended.".to_owned();
         };
         let kept = format!("at least {} of the evidence", percent_round(self.min_evidence));
-        let name = &best.shown;
+        let (name, named) = (&best.shown, best.named());
         let doubts = self.trust.doubts();
         let words = match best.change {
             _ if !self.knows_evidence => self.without_needs(best, &doubts),
-            None => format!("Nothing that keeps {kept} is cheaper than {name}: keep it{doubts}."),
+            None => format!("Nothing that keeps {kept} is cheaper than {named}: keep it{doubts}."),
             Some(change) => {
                 let sure = self.how_sure(best);
-                format!("Cheapest that keeps {kept}: {name}, {}{sure}{doubts}.", signed(change))
+                format!("Cheapest that keeps {kept}: {named}, {}{sure}{doubts}.", signed(change))
             }
         };
         let more = self.word_of(best) + &self.on_compactions(best) + &self.but(best);
@@ -420,8 +441,10 @@ impl Verdict {
     /// Says what costs least where nobody knows what it forgets.
     fn without_needs(&self, best: &Choice, doubts: &str) -> String {
         let least = match best.change {
-            None => format!("nothing costs less than {}", best.shown),
-            Some(change) => format!("{} costs least, {}{}", best.shown, signed(change), self.how_sure(best)),
+            None => format!("nothing costs less than {}", best.named()),
+            Some(change) => {
+                format!("{} costs least, {}{}", best.named(), signed(change), self.how_sure(best))
+            }
         };
         format!(
             "No recommendation: nothing says which results are needed, so what a policy loses is unknown. Only by cost, {least}{doubts}."

@@ -141,12 +141,17 @@ class Policy:
         """A policy in TOML, as a policy file has it."""
     @staticmethod
     def code(
-        make: Make, name: str | None = None, *, about: str | None = None, lasts: Literal["history", "request"] = "history"
+        make: Make,
+        name: str | None = None,
+        *,
+        title: str | None = None,
+        about: str | None = None,
+        lasts: Literal["history", "request"] = "history",
     ) -> Policy:
         """A policy in Python: `make(trace)` is called for each run and returns the run's `view(cx, history)`.
 
-        Its name is that of the function by default. A view replaces the history until the next one (`lasts="history"`), or holds for one request
-        (`lasts="request"`)."""
+        Its name is that of the function by default; verdicts say its `title`, at most 48 characters, beside it. A view replaces the history until
+        the next one (`lasts="history"`), or holds for one request (`lasts="request"`)."""
     @property
     def name(self) -> str: ...
 

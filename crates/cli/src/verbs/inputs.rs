@@ -112,10 +112,13 @@ fn nothing_listed(catalog: &Catalog, kinds: &[Kind], filter: &str) -> Diagnostic
     Diagnostic::at(Code::NothingListed, "", message).help(help)
 }
 
-/// Returns an input's description, or nothing for a broken file, which `validate` reports.
+/// Returns an input's description, after its title if it has one, or nothing for a broken file, which `validate` reports.
 fn about(catalog: &Catalog, kind: Kind, name: &str) -> String {
     let about = match kind {
-        Kind::Policy => catalog.policy(name).map(|it| it.spec.about),
+        Kind::Policy => catalog.policy(name).map(|it| match it.spec.title {
+            Some(title) => format!("{title}. {}", it.spec.about),
+            None => it.spec.about,
+        }),
         Kind::Scenario => catalog.scenario(name).map(|it| it.spec.about),
         Kind::Profile => catalog.profile(name).map(|it| it.spec.about),
         Kind::Suite => catalog.suite(name).map(|it| it.spec.about),

@@ -23,8 +23,12 @@ use ctxsim_base::diag::{Code, Problems, nearest};
 /// The most stages and steps of a policy; each one is the author of its edits.
 const RUNGS_MAX: usize = 250;
 
+/// The most characters of a title, so that it fits beside a name.
+const TITLE_MAX: usize = 48;
+
 /// Checks a policy that has already been merged with its bases.
 pub(super) fn policy(mut file: PolicyFile, problems: &mut Problems) -> Policy {
+    title(file.title.as_deref(), problems);
     let stages = stages(&mut file, problems);
     lint::check_allowances(&file.allows, problems);
     if let Some(memory) = &file.memory {
@@ -45,6 +49,26 @@ pub(super) fn policy(mut file: PolicyFile, problems: &mut Problems) -> Policy {
     let policy = Policy { file, stages, summariser_model: None };
     summary::summariser(&policy, problems);
     policy
+}
+
+/// Checks that a title is one short line.
+fn title(title: Option<&str>, problems: &mut Problems) {
+    let Some(title) = title else { return };
+    let length = title.chars().count();
+    let (message, help) = if title.trim().is_empty() {
+        (
+            "this title is empty".to_owned(),
+            "write a few plain words, such as `title: \"Clear old tool results\"`",
+        )
+    } else if title.contains(char::is_control) {
+        ("this title is not one line".to_owned(), "write it in one line, and the rest in `about`")
+    } else if length > TITLE_MAX {
+        let message = format!("this title has {length} characters, more than {TITLE_MAX}");
+        (message, "write a few plain words, and the rest in `about`")
+    } else {
+        return;
+    };
+    problems.push_at(Code::ValueInvalid, "title", message, help);
 }
 
 /// Checks every part of the stages, and makes them.

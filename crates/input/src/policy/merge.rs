@@ -9,6 +9,8 @@ impl PolicyFile {
     pub fn over(self, base: Self) -> Self {
         let mut merged = base;
         merged.name = self.name;
+        // A variant does something else than its base.
+        merged.title = self.title;
         merged.about = self.about;
         merged.base = None;
         if !self.sources.is_empty() {

@@ -42,7 +42,10 @@ crate::encoded_here!(PolicyFile);
 pub struct PolicyFile {
     /// The name: the file's path below `policies/` without its extension.
     pub name: String,
-    /// What it does, in one sentence.
+    /// What it does, in at most 48 characters without terms of this tool: reports say it beside the name. A file does not
+    /// inherit the title of its base. Default: none.
+    pub title: Option<String>,
+    /// What it does, in one sentence: the summary.
     pub about: String,
     /// Where its numbers come from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -98,6 +101,7 @@ impl PolicyFile {
     pub fn named(name: &str) -> Self {
         Self {
             name: name.to_owned(),
+            title: None,
             about: String::new(),
             sources: Vec::new(),
             as_of: None,
