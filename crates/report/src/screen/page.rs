@@ -1,0 +1,34 @@
+//! A first screen as a page.
+
+use super::FirstScreen;
+use super::table::{blocks, read, whose_dollars};
+use crate::blocks::PageBlock;
+use crate::page::{Card, Page, PagePart, PagePiece};
+use crate::template;
+use ctxsim_base::list::Listed as _;
+
+/// Returns a screen as a page.
+///
+/// # Errors
+/// What the template says.
+pub fn page(it: &FirstScreen) -> Result<String, template::Error> {
+    let (tables, texts): (Vec<PageBlock>, Vec<PageBlock>) =
+        blocks(it, it.levers.len()).into_iter().partition(|it| matches!(it, PageBlock::Table(_)));
+    let texts = texts.into_iter().filter(|it| matches!(it, PageBlock::Text(_))).map(PagePiece::from);
+    let page = Page {
+        command: "screen",
+        title: "What your sessions cost".to_owned(),
+        about: read(it),
+        answers: vec![Card {
+            number: super::table::dollars(it.month.usd),
+            what: whose_dollars(it),
+            ..Card::default()
+        }],
+        rests_on: vec![it.certainty.clone()],
+        parts: vec![
+            PagePart::tables(tables.into_iter().map(PagePiece::from).listed()),
+            PagePart::causes(texts.listed()),
+        ],
+    };
+    page.write()
+}
