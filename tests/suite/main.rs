@@ -73,6 +73,7 @@ mod runs;
 mod runtime;
 mod sampled;
 mod schema;
+mod screen;
 mod sensitivity;
 mod sessions;
 mod set;

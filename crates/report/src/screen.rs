@@ -55,6 +55,8 @@ pub struct ReadSessions {
     pub requests: u64,
     /// Those without usage in the log among them, which no bill knows.
     pub requests_without_usage: u64,
+    /// Records that cannot be read, each of which may have been a request.
+    pub unread_records: usize,
     /// 0 where no log tells them.
     pub people: usize,
     pub projects: usize,
@@ -242,6 +244,7 @@ impl ReadSessions {
             sub_agents: sessions.iter().filter(|it| it.is_of_agent).count(),
             requests: sessions.iter().map(|it| it.requests).sum(),
             requests_without_usage: sessions.iter().map(|it| it.without_usage).sum(),
+            unread_records: sessions.iter().map(|it| it.unread).sum(),
             people: distinct(|it| &it.user),
             projects: distinct(|it| &it.project),
             days: ends.map_or(0, |(first, last)| day(last) - day(first) + 1),

@@ -14,6 +14,7 @@ use ctxsim_engine::price::Bill;
 use ctxsim_input::Profile;
 use ctxsim_input::profile::calendar::DAY_MS;
 use ctxsim_timeline::Timeline;
+use ctxsim_timeline::import::may_be_billed;
 
 /// What a bill is paid for. Every picodollar of it is in one part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -127,6 +128,8 @@ pub struct SessionFacts {
     pub requests: u64,
     /// Of these: requests without usage in the log, which no bill knows.
     pub without_usage: u64,
+    /// Records that cannot be read, each of which may have been a request.
+    pub unread: usize,
     /// Billed requests of models without a price, by model.
     pub without_price: BTreeMap<String, u64>,
     /// What was billed, by days since 1970; no day where the log tells no times.
@@ -157,6 +160,8 @@ impl SessionFacts {
             while misses.next_if(|miss| (miss.step as usize) < nth).is_some() {}
             facts.add(it, misses.peek().copied().filter(|miss| miss.step as usize == nth));
         });
+        let losses = timeline.recorded.iter().flat_map(|it| &it.losses);
+        facts.unread = losses.filter(|it| may_be_billed(&it.what)).map(|it| it.count).sum();
         facts.without_usage = facts.requests.saturating_sub(n_billed);
         facts.beside = BesideBill::of(timeline, profile_of, &last_model);
         facts
@@ -167,7 +172,7 @@ impl SessionFacts {
         let tokens = request.tokens();
         let priced = request.prices().map(|it| (it, Bill::of_request(it, &tokens)));
         let Some((list, bill, total)) = priced.and_then(|(list, it)| Some((list, it, it.total()?))) else {
-            let model = if request.model.is_empty() { "a model that is not named" } else { request.model };
+            let model = if request.model.is_empty() { "none is named" } else { request.model };
             *self.without_price.entry(model.to_owned()).or_default() += 1;
             return;
         };

@@ -69,7 +69,7 @@ pub(super) fn blocks(it: &FirstScreen, n_levers: usize) -> Vec<PageBlock> {
         blocks.extend(other_misses(it).map(PageBlock::Text));
     }
     if n_levers > 0 && !it.levers.is_empty() {
-        blocks.push(PageBlock::Head("What you can do about it".to_owned()));
+        blocks.push(PageBlock::Head("What you can do about it (keeps: of what later steps need)".to_owned()));
         blocks.push(PageBlock::Table(levers(it, n_levers)));
     }
     let certainty = (!it.certainty.is_empty()).then(|| it.certainty.clone());
@@ -195,6 +195,9 @@ impl ShownDollars {
 
     /// Writes by how much a number of units is more than another, with the share.
     fn change(self, last: u128, before: u128) -> String {
+        if last == before {
+            return self.words(0);
+        }
         let sign = if last < before { '−' } else { '+' };
         let share = if before == 0 { None } else { Some(last as f64 / before as f64 - 1.0) };
         let share = share.map_or_else(String::new, |it| format!(" ({})", signed(it)));
@@ -243,6 +246,9 @@ fn beside(it: &FirstScreen) -> Option<String> {
     let mut parts = Vec::new();
     if it.read.requests_without_usage > 0 {
         parts.push(format!("{} without usage in the log", requests(it.read.requests_without_usage)));
+    }
+    if it.read.unread_records > 0 {
+        parts.push(format!("{} that cannot be read", counted(it.read.unread_records, "record")));
     }
     let n_unpriced: u64 = bill.requests_without_price.values().sum();
     if n_unpriced > 0 {
@@ -297,7 +303,7 @@ pub(super) fn whose_dollars(it: &FirstScreen) -> String {
     }
 }
 
-/// Returns the parts of a month, those of nothing left out; at most five, so that the two kinds of misses may be one.
+/// Returns the parts of a month, those of nothing left out.
 fn month(it: &FirstScreen) -> Grid {
     let shown = ShownDollars::up_to(it.month.usd);
     let parts = it.month.parts.iter().filter(|it| it.usd > Cost::default()).listed();
