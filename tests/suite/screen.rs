@@ -116,7 +116,7 @@ fn levers() -> Vec<(String, Vec<Lever>)> {
         saved_month: Some(1_234.5 - 100.0 * nth as f64),
         saved_interval: Some([-1_000.25, 12_345.0]),
         evidence_kept: Some(0.97),
-        known_by: if nth % 2 == 0 { KnownBy::Simulated } else { KnownBy::Bills },
+        known_by: if nth.is_multiple_of(2) { KnownBy::Simulated } else { KnownBy::Bills },
         ..Lever::default()
     };
     let nothing = Lever { title: "It changes nothing.".to_owned(), ..Lever::default() };
@@ -142,7 +142,7 @@ fn screen_facts() -> Vec<SessionFacts> {
         version: format!("{nth}.0.1-a-version-that-somebody-made-as-long-as-he-could"),
         user: format!("/home/{nth}"),
         project: format!("/home/{nth}/p"),
-        is_of_agent: nth % 3 == 0,
+        is_of_agent: nth.is_multiple_of(3),
         span_ms: Some([nth as i64 * 86_400_000, nth as i64 * 86_400_000 + 1]),
         requests: 1_000_000,
         without_usage: 3,

@@ -61,7 +61,7 @@ pub struct ReadSessions {
     pub people: usize,
     pub projects: usize,
     /// The days from the first request to the last, these two included, in UTC; 0 where no log tells times.
-    pub days: i64,
+    pub days: u64,
     pub first_day: Option<String>,
     pub last_day: Option<String>,
     /// The agents, the one with most sessions first.
@@ -172,7 +172,6 @@ pub struct NextCommand {
     pub does: &'static str,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
 fn in_usd<S: serde::Serializer>(cost: &Cost, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_f64(cost.usd())
 }
@@ -247,7 +246,7 @@ impl ReadSessions {
             unread_records: sessions.iter().map(|it| it.unread).sum(),
             people: distinct(|it| &it.user),
             projects: distinct(|it| &it.project),
-            days: ends.map_or(0, |(first, last)| day(last) - day(first) + 1),
+            days: ends.map_or(0, |(first, last)| day(last).abs_diff(day(first)) + 1),
             first_day: ends.map(|it| calendar::date_text(it.0)),
             last_day: ends.map(|it| calendar::date_text(it.1)),
             agents: AgentRead::all(sessions),

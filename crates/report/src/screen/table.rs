@@ -113,9 +113,8 @@ pub(super) fn read(it: &FirstScreen) -> String {
         n => Some(format!("{} {many}", thousands(n as u64))),
     };
     let days = it.first_day.as_ref().zip(it.last_day.as_ref()).map(|(first, last)| {
-        let words = counted_or_none(it.days.try_into().unwrap_or(usize::MAX), "day", "days");
         let dates = if first == last { first.clone() } else { format!("{first} to {last}") };
-        format!("{} ({dates})", words.unwrap_or_default())
+        format!("{} ({dates})", number_of(it.days, "day"))
     });
     let whose = [
         counted_or_none(it.people, "person", "people"),
@@ -130,7 +129,7 @@ pub(super) fn read(it: &FirstScreen) -> String {
     format!(
         "{} read ({}{sub_agents}): {}{}{whose}.{skipped}",
         counted(it.sessions, "session"),
-        requests(it.requests),
+        number_of(it.requests, "request"),
         agents.join(", "),
         if whose.is_empty() { "" } else { "; " },
     )
@@ -189,8 +188,7 @@ impl ShownDollars {
 
     fn words(self, units: u128) -> String {
         let (whole, rest) = (units * self.unit / 1_000_000_000_000, units * self.unit % 1_000_000_000_000);
-        let whole = thousands(u64::try_from(whole).unwrap_or(u64::MAX));
-        format!("${whole}.{:0>1$}", rest / self.unit, self.decimals)
+        format!("${}.{:0>2$}", thousands(whole as u64), rest / self.unit, self.decimals)
     }
 
     /// Writes by how much a number of units is more than another, with the share.
@@ -209,8 +207,8 @@ impl ShownDollars {
 fn bill(it: &FirstScreen) -> Vec<PageBlock> {
     let bill = &it.bill;
     let shown = ShownDollars::up_to(bill.total.all);
-    let n_days = usize::try_from(it.read.days).unwrap_or(usize::MAX);
-    let days = counted(n_days, "day");
+    let n_days = it.read.days;
+    let days = number_of(n_days, "day");
     let has_agents = it.read.sub_agents > 0;
     if bill.total.last.is_none() && !has_agents {
         let days = if n_days == 0 { String::new() } else { format!(" ({days})") };
@@ -245,7 +243,10 @@ fn beside(it: &FirstScreen) -> Option<String> {
     let bill = &it.bill;
     let mut parts = Vec::new();
     if it.read.requests_without_usage > 0 {
-        parts.push(format!("{} without usage in the log", requests(it.read.requests_without_usage)));
+        parts.push(format!(
+            "{} without usage in the log",
+            number_of(it.read.requests_without_usage, "request")
+        ));
     }
     if it.read.unread_records > 0 {
         parts.push(format!("{} that cannot be read", counted(it.read.unread_records, "record")));
@@ -256,10 +257,14 @@ fn beside(it: &FirstScreen) -> Option<String> {
         if bill.requests_without_price.len() > NAMED {
             models.push(format!("{} more", bill.requests_without_price.len() - NAMED));
         }
-        parts.push(format!("{} of models without a price ({})", requests(n_unpriced), models.join(", ")));
+        parts.push(format!(
+            "{} of models without a price ({})",
+            number_of(n_unpriced, "request"),
+            models.join(", ")
+        ));
     }
     parts.extend(bill.estimated.map(|it| {
-        let n = counted(usize::try_from(it.sub_agents).unwrap_or(usize::MAX), "sub-agent");
+        let n = number_of(it.sub_agents, "sub-agent");
         let [usd, low, high] = [it.input_usd, it.input_usd_low, it.input_usd_high].map(rough);
         format!("{n} of which the logs hold only totals (input about {usd}, {low} to {high})")
     }));
@@ -270,8 +275,9 @@ fn beside(it: &FirstScreen) -> Option<String> {
     (!words.is_empty()).then_some(words)
 }
 
-fn requests(n: u64) -> String {
-    counted(usize::try_from(n).unwrap_or(usize::MAX), "request")
+/// Returns a number of things: `1 day`, `1,320 requests`.
+fn number_of(n: u64, one: &str) -> String {
+    format!("{} {one}{}", thousands(n), if n == 1 { "" } else { "s" })
 }
 
 /// Writes an exact amount.
