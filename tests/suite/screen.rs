@@ -84,6 +84,15 @@ fn sum(all: impl Iterator<Item = Cost>) -> Cost {
     all.fold(Cost::default(), |sum, it| sum + it)
 }
 
+/// Locks what a person reads.
+fn assert_drawn(name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../../snapshots/cli");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
 fn adds_up(it: &FirstScreen) {
     assert_eq!(sum(it.month.parts.iter().map(|it| it.usd)), it.month.usd);
     let missed = it.month.parts.iter().find(|it| it.part == BillPart::AfterOtherMisses).unwrap();
@@ -156,11 +165,7 @@ fn screen_facts() -> Vec<SessionFacts> {
 fn the_screen_on_the_small_recordings_is_as_reviewed() {
     let text = out(&ctxsim(&data("."), &["recorded"]));
 
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../snapshots/cli");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!("screen_recorded", text));
+    assert_drawn("screen_recorded", &text);
     fits(&text);
     is_plain(&text);
 }
@@ -188,6 +193,7 @@ fn the_most_that_a_screen_can_hold_is_forty_lines_and_six_levers_in_the_order_of
 
     fits(&text);
     is_plain(&text);
+    assert_drawn("screen_crowded", &text);
     is_plain(markdown(&it).as_ref());
     let saved: Vec<f64> = it.levers.iter().filter_map(|it| it.lever.saved_month).collect();
     assert_eq!(saved.len(), 14, "what changes nothing is not shown");
@@ -208,6 +214,7 @@ fn six_levers_of_one_agent_have_room_and_say_their_word_first() {
     let text = table(&FirstScreen::new(&facts, Vec::new(), &levers, String::new()), None);
 
     fits(&text);
+    assert_drawn("screen_levers", &text);
     let rows: Vec<&str> = text.lines().filter(|it| it.contains("Compact at")).collect();
     assert_eq!(rows.len(), 6, "{text}");
     assert!(rows[0].starts_with("do ") && rows[1].starts_with("your call "), "{text}");
@@ -286,7 +293,7 @@ fn json_says_what_the_table_says_and_the_bill_is_that_of_import() {
         out(&ctxsim(&folder, &[&files[..], &["--format", "html"]].concat()))
             .contains("What your sessions cost")
     );
-    assert!(out(&ctxsim(&folder, &[&files[..], &["--format", "markdown"]].concat())).contains("## "));
+    assert!(out(&ctxsim(&folder, &[&files[..], &["--format", "markdown"]].concat())).contains("### Where "));
 }
 
 /// Returns what a command line without a command is.

@@ -17,7 +17,7 @@ use ctxsim_timeline::import::user_of;
 
 /// How sure a screen without levers is.
 const COUNTED: &str =
-    "All of this is counted from the logs, at list prices; only the check against the bill is simulated.";
+    "The bill is counted from the logs, at list prices; only the check against it is simulated.";
 
 /// Reads sessions and says what they were billed, where that goes, and what can be done about it.
 ///

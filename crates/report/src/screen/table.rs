@@ -30,7 +30,8 @@ const COMMAND: usize = 90;
 /// Returns a screen for a terminal, with as many levers as have room.
 pub fn table(it: &FirstScreen, width: Option<usize>) -> String {
     let width = width.unwrap_or(COLUMNS).min(COLUMNS);
-    let with = |n_levers| on_terminal(&blocks(it, n_levers), width);
+    let with =
+        |n_levers| on_terminal(&blocks(it, n_levers), width) + "\n" + &on_terminal(&closing(it), width);
     let fits = |text: &String| text.lines().count() <= LINES;
     let most = it.levers.len().min(LEVERS);
     (0..=most).rev().map(with).find(fits).unwrap_or_else(|| with(most))
@@ -38,20 +39,26 @@ pub fn table(it: &FirstScreen, width: Option<usize>) -> String {
 
 /// Returns a screen as Markdown.
 pub fn markdown(it: &FirstScreen) -> Markdown {
-    in_markdown(&blocks(it, LEVERS))
+    let all = blocks(it, LEVERS).into_iter().chain(closing(it)).listed();
+    in_markdown(&all)
 }
 
-/// Writes blocks closer together than a page does: an empty line in front of a heading alone.
+/// Writes blocks closer together than a page does: an empty line in front of headings alone.
 fn on_terminal(blocks: &[PageBlock], width: usize) -> String {
     let mut text = String::new();
-    for (nth, block) in blocks.iter().enumerate() {
+    let paragraph = |words: &str, text: &mut String| wrap(&in_one_line(words), "", Some(width), text);
+    for block in blocks {
         match block {
             PageBlock::Head(words) => {
-                text.push_str(if nth == 0 { "" } else { "\n" });
-                wrap(&in_one_line(words), "", Some(width), &mut text);
+                text.push('\n');
+                paragraph(words, &mut text);
             }
-            PageBlock::Text(words) => wrap(&in_one_line(words), "", Some(width), &mut text),
-            PageBlock::Table(grid) => text += &(terminal::draw_with_note(grid, Some(width)) + "\n"),
+            PageBlock::Text(words) => paragraph(words, &mut text),
+            PageBlock::Table(grid) => {
+                text.push('\n');
+                paragraph(&grid.title, &mut text);
+                text += &(terminal::draw_with_note(grid, Some(width)) + "\n");
+            }
             PageBlock::Code(code) => code.lines().for_each(|it| text += &format!("  {it}\n")),
         }
     }
@@ -59,25 +66,25 @@ fn on_terminal(blocks: &[PageBlock], width: usize) -> String {
 }
 
 pub(super) fn blocks(it: &FirstScreen, n_levers: usize) -> Vec<PageBlock> {
-    let mut blocks = vec![PageBlock::Head(read(it))];
+    let mut blocks = vec![PageBlock::text(read(it))];
     blocks.extend(predicted(it).map(PageBlock::Text));
-    blocks.extend(bill(it));
+    blocks.push(bill(it));
     blocks.extend(beside(it).map(PageBlock::Text));
     if it.month.usd > Cost::default() {
-        blocks.push(PageBlock::Head(whose_dollars(it)));
         blocks.push(PageBlock::Table(month(it)));
         blocks.extend(other_misses(it).map(PageBlock::Text));
     }
     if n_levers > 0 && !it.levers.is_empty() {
-        blocks.push(PageBlock::Head("What you can do about it (keeps: of what later steps need)".to_owned()));
         blocks.push(PageBlock::Table(levers(it, n_levers)));
     }
+    blocks
+}
+
+/// Says how sure all of this is, and how to go on.
+pub(super) fn closing(it: &FirstScreen) -> Vec<PageBlock> {
     let certainty = (!it.certainty.is_empty()).then(|| it.certainty.clone());
     let next = it.next.iter().map(|it| format!("Next: {} {}", it.short_command(), it.does));
-    let mut last = certainty.into_iter().chain(next);
-    blocks.extend(last.next().map(PageBlock::Head));
-    blocks.extend(last.map(PageBlock::Text));
-    blocks
+    certainty.into_iter().chain(next).map(PageBlock::Text).listed()
 }
 
 impl super::NextCommand {
@@ -166,7 +173,7 @@ struct ShownDollars {
 impl ShownDollars {
     /// Chooses the decimals for amounts up to one: cents, unless all of it is less than a dollar.
     fn up_to(largest: Cost) -> Self {
-        let decimals: u32 = if largest.usd() >= 1.0 { 2 } else { 4 };
+        let decimals: u32 = if largest.usd() < 1.0 && largest > Cost::default() { 4 } else { 2 };
         Self { decimals: decimals as usize, unit: 10_u128.pow(12 - decimals) }
     }
 
@@ -204,8 +211,11 @@ impl ShownDollars {
 }
 
 /// Returns the bill: all of it, the last 30 days, and what changed; a sentence where that is one number.
-fn bill(it: &FirstScreen) -> Vec<PageBlock> {
+fn bill(it: &FirstScreen) -> PageBlock {
     let bill = &it.bill;
+    if bill.total.all == Cost::default() {
+        return PageBlock::Head("No bill: these logs have no usage that has a price".to_owned());
+    }
     let shown = ShownDollars::up_to(bill.total.all);
     let n_days = it.read.days;
     let days = number_of(n_days, "day");
@@ -213,7 +223,7 @@ fn bill(it: &FirstScreen) -> Vec<PageBlock> {
     if bill.total.last.is_none() && !has_agents {
         let days = if n_days == 0 { String::new() } else { format!(" ({days})") };
         let usd = dollars(bill.total.all);
-        return vec![PageBlock::Head(format!("Billed by the logs, at list prices: {usd}{days}"))];
+        return PageBlock::Head(format!("Billed by the logs, at list prices: {usd}{days}"));
     }
     let n_columns = if has_agents { 3 } else { 1 };
     let row = |name: &str, of: fn(&PeriodCosts) -> Option<Cost>| {
@@ -234,8 +244,7 @@ fn bill(it: &FirstScreen) -> Vec<PageBlock> {
     let all = if n_days == 0 { "all sessions".to_owned() } else { format!("all {days}") };
     let rows = row(&all, |it| Some(it.all)).into_iter().chain(last).chain(before).map(cells).chain(change);
     let headings: &[&str] = if has_agents { &["", "all", "main", "sub-agents"] } else { &["", ""] };
-    let grid = Grid::new("Billed by the logs, at list prices", 1, headings, rows);
-    vec![PageBlock::Head(grid.title.clone()), PageBlock::Table(grid)]
+    PageBlock::Table(Grid::new("Billed by the logs, at list prices", 1, headings, rows))
 }
 
 /// Says what is not in the bill, and what its dollars are.
@@ -373,5 +382,6 @@ fn levers(it: &FirstScreen, n_levers: usize) -> Grid {
     };
     let headings = ["", "", "saves a month", "95% interval", "keeps", "how it is known"];
     let rows = it.levers.iter().take(n_levers).map(row);
-    Grid::new("What you can do about it", 1, &headings, rows).with(CellKind::Text, &[1, 5])
+    Grid::new("What you can do about it (keeps: of what later steps need)", 1, &headings, rows)
+        .with(CellKind::Text, &[1, 5])
 }
