@@ -25,7 +25,7 @@ fn shown(document: &str, name: &str) -> String {
 
 #[test]
 fn the_readme_shows_the_table_that_is_printed() {
-    let args = ["recorded/claude-code"];
+    let args = ["run", "recorded/claude-code"];
     let output = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
         .args(args)
         .env_remove("COLUMNS")
@@ -55,7 +55,10 @@ fn the_page_shows_the_session_of_the_readme_with_the_same_numbers() {
     let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("web/src/page.ts"));
     let example = "recorded/claude-code";
     assert!(page.map_or(true, |it| it.contains(&format!("const EXAMPLE = \"{example}\";"))));
-    assert!(read("README.md").contains(&format!("`ctxsim {example}`")), "README.md should show {example}");
+    assert!(
+        read("README.md").contains(&format!("`ctxsim run {example}`")),
+        "README.md should show {example}"
+    );
 
     let of_page = ctxsim::Comparison::new().scenario(example).own_models().skip_unusable().run().unwrap();
     let args = ["run", "--format", "json", example];

@@ -112,7 +112,7 @@ fn the_first_report_shows_both_and_its_commands_work() {
     };
     let path = folder.path().display().to_string();
 
-    let text = run(&[path.clone(), "--width".to_owned(), "400".to_owned()]);
+    let text = run(&["run".to_owned(), path.clone(), "--width".to_owned(), "400".to_owned()]);
 
     assert!(
         text.contains("What fills the prompts") && text.contains("a pause outlived the entries"),

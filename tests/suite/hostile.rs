@@ -111,7 +111,7 @@ const REFUSED: [(&str, &str); 24] = [
 const STORE: &str = "store write --policy context_decay/file_backed --scenario context_decay/paper --length 50 --output o/store";
 
 /// What writes what it is told to, and starts what it is allowed to.
-const WRITING: [Case; 29] = [
+const WRITING: [Case; 30] = [
     (
         "run --suite clean --html o/page.html --output o/report.json",
         Some(0),
@@ -164,6 +164,7 @@ const WRITING: [Case; 29] = [
     ),
     ("memory sess --parts o/memory", None, Nothing, &["o/memory/"]),
     ("merge o/parts --html o/merged.html", Some(0), Nothing, &["o/merged.html"]),
+    ("screen sess --html o/screen.html", Some(0), Nothing, &["o/screen.html"]),
     ("advise sess --html o/advice.html", None, Nothing, &["o/advice.html"]),
     (STORE, Some(0), Nothing, &["o/store/"]),
     ("store read o/store", Some(0), Nothing, &[]),

@@ -74,6 +74,7 @@ mod runs;
 mod runtime;
 mod sampled;
 mod schema;
+mod screen;
 mod sensitivity;
 mod sessions;
 mod set;

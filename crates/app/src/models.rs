@@ -11,6 +11,7 @@ use ctxsim_input::policy::wildcard;
 use ctxsim_input::text::decode::{Format, decode_table};
 use ctxsim_input::{Limits, Profile, ProfileFile};
 use ctxsim_report::BillAsLogged;
+use ctxsim_report::screen::SessionFacts;
 use ctxsim_timeline::Timeline;
 
 /// What providers and routers write around a model's name, with sources.
@@ -63,6 +64,11 @@ impl ListPrices {
     /// Returns what a session was billed by its log, at the prices of its own models; `None` if the log has no bill.
     pub fn as_logged(&self, timeline: &Timeline) -> Option<BillAsLogged> {
         BillAsLogged::of(timeline, &|it| self.0.of(it).ok())
+    }
+
+    /// Returns what a first screen needs of a session, as far as its log tells it; the profile tells what the cache had held.
+    pub(super) fn facts(&self, timeline: &Timeline, profile: Option<&Profile>) -> SessionFacts {
+        SessionFacts::of(timeline, profile, &|it| self.0.of(it).ok())
     }
 }
 

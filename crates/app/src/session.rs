@@ -93,7 +93,7 @@ fn shortened(names: &[&str]) -> Option<String> {
 
 /// Compares a session's bill with its profile's prediction when everything is kept; no limit stops a session
 /// that took place. It is played only where no run of the load has these rows.
-fn calibration(
+pub(super) fn calibration(
     load: &Load,
     timeline: &Timeline,
     as_recorded: &Policy,

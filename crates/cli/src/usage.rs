@@ -37,7 +37,7 @@ fn shown(error: &clap::Error) -> ExitCode {
     }
 }
 
-/// Inserts `run` before arguments that begin without a command.
+/// Inserts a command before arguments that begin without one: `screen` if they are recorded sessions and what it has options for, else `run`.
 fn with_verb(mut args: Vec<OsString>, catalog: Option<&Catalog>) -> Vec<OsString> {
     let Some(first) = args.get(1).map(|it| it.to_string_lossy().into_owned()) else {
         args.push(OsString::from("run"));
@@ -51,6 +51,12 @@ fn with_verb(mut args: Vec<OsString>, catalog: Option<&Catalog>) -> Vec<OsString
         || Path::new(&first).exists()
         || is_known();
     if !is_verb && !is_own && is_input {
+        let mut of_screen = args.clone();
+        of_screen.insert(1, OsString::from("screen"));
+        let parsed = catalog.and_then(|it| Some((it, Cli::try_parse_from(&of_screen).ok()?)));
+        if parsed.is_some_and(|(catalog, it)| it.command.is_screen(catalog)) {
+            return of_screen;
+        }
         args.insert(1, OsString::from("run"));
     }
     args

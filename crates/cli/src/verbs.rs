@@ -15,6 +15,7 @@ pub(super) mod parts;
 mod prices;
 mod realised;
 pub(super) mod run;
+mod screen;
 mod sensitivity;
 mod store;
 pub(super) mod sweep;
@@ -41,6 +42,7 @@ use init::InitArgs;
 use memory::MemoryArgs;
 use prices::PricesArgs;
 use realised::RealisedArgs;
+use screen::ScreenArgs;
 use sensitivity::SensitivityArgs;
 use store::StoreArgs;
 use sweep::{MergeArgs, SweepArgs};
@@ -49,8 +51,9 @@ use tune::TuneArgs;
 const EXAMPLES: &str = "\
 Examples:
   ctxsim                                          the default suite as tables
-  ctxsim ~/.claude/projects                       your recorded sessions: what each policy would change
+  ctxsim ~/.claude/projects                       your recorded sessions: what they cost, and what to do about it
   ctxsim advise ~/.claude/projects                which settings of your agent to change, and what to paste
+  ctxsim run ~/.claude/projects                   what each policy would change in them
   ctxsim list policies                            every policy you can compare
   ctxsim show policy A --merged                   a policy's file, merged with its bases
   ctxsim run --policy A --policy B --scenario S   two policies on one scenario, by name or path
@@ -75,9 +78,9 @@ Exit codes: 0 success; 1 a guard or a run failed, or a number changed; 2 bad inp
 ///
 /// Offline and deterministic: it makes no network calls and runs no model.
 #[derive(Debug, Parser)]
-#[command(name = "ctxsim", version, after_help = EXAMPLES, override_usage = "ctxsim [COMMAND]\n       ctxsim [PATH]... [OPTIONS of run]")]
+#[command(name = "ctxsim", version, after_help = EXAMPLES, override_usage = "ctxsim [COMMAND]\n       ctxsim SESSIONS... [OPTIONS of screen]\n       ctxsim [PATH]... [OPTIONS of run]")]
 pub(super) struct Cli {
-    /// `run`, when left out.
+    /// `screen` in front of recorded sessions, else `run`, when left out.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -85,6 +88,9 @@ pub(super) struct Cli {
 /// A command.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
+    /// Show what recorded sessions cost, where that goes, and what to do about it
+    #[command(after_help = screen::EXAMPLES)]
+    Screen(ScreenArgs),
     /// Compare policies on scenarios under model profiles
     #[command(after_help = EXAMPLES)]
     Run(RunArgs),
@@ -148,6 +154,11 @@ pub(super) enum Command {
 }
 
 impl Command {
+    /// Returns whether it is a first screen on what are recorded sessions.
+    pub(super) fn is_screen(&self, catalog: &Catalog) -> bool {
+        matches!(self, Self::Screen(args) if args.is_meant(catalog))
+    }
+
     /// Does what was asked; returns the exit code, which says whether all that was checked holds.
     pub(super) fn run(self, catalog: &Catalog) -> Result<ExitCode, Error> {
         match self {
@@ -160,6 +171,7 @@ impl Command {
                 return Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(GUARD_FAILED) });
             }
             Self::Check(args) => return check::check(catalog, &args),
+            Self::Screen(args) => screen::screen(catalog, &args),
             Self::Advise(args) => advise::advise(catalog, &args),
             Self::Realised(args) => realised::realised(catalog, &args),
             Self::Compare(args) => compare::compare(catalog, &args),

@@ -10,8 +10,10 @@ use ctxsim_app::Comparison;
 use ctxsim_app::catalog::{Catalog, Kind};
 use ctxsim_base::diag::Code;
 use ctxsim_base::error::Error;
+use ctxsim_base::grid::shell::quoted_all;
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::saturated;
+use ctxsim_report::Next;
 
 /// The profile used when nothing names a model.
 const FALLBACK_PROFILE: &str = "anthropic/claude-opus-4.5";
@@ -118,6 +120,24 @@ impl SelectArgs {
             ..comparison
         }
     }
+
+    /// Returns the options that say so, for another command on the same sessions.
+    pub(super) fn options(&self) -> Vec<String> {
+        let option = |name: &str, value: Option<String>| value.map(|it| [name.to_owned(), it]);
+        let options = [
+            option("--since", self.since.clone()),
+            option("--limit", self.limit.map(|it| it.to_string())),
+            option("--model", self.model.clone()),
+        ];
+        let alone = self.alone.then(|| "--alone".to_owned());
+        options.into_iter().flatten().flatten().chain(alone).listed()
+    }
+}
+
+/// Returns how to go on with sessions, and the options that choose among them.
+pub(super) fn next(sessions: &[String], options: &[String]) -> Next {
+    let options = if options.is_empty() { String::new() } else { format!(" {}", quoted_all(options)) };
+    Next { sessions: quoted_all(sessions), options }
 }
 
 /// Random draws and threads.
@@ -191,6 +211,17 @@ impl RecordedArgs {
             own_models: self.profile.is_none(),
             ..Comparison::default()
         })
+    }
+
+    /// Returns whether a profile is named.
+    pub(super) fn has_profile(&self) -> bool {
+        self.profile.is_some()
+    }
+
+    /// Returns how to go on with the same sessions.
+    pub(super) fn next(&self) -> Next {
+        let profile = self.profile.iter().flat_map(|it| ["--profile".to_owned(), it.clone()]);
+        next(&self.paths, &profile.chain(self.select.options()).listed())
     }
 }
 

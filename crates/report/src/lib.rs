@@ -56,6 +56,7 @@ pub mod sweep;
 pub mod tune;
 pub mod advise;
 pub mod realised;
+pub mod screen;
 pub mod guard;
 
 use std::hash::Hash;
@@ -145,6 +146,11 @@ impl Next {
     /// Returns the command that advises on settings.
     pub fn advise(&self) -> String {
         format!("ctxsim advise {}{}", self.sessions, self.options)
+    }
+
+    /// Returns the command that compares policies.
+    pub fn run(&self) -> String {
+        format!("ctxsim run {}{}", self.sessions, self.options)
     }
 
     /// Returns the command that explains a request, from 1, of a session as it was.

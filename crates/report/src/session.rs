@@ -372,7 +372,7 @@ fn sum<T: AddAssign>(all: impl Iterator<Item = T>) -> Option<T> {
 }
 
 /// Says on which side of the bill a predicted input cost is.
-fn predicted_against(predicted: f64, billed: f64) -> String {
+pub(super) fn predicted_against(predicted: f64, billed: f64) -> String {
     let change = numbers::change(predicted, billed).unwrap_or_else(|| "0.0%".to_owned());
     match (change.strip_prefix('−'), change.strip_prefix('+')) {
         (Some(size), _) => format!("the predicted input cost is {size} below the bill"),

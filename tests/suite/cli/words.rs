@@ -224,7 +224,11 @@ fn tables_are_as_wide_as_asked_else_as_the_environment_says_else_100() {
     let folder = sessions();
     let widest = |args: &[&str], columns: Option<&str>| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-        command.args(["recorded/claude-code"]).args(args).current_dir(folder.path()).env_remove("COLUMNS");
+        command
+            .args(["run", "recorded/claude-code"])
+            .args(args)
+            .current_dir(folder.path())
+            .env_remove("COLUMNS");
         columns.map(|it| command.env("COLUMNS", it));
         let text = out(&command.output().unwrap());
         text.lines().map(|it| it.chars().count()).max().unwrap()

@@ -11,6 +11,7 @@ use ctxsim_base::error::Error;
 use ctxsim_base::foreign::is_name;
 use ctxsim_base::list::Listed as _;
 use ctxsim_input::policy::wildcard;
+use ctxsim_input::scenario::LoadSpec;
 use ctxsim_input::text::decode;
 use ctxsim_input::{Format, ScenarioFile, Source};
 
@@ -112,6 +113,16 @@ impl Catalog {
             return self.search(given);
         }
         Ok(Searched { found: names, left_out: Vec::new() })
+    }
+
+    /// Returns whether an argument means recorded sessions and nothing else: recordings, folders or patterns of them, or the name of one.
+    pub fn means_recordings(&self, given: &str) -> bool {
+        if self.entries.contains_key(&(Kind::Scenario, given.to_owned())) {
+            return self.scenario(given).is_ok_and(|it| matches!(it.spec.load, LoadSpec::Recorded { .. }));
+        }
+        let is_folder = at_home(given).is_dir();
+        let Ok(Searched { found, .. }) = self.search(given) else { return is_folder };
+        (is_folder || !found.is_empty()) && found.iter().all(|it| is_recording(Path::new(&it.name)))
     }
 
     /// Returns whether an argument in the place of another kind of input means sessions: a recording or a scenario, or a folder

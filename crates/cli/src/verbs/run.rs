@@ -11,7 +11,6 @@ use ctxsim_app::catalog::{Catalog, Files};
 use ctxsim_app::{Comparison, Plan, never_stops};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
-use ctxsim_base::grid::shell::quoted_all;
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::missed::all_misses;
@@ -31,6 +30,7 @@ use crate::format::{FormatArg, Formats};
 use crate::git::{self, RevArgs, Revisions};
 use crate::shown::PagedArgs;
 use crate::verbs::parts::PartJob;
+use crate::what::next as next_of;
 use crate::{output, pictures, wrong};
 
 /// Work shorter than this shows no progress.
@@ -192,16 +192,7 @@ fn next(args: &RunArgs, sessions: &[SessionReport]) -> Option<Next> {
         && args.suite.suite.is_none()
         && !named.is_empty();
     let is_known = |it: &SessionReport| knows_agent(it.format, it.model.as_deref().unwrap_or_default());
-    let option = |name: &str, value: Option<String>| value.map(|it| [name.to_owned(), it]);
-    let options = [
-        option("--since", select.since.clone()),
-        option("--limit", select.limit.map(|it| it.to_string())),
-        option("--model", select.model.clone()),
-    ];
-    let alone = select.alone.then(|| "--alone".to_owned());
-    let options: Vec<String> = options.into_iter().flatten().flatten().chain(alone).listed();
-    let options = if options.is_empty() { String::new() } else { format!(" {}", quoted_all(&options)) };
-    (is_first && sessions.iter().any(is_known)).then(|| Next { sessions: quoted_all(&named), options })
+    (is_first && sessions.iter().any(is_known)).then(|| next_of(&named, &select.options()))
 }
 
 /// Returns the policies of a run, from its arguments or its suite.

@@ -15,7 +15,7 @@ pub(crate) const MISS_MIN: Tokens = 1_024;
 
 /// Why a prompt's front was not read, by who knows it best: what the provider or the harness says in the log, then what the session's
 /// content shows, then what its times allow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MissCause {
     /// The session began, and nobody had left tools and system prompt in the cache.

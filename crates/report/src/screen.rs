@@ -1,0 +1,342 @@
+//! The first screen on recorded sessions: what was read, what it was billed, where that goes, and what can be done about it.
+
+mod facts;
+mod page;
+mod table;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::beside_bill::{BesideBill, EstimatedAgents};
+use crate::lever::Lever;
+use crate::session::BillCheck;
+use crate::{Next, Skipped};
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
+use ctxsim_base::quantity::Cost;
+use ctxsim_engine::measure::missed::MissCause;
+use ctxsim_engine::measure::month::{Basis, Calendar};
+use ctxsim_input::profile::calendar::{self, DAY_MS};
+use ctxsim_timeline::row::json::json_text;
+
+pub use facts::{BillPart, PartCosts, SessionFacts};
+pub use page::page;
+pub use table::{markdown, table};
+
+/// The schema; fields are added, never renamed without a new version.
+pub const SCHEMA: &str = "ctxsim.screen/1";
+/// The days of a month.
+const MONTH: i64 = 30;
+
+/// The first screen on some recorded sessions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct FirstScreen {
+    pub schema: &'static str,
+    pub read: ReadSessions,
+    /// How well the bill is predicted; none if no request could be compared.
+    pub predicted: Option<BillCheck>,
+    pub bill: ScreenBill,
+    pub month: MonthBill,
+    /// What can be done about it, the largest saving first.
+    pub levers: Vec<AgentLever>,
+    /// How sure all of this is, in a sentence.
+    pub certainty: String,
+    /// The commands that go on from here, and what they do.
+    pub next: Vec<NextCommand>,
+}
+
+/// What was read.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ReadSessions {
+    pub sessions: usize,
+    /// Those of sub-agents among them.
+    pub sub_agents: usize,
+    pub requests: u64,
+    /// Those without usage in the log among them, which no bill knows.
+    pub requests_without_usage: u64,
+    /// Records that cannot be read, each of which may have been a request.
+    pub unread_records: usize,
+    /// 0 where no log tells them.
+    pub people: usize,
+    pub projects: usize,
+    /// The days from the first request to the last, these two included, in UTC; 0 where no log tells times.
+    pub days: u64,
+    pub first_day: Option<String>,
+    pub last_day: Option<String>,
+    /// The agents, the one with most sessions first.
+    pub agents: Vec<AgentRead>,
+    pub skipped: Vec<Skipped>,
+}
+
+/// The sessions of one agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct AgentRead {
+    pub agent: String,
+    pub sessions: usize,
+    /// The oldest and the newest version; none where no log tells it.
+    pub versions: Option<[String; 2]>,
+    /// Whether `advise` knows its settings.
+    pub has_settings: bool,
+}
+
+/// What the logs say was billed, at list prices.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ScreenBill {
+    #[serde(flatten)]
+    pub total: PeriodCosts,
+    pub main: PeriodCosts,
+    pub sub_agents: PeriodCosts,
+    /// Billed requests of models without a price, by model; they are in no amount.
+    pub requests_without_price: BTreeMap<String, u64>,
+    /// Sub-agents of which logs hold totals alone; they are in no amount.
+    pub estimated: Option<EstimatedAgents>,
+    /// The plans that logs name: dollars are list prices all the same.
+    pub plans: Vec<String>,
+}
+
+/// What was billed in all, in the last 30 days, and in the 30 days before; none of the latter if the logs cover fewer days.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[serde(into = "PeriodCostsJson")]
+pub struct PeriodCosts {
+    pub all: Cost,
+    pub last: Option<Cost>,
+    pub before: Option<Cost>,
+}
+
+/// The same in JSON: dollars are the nearest floats of exact amounts.
+#[derive(Serialize)]
+struct PeriodCostsJson {
+    total_usd: f64,
+    last_30_days_usd: Option<f64>,
+    previous_30_days_usd: Option<f64>,
+    change_usd: Option<f64>,
+    /// As a share of the previous 30 days.
+    change: Option<f64>,
+}
+
+impl From<PeriodCosts> for PeriodCostsJson {
+    fn from(it: PeriodCosts) -> Self {
+        let (last, before) = (it.last.map(Cost::usd), it.before.map(Cost::usd));
+        let both = last.zip(before);
+        Self {
+            total_usd: it.all.usd(),
+            last_30_days_usd: last,
+            previous_30_days_usd: before,
+            change_usd: both.map(|(last, before)| last - before),
+            change: both.filter(|it| it.1 > 0.0).map(|(last, before)| last / before - 1.0),
+        }
+    }
+}
+
+/// What a month's bill goes to; the parts add up to it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct MonthBill {
+    /// Which sessions it is of.
+    pub of: Basis,
+    /// The days of these sessions, where they are scaled.
+    pub days: Option<f64>,
+    #[serde(serialize_with = "in_usd")]
+    pub usd: Cost,
+    pub parts: Vec<MonthPart>,
+    /// The causes of other cache misses, the dearest first: they add up to their part.
+    pub other_misses: Vec<MonthMisses>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MonthPart {
+    pub part: BillPart,
+    pub about: &'static str,
+    #[serde(serialize_with = "in_usd")]
+    pub usd: Cost,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MonthMisses {
+    pub cause: MissCause,
+    #[serde(serialize_with = "in_usd")]
+    pub usd: Cost,
+}
+
+/// A lever, and whose it is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AgentLever {
+    pub agent: String,
+    #[serde(flatten)]
+    pub lever: Lever,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NextCommand {
+    pub command: String,
+    pub does: &'static str,
+}
+
+fn in_usd<S: serde::Serializer>(cost: &Cost, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_f64(cost.usd())
+}
+
+impl FirstScreen {
+    /// Adds sessions up, with the levers of each agent and a sentence on how sure these are.
+    pub fn new(
+        sessions: &[SessionFacts],
+        skipped: Vec<Skipped>,
+        levers: &[(String, Vec<Lever>)],
+        certainty: String,
+    ) -> Self {
+        let check = sessions.iter().filter_map(|it| it.check).reduce(|mut sum, it| {
+            sum += it;
+            sum
+        });
+        let of = |(agent, levers): &(String, Vec<Lever>)| {
+            let told = levers.iter().filter(|it| it.word.is_some());
+            told.map(|it| AgentLever { agent: agent.clone(), lever: it.clone() }).listed()
+        };
+        let mut levers = levers.iter().flat_map(of).listed();
+        let saved = |it: &AgentLever| it.lever.saved_month.unwrap_or(f64::NEG_INFINITY);
+        levers.sort_by(|one, other| saved(other).total_cmp(&saved(one)));
+        Self {
+            schema: SCHEMA,
+            read: ReadSessions::new(sessions, skipped),
+            predicted: check,
+            bill: ScreenBill::new(sessions),
+            month: MonthBill::new(sessions),
+            levers,
+            certainty,
+            next: Vec::new(),
+        }
+    }
+
+    /// Adds the commands that go on from here.
+    #[must_use]
+    pub fn going_on(mut self, next: &Next) -> Self {
+        if self.read.agents.iter().any(|it| it.has_settings) {
+            self.next.push(NextCommand {
+                command: next.advise(),
+                does: "says which settings to change, and what to paste",
+            });
+        }
+        self.next
+            .push(NextCommand { command: next.run(), does: "compares ways of keeping the context short" });
+        self
+    }
+
+    /// Returns it as one JSON document.
+    ///
+    /// # Errors
+    /// A value that JSON cannot hold.
+    pub fn json(&self) -> Result<String, serde_json::Error> {
+        json_text(self)
+    }
+}
+
+impl ReadSessions {
+    fn new(sessions: &[SessionFacts], skipped: Vec<Skipped>) -> Self {
+        let distinct = |of: fn(&SessionFacts) -> &str| {
+            sessions.iter().map(of).filter(|it| !it.is_empty()).collect::<BTreeSet<_>>().len()
+        };
+        let spans = || sessions.iter().filter_map(|it| it.span_ms);
+        let ends = spans().map(|it| it[0]).min().zip(spans().map(|it| it[1]).max());
+        let day = |ms: i64| ms.div_euclid(DAY_MS);
+        Self {
+            sessions: sessions.len(),
+            sub_agents: sessions.iter().filter(|it| it.is_of_agent).count(),
+            requests: sessions.iter().map(|it| it.requests).sum(),
+            requests_without_usage: sessions.iter().map(|it| it.without_usage).sum(),
+            unread_records: sessions.iter().map(|it| it.unread).sum(),
+            people: distinct(|it| &it.user),
+            projects: distinct(|it| &it.project),
+            days: ends.map_or(0, |(first, last)| day(last).abs_diff(day(first)) + 1),
+            first_day: ends.map(|it| calendar::date_text(it.0)),
+            last_day: ends.map(|it| calendar::date_text(it.1)),
+            agents: AgentRead::all(sessions),
+            skipped: skipped.into_iter().filter(|it| !it.is_not_asked).listed(),
+        }
+    }
+}
+
+impl AgentRead {
+    fn all(sessions: &[SessionFacts]) -> Vec<Self> {
+        let mut by_agent: BTreeMap<&str, Vec<&SessionFacts>> = BTreeMap::new();
+        sessions.iter().for_each(|it| by_agent.entry(&it.agent).or_default().push(it));
+        let numbers = |it: &&str| it.split('.').map(|part| part.parse::<u64>().unwrap_or(0)).listed();
+        let of = |(agent, own): (&str, Vec<&SessionFacts>)| {
+            let mut versions = own.iter().map(|it| it.version.as_str()).filter(|it| !it.is_empty()).listed();
+            versions.order_by_key(numbers);
+            let ends = versions.first().zip(versions.last());
+            Self {
+                agent: agent.to_owned(),
+                sessions: own.len(),
+                versions: ends.map(|it| [(*it.0).to_owned(), (*it.1).to_owned()]),
+                has_settings: own.iter().any(|it| it.has_settings),
+            }
+        };
+        let mut all = by_agent.into_iter().map(of).listed();
+        all.order_by_key(|it| std::cmp::Reverse(it.sessions));
+        all
+    }
+}
+
+impl ScreenBill {
+    fn new(sessions: &[SessionFacts]) -> Self {
+        let days = || sessions.iter().flat_map(|it| it.by_day.keys()).filter_map(|it| *it);
+        let ends = days().min().zip(days().max());
+        let of = |takes: &dyn Fn(&SessionFacts) -> bool| {
+            let own = || sessions.iter().filter(|it| takes(it)).flat_map(|it| &it.by_day);
+            let sum = |from: i64, to: i64| {
+                let within = own().filter(|(day, _)| day.is_some_and(|day| day > from && day <= to));
+                within.fold(Cost::default(), |sum, it| sum + it.1.total())
+            };
+            // Months that the logs do not cover in full are compared with nothing.
+            let covered = |n: i64| ends.filter(|it| it.1 - it.0 + 1 >= n * MONTH);
+            PeriodCosts {
+                all: own().fold(Cost::default(), |sum, it| sum + it.1.total()),
+                last: covered(1).map(|(_, last)| sum(last - MONTH, last)),
+                before: covered(2).map(|(_, last)| sum(last - 2 * MONTH, last - MONTH)),
+            }
+        };
+        let (mut beside, mut requests_without_price) = (BesideBill::default(), BTreeMap::new());
+        for it in sessions {
+            beside += &it.beside;
+            for (model, n) in &it.without_price {
+                *requests_without_price.entry(model.clone()).or_default() += n;
+            }
+        }
+        Self {
+            total: of(&|_| true),
+            main: of(&|it| !it.is_of_agent),
+            sub_agents: of(&|it| it.is_of_agent),
+            requests_without_price,
+            estimated: beside.estimated(),
+            plans: beside.plans(),
+        }
+    }
+}
+
+impl MonthBill {
+    fn new(sessions: &[SessionFacts]) -> Self {
+        let calendar = Calendar::new(&sessions.iter().map(|it| it.span_ms).listed()).of_a_week_or_more();
+        let last = sessions.iter().flat_map(|it| it.by_day.keys()).filter_map(|it| *it).max();
+        let counts = |day: &Option<i64>| {
+            let is_recent = |it: i64| last.is_none_or(|last| it > last - MONTH);
+            calendar.basis != Basis::Last30Days || day.is_none_or(is_recent)
+        };
+        let mut all = PartCosts::default();
+        let counted = sessions.iter().flat_map(|it| &it.by_day).filter(|it| counts(it.0));
+        counted.for_each(|it| all += it.1);
+        if let (Basis::Scaled, Some(days)) = (calendar.basis, calendar.days) {
+            all = all.scaled((MONTH * DAY_MS).unsigned_abs().into(), (days * DAY_MS as f64).round() as u128);
+        }
+        let part = |part: BillPart| MonthPart { part, about: part.about(), usd: all.of(part) };
+        let mut causes =
+            all.by_cause.iter().map(|(cause, usd)| MonthMisses { cause: *cause, usd: *usd }).listed();
+        causes.order_by_key(|it| std::cmp::Reverse(it.usd));
+        Self {
+            of: calendar.basis,
+            days: calendar.days.filter(|_| calendar.basis == Basis::Scaled),
+            usd: all.total(),
+            parts: BillPart::ALL.map(part).into_iter().listed(),
+            other_misses: causes,
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! What a first screen needs of one recorded session: whose it is, what it was billed day by day, and how well that is predicted.
+
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+
+use serde::Serialize;
+
+use crate::as_logged::{LoggedRequest, MadeFor, ProfileOf, each_logged};
+use crate::beside_bill::BesideBill;
+use crate::session::BillCheck;
+use ctxsim_base::quantity::Cost;
+use ctxsim_engine::measure::missed::{Miss, MissCause, all_misses};
+use ctxsim_engine::price::Bill;
+use ctxsim_input::Profile;
+use ctxsim_input::profile::calendar::DAY_MS;
+use ctxsim_timeline::Timeline;
+use ctxsim_timeline::import::may_be_billed;
+
+/// What a bill is paid for. Every picodollar of it is in one part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BillPart {
+    /// Earlier messages, sent again and read from the cache.
+    History,
+    /// What a prompt holds for the first time in its session.
+    New,
+    /// What was in the cache, and expired in a pause.
+    AfterPauses,
+    /// What was in the cache, and was not read for another reason.
+    AfterOtherMisses,
+    Answers,
+    /// Requests that wrote summaries, and those on branches that the user left.
+    Other,
+}
+
+impl BillPart {
+    pub const ALL: [Self; 6] =
+        [Self::History, Self::New, Self::AfterPauses, Self::AfterOtherMisses, Self::Answers, Self::Other];
+
+    /// Says what it is to a reader who knows what a prompt cache is, and no more.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::History => "history, sent again with every request (cache reads)",
+            Self::New => "new content, and what sessions begin with",
+            Self::AfterPauses => "sent again after a pause that outlasted the cache",
+            Self::AfterOtherMisses => "sent again after other cache misses",
+            Self::Answers => "answers, as far as the logs count them",
+            Self::Other => "compaction requests and abandoned branches",
+        }
+    }
+}
+
+/// What was billed, by what it was paid for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PartCosts {
+    parts: [Cost; BillPart::ALL.len()],
+    /// What was sent again after other cache misses, by their causes.
+    pub by_cause: BTreeMap<MissCause, Cost>,
+}
+
+impl PartCosts {
+    /// Returns what a part cost.
+    pub fn of(&self, part: BillPart) -> Cost {
+        self.parts[part as usize]
+    }
+
+    /// Returns what all parts cost together.
+    pub fn total(&self) -> Cost {
+        self.parts.iter().fold(Cost::default(), |sum, it| sum + *it)
+    }
+
+    fn add(&mut self, part: BillPart, cost: Cost) {
+        self.parts[part as usize] += cost;
+    }
+
+    /// Adds a request of the agent's own, with what of its prompt had been cached and was not read.
+    fn add_step(&mut self, bill: &Bill, again: Option<(MissCause, Cost)>) {
+        let sent = bill.write + bill.uncached;
+        let (cause, again) = again.unwrap_or((MissCause::Began, Cost::default()));
+        let again = again.min(sent);
+        self.add(BillPart::History, bill.read);
+        self.add(BillPart::New, Cost(sent.0 - again.0));
+        self.add(BillPart::Answers, bill.output);
+        match cause {
+            // Tools and system prompt are new to the session.
+            MissCause::Began => self.add(BillPart::New, again),
+            MissCause::Paused => self.add(BillPart::AfterPauses, again),
+            _ => {
+                self.add(BillPart::AfterOtherMisses, again);
+                *self.by_cause.entry(cause).or_default() += again;
+            }
+        }
+    }
+
+    /// Returns it times a ratio of whole numbers, each amount rounded down.
+    #[must_use]
+    pub fn scaled(&self, times: u128, by: u128) -> Self {
+        let scaled = |it: Cost| Cost(it.0.saturating_mul(times) / by.max(1));
+        Self {
+            parts: self.parts.map(scaled),
+            by_cause: self.by_cause.iter().map(|(cause, it)| (*cause, scaled(*it))).collect(),
+        }
+    }
+}
+
+impl AddAssign<&Self> for PartCosts {
+    fn add_assign(&mut self, more: &Self) {
+        self.parts.iter_mut().zip(more.parts).for_each(|(sum, it)| *sum += it);
+        more.by_cause.iter().for_each(|(cause, it)| *self.by_cause.entry(*cause).or_default() += *it);
+    }
+}
+
+/// What a first screen needs of one session.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SessionFacts {
+    /// The agent's name, or the format of its log where the agent is not known.
+    pub agent: String,
+    /// Whether the settings of the agent are known.
+    pub has_settings: bool,
+    /// The newest version of the agent that made it; empty if unknown.
+    pub version: String,
+    /// The user's home and the working folder; empty where no log tells them.
+    pub user: String,
+    pub project: String,
+    pub is_of_agent: bool,
+    /// When it began and ended, in milliseconds since 1970.
+    pub span_ms: Option<[i64; 2]>,
+    pub requests: u64,
+    /// Of these: requests without usage in the log, which no bill knows.
+    pub without_usage: u64,
+    /// Records that cannot be read, each of which may have been a request.
+    pub unread: usize,
+    /// Billed requests of models without a price, by model.
+    pub without_price: BTreeMap<String, u64>,
+    /// What was billed, by days since 1970; no day where the log tells no times.
+    pub by_day: BTreeMap<Option<i64>, PartCosts>,
+    /// What stands beside the bill.
+    pub beside: BesideBill,
+    /// How well the bill is predicted.
+    pub check: Option<BillCheck>,
+}
+
+impl SessionFacts {
+    /// Reads what the log of a session tells; whose it is, and how well it is predicted, is for the caller to add. The profile tells what
+    /// the cache had held.
+    pub fn of(timeline: &Timeline, profile: Option<&Profile>, profile_of: ProfileOf<'_>) -> Self {
+        let misses = profile.map_or_else(Vec::new, |it| all_misses(timeline, it));
+        let mut misses = misses.iter().peekable();
+        let mut facts = Self {
+            is_of_agent: timeline.is_of_agent(),
+            span_ms: timeline.began_ms.zip(timeline.last_ms()).map(|it| [it.0, it.1]),
+            requests: timeline.spine.steps.len() as u64,
+            ..Self::default()
+        };
+        let (mut n_billed, mut last_model) = (0, String::new());
+        each_logged(timeline, profile_of, |it| {
+            it.model.clone_into(&mut last_model);
+            let MadeFor::Step(nth) = it.made_for else { return facts.add(it, None) };
+            n_billed += 1;
+            while misses.next_if(|miss| (miss.step as usize) < nth).is_some() {}
+            facts.add(it, misses.peek().copied().filter(|miss| miss.step as usize == nth));
+        });
+        let losses = timeline.recorded.iter().flat_map(|it| &it.losses);
+        facts.unread = losses.filter(|it| may_be_billed(&it.what)).map(|it| it.count).sum();
+        facts.without_usage = facts.requests.saturating_sub(n_billed);
+        facts.beside = BesideBill::of(timeline, profile_of, &last_model);
+        facts
+    }
+
+    /// Adds a request that the log bills.
+    fn add(&mut self, request: &LoggedRequest<'_>, miss: Option<&Miss>) {
+        let tokens = request.tokens();
+        let priced = request.prices().map(|it| (it, Bill::of_request(it, &tokens)));
+        let Some((list, bill, total)) = priced.and_then(|(list, it)| Some((list, it, it.total()?))) else {
+            let model = if request.model.is_empty() { "none is named" } else { request.model };
+            *self.without_price.entry(model.to_owned()).or_default() += 1;
+            return;
+        };
+        let day = request.at_ms.map(|it| it.div_euclid(DAY_MS));
+        let costs = self.by_day.entry(day).or_default();
+        if !matches!(request.made_for, MadeFor::Step(_)) {
+            return costs.add(BillPart::Other, total);
+        }
+        let again = miss.map(|it| {
+            let place = [tokens.read, tokens.read.saturating_add(it.tokens)];
+            let part = Bill::of_part(list, &tokens, place).1;
+            (it.cause, part.write + part.uncached)
+        });
+        costs.add_step(&bill, again);
+    }
+}

@@ -1,0 +1,387 @@
+//! A first screen in words: at most 40 lines of 100 columns, which need no manual.
+
+use super::{AgentLever, AgentRead, FirstScreen, MonthPart, PeriodCosts};
+use crate::blocks::{PageBlock, in_markdown};
+use crate::session::predicted_against;
+use ctxsim_base::foreign::in_one_line;
+use ctxsim_base::grid::markdown::Markdown;
+use ctxsim_base::grid::numbers::{counted, listed, percent, signed, thousands};
+use ctxsim_base::grid::prose::wrap;
+use ctxsim_base::grid::{CellKind, Grid, Row, terminal};
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::quantity::Cost;
+use ctxsim_engine::measure::missed::MissCause;
+use ctxsim_engine::measure::month::Basis;
+
+/// The most lines and columns of a screen.
+const LINES: usize = 40;
+const COLUMNS: usize = 100;
+/// The most levers, causes, agents and models that are named.
+const LEVERS: usize = 6;
+const CAUSES: usize = 3;
+const NAMED: usize = 4;
+/// The longest bar, in characters.
+const BAR: f64 = 20.0;
+/// Longer names of others' making are cut.
+const NAME: usize = 24;
+/// A longer command names its sessions by one word.
+const COMMAND: usize = 90;
+
+/// Returns a screen for a terminal, with as many levers as have room.
+pub fn table(it: &FirstScreen, width: Option<usize>) -> String {
+    let width = width.unwrap_or(COLUMNS).min(COLUMNS);
+    let with =
+        |n_levers| on_terminal(&blocks(it, n_levers), width) + "\n" + &on_terminal(&closing(it), width);
+    let fits = |text: &String| text.lines().count() <= LINES;
+    let most = it.levers.len().min(LEVERS);
+    (0..=most).rev().map(with).find(fits).unwrap_or_else(|| with(most))
+}
+
+/// Returns a screen as Markdown.
+pub fn markdown(it: &FirstScreen) -> Markdown {
+    let all = blocks(it, LEVERS).into_iter().chain(closing(it)).listed();
+    in_markdown(&all)
+}
+
+/// Writes blocks closer together than a page does: an empty line in front of headings alone.
+fn on_terminal(blocks: &[PageBlock], width: usize) -> String {
+    let mut text = String::new();
+    let paragraph = |words: &str, text: &mut String| wrap(&in_one_line(words), "", Some(width), text);
+    for block in blocks {
+        match block {
+            PageBlock::Head(words) => {
+                text.push('\n');
+                paragraph(words, &mut text);
+            }
+            PageBlock::Text(words) => paragraph(words, &mut text),
+            PageBlock::Table(grid) => {
+                text.push('\n');
+                paragraph(&grid.title, &mut text);
+                text += &(terminal::draw_with_note(grid, Some(width)) + "\n");
+            }
+            PageBlock::Code(code) => code.lines().for_each(|it| text += &format!("  {it}\n")),
+        }
+    }
+    text
+}
+
+pub(super) fn blocks(it: &FirstScreen, n_levers: usize) -> Vec<PageBlock> {
+    let mut blocks = vec![PageBlock::text(read(it))];
+    blocks.extend(predicted(it).map(PageBlock::Text));
+    blocks.push(bill(it));
+    blocks.extend(beside(it).map(PageBlock::Text));
+    if it.month.usd > Cost::default() {
+        blocks.push(PageBlock::Table(month(it)));
+        blocks.extend(other_misses(it).map(PageBlock::Text));
+    }
+    if n_levers > 0 && !it.levers.is_empty() {
+        blocks.push(PageBlock::Table(levers(it, n_levers)));
+    }
+    blocks
+}
+
+/// Says how sure all of this is, and how to go on.
+pub(super) fn closing(it: &FirstScreen) -> Vec<PageBlock> {
+    let certainty = (!it.certainty.is_empty()).then(|| it.certainty.clone());
+    let next = it.next.iter().map(|it| format!("Next: {} {}", it.short_command(), it.does));
+    certainty.into_iter().chain(next).map(PageBlock::Text).listed()
+}
+
+impl super::NextCommand {
+    /// Returns the command, with one word for sessions that are many or have long names.
+    fn short_command(&self) -> String {
+        let verb = self.command.split(' ').take(2).listed().join(" ");
+        let is_short = self.command.chars().count() <= COMMAND;
+        if is_short { self.command.clone() } else { format!("{verb} SESSIONS") }
+    }
+}
+
+/// Returns a name that others made, in so many characters.
+fn short(name: &str) -> String {
+    let name = in_one_line(name);
+    let is_short = name.chars().count() <= NAME;
+    if is_short { name.into_owned() } else { format!("{}…", name.chars().take(NAME).collect::<String>()) }
+}
+
+/// Says what was read.
+pub(super) fn read(it: &FirstScreen) -> String {
+    let it = &it.read;
+    let mut agents = it.agents.iter().take(NAMED).map(|agent| of_agent(agent, it.agents.len() > 1)).listed();
+    if it.agents.len() > NAMED {
+        agents.push(format!("{} more", it.agents.len() - NAMED));
+    }
+    let sub_agents = match it.sub_agents {
+        0 => String::new(),
+        n => format!("; {} of the sessions are sub-agents'", thousands(n as u64)),
+    };
+    let counted_or_none = |n: usize, one: &str, many: &str| match n {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        n => Some(format!("{} {many}", thousands(n as u64))),
+    };
+    let days = it.first_day.as_ref().zip(it.last_day.as_ref()).map(|(first, last)| {
+        let dates = if first == last { first.clone() } else { format!("{first} to {last}") };
+        format!("{} ({dates})", number_of(it.days, "day"))
+    });
+    let whose = [
+        counted_or_none(it.people, "person", "people"),
+        counted_or_none(it.projects, "project", "projects"),
+        days,
+    ];
+    let whose = whose.into_iter().flatten().listed().join(", ");
+    let skipped = match it.skipped.len() {
+        0 => String::new(),
+        n => format!(" {} skipped (--format json says why).", counted(n, "file")),
+    };
+    format!(
+        "{} read ({}{sub_agents}): {}{}{whose}.{skipped}",
+        counted(it.sessions, "session"),
+        number_of(it.requests, "request"),
+        agents.join(", "),
+        if whose.is_empty() { "" } else { "; " },
+    )
+}
+
+fn of_agent(it: &AgentRead, is_counted: bool) -> String {
+    let versions = match &it.versions {
+        Some([first, last]) if first == last => format!(" {}", short(first)),
+        Some([first, last]) => format!(" {} to {}", short(first), short(last)),
+        None => String::new(),
+    };
+    let n = if is_counted { format!(" ({})", thousands(it.sessions as u64)) } else { String::new() };
+    format!("{}{versions}{n}", short(&it.agent))
+}
+
+/// Says how well the bill is predicted.
+fn predicted(it: &FirstScreen) -> Option<String> {
+    let check = it.predicted?;
+    Some(format!(
+        "Checked by predicting the bill: cache reads match exactly on {} of the requests, and {}.",
+        percent(check.exact as f64 / check.requests.max(1) as f64),
+        predicted_against(check.predicted_usd, check.billed_usd)
+    ))
+}
+
+/// Dollars to the same decimals, so that what adds up is seen to.
+#[derive(Clone, Copy)]
+struct ShownDollars {
+    decimals: usize,
+    /// Picodollars of the last decimal.
+    unit: u128,
+}
+
+impl ShownDollars {
+    /// Chooses the decimals for amounts up to one: cents, unless all of it is less than a dollar.
+    fn up_to(largest: Cost) -> Self {
+        let decimals: u32 = if largest.usd() < 1.0 && largest > Cost::default() { 4 } else { 2 };
+        Self { decimals: decimals as usize, unit: 10_u128.pow(12 - decimals) }
+    }
+
+    /// Rounds an amount.
+    fn units(self, cost: Cost) -> u128 {
+        cost.0.saturating_add(self.unit / 2) / self.unit
+    }
+
+    /// Rounds parts so that they add up to their rounded sum: what was cut most is rounded up.
+    fn parts(self, parts: &[Cost]) -> Vec<u128> {
+        let sum = self.units(parts.iter().fold(Cost::default(), |sum, it| sum + *it));
+        let mut units = parts.iter().map(|it| it.0 / self.unit).listed();
+        let left = sum.saturating_sub(units.iter().sum());
+        let mut order = (0..parts.len()).listed();
+        order.sort_by_key(|it| std::cmp::Reverse(parts[*it].0 % self.unit));
+        order.into_iter().zip(0..left).for_each(|(at, _)| units[at] += 1);
+        units
+    }
+
+    fn words(self, units: u128) -> String {
+        let (whole, rest) = (units * self.unit / 1_000_000_000_000, units * self.unit % 1_000_000_000_000);
+        format!("${}.{:0>2$}", thousands(whole as u64), rest / self.unit, self.decimals)
+    }
+
+    /// Writes by how much a number of units is more than another, with the share.
+    fn change(self, last: u128, before: u128) -> String {
+        if last == before {
+            return self.words(0);
+        }
+        let sign = if last < before { '−' } else { '+' };
+        let share = if before == 0 { None } else { Some(last as f64 / before as f64 - 1.0) };
+        let share = share.map_or_else(String::new, |it| format!(" ({})", signed(it)));
+        format!("{sign}{}{share}", self.words(last.abs_diff(before)))
+    }
+}
+
+/// Returns the bill: all of it, the last 30 days, and what changed; a sentence where that is one number.
+fn bill(it: &FirstScreen) -> PageBlock {
+    let bill = &it.bill;
+    if bill.total.all == Cost::default() {
+        return PageBlock::Head("No bill: these logs have no usage that has a price".to_owned());
+    }
+    let shown = ShownDollars::up_to(bill.total.all);
+    let n_days = it.read.days;
+    let days = number_of(n_days, "day");
+    let has_agents = it.read.sub_agents > 0;
+    if bill.total.last.is_none() && !has_agents {
+        let days = if n_days == 0 { String::new() } else { format!(" ({days})") };
+        let usd = dollars(bill.total.all);
+        return PageBlock::Head(format!("Billed by the logs, at list prices: {usd}{days}"));
+    }
+    let n_columns = if has_agents { 3 } else { 1 };
+    let row = |name: &str, of: fn(&PeriodCosts) -> Option<Cost>| {
+        let parts: Vec<Cost> = [bill.main, bill.sub_agents].iter().map(of).collect::<Option<_>>()?;
+        let parts = shown.parts(&parts);
+        Some((name.to_owned(), [parts.iter().sum::<u128>(), parts[0], parts[1]]))
+    };
+    let last = row("last 30 days", |it| it.last);
+    let before = row("the 30 days before", |it| it.before);
+    let change = last.as_ref().zip(before.as_ref()).map(|((_, last), (_, before))| {
+        let cells = last.iter().zip(before).map(|(last, before)| shown.change(*last, *before));
+        std::iter::once("change".to_owned()).chain(cells).take(n_columns + 1).listed()
+    });
+    let cells = |(name, units): (String, [u128; 3])| {
+        let cells = units.iter().map(|it| shown.words(*it));
+        std::iter::once(name).chain(cells).take(n_columns + 1).listed()
+    };
+    let all = if n_days == 0 { "all sessions".to_owned() } else { format!("all {days}") };
+    let rows = row(&all, |it| Some(it.all)).into_iter().chain(last).chain(before).map(cells).chain(change);
+    let headings: &[&str] = if has_agents { &["", "all", "main", "sub-agents"] } else { &["", ""] };
+    PageBlock::Table(Grid::new("Billed by the logs, at list prices", 1, headings, rows))
+}
+
+/// Says what is not in the bill, and what its dollars are.
+fn beside(it: &FirstScreen) -> Option<String> {
+    let bill = &it.bill;
+    let mut parts = Vec::new();
+    if it.read.requests_without_usage > 0 {
+        parts.push(format!(
+            "{} without usage in the log",
+            number_of(it.read.requests_without_usage, "request")
+        ));
+    }
+    if it.read.unread_records > 0 {
+        parts.push(format!("{} that cannot be read", counted(it.read.unread_records, "record")));
+    }
+    let n_unpriced: u64 = bill.requests_without_price.values().sum();
+    if n_unpriced > 0 {
+        let mut models = bill.requests_without_price.keys().take(NAMED).map(|it| short(it)).listed();
+        if bill.requests_without_price.len() > NAMED {
+            models.push(format!("{} more", bill.requests_without_price.len() - NAMED));
+        }
+        parts.push(format!(
+            "{} of models without a price ({})",
+            number_of(n_unpriced, "request"),
+            models.join(", ")
+        ));
+    }
+    parts.extend(bill.estimated.map(|it| {
+        let n = number_of(it.sub_agents, "sub-agent");
+        let [usd, low, high] = [it.input_usd, it.input_usd_low, it.input_usd_high].map(rough);
+        format!("{n} of which the logs hold only totals (input about {usd}, {low} to {high})")
+    }));
+    let without = (!parts.is_empty()).then(|| format!("Not in it: {}.", listed(&parts)));
+    let plan = (!bill.plans.is_empty())
+        .then(|| "The logs name a plan: a subscription is not billed by these prices.".to_owned());
+    let words = without.into_iter().chain(plan).listed().join(" ");
+    (!words.is_empty()).then_some(words)
+}
+
+/// Returns a number of things: `1 day`, `1,320 requests`.
+fn number_of(n: u64, one: &str) -> String {
+    format!("{} {one}{}", thousands(n), if n == 1 { "" } else { "s" })
+}
+
+/// Writes an exact amount.
+pub(super) fn dollars(cost: Cost) -> String {
+    let shown = ShownDollars::up_to(cost);
+    shown.words(shown.units(cost))
+}
+
+/// Writes an amount that is not exact: cents of a few dollars only.
+fn rough(usd: f64) -> String {
+    let sign = if usd < 0.0 { "−" } else { "" };
+    match usd.abs() {
+        it if it >= 100.0 => format!("{sign}${}", thousands(it.round() as u64)),
+        it => format!("{sign}${it:.2}"),
+    }
+}
+
+/// Says whose dollars the parts of a month are.
+pub(super) fn whose_dollars(it: &FirstScreen) -> String {
+    let month = &it.month;
+    let usd = dollars(month.usd);
+    match month.of {
+        Basis::Last30Days => format!("Where the {usd} of the last 30 days goes"),
+        Basis::Scaled => {
+            let few = if it.bill.total.last.is_some() { ", as the last 30 have few sessions" } else { "" };
+            format!("Where it goes, in dollars a month: {usd} (all days scaled to 30{few})")
+        }
+        Basis::AllSessions => format!("Where the {usd} goes"),
+    }
+}
+
+/// Returns the parts of a month, those of nothing left out.
+fn month(it: &FirstScreen) -> Grid {
+    let shown = ShownDollars::up_to(it.month.usd);
+    let parts = it.month.parts.iter().filter(|it| it.usd > Cost::default()).listed();
+    let units = shown.parts(&parts.iter().map(|it| it.usd).listed());
+    let largest = units.iter().copied().max().unwrap_or(0).max(1) as f64;
+    let total = units.iter().sum::<u128>().max(1) as f64;
+    let row = |(part, units): (&&MonthPart, &u128)| {
+        let bar = "█".repeat((*units as f64 / largest * BAR).round() as usize);
+        [part.about.to_owned(), shown.words(*units), percent(*units as f64 / total), bar]
+    };
+    let rows = parts.iter().zip(&units).map(row);
+    let none = ["", "", "", ""];
+    Grid::new(whose_dollars(it), 0, &none, rows).with(CellKind::Text, &[0, 3])
+}
+
+/// Says what other cache misses came of.
+fn other_misses(it: &FirstScreen) -> Option<String> {
+    let all = &it.month.other_misses;
+    let named = all.iter().take(CAUSES).filter(|it| it.usd > Cost::default());
+    let named = named.map(|it| format!("{} {}", plain(it.cause), rough(it.usd.usd()))).listed();
+    let more = if all.len() > CAUSES { ", and less for the rest" } else { "" };
+    (!named.is_empty()).then(|| format!("Other cache misses: {}{more}.", named.join(", ")))
+}
+
+/// Says a cause of cache misses in words that need no explanation.
+fn plain(cause: MissCause) -> &'static str {
+    match cause {
+        MissCause::Began => "sessions that began",
+        MissCause::Paused => "pauses",
+        MissCause::Compacted => "compacted or cleared histories",
+        MissCause::Cut => "histories that were cut",
+        MissCause::Resumed => "resumed sessions",
+        MissCause::Model => "changes of model",
+        MissCause::Skill => "skills and slash commands",
+        MissCause::Tools => "changes of tools",
+        MissCause::System => "changes of the system prompt",
+        MissCause::Messages => "changes of earlier messages",
+        MissCause::Forgotten => "dropped early by the provider",
+        MissCause::Behind => "requests that came too soon after the one before",
+        MissCause::Untold => "no reason in the logs",
+    }
+}
+
+/// Returns the levers, the largest saving first.
+fn levers(it: &FirstScreen, n_levers: usize) -> Grid {
+    let is_several = it.read.agents.len() > 1;
+    let row = |it: &AgentLever| -> Row {
+        let AgentLever { agent, lever } = it;
+        let title =
+            if is_several { format!("{}: {}", short(agent), lever.title) } else { lever.title.clone() };
+        let interval = lever.saved_interval.map(|[low, high]| format!("{} to {}", rough(low), rough(high)));
+        let or_none = |it: Option<String>| it.unwrap_or_else(|| "–".to_owned());
+        Row::from([
+            lever.word.map_or("", |it| it.text()).to_owned(),
+            in_one_line(&title).into_owned(),
+            or_none(lever.saved_month.map(rough)),
+            or_none(interval),
+            or_none(lever.evidence_kept.map(percent)),
+            lever.known_by.text().to_owned(),
+        ])
+    };
+    let headings = ["", "", "saves a month", "95% interval", "keeps", "how it is known"];
+    let rows = it.levers.iter().take(n_levers).map(row);
+    Grid::new("What you can do about it (keeps: of what later steps need)", 1, &headings, rows)
+        .with(CellKind::Text, &[1, 5])
+}

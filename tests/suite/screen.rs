@@ -1,0 +1,369 @@
+//! The first screen: its size, its sums, its words, and which command lines mean it.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use ctxsim::app::{Comparison, screen};
+use ctxsim::catalog::bundled_catalog;
+use ctxsim::quantity::Cost;
+use ctxsim::report::Next;
+use ctxsim::report::lever::{KnownBy, Lever, Word};
+use ctxsim::report::screen::{BillPart, FirstScreen, SessionFacts, markdown, table};
+use serde_json::Value;
+
+/// Words that no reader has met on a first screen.
+const UNKNOWN: [&str; 7] = ["identity", "clairvoyant", "lane", "evidence", "exploration", "entries", "basis"];
+
+fn data(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(path)
+}
+
+fn ctxsim(folder: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
+    command.args(args).current_dir(folder).env_remove("COLUMNS").output().unwrap()
+}
+
+fn out(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn screen_on(folder: &Path) -> FirstScreen {
+    let comparison = Comparison {
+        scenarios: vec![folder.display().to_string()],
+        own_models: true,
+        ..Comparison::default()
+    };
+    screen(&bundled_catalog(), &comparison, Some(1), &|_, _| {}).unwrap()
+}
+
+/// A request of a made-up session of Claude Code: the day of 2026, and the tokens that it writes, reads and answers.
+struct Request {
+    day: u32,
+    minute: u32,
+    written: u64,
+    read: u64,
+    output: u64,
+}
+
+/// Writes a session with the bills of its requests.
+fn write(folder: &Path, id: &str, requests: &[Request]) {
+    let mut text = String::new();
+    let mut parent = "null".to_owned();
+    for (nth, Request { day, minute, written, read, output }) in requests.iter().enumerate() {
+        // January, February and March of 2026.
+        let (month, day) = match day {
+            1..=31 => (1, *day),
+            32..=59 => (2, day - 31),
+            _ => (3, day - 59),
+        };
+        let mut line = |kind: &str, second: u32, message: &str| {
+            let _ = writeln!(
+                text,
+                r#"{{"type":"{kind}","uuid":"{kind}{nth}","parentUuid":{parent},"sessionId":"{id}","cwd":"/home/ann/p","isSidechain":false,"timestamp":"2026-{month:02}-{day:02}T10:{minute:02}:{second:02}.000Z","version":"2.1.29","message":{message}}}"#
+            );
+            parent = format!("\"{kind}{nth}\"");
+        };
+        line("user", 0, r#"{"role":"user","content":"Go on."}"#);
+        let message = format!(
+            r#"{{"id":"{id}m{nth}","role":"assistant","model":"claude-opus-4-5-20251101","content":[{{"type":"text","text":"Done {nth}."}}],"usage":{{"input_tokens":0,"cache_read_input_tokens":{read},"cache_creation_input_tokens":{written},"output_tokens":{output},"cache_creation":{{"ephemeral_5m_input_tokens":{written},"ephemeral_1h_input_tokens":0}}}}}}"#
+        );
+        line("assistant", 4, &message);
+    }
+    fs::write(folder.join(format!("{id}.jsonl")), text).unwrap();
+}
+
+fn first_request(day: u32, written: u64) -> Request {
+    Request { day, minute: 0, written, read: 0, output: 0 }
+}
+
+/// Returns the dollars of a sum of parts, which must be exact.
+fn sum(all: impl Iterator<Item = Cost>) -> Cost {
+    all.fold(Cost::default(), |sum, it| sum + it)
+}
+
+/// Locks what a person reads.
+fn assert_drawn(name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../../snapshots/cli");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
+fn adds_up(it: &FirstScreen) {
+    assert_eq!(sum(it.month.parts.iter().map(|it| it.usd)), it.month.usd);
+    let missed = it.month.parts.iter().find(|it| it.part == BillPart::AfterOtherMisses).unwrap();
+    assert_eq!(sum(it.month.other_misses.iter().map(|it| it.usd)), missed.usd);
+    assert_eq!(it.bill.main.all + it.bill.sub_agents.all, it.bill.total.all);
+}
+
+fn fits(text: &str) {
+    assert!(text.lines().count() <= 40, "{} lines:\n{text}", text.lines().count());
+    let longest = text.lines().map(|it| it.chars().count()).max().unwrap();
+    assert!(longest <= 100, "{longest} columns:\n{text}");
+}
+
+fn is_plain(text: &str) {
+    let words: Vec<&str> = text.split(|it: char| !it.is_alphanumeric()).collect();
+    for unknown in UNKNOWN {
+        assert!(!words.iter().any(|it| it.eq_ignore_ascii_case(unknown)), "`{unknown}` in:\n{text}");
+    }
+}
+
+/// Levers as long as any, of two agents.
+fn levers() -> Vec<(String, Vec<Lever>)> {
+    let words = [Word::Do, Word::YourCall, Word::Try, Word::CannotTell, Word::Dont];
+    let lever = |nth: usize| Lever {
+        set: vec![format!("setting={nth}")],
+        title: format!(
+            "Compact the history at {nth}0,000 tokens in place of the default of the agent, for all models and projects"
+        ),
+        word: Some(words[nth % words.len()]),
+        saved_month: Some(1_234.5 - 100.0 * nth as f64),
+        saved_interval: Some([-1_000.25, 12_345.0]),
+        evidence_kept: Some(0.97),
+        known_by: if nth.is_multiple_of(2) { KnownBy::Simulated } else { KnownBy::Bills },
+        ..Lever::default()
+    };
+    let nothing = Lever { title: "It changes nothing.".to_owned(), ..Lever::default() };
+    vec![
+        ("Codex".to_owned(), (0..8).map(lever).chain([nothing]).collect()),
+        ("Claude Code".to_owned(), (3..9).map(lever).collect()),
+    ]
+}
+
+/// Made-up facts of many agents and people, the worst that a screen has to hold.
+fn crowded() -> FirstScreen {
+    let folder = screen_facts();
+    let next =
+        Next { sessions: "~/a/very/long/folder ".repeat(30).trim().to_owned(), options: String::new() };
+    let certainty = "Simulated: no model ran; how much of what later steps need stays is inferred from what the sessions did next.";
+    FirstScreen::new(&folder, Vec::new(), &levers(), certainty.to_owned()).going_on(&next)
+}
+
+fn screen_facts() -> Vec<SessionFacts> {
+    let facts = |nth: usize| SessionFacts {
+        agent: format!("an agent of a long name that nobody has heard of {}", nth % 9),
+        has_settings: true,
+        version: format!("{nth}.0.1-a-version-that-somebody-made-as-long-as-he-could"),
+        user: format!("/home/{nth}"),
+        project: format!("/home/{nth}/p"),
+        is_of_agent: nth.is_multiple_of(3),
+        span_ms: Some([nth as i64 * 86_400_000, nth as i64 * 86_400_000 + 1]),
+        requests: 1_000_000,
+        without_usage: 3,
+        without_price: [(format!("a-model-of-a-long-name-without-a-price-{nth}"), 5)].into(),
+        ..SessionFacts::default()
+    };
+    (0..80).map(facts).collect()
+}
+
+#[test]
+fn the_screen_on_the_small_recordings_is_as_reviewed() {
+    let text = out(&ctxsim(&data("."), &["recorded"]));
+
+    assert_drawn("screen_recorded", &text);
+    fits(&text);
+    is_plain(&text);
+}
+
+#[test]
+fn every_recording_has_a_screen_of_forty_lines_that_adds_up_in_plain_words() {
+    let folder = data("recorded");
+    adds_up(&screen_on(&folder));
+    for file in fs::read_dir(&folder).unwrap() {
+        let file = file.unwrap().path();
+        let output = ctxsim(&folder, &["screen", file.to_str().unwrap(), "--format", "table"]);
+        if !output.status.success() {
+            continue;
+        }
+        fits(&out(&output));
+        is_plain(&out(&output));
+        adds_up(&screen_on(&file));
+    }
+}
+
+#[test]
+fn the_most_that_a_screen_can_hold_is_forty_lines_and_six_levers_in_the_order_of_dollars() {
+    let it = crowded();
+    let text = table(&it, Some(200));
+
+    fits(&text);
+    is_plain(&text);
+    assert_drawn("screen_crowded", &text);
+    is_plain(markdown(&it).as_ref());
+    let saved: Vec<f64> = it.levers.iter().filter_map(|it| it.lever.saved_month).collect();
+    assert_eq!(saved.len(), 14, "what changes nothing is not shown");
+    assert!(saved.is_sorted_by(|one, other| one >= other), "{saved:?}");
+    assert!(text.contains("Codex: Compact") && text.contains("97.0%"), "{text}");
+}
+
+#[test]
+fn six_levers_of_one_agent_have_room_and_say_their_word_first() {
+    let facts: Vec<SessionFacts> = screen_facts()
+        .into_iter()
+        .take(9)
+        .map(|it| SessionFacts { agent: "Codex".to_owned(), ..it })
+        .collect();
+    let mut levers = levers();
+    levers.truncate(1);
+    levers[0].1.iter_mut().for_each(|it| "Compact at 200,000 tokens".clone_into(&mut it.title));
+    let text = table(&FirstScreen::new(&facts, Vec::new(), &levers, String::new()), None);
+
+    fits(&text);
+    assert_drawn("screen_levers", &text);
+    let rows: Vec<&str> = text.lines().filter(|it| it.contains("Compact at")).collect();
+    assert_eq!(rows.len(), 6, "{text}");
+    assert!(rows[0].starts_with("do ") && rows[1].starts_with("your call "), "{text}");
+    assert!(rows[0].contains("$1,235") && rows[0].contains("−$1,000 to $12,345"), "{text}");
+    assert!(rows[0].ends_with("simulated") && rows[1].ends_with("by the bills"), "{text}");
+}
+
+#[test]
+fn the_last_thirty_days_and_the_thirty_before_count_requests_by_their_days() {
+    let folder = tempfile::tempdir().unwrap();
+    // A million tokens written are 6.25 dollars. The last day is the 65th; the 36th is the first of the last 30, the 6th that of those before.
+    for (day, millions) in [(1, 1), (5, 1), (6, 2), (35, 4), (36, 8), (60, 8), (62, 8), (63, 8), (65, 8)] {
+        write(folder.path(), &format!("s{day}"), &[first_request(day, millions * 1_000_000)]);
+    }
+    let it = screen_on(folder.path());
+    let usd = |millions: u64| Cost(u128::from(millions) * 6_250_000_000_000);
+
+    assert_eq!(it.read.days, 65);
+    assert_eq!(it.bill.total.all, usd(48));
+    assert_eq!((it.bill.total.last, it.bill.total.before), (Some(usd(40)), Some(usd(6))));
+    assert_eq!(it.month.usd, usd(40), "a month is the last 30 days");
+    let text = table(&it, None);
+    assert!(text.contains("+$212.50 (+566.7%)"), "{text}");
+    adds_up(&it);
+
+    // 59 days do not hold the 30 before in full.
+    [1, 5, 6].iter().for_each(|day| fs::remove_file(folder.path().join(format!("s{day}.jsonl"))).unwrap());
+    let it = screen_on(folder.path());
+    assert_eq!((it.bill.total.last, it.bill.total.before), (Some(usd(40)), None));
+    assert!(!table(&it, None).contains("change "), "{}", table(&it, None));
+}
+
+#[test]
+fn what_is_written_again_after_a_pause_is_told_apart_from_what_is_new() {
+    let folder = tempfile::tempdir().unwrap();
+    let request = |minute, written, read| Request { day: 1, minute, written, read, output: 1_000 };
+    write(folder.path(), "s", &[request(0, 20_000, 0), request(1, 1_000, 20_000), request(30, 22_000, 0)]);
+    let it = screen_on(folder.path());
+    let of = |part| it.month.parts.iter().find(|it| it.part == part).unwrap().usd;
+    let rate = |tokens: u128, micro: u128| Cost(tokens * micro * 10_000);
+
+    // Dollars per million tokens: reads 0.50, writes 6.25, output 25.
+    assert_eq!(of(BillPart::History), rate(20_000, 50));
+    assert_eq!(of(BillPart::Answers), rate(3_000, 2_500));
+    assert_eq!(of(BillPart::AfterPauses) + of(BillPart::New), rate(43_000, 625));
+    assert!(of(BillPart::AfterPauses) > rate(20_000, 625) && of(BillPart::AfterPauses) <= rate(21_000, 625));
+    assert_eq!(of(BillPart::AfterOtherMisses), Cost::default());
+    adds_up(&it);
+}
+
+#[test]
+fn json_says_what_the_table_says_and_the_bill_is_that_of_import() {
+    let folder = data("recorded");
+    let files = ["claude-code-progress.jsonl", "codex-rollout.jsonl", "pi-session.jsonl"];
+    let text = out(&ctxsim(&folder, &files));
+    let json = |args: &[&str]| -> Value {
+        serde_json::from_str(&out(&ctxsim(&folder, &[args, &files, &["--format", "json"]].concat()))).unwrap()
+    };
+    let (own, import) = (json(&[]), json(&["import", "--by", "model"]));
+
+    assert_eq!(own["schema"], "ctxsim.screen/1");
+    assert_eq!(own["bill"]["total_usd"], import["total"]["total_usd"]);
+    let shown = |usd: &Value| {
+        let decimals = if own["bill"]["total_usd"].as_f64().unwrap() >= 1.0 { 2 } else { 4 };
+        format!("${:.decimals$}", usd.as_f64().unwrap())
+    };
+    assert!(text.contains(&shown(&own["bill"]["total_usd"])), "{text}");
+    assert!(text.contains(&format!("{} sessions read", own["read"]["sessions"])), "{text}");
+    let parts = own["month"]["parts"].as_array().unwrap();
+    let sum: f64 = parts.iter().map(|it| it["usd"].as_f64().unwrap()).sum();
+    assert!((sum - own["month"]["usd"].as_f64().unwrap()).abs() < 1e-9);
+    for part in parts.iter().filter(|it| it["usd"].as_f64() > Some(0.0)) {
+        assert!(text.contains(part["about"].as_str().unwrap()), "{part} {text}");
+    }
+    assert!(
+        out(&ctxsim(&folder, &[&files[..], &["--format", "html"]].concat()))
+            .contains("What your sessions cost")
+    );
+    assert!(out(&ctxsim(&folder, &[&files[..], &["--format", "markdown"]].concat())).contains("### Where "));
+}
+
+/// Returns what a command line without a command is.
+fn meant(args: &[&str]) -> &'static str {
+    let json = out(&ctxsim(&data("recorded"), &[args, &["--format", "json"]].concat()));
+    let document: Value = serde_json::from_str(&json).unwrap();
+    match document["schema"].as_str().unwrap() {
+        "ctxsim.screen/1" => "screen",
+        "ctxsim.report/1" => "run",
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn recorded_sessions_without_a_command_are_a_screen_and_all_else_is_a_run() {
+    for args in [
+        &["pi-session.jsonl"][..],
+        &["--since", "2020-01-01", "pi-session.jsonl", "--threads", "1"],
+        &["*.jsonl", "--limit", "1"],
+        &["recorded/claude-code"],
+    ] {
+        assert_eq!(meant(args), "screen", "{args:?}");
+    }
+    for args in [
+        &["pi-session.jsonl", "--policy", "identity"][..],
+        &["--policy", "identity", "--scenario", "pi-session.jsonl"],
+        &["pi-session.jsonl", "--details"],
+        &["pi-session.jsonl", "--suite", "default"],
+        &["pi-session.jsonl", "--seed", "1"],
+        &["pi-session.jsonl", "--min-evidence", "0.5"],
+        &["pi-session.jsonl", "--profile", "anthropic/claude-opus-4.5"],
+        &["duckagent/incremental_workspace_audit"],
+        &["duckagent/incremental_workspace_audit", "pi-session.jsonl"],
+    ] {
+        assert_eq!(meant(args), "run", "{args:?}");
+    }
+    let rows = out(&ctxsim(&data("recorded"), &["pi-session.jsonl", "--format", "csv"]));
+    assert!(rows.starts_with("policy,"), "{rows}");
+}
+
+#[test]
+fn what_cannot_be_read_is_refused_as_a_run_refuses_it() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("notes.json"), "{}").unwrap();
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    for args in
+        [&["empty"][..], &["./missing"], &["notes.json"], &["./missing.jsonl"], &["empty", "--widht", "3"]]
+    {
+        let (own, run) = (ctxsim(folder.path(), args), ctxsim(folder.path(), &[&["run"], args].concat()));
+        assert_eq!(own.status.code(), Some(2), "{args:?}");
+        assert_eq!(String::from_utf8_lossy(&own.stderr), String::from_utf8_lossy(&run.stderr), "{args:?}");
+    }
+}
+
+/// The recordings are too large for the test data.
+#[test]
+fn the_readme_shows_the_screen_on_the_reference_sessions() {
+    let Some(root) = std::env::var_os("CTXSIM_REFERENCE") else { return };
+    let text = out(&ctxsim(&Path::new(&root).join("recorded"), &["claude-code", "claude-code-2"]));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let readme = fs::read_to_string(&path).unwrap();
+    let (before, rest) = readme.split_once("<!-- screen -->\n").unwrap();
+    let (_, after) = rest.split_once("<!-- /screen -->").unwrap();
+    let now = format!("{before}<!-- screen -->\n```text\n{text}```\n<!-- /screen -->{after}");
+
+    fits(&text);
+    is_plain(&text);
+    if std::env::var_os("CTXSIM_BLESS").is_some() {
+        fs::write(&path, &now).unwrap();
+        return;
+    }
+    assert!(readme == now, "README.md: set CTXSIM_BLESS to write what is printed:\n{text}");
+}
