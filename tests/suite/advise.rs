@@ -35,7 +35,7 @@ fn sessions(folder: &Path) -> Comparison {
 
 fn advice_on(folder: &Path, settings: Option<&str>) -> (AgentAdvice, Option<Saved>) {
     let settings = settings.map(|it| ("settings".to_owned(), it.to_owned()));
-    let asked = AdviceRequest { settings, min_evidence: 0.9, agent: None };
+    let asked = AdviceRequest { settings, min_evidence: 0.9, agent: None, has_wishes: true };
     let (mut advice, saved): (Advice, _) =
         advise(&bundled_catalog(), &sessions(folder), &asked, Some(1), &|_, _| {}).unwrap();
     (advice.agents.remove(0), saved)
@@ -50,6 +50,11 @@ fn advised(recipe: Recipe) -> (AgentAdvice, Vec<Session>) {
 }
 
 const SAVES: Recipe = Recipe { seed: 0, saving: 0.08, sessions: 36, first_day: 0 };
+
+/// Writes sessions in which a setting saves.
+pub(crate) fn write_saving(folder: &Path) {
+    write(folder, &SAVES.sessions(), "s");
+}
 
 /// Checks that every number that a user of an agent can set is varied or left out with the reason, and that nothing measured is varied.
 fn check_agent(name: &str) {

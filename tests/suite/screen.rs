@@ -367,3 +367,37 @@ fn the_readme_shows_the_screen_on_the_reference_sessions() {
     }
     assert!(readme == now, "README.md: set CTXSIM_BLESS to write what is printed:\n{text}");
 }
+
+/// Whoever asks, the same lever has the same word, dollars and interval: on the shared sessions where they are there, else on made-up ones.
+#[test]
+fn the_first_screen_advice_its_page_and_its_json_say_the_same_of_each_lever() {
+    let folder = tempfile::tempdir().unwrap();
+    crate::advise::write_saving(folder.path());
+    let shared = std::env::var("CTXSIM_REFERENCE").ok().map(|it| format!("{it}/recorded/claude-code"));
+    for sessions in [Some(folder.path().display().to_string()), shared].into_iter().flatten() {
+        let json = |command: &str| -> serde_json::Value {
+            let text = out(&ctxsim(folder.path(), &[command, &sessions, "--format", "json"]));
+            serde_json::from_str(&text).unwrap()
+        };
+        let (screen, advice) = (json("screen"), json("advise"));
+        let [text, page] =
+            ["table", "html"].map(|it| out(&ctxsim(folder.path(), &["advise", &sessions, "--format", it])));
+        let said = out(&ctxsim(folder.path(), &["screen", &sessions]));
+        let levers = screen["levers"].as_array().unwrap();
+        assert!(!levers.is_empty(), "{screen}");
+        for lever in levers {
+            let all = advice["agents"][0]["levers"].as_array().unwrap();
+            let same = all.iter().find(|it| it["set"] == lever["set"]).unwrap();
+            for field in
+                ["word", "why", "saved_month", "saved_interval", "change", "interval", "evidence_kept"]
+            {
+                assert_eq!(lever[field], same[field], "{field}");
+            }
+            let dollars = lever["saved_month"].as_f64().unwrap();
+            let shown = format!("{}${:.2}", if dollars <= -0.005 { "−" } else { "" }, dollars.abs());
+            assert!(text.contains(&shown) && page.contains(&shown), "{shown}: {text}");
+        }
+        let best = levers.iter().find(|it| it["word"] == "do");
+        assert!(best.is_none() || said.contains("do  "), "{said}");
+    }
+}

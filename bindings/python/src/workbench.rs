@@ -240,6 +240,26 @@ impl Workbench {
         let comparison = self.of_sessions(arguments.comparison(py, &stop)?);
         Ok(Report { inner: arguments.run(py, &stop, || Ok(comparison))? })
     }
+
+    /// Advises on the settings of the agents that recorded its sessions: the document that `ctxsim advise --format json` prints.
+    #[pyo3(signature = (*, agent=None, settings=None, min_evidence=None))]
+    fn advise<'py>(
+        &self,
+        py: Python<'py>,
+        agent: Option<String>,
+        settings: Option<(String, String)>,
+        min_evidence: Option<f64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let comparison = self.of_sessions(Comparison::new());
+        let comparison = match min_evidence {
+            Some(share) => comparison.min_evidence(share),
+            None => comparison,
+        };
+        let settings = settings.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
+        let advised = || comparison.advise(agent.as_deref(), settings)?.json();
+        let text = py.detach(advised).map_err(|it| raised(py, &it))?;
+        py.import("json")?.call_method1("loads", (text,))
+    }
 }
 
 impl Workbench {

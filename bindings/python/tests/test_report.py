@@ -112,6 +112,16 @@ def test_a_verdict_is_words_and_values():
     assert page.startswith("<iframe srcdoc=") and "<script" not in page.split("srcdoc=")[0] and report.notes
 
 
+def test_advice_gives_each_lever_a_word():
+    bench = ctxsim.Workbench(SESSION)
+    [agent] = bench.advise()["agents"]
+    words = {"do", "your_call", "try", "dont", "cannot_tell"}
+    assert agent["levers"] and all(it["word"] in words and it["why"] for it in agent["levers"])
+    assert agent["pasted"] is None and agent["tried"] > len(agent["levers"])
+    with pytest.raises(ctxsim.Error, match="no settings of an agent"):
+        bench.advise(agent="nobody")
+
+
 def test_every_problem_is_raised_at_once():
     with pytest.raises(ctxsim.Error) as raised:
         ctxsim.compare(SESSION, policies=["identitty", "truncate_oldest"], profiles="nope", set={"params.x": 1})

@@ -20,7 +20,8 @@ use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::month::Calendar;
-use ctxsim_engine::take::{Load, Run};
+use ctxsim_engine::take::Load;
+use ctxsim_input::Policy;
 use ctxsim_report::advise::saved::Saved;
 use ctxsim_report::advise::{Advice, AgentAdvice, Paste, SCHEMA};
 use ctxsim_report::as_logged::sum_of;
@@ -44,6 +45,8 @@ pub struct AdviceRequest {
     pub settings: Option<(String, String)>,
     /// The share of the needed evidence that must be kept.
     pub min_evidence: f64,
+    /// Whether what only an agent's maintainers can change is played, too.
+    pub has_wishes: bool,
 }
 
 /// Advises on the settings of each agent; also returns what to write down of it, if it is of one agent.
@@ -60,14 +63,33 @@ pub fn advise(
     let prices = ListPrices::read(catalog);
     let menus = Menus::new(catalog, asked)?;
     let plan = play::plan(catalog, comparison)?;
-    let as_logged = |load: &Load, _: &Run| load.timeline().and_then(|it| prices.as_logged(it));
-    let (all, skipped) = play::played(&plan, &menus, threads, progress, as_logged)?;
+    let as_logged = |load: &Load| load.timeline().and_then(|it| prices.as_logged(it));
+    let (all, skipped) = play::played(&plan, &menus, (threads, progress), as_logged)?;
     let all = all.into_iter().map(|(it, as_logged)| it.billed(as_logged)).listed();
     let (advice, saved) = of_played(&menus, &all, asked.min_evidence)?;
     if advice.agents.is_empty() {
         return Err(no_agent(&advice.unknown, Agent::all()?));
     }
     Ok((Advice { skipped, ..advice }, saved))
+}
+
+/// The same beside what else is asked of each session, which is told what keeps everything; sessions of no known agent are in that alone.
+///
+/// # Errors
+/// Every problem of the inputs.
+pub(super) fn advised<T: Send>(
+    catalog: &Catalog,
+    comparison: &Comparison,
+    asked: &AdviceRequest,
+    watched: (Option<usize>, Progress<'_>),
+    also: impl Fn(&Load, &Policy) -> T + Sync,
+) -> Result<(Advice, Vec<T>), Error> {
+    let menus = Menus::new(catalog, asked)?;
+    let plan = play::plan(catalog, comparison)?;
+    let (all, skipped) = play::played(&plan, &menus, watched, |load| also(load, &plan.as_recorded))?;
+    let (played, told): (Vec<PlayedSession>, Vec<T>) = all.into_iter().unzip();
+    let (advice, _) = of_played(&menus, &played, asked.min_evidence)?;
+    Ok((Advice { skipped, ..advice }, told))
 }
 
 /// Advises on sessions that were played.

@@ -1,23 +1,22 @@
-//! The first screen on recorded sessions: each is opened once, and nothing is played but the session as it was.
+//! The first screen on recorded sessions: each is opened once, for its bill and for everything that is tried of its agent.
 
 use crate::advise::agents::Agent;
-use crate::advise::no_recording;
+use crate::advise::{self, AdviceRequest, no_recording};
 use crate::catalog::Catalog;
 use crate::session::calibration;
-use crate::{Comparison, ListPrices, Plan, Progress};
+use crate::{Comparison, ListPrices, Progress};
 use ctxsim_base::error::Error;
+use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::ledger::Rows;
 use ctxsim_engine::take::Load;
 use ctxsim_input::Policy;
 use ctxsim_report::BillCheck;
+use ctxsim_report::advise::{Advice, AgentAdvice};
 use ctxsim_report::lever::Lever;
 use ctxsim_report::screen::{FirstScreen, SessionFacts};
+use ctxsim_report::verdict::MIN_EVIDENCE;
 use ctxsim_timeline::import::user_of;
-
-/// How sure a screen without levers is.
-const COUNTED: &str =
-    "The bill is counted from the logs, at list prices; only the check against it is simulated.";
 
 /// Reads sessions and says what they were billed, where that goes, and what can be done about it.
 ///
@@ -29,17 +28,31 @@ pub fn screen(
     threads: Option<usize>,
     progress: Progress<'_>,
 ) -> Result<FirstScreen, Error> {
-    let policies = vec!["identity".to_owned()];
-    let plan = Plan::new(catalog, &Comparison { policies, ..comparison.clone() })?;
     let prices = ListPrices::read(catalog);
-    let one = |load: &Load, _: Progress<'_>| facts_of(load, &plan.as_recorded, None, &prices);
-    let (all, skipped) = plan.each_of(threads, progress, |it| plan.opened_by_folder(it, false), one)?;
+    let asked = AdviceRequest { min_evidence: MIN_EVIDENCE, ..AdviceRequest::default() };
+    let facts = |load: &Load, as_recorded: &Policy| facts_of(load, as_recorded, None, &prices);
+    let (advice, all) = advise::advised(catalog, comparison, &asked, (threads, progress), facts)?;
     let all: Vec<SessionFacts> = all.into_iter().flatten().listed();
     if all.is_empty() {
         return Err(no_recording("show"));
     }
-    let levers: [(String, Vec<Lever>); 0] = [];
-    Ok(FirstScreen::new(&all, skipped, &levers, COUNTED.to_owned()))
+    let certainty = certainty(&advice);
+    let of = |it: &AgentAdvice| (it.agent.clone(), it.best_levers().into_iter().cloned().listed());
+    let levers: Vec<(String, Vec<Lever>)> = advice.agents.iter().map(of).listed();
+    Ok(FirstScreen::new(&all, advice.skipped, &levers, certainty))
+}
+
+/// Says how sure a first screen is.
+fn certainty(advice: &Advice) -> String {
+    let tried = advice.agents.iter().filter(|it| !it.levers.is_empty()).map(|it| it.tried);
+    let counted = "The bill is counted from the logs, at list prices;";
+    match tried.sum::<usize>() {
+        0 => format!("{counted} only the check against it is simulated."),
+        n => format!(
+            "{counted} savings are simulated on these sessions, and their intervals hold for all {} settings and combinations that were tried, for sessions to come, and for what is assumed.",
+            thousands(n as u64)
+        ),
+    }
 }
 
 /// Returns what a first screen needs of a session, if it is recorded; the rows are those that its bill is compared with, where they are known.

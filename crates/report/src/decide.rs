@@ -1,8 +1,8 @@
-//! The rule that gives a lever its word: one for every command, page and binding. `docs/advice.md` has its error rates.
+//! The rule that gives a lever its word: one for every command, page and binding. `docs/advise.md` has its error rates.
 //!
-//! A family is everything that is tried beside each other, fixed before any result. Each row says two things of later sessions: that it costs
-//! less than what is in force, and that it keeps the floor. Both are tested on all sessions. A step-down correction over joint draws (`joint`)
-//! holds the chance that any row of the family is wrongly said to save at 5%, and likewise that any is wrongly said to keep the floor.
+//! A family is everything that is tried beside each other, fixed before any result. Each row is tested on all sessions. That it saves is
+//! corrected for the family, step by step over joint draws (`joint`): the chance that any row is wrongly said to save is 5% at most. That it
+//! keeps the floor is asked of each row alone, at the lower end of the widest of its intervals over sessions, time, projects and people.
 
 pub(crate) mod beside;
 mod effects;
@@ -86,7 +86,7 @@ pub struct Judgement {
     pub expected: Option<f64>,
     /// How probable it is that it costs more than what is in force.
     pub p_costs: Option<f64>,
-    /// The chance of a false saving anywhere in the family, or of a broken floor, if this row is called *do*; the larger of the two.
+    /// The chance of a false saving anywhere in the family, if this row is said to save.
     pub p_adjusted: Option<f64>,
     /// The share of the needed evidence that is kept, and its lower end, over sessions and blocks.
     pub kept: Option<f64>,

@@ -409,3 +409,9 @@ class Workbench:
         progress: Progress | None = None,
     ) -> Report:
         """Compares policies on its sessions, with the arguments of `ctxsim.compare`."""
+    def advise(
+        self, *, agent: str | None = None, settings: tuple[str, str] | None = None, min_evidence: float | None = None
+    ) -> dict[str, Any]:
+        """Advises on the settings of the agents that recorded its sessions: the document that `ctxsim advise --format json` prints.
+
+        `agent` names the agent where the format of the logs does not tell, `settings` is the name and the text of its settings file."""

@@ -33,7 +33,7 @@ impl<'c> PlayedFolder<'c> {
     ) -> Result<Self, Error> {
         let menus = Menus::new(catalog, asked)?;
         let plan = play::plan(catalog, comparison)?;
-        let (all, _) = play::played(&plan, &menus, None, &|_, _| {}, |_, _| ())?;
+        let (all, _) = play::played(&plan, &menus, (None, &|_, _| {}), |_| ())?;
         Ok(Self { menus, all: all.into_iter().map(|it| it.0).listed() })
     }
 

@@ -38,6 +38,8 @@ pub(super) struct Menu<'c> {
     pub(super) file: FileSettings,
     pub(super) pairs: Vec<MenuPair>,
     pub(super) choices: Vec<MenuChoice>,
+    /// What only its maintainers can change, where that is asked for.
+    pub(super) wishes: &'static [Wish],
     policies: SettingPolicies<'c>,
     /// Of sub-agents or not, and a choice: what plays it, made when it is first asked for.
     made: Mutex<IndexMap<(bool, MenuChoice), Arc<Policy>>>,
@@ -65,6 +67,7 @@ impl<'c> Menu<'c> {
             file,
             pairs,
             choices: Vec::new(),
+            wishes: &[],
             policies: SettingPolicies { catalog, agent },
             made: Mutex::default(),
         };
@@ -186,7 +189,8 @@ impl<'c> Menus<'c> {
         let make = || {
             let file = self.asked.settings.as_ref().map(|(name, text)| FileSettings::read(agent, name, text));
             let file = file.transpose().map_err(|it| it.problems())?.unwrap_or_default();
-            Ok(Menu::new(self.catalog, agent, file))
+            let wishes = if self.asked.has_wishes { &agent.wishes[..] } else { &[] };
+            Ok(Menu { wishes, ..Menu::new(self.catalog, agent, file) })
         };
         menu.get_or_init(make).as_ref().map_err(|it| it.clone().into())
     }

@@ -120,9 +120,8 @@ impl PlayedSession {
 pub(super) fn played<T: Send>(
     plan: &Plan,
     menus: &Menus<'_>,
-    threads: Option<usize>,
-    progress: Progress<'_>,
-    also: impl Fn(&Load, &Run) -> T + Sync,
+    (threads, progress): (Option<usize>, Progress<'_>),
+    also: impl Fn(&Load) -> T + Sync,
 ) -> Result<(Vec<(PlayedSession, T)>, Vec<Skipped>), Error> {
     let has_folders = |load: &Load| {
         let of = seen_log(load).and_then(|it| menus.agent(it.format, &it.model));
@@ -133,9 +132,8 @@ pub(super) fn played<T: Send>(
         let Some(seen) = seen_log(load) else { return Ok(None) };
         let play = SessionPlay { load, of_agent: seen.is_of_agent, progress };
         let menu = menus.of(&seen)?;
-        let (first, recorded) = play.first(menu)?;
-        let told = also(load, &recorded);
-        Ok(Some((play.with_choices(menu, seen, first)?, told)))
+        let first = play.first(menu)?;
+        Ok(Some((play.with_choices(menu, seen, first)?, also(load))))
     };
     let (all, skipped) = plan.each_of(threads, progress, open, one)?;
     let all = all.into_iter().collect::<Result<Vec<_>, _>>()?;
@@ -164,40 +162,29 @@ impl SessionPlay<'_> {
         Ok(runs)
     }
 
-    /// Plays the pairs alone; also returns the run of what was recorded.
-    fn first(&self, menu: Option<&Menu<'_>>) -> Result<(FirstPlays, Run), Error> {
-        let mut policies = self.load.policies.clone();
-        policies.truncate(1);
-        let mut asked: Vec<MenuChoice> = Vec::new();
-        let mut wishes = 0;
-        if let Some(menu) = menu {
-            policies.push(menu.policy(&[], self.of_agent)?);
-            asked = (0..menu.pairs.len())
-                .filter(|it| menu.pairs[*it].setting.needs.is_empty())
-                .map(|it| menu.of_lane(&[it], self.of_agent))
-                .filter(|it| !it.is_empty())
-                .listed();
-            for choice in &asked {
-                policies.push(menu.policy(choice, self.of_agent)?);
-            }
-            for wish in &menu.agent.wishes {
-                let own = menu.of_wish(wish, self.of_agent)?;
-                policies.extend(own);
-                wishes += usize::from(wish.lane.include(self.of_agent));
-            }
+    /// Plays what is in force, the pairs alone, and what only maintainers can change.
+    fn first(&self, menu: Option<&Menu<'_>>) -> Result<FirstPlays, Error> {
+        let Some(menu) = menu else {
+            let recorded = self.runs(self.load.policies.iter().take(1).cloned().listed())?.remove(0);
+            return Ok(FirstPlays { base: recorded.tally, runs: IndexMap::new(), wishes: Vec::new() });
+        };
+        let alone = (0..menu.pairs.len()).filter(|it| menu.pairs[*it].setting.needs.is_empty());
+        let asked: Vec<MenuChoice> =
+            alone.map(|it| menu.of_lane(&[it], self.of_agent)).filter(|it| !it.is_empty()).listed();
+        let mut policies = vec![menu.policy(&[], self.of_agent)?];
+        for choice in &asked {
+            policies.push(menu.policy(choice, self.of_agent)?);
         }
-        let mut runs = self.runs(policies)?;
-        let recorded = runs.remove(0);
-        let mut tallies = runs.into_iter().map(|it| it.tally);
-        let base = tallies.next().unwrap_or_else(|| recorded.tally.clone());
-        let played: IndexMap<MenuChoice, Tally> = asked.into_iter().zip(tallies.by_ref()).collect();
-        let mut played_wishes = tallies.take(wishes);
-        let all = menu.map_or(&[][..], |it| &it.agent.wishes).iter();
-        let wishes = all
-            .map(|it| it.lane.include(self.of_agent).then(|| played_wishes.next()).flatten())
-            .map(|it| it.unwrap_or_else(|| base.clone()))
-            .listed();
-        Ok((FirstPlays { base, runs: played, wishes }, recorded))
+        let wishes =
+            menu.wishes.iter().map(|it| menu.of_wish(it, self.of_agent)).collect::<Result<Vec<_>, _>>()?;
+        policies.extend(wishes.iter().flatten().cloned());
+        let mut runs = self.runs(policies)?.into_iter().map(|it| it.tally);
+        let base = runs.next().unwrap_or_else(Tally::empty);
+        let played: IndexMap<MenuChoice, Tally> = asked.into_iter().zip(runs.by_ref()).collect();
+        let wishes =
+            wishes.iter().map(|it| it.as_ref().and_then(|_| runs.next()).unwrap_or_else(|| base.clone()));
+        let wishes = wishes.listed();
+        Ok(FirstPlays { base, runs: played, wishes })
     }
 
     /// Plays the choices of pairs that do something in it.
@@ -225,10 +212,8 @@ impl SessionPlay<'_> {
         left.dedup();
         left.retain(|it| !it.is_empty() && !runs.contains_key(it));
         if !left.is_empty() {
-            let recorded = self.load.policies.iter().take(1).cloned();
-            let made = left.iter().map(|it| menu.policy(it, self.of_agent)).collect::<Result<Vec<_>, _>>()?;
-            let played = self.runs(recorded.chain(made).collect())?;
-            runs.extend(left.into_iter().zip(played.into_iter().skip(1).map(|it| it.tally)));
+            let made = left.iter().map(|it| menu.policy(it, self.of_agent)).collect::<Result<_, _>>()?;
+            runs.extend(left.into_iter().zip(self.runs(made)?.into_iter().map(|it| it.tally)));
         }
         let acts =
             (0..acts.len()).map(|it| acts[it] && !menu.of_lane(&[it], self.of_agent).is_empty()).listed();

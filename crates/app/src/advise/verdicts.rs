@@ -129,7 +129,7 @@ impl AgentSessions<'_> {
                 evidence_kept: (kept.1 > 0.0).then(|| kept.0 / kept.1),
             })
         };
-        self.menu.agent.wishes.iter().enumerate().filter_map(one).listed()
+        self.menu.wishes.iter().enumerate().filter_map(one).listed()
     }
 
     /// Returns what sessions were billed by their requests, by kind.

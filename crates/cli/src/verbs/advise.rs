@@ -26,10 +26,9 @@ Examples:
   ctxsim advise ~/.claude/projects --save advice.json          and later: ctxsim realised advice.json ~/.claude/projects
   ctxsim advise requests.jsonl --agent langchain               logs of requests, which several agents write
 
-The agent and its version are read from the logs; only settings that the agent has are tried, within their documented ranges. A setting is \
-chosen on the older half of the sessions and advised only if it saves on the newer half, too, and, with five projects or more, on projects \
-held out: even at the unfavourable end of a 95% interval, and without the project or session that saves most. Else nothing is to be changed, and the \
-best that was rejected is named with its numbers.
+The agent and its version are read from the logs. Every value of every setting that the agent has, within its documented range, and every \
+combination is played on all sessions. One rule gives each a word (do, your call, try, don't, cannot tell), which holds beside everything \
+else that was tried: docs/advise.md says when, and how often it is right. What is pasted is the “do” that surely saves most.
 
 Exit codes: 0 success; 2 bad input or usage, or a run failed.";
 
@@ -76,6 +75,7 @@ pub(super) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> 
         agent: args.agent.clone(),
         settings: args.settings.as_ref().map(settings).transpose()?,
         min_evidence: args.evidence.min_evidence,
+        has_wishes: true,
     };
     args.settings.iter().for_each(|it| catalog.files().note(it));
     let DrawArgs { seed, trials, threads } = args.draw;
@@ -89,9 +89,9 @@ pub(super) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> 
             let text = output::json(saved)?;
             output::write(path, Remark::None.on(&text), kept)?;
         }
-        (Some(_), None) => output::tell(format_args!(
-            "no forecast is saved: it takes advice to change something, on the sessions of one agent"
-        )),
+        (Some(_), None) => {
+            output::tell(format_args!("no forecast is saved: it takes a “do”, on the sessions of one agent"))
+        }
         (None, _) => {}
     }
     let text = match format {

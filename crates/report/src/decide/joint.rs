@@ -16,7 +16,7 @@ use ctxsim_engine::measure::student;
 /// How many draws. A probability of 5% is then off by half a point.
 pub(super) const DRAWS: usize = 2_000;
 
-/// The chance of any false saving in a family that is allowed, and that of any broken floor.
+/// The chance of any false saving in a family that is allowed.
 pub(super) const LEVEL: f64 = 0.05;
 
 /// An assumption's 95% interval reaches so many standard deviations.
@@ -29,8 +29,7 @@ pub(super) struct RowChances {
     pub(super) costs: f64,
     /// That it keeps less than the floor.
     pub(super) breaks: f64,
-    /// Of a false saving anywhere in the family, or of a floor that is broken anywhere, if this row is said to save and to keep it; the
-    /// larger of the two.
+    /// Of a false saving anywhere in the family, if it is said to save.
     pub(super) adjusted: f64,
     /// By how many of its standard errors an end of its interval is away, corrected for the family.
     pub(super) reach: f64,
@@ -56,12 +55,12 @@ impl JointTest {
         let mut costs: Vec<Statement> = effects.iter().map(|it| drawn.costs(it)).listed();
         let kept: Vec<Statement> = effects.iter().map(|it| drawn.kept(it, family.floor)).listed();
         let alone = |it: &Statement| share_of(&it.off, it.stands);
-        let (saves, keeps) = (stepped(&costs), stepped(&kept));
+        let saves = stepped(&costs);
         let chances = (0..effects.len())
             .map(|nth| RowChances {
                 costs: alone(&costs[nth]),
                 breaks: alone(&kept[nth]),
-                adjusted: saves[nth].p.max(keeps[nth].p),
+                adjusted: saves[nth].p,
                 reach: saves[nth].reach,
             })
             .listed();

@@ -130,8 +130,16 @@ fn not_do(row: &JudgedRow<'_>, found: &Found) -> Option<String> {
         ));
     }
     if row.p.adjusted > LEVEL {
-        let what = "beside everything else that was tried, it is not certain enough that prompts hold";
-        return Some(format!("{what} {} of what the agent later needs", percent(row.family.floor)));
+        return Some(
+            "beside everything else that was tried, it is not certain enough that it saves".to_owned(),
+        );
+    }
+    let low = row.effect.kept.as_ref().map(|it| it.value - it.half_width());
+    if !Floor(row.family.floor).passes(low) {
+        let floor = percent(row.family.floor);
+        return Some(format!(
+            "it is not certain enough that prompts hold {floor} of what the agent later needs"
+        ));
     }
     if row.effect.without_best >= 0.0 {
         return Some("without the session that saves most it saves nothing".to_owned());
