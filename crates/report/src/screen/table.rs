@@ -27,13 +27,16 @@ const NAME: usize = 24;
 /// A longer command names its sessions by one word.
 const COMMAND: usize = 90;
 
-/// Returns a screen for a terminal, with as many levers as have room.
+/// Returns a screen for a terminal, with as many levers as have room; one that is narrower takes more lines.
 pub fn table(it: &FirstScreen, width: Option<usize>) -> String {
     let width = width.unwrap_or(COLUMNS).min(COLUMNS);
     let with =
         |n_levers| on_terminal(&blocks(it, n_levers), width) + "\n" + &on_terminal(&closing(it), width);
     let fits = |text: &String| text.lines().count() <= LINES;
     let most = it.levers.len().min(LEVERS);
+    if width < COLUMNS {
+        return with(most);
+    }
     (0..=most).rev().map(with).find(fits).unwrap_or_else(|| with(most))
 }
 
