@@ -27,13 +27,19 @@ const NAME: usize = 24;
 /// A longer command names its sessions by one word.
 const COMMAND: usize = 90;
 
-/// Returns a screen for a terminal, with as many levers as have room.
+/// The headings of tables that need none on a terminal.
+const SUM: [&str; 4] = ["what", "US dollars", "share", ""];
+
+/// Returns a screen for a terminal, with as many levers as have room; one that is narrower takes more lines.
 pub fn table(it: &FirstScreen, width: Option<usize>) -> String {
     let width = width.unwrap_or(COLUMNS).min(COLUMNS);
     let with =
         |n_levers| on_terminal(&blocks(it, n_levers), width) + "\n" + &on_terminal(&closing(it), width);
     let fits = |text: &String| text.lines().count() <= LINES;
     let most = it.levers.len().min(LEVERS);
+    if width < COLUMNS {
+        return with(most);
+    }
     (0..=most).rev().map(with).find(fits).unwrap_or_else(|| with(most))
 }
 
@@ -57,7 +63,12 @@ fn on_terminal(blocks: &[PageBlock], width: usize) -> String {
             PageBlock::Table(grid) => {
                 text.push('\n');
                 paragraph(&grid.title, &mut text);
-                text += &(terminal::draw_with_note(grid, Some(width)) + "\n");
+                // Parts of a sum say themselves what they are, and lines are few.
+                let mut grid = grid.clone();
+                if grid.columns.iter().all(|it| SUM.contains(&it.heading.as_str())) {
+                    grid.columns.iter_mut().for_each(|it| it.heading.clear());
+                }
+                text += &(terminal::draw_with_note(&grid, Some(width)) + "\n");
             }
             PageBlock::Code(code) => code.lines().for_each(|it| text += &format!("  {it}\n")),
         }
@@ -243,7 +254,7 @@ fn bill(it: &FirstScreen) -> PageBlock {
     };
     let all = if n_days == 0 { "all sessions".to_owned() } else { format!("all {days}") };
     let rows = row(&all, |it| Some(it.all)).into_iter().chain(last).chain(before).map(cells).chain(change);
-    let headings: &[&str] = if has_agents { &["", "all", "main", "sub-agents"] } else { &["", ""] };
+    let headings: &[&str] = if has_agents { &["", "all", "main", "sub-agents"] } else { &["", "US dollars"] };
     PageBlock::Table(Grid::new("Billed by the logs, at list prices", 1, headings, rows))
 }
 
@@ -330,8 +341,7 @@ fn month(it: &FirstScreen) -> Grid {
         [part.about.to_owned(), shown.words(*units), percent(*units as f64 / total), bar]
     };
     let rows = parts.iter().zip(&units).map(row);
-    let none = ["", "", "", ""];
-    Grid::new(whose_dollars(it), 0, &none, rows).with(CellKind::Text, &[0, 3])
+    Grid::new(whose_dollars(it), 0, &SUM, rows).with(CellKind::Text, &[0, 3])
 }
 
 /// Says what other cache misses came of.
