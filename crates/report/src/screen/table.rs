@@ -2,6 +2,7 @@
 
 use super::{AgentLever, AgentRead, FirstScreen, MonthPart, PeriodCosts};
 use crate::blocks::{PageBlock, in_markdown};
+use crate::lever::Word;
 use crate::session::predicted_against;
 use ctxsim_base::foreign::in_one_line;
 use ctxsim_base::grid::markdown::Markdown;
@@ -9,6 +10,7 @@ use ctxsim_base::grid::numbers::{counted, listed, percent, signed, thousands};
 use ctxsim_base::grid::prose::wrap;
 use ctxsim_base::grid::{CellKind, Grid, Row, terminal};
 use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::Cost;
 use ctxsim_engine::measure::missed::MissCause;
 use ctxsim_engine::measure::month::Basis;
@@ -391,7 +393,12 @@ fn levers(it: &FirstScreen, n_levers: usize) -> Grid {
         ])
     };
     let headings = ["", "", "saves a month", "95% interval", "keeps", "how it is known"];
-    let rows = it.levers.iter().take(n_levers).map(row);
+    // Where there is no room for all, what to do goes first.
+    let mut shown: Vec<usize> = (0..it.levers.len()).listed();
+    shown.order_by_key(|nth| it.levers[*nth].lever.word != Some(Word::Do));
+    shown.truncate(n_levers);
+    shown.sort_unstable();
+    let rows = shown.into_iter().map(|nth| row(&it.levers[nth]));
     Grid::new("What you can do about it (keeps: of what later steps need)", 1, &headings, rows)
         .with(CellKind::Text, &[1, 5])
 }
