@@ -94,7 +94,7 @@ fn team(seed: u64, n: usize, truth: Truth, is_one_person: bool, rows: &[FamilyRo
                     if let Some((_, trigger)) = window.filter(|it| longest > it.1) {
                         let over = 1.0 - trigger / longest;
                         ratio *= 1.0 - 0.40 * over * (1.0 + block * 4.0) + 0.12 * depth * over + 0.01;
-                        kept -= 0.35 * over * fade;
+                        kept -= 0.6 * over * fade;
                         assumed += 0.06 * over * usd;
                     }
                     let rare = if rare_life { 0.3 } else { 0.0 };

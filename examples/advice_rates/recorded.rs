@@ -21,7 +21,7 @@ pub(crate) fn print(folders: &[String]) {
     for agent in folder.agents() {
         let n = folder.n_sessions(agent);
         for size in [n / 2, 20] {
-            if size * 2 <= n {
+            if size * 2 <= n && size > 4 {
                 println!("{}", rates(&folder, agent, Parting::Halves, size, 200).row(agent, size));
             }
         }

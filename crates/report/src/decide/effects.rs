@@ -77,10 +77,12 @@ impl RowEffect {
         });
         let change = own.change_from(&base);
         let moved = Assumed::ALL.map(|it| own.change_at(&base, it).map(|it| it - change));
-        let over = unit_of_blocks(&samples).unwrap_or(Over::Sessions);
-        let cost = ratio_error(&level, over).map(|it| {
-            let freedom = it.freedom.saturating_sub(n_strata as u64 - 1).max(1);
-            uncertain(&level, RatioError { freedom, change, ..it })
+        let cost = ratio_error(&level, Over::Sessions).map(|alone| {
+            // What blocks add widens the error; how well it is known is in the freedom of all sessions.
+            let of_time = unit_of_blocks(&samples).and_then(|it| ratio_error(&level, it));
+            let error = of_time.map_or(alone.error, |it| it.error.max(alone.error));
+            let freedom = alone.freedom.saturating_sub(n_strata as u64 - 1).max(1);
+            uncertain(&level, RatioError { change, error, freedom })
         });
         let touches = |it: &FamilySession<'_>| row.lanes.iter().any(|on| on[usize::from(it.is_of_agent)]);
         let concerned: f64 =

@@ -1,9 +1,12 @@
 //! Joint draws of what all rows of a family may be off by, and the step-down correction over them.
 //!
 //! Sessions are drawn anew as multipliers of their residuals, the same for every row, and each assumption as one number under which all rows
-//! stand; so rows that go together are off together, and what is tried in many variants costs little. A draw divides all by the same root of a
-//! chi-squared number over its freedom, as Student's distribution does. The step-down over the largest of those left is that of Westfall and
-//! Young (1993), algorithm 2.8, and of Romano and Wolf (2005): it holds the chance of any false rejection, whatever is true.
+//! stand; so rows that go together are off together, and what is tried in many variants costs little. A draw divides by the root of a
+//! chi-squared number over its freedom, as Student's distribution does. The step-down over the smallest probability of those left is that of
+//! Westfall and Young (1993), algorithm 2.8: it holds the chance of any false rejection, whatever is true, and rows of few sessions, whose tails
+//! are long, keep no others from being found.
+
+use indexmap::IndexMap;
 
 use super::TriedFamily;
 use super::effects::{RowEffect, Uncertain};
@@ -11,10 +14,9 @@ use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_base::rng::{Draw, Seed};
 use ctxsim_engine::measure::assumed::Assumed;
-use ctxsim_engine::measure::student;
 
-/// How many draws. A probability of 5% is then off by half a point.
-pub(super) const DRAWS: usize = 2_000;
+/// How many draws. A probability of 5% is then off by a third of a point.
+pub(super) const DRAWS: usize = 4_000;
 
 /// The chance of any false saving in a family that is allowed.
 pub(super) const LEVEL: f64 = 0.05;
@@ -29,6 +31,8 @@ pub(super) struct RowChances {
     pub(super) costs: f64,
     /// That it keeps less than the floor.
     pub(super) breaks: f64,
+    /// By how many standard errors what it keeps is above the lower end that it keeps with 95%.
+    pub(super) kept_reach: f64,
     /// Of a false saving anywhere in the family, if it is said to save.
     pub(super) adjusted: f64,
     /// By how many of its standard errors an end of its interval is away, corrected for the family.
@@ -54,12 +58,12 @@ impl JointTest {
         let drawn = Drawn::new(family, effects);
         let mut costs: Vec<Statement> = effects.iter().map(|it| drawn.costs(it)).listed();
         let kept: Vec<Statement> = effects.iter().map(|it| drawn.kept(it, family.floor)).listed();
-        let alone = |it: &Statement| share_of(&it.off, it.stands);
         let saves = stepped(&costs);
         let chances = (0..effects.len())
             .map(|nth| RowChances {
-                costs: alone(&costs[nth]),
-                breaks: alone(&kept[nth]),
+                costs: costs[nth].p(),
+                breaks: kept[nth].p(),
+                kept_reach: kept[nth].quantile(LEVEL),
                 adjusted: saves[nth].p,
                 reach: saves[nth].reach,
             })
@@ -79,8 +83,8 @@ struct Drawn {
     sessions: Vec<Vec<f64>>,
     /// By assumption, then by draw.
     assumed: Vec<Vec<f64>>,
-    /// Student's divisor, by draw.
-    scale: Vec<f64>,
+    /// One over Student's divisor, by freedom, then by draw.
+    scale: IndexMap<u64, Vec<f64>>,
 }
 
 impl Drawn {
@@ -89,13 +93,24 @@ impl Drawn {
             let mut draw = Seed(0).stream(purpose, 0).nth(id as u64, 0);
             (0..DRAWS).map(|_| normal(&mut draw)).listed()
         };
-        let freedom = effects.iter().filter_map(|it| Some(it.cost.as_ref()?.freedom)).min().unwrap_or(1);
-        let mut draw = Seed(0).stream("freedom of a family", 0).nth(0, 0);
-        let scale = |_| (1.0 / chi_squared_mean(freedom, &mut draw)).sqrt();
+        let of = |it: &RowEffect| {
+            let uncertain = [it.cost.as_ref(), it.kept.as_ref()];
+            uncertain.map(|it| it.map(|it| it.freedom))
+        };
+        let mut scale: IndexMap<u64, Vec<f64>> = IndexMap::new();
+        // The same numbers for every freedom, so that all rows are off together.
+        let stream = Seed(0).stream("freedom of a family", 0);
+        let draws = |freedom: u64| {
+            let mean = |nth: usize| chi_squared_mean(freedom, &mut stream.nth(nth as u64, 0));
+            (0..DRAWS).map(|nth| (1.0 / mean(nth)).sqrt()).listed()
+        };
+        for freedom in effects.iter().flat_map(of).flatten() {
+            scale.entry(freedom).or_insert_with(|| draws(freedom));
+        }
         Self {
             sessions: (0..family.sessions.len()).map(|it| row("sessions of a family", it)).listed(),
             assumed: (0..Assumed::N).map(|it| row("assumptions of a family", it)).listed(),
-            scale: (0..DRAWS).map(scale).listed(),
+            scale,
         }
     }
 
@@ -110,19 +125,20 @@ impl Drawn {
             let weight = residual * it.error / length;
             off.iter_mut().zip(drawn).for_each(|(off, drawn)| *off += weight * drawn);
         }
-        off.iter_mut().zip(&self.scale).for_each(|(off, scale)| *off *= scale);
+        let scale = self.scale.get(&it.freedom).map_or(&[][..], Vec::as_slice);
+        off.iter_mut().zip(scale).for_each(|(off, scale)| *off *= scale);
         off
     }
 
     /// Returns the statement that a row saves.
     fn costs(&self, row: &RowEffect) -> Statement {
-        let (Some(cost), Some([_, above])) = (&row.cost, row.half_widths()) else { return Statement::none() };
+        let (Some(cost), Some(error)) = (&row.cost, row.error()) else { return Statement::none() };
         let mut off = self.sampled(cost);
         for (moved, drawn) in row.moved.iter().zip(&self.assumed).filter(|it| *it.0 != [0.0; 2]) {
             let at = |drawn: f64| drawn.abs() / ENDS * moved[usize::from(drawn > 0.0)];
             off.iter_mut().zip(drawn).for_each(|(off, drawn)| *off += at(*drawn));
         }
-        Statement::new(-cost.value, above / student(cost.freedom), off)
+        Statement::new(-cost.value, error, off)
     }
 
     /// Returns the statement that a row keeps the floor; where nothing says what is needed, it is no statement, and never in doubt.
@@ -156,6 +172,35 @@ impl Statement {
     }
 }
 
+impl Statement {
+    /// Returns the share of draws that are off by as much as it stands, or more.
+    fn p(&self) -> f64 {
+        match self.stands {
+            f64::NEG_INFINITY => 1.0,
+            stands => self.off.iter().filter(|it| **it >= stands).count() as f64 / DRAWS as f64,
+        }
+    }
+
+    /// Returns by draw the share of draws that are off by as much, or more.
+    fn p_of_draws(&self) -> Vec<f64> {
+        let mut order: Vec<usize> = (0..self.off.len()).listed();
+        order.order_by(|one, other| self.off[*other].total_cmp(&self.off[*one]));
+        let mut all = vec![1.0; self.off.len()];
+        order.iter().zip(1..).for_each(|(draw, nth)| all[*draw] = f64::from(nth) / DRAWS as f64);
+        all
+    }
+
+    /// Returns how many standard errors all but a share of the draws are off by at most.
+    fn quantile(&self, share: f64) -> f64 {
+        let mut sorted = self.off.clone();
+        let place = ((1.0 - share) * DRAWS as f64) as usize;
+        match place < sorted.len() {
+            true => *sorted.select_nth_unstable_by(place, f64::total_cmp).1,
+            false => 0.0,
+        }
+    }
+}
+
 /// A statement after the correction.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stepped {
@@ -165,44 +210,32 @@ struct Stepped {
     reach: f64,
 }
 
-/// Steps down from the best founded statement: each is held against the largest of all that are not better founded.
+/// Steps down from the best founded statement: each is held against the most extreme of all that are not better founded.
 fn stepped(all: &[Statement]) -> Vec<Stepped> {
+    let alone = all.iter().map(Statement::p).listed();
     let mut order: Vec<usize> = (0..all.len()).listed();
-    order.order_by(|one, other| all[*other].stands.total_cmp(&all[*one].stands));
-    let mut largest = vec![f64::NEG_INFINITY; DRAWS];
+    order.order_by(|one, other| {
+        alone[*one].total_cmp(&alone[*other]).then(all[*other].stands.total_cmp(&all[*one].stands))
+    });
+    let mut least = vec![1.0; DRAWS];
+    let mut levels = vec![0.0; all.len()];
     let mut found = vec![Stepped::default(); all.len()];
     for nth in order.iter().rev() {
-        let it = &all[*nth];
-        largest.iter_mut().zip(&it.off).for_each(|(largest, off)| *largest = largest.max(*off));
-        found[*nth] = Stepped { p: share_of(&largest, it.stands), reach: quantile(&largest) };
+        least.iter_mut().zip(all[*nth].p_of_draws()).for_each(|(least, p)| *least = p.min(*least));
+        found[*nth].p = least.iter().filter(|it| **it <= alone[*nth]).count() as f64 / DRAWS as f64;
+        levels[*nth] =
+            *least.clone().select_nth_unstable_by((LEVEL * DRAWS as f64) as usize, f64::total_cmp).1;
     }
     let (mut most, mut stopped) = (0.0_f64, None);
     for nth in order {
-        let own = found[nth];
-        most = most.max(own.p);
+        most = most.max(found[nth].p);
         // From the first one that cannot be made on, all are held against what that one was held against.
         if most > LEVEL {
-            stopped.get_or_insert(own.reach);
+            stopped.get_or_insert(levels[nth]);
         }
-        found[nth] = Stepped { p: most, reach: stopped.unwrap_or(own.reach) };
+        found[nth] = Stepped { p: most, reach: all[nth].quantile(stopped.unwrap_or(levels[nth])) };
     }
     found
-}
-
-/// Returns the share of draws that are off by as much as a statement stands, or more.
-fn share_of(off: &[f64], stands: f64) -> f64 {
-    if stands == f64::NEG_INFINITY {
-        return 1.0;
-    }
-    off.iter().filter(|it| **it >= stands).count() as f64 / DRAWS as f64
-}
-
-/// Returns the number that all but 5% of draws are below.
-fn quantile(off: &[f64]) -> f64 {
-    let mut sorted = off.to_vec();
-    let place = ((1.0 - LEVEL) * DRAWS as f64) as usize;
-    let (_, found, _) = sorted.select_nth_unstable_by(place, f64::total_cmp);
-    *found
 }
 
 /// Returns a chi-squared number over its degrees of freedom; of many, by the cube of a normal one (Wilson and Hilferty 1931).
@@ -265,6 +298,7 @@ mod tests {
         assert!((found[1].p - 0.03).abs() < 1e-9, "{found:?}");
         assert!((found[2].p - 0.3).abs() < 1e-9, "the better founded are no longer in its way: {found:?}");
         assert_eq!((found[3].p, found[4].p), (0.0, 1.0));
-        assert!(found[1].reach > found[2].reach, "{found:?}");
+        // In the unit of its own draws, the third is held against itself alone.
+        assert!((found[2].reach - 0.75).abs() < 0.01 && found[1].reach > found[2].reach, "{found:?}");
     }
 }

@@ -33,14 +33,18 @@ pub(super) struct JudgedRow<'a> {
     pub(super) shrinkage: f64,
 }
 
+impl JudgedRow<'_> {
+    /// Returns the share that it keeps with 95%.
+    fn kept_low(&self) -> Option<f64> {
+        let kept = self.effect.kept.as_ref()?;
+        Some((kept.value - self.p.kept_reach * kept.error).max(0.0))
+    }
+}
+
 /// Gives a row its word.
 pub(super) fn judgement(row: &JudgedRow<'_>) -> Judgement {
     let kept = row.effect.kept.as_ref();
-    let alone = Judgement {
-        kept: kept.map(|it| it.value),
-        kept_low: kept.map(|it| (it.value - it.half_width()).max(0.0)),
-        ..Judgement::default()
-    };
+    let alone = Judgement { kept: kept.map(|it| it.value), kept_low: row.kept_low(), ..Judgement::default() };
     let Some(found) = Found::new(row) else {
         let why = "a session stops at a limit under one and not under the other, or a price is unknown";
         let word = (!row.effect.is_same).then_some(Word::CannotTell);
@@ -134,13 +138,6 @@ fn not_do(row: &JudgedRow<'_>, found: &Found) -> Option<String> {
             "beside everything else that was tried, it is not certain enough that it saves".to_owned(),
         );
     }
-    let low = row.effect.kept.as_ref().map(|it| it.value - it.half_width());
-    if !Floor(row.family.floor).passes(low) {
-        let floor = percent(row.family.floor);
-        return Some(format!(
-            "it is not certain enough that prompts hold {floor} of what the agent later needs"
-        ));
-    }
     if row.effect.without_best >= 0.0 {
         return Some("without the session that saves most it saves nothing".to_owned());
     }
@@ -173,7 +170,7 @@ fn left_to_user(row: &JudgedRow<'_>) -> Option<String> {
     }
     match &row.effect.kept {
         Some(kept) if row.p.breaks > LEVEL => {
-            let low = (kept.value - kept.half_width()).max(0.0);
+            let low = row.kept_low().unwrap_or_default();
             Some(format!(
                 "prompts still hold {} of what the agent later needs (at least {}), and {} is asked for",
                 percent(kept.value),
