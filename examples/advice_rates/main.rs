@@ -5,6 +5,8 @@
 //! `cargo run --release --example advice_rates` measures made-up teams, with folders of sessions behind it those. The rule reads
 //! one part of the sessions and is judged on the other.
 
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command that prints tables")]
+
 mod made_up;
 mod rates;
 mod recorded;

@@ -95,7 +95,7 @@ fn what_cannot_be_judged_is_neither_do_nor_try() {
     let rows = |_: usize, draw: &mut Draw| vec![(-0.1 + 0.05 * normal(draw), 1.0)];
     let made = sessions(40, rows, 1);
     let quality = FamilyRow { unjudged: Some("another model answers".to_owned()), ..row(&["model=small"]) };
-    let found = judged(&made, &[quality.clone()], 0.9).remove(0);
+    let found = judged(&made, std::slice::from_ref(&quality), 0.9).remove(0);
     assert_eq!((found.word, found.why.as_str()), (Some(Word::YourCall), "another model answers"));
     let few = judged(&made[..6], &[quality], 0.9).remove(0);
     assert!(![Some(Word::Do), Some(Word::Try)].contains(&few.word), "{few:?}");

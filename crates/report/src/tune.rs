@@ -18,6 +18,7 @@ use ctxsim_base::rng::Seed;
 use ctxsim_engine::measure::Tally;
 use ctxsim_engine::measure::floor::Floor;
 
+use crate::decide::Judgement;
 use crate::lever::Word;
 use part::Picked;
 pub use part::{BlockPart, TunePart};
@@ -229,15 +230,19 @@ impl Tuned {
             [_, out] => tuned.forbids(out),
             _ => Some(tuned.too_few(sessions.len(), n_held_out)),
         });
-        let found = part::word(&judged, min_evidence).unwrap_or_default();
-        let reason = reason.or_else(|| verdict::no_do(&found));
-        tuned.is_recommended = reason.is_none();
-        (tuned.word, tuned.word_rests_on) = verdict::word_beside(found, reason.as_ref());
-        (tuned.why_not, tuned.reason) = reason.map(|it| (it.why, it.text)).unzip();
+        tuned.conclude(reason, part::word(&judged, min_evidence).unwrap_or_default());
         if let [own, out] = tuned.parts.as_slice() {
             tuned.optimism = own.spread.zip(out.spread).map(|(own, out)| out.change - own.change);
         }
         tuned
+    }
+
+    /// Takes what the rule says of the choice, beside why it does not hold, if it does not.
+    fn conclude(&mut self, reason: Option<Reason>, found: Judgement) {
+        let reason = reason.or_else(|| verdict::no_do(&found));
+        self.is_recommended = reason.is_none();
+        (self.word, self.word_rests_on) = verdict::word_beside(found, reason.as_ref());
+        (self.why_not, self.reason) = reason.map(|it| (it.why, it.text)).unzip();
     }
 
     /// Returns what a policy file says of where its numbers come from.

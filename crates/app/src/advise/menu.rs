@@ -137,13 +137,16 @@ impl<'c> Menu<'c> {
     }
 }
 
+/// A menu that is made when it is first asked for; none of a settings file that cannot be used.
+type LazyMenu<'c> = OnceLock<Result<Menu<'c>, Vec<Diagnostic>>>;
+
 /// The menus of all agents that are known, each made when a session of it is met.
 pub(super) struct Menus<'c> {
     catalog: &'c Catalog,
     asked: &'c AdviceRequest,
     /// The one agent whose sessions all are, where it is named.
     named: Option<&'static Agent>,
-    agents: Vec<(&'static Agent, OnceLock<Result<Menu<'c>, Vec<Diagnostic>>>)>,
+    agents: Vec<(&'static Agent, LazyMenu<'c>)>,
 }
 
 impl<'c> Menus<'c> {

@@ -112,6 +112,9 @@ impl PlayedSession {
     }
 }
 
+/// Sessions with what else is asked of each, and what takes no part.
+pub(super) type PlayedBeside<T> = (Vec<(PlayedSession, T)>, Vec<Skipped>);
+
 /// Plays sessions with everything that is tried of their agents, each opened once; returns with each what else is asked of it, and what
 /// takes no part. A session of no known agent is played as it was recorded.
 ///
@@ -122,12 +125,12 @@ pub(super) fn played<T: Send>(
     menus: &Menus<'_>,
     (threads, progress): (Option<usize>, Progress<'_>),
     also: impl Fn(&Load) -> T + Sync,
-) -> Result<(Vec<(PlayedSession, T)>, Vec<Skipped>), Error> {
+) -> Result<PlayedBeside<T>, Error> {
     let has_folders = |load: &Load| {
         let of = seen_log(load).and_then(|it| menus.agent(it.format, &it.model));
         of.is_some_and(|it| it.has_folders)
     };
-    let open = |it: &ReadyLoad| plan.opened_by_folder(it, &has_folders);
+    let open = |it: &ReadyLoad| plan.opened_by_folder(it, has_folders);
     let one = |load: &Load, progress: Progress<'_>| -> Result<Option<(PlayedSession, T)>, Error> {
         let Some(seen) = seen_log(load) else { return Ok(None) };
         let play = SessionPlay { load, of_agent: seen.is_of_agent, progress };

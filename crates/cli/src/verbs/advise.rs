@@ -90,7 +90,7 @@ pub(super) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> 
             output::write(path, Remark::None.on(&text), kept)?;
         }
         (Some(_), None) => {
-            output::tell(format_args!("no forecast is saved: it takes a “do”, on the sessions of one agent"))
+            output::tell(format_args!("no forecast is saved: it takes a “do”, on the sessions of one agent"));
         }
         (None, _) => {}
     }
