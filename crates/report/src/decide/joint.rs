@@ -295,8 +295,8 @@ mod tests {
         let found = stepped(&all);
 
         assert_eq!(found[0].p, 0.0, "no draw is off by so much");
-        assert!((found[1].p - 0.03).abs() < 1e-9, "{found:?}");
-        assert!((found[2].p - 0.3).abs() < 1e-9, "the better founded are no longer in its way: {found:?}");
+        assert!((found[1].p - 0.03).abs() < 1e-3, "{found:?}");
+        assert!((found[2].p - 0.3).abs() < 1e-3, "the better founded are no longer in its way: {found:?}");
         assert_eq!((found[3].p, found[4].p), (0.0, 1.0));
         // In the unit of its own draws, the third is held against itself alone.
         assert!((found[2].reach - 0.75).abs() < 0.01 && found[1].reach > found[2].reach, "{found:?}");

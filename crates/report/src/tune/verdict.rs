@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_floor_that_other_months_may_break_forbids_and_one_that_other_projects_may_break_is_told() {
+    fn a_floor_that_other_months_may_break_forbids_and_so_does_one_that_hangs_on_the_mix_of_projects() {
         let steady = tuned(&sessions(|m, p| 0.9 + 0.02 * noise(m, p), |_, _| 0.95));
         assert!(steady.is_recommended, "{:?}", steady.reason);
         assert_eq!((steady.split, steady.held_out_blocks.len()), (SplitBy::Time, 12 + 4));
@@ -313,8 +313,8 @@ mod tests {
         }
         assert_eq!(of_months.why_not, Some(WhyNot::Evidence), "{of_months:?}");
         assert!(of_months.reason.as_ref().is_some_and(|it| it.ends_with("over 4 months")), "{of_months:?}");
-        // The projects are the user's: later sessions are of them again, with the same shares.
-        assert!(of_projects.is_recommended, "{:?}", of_projects.reason);
+        // The projects are the user's, and later sessions of them again; but two of twelve carry all that is lost.
+        assert_eq!((of_projects.why_not, of_projects.word), (Some(WhyNot::Word), Some(Word::YourCall)));
         let words = of_projects.parts[1].limits_words().unwrap_or_default();
         let told = words.split("in other projects").nth(1).unwrap_or_default();
         let least = told.split("at least ").nth(1).and_then(|it| it.split('%').next()?.parse::<f64>().ok());
