@@ -166,7 +166,7 @@ fn is_advice(it: &Judgement) -> bool {
 #[test]
 fn under_a_stricter_floor_no_more_is_done_or_tried() {
     let (mut n_loose, mut n_strict) = (0, 0);
-    for seed in 0..40 {
+    for seed in 0..16 {
         let (made, rows) = drawn(seed, 12 + (seed as usize * 7) % 50);
         let mut before: Option<Vec<Judgement>> = None;
         for floor in [0.5, 0.8, 0.85, 0.9, 0.93, 0.96, 0.99] {
@@ -182,13 +182,13 @@ fn under_a_stricter_floor_no_more_is_done_or_tried() {
             before = Some(found);
         }
     }
-    assert!(n_loose > 100 && n_strict < n_loose / 4, "the floors tell apart: {n_loose}, {n_strict}");
+    assert!(n_loose > 40 && n_strict < n_loose / 4, "the floors tell apart: {n_loose}, {n_strict}");
 }
 
 #[test]
 fn four_times_the_projects_and_months_widen_no_interval_and_lose_no_do() {
     let mut n_done = 0;
-    for seed in 0..30 {
+    for seed in 0..12 {
         let (made, rows) = drawn(seed, 12 + (seed as usize * 5) % 40);
         let again = |times: usize| {
             let moved = move |it: &MadeUp| MadeUp {
@@ -208,7 +208,7 @@ fn four_times_the_projects_and_months_widen_no_interval_and_lose_no_do() {
             n_done += usize::from(once.word == Some(Word::Do));
         }
     }
-    assert!(n_done > 5, "{n_done}");
+    assert!(n_done > 2, "{n_done}");
 }
 
 /// Counts how often a true saving is done, in folders each larger one of which contains the smaller.
@@ -227,9 +227,9 @@ fn done_by_size(seeds: std::ops::Range<u64>) -> [usize; 5] {
 
 #[test]
 fn the_more_sessions_the_more_often_a_saving_is_done() {
-    let done = done_by_size(0..100);
-    assert!(done.windows(2).all(|it| it[1] + 2 >= it[0]), "by no more than 2 of 100: {done:?}");
-    assert!(done[0] < 50 && done[4] > 90, "{done:?}");
+    let done = done_by_size(0..50);
+    assert!(done.windows(2).all(|it| it[1] + 1 >= it[0]), "by no more than 1 of 50: {done:?}");
+    assert!(done[0] < 25 && done[4] > 45, "{done:?}");
 }
 
 #[test]
