@@ -91,7 +91,8 @@ impl Lever {
     }
 }
 
-/// Returns what is worth a reader's time: what is pasted first, then the best of each setting alone, the most saved first.
+/// Returns what is worth a reader's time: what is pasted first, then the best of each setting alone, the most saved first. Of a setting that is
+/// pasted, it is what would save more, at a price.
 pub fn best_of_each(all: &[Lever], pasted: Option<usize>) -> Vec<&Lever> {
     let pasted = pasted.and_then(|it| all.get(it));
     let mut best: Vec<&Lever> = Vec::new();
@@ -101,14 +102,18 @@ pub fn best_of_each(all: &[Lever], pasted: Option<usize>) -> Vec<&Lever> {
         let (own, its) = (rank(one), rank(other));
         own.0 < its.0 || own.0 == its.0 && own.1 < its.1
     };
-    for it in all.iter().filter(|it| it.set.len() == 1 && Some(*it) != pasted) {
+    let saved = |it: &Lever| it.saved_month.unwrap_or(f64::NEG_INFINITY);
+    let is_news = |it: &&Lever| {
+        let own = pasted.filter(|pasted| pasted.keys().contains(&it.keys()[0]));
+        own.is_none_or(|pasted| it.word == Some(Word::YourCall) && saved(it) > saved(pasted))
+    };
+    for it in all.iter().filter(|it| it.set.len() == 1 && Some(*it) != pasted).filter(is_news) {
         match best.iter().position(|own| own.keys() == it.keys()) {
             Some(nth) if is_before(it, best[nth]) => best[nth] = it,
             Some(_) => {}
             None => best.push(it),
         }
     }
-    let saved = |it: &Lever| it.saved_month.unwrap_or(f64::NEG_INFINITY);
     best.sort_by(|one, other| saved(other).total_cmp(&saved(one)));
     pasted.into_iter().chain(best).collect()
 }

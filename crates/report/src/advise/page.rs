@@ -71,7 +71,7 @@ fn forest(it: &AgentAdvice, nth: usize) -> Option<PageChart> {
         let word = it.word.map_or_else(String::new, |it| format!("{}: ", it.text()));
         Some(ForestLine::of_cost(
             format!("{word}{}", it.title),
-            it.change?,
+            it.expected?,
             it.interval,
             format!("{saved}{}", kept(it.evidence_kept)),
         ))

@@ -392,7 +392,7 @@ fn levers(it: &FirstScreen, n_levers: usize) -> Grid {
             lever.known_by.text().to_owned(),
         ])
     };
-    let headings = ["", "", "saves a month", "95% interval", "keeps", "how it is known"];
+    let headings = ["word", "what", "saves a month", "95% interval", "keeps", "how it is known"];
     // Where there is no room for all, what to do goes first.
     let mut shown: Vec<usize> = (0..it.levers.len()).listed();
     shown.order_by_key(|nth| it.levers[*nth].lever.word != Some(Word::Do));
