@@ -79,7 +79,7 @@ pub struct Lever {
     /// What else it changes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<String>,
-    /// Of a *try*: after about so many sessions `ctxsim realised` can tell whether it came true; none where no number would do.
+    /// Of a *try*: the bills of about so many sessions with it would tell whether it saves; none where no number would do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sessions_to_know: Option<u64>,
 }

@@ -165,8 +165,8 @@ pub fn ratio_error(samples: &[RatioSample<'_>], over: Over) -> Option<RatioError
     Some(RatioError { change, error: rounded((of_sessions + of_blocks).sqrt()), freedom })
 }
 
-/// Returns samples as they would be if the ratio were the same in every stratum, with the number of strata: their mix is taken as it is, so
-/// that what differs between them is no error of the ratio.
+/// Returns samples as they would be if the ratio were the same in every stratum, with the number of strata. Their mix is taken as it is, so
+/// differences between strata do not count as error.
 pub fn within_strata<'s>(samples: &[RatioSample<'s>], stratum: &[usize]) -> (Vec<RatioSample<'s>>, usize) {
     let ratio = |pair: (f64, f64)| if pair.1 > 0.0 { pair.0 / pair.1 } else { 1.0 };
     let all = ratio(sum_of_pairs(samples.iter().map(|it| it.pair)));

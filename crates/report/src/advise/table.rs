@@ -44,7 +44,7 @@ fn of_agent(it: &AgentAdvice, is_detailed: bool) -> Vec<PageBlock> {
     blocks.extend(it.notes.iter().map(|it| PageBlock::text(it.clone())));
     blocks.extend(answer(it));
     if !it.levers.is_empty() {
-        blocks.push(PageBlock::Table(levers("What you can do", &it.best_levers(), None)));
+        blocks.push(PageBlock::Table(levers("What you can do", &it.best_levers(), false)));
         blocks.extend(it.best_levers().into_iter().filter_map(why).map(PageBlock::Text));
     }
     blocks.push(PageBlock::Table(in_force(it)));
@@ -54,11 +54,7 @@ fn of_agent(it: &AgentAdvice, is_detailed: bool) -> Vec<PageBlock> {
     }
     let n_more = it.levers.len().saturating_sub(it.best_levers().len());
     if is_detailed && n_more > 0 {
-        blocks.push(PageBlock::Table(levers(
-            "Everything that was tried",
-            &it.levers.iter().listed(),
-            Some(()),
-        )));
+        blocks.push(PageBlock::Table(levers("Everything that was tried", &it.levers.iter().listed(), true)));
     } else if n_more > 0 {
         blocks.push(PageBlock::text(format!(
             "… and {n_more} more of {} settings and combinations that were tried: see --details",
@@ -164,7 +160,7 @@ pub(crate) fn dollar_range([low, high]: [f64; 2]) -> String {
     format!("{} to {}", cents(low), cents(high))
 }
 
-/// Names what else is *do* and is no part of what is pasted.
+/// Names the other levers that are *do* but not pasted.
 fn not_pasted(it: &AgentAdvice, best: &Lever) -> Option<String> {
     let is_left =
         |other: &&&Lever| other.word == Some(Word::Do) && !other.set.iter().all(|own| best.set.contains(own));
@@ -178,18 +174,18 @@ pub(super) fn why(it: &Lever) -> Option<String> {
     let word = it.word.filter(|it| *it != Word::Do)?.text();
     let after = match (it.word, it.sessions_to_know) {
         (Some(Word::Try), Some(n)) => {
-            format!(" Save the forecast; after about {n} more sessions `ctxsim realised` can tell.")
+            format!(" The bills of about {n} sessions with it would tell.")
         }
-        (Some(Word::Try), None) => " No number of later sessions would tell it from chance.".to_owned(),
+        (Some(Word::Try), None) => " Bills vary too much for later ones to tell it from chance.".to_owned(),
         _ => String::new(),
     };
     Some(format!("{} ({word}): {}.{after}", it.title, it.why))
 }
 
-/// Lays levers out, the words in a column of their own; with everything, by their settings.
-fn levers(title: &str, all: &[&Lever], everything: Option<()>) -> Grid {
+/// Lays levers out, by their titles or by the keys that they set.
+fn levers(title: &str, all: &[&Lever], has_keys: bool) -> Grid {
     let row = |it: &&Lever| {
-        let name = if everything.is_some() { it.set.join(", ") } else { it.title.clone() };
+        let name = if has_keys { it.set.join(", ") } else { it.title.clone() };
         vec![
             it.word.map_or_else(String::new, |it| it.text().to_owned()),
             name,

@@ -141,7 +141,7 @@ impl Drawn {
         Statement::new(-cost.value, error, off)
     }
 
-    /// Returns the statement that a row keeps the floor; where nothing says what is needed, it is no statement, and never in doubt.
+    /// Returns the statement that a row keeps the floor; it always holds where nothing says what is needed.
     fn kept(&self, row: &RowEffect, floor: f64) -> Statement {
         let Some(kept) = &row.kept else { return Statement::sure() };
         let mut off = self.sampled(kept);

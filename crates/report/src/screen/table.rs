@@ -393,7 +393,7 @@ fn levers(it: &FirstScreen, n_levers: usize) -> Grid {
         ])
     };
     let headings = ["word", "what", "saves a month", "95% interval", "keeps", "how it is known"];
-    // Where there is no room for all, what to do goes first.
+    // If not all of them fit, those that say *do* stay.
     let mut shown: Vec<usize> = (0..it.levers.len()).listed();
     shown.order_by_key(|nth| it.levers[*nth].lever.word != Some(Word::Do));
     shown.truncate(n_levers);
