@@ -8,7 +8,7 @@ use ctxsim_engine::measure::missed::{Miss, MissCause, all_misses};
 use ctxsim_engine::price::Bill;
 use ctxsim_input::Profile;
 use ctxsim_input::profile::price::{PriceList, Rates};
-use ctxsim_timeline::{Kind, StepIx, Timeline};
+use ctxsim_timeline::{ItemIx, StepIx, Timeline};
 
 /// Which cheaper model of the same provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,15 +115,12 @@ impl<'t> BilledSession<'t> {
         (session.usd > 0.0).then_some(session)
     }
 
-    /// Returns the tokens that stand before its first user's message, as far as its first bill shows: the whole first prompt without what its
-    /// user said.
+    /// Returns the tokens that stand before every message of its user: tools, system prompt and memory files, as far as its first bill shows.
     pub(super) fn front(&self) -> Tokens {
         let Some(first) = self.requests.first() else { return 0 };
-        let spine = &self.timeline.spine;
-        let end = spine.steps[first.step as usize].reply.start as usize;
-        let said = spine.items[..end].iter().filter(|it| it.kind == Kind::User);
-        let said: Tokens = said.map(|it| Tokens::from(it.raw)).sum();
-        first.prompt().saturating_sub(said)
+        let fixed = self.timeline.recorded.iter().flat_map(|it| it.fixed.iter());
+        let size = |item: ItemIx| self.timeline.spine.items.get(item as usize).map_or(0, |it| it.raw.into());
+        fixed.map(|it| size(it.0)).sum::<Tokens>().min(first.prompt())
     }
 
     /// Returns what a token costs that was sent, with each of the requests from one place to another: a running sum over requests.
