@@ -129,7 +129,7 @@ impl Totals {
         &self.inner.failures
     }
 
-    /// Returns them as JSON, byte for byte as `ctxsim run --totals --format json` and `ctxsim merge --format json` write them.
+    /// Returns them as JSON, byte for byte as `ctxsim run --totals --format json` and `ctxsim run --merge --format json` write them.
     ///
     /// # Errors
     /// A value that JSON cannot hold.

@@ -155,7 +155,7 @@ fn a_shard_of_more_points_than_a_sweep_has_is_refused() {
     let line = "sweep --policy clear_tool_results --vary params.keep.count=1,2 --scenario duckagent/plain_chat --shard 1/1";
     let shard = out(&ctxsim(folder.path(), &line.split(' ').collect::<Vec<_>>()));
     fs::write(folder.path().join("a.json"), &shard).unwrap();
-    out(&ctxsim(folder.path(), &["merge", "a.json"]));
+    out(&ctxsim(folder.path(), &["run", "--merge", "a.json"]));
 
     let huge = shard.replacen("\"points\": 2", "\"points\": 18446744073709551615", 1);
     assert_ne!(huge, shard);

@@ -10,6 +10,7 @@ mod kept;
 #[cfg(unix)]
 mod output;
 mod store;
+mod verbs;
 mod words;
 
 use std::path::{Path, PathBuf};
@@ -166,7 +167,7 @@ fn wrong_usage_ends_with_two_and_good_inputs_with_zero() {
     assert_eq!(ctxsim(&["run", "--rows", "requests", "--format", "table"]).status.code(), Some(2));
     assert_eq!(out(&ctxsim(&["validate", "policies", "profiles/plain.toml"])), "4 inputs are valid\n");
     assert!(out(&ctxsim(&["list", "suites"])).contains("small"));
-    assert!(out(&ctxsim(&["completions", "bash"])).contains("ctxsim"));
+    assert!(out(&ctxsim(&["--completions", "bash"])).contains("ctxsim"));
 }
 
 #[test]
@@ -208,9 +209,9 @@ fn a_file_is_converted_and_back_without_changing_its_meaning() {
     std::fs::create_dir_all(&folder).unwrap();
     let policy = folder.join("cap.toml").display().to_string();
 
-    out(&ctxsim(&["convert", "policies/cap.ron", "--to", "toml", "--output", &policy]));
-    let there = out(&ctxsim(&["convert", &policy, "--to", "ron"]));
-    let same = out(&ctxsim(&["convert", "policies/cap.ron", "--to", "ron"]));
+    out(&ctxsim(&["show", "policies/cap.ron", "--as", "toml", "--output", &policy]));
+    let there = out(&ctxsim(&["show", &policy, "--as", "ron"]));
+    let same = out(&ctxsim(&["show", "policies/cap.ron", "--as", "ron"]));
 
     assert_eq!(there, same);
     assert!(there.contains("tokens(") && !there.contains("Some("), "{there}");
@@ -265,13 +266,13 @@ fn a_manual_page_is_written_for_each_command() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("man");
     std::fs::create_dir_all(&folder).unwrap();
 
-    out(&ctxsim(&["man", "--output", &folder.display().to_string()]));
+    out(&ctxsim(&["--man", "--output", &folder.display().to_string()]));
     let page = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
     assert!(page("ctxsim.1").starts_with(".ie") && page("ctxsim.1").contains("ctxsim\\-validate(1)"));
     assert!(
         page("ctxsim-run.1").contains("PATH=VALUE") && page("ctxsim-prices-import.1").contains("as\\-of")
     );
-    assert_eq!(out(&ctxsim(&["man"])), page("ctxsim.1"));
+    assert_eq!(out(&ctxsim(&["--man"])), page("ctxsim.1"));
 }
 
 #[test]
@@ -292,11 +293,11 @@ fn a_schema_is_printed_or_all_are_written() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("schema");
     std::fs::create_dir_all(&folder).unwrap();
 
-    out(&ctxsim(&["schema", "--output", &folder.display().to_string()]));
+    out(&ctxsim(&["show", "--schema", "--output", &folder.display().to_string()]));
     let kept = std::fs::read_to_string(data("../../schema/suite.json")).unwrap();
     assert_eq!(std::fs::read_to_string(folder.join("suite.json")).unwrap(), kept);
-    assert_eq!(out(&ctxsim(&["schema", "suite"])), kept);
-    assert_eq!(ctxsim(&["schema"]).status.code(), Some(2), "a kind or a folder is asked for");
+    assert_eq!(out(&ctxsim(&["show", "--schema", "suite"])), kept);
+    assert_eq!(ctxsim(&["show", "--schema"]).status.code(), Some(2), "a kind or a folder is asked for");
 }
 
 #[test]
@@ -317,7 +318,7 @@ fn every_format_writes_the_same_runs() {
 #[test]
 fn completions_are_written_for_four_shells() {
     for shell in ["bash", "zsh", "fish", "powershell"] {
-        assert!(out(&ctxsim(&["completions", shell])).contains("ctxsim"), "{shell}");
+        assert!(out(&ctxsim(&["--completions", shell])).contains("ctxsim"), "{shell}");
     }
 }
 

@@ -317,7 +317,7 @@ fn mistaken_files() -> Vec<Vec<&'static str>> {
         vec!["validate", "nowhere.ron"],
         vec!["validate", "../data/twice"],
         vec!["validate", "../data/blocks"],
-        vec!["convert", "unknown.jsonl", "--to", "ron"],
+        vec!["show", "unknown.jsonl", "--as", "ron"],
         vec!["prices", "compare", "../data/prices/models.dev"],
         vec!["prices", "compare", "../data/prices/litellm"],
         vec!["prices", "import", "unknown.jsonl", "--as-of", "today"],
@@ -333,11 +333,19 @@ fn mistaken_files() -> Vec<Vec<&'static str>> {
         vec!["advise", "duckagent/plain_chat"],
         vec!["realised", "forecast_cut.json", SESSION],
         vec!["realised", "nowhere.json", SESSION],
-        vec!["fit", "answers_careless.csv", "--policy", "aging/careful"],
-        vec!["fit", "answers_columns.csv", "--policy", "aging/careful"],
-        vec!["fit", "answers_none.csv", "--policy", "aging/careful"],
-        vec!["fit", "answers_fine.csv", "--policy", "identity"],
-        vec!["fit", "answers_fine.csv", "--policy", "aging/careful", "--scenario", "memory_runners/spec"],
+        vec!["tune", "--fit", "answers_careless.csv", "--policy", "aging/careful"],
+        vec!["tune", "--fit", "answers_columns.csv", "--policy", "aging/careful"],
+        vec!["tune", "--fit", "answers_none.csv", "--policy", "aging/careful"],
+        vec!["tune", "--fit", "answers_fine.csv", "--policy", "identity"],
+        vec![
+            "tune",
+            "--fit",
+            "answers_fine.csv",
+            "--policy",
+            "aging/careful",
+            "--scenario",
+            "memory_runners/spec",
+        ],
     ]
 }
 
@@ -401,7 +409,7 @@ fn mistaken_outputs() -> Vec<Vec<&'static str>> {
         vec!["sensitivity", "--output", "report.svg"],
         vec!["import", "unknown.jsonl", "--format", "csv"],
         vec!["import", "refused.jsonl"],
-        vec!["convert", "../newcomer/of_base.ron", "--to", "toml", "--output", "policy.ron"],
+        vec!["show", "../newcomer/of_base.ron", "--as", "toml", "--output", "policy.ron"],
         [&explain[..], &["--session", "other"]].concat(),
     ]
 }
@@ -466,8 +474,8 @@ fn mistyped_lines() -> Vec<Vec<&'static str>> {
         vec!["nowhere/**/*.jsonl"],
         vec!["nowhere"],
         vec!["run", "--scenario", "nowhere"],
-        vec!["schema", "--output", "unknown.jsonl"],
-        vec!["schema", "--output", "unknown.jsonl/below/it"],
+        vec!["show", "--schema", "--output", "unknown.jsonl"],
+        vec!["show", "--schema", "--output", "unknown.jsonl/below/it"],
         vec!["explain", "--format", "html"],
         vec!["list", "--filter", "sonet"],
         vec!["list", "scenarios", "--filter", "opus"],

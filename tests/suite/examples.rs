@@ -13,7 +13,10 @@ use crate::guide::{played, run, run_steps};
 const UNRUN_MAX: usize = 25;
 
 /// Words of a command line that have commands below them.
-const GROUPS: [&str; 5] = ["init", "list", "prices", "show", "store"];
+const GROUPS: [&str; 4] = ["init", "list", "prices", "show"];
+
+/// Flags that make a verb do something else, with options of its own.
+const FORMS: [&str; 8] = ["--memory", "--merge", "--store", "--fit", "--as", "--redact", "--schema", "--man"];
 
 fn read(path: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
@@ -201,6 +204,12 @@ fn each_command_and_option_that_a_document_names_exists() {
             // Sessions alone are run.
             _ => vec!["run"],
         };
+        // The value of `--as` says what is meant, and a command stands behind `--store`.
+        let form = words.iter().position(|it| FORMS.contains(it));
+        let is_two = |it: &usize| ["--as", "--store"].contains(&words[*it]);
+        let form = form.map(|it| &words[it..words.len().min(it + 1 + usize::from(is_two(&it)))]);
+        let verbs =
+            [&verbs[..1.min(verbs.len())], form.unwrap_or(verbs.get(1..).unwrap_or_default())].concat();
         let verbs: Vec<String> = verbs.into_iter().map(str::to_owned).collect();
         let help = helps.entry(verbs.clone()).or_insert_with(|| {
             let output = ctxsim(

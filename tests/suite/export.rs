@@ -112,9 +112,9 @@ fn a_session_is_exported_and_its_trace_replayed_from_the_command_line() {
     let folder = tempfile::tempdir().unwrap();
     let file: PathBuf = folder.path().join("trace.jsonl");
     let file = file.to_str().unwrap();
-    let policy = ["--policy", "identity", "--format", "mooncake"];
+    let policy = ["--policy", "identity", "--as", "mooncake"];
 
-    let args = [&["export", "recorded/claude-code"][..], &policy, &["--output", file]].concat();
+    let args = [&["show", "recorded/claude-code"][..], &policy, &["--output", file]].concat();
     let output = ctxsim(&args);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let replayed =
@@ -124,7 +124,7 @@ fn a_session_is_exported_and_its_trace_replayed_from_the_command_line() {
     assert_eq!(text.lines().count(), 69);
     assert!(text.starts_with(r#"{"timestamp":0,"input_length":"#), "{}", &text[..80]);
 
-    let several = [&["export", "tests/data/recorded/copilot-cli-agents.jsonl"][..], &policy].concat();
+    let several = [&["show", "tests/data/recorded/copilot-cli-agents.jsonl"][..], &policy].concat();
     let output = ctxsim(&several);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8(output.stderr).unwrap().contains("add `--session NAME`"));

@@ -26,9 +26,9 @@ const LINES: [(&str, &str); 12] = [
     ),
     ("explain --policy identity --scenario s.jsonl --request 1 --format json --output o.json", "o.json"),
     ("import s.jsonl --format json --output o.json", "o.json"),
-    ("memory s.jsonl --format json --output o.json", "o.json"),
-    ("export s.jsonl --policy identity --format mooncake --output o.jsonl", "o.jsonl"),
-    ("convert cap.ron --to toml --output o.toml", "o.toml"),
+    ("import --memory s.jsonl --format json --output o.json", "o.json"),
+    ("show s.jsonl --policy identity --as mooncake --output o.jsonl", "o.jsonl"),
+    ("show cap.ron --as toml --output o.toml", "o.toml"),
     ("advise s.jsonl --format json --output o.json", "o.json"),
 ];
 
@@ -42,7 +42,7 @@ const FAULTS: [(&str, &str, &[usize]); 5] = [
 ];
 
 /// The verbs that take a number of threads.
-const THREADED: [&str; 6] = ["run", "compare", "sweep", "sensitivity", "memory", "advise"];
+const THREADED: [&str; 6] = ["run", "compare", "sweep", "sensitivity", "import --memory", "advise"];
 
 /// What stands at the end of a result of before, so that it differs from the one of now.
 const BEFORE: &[u8] = b"\n \n";

@@ -258,7 +258,7 @@ fn lines(it: &Hostile) -> Vec<(Vec<String>, &'static str)> {
             &["table", "json", "csv", "markdown", "html"],
         ),
         (vec!["advise", session], &["table", "markdown", "json", "html"]),
-        (vec!["memory", session], &["table", "markdown", "csv", "json", "html"]),
+        (vec!["import", "--memory", session], &["table", "markdown", "csv", "json", "html"]),
         (vec!["explain", session, "--policy", &policy, "--request", "4"], &["table", "json"]),
         (vec!["import", session], &["table", "json"]),
         (vec!["import", "--report", session], &["table", "json"]),
@@ -275,8 +275,8 @@ fn lines(it: &Hostile) -> Vec<(Vec<String>, &'static str)> {
         (vec!["list", "policies"], "table"),
         (vec!["show", "policy", name], "table"),
         (vec!["validate", "ctx"], "table"),
-        (vec!["export", session, "--redact"], "jsonl"),
-        (vec!["export", session, "--policy", &policy, "--format", "mooncake"], "jsonl"),
+        (vec!["show", session, "--redact"], "jsonl"),
+        (vec!["show", session, "--policy", &policy, "--as", "mooncake"], "jsonl"),
     ];
     all.extend(plain.map(|(args, format)| (args.into_iter().map(str::to_owned).collect(), format)));
     all.extend(of_files(it));
@@ -294,7 +294,7 @@ fn of_files(it: &Hostile) -> Vec<(Vec<String>, &'static str)> {
         (tune.to_vec(), &["table"]),
         ([&tune[..], &["--json"]].concat(), &["json"]),
         ([&tune[..], &["--parts", "parts/tune"]].concat(), &[WRITES]),
-        (vec!["merge", "parts/tune"], &["table", "json", "html"]),
+        (vec!["run", "--merge", "parts/tune"], &["table", "json", "html"]),
         (
             vec![
                 "run",
@@ -309,19 +309,22 @@ fn of_files(it: &Hostile) -> Vec<(Vec<String>, &'static str)> {
             ],
             &[WRITES],
         ),
-        (vec!["merge", "parts/run"], &["table", "json", "html"]),
-        (vec!["memory", session, "later", "--parts", "parts/memory"], &[WRITES]),
-        (vec!["merge", "parts/memory"], &["table", "json", "html"]),
+        (vec!["run", "--merge", "parts/run"], &["table", "json", "html"]),
+        (vec!["import", "--memory", session, "later", "--parts", "parts/memory"], &[WRITES]),
+        (vec!["run", "--merge", "parts/memory"], &["table", "json", "html"]),
         (vec!["realised", "advice.json", "later"], &["table", "markdown", "json"]),
-        (vec!["fit", "answers.csv", "--policy", &fitted], &["table"]),
-        (vec!["fit", "answers.csv", "--policy", &fitted, "--json"], &["json"]),
-        ([&["store", "write", "--policy", &stored, "--output", "store"], &store[..]].concat(), &[WRITES]),
-        (vec!["store", "read", "store"], &["table"]),
+        (vec!["tune", "--fit", "answers.csv", "--policy", &fitted], &["table"]),
+        (vec!["tune", "--fit", "answers.csv", "--policy", &fitted, "--json"], &["json"]),
+        (
+            [&["run", "--store", "write", "--policy", &stored, "--output", "store"], &store[..]].concat(),
+            &[WRITES],
+        ),
+        (vec!["run", "--store", "read", "store"], &["table"]),
         (vec!["prices", "import", "one/prices.json", "--as-of", "2026-11-21"], &["table"]),
         (vec!["prices", "compare", "one", "two"], &["table"]),
     ];
     let formatted = |args: &[&str], format: &'static str| {
-        let takes = args[0] == "merge" || args[0] == "realised";
+        let takes = args.contains(&"--merge") || args[0] == "realised";
         let more = if takes { vec!["--format", format] } else { Vec::new() };
         (args.iter().copied().chain(more).map(str::to_owned).collect(), format)
     };
@@ -579,7 +582,7 @@ fn a_redacted_log_names_models_as_everybody_does() {
     let model = text.split("\"model\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
     let redacted = |name: &str| {
         fs::write(folder.path().join("s.jsonl"), text.replace(&model, name)).unwrap();
-        let output = ctxsim(folder.path(), &["export", "s.jsonl", "--redact"]);
+        let output = ctxsim(folder.path(), &["show", "s.jsonl", "--redact"]);
         String::from_utf8(output.stdout).unwrap()
     };
 

@@ -386,10 +386,16 @@ pub(crate) fn folder() -> TempDir {
     folder
 }
 
-/// Runs `ctxsim memory` in a folder; returns what it prints.
+/// Runs `ctxsim import --memory` in a folder; returns what it prints.
 fn memory(folder: &Path, args: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-    let output = command.arg("memory").args(args).current_dir(folder).env_remove("COLUMNS").output().unwrap();
+    let output = command
+        .args(["import", "--memory"])
+        .args(args)
+        .current_dir(folder)
+        .env_remove("COLUMNS")
+        .output()
+        .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
@@ -571,7 +577,7 @@ fn a_project_of_an_unknown_model_takes_no_part_and_is_named_and_alone_it_is_refu
     );
 
     let mut alone = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-    let refused = alone.args(["memory", "e.jsonl"]).current_dir(folder.path()).output().unwrap();
+    let refused = alone.args(["import", "--memory", "e.jsonl"]).current_dir(folder.path()).output().unwrap();
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("error[model-unknown]"));
     let priced = memory(folder.path(), &["e.jsonl", "--profile", PROFILE, "--format", "json"]);

@@ -1,4 +1,4 @@
-//! Parts of histories: however `ctxsim memory` is shared out, its parts come to the bytes that one process writes.
+//! Parts of histories: however `ctxsim import --memory` is shared out, its parts come to the bytes that one process writes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ fn folder() -> TempDir {
 const WHAT: [&str; 2] = ["more", "logs"];
 
 fn memory(folder: &Path, what: &[&str]) -> String {
-    out(&ctxsim(folder, &[&["memory"], what].concat()))
+    out(&ctxsim(folder, &[&["import", "--memory"], what].concat()))
 }
 
 /// Makes the shards in the order given; returns the name of their folder.
@@ -97,7 +97,8 @@ fn assert_bytes(folder: &Path, what: &[&str], shards: &[&[usize]]) {
     for order in shards {
         let parts = made(folder, what, order, order.len());
         for (format, once) in &once {
-            let merged = out(&ctxsim(folder, &["merge", &parts, "--format", format, "--width", "120"]));
+            let merged =
+                out(&ctxsim(folder, &["run", "--merge", &parts, "--format", format, "--width", "120"]));
             assert!(merged == *once, "{format} of {order:?}:\n{merged}\n{once}");
         }
     }
@@ -170,7 +171,8 @@ fn what_takes_no_part_is_told_once_and_what_is_cut_off_counts_as_far_as_it_goes(
         assert_eq!(skipped.iter().filter(|it| **it == file).count(), 1, "{file} in {skipped:?}");
     }
     let merged: Value =
-        serde_json::from_str(&out(&ctxsim(folder.path(), &["merge", &name, "--format", "json"]))).unwrap();
+        serde_json::from_str(&out(&ctxsim(folder.path(), &["run", "--merge", &name, "--format", "json"])))
+            .unwrap();
     let note = merged["notes"]
         .as_array()
         .unwrap()
@@ -203,9 +205,9 @@ fn parts_of_histories_that_are_there_are_not_made_again_and_what_a_killed_proces
     let file = folder.path().join("parts/part-1-of-1.jsonl");
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, &text[..text.len() - 100]).unwrap();
-    refused(folder.path(), &["merge", "parts"], "part-broken", "run its shard again");
+    refused(folder.path(), &["run", "--merge", "parts"], "part-broken", "run its shard again");
     assert!(memory(folder.path(), &run).contains(&format!("1 parts made, {} were there already;", n - 1)));
-    assert_eq!(out(&ctxsim(folder.path(), &[&["merge", "parts"], &json[..]].concat())), once);
+    assert_eq!(out(&ctxsim(folder.path(), &[&["run", "--merge", "parts"], &json[..]].concat())), once);
 }
 
 /// Holds that a command is refused with a code and with what to do.
@@ -221,7 +223,7 @@ fn parts_of_another_job_over_histories_are_refused_with_what_to_do() {
     let folder = folder();
     let name = made(folder.path(), &["logs"], &[1, 2], 2);
     let folder = folder.path();
-    let parts = ["memory", "logs", "--parts", &name];
+    let parts = ["import", "--memory", "logs", "--parts", &name];
     for other in [
         &["--by", "user"][..],
         &["--policy", "histories/none"],
@@ -233,22 +235,22 @@ fn parts_of_another_job_over_histories_are_refused_with_what_to_do() {
     }
     refused(folder, &["run", "logs", "--parts", &name], "part-job", "a folder of its own");
     out(&ctxsim(folder, &["run", "logs", "--parts", "runs"]));
-    refused(folder, &["memory", "logs", "--parts", "runs"], "part-job", "a folder of its own");
-    refused(folder, &["merge", &name, "runs"], "part-job", "a folder of its own");
-    out(&ctxsim(folder, &["memory", "logs", "--by", "user", "--parts", "users"]));
-    refused(folder, &["merge", &name, "users"], "part-job", "one command line");
+    refused(folder, &["import", "--memory", "logs", "--parts", "runs"], "part-job", "a folder of its own");
+    refused(folder, &["run", "--merge", &name, "runs"], "part-job", "a folder of its own");
+    out(&ctxsim(folder, &["import", "--memory", "logs", "--by", "user", "--parts", "users"]));
+    refused(folder, &["run", "--merge", &name, "users"], "part-job", "one command line");
 
     // Elsewhere, and named in another way, it is the same job.
     fs::create_dir(folder.join("elsewhere")).unwrap();
     fs::rename(folder.join("logs"), folder.join("elsewhere/logs")).unwrap();
     let there = format!("../{name}");
-    let again = out(&ctxsim(&folder.join("elsewhere"), &["memory", "./logs", "--parts", &there]));
+    let again = out(&ctxsim(&folder.join("elsewhere"), &["import", "--memory", "./logs", "--parts", &there]));
     assert!(again.contains(" 0 parts made"), "{again}");
     let log = folder.join("elsewhere/logs/a.jsonl");
     fs::write(&log, fs::read_to_string(&log).unwrap() + "\n").unwrap();
     refused(
         &folder.join("elsewhere"),
-        &["memory", "logs", "--parts", &there],
+        &["import", "--memory", "logs", "--parts", &there],
         "part-job",
         "name another folder",
     );
@@ -257,14 +259,14 @@ fn parts_of_another_job_over_histories_are_refused_with_what_to_do() {
     let whole = fs::read_to_string(&file).unwrap();
     let first = folder.join("first.jsonl");
     fs::write(&first, whole.lines().next().unwrap().to_owned() + "\n").unwrap();
-    refused(folder, &["merge", "first.jsonl"], "part-missing", "run every shard");
+    refused(folder, &["run", "--merge", "first.jsonl"], "part-missing", "run every shard");
     let version = format!("\"version\":\"{}\"", env!("CARGO_PKG_VERSION"));
     fs::write(&file, whole.replacen(&version, "\"version\":\"9.9.9\"", 1)).unwrap();
-    refused(folder, &["merge", &name], "part-version", "use one version for all parts");
+    refused(folder, &["run", "--merge", &name], "part-version", "use one version for all parts");
     fs::write(&file, whole.replacen("\"seed\":", "\"seed\":9", 1) + &whole).unwrap();
-    refused(folder, &["merge", &name], "part-twice", "run their shard again");
+    refused(folder, &["run", "--merge", &name], "part-twice", "run their shard again");
     fs::write(&file, whole.replacen("\"lookup\":", "\"guess\":", 1)).unwrap();
-    refused(folder, &["merge", &name], "part-broken", "a history has no `guess`");
+    refused(folder, &["run", "--merge", &name], "part-broken", "a history has no `guess`");
 }
 
 #[test]
@@ -277,17 +279,23 @@ fn what_is_no_part_of_histories_is_refused_by_name() {
         &["--html", "a.html"],
         &["--scenario"],
     ] {
-        let output = ctxsim(folder.path(), &[&["memory", "logs", "--parts", "parts"], asked].concat());
+        let output =
+            ctxsim(folder.path(), &[&["import", "--memory", "logs", "--parts", "parts"], asked].concat());
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{asked:?}");
         assert!(told.contains("--parts") && told.contains(asked[0]), "{told}");
     }
     assert!(!folder.path().join("parts").exists());
-    refused(folder.path(), &["memory", "logs", "--shard", "1/2"], "usage", "missing: `--parts <DIR>`");
+    refused(
+        folder.path(),
+        &["import", "--memory", "logs", "--shard", "1/2"],
+        "usage",
+        "missing: `--parts <DIR>`",
+    );
     made(folder.path(), &["logs"], &[1], 1);
     refused(
         folder.path(),
-        &["merge", "parts-1-1", "--output", "logs/a.jsonl", "--format", "json"],
+        &["run", "--merge", "parts-1-1", "--output", "logs/a.jsonl", "--format", "json"],
         "output",
         "",
     );
@@ -298,7 +306,7 @@ fn without_a_history_that_can_be_played_a_merge_says_why() {
     let folder = folder();
     let path = folder.path();
     memory(path, &["logs/odd.jsonl", "--parts", "odd"]);
-    refused(path, &["merge", "odd"], "model-unknown", "mystery-9");
+    refused(path, &["run", "--merge", "odd"], "model-unknown", "mystery-9");
     fs::create_dir(path.join("no-logs")).unwrap();
     for name in ["broken.jsonl", "worse.jsonl"] {
         fs::rename(path.join("more").join(name), path.join("no-logs").join(name)).unwrap();
@@ -306,13 +314,13 @@ fn without_a_history_that_can_be_played_a_merge_says_why() {
     memory(path, &["no-logs", "--parts", "none"]);
     refused(
         path,
-        &["merge", "none"],
+        &["run", "--merge", "none"],
         "nothing-to-run",
         "not a recorded session (2: broken.jsonl, worse.jsonl)",
     );
     refused(
         path,
-        &["memory", "no-logs"],
+        &["import", "--memory", "no-logs"],
         "nothing-to-run",
         "not a recorded session (2: broken.jsonl, worse.jsonl)",
     );

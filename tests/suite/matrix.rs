@@ -168,13 +168,13 @@ impl Kind {
             "import" => vec!["import", self.scenario],
             "advise" => vec!["advise", self.scenario],
             "realised" => vec!["realised", "forecast.json", self.scenario],
-            "memory" => vec!["memory", self.scenario],
+            "memory" => vec!["import", "--memory", self.scenario],
             "export" => {
-                let [to, profile] = [["--format", "mooncake"], ["--profile", self.profile]];
-                [&["export", self.scenario, "--policy", candidate][..], &to, &profile].concat()
+                let [to, profile] = [["--as", "mooncake"], ["--profile", self.profile]];
+                [&["show", self.scenario, "--policy", candidate][..], &to, &profile].concat()
             }
             // What an agent answered is a table of its own: any other load is no such table.
-            "fit" => vec!["fit", self.scenario, "--policy", candidate],
+            "fit" => vec!["tune", "--fit", self.scenario, "--policy", candidate],
             _ => vec!["check", "--suite", "suite.toml", "--snapshots", "kept"],
         };
         if command == "check" {
@@ -211,7 +211,7 @@ impl Kind {
             "merge" => {
                 let made = ctxsim(&[]);
                 let mut it = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-                let it = it.args(["merge", "parts"]).current_dir(folder.path()).env("NO_COLOR", "1");
+                let it = it.args(["run", "--merge", "parts"]).current_dir(folder.path()).env("NO_COLOR", "1");
                 if made.status.success() { it.output().unwrap() } else { made }
             }
             _ => ctxsim(&[]),

@@ -214,7 +214,7 @@ fn what_is_no_diagnosis_changes_nothing() {
 #[test]
 fn what_a_log_says_of_misses_is_kept_where_its_texts_are_not() {
     let folder = written(&session(&SESSION.map(|it| it.0)));
-    let redacted = printed(&folder, &["export", "--redact"]);
+    let redacted = printed(&folder, &["show", "--redact"]);
 
     assert_eq!(misses(&written(&redacted)), misses(&folder));
 }

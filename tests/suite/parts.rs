@@ -50,7 +50,7 @@ fn folded(folder: &Path, what: &[&str], order: &[usize], of: usize) -> String {
         let shard = format!("{part}/{of}");
         out(&ctxsim(folder, &[&["run"], what, &["--parts", &parts, "--shard", &shard]].concat()));
     }
-    out(&ctxsim(folder, &["merge", &parts, "--format", "json"]))
+    out(&ctxsim(folder, &["run", "--merge", &parts, "--format", "json"]))
 }
 
 fn whole(folder: &Path, what: &[&str]) -> String {
@@ -131,7 +131,7 @@ fn totals_are_those_of_the_report_and_a_table_shows_them() {
     assert!(verdicts(&report) == verdicts(&totals), "verdicts differ");
     folded(folder.path(), &["logs"], &[1], 1);
     let table = |args: &[&str]| out(&ctxsim(folder.path(), args));
-    let merged = table(&["merge", "parts-1", "--width", "100"]);
+    let merged = table(&["run", "--merge", "parts-1", "--width", "100"]);
     assert_eq!(merged, table(&["run", "logs", "--totals", "--width", "100"]));
     assert!(merged.contains("Verdict: "), "{merged}");
 }
@@ -201,13 +201,13 @@ fn parts_that_are_there_are_not_made_again_and_what_a_killed_process_left_is() {
     let file = folder.path().join("parts/part-1-of-1.jsonl");
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, &text[..text.len() - 100]).unwrap();
-    let cut = ctxsim(folder.path(), &["merge", "parts"]);
+    let cut = ctxsim(folder.path(), &["run", "--merge", "parts"]);
     let told = String::from_utf8_lossy(&cut.stderr).into_owned();
     assert_eq!(cut.status.code(), Some(2));
     assert!(told.contains("cut off") && told.contains("run its shard again"), "{told}");
 
     assert!(out(&ctxsim(folder.path(), &run)).contains("1 parts made, 10 were there already;"));
-    assert_eq!(out(&ctxsim(folder.path(), &["merge", "parts", "--format", "json"])), once);
+    assert_eq!(out(&ctxsim(folder.path(), &["run", "--merge", "parts", "--format", "json"])), once);
 }
 
 #[test]
@@ -224,25 +224,25 @@ fn parts_of_another_job_or_version_are_refused_with_what_to_do() {
     let other = ["run", "logs", "--parts", "parts-2", "--policy", "identity"];
     refused(&other, "part-job", "name another folder");
     out(&ctxsim(folder.path(), &["run", "logs", "--policy", "identity", "--parts", "other"]));
-    refused(&["merge", "parts-2", "other"], "part-job", "one command line");
+    refused(&["run", "--merge", "parts-2", "other"], "part-job", "one command line");
     fs::write(
         folder.path().join("logs/new.jsonl"),
         fs::read(data("recorded/openclaw-session.jsonl")).unwrap(),
     )
     .unwrap();
     refused(&["run", "logs", "--parts", "parts-2"], "part-job", "name another folder");
-    refused(&["merge", "parts-2/part-1-of-2.jsonl"], "part-missing", "run every shard");
+    refused(&["run", "--merge", "parts-2/part-1-of-2.jsonl"], "part-missing", "run every shard");
     let file = folder.path().join("parts-2/part-1-of-2.jsonl");
     let text = fs::read_to_string(&file).unwrap();
     // However many parts a file says that there are.
     let many = text.lines().next().unwrap().replacen("\"of\":", "\"of\":100000000000000", 1);
     fs::write(folder.path().join("many.jsonl"), many).unwrap();
-    refused(&["merge", "many.jsonl"], "part-missing", "run every shard");
+    refused(&["run", "--merge", "many.jsonl"], "part-missing", "run every shard");
     let version = format!("\"version\":\"{}\"", env!("CARGO_PKG_VERSION"));
     fs::write(&file, text.replacen(&version, "\"version\":\"9.9.9\"", 1)).unwrap();
-    refused(&["merge", "parts-2"], "part-version", "use one version for all parts");
+    refused(&["run", "--merge", "parts-2"], "part-version", "use one version for all parts");
     fs::write(&file, text.replacen("\"seed\":", "\"seed\":9", 1) + &text).unwrap();
-    refused(&["merge", "parts-2"], "part-twice", "run their shard again");
+    refused(&["run", "--merge", "parts-2"], "part-twice", "run their shard again");
 }
 
 #[test]
@@ -295,8 +295,8 @@ fn a_search_in_one_two_or_seven_shards_comes_to_the_bytes_of_one_process() {
             let shard = format!("{part}/{}", order.len());
             out(&ctxsim(path, &[&what[..], &["--parts", &parts, "--shard", &shard]].concat()));
         }
-        assert_eq!(out(&ctxsim(path, &["merge", &parts, "--format", "json"])), once, "{parts}");
-        assert_eq!(out(&ctxsim(path, &["merge", &parts, "--width", "100"])), table, "{parts}");
+        assert_eq!(out(&ctxsim(path, &["run", "--merge", &parts, "--format", "json"])), once, "{parts}");
+        assert_eq!(out(&ctxsim(path, &["run", "--merge", &parts, "--width", "100"])), table, "{parts}");
         let again = [&what[..], &["--parts", &parts]].concat();
         assert!(out(&ctxsim(path, &again)).contains("0 parts made, 11 were there already;"));
     }
@@ -310,7 +310,7 @@ fn a_search_in_one_two_or_seven_shards_comes_to_the_bytes_of_one_process() {
         let words = String::from_utf8_lossy(&told.stderr).into_owned();
         assert!(told.status.code() == Some(2) && words.contains("broken.jsonl"), "{more:?}: {words}");
     }
-    out(&ctxsim(path, &["merge", "tuned-1", "--html", "tuned.html"]));
+    out(&ctxsim(path, &["run", "--merge", "tuned-1", "--html", "tuned.html"]));
     assert!(fs::read_to_string(path.join("tuned.html")).unwrap().contains("clear_tool_results"));
 }
 
@@ -320,7 +320,8 @@ fn totals_come_as_a_page_with_the_verdict_of_their_table() {
     let path = folder.path();
     folded(path, &["logs"], &[1], 1);
 
-    let table = out(&ctxsim(path, &["merge", "parts-1", "--width", "1000", "--html", "totals.html"]));
+    let table =
+        out(&ctxsim(path, &["run", "--merge", "parts-1", "--width", "1000", "--html", "totals.html"]));
 
     let verdict = table.lines().find_map(|it| it.strip_prefix("Verdict: ")).unwrap();
     let page = fs::read_to_string(path.join("totals.html")).unwrap();

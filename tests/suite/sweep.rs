@@ -66,7 +66,9 @@ fn shards_on_any_number_of_threads_merge_to_the_bytes_of_one_machine() {
         with(&["--shard", shard, "--output", &format!("shard-{}.json", &shard[..1])]);
     }
 
-    let merge = |files: &[&str]| ctxsim(folder.path(), &[&["merge", "--format", "json"][..], files].concat());
+    let merge = |files: &[&str]| {
+        ctxsim(folder.path(), &[&["run", "--merge", "--format", "json"][..], files].concat())
+    };
     assert_eq!(out(&merge(&["shard-3.json", "shard-1.json", "shard-2.json"])), whole);
     let missing = merge(&["shard-3.json", "shard-1.json"]);
     assert_eq!(missing.status.code(), Some(2));

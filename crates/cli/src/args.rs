@@ -190,14 +190,14 @@ pub(super) struct ShowArgs {
     pub output: OutputArgs,
 }
 
-/// The arguments of `convert`.
+/// The arguments of `show --as`.
 #[derive(Debug, Args)]
 pub(super) struct ConvertArgs {
     /// Policy, scenario, profile or suite file
     #[arg(value_name = "FILE")]
     pub path: PathBuf,
     /// Format to write
-    #[arg(long, value_enum)]
+    #[arg(long = "as", alias = "to", value_name = "FORMAT", value_enum)]
     pub to: InputFormatArg,
     #[command(flatten)]
     pub output: OutputArgs,
@@ -212,7 +212,7 @@ pub(super) enum InputFormatArg {
     Toml,
 }
 
-/// The arguments of `schema`.
+/// The arguments of `show --schema`.
 #[derive(Debug, Args)]
 pub(super) struct SchemaArgs {
     /// Kind of file
@@ -238,7 +238,7 @@ pub(super) enum SchemaArg {
     Suite,
 }
 
-/// The arguments of `man`.
+/// The arguments of `--man`.
 #[derive(Debug, Args)]
 pub(super) struct ManArgs {
     /// Folder to write ctxsim.1 and one page per command to, created if missing
@@ -248,7 +248,7 @@ pub(super) struct ManArgs {
     pub force: ForceArgs,
 }
 
-/// The arguments of `completions`.
+/// The arguments of `--completions`.
 #[derive(Debug, Args)]
 pub(super) struct CompletionsArgs {
     /// Shell

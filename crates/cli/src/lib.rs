@@ -4,6 +4,7 @@ mod args;
 mod ends;
 mod format;
 mod git;
+mod moved;
 mod output;
 mod pictures;
 mod project;

@@ -6,20 +6,24 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, Parser as _};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser as _};
 use ctxsim_app::catalog::{Catalog, Kind};
 use ctxsim_base::diag::{Code, Diagnostic, nearest};
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
 
+use crate::moved::{MOVED, command, resolved};
 use crate::verbs::Cli;
 use crate::{BAD_INPUT, refuse};
 
 /// Parses the command line; prints help or an error and returns the exit code.
 pub(super) fn parse(args: Vec<OsString>, catalog: Option<&Catalog>) -> Result<Cli, ExitCode> {
-    let args = with_verb(args, catalog);
+    // A flag that means a hidden verb may stand behind a verb that was left out.
+    let args = resolved(with_verb(resolved(args), catalog));
     let words: Vec<String> = args.iter().skip(1).cloned().map(lossy).listed();
-    Cli::try_parse_from(args).map_err(|error| {
+    let mut command = command();
+    let parsed = command.try_get_matches_from_mut(args).and_then(|it| Cli::from_arg_matches(&it));
+    parsed.map_err(|error| {
         if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
             return shown(&error);
         }
@@ -85,7 +89,8 @@ fn problem(error: &clap::Error, words: &[String], catalog: Option<&Catalog>) -> 
                 return Diagnostic::at(Code::Usage, "", format!("`{word}` is a {noun}, not a command"))
                     .help(help);
             }
-            let near = nearest(&word, command.get_subcommands().map(clap::Command::get_name));
+            let known = command.get_subcommands().filter(|it| !it.is_hide_set()).map(clap::Command::get_name);
+            let near = nearest(&word, known).or_else(|| was(&word));
             let or_file = if near.is_none() { ", and no file or folder with this name exists" } else { "" };
             (format!("unknown command `{word}`{or_file}"), near.map(meant))
         }
@@ -143,6 +148,12 @@ fn whole_number(source: &str) -> Option<String> {
         Some(last) => format!("use a whole number from {first} to {last}"),
         None => format!("use a whole number of at least {first}"),
     })
+}
+
+/// Returns the new form of what is nearly a verb that was.
+fn was(word: &str) -> Option<&'static str> {
+    let old = nearest(word, MOVED.iter().map(|it| it.old))?;
+    MOVED.iter().find(|it| it.old == old).map(|it| it.verb)
 }
 
 fn meant(known: &str) -> String {

@@ -51,26 +51,15 @@ use tune::TuneArgs;
 const EXAMPLES: &str = "\
 Examples:
   ctxsim                                          the default suite as tables
-  ctxsim ~/.claude/projects                       your recorded sessions: what they cost, and what to do about it
-  ctxsim advise ~/.claude/projects                which settings of your agent to change, and what to paste
-  ctxsim run ~/.claude/projects                   what each policy would change in them
-  ctxsim list policies                            every policy you can compare
-  ctxsim show policy A --merged                   a policy's file, merged with its bases
+  ctxsim run ~/.claude/projects                   what each policy would change in your recorded sessions
   ctxsim run --policy A --policy B --scenario S   two policies on one scenario, by name or path
   ctxsim run --scenario session.jsonl             a recorded session
   ctxsim run --set '*.params.threshold.ratio=0.7' one parameter changed in every policy that has it
   ctxsim run --rows requests --policy A           every request, one JSON object per line
   ctxsim run --format json --output report.json   every field
   ctxsim run --suite S --output report.html       a page with charts and tables
-  ctxsim explain --policy A --scenario S --request 12   why one prompt looks as it does, and what it cost
-  ctxsim import session.jsonl                     what a recording contains, and what is left out
-  ctxsim import --report session.jsonl            how well the session's bill is predicted
-  ctxsim memory sessions/                         what sessions fetch again, and what a memory would be worth
-  ctxsim export session.jsonl --policy P --format mooncake   what the policy sends, as a block trace
-  ctxsim store write --policy P --scenario S --output DIR   a memory's final contents, as JSON files
-  ctxsim validate my/policies                     every problem in every file
-  ctxsim convert my.ron --to toml                 the same input in the other format
-  ctxsim schema policy                            the JSON Schema of policies, for editors
+  ctxsim run --merge parts                        what the parts of other runs come to
+  ctxsim run --store write --policy P --scenario S --output DIR   a memory's final contents, as JSON files
 
 Exit codes: 0 success; 1 a guard or a run failed, or a number changed; 2 bad input or usage, or nothing to run or list.";
 
@@ -78,78 +67,93 @@ Exit codes: 0 success; 1 a guard or a run failed, or a number changed; 2 bad inp
 ///
 /// Offline and deterministic: it makes no network calls and runs no model.
 #[derive(Debug, Parser)]
-#[command(name = "ctxsim", version, after_help = EXAMPLES, override_usage = "ctxsim [COMMAND]\n       ctxsim SESSIONS... [OPTIONS of screen]\n       ctxsim [PATH]... [OPTIONS of run]")]
+#[command(
+    name = "ctxsim",
+    version,
+    override_usage = "ctxsim [COMMAND]\n       ctxsim SESSIONS... [OPTIONS of screen]\n       ctxsim [PATH]... [OPTIONS of run]"
+)]
 pub(super) struct Cli {
     /// `screen` in front of recorded sessions, else `run`, when left out.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// A command.
+/// A command: those in sight in the order of `GROUPS`, and the hidden ones under the names that `MOVED` gives them.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Show what recorded sessions cost, where that goes, and what to do about it
+    /// Show what sessions cost, where that goes, and what to do
     #[command(after_help = screen::EXAMPLES)]
     Screen(ScreenArgs),
+    /// Show what sessions contain, or how well bills are predicted
+    #[command(after_help = import::EXAMPLES)]
+    Import(ImportArgs),
+    /// Explain one request: its prompt, cache breaks and bill
+    Explain(ExplainArgs),
+    /// Say which settings to change, what it saves, what to paste
+    #[command(after_help = advise::EXAMPLES)]
+    Advise(AdviseArgs),
+    /// Compare what advice forecast with what later sessions cost
+    #[command(after_help = realised::EXAMPLES)]
+    Realised(RealisedArgs),
     /// Compare policies on scenarios under model profiles
     #[command(after_help = EXAMPLES)]
     Run(RunArgs),
-    /// Say which settings of your agent to change, what that saves and forgets, and what to paste
-    #[command(after_help = advise::EXAMPLES)]
-    Advise(AdviseArgs),
-    /// Compare what advice had forecast with what later sessions were billed
-    #[command(after_help = realised::EXAMPLES)]
-    Realised(RealisedArgs),
     /// Show what changes from one policy to another, and why
     #[command(after_help = compare::EXAMPLES)]
     Compare(CompareArgs),
-    /// Check suites against their guards and snapshots
-    #[command(after_help = check::EXAMPLES)]
-    Check(CheckArgs),
     /// Run a grid of policy variants and show the Pareto front
     #[command(after_help = sweep::EXAMPLES)]
     Sweep(SweepArgs),
-    /// Fold the parts of a run, or merge the shards of a sweep
-    #[command(after_help = sweep::MERGE_EXAMPLES)]
-    Merge(MergeArgs),
-    /// Find the cheapest parameters that keep enough evidence, and validate them on held-out sessions
+    /// Find the cheapest parameters that keep enough evidence
     #[command(after_help = tune::EXAMPLES)]
     Tune(TuneArgs),
-    /// Fit the numbers of a memory to what your own agent answered
-    #[command(after_help = fit::EXAMPLES)]
-    Fit(FitArgs),
-    /// Write starter files for a repository
-    Init(InitArgs),
-    /// Compare policies across price lists: cost, order, break-even points, elasticities
+    /// Compare policies across price lists: cost, order, break-even
     #[command(after_help = sensitivity::EXAMPLES)]
     Sensitivity(SensitivityArgs),
-    /// Explain one request: what was shown, where the cached prefix broke, what was billed
-    Explain(ExplainArgs),
-    /// Show what recorded sessions contain, or how well their bills are predicted
-    Import(ImportArgs),
-    /// Show what sessions fetch again of earlier sessions, and what a memory would be worth
-    #[command(after_help = memory::EXAMPLES)]
-    Memory(MemoryArgs),
-    /// Write a session under a policy in another form, for other programs
-    #[command(after_help = export::EXAMPLES)]
-    Export(ExportArgs),
+    /// Write starter files for a repository
+    Init(InitArgs),
+    /// Check suites against their guards and snapshots
+    #[command(after_help = check::EXAMPLES)]
+    Check(CheckArgs),
     /// List bundled policies, scenarios, profiles and suites
     List(ListArgs),
-    /// Print the file of a policy, scenario, profile or suite
+    /// Print the file of an input, or convert it
     Show(ShowArgs),
     /// Report every problem in input files
     Validate(ValidateArgs),
-    /// Convert an input file between RON and TOML; comments are lost
-    Convert(ConvertArgs),
-    /// Import price lists as profiles, or show where lists disagree
+    /// Import price lists as profiles, or show where they disagree
     Prices(PricesArgs),
+    /// Show what sessions fetch again of earlier sessions, and what a memory would be worth
+    #[command(name = "import --memory", display_name = "ctxsim-import-memory", hide = true, after_help = memory::EXAMPLES)]
+    Memory(MemoryArgs),
+    /// Fold the parts of a run, or merge the shards of a sweep
+    #[command(name = "run --merge", display_name = "ctxsim-run-merge", hide = true, after_help = sweep::MERGE_EXAMPLES)]
+    Merge(MergeArgs),
+    /// Export a memory's contents after a conversation, or verify an export
+    #[command(name = "run --store", display_name = "ctxsim-run-store", hide = true)]
+    Store(StoreArgs),
+    /// Fit the numbers of a memory to what your own agent answered
+    #[command(name = "tune --fit", display_name = "ctxsim-tune-fit", hide = true, after_help = fit::EXAMPLES)]
+    Fit(FitArgs),
+    /// Convert an input file between RON and TOML; comments are lost
+    #[command(
+        name = "show --as toml",
+        display_name = "ctxsim-show-as",
+        hide = true,
+        override_usage = "ctxsim show <FILE> --as toml|ron [OPTIONS]"
+    )]
+    Convert(ConvertArgs),
+    /// Write a session without its words, or as a policy would send it, for other programs
+    #[command(name = "show --redact", display_name = "ctxsim-show-redact", hide = true, after_help = export::EXAMPLES, override_usage = "ctxsim show <SESSION> --redact [OPTIONS]\n       ctxsim show <SESSION> --as mooncake --policy <P> [OPTIONS]")]
+    Export(ExportArgs),
     /// Print the JSON Schema of an input file, for editors
+    #[command(name = "show --schema", display_name = "ctxsim-show-schema", hide = true)]
     Schema(SchemaArgs),
     /// Print the manual page, or write one per command
+    #[command(name = "--man", display_name = "ctxsim-man", hide = true)]
     Man(ManArgs),
-    /// Export a memory's contents after a conversation, or verify an export
-    Store(StoreArgs),
     /// Print a shell completion script
+    #[command(name = "--completions", display_name = "ctxsim-completions", hide = true)]
     Completions(CompletionsArgs),
 }
 

@@ -118,7 +118,7 @@ fn a_table_is_fitted_and_the_model_that_it_gives_answers_in_a_scenario() {
     };
 
     let (code, told, problems) =
-        run(&["fit", "answers.csv", "--policy", "aging/careful", "--output", "ours.toml"]);
+        run(&["tune", "--fit", "answers.csv", "--policy", "aging/careful", "--output", "ours.toml"]);
     assert_eq!(code, Some(0), "{problems}");
     assert!(told.contains("utilisation") && told.contains("extract") && !told.contains("margin"), "{told}");
     let scenario = "name = \"mine\"\nabout = \"Mine.\"\nseed = 1\n[load.aging]\ngenerator = \"multi_domain\"\nsessions = 8\n\
@@ -131,9 +131,9 @@ fn a_table_is_fitted_and_the_model_that_it_gives_answers_in_a_scenario() {
 
     fs::write(folder.path().join("answers.csv"), "session,fact,lag,right\n0,a,0,perhaps\n1,b,3,yes\n")
         .unwrap();
-    let (code, _, problems) = run(&["fit", "answers.csv", "--policy", "aging/careful"]);
+    let (code, _, problems) = run(&["tune", "--fit", "answers.csv", "--policy", "aging/careful"]);
     assert_eq!(code, Some(2));
     assert!(problems.contains("answers.csv:2") && problems.contains("answers.csv:3"), "{problems}");
-    let (code, _, problems) = run(&["fit", "answers.csv", "--policy", "identity"]);
+    let (code, _, problems) = run(&["tune", "--fit", "answers.csv", "--policy", "identity"]);
     assert_eq!(code, Some(2), "{problems}");
 }

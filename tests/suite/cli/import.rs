@@ -503,7 +503,7 @@ fn where_a_log_names_a_plan_dollars_are_said_to_be_list_prices() {
     }
     let redacted = folder.path().join("redacted.jsonl");
     told(r#""team""#);
-    let export = ["export", path.to_str().unwrap(), "--redact", "--output", redacted.to_str().unwrap()];
+    let export = ["show", path.to_str().unwrap(), "--redact", "--output", redacted.to_str().unwrap()];
     out(&ctxsim(&export));
     assert!(out(&ctxsim(&["import", redacted.to_str().unwrap()])).contains(&sentence("team")));
 }

@@ -49,9 +49,9 @@ const OVER_INPUTS: [(&str, &str); 16] = [
     ("explain --policy identity --scenario s.jsonl --request 1 --format json --output s.jsonl", "s.jsonl"),
     ("import s.jsonl --format json --output s.jsonl", "s.jsonl"),
     ("import . --format json --output s.jsonl", "s.jsonl"),
-    ("convert cap.ron --to ron --output cap.ron", "cap.ron"),
+    ("show cap.ron --as ron --output cap.ron", "cap.ron"),
     ("show policy cap.ron --output cap.ron", "cap.ron"),
-    ("merge prices.json --format json --output prices.json", "prices.json"),
+    ("run --merge prices.json --format json --output prices.json", "prices.json"),
 ];
 
 #[test]
@@ -114,8 +114,8 @@ const WRITTEN: [(&str, &str); 22] = [
     ("import s.jsonl", "import.json"),
     ("check --suite context-decay", "check.xml"),
     ("check --suite context-decay", "check.sarif"),
-    ("schema", "schemas"),
-    ("man", "pages"),
+    ("show --schema", "schemas"),
+    ("--man", "pages"),
 ];
 
 #[test]
@@ -137,7 +137,7 @@ fn a_second_run_replaces_what_the_first_one_wrote() {
 #[test]
 fn a_file_that_ctxsim_did_not_write_is_replaced_only_by_force() {
     let folder = folder();
-    let written = WRITTEN.iter().filter(|it| !["schema", "man"].contains(&it.0));
+    let written = WRITTEN.iter().filter(|it| !["show --schema", "--man"].contains(&it.0));
 
     for (line, output) in written {
         let path = folder.path().join(output);
@@ -160,12 +160,12 @@ fn an_empty_file_and_one_that_would_not_change_need_no_force() {
     fs::write(&path, "").unwrap();
 
     for _ in 0..2 {
-        out(&run_in(folder.path(), "convert cap.ron --to toml --output o.toml"));
+        out(&run_in(folder.path(), "show cap.ron --as toml --output o.toml"));
     }
     // From now on it is the user's.
     fs::write(&path, fs::read_to_string(&path).unwrap() + "# Mine.\n").unwrap();
 
-    assert_eq!(code(&run_in(folder.path(), "convert cap.ron --to toml --output o.toml")), "output-exists");
+    assert_eq!(code(&run_in(folder.path(), "show cap.ron --as toml --output o.toml")), "output-exists");
     assert!(fs::read_to_string(&path).unwrap().ends_with("# Mine.\n"));
 }
 
@@ -176,7 +176,8 @@ fn folders_of_files_are_written_whole_or_not_at_all() {
     out(&run_in(folder.path(), import));
     out(&run_in(folder.path(), import));
     let first = files(&folder.path().join("imported"));
-    let store = "store write --policy context_decay/memory_banks --scenario context_decay/trials --length 50";
+    let store =
+        "run --store write --policy context_decay/memory_banks --scenario context_decay/trials --length 50";
     for _ in 0..2 {
         out(&run_in(folder.path(), &format!("{store} --output stored")));
     }
@@ -188,7 +189,7 @@ fn folders_of_files_are_written_whole_or_not_at_all() {
     fs::create_dir(folder.path().join("schemas")).unwrap();
     fs::write(folder.path().join("schemas/suite.json"), "{}\n").unwrap();
 
-    for line in [import, &format!("{store} --output other"), "schema --output schemas"] {
+    for line in [import, &format!("{store} --output other"), "show --schema --output schemas"] {
         assert_eq!(code(&run_in(folder.path(), line)), "output-exists", "{line}");
     }
 

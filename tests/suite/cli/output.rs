@@ -13,11 +13,11 @@ use super::{ctxsim, out, refused};
 /// Writes a schema to a path; what is written does not matter.
 fn write_to(path: &Path) -> String {
     let path = path.to_str().unwrap();
-    out(&ctxsim(&["convert", "policies/cap.ron", "--to", "toml", "--force", "--output", path]))
+    out(&ctxsim(&["show", "policies/cap.ron", "--as", "toml", "--force", "--output", path]))
 }
 
 fn text() -> String {
-    out(&ctxsim(&["convert", "policies/cap.ron", "--to", "toml"]))
+    out(&ctxsim(&["show", "policies/cap.ron", "--as", "toml"]))
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -55,7 +55,7 @@ fn nothing_is_written_through_a_link_to_a_file_to_a_device_to_a_folder_or_to_not
         path
     };
     fs::write(folder.path().join("there.toml"), "before").unwrap();
-    let convert = ["convert", "policies/cap.ron", "--to", "toml", "--force", "--output"];
+    let convert = ["show", "policies/cap.ron", "--as", "toml", "--force", "--output"];
 
     for path in [
         link("to_file.toml", "../there.toml"),
@@ -94,7 +94,7 @@ fn a_file_keeps_its_permissions_and_one_that_is_protected_keeps_its_text() {
     // Nothing is protected from the superuser.
     if fs::OpenOptions::new().write(true).open(&path).is_err() {
         let output =
-            ctxsim(&["convert", "policies/cap.ron", "--to", "toml", "--output", path.to_str().unwrap()]);
+            ctxsim(&["show", "policies/cap.ron", "--as", "toml", "--output", path.to_str().unwrap()]);
         assert!(refused(&output).contains("no permission to write it"));
         assert_eq!(fs::read_to_string(&path).unwrap(), "before");
     }

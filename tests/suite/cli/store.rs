@@ -1,4 +1,4 @@
-//! `ctxsim store`: what a memory holds, as files and back.
+//! `ctxsim run --store`: what a memory holds, as files and back.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,11 +10,12 @@ fn a_store_is_written_read_back_and_refused_when_it_is_not_what_its_run_left() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store").display().to_string();
     let which = ["--policy", "context_decay/file_backed", "--scenario", "context_decay/paper"];
-    let written =
-        out(&ctxsim(&[&["store", "write"], &which[..], &["--length", "100", "--output", &path]].concat()));
+    let written = out(&ctxsim(
+        &[&["run", "--store", "write"], &which[..], &["--length", "100", "--output", &path]].concat(),
+    ));
     assert!(written.starts_with("7 facts as 12 entries in 5 files to "), "{written}");
 
-    let read = out(&ctxsim(&["store", "read", &path]));
+    let read = out(&ctxsim(&["run", "--store", "read", &path]));
     assert!(
         read.contains("explicit                 5\n")
             && read.contains("7 facts as 12 entries in 5 files: the contents of "),
@@ -32,18 +33,18 @@ fn a_store_is_written_read_back_and_refused_when_it_is_not_what_its_run_left() {
         [(&none[..], "0 facts as 0 entries in 1 file to "), (&one, "1 fact as 1 entry in 2 files to ")]
     {
         let path = folder.path().join(said.replace(' ', "_")).display().to_string();
-        let text = out(&ctxsim(&[&["store", "write", "--output", &path], &which[..], set].concat()));
+        let text = out(&ctxsim(&[&["run", "--store", "write", "--output", &path], &which[..], set].concat()));
         assert!(text.starts_with(said), "{text}");
     }
 
     let file = Path::new(&path).join("explicit.json");
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, text.replace("\"283\"", "\"284\"")).unwrap();
-    let told = refused(&ctxsim(&["store", "read", &path]));
+    let told = refused(&ctxsim(&["run", "--store", "read", &path]));
     assert!(told.contains("error[store-differs]: `batch_size_bd21e7` in `explicit` is `284`"), "{told}");
 
     std::fs::write(&file, "{").unwrap();
-    let told = refused(&ctxsim(&["store", "read", &path]));
+    let told = refused(&ctxsim(&["run", "--store", "read", &path]));
     assert_eq!(told.matches("error[store-json]").count(), 1, "{told}");
 }
 
@@ -74,8 +75,8 @@ fn a_store_of_inputs_that_were_given_as_paths_is_read_back_where_they_are() {
     };
     let store = folder.path().join("store").display().to_string();
     let policy = folder.path().join("own.ron").display().to_string();
-    let write = ["store", "write", "--scenario", "load.toml", "--output", "store"];
-    let read = ["store", "read", store.as_str()];
+    let write = ["run", "--store", "write", "--scenario", "load.toml", "--output", "store"];
+    let read = ["run", "--store", "read", store.as_str()];
 
     out(&at(folder.path(), &[&write[..], &["--policy", &policy]].concat()));
     let text = out(&at(folder.path(), &read));
@@ -115,7 +116,7 @@ fn a_store_that_is_written_over_another_leaves_none_of_its_files() {
     };
     let write = |policy: &str| {
         let scenario = ["--scenario", "context_decay/paper", "--length", "100", "--output", &path];
-        out(&ctxsim(&[&["store", "write", "--policy", policy], &scenario[..]].concat()))
+        out(&ctxsim(&[&["run", "--store", "write", "--policy", policy], &scenario[..]].concat()))
     };
     std::fs::write(folder.path().join("notes.json"), "{}").unwrap();
 
@@ -126,5 +127,8 @@ fn a_store_that_is_written_over_another_leaves_none_of_its_files() {
     );
     write("context_decay/memory_banks");
     assert_eq!(files(), ["config.json", "entity.json", "index.json", "notes.json", "result.json"]);
-    assert!(out(&ctxsim(&["store", "read", &path])).contains("the contents of context_decay/memory_banks"));
+    assert!(
+        out(&ctxsim(&["run", "--store", "read", &path]))
+            .contains("the contents of context_decay/memory_banks")
+    );
 }

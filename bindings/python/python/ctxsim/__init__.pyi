@@ -283,7 +283,7 @@ def compare(
 
 @final
 class Totals:
-    """What all sessions come to together, without the runs of each: what `ctxsim run --totals` and `ctxsim merge` write."""
+    """What all sessions come to together, without the runs of each: what `ctxsim run --totals` and `ctxsim run --merge` write."""
 
     @property
     def lines(self) -> Table:

@@ -1,4 +1,4 @@
-//! `ctxsim export`: a session in another form, for other programs.
+//! `ctxsim show SESSION --redact` and `--as mooncake`: a session in another form, for other programs.
 
 use clap::{Args, ValueEnum};
 use ctxsim_app::Plan;
@@ -16,11 +16,11 @@ use crate::what::SessionArgs;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  ctxsim export session.jsonl --policy identity --format mooncake --output trace.jsonl
-  ctxsim export session.jsonl --redact --output redacted.jsonl          the same numbers, none of the words
+  ctxsim show session.jsonl --policy identity --as mooncake --output trace.jsonl
+  ctxsim show session.jsonl --redact --output redacted.jsonl      the same numbers, none of the words
   ctxsim run --scenario trace.jsonl --profile open/blocks-512-lru       the trace, replayed";
 
-/// The arguments of `export`.
+/// The arguments of both.
 #[derive(Debug, Args)]
 #[command(
     arg_required_else_help = true,
@@ -42,7 +42,7 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_name = "P")]
     policy: Option<String>,
     /// Form to write
-    #[arg(long, value_enum)]
+    #[arg(long = "as", alias = "format", value_name = "FORM", value_enum)]
     format: Option<FormArg>,
     #[command(flatten)]
     one: SessionArgs,
@@ -67,7 +67,7 @@ pub(super) fn export(catalog: &Catalog, args: &ExportArgs) -> Result<(), Error> 
     let Some((policy, form)) = args.policy.as_ref().zip(args.format) else {
         return Err(refused(
             "nothing says what to write".to_owned(),
-            "add `--redact` for the session without its words, or `--policy P --format mooncake` for what a policy sends",
+            "add `--redact` for the session without its words, or `--policy P --as mooncake` for what a policy sends",
         ));
     };
     let comparison = args.one.comparison(policy, vec![args.path.clone()]);

@@ -1,4 +1,4 @@
-//! `ctxsim fit`: the numbers of a memory that explain what a user's own agent answered.
+//! `ctxsim tune --fit`: the numbers of a memory that explain what a user's own agent answered.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ use crate::shown::WidthArgs;
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  ctxsim fit answers.csv --policy aging/careful --output models/ours.toml
+  ctxsim tune --fit answers.csv --policy aging/careful --output models/ours.toml
   ctxsim run --scenario mine.toml --policy aging/careful        with models = [\"models/ours.toml\"] in mine.toml
 
 The table has a line for each question that your agent was asked: `session,fact,lag,right`, where `session` counts from 0, `fact` names what \
@@ -27,7 +27,7 @@ intervals say so. Answers about one fact count as far as they are independent.
 
 Exit codes: 0 success; 2 bad input or usage.";
 
-/// The arguments of `fit`.
+/// The arguments of `tune --fit`.
 #[derive(Debug, Args)]
 pub(crate) struct FitArgs {
     /// Table of questions and answers (.csv or .tsv)

@@ -26,6 +26,14 @@ use crate::shown::ShownArgs;
 use crate::verbs::run::{unwritable, with_progress};
 use crate::what::{RecordedArgs, with_fallback};
 
+/// Shown below the options.
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  ctxsim import session.jsonl                     what a recording contains, and what is left out
+  ctxsim import --by model ~/.claude/projects     the bill as logged, by model
+  ctxsim import --report session.jsonl            how well the session's bill is predicted
+  ctxsim import --memory sessions/                what sessions fetch again, and what a memory would be worth";
+
 /// The available output formats.
 const FORMATS: Formats<'_> =
     Formats { of: "`import --by`", known: &[FormatArg::TABLE, FormatArg::JSON, FormatArg::CSV] };

@@ -1,4 +1,4 @@
-//! `ctxsim memory`: what the sessions of a project fetch again, and what a memory would be worth to them.
+//! `ctxsim import --memory`: what the sessions of a project fetch again, and what a memory would be worth to them.
 
 use std::path::PathBuf;
 
@@ -25,18 +25,18 @@ use ctxsim_report::verdict::MIN_EVIDENCE;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  ctxsim memory ~/.claude/projects                      what is fetched again, per project and in all, and what each memory would make of it
-  ctxsim memory sessions --by user                      one memory for all projects of a user
-  ctxsim memory sessions --policy histories/none --policy my/memory.ron
-  ctxsim memory sessions --set history.use.trusts_note=0.6
-  ctxsim memory sessions --rows probes                  one row per fetch: what it is, what it found, what it cost
-  ctxsim memory sessions --shard 3/16 --parts parts     one share of the projects, on any machine; `ctxsim merge parts` says what all come to
-  ctxsim memory sessions --scenario --output h.ron      write the scenario, for `run`, `sweep`, `tune` and `check`";
+  ctxsim import --memory ~/.claude/projects                      what is fetched again, per project and in all, and what each memory would make of it
+  ctxsim import --memory sessions --by user                      one memory for all projects of a user
+  ctxsim import --memory sessions --policy histories/none --policy my/memory.ron
+  ctxsim import --memory sessions --set history.use.trusts_note=0.6
+  ctxsim import --memory sessions --rows probes                  one row per fetch: what it is, what it found, what it cost
+  ctxsim import --memory sessions --shard 3/16 --parts parts     one share of the projects, on any machine; `ctxsim run --merge parts` says what all come to
+  ctxsim import --memory sessions --scenario --output h.ron      write the scenario, for `run`, `sweep`, `tune` and `check`";
 
 /// The name of the scenario of the sessions that are named.
 const NAME: &str = "history";
 
-/// The arguments of `memory`.
+/// The arguments of `import --memory`.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("format", run::offered("`memory`")),
@@ -44,7 +44,7 @@ const NAME: &str = "history";
     mut_arg("profiles", said("Model profiles by name, path or pattern [default: that of the model that answered most of a project]")),
     mut_arg("set", said("Override a field, as in `POLICY.memory.sources.store.file.tokens=4000`")),
     mut_arg("parts", |it| {
-        let help = "Write one part per project (or user) to this folder, for `ctxsim merge`; parts that are there already are not made again";
+        let help = "Write one part per project (or user) to this folder, for `ctxsim run --merge`; parts that are there already are not made again";
         it.help(help).conflicts_with_all(["rows", "format", "output", "html", "scenario"])
     }),
     mut_arg("shard", said("Run one share of the projects, as in `3/16`"))

@@ -1,16 +1,15 @@
-//! `ctxsim schema`, `ctxsim man` and `ctxsim completions`: what editors, manuals and shells want to know.
+//! `ctxsim show --schema`, `ctxsim --man` and `ctxsim --completions`: what editors, manuals and shells want to know.
 
 use std::path::{Path, PathBuf};
 
-use clap::{CommandFactory, ValueEnum};
+use clap::ValueEnum;
 use clap_mangen::Man;
 use ctxsim_app::catalog::Files;
 use ctxsim_base::error::Error;
 use ctxsim_input::text::schema;
 
 use crate::args::{CompletionsArgs, ManArgs, SchemaArg, SchemaArgs};
-use crate::output;
-use crate::verbs::Cli;
+use crate::{moved, output};
 
 /// Prints the schema of one kind of file, or writes those of all kinds.
 pub(super) fn schema(args: &SchemaArgs) -> Result<(), Error> {
@@ -44,9 +43,9 @@ pub(super) fn man(args: &ManArgs) -> Result<(), Error> {
     output::write_all(&files, args.force.kept(&inputs))
 }
 
-/// Adds the pages of a command and its subcommands.
+/// Adds the pages of a command and its subcommands; the hidden ones have the options of flags.
 fn pages(folder: &Path, command: clap::Command, files: &mut Vec<(PathBuf, String)>) -> Result<(), Error> {
-    for inner in command.get_subcommands().filter(|it| !it.is_hide_set()) {
+    for inner in command.get_subcommands() {
         pages(folder, inner.clone(), files)?;
     }
     let man = Man::new(command);
@@ -65,13 +64,13 @@ fn page(man: Man) -> Result<String, Error> {
 /// Prints a completion script.
 pub(super) fn completions(args: &CompletionsArgs) -> Result<(), Error> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "ctxsim", &mut script);
+    clap_complete::generate(args.shell, &mut moved::completed(), "ctxsim", &mut script);
     output::print_encoded(&script)
 }
 
 /// Returns the command line with full subcommand names, as the pages are named.
 fn command() -> clap::Command {
-    let mut command = Cli::command().disable_help_subcommand(true);
+    let mut command = moved::command().disable_help_subcommand(true);
     command.build();
     command
 }

@@ -1,4 +1,4 @@
-//! `--parts` and `ctxsim merge`: the parts of a job in a folder, made by any number of processes, and their fold.
+//! `--parts` and `ctxsim run --merge`: the parts of a job in a folder, made by any number of processes, and their fold.
 
 use std::fs::{self, File};
 use std::io::{BufReader, Read as _, Seek as _, SeekFrom, Write as _};
@@ -22,7 +22,7 @@ use crate::verbs::run::{unwritable, with_progress};
 /// A folder of parts, and the share of the loads whose parts are made.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct PartsArgs {
-    /// Write one part per scenario to this folder, for `ctxsim merge`; parts that are there already are not made again
+    /// Write one part per scenario to this folder, for `ctxsim run --merge`; parts that are there already are not made again
     #[arg(long, value_name = "DIR")]
     parts: Option<PathBuf>,
     /// Run one share of the scenarios, as in `3/16`
@@ -135,7 +135,7 @@ impl PartFolder {
         let there =
             if self.n_there == 0 { String::new() } else { format!(", {} were there already", self.n_there) };
         format!(
-            "{}: {n_made} parts made{there}; `ctxsim merge {}` folds them.\n",
+            "{}: {n_made} parts made{there}; `ctxsim run --merge {}` folds them.\n",
             self.own.display(),
             self.folder.display()
         )

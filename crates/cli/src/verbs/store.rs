@@ -1,4 +1,4 @@
-//! `ctxsim store`: what a memory holds after a conversation, as files in a folder, and back.
+//! `ctxsim run --store`: what a memory holds after a conversation, as files in a folder, and back.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ use crate::output::{self, ForceArgs, KeptFile, Replaced};
 use crate::what::{ConversationArgs, ProcessArgs};
 use crate::wrong_at;
 
-/// The arguments of `store`.
+/// The arguments of `run --store`.
 #[derive(Debug, Args)]
 pub(crate) struct StoreArgs {
     /// What to do with an export
@@ -40,7 +40,7 @@ pub(crate) enum StoreCommand {
     Read(StoreReadArgs),
 }
 
-/// The arguments of `store write`.
+/// The arguments of `run --store write`.
 #[derive(Debug, Args)]
 pub(crate) struct StoreWriteArgs {
     /// Policy with a memory, by name or path
@@ -69,7 +69,7 @@ pub(crate) struct StoreWriteArgs {
     pub force: ForceArgs,
 }
 
-/// The arguments of `store read`.
+/// The arguments of `run --store read`.
 #[derive(Debug, Args)]
 pub(crate) struct StoreReadArgs {
     /// Exported folder; run this in the directory where `store write` ran, so that paths resolve
@@ -160,7 +160,7 @@ fn read(catalog: &Catalog, args: &StoreReadArgs) -> Result<(), Error> {
     // A run has the names of its inputs, the index what was given for them.
     after_run.index = Index { written: after_run.index.written, ..export.index.clone() };
     if let Some(difference) = difference(&export, &after_run) {
-        let help = "run `ctxsim store write` again, or restore the files as they were written";
+        let help = "run `ctxsim run --store write` again, or restore the files as they were written";
         return Err(wrong_at(Code::StoreDiffers, &args.folder, difference, help));
     }
     let mut text = String::new();
@@ -190,7 +190,7 @@ fn missing(catalog: &Catalog, index: &Index) -> Vec<Diagnostic> {
         let mut problem = Diagnostic::at(Code::StoreInputMissing, kind.noun(), message);
         INDEX_FILE.clone_into(&mut problem.place.file);
         problem.help(if Path::new(given).is_absolute() {
-            "put the file back, or run `ctxsim store write` again"
+            "put the file back, or run `ctxsim run --store write` again"
         } else {
             "paths and `ctxsim.toml` are resolved from the working directory: run this where the export was \
                 written"

@@ -1,4 +1,4 @@
-//! `ctxsim sweep` and `ctxsim merge`: a grid of variants of a policy, on one machine or on many.
+//! `ctxsim sweep` and `ctxsim run --merge`: a grid of variants of a policy, on one machine or on many.
 
 use std::path::PathBuf;
 
@@ -31,19 +31,19 @@ Examples:
   ctxsim sweep --policy mine.ron --vary params.trigger.ratio=0.4..0.8:0.05 --vary params.keep=2,4,8
   ctxsim sweep --policy mine.ron --vary params.trigger.tokens=20000..90000:10000 --profile 'anthropic/*' ~/.claude/projects
   ctxsim sweep … --shard 3/16 --output shard-3.json       one part of sixteen, on any machine
-  ctxsim merge shard-*.json --format json                 the same bytes as a single machine would write
+  ctxsim run --merge shard-*.json --format json                 the same bytes as a single machine would write
 
 A GitHub matrix, a Slurm array or a Kubernetes indexed job can run the shards: see docs/guide.md.
 
 Exit codes: 0 success; 2 bad input or usage, or a run failed.";
 
-/// Shown below the options of `merge`.
+/// Shown below the options of `run --merge`.
 pub(crate) const MERGE_EXAMPLES: &str = "\
 Examples:
   ctxsim run ~/.claude/projects --shard 3/16 --parts parts    one part of sixteen, on any machine; what is there already is not made again
-  ctxsim merge parts                                          what `ctxsim run ~/.claude/projects --totals` says
-  ctxsim merge parts --html memory.html                       the same of parts that `ctxsim memory ~/.claude/projects --parts parts` wrote
-  ctxsim merge shard-*.json --format json                     the sweep that one machine would have written
+  ctxsim run --merge parts                                          what `ctxsim run ~/.claude/projects --totals` says
+  ctxsim run --merge parts --html memory.html                       the same of parts that `ctxsim import --memory ~/.claude/projects --parts parts` wrote
+  ctxsim run --merge shard-*.json --format json                     the sweep that one machine would have written
 
 Exit codes: 0 success; 2 parts are missing, broken, or of different jobs or versions.";
 
@@ -66,7 +66,7 @@ pub(crate) struct SweepArgs {
     /// Objectives that define the Pareto front
     #[arg(long = "objective", value_enum, num_args = 1.., default_values_t = [ObjectiveArg::Cost, ObjectiveArg::Evidence, ObjectiveArg::Retention])]
     objectives: Vec<ObjectiveArg>,
-    /// Run one part of several, as in `3/16`, and write JSON for `ctxsim merge`
+    /// Run one part of several, as in `3/16`, and write JSON for `ctxsim run --merge`
     #[arg(long, value_name = "I/N", value_parser = shard)]
     shard: Option<[usize; 2]>,
     #[command(flatten)]
@@ -140,7 +140,7 @@ pub(crate) struct FrontArgs {
     details: bool,
 }
 
-/// The arguments of `merge`.
+/// The arguments of `run --merge`.
 #[derive(Debug, Args)]
 pub(crate) struct MergeArgs {
     /// Folders of parts (or such files) written by `run`, `tune` or `memory` with `--parts`, or files written by `ctxsim sweep --shard`

@@ -25,7 +25,7 @@ pub(super) const EXAMPLES: &str = "\
 Examples:
   ctxsim tune --policy clear_tool_results --output tuned.ron ~/.claude/projects
   ctxsim tune --policy mine.ron --vary params.trigger.tokens=40000..160000:20000 sessions/
-  ctxsim tune --policy mine.ron sessions --shard 3/16 --parts parts     one share of the sessions; `ctxsim merge parts` tells the result of all
+  ctxsim tune --policy mine.ron sessions --shard 3/16 --parts parts     one share of the sessions; `ctxsim run --merge parts` tells the result of all
 
 Without `--vary`, every number that the user of the agent can set is varied: what the policy file calls `settable`, or else what its stages decide by. \
 A trigger is tried at shares of the longest prompt, any other number at multiples of itself, and a 0 at small shares of the longest prompt. Sizes that were \
@@ -48,7 +48,7 @@ Exit codes: 0 success; 2 bad input or usage, or a run failed.";
     mut_arg("set", said("Override a field in every variant")),
     mut_arg("vary", said("Path and values to try [default: values around each number that can be set]")),
     mut_arg("parts", |it| {
-        let help = "Write one part per recording to this folder, for `ctxsim merge`; parts that are there already are not made again";
+        let help = "Write one part per recording to this folder, for `ctxsim run --merge`; parts that are there already are not made again";
         it.help(help).conflicts_with_all(["details", "json", "output", "html"])
     }),
     mut_arg("shard", said("Play one share of the recordings, as in `3/16`"))

@@ -117,7 +117,7 @@ impl Export {
                 &name,
                 Code::StoreSchema,
                 message,
-                "run `ctxsim store write` with this version",
+                "run `ctxsim run --store write` with this version",
             )]
             .into());
         }
@@ -139,7 +139,7 @@ impl Export {
                     INDEX_FILE,
                     Code::StoreName,
                     message,
-                    "run `ctxsim store write` with this \
+                    "run `ctxsim run --store write` with this \
                     version",
                 ));
             }
@@ -159,15 +159,25 @@ fn disagreements(index: &Index, banks: &IndexMap<String, IndexMap<String, String
         let wanted: Vec<&String> = written.collect();
         for key in wanted.iter().filter(|it| !facts.contains_key(it.as_str())) {
             let message = format!("the index has `{key}`, but this file does not");
-            problems.push(at(&file(bank), Code::StoreKeyMissing, message, "run `ctxsim store write` again"));
+            problems.push(at(
+                &file(bank),
+                Code::StoreKeyMissing,
+                message,
+                "run `ctxsim run --store write` again",
+            ));
         }
         for key in facts.keys().filter(|it| !wanted.contains(it)) {
             let message = format!("this file has `{key}`, but the index does not");
-            problems.push(at(&file(bank), Code::StoreKeyStray, message, "run `ctxsim store write` again"));
+            problems.push(at(
+                &file(bank),
+                Code::StoreKeyStray,
+                message,
+                "run `ctxsim run --store write` again",
+            ));
         }
         if problems.is_empty() && !wanted.iter().copied().eq(facts.keys()) {
             let message = "the facts are repeated or not in the index's order".to_owned();
-            problems.push(at(&file(bank), Code::StoreOrder, message, "run `ctxsim store write` again"));
+            problems.push(at(&file(bank), Code::StoreOrder, message, "run `ctxsim run --store write` again"));
         }
     }
     problems
@@ -186,7 +196,7 @@ fn pretty(value: &impl Serialize) -> Result<String, serde_json::Error> {
 /// Reads a file's JSON.
 fn parse<T: for<'t> Deserialize<'t>>(name: &str, text: &str) -> Result<T, Vec<Diagnostic>> {
     serde_json::from_str(text).map_err(|error| {
-        let mut problem = json_problem(text, &error).help("use a file written by `ctxsim store write`");
+        let mut problem = json_problem(text, &error).help("use a file written by `ctxsim run --store write`");
         name.clone_into(&mut problem.place.file);
         vec![Diagnostic { code: Code::StoreJson, ..problem }]
     })

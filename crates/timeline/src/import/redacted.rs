@@ -18,7 +18,7 @@ use ctxsim_input::profile::Family;
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "ctxsim-session",
     looks_like: "one JSON record per line, the first with `ctxsim` and `session`",
-    place: "`ctxsim export SESSION --redact > FILE`",
+    place: "`ctxsim show SESSION --redact > FILE`",
     reads: "structure, sizes, times, models that a bundled profile covers and the tokenizers of others, usage and costs, known tools by name, which contents and files are the same, inferred needs",
     omits: "every text; a policy whose template quotes texts has none to quote",
     checked: Checked::Real(
