@@ -6,6 +6,7 @@
 mod after_misses;
 mod fresh_start;
 mod front;
+mod injected;
 mod keep_alive;
 mod leaving;
 mod lifetimes;
@@ -29,13 +30,14 @@ use ctxsim_engine::measure::month::Calendar;
 use session::BilledSession;
 
 /// All of them, in the order of the words that name them.
-static LEVERS: [&dyn BilledLever; 16] = [
+static LEVERS: [&dyn BilledLever; 17] = [
     &after_misses::MODELS,
     &after_misses::RESUMED,
     &after_misses::SYSTEM,
     &after_misses::TOOLS,
     &fresh_start::FreshStart,
     &front::Front,
+    &injected::Injected,
     &keep_alive::KeepAlive,
     &leaving::Leaving,
     &lifetimes::Lifetimes,
