@@ -6,6 +6,8 @@ use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
 use ctxsim_base::grid::numbers::counted;
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::price::Bill;
+use ctxsim_input::Profile;
+use indexmap::IndexMap;
 
 /// Other models for one lane.
 pub(super) struct OtherModel {
@@ -31,22 +33,31 @@ impl BilledLever for OtherModel {
             return Vec::new();
         }
         let mut all: Vec<Told> = Vec::new();
+        // A session has few models, and finding another looks at all price lists.
+        let mut known: IndexMap<&str, Option<(&Profile, String)>> = IndexMap::new();
         for it in &session.requests {
-            let down = session.cheaper(it.profile, self.cheaper);
-            let Some(down) = down.filter(|down| down.limits.prompt >= it.prompt()) else { continue };
+            let name = it.profile.name.as_str();
+            let find = || {
+                let down = session.cheaper(it.profile, self.cheaper)?;
+                Some((
+                    down,
+                    format!("{} instead of {}", short(&down.name), self.cheaper.written(short(name))),
+                ))
+            };
+            let found = known.entry(name).or_insert_with(find).as_ref();
+            let Some((down, of)) = found else { continue };
             let at_ms = session.timeline.spine.steps[it.step as usize].at_ms;
-            let began_ms = session.timeline.began_ms.unwrap_or(0);
-            let list = down.prices.on(began_ms.saturating_add(at_ms));
-            let Some(usd) = Bill::of_request(list, &it.tokens).total() else { continue };
-            let of =
-                format!("{} instead of {}", short(&down.name), self.cheaper.written(short(&it.profile.name)));
+            let list = down.prices.on(session.timeline.began_ms.unwrap_or(0).saturating_add(at_ms));
+            let usd =
+                Bill::of_request(list, &it.tokens).total().filter(|_| down.limits.prompt >= it.prompt());
+            let Some(usd) = usd else { continue };
             let saved = it.usd - usd.usd();
-            match all.iter_mut().find(|it| it.of == of) {
+            match all.iter_mut().find(|it| it.of == *of) {
                 Some(told) => {
                     told.saved += saved;
                     told.times += 1;
                 }
-                None => all.push(Told { of, saved, times: 1, ..Told::default() }),
+                None => all.push(Told { of: of.clone(), saved, times: 1, ..Told::default() }),
             }
         }
         all

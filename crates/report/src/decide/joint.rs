@@ -18,6 +18,9 @@ use ctxsim_engine::measure::assumed::Assumed;
 /// How many draws. A probability of 5% is then off by a third of a point.
 pub(super) const DRAWS: usize = 4_000;
 
+/// As many numbers as draws, and more, in whole bits.
+const PLACES: u64 = DRAWS.next_power_of_two() as u64;
+
 /// The chance of any false saving in a family that is allowed.
 pub(super) const LEVEL: f64 = 0.05;
 
@@ -183,10 +186,13 @@ impl Statement {
 
     /// Returns by draw the share of draws that are off by as much, or more.
     fn p_of_draws(&self) -> Vec<f64> {
-        let mut order: Vec<usize> = (0..self.off.len()).listed();
-        order.order_by(|one, other| self.off[*other].total_cmp(&self.off[*one]));
+        // A draw's number stands in the last bits of what is sorted, which is faster than to sort numbers by what they stand for.
+        let key = |(nth, off): (usize, &f64)| (descending(*off) & !(PLACES - 1)) | nth as u64;
+        let mut order: Vec<u64> = self.off.iter().enumerate().map(key).listed();
+        order.sort_unstable();
         let mut all = vec![1.0; self.off.len()];
-        order.iter().zip(1..).for_each(|(draw, nth)| all[*draw] = f64::from(nth) / DRAWS as f64);
+        let places = order.iter().map(|it| (it & (PLACES - 1)) as usize);
+        places.zip(1..).for_each(|(draw, nth)| all[draw] = f64::from(nth) / DRAWS as f64);
         all
     }
 
@@ -199,6 +205,14 @@ impl Statement {
             false => 0.0,
         }
     }
+}
+
+/// Returns a number whose order is the opposite one.
+fn descending(of: f64) -> u64 {
+    let bits = of.to_bits();
+    // Of floats, as `f64::total_cmp` has it.
+    let ascending = if bits >> 63 == 1 { !bits } else { bits | (1 << 63) };
+    !ascending
 }
 
 /// A statement after the correction.
