@@ -19,9 +19,9 @@ mod starts;
 
 use serde::Serialize;
 
-use crate::decide::groups::{GroupSaving, GroupedSession, by_group};
+use crate::decide::groups::{GroupedSession, by_group};
 use crate::decide::{FamilyRow, FamilySession, Judgement, SessionEffect, TriedFamily};
-use crate::lever::{KnownBy, Lever};
+use crate::lever::{GroupSaving, KnownBy, Lever};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::{Amount, Tokens};
@@ -35,19 +35,19 @@ static LEVERS: [&dyn BilledLever; 17] = [
     &after_misses::RESUMED,
     &after_misses::SYSTEM,
     &after_misses::TOOLS,
-    &fresh_start::FreshStart,
-    &front::Front,
-    &injected::Injected,
-    &keep_alive::KeepAlive,
-    &leaving::Leaving,
-    &lifetimes::Lifetimes,
+    &fresh_start::FreshStartLever,
+    &front::FrontLever,
+    &injected::InjectedLever,
+    &keep_alive::KeepAliveLever,
+    &leaving::LeavingLever,
+    &lifetimes::LifetimesLever,
     &models::MAIN,
     &models::SAME_LINE,
     &models::SUB_AGENTS,
-    &outputs::Outputs,
-    &reasoning::Reasoning,
-    &skills::Skills,
-    &starts::Starts,
+    &outputs::OutputsLever,
+    &reasoning::ReasoningLever,
+    &skills::SkillsLever,
+    &starts::StartsLever,
 ];
 
 /// Rows that save a smaller share of the bill are not worth a line, nor a place in the family.

@@ -2,8 +2,6 @@
 
 use serde::Serialize;
 
-use crate::decide::groups::GroupSaving;
-
 /// The word of a lever: what to do about it. The first that applies is its own; `decide` says when each does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -52,6 +50,21 @@ impl KnownBy {
             Self::Simulated => "simulated",
         }
     }
+}
+
+/// What a lever is worth to a person or a project.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GroupSaving {
+    pub group: String,
+    pub sessions: usize,
+    /// What its sessions cost a month, in US dollars.
+    pub month_usd: f64,
+    /// What the lever saves of it; negative where it costs more.
+    pub saved_month: f64,
+    /// The 95% interval, the least saving first.
+    pub saved_interval: [f64; 2],
+    /// The share of the estimate that is the group's own: 1 where its own sessions suffice.
+    pub own_share: f64,
 }
 
 /// The name of levers that are settings of an agent.

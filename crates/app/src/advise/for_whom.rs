@@ -9,9 +9,8 @@ use ctxsim_base::grid::numbers::counted;
 use ctxsim_base::list::Listed as _;
 use ctxsim_report::advise::AgentAdvice;
 use ctxsim_report::decide::SESSIONS_MIN;
-use ctxsim_report::decide::groups::GroupSaving;
 use ctxsim_report::distinct;
-use ctxsim_report::lever::{Lever, Word};
+use ctxsim_report::lever::{GroupSaving, Lever, Word};
 use ctxsim_timeline::import::user_of;
 
 /// Takes out of a comparison whose sessions are asked for, because the others tell of levers, too.

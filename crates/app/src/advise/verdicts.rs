@@ -11,10 +11,10 @@ use ctxsim_engine::measure::limits::sum_of_pairs;
 use ctxsim_engine::measure::month::Calendar;
 use ctxsim_report::advise::saved::{Bills, SCHEMA, Saved, SessionKind};
 use ctxsim_report::advise::{MonthCost, WishFor};
-use ctxsim_report::decide::groups::{GroupSaving, GroupedSession, by_group};
+use ctxsim_report::decide::groups::{GroupedSession, by_group};
 use ctxsim_report::decide::{FamilyRow, FamilySession, Judgement, SessionEffect, TriedFamily, pasted};
 use ctxsim_report::distinct;
-use ctxsim_report::lever::{Lever, SETTINGS, Word};
+use ctxsim_report::lever::{GroupSaving, Lever, SETTINGS, Word};
 use ctxsim_timeline::import::user_of;
 
 /// The sessions of an agent, ready to be judged.

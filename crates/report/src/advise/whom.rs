@@ -3,8 +3,7 @@
 use serde::Serialize;
 
 use super::{Advice, AgentAdvice};
-use crate::decide::groups::GroupSaving;
-use crate::lever::Lever;
+use crate::lever::{GroupSaving, Lever};
 use ctxsim_base::foreign::in_one_line;
 use ctxsim_base::grid::numbers::fixed;
 use ctxsim_base::grid::{CellKind, Grid};

@@ -8,12 +8,12 @@ use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
 use ctxsim_base::grid::numbers::{counted, thousands};
 use ctxsim_base::list::Listed as _;
 
-pub(super) struct FreshStart;
+pub(super) struct FreshStartLever;
 
 /// The sizes from which on a new session is begun, in tokens.
 const SIZES: [u64; 5] = [100_000, 150_000, 200_000, 300_000, 500_000];
 
-impl BilledLever for FreshStart {
+impl BilledLever for FreshStartLever {
     fn name(&self) -> &'static str {
         "long_sessions"
     }

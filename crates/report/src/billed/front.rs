@@ -9,14 +9,14 @@ use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::price::Bill;
 use indexmap::IndexMap;
 
-pub(super) struct Front;
+pub(super) struct FrontLever;
 
 /// Fewer sessions do not show what a person's begin with.
 const SESSIONS_MIN: usize = 5;
 /// Fronts that differ by less are the same.
 const LARGER: f64 = 1.1;
 
-impl BilledLever for Front {
+impl BilledLever for FrontLever {
     fn name(&self) -> &'static str {
         "front"
     }
@@ -26,7 +26,7 @@ impl BilledLever for Front {
         if session.timeline.is_of_agent() || size == 0 {
             return Vec::new();
         }
-        let paid = |it: &super::session::BilledRequest<'_>| {
+        let paid = |it: &super::session::RequestBill<'_>| {
             let bill = Bill::of_part(it.list, &it.tokens, [0, size]).1;
             (bill.read + bill.write + bill.uncached).usd()
         };

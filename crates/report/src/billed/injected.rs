@@ -7,9 +7,9 @@ use ctxsim_base::list::Listed as _;
 use ctxsim_timeline::{InjectedText, Occasion, StepIx};
 use indexmap::IndexMap;
 
-pub(super) struct Injected;
+pub(super) struct InjectedLever;
 
-impl BilledLever for Injected {
+impl BilledLever for InjectedLever {
     fn name(&self) -> &'static str {
         "injected"
     }

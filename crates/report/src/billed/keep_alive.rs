@@ -3,19 +3,19 @@
 //! Nobody knows how long a pause will be, so the requests go on for some hours and are paid in every pause, also in the last one, that never
 //! ends.
 
-use super::session::{BilledRequest, BilledSession};
+use super::session::{BilledSession, RequestBill};
 use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
 use ctxsim_base::grid::numbers::{counted, thousands};
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::missed::MissCause;
 
-pub(super) struct KeepAlive;
+pub(super) struct KeepAliveLever;
 
 const HOUR_MS: u64 = 3_600_000;
 /// For how many hours entries are kept alive.
 const HOURS: [u64; 3] = [1, 4, 10];
 
-impl BilledLever for KeepAlive {
+impl BilledLever for KeepAliveLever {
     fn name(&self) -> &'static str {
         "keep_alive"
     }
@@ -54,12 +54,12 @@ impl BilledLever for KeepAlive {
 }
 
 /// Returns what keeping the prompt of a request alive saves until the next one, and whether it does; costs are negative.
-fn kept_alive(before: &BilledRequest<'_>, after: Option<&BilledRequest<'_>>, hours: u64) -> (f64, bool) {
+fn kept_alive(before: &RequestBill<'_>, after: Option<&RequestBill<'_>>, hours: u64) -> (f64, bool) {
     let Some(life) = before.life_ms().filter(|it| *it > 0) else { return (0.0, false) };
     let (most, pause) = (hours * HOUR_MS, after.map_or(u64::MAX, |it| it.pause_ms));
     let n_requests = pause.min(most) / life;
     let cost = n_requests as f64 * before.prompt() as f64 * before.read_usd();
-    let is_kept = |it: &&BilledRequest<'_>| it.missed_by(&[MissCause::Paused]) && pause <= most;
+    let is_kept = |it: &&RequestBill<'_>| it.missed_by(&[MissCause::Paused]) && pause <= most;
     let kept = after.filter(is_kept);
-    (kept.map_or(0.0, BilledRequest::again_usd) - cost, kept.is_some())
+    (kept.map_or(0.0, RequestBill::again_usd) - cost, kept.is_some())
 }

@@ -3,16 +3,16 @@
 //! Only what is sent again after the pause counts, not that later prompts are smaller. A summary is asked for where it pays, which the size of
 //! the prompt tells before the pause does.
 
-use super::session::{BilledRequest, BilledSession};
+use super::session::{BilledSession, RequestBill};
 use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
 use ctxsim_base::grid::numbers::{counted, thousands};
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::lever_terms::LeverTerms;
 use ctxsim_engine::measure::missed::MissCause;
 
-pub(super) struct Leaving;
+pub(super) struct LeavingLever;
 
-impl BilledLever for Leaving {
+impl BilledLever for LeavingLever {
     fn name(&self) -> &'static str {
         "pauses"
     }
@@ -53,7 +53,7 @@ impl BilledLever for Leaving {
 
 /// Returns what a summary before a pause would have saved of the request after it: what was sent again, less the front and the summary in its
 /// place, and less the request that writes the summary.
-fn saved_by_summary(it: &BilledRequest<'_>, front: f64, summary: f64) -> f64 {
+fn saved_by_summary(it: &RequestBill<'_>, front: f64, summary: f64) -> f64 {
     let Some((_, missed)) = it.miss else { return 0.0 };
     let missed = missed as f64;
     let before = missed * it.read_usd() + summary * it.output_usd();

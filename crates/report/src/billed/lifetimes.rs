@@ -1,17 +1,17 @@
 //! Lifetimes of cache entries where no setting of an agent is simulated: what all writes cost with the other one, and what pauses would change.
 
-use super::session::{BilledRequest, BilledSession};
+use super::session::{BilledSession, RequestBill};
 use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
 use ctxsim_base::grid::numbers::counted;
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::missed::MissCause;
 
-pub(super) struct Lifetimes;
+pub(super) struct LifetimesLever;
 
 const HOUR_MS: u64 = 3_600_000;
 const FIVE_MINUTES_MS: u64 = 300_000;
 
-impl BilledLever for Lifetimes {
+impl BilledLever for LifetimesLever {
     fn name(&self) -> &'static str {
         "lifetimes"
     }
@@ -27,7 +27,7 @@ impl BilledLever for Lifetimes {
             times: 1,
             ..Told::default()
         };
-        let sum = |saved: fn(&BilledRequest<'_>) -> f64| session.requests.iter().map(saved).sum::<f64>();
+        let sum = |saved: fn(&RequestBill<'_>) -> f64| session.requests.iter().map(saved).sum::<f64>();
         let all = [("1 hour", sum(an_hour)), ("5 minutes", sum(five_minutes))];
         all.into_iter().filter(|it| it.1 != 0.0).map(told).listed()
     }
@@ -48,7 +48,7 @@ impl BilledLever for Lifetimes {
 }
 
 /// Returns what a request saves if everything is written for an hour: what it missed after up to an hour is read, and writes cost more.
-fn an_hour(it: &BilledRequest<'_>) -> f64 {
+fn an_hour(it: &RequestBill<'_>) -> f64 {
     let Some([short, long]) = it.writes_usd() else { return 0.0 };
     let missed =
         it.miss.filter(|miss| miss.0 == MissCause::Paused && it.pause_ms <= HOUR_MS && !it.is_long());
@@ -58,7 +58,7 @@ fn an_hour(it: &BilledRequest<'_>) -> f64 {
 }
 
 /// Returns what it saves if everything is written for five minutes: writes cost less, and what it read after longer is written again.
-fn five_minutes(it: &BilledRequest<'_>) -> f64 {
+fn five_minutes(it: &RequestBill<'_>) -> f64 {
     let Some([short, long]) = it.writes_usd() else { return 0.0 };
     let is_lost = it.is_long() && (FIVE_MINUTES_MS..=HOUR_MS).contains(&it.pause_ms);
     let lost = if is_lost { it.tokens.read } else { 0 };

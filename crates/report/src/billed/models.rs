@@ -1,5 +1,6 @@
-//! The same requests under another model of the provider: a ceiling, because it would answer otherwise, and take other turns. It is the next
-//! line down, as Sonnet is below Opus, or a cheaper model of the same line.
+//! The same requests under another model of the provider: a ceiling, because it would answer otherwise, and take other turns.
+//!
+//! The other model is of the next line down, as Sonnet is below Opus, or a cheaper one of the same line.
 
 use super::session::{BilledSession, Cheaper, line_of};
 use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};

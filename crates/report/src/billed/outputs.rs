@@ -11,12 +11,12 @@ use ctxsim_base::quantity::Tokens;
 use ctxsim_timeline::{ItemIx, Kind};
 use indexmap::IndexMap;
 
-pub(super) struct Outputs;
+pub(super) struct OutputsLever;
 
 /// Where outputs are capped, in tokens.
 const CAP: Tokens = 4_000;
 
-impl BilledLever for Outputs {
+impl BilledLever for OutputsLever {
     fn name(&self) -> &'static str {
         "outputs"
     }

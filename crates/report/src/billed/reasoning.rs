@@ -7,9 +7,9 @@ use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_timeline::{Kind, StepIx};
 
-pub(super) struct Reasoning;
+pub(super) struct ReasoningLever;
 
-impl BilledLever for Reasoning {
+impl BilledLever for ReasoningLever {
     fn name(&self) -> &'static str {
         "reasoning"
     }

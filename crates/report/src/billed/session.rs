@@ -39,7 +39,7 @@ pub fn line_of(name: &str) -> String {
 pub struct BilledSession<'t> {
     pub(super) timeline: &'t Timeline,
     /// The agent's own requests that have a price, in order.
-    pub(super) requests: Vec<BilledRequest<'t>>,
+    pub(super) requests: Vec<RequestBill<'t>>,
     /// All that was billed, in US dollars, also for summaries and on branches that the user left.
     pub(super) usd: f64,
     /// Whether its agent has a setting for the lifetime of cache entries, which is simulated.
@@ -48,7 +48,7 @@ pub struct BilledSession<'t> {
 }
 
 /// A request of the agent's own.
-pub(super) struct BilledRequest<'t> {
+pub(super) struct RequestBill<'t> {
     pub(super) step: StepIx,
     /// Whether it is the first of its turn.
     pub(super) begins_turn: bool,
@@ -100,7 +100,7 @@ impl<'t> BilledSession<'t> {
                 class
             };
             let last = nth.checked_sub(1).map(|it| steps[it].end_ms.max(steps[it].at_ms));
-            session.requests.push(BilledRequest {
+            session.requests.push(RequestBill {
                 step: nth as StepIx,
                 begins_turn,
                 pause_ms: last.map_or(0, |it| u64::try_from(steps[nth].at_ms - it).unwrap_or(0)),
@@ -124,7 +124,7 @@ impl<'t> BilledSession<'t> {
     }
 
     /// Returns what a token costs that was sent, with each of the requests from one place to another: a running sum over requests.
-    pub(super) fn carried(&self) -> Carried {
+    pub(super) fn carried(&self) -> CarriedRates {
         let mut sums = vec![0.0];
         let mut sum = 0.0;
         for it in &self.requests {
@@ -136,7 +136,7 @@ impl<'t> BilledSession<'t> {
         let steps = self.requests.iter().map(|it| it.step).listed();
         let recorded = self.timeline.recorded.as_ref();
         let ends = recorded.map_or_else(Vec::new, |it| it.summarised.to_vec());
-        Carried { sums, steps, ends }
+        CarriedRates { sums, steps, ends }
     }
 
     /// Returns the profile of a cheaper model of the same provider.
@@ -146,23 +146,24 @@ impl<'t> BilledSession<'t> {
 }
 
 /// What a token costs that is sent again and again.
-pub(super) struct Carried {
+pub(super) struct CarriedRates {
     sums: Vec<f64>,
     steps: Vec<StepIx>,
     /// The steps before which the history was summed up.
     ends: Vec<StepIx>,
 }
 
-impl Carried {
+impl CarriedRates {
     /// Returns what a token that a step first sends costs in later requests, in US dollars, until the history is summed up.
     pub(super) fn after(&self, step: StepIx) -> f64 {
-        let end = self.ends.iter().copied().find(|it| *it > step).unwrap_or(StepIx::MAX);
         let place = |step: StepIx| self.steps.partition_point(|it| *it < step);
-        self.sums[place(end)] - self.sums[place(step.saturating_add(1)).min(place(end))]
+        let end = self.ends.iter().find(|it| **it > step).map_or(self.steps.len(), |it| place(*it));
+        let first = self.steps.partition_point(|it| *it <= step);
+        self.sums[end] - self.sums[first.min(end)]
     }
 }
 
-impl BilledRequest<'_> {
+impl RequestBill<'_> {
     pub(super) fn prompt(&self) -> Tokens {
         self.tokens.prompt()
     }

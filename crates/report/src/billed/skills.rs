@@ -9,7 +9,7 @@ use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::missed::MissCause;
 use ctxsim_timeline::{ItemIx, Kind, StepIx, Timeline};
 
-pub(super) struct Skills;
+pub(super) struct SkillsLever;
 
 /// So much of the cost makes a skill the one that is named.
 const MOST: f64 = 0.5;
@@ -18,7 +18,7 @@ const NAMED: usize = 3;
 /// The longest name, in characters.
 const LONGEST: usize = 40;
 
-impl BilledLever for Skills {
+impl BilledLever for SkillsLever {
     fn name(&self) -> &'static str {
         "skills"
     }

@@ -7,12 +7,12 @@ use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::missed::MissCause;
 use indexmap::IndexMap;
 
-pub(super) struct Starts;
+pub(super) struct StartsLever;
 
 /// Sub-agents that began within so many milliseconds of another: the shortest lifetime of entries.
 const WITHIN_MS: i64 = 300_000;
 
-impl BilledLever for Starts {
+impl BilledLever for StartsLever {
     fn name(&self) -> &'static str {
         "sub_agent_starts"
     }
@@ -20,7 +20,7 @@ impl BilledLever for Starts {
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
         let first = session.requests.first().filter(|_| session.timeline.is_of_agent());
         let missed = first.filter(|it| it.missed_by(&[MissCause::Began]));
-        let told = |it: &super::session::BilledRequest<'_>| Told {
+        let told = |it: &super::session::RequestBill<'_>| Told {
             saved: it.again_usd(),
             times: 1,
             size: it.miss.map_or(0, |it| it.1),

@@ -5,9 +5,9 @@
 //! the square of the group's error, as in James and Stein's.
 
 use indexmap::IndexMap;
-use serde::Serialize;
 
 use super::SESSIONS_MIN;
+use crate::lever::GroupSaving;
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::assumed::AssumedReach;
 use ctxsim_engine::measure::limits::{Over, RatioSample, ratio_limits, sum_of_pairs};
@@ -22,21 +22,6 @@ pub struct GroupedSession<'s> {
     pub pair: (f64, f64),
     /// How much of it counts towards a month.
     pub weight: f64,
-}
-
-/// What a lever is worth to a person or a project.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct GroupSaving {
-    pub group: String,
-    pub sessions: usize,
-    /// What its sessions cost a month, in US dollars.
-    pub month_usd: f64,
-    /// What the lever saves of it; negative where it costs more.
-    pub saved_month: f64,
-    /// The 95% interval, the least saving first.
-    pub saved_interval: [f64; 2],
-    /// The share of the estimate that is the group's own: 1 where its own sessions suffice.
-    pub own_share: f64,
 }
 
 /// The change in cost of a group, as its own sessions show it.
