@@ -39,7 +39,8 @@ pub fn screen(
     let certainty = certainty(&advice);
     let of = |it: &AgentAdvice| (it.agent.clone(), it.best_levers().into_iter().cloned().listed());
     let mut levers: Vec<(String, Vec<Lever>)> = advice.agents.iter().map(of).listed();
-    levers.extend(advice.by_bills.iter().map(|it| (it.agent.clone(), it.levers.clone())));
+    let by_bills = advice.by_bills.iter();
+    levers.extend(by_bills.map(|it| (it.agent.clone(), it.best_levers().into_iter().cloned().listed())));
     Ok(FirstScreen::new(&all, advice.skipped, &levers, certainty))
 }
 
@@ -50,7 +51,7 @@ fn certainty(advice: &Advice) -> String {
     match tried.sum::<usize>() {
         0 => format!("{counted} only the check against it is simulated."),
         n => format!(
-            "{counted} savings are simulated on these sessions, and their intervals hold for all {} settings and combinations that were tried, for sessions to come, and for what is assumed.",
+            "{counted} what has a ~ is simulated on these sessions. Intervals hold for all {} settings and combinations that were tried, for sessions to come, and for what is assumed.",
             thousands(n as u64)
         ),
     }

@@ -207,6 +207,13 @@ impl AgentAdvice {
     }
 }
 
+impl BilledAdvice {
+    /// Returns what is worth a reader's time.
+    pub fn best_levers(&self) -> Vec<&Lever> {
+        best_of_each(&self.levers, None)
+    }
+}
+
 impl MonthCost {
     /// Says how the costs of a month come about.
     pub fn words(&self) -> String {

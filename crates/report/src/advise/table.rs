@@ -4,7 +4,7 @@ use super::whom::{self, Whom};
 use super::{Advice, AgentAdvice, BilledAdvice, From, Lifetimes, WishFor};
 use crate::Skipped;
 use crate::blocks::{PageBlock, in_markdown, on_terminal};
-use crate::lever::{KnownBy, Lever, Word, best_of_each};
+use crate::lever::{KnownBy, Lever, Word};
 use ctxsim_base::grid::markdown::Markdown;
 use ctxsim_base::grid::numbers::{counted, interval, listed, or_none, percent, signed, thousands};
 use ctxsim_base::grid::{CellKind, Grid};
@@ -28,7 +28,7 @@ pub(super) fn blocks(advice: &Advice, is_detailed: bool) -> Vec<PageBlock> {
             counted(*n, "session")
         )));
     }
-    blocks.extend(advice.by_bills.iter().filter(|it| !it.levers.is_empty()).flat_map(of_bills));
+    blocks.extend(advice.by_bills.iter().filter(|it| !it.best_levers().is_empty()).flat_map(of_bills));
     if !advice.skipped.is_empty() {
         let n = thousands(advice.skipped.len() as u64);
         blocks.push(PageBlock::text(format!("{n} skipped: {}.", Skipped::counted(&advice.skipped))));
@@ -93,7 +93,7 @@ fn of_agent(it: &AgentAdvice, is_detailed: bool) -> Vec<PageBlock> {
 
 /// Lays out what bills tell where no settings are known.
 fn of_bills(it: &BilledAdvice) -> Vec<PageBlock> {
-    let best = best_of_each(&it.levers, None);
+    let best = it.best_levers();
     let title = format!("What the bills of {} tell ({})", it.agent, counted(it.sessions, "session"));
     let table = PageBlock::Table(levers(&title, &best, false));
     std::iter::once(table).chain(best.into_iter().filter_map(why).map(PageBlock::Text)).listed()
