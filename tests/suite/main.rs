@@ -43,6 +43,7 @@ mod identity;
 mod import;
 mod inputs;
 mod laws;
+mod levers;
 mod lints;
 mod live_grid;
 mod matrix;

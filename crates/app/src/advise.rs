@@ -1,7 +1,9 @@
 //! Advice on the settings of the agents that recorded some sessions: what is in force, what else could be, and what holds up.
 
 pub mod agents;
+mod by_bills;
 pub mod files;
+mod for_whom;
 mod in_force;
 mod lifetimes;
 mod measured;
@@ -13,18 +15,24 @@ mod verdicts;
 
 use indexmap::IndexMap;
 
-use super::{Comparison, ListPrices, Progress};
+use super::{Comparison, Progress};
 use crate::catalog::Catalog;
-use agents::{Agent, AgentSetting, is_older};
+use crate::selection::Whose;
+use agents::{Agent, AgentSetting, ShownBy, is_older};
+use by_bills::levers_of_bills;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::month::Calendar;
 use ctxsim_engine::take::Load;
 use ctxsim_input::Policy;
 use ctxsim_report::advise::saved::Saved;
-use ctxsim_report::advise::{Advice, AgentAdvice, Paste, SCHEMA};
+use ctxsim_report::advise::{Advice, AgentAdvice, BilledAdvice, Paste, SCHEMA};
 use ctxsim_report::as_logged::sum_of;
+use ctxsim_report::billed::BilledLevers;
+use ctxsim_report::lever::Lever;
+use for_whom::SessionsFor;
 use in_force::Force;
 use lifetimes::LifetimeAxis;
 use menu::{Menu, Menus};
@@ -60,13 +68,16 @@ pub fn advise(
     threads: Option<usize>,
     progress: Progress<'_>,
 ) -> Result<(Advice, Option<Saved>), Error> {
-    let prices = ListPrices::read(catalog);
     let menus = Menus::new(catalog, asked)?;
-    let plan = play::plan(catalog, comparison)?;
-    let as_logged = |load: &Load| load.timeline().and_then(|it| prices.as_logged(it));
+    let (everybody, whose) = for_whom::without_whose(comparison);
+    let plan = play::plan(catalog, &everybody)?;
+    let as_logged = |load: &Load| load.timeline().and_then(|it| menus.prices.as_logged(it));
     let (all, skipped) = play::played(&plan, &menus, (threads, progress), as_logged)?;
     let all = all.into_iter().map(|(it, as_logged)| it.billed(as_logged)).listed();
-    let (advice, saved) = of_played(&menus, &all, asked.min_evidence)?;
+    if !all.is_empty() && !all.iter().any(|it| whose.takes(&it.seen.project)) {
+        return Err(for_whom::nobody(&all, &whose));
+    }
+    let (advice, saved) = of_played(&menus, &all, (asked.min_evidence, &whose))?;
     if advice.agents.is_empty() {
         return Err(no_agent(&advice.unknown, Agent::all()?));
     }
@@ -88,7 +99,7 @@ pub(super) fn advised<T: Send>(
     let plan = play::plan(catalog, comparison)?;
     let (all, skipped) = play::played(&plan, &menus, watched, |load| also(load, &plan.as_recorded))?;
     let (played, told): (Vec<PlayedSession>, Vec<T>) = all.into_iter().unzip();
-    let (advice, _) = of_played(&menus, &played, asked.min_evidence)?;
+    let (advice, _) = of_played(&menus, &played, (asked.min_evidence, &Whose::default()))?;
     Ok((Advice { skipped, ..advice }, told))
 }
 
@@ -99,7 +110,7 @@ pub(super) fn advised<T: Send>(
 fn of_played(
     menus: &Menus<'_>,
     all: &[PlayedSession],
-    min_evidence: f64,
+    (min_evidence, whose): (f64, &Whose),
 ) -> Result<(Advice, Option<Saved>), Error> {
     let mut by_agent: IndexMap<&'static str, Vec<&PlayedSession>> = IndexMap::new();
     let mut unknown: IndexMap<String, usize> = IndexMap::new();
@@ -112,13 +123,27 @@ fn of_played(
     let (mut agents, mut saved) = (Vec::new(), Vec::new());
     for agent in Agent::all()?.values() {
         let Some(played) = by_agent.get(agent.name.as_str()) else { continue };
-        let (advice, kept) = Advising { menu: menus.of_agent(agent)?, played, min_evidence }.advice()?;
-        agents.push(advice);
-        saved.extend(kept);
+        let Some(SessionsFor { played, few }) = SessionsFor::new(played, whose) else { continue };
+        let menu = menus.of_agent(agent)?;
+        let (advice, kept) = Advising { menu, played: &played, min_evidence }.advice()?;
+        match few {
+            Some(few) => agents.push(for_whom::narrowed(advice, whose, few)),
+            None => {
+                agents.push(advice);
+                saved.extend(kept);
+            }
+        }
     }
     let saved = if agents.len() == 1 { saved.pop() } else { None };
+    let others = unknown.keys().map(|format| {
+        let is_own = |it: &&PlayedSession| it.seen.format == format && !menus.knows(it);
+        let own = all.iter().filter(is_own).filter(|it| whose.takes(&it.seen.project)).listed();
+        let BilledLevers { levers, untold } = levers_of_bills(&own, min_evidence);
+        BilledAdvice { agent: format.clone(), sessions: own.len(), levers, untold }
+    });
+    let by_bills = others.listed();
     let unknown = unknown.into_iter().listed();
-    Ok((Advice { schema: SCHEMA, agents, unknown, skipped: Vec::new() }, saved))
+    Ok((Advice { schema: SCHEMA, agents, by_bills, unknown, skipped: Vec::new() }, saved))
 }
 
 /// Says that no agent has this name.
@@ -158,10 +183,20 @@ pub fn knows_agent(format: &str, model: &str) -> bool {
 }
 
 impl Agent {
+    /// Returns whether it has a setting for the lifetime of cache entries.
+    fn has_lifetimes(&self) -> bool {
+        self.settings.iter().any(|it| it.shown_by == Some(ShownBy::Lifetimes))
+    }
+
     /// Returns whether recordings of a format and a model are its logs.
     pub(super) fn is_of(&self, format: &str, model: &str) -> bool {
         self.formats.iter().any(|it| it == format) && model.to_lowercase().contains(&self.needs_model)
     }
+}
+
+/// Returns what a lever saves a month, for an order.
+fn saved_by(it: &Lever) -> f64 {
+    it.saved_month.unwrap_or(f64::NEG_INFINITY)
 }
 
 /// Advice on one agent, on its way.
@@ -178,7 +213,8 @@ impl Advising<'_> {
             Force { agent: menu.agent, seen: played.iter().map(|it| &it.seen).listed(), file: &menu.file };
         let calendar = Calendar::new(&played.iter().map(|it| it.seen.span_ms).listed());
         let sessions = AgentSessions { menu, calendar: &calendar, played, min_evidence };
-        let Verdicts { levers, pasted } = sessions.verdicts();
+        let Verdicts { mut levers, pasted } = sessions.verdicts();
+        let BilledLevers { levers: by_bills, untold } = levers_of_bills(played, min_evidence);
         let lives = LifetimeAxis::all(menu);
         let new = pasted.as_ref().map(|it| menu.values(&it.1)).unwrap_or_default();
         let before = force.playable(new.keys()).unwrap_or_default();
@@ -204,9 +240,18 @@ impl Advising<'_> {
             wishes: sessions.wishes(),
             left_out: force.left_out(),
             tried: menu.choices.len(),
-            pasted: pasted.map(|it| it.0),
-            levers,
+            pasted: None,
+            levers: Vec::new(),
+            untold,
         };
+        // Those of the settings stay before those that save as much by the bills.
+        let place = pasted.map(|it| it.0);
+        let n_before =
+            by_bills.iter().filter(|it| place.is_some_and(|at| it.saved_month > levers[at].saved_month));
+        let pasted = place.map(|it| it + n_before.count());
+        levers.extend(by_bills);
+        levers.order_by(|one, other| saved_by(other).total_cmp(&saved_by(one)));
+        let advice = AgentAdvice { levers, pasted, ..advice };
         Ok((advice, saved))
     }
 

@@ -111,6 +111,12 @@ pub struct Comparison {
     pub seed: Option<u64>,
     /// Leaves out recorded sessions whose last request was before this day, `YYYY-MM-DD`.
     pub since: Option<String>,
+    /// Leaves out recorded sessions whose last request was after this day, `YYYY-MM-DD`.
+    pub until: Option<String>,
+    /// Leaves out recorded sessions of other users: the home that the working folder is in, or its last part.
+    pub user: Option<String>,
+    /// Leaves out recorded sessions of other projects: the working folder, or its last part.
+    pub project: Option<String>,
     /// Leaves out all recorded sessions but so many, the newest.
     pub limit: Option<usize>,
     /// Leaves out recorded sessions of other models: a part of the model's id, or a pattern.
@@ -392,7 +398,7 @@ impl Plan {
                 return Vec::new();
             }
             let entry = &self.scenarios[index];
-            if let Some(glances) = entry.glances() {
+            if let Some(glances) = entry.glances().filter(|_| !self.selection.asks_whose()) {
                 return entry.candidates(&glances, &self.selection, &self.profiles, &self.models);
             }
             let loads = open(entry).unwrap_or_default();

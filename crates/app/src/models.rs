@@ -11,6 +11,8 @@ use ctxsim_input::policy::wildcard;
 use ctxsim_input::text::decode::{Format, decode_table};
 use ctxsim_input::{Limits, Profile, ProfileFile};
 use ctxsim_report::BillAsLogged;
+use ctxsim_report::billed::BilledFacts;
+use ctxsim_report::billed::session::{BilledSession, Cheaper, ModelPrices, line_of};
 use ctxsim_report::screen::SessionFacts;
 use ctxsim_timeline::Timeline;
 
@@ -64,6 +66,18 @@ impl ListPrices {
     /// Returns what a session was billed by its log, at the prices of its own models; `None` if the log has no bill.
     pub fn as_logged(&self, timeline: &Timeline) -> Option<BillAsLogged> {
         BillAsLogged::of(timeline, &|it| self.0.of(it).ok())
+    }
+
+    /// Returns what the bills of a session tell of levers; `None` if its log has no bill. The profile tells what the cache had held.
+    pub(super) fn billed(
+        &self,
+        timeline: &Timeline,
+        profile: Option<&Profile>,
+        has_lifetime_setting: bool,
+    ) -> Option<BilledFacts> {
+        let prices =
+            ModelPrices { of: &|it| self.0.of(it).ok(), cheaper: &|it, which| self.0.cheaper(it, which) };
+        BilledSession::new(timeline, profile, prices, has_lifetime_setting).map(|it| BilledFacts::of(&it))
     }
 
     /// Returns what a first screen needs of a session, as far as its log tells it; the profile tells what the cache had held.
@@ -149,6 +163,30 @@ impl ModelProfiles {
         let mut names = [model, id].into_iter().chain(Routes::known().names(model));
         let public = names.find_map(|name| profile.models.iter().find_map(|it| public_part(it, name)));
         public.filter(|it| self.of(it).is_ok_and(|it| it.name == profile.name))
+    }
+
+    /// Returns a cheaper model of the same provider, whose input costs less: of the same line, or of the next one down, which has the dearest of
+    /// them; the last by name, which is the newest.
+    fn cheaper(&self, of: &Profile, which: Cheaper) -> Option<&Profile> {
+        let parts = |it: &Profile| {
+            let (provider, name) = it.name.split_once('/').unwrap_or(("", &it.name));
+            (provider.to_owned(), line_of(name))
+        };
+        let (provider, line) = parts(of);
+        let input = |it: &Profile| it.prices.usual().input;
+        let is_cheaper = |it: &&Arc<Profile>| {
+            let own = parts(it);
+            let is_asked = own.0 == provider && (own.1 == line) == (which == Cheaper::SameLine);
+            is_asked && input(it) < input(of) && it.prices.usual().output.is_some()
+        };
+        let all = self.all.iter().filter(is_cheaper).listed();
+        let dearest =
+            all.iter().max_by(|one, other| (input(one), &one.name).cmp(&(input(other), &other.name)))?;
+        let line = parts(dearest).1;
+        all.into_iter()
+            .filter(|it| parts(it).1 == line)
+            .max_by(|one, other| one.name.cmp(&other.name))
+            .map(|it| &**it)
     }
 
     fn best(&self, model: &str) -> Option<&Profile> {

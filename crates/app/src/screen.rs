@@ -38,7 +38,8 @@ pub fn screen(
     }
     let certainty = certainty(&advice);
     let of = |it: &AgentAdvice| (it.agent.clone(), it.best_levers().into_iter().cloned().listed());
-    let levers: Vec<(String, Vec<Lever>)> = advice.agents.iter().map(of).listed();
+    let mut levers: Vec<(String, Vec<Lever>)> = advice.agents.iter().map(of).listed();
+    levers.extend(advice.by_bills.iter().map(|it| (it.agent.clone(), it.levers.clone())));
     Ok(FirstScreen::new(&all, advice.skipped, &levers, certainty))
 }
 

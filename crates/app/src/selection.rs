@@ -1,4 +1,4 @@
-//! Selects recorded sessions by time, number and model.
+//! Selects recorded sessions by time, number, model, user and project.
 
 use super::twins::TWIN;
 use super::{Comparison, Load};
@@ -11,6 +11,7 @@ use ctxsim_base::quantity::or_unlimited;
 use ctxsim_input::policy::wildcard;
 use ctxsim_input::profile::calendar;
 use ctxsim_report::Skipped;
+use ctxsim_timeline::import::user_of;
 use ctxsim_timeline::{RecordedModel, Timeline};
 
 /// A selection of recorded sessions; other scenarios always take part.
@@ -19,10 +20,50 @@ pub(super) struct Selection {
     /// Excludes sessions whose last request was before this, in milliseconds since 1970; with the date as
     /// written.
     since: Option<(i64, String)>,
+    /// Excludes sessions whose last request was on a later day, by the end of this one.
+    until: Option<(i64, String)>,
     /// The number of newest sessions to keep.
     pub(super) limit: Option<usize>,
     /// Excludes sessions of other models, by a pattern or a part of the id.
     model: Option<String>,
+    /// Excludes those of others.
+    whose: Whose,
+}
+
+/// Whose sessions are asked for: a name stands for a whole folder, or for its last part.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Whose {
+    pub(super) user: Option<String>,
+    pub(super) project: Option<String>,
+}
+
+impl Whose {
+    /// Returns whether somebody is asked for.
+    pub(super) fn is_asked(&self) -> bool {
+        *self != Self::default()
+    }
+
+    /// Returns whether a session in a working folder is asked for.
+    pub(super) fn takes(&self, folder: &str) -> bool {
+        let is = |asked: &Option<String>, name: &str| {
+            asked.as_deref().is_none_or(|asked| {
+                let asked = asked.trim_end_matches(['/', '\\']);
+                name == asked || name.strip_suffix(asked).is_some_and(|it| it.ends_with(['/', '\\']))
+            })
+        };
+        is(&self.user, user_of(folder)) && is(&self.project, folder)
+    }
+
+    /// Returns whether a user is asked for.
+    pub(super) fn takes_user(&self, user: &str) -> bool {
+        Self { project: None, ..self.clone() }.takes(user)
+    }
+
+    /// Says whose a session is that is not asked for.
+    fn other(&self, folder: &str) -> String {
+        let whose = if self.project.is_none() { user_of(folder) } else { folder };
+        if whose.is_empty() { "whose is not told".to_owned() } else { format!("of {whose}") }
+    }
 }
 
 /// Why something is excluded; `None` if it is not.
@@ -41,19 +82,16 @@ pub(super) enum NewestCandidate {
 impl Selection {
     /// Reads what a comparison says.
     pub(super) fn new(comparison: &Comparison) -> Result<Self, Box<Diagnostic>> {
-        let since = match &comparison.since {
-            None => None,
-            Some(day) => match calendar::parse_day(day) {
-                Some(ms) => Some((ms, day.clone())),
-                None => {
-                    let problem = Diagnostic::at(Code::SinceDay, "", format!("`{day}` is not a date"));
-                    let mut problem = problem.help("write YYYY-MM-DD, as in `2026-11-01`");
-                    "--since".clone_into(&mut problem.place.file);
-                    return Err(Box::new(problem));
-                }
-            },
-        };
-        Ok(Self { since, limit: comparison.limit, model: comparison.model.clone() })
+        let since = day("--since", comparison.since.as_deref())?;
+        let until = day("--until", comparison.until.as_deref())?;
+        let until = until.map(|(ms, day)| (ms.saturating_add(calendar::DAY_MS), day));
+        let whose = Whose { user: comparison.user.clone(), project: comparison.project.clone() };
+        Ok(Self { since, until, limit: comparison.limit, model: comparison.model.clone(), whose })
+    }
+
+    /// Returns whether somebody's sessions are asked for, which a glance does not tell.
+    pub(super) fn asks_whose(&self) -> bool {
+        self.whose.is_asked()
     }
 
     /// Returns whether only some recorded sessions are asked for.
@@ -73,6 +111,11 @@ impl Selection {
             && last_ms.is_none_or(|it| it < *since_ms)
         {
             return Some(format!("ended before {day}"));
+        }
+        if let Some((until_ms, day)) = &self.until
+            && last_ms.is_none_or(|it| it >= *until_ms)
+        {
+            return Some(format!("ended after {day}"));
         }
         let asked = self.model.as_ref()?.to_lowercase();
         let model = model.map_or("", |it| it.name.as_str());
@@ -103,8 +146,12 @@ impl Selection {
         if load.is_twin {
             return NewestCandidate::Refused(TWIN.to_owned());
         }
+        let names = load.profiles.iter().map(|it| it.name.as_str());
         match load.timeline().filter(|it| it.recorded.is_some()) {
-            Some(timeline) => self.candidate(timeline, load.profiles.iter().map(|it| it.name.as_str())),
+            Some(timeline) if !self.whose.takes(folder_of(timeline, &load.project)) => {
+                NewestCandidate::Refused(self.whose.other(folder_of(timeline, &load.project)))
+            }
+            Some(timeline) => self.candidate_of(timeline.last_ms(), timeline.main_model(), names),
             None => NewestCandidate::Always,
         }
     }
@@ -115,6 +162,9 @@ impl Selection {
         timeline: &'p Timeline,
         profiles: impl Iterator<Item = &'p str>,
     ) -> NewestCandidate {
+        if !self.whose.takes(folder_of(timeline, "")) {
+            return NewestCandidate::Refused(self.whose.other(folder_of(timeline, "")));
+        }
         self.candidate_of(timeline.last_ms(), timeline.main_model(), profiles)
     }
 
@@ -146,6 +196,24 @@ impl Selection {
         };
         candidates.into_iter().map(|it| it.into_iter().map(&mut left_out).listed()).listed()
     }
+}
+
+/// Reads a day.
+fn day(option: &str, day: Option<&str>) -> Result<Option<(i64, String)>, Box<Diagnostic>> {
+    let Some(day) = day else { return Ok(None) };
+    let Some(ms) = calendar::parse_day(day) else {
+        let problem = Diagnostic::at(Code::SinceDay, "", format!("`{day}` is not a date"));
+        let mut problem = problem.help("write YYYY-MM-DD, as in `2026-11-01`");
+        option.clone_into(&mut problem.place.file);
+        return Err(Box::new(problem));
+    };
+    Ok(Some((ms, day.to_owned())))
+}
+
+/// Returns the working folder of a recorded session: as its log says, else that of its file.
+fn folder_of<'t>(timeline: &'t Timeline, of_file: &'t str) -> &'t str {
+    let recorded = timeline.recorded.as_ref().map_or("", |it| it.project.as_str());
+    if recorded.is_empty() { of_file } else { recorded }
 }
 
 /// Returns which of some times are the latest.

@@ -98,6 +98,15 @@ pub(super) struct SelectArgs {
     /// Skip recorded sessions that ended before this date
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub since: Option<String>,
+    /// Skip recorded sessions that ended after this date
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub until: Option<String>,
+    /// Use only recorded sessions of this user: the home folder, or its last part
+    #[arg(long, value_name = "NAME")]
+    pub user: Option<String>,
+    /// Use only recorded sessions of this project: the working folder, or its last part
+    #[arg(long, value_name = "NAME")]
+    pub project: Option<String>,
     /// Use only the newest N recorded sessions
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u64>(1, u64::MAX))]
     pub limit: Option<u64>,
@@ -114,6 +123,9 @@ impl SelectArgs {
     pub(super) fn of(&self, comparison: Comparison) -> Comparison {
         Comparison {
             since: self.since.clone(),
+            until: self.until.clone(),
+            user: self.user.clone(),
+            project: self.project.clone(),
             alone: self.alone,
             limit: self.limit.map(saturated),
             model: self.model.clone(),
@@ -126,6 +138,9 @@ impl SelectArgs {
         let option = |name: &str, value: Option<String>| value.map(|it| [name.to_owned(), it]);
         let options = [
             option("--since", self.since.clone()),
+            option("--until", self.until.clone()),
+            option("--user", self.user.clone()),
+            option("--project", self.project.clone()),
             option("--limit", self.limit.map(|it| it.to_string())),
             option("--model", self.model.clone()),
         ];

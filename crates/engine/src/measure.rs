@@ -7,6 +7,7 @@ pub mod delta;
 pub mod fixed;
 pub mod floor;
 pub mod label;
+pub mod lever_terms;
 pub mod limits;
 pub mod metric;
 pub mod missed;

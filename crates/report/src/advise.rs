@@ -3,6 +3,7 @@
 pub mod page;
 pub mod saved;
 mod table;
+mod whom;
 
 use serde::Serialize;
 
@@ -11,6 +12,7 @@ pub use ctxsim_engine::measure::month::Basis;
 
 use super::BillAsLogged;
 use super::Skipped;
+use crate::billed::UntoldLever;
 use crate::lever::{Lever, best_of_each};
 use ctxsim_base::quantity::Tokens;
 use ctxsim_timeline::row::json::json_text;
@@ -26,6 +28,9 @@ pub const SCHEMA: &str = "ctxsim.advice/2";
 pub struct Advice {
     pub schema: &'static str,
     pub agents: Vec<AgentAdvice>,
+    /// What bills tell where the agent's settings are not known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by_bills: Vec<BilledAdvice>,
     /// Formats whose agent's settings are not known, with the number of sessions.
     pub unknown: Vec<(String, usize)>,
     /// What was named and takes no part.
@@ -61,7 +66,7 @@ pub struct AgentAdvice {
     pub min_evidence: f64,
     /// How many settings and combinations were tried.
     pub tried: usize,
-    /// All of them that do something in some session, the most saved first.
+    /// All of them that do something in some session, and what bills tell of other levers, the most saved first.
     pub levers: Vec<Lever>,
     /// Which of them to paste; none where none is *do*.
     pub pasted: Option<usize>,
@@ -73,8 +78,23 @@ pub struct AgentAdvice {
     pub lifetimes: Vec<Lifetimes>,
     /// Settings that were not tried, with the reasons.
     pub left_out: Vec<UntriedSetting>,
+    /// Levers that no log of these sessions tells.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub untold: Vec<UntoldLever>,
     /// What only the agent's maintainers can change, where it would save.
     pub wishes: Vec<WishFor>,
+}
+
+/// What bills tell of the sessions of an agent whose settings are not known.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct BilledAdvice {
+    /// The format of its logs.
+    pub agent: String,
+    pub sessions: usize,
+    /// The most saved first.
+    pub levers: Vec<Lever>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub untold: Vec<UntoldLever>,
 }
 
 /// What a month of sessions costs.

@@ -133,17 +133,17 @@ pub(super) enum MadeFor {
 }
 
 /// A request that a log bills.
-pub(super) struct LoggedRequest<'l> {
+pub(super) struct LoggedRequest<'l, 'p> {
     /// The model in force; empty if none is named.
     pub(super) model: &'l str,
     /// When it was sent, in milliseconds since 1970; `None` if the log tells no times.
     pub(super) at_ms: Option<i64>,
-    profile: Option<&'l Profile>,
+    profile: Option<&'p Profile>,
     usage: &'l Usage,
     pub(super) made_for: MadeFor,
 }
 
-impl<'l> LoggedRequest<'l> {
+impl<'p> LoggedRequest<'_, 'p> {
     /// Returns its tokens.
     pub(super) fn tokens(&self) -> TokenUse {
         let Usage { cache_read, uncached, output, .. } = *self.usage;
@@ -151,16 +151,21 @@ impl<'l> LoggedRequest<'l> {
     }
 
     /// Returns the prices of its own time; where a log tells no times, a list's first prices.
-    pub(super) fn prices(&self) -> Option<&'l PriceList> {
-        self.profile.map(|it| it.prices.on(self.at_ms.unwrap_or(0)))
+    pub(super) fn prices(&self) -> Option<&'p PriceList> {
+        self.priced().map(|it| it.1)
+    }
+
+    /// Returns the profile of its model, with these prices.
+    pub(super) fn priced(&self) -> Option<(&'p Profile, &'p PriceList)> {
+        self.profile.map(|it| (it, it.prices.on(self.at_ms.unwrap_or(0))))
     }
 }
 
 /// Hands over what a session was billed for, request by request.
-pub(super) fn each_logged(
+pub(super) fn each_logged<'p>(
     timeline: &Timeline,
-    profile_of: ProfileOf<'_>,
-    mut each: impl FnMut(&LoggedRequest<'_>),
+    profile_of: ProfileOf<'p>,
+    mut each: impl FnMut(&LoggedRequest<'_, 'p>),
 ) {
     let Some(recorded) = &timeline.recorded else { return };
     let mut model = timeline.models.first().map_or("", |it| it.name.as_str());
@@ -208,7 +213,7 @@ impl BillAsLogged {
     }
 
     /// Adds one request.
-    pub(super) fn add(&mut self, request: &LoggedRequest<'_>) {
+    pub(super) fn add(&mut self, request: &LoggedRequest<'_, '_>) {
         let (model, tokens) = (request.model, request.tokens());
         let bill = request.prices().map(|it| Bill::of_request(it, &tokens));
         let Some((bill, cost)) = bill.and_then(|it| Some((it, it.total()?))) else {

@@ -7,6 +7,7 @@
 pub(crate) mod beside;
 mod effects;
 mod forecast;
+pub mod groups;
 mod joint;
 mod words;
 
@@ -17,6 +18,7 @@ use ctxsim_engine::measure::assumed::{Assumed, AssumedCost};
 use crate::lever::Word;
 use effects::RowEffect;
 use joint::JointTest;
+pub use words::SESSIONS_MIN;
 
 /// What a session comes to under one choice.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::decide::groups::GroupSaving;
+
 /// The word of a lever: what to do about it. The first that applies is its own; `decide` says when each does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -46,19 +48,33 @@ impl KnownBy {
     /// Returns it as a reader sees it.
     pub fn text(self) -> &'static str {
         match self {
-            Self::Bills => "by the bills",
+            Self::Bills => "the bills",
             Self::Simulated => "simulated",
         }
     }
 }
 
-/// A setting, or several together, and what it does.
+/// The name of levers that are settings of an agent.
+pub const SETTINGS: &str = "settings";
+
+/// A setting, or several together, or a habit; and what it does.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Lever {
-    /// The settings: `key=value`.
+    /// Which lever it is: `settings`, or the name of one that bills tell.
+    pub name: &'static str,
+    /// Which of several: a skill, a tool, a model; empty where there is one alone.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub of: String,
+    /// The settings: `key=value`; none of a lever that bills tell.
     pub set: Vec<String>,
     /// What it does, in a few words that need no explanation.
     pub title: String,
+    /// In a clause, what it was met in.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub about: String,
+    /// The one person, project or tool that it concerns, if it concerns one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub whom: Option<String>,
     /// None where nothing changes.
     pub word: Option<Word>,
     /// In a sentence, what keeps it from a better word, or what the word rests on.
@@ -82,17 +98,25 @@ pub struct Lever {
     /// Of a *try*: the bills of about so many sessions with it would tell whether it saves; none where no number would do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sessions_to_know: Option<u64>,
+    /// What it is worth to each person and each project, the most saved first; empty where there is one, or none is told.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub people: Vec<GroupSaving>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub projects: Vec<GroupSaving>,
 }
 
 impl Lever {
-    /// Returns the settings that it changes, without their values.
+    /// Returns the settings that it changes, without their values; of a lever that bills tell, its name and whom it concerns.
     fn keys(&self) -> Vec<&str> {
+        if self.known_by == KnownBy::Bills {
+            return vec![self.name, self.whom.as_deref().unwrap_or_default()];
+        }
         self.set.iter().map(|it| it.split_once('=').map_or(it.as_str(), |it| it.0)).collect()
     }
 }
 
-/// Returns what is worth a reader's time: what is pasted first, then the best of each setting alone, the most saved first. Of a setting that is
-/// pasted, it is what would save more, at a price.
+/// Returns what is worth a reader's time: what is pasted first, then the best of each setting alone and of each lever that bills tell, the most
+/// saved first. Of a setting that is pasted, it is what would save more, at a price.
 pub fn best_of_each(all: &[Lever], pasted: Option<usize>) -> Vec<&Lever> {
     let pasted = pasted.and_then(|it| all.get(it));
     let mut best: Vec<&Lever> = Vec::new();
@@ -107,7 +131,10 @@ pub fn best_of_each(all: &[Lever], pasted: Option<usize>) -> Vec<&Lever> {
         let own = pasted.filter(|pasted| pasted.keys().contains(&it.keys()[0]));
         own.is_none_or(|pasted| it.word == Some(Word::YourCall) && saved(it) > saved(pasted))
     };
-    for it in all.iter().filter(|it| it.set.len() == 1 && Some(*it) != pasted).filter(is_news) {
+    // What bills tell of habits is worth a line only if it saves, more than by chance.
+    let is_told = |it: &&Lever| it.known_by == KnownBy::Simulated || it.word <= Some(Word::Try);
+    for it in all.iter().filter(|it| it.set.len() <= 1 && Some(*it) != pasted).filter(is_told).filter(is_news)
+    {
         match best.iter().position(|own| own.keys() == it.keys()) {
             Some(nth) if is_before(it, best[nth]) => best[nth] = it,
             Some(_) => {}

@@ -26,6 +26,7 @@ pub mod sections;
 pub mod json;
 pub mod lever;
 pub mod decide;
+pub mod billed;
 mod names;
 mod page;
 pub mod chart;

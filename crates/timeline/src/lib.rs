@@ -36,7 +36,7 @@ pub use build::{ItemSizes, NewItem, TimelineBuilder};
 pub use ctxsim_input::policy::{Kind, Preserve};
 pub use event::{Compaction, Event, EventKind, Lifecycle, Phase, When};
 pub use evidence::{Due, Inferred, ItemNeed, Level, Need, Needs, TurnEvidence};
-pub use occasion::{Diagnosis, Occasion};
+pub use occasion::{Diagnosis, InjectedText, Occasion};
 pub use shared::Shared;
 pub use text::Texts;
 pub use tool_form::Capability;

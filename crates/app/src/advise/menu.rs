@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use indexmap::IndexMap;
 
 use super::agents::{Agent, AgentSetting, Wish};
-use super::play::SeenLog;
+use super::play::{PlayedSession, SeenLog};
 use super::stated::FileSettings;
 use super::states::{SettingPolicies, SettingValues};
 use super::{AdviceRequest, unknown_agent};
+use crate::ListPrices;
 use crate::catalog::Catalog;
 use ctxsim_base::diag::Diagnostic;
 use ctxsim_base::error::Error;
@@ -147,6 +148,8 @@ pub(super) struct Menus<'c> {
     /// The one agent whose sessions all are, where it is named.
     named: Option<&'static Agent>,
     agents: Vec<(&'static Agent, LazyMenu<'c>)>,
+    /// The prices at which logs are billed.
+    pub(super) prices: ListPrices,
 }
 
 impl<'c> Menus<'c> {
@@ -159,12 +162,17 @@ impl<'c> Menus<'c> {
         let named = |name: &String| known.get(name).ok_or_else(|| unknown_agent(name, known));
         let named = asked.agent.as_ref().map(named).transpose()?;
         let agents = known.values().map(|it| (it, OnceLock::new())).listed();
-        Ok(Self { catalog, asked, named, agents })
+        Ok(Self { catalog, asked, named, agents, prices: ListPrices::read(catalog) })
     }
 
     /// Returns the agent whose session a log is of.
     pub(super) fn agent(&self, format: &str, model: &str) -> Option<&'static Agent> {
         self.named.or_else(|| self.agents.iter().map(|it| it.0).find(|it| it.is_of(format, model)))
+    }
+
+    /// Returns whether the settings of a session's agent are known.
+    pub(super) fn knows(&self, session: &PlayedSession) -> bool {
+        self.agent(session.seen.format, &session.seen.model).is_some()
     }
 
     /// Returns the menu of the agent that made a session; none where it is not known.

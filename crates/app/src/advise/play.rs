@@ -18,6 +18,7 @@ use ctxsim_engine::price::Bill;
 use ctxsim_engine::take::{FailedRuns, Load, Run};
 use ctxsim_input::Policy;
 use ctxsim_report::as_logged::AS_RECORDED;
+use ctxsim_report::billed::BilledFacts;
 use ctxsim_report::{BillAsLogged, Skipped};
 use ctxsim_timeline::{Recorded, Timeline, Usage};
 
@@ -82,6 +83,8 @@ pub(crate) struct PlayedSession {
     pub(super) wishes: Vec<Tally>,
     /// Of each pair of the menu: whether it does something in it.
     pub(super) acts: Vec<bool>,
+    /// What its bills tell of levers; none where its log has no bill.
+    pub(super) by_bills: Option<BilledFacts>,
 }
 
 impl PlayedSession {
@@ -135,8 +138,12 @@ pub(super) fn played<T: Send>(
         let Some(seen) = seen_log(load) else { return Ok(None) };
         let play = SessionPlay { load, of_agent: seen.is_of_agent, progress };
         let menu = menus.of(&seen)?;
+        let has_lifetimes = menu.is_some_and(|it| it.agent.has_lifetimes());
+        let timeline = load.timeline();
+        let by_bills = timeline.and_then(|it| menus.prices.billed(it, load.profiles.first(), has_lifetimes));
         let first = play.first(menu)?;
-        Ok(Some((play.with_choices(menu, seen, first)?, also(load))))
+        let session = PlayedSession { by_bills, ..play.with_choices(menu, seen, first)? };
+        Ok(Some((session, also(load))))
     };
     let (all, skipped) = plan.each_of(threads, progress, open, one)?;
     let all = all.into_iter().collect::<Result<Vec<_>, _>>()?;
@@ -200,7 +207,7 @@ impl SessionPlay<'_> {
         let FirstPlays { base, mut runs, wishes } = first;
         runs.retain(|_, it| it.costs != base.costs || it.sums != base.sums);
         let Some(menu) = menu else {
-            return Ok(PlayedSession { seen, base, runs, wishes, acts: Vec::new() });
+            return Ok(PlayedSession { seen, base, runs, wishes, acts: Vec::new(), by_bills: None });
         };
         // What needs something else is not played alone, so it may act.
         let acts = (0..menu.pairs.len())
@@ -220,7 +227,7 @@ impl SessionPlay<'_> {
         }
         let acts =
             (0..acts.len()).map(|it| acts[it] && !menu.of_lane(&[it], self.of_agent).is_empty()).listed();
-        Ok(PlayedSession { seen, base, runs, wishes, acts })
+        Ok(PlayedSession { seen, base, runs, wishes, acts, by_bills: None })
     }
 }
 

@@ -11,9 +11,10 @@ use ctxsim_engine::measure::limits::sum_of_pairs;
 use ctxsim_engine::measure::month::Calendar;
 use ctxsim_report::advise::saved::{Bills, SCHEMA, Saved, SessionKind};
 use ctxsim_report::advise::{MonthCost, WishFor};
+use ctxsim_report::decide::groups::{GroupSaving, GroupedSession, by_group};
 use ctxsim_report::decide::{FamilyRow, FamilySession, Judgement, SessionEffect, TriedFamily, pasted};
 use ctxsim_report::distinct;
-use ctxsim_report::lever::{Lever, Word};
+use ctxsim_report::lever::{Lever, SETTINGS, Word};
 use ctxsim_timeline::import::user_of;
 
 /// The sessions of an agent, ready to be judged.
@@ -66,6 +67,11 @@ impl AgentSessions<'_> {
         let lever = |(nth, it): (usize, &Judgement)| (nth, self.lever(choices[nth], it, month));
         let mut levers: Vec<(usize, Lever)> = judged.iter().enumerate().map(lever).listed();
         levers.retain(|it| it.1.word.is_some());
+        // Whom a choice concerns is asked of what a reader may set alone, and of what is pasted.
+        for (nth, lever) in levers.iter_mut().filter(|it| it.1.set.len() == 1 || Some(it.0) == best) {
+            lever.people = self.groups(&effects, choices[*nth], |it| it.person);
+            lever.projects = self.groups(&effects, choices[*nth], |it| &it.of.seen.project);
+        }
         let saved = |it: &Lever| it.saved_month.unwrap_or(f64::NEG_INFINITY);
         levers.sort_by(|one, other| saved(&other.1).total_cmp(&saved(&one.1)));
         let place = best.and_then(|best| levers.iter().position(|it| it.0 == best));
@@ -88,12 +94,27 @@ impl AgentSessions<'_> {
         }
     }
 
+    /// Returns what a choice saves each person or project.
+    fn groups<'e>(
+        &'e self,
+        effects: &'e [SessionEffects<'e>],
+        choice: &MenuChoice,
+        group: impl Fn(&'e SessionEffects<'e>) -> &'e str,
+    ) -> Vec<GroupSaving> {
+        let of = |(it, weight): (&'e SessionEffects<'e>, f64)| {
+            let pair = (it.effect(choice).cost?.usd, it.base.cost?.usd);
+            Some(GroupedSession { group: group(it), pair, weight })
+        };
+        by_group(&self.calendar.weigh(effects).filter_map(of).listed())
+    }
+
     fn lever(&self, choice: &MenuChoice, it: &Judgement, month: Option<f64>) -> Lever {
         let is_do = it.word == Some(Word::Do);
         let expected = if is_do { it.expected } else { it.change };
         let dollars = |change: f64| month.map(|it| -change * it);
         let pairs = choice.iter().map(|it| &self.menu.pairs[*it]).listed();
         let mut lever = Lever {
+            name: SETTINGS,
             set: pairs.iter().map(|it| it.text()).listed(),
             title: pairs.iter().map(|it| it.setting.titled(&it.value)).listed().join(" + "),
             word: it.word,
@@ -198,9 +219,13 @@ impl<'a> SessionEffects<'a> {
         }
     }
 
+    /// Returns what it comes to under a choice.
+    fn effect(&self, choice: &[usize]) -> &SessionEffect {
+        self.runs.get(&self.of.acting(choice)).unwrap_or(&self.base)
+    }
+
     fn session<'s>(&'s self, choices: &[&MenuChoice]) -> FamilySession<'s> {
         let seen = &self.of.seen;
-        let effect = |it: &&MenuChoice| self.runs.get(&self.of.acting(it)).unwrap_or(&self.base);
         let [short, long] = seen.written.map(|it| usize::from(it > 0));
         FamilySession {
             project: &seen.project,
@@ -209,7 +234,7 @@ impl<'a> SessionEffects<'a> {
             lifetimes: short + 2 * long,
             is_of_agent: seen.is_of_agent,
             base: &self.base,
-            rows: choices.iter().map(effect).listed(),
+            rows: choices.iter().map(|it| self.effect(it)).listed(),
         }
     }
 }

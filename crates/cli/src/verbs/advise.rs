@@ -35,7 +35,7 @@ Exit codes: 0 success; 2 bad input or usage, or a run failed.";
 /// The available output formats.
 pub(super) const FORMATS: Formats<'_> = Formats {
     of: "`advise`",
-    known: &[FormatArg::TABLE, FormatArg::MARKDOWN, FormatArg::HTML, FormatArg::JSON],
+    known: &[FormatArg::TABLE, FormatArg::MARKDOWN, FormatArg::HTML, FormatArg::JSON, FormatArg::CSV],
 };
 
 /// The arguments of `advise`.
@@ -93,6 +93,10 @@ pub(super) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> 
             output::tell(format_args!("no forecast is saved: it takes a “do”, on the sessions of one agent"));
         }
         (None, _) => {}
+    }
+    if format == FormatArg::CSV {
+        let rows = format.write(|_| vec![found.as_rows()])?;
+        return args.shown.put(catalog.files(), format, rows, || page(&found));
     }
     let text = match format {
         FormatArg::JSON => found.document().map_err(unwritable)?,

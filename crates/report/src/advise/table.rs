@@ -1,9 +1,10 @@
 //! Advice in words: totals first, then what to change, what that does, and what else was tried.
 
-use super::{Advice, AgentAdvice, From, Lifetimes, WishFor};
+use super::whom::{self, Whom};
+use super::{Advice, AgentAdvice, BilledAdvice, From, Lifetimes, WishFor};
 use crate::Skipped;
 use crate::blocks::{PageBlock, in_markdown, on_terminal};
-use crate::lever::{Lever, Word};
+use crate::lever::{KnownBy, Lever, Word, best_of_each};
 use ctxsim_base::grid::markdown::Markdown;
 use ctxsim_base::grid::numbers::{counted, interval, listed, or_none, percent, signed, thousands};
 use ctxsim_base::grid::{CellKind, Grid};
@@ -23,10 +24,11 @@ pub(super) fn blocks(advice: &Advice, is_detailed: bool) -> Vec<PageBlock> {
     let mut blocks: Vec<PageBlock> = advice.agents.iter().flat_map(|it| of_agent(it, is_detailed)).listed();
     for (format, n) in &advice.unknown {
         blocks.push(PageBlock::text(format!(
-            "Not advised on: {} of the format {format}, which several agents write. Name the agent with `--agent`.",
+            "No settings are known for {} of the format {format}, which several agents write. Name the agent with `--agent`.",
             counted(*n, "session")
         )));
     }
+    blocks.extend(advice.by_bills.iter().filter(|it| !it.levers.is_empty()).flat_map(of_bills));
     if !advice.skipped.is_empty() {
         let n = thousands(advice.skipped.len() as u64);
         blocks.push(PageBlock::text(format!("{n} skipped: {}.", Skipped::counted(&advice.skipped))));
@@ -47,12 +49,19 @@ fn of_agent(it: &AgentAdvice, is_detailed: bool) -> Vec<PageBlock> {
         blocks.push(PageBlock::Table(levers("What you can do", &it.best_levers(), false)));
         blocks.extend(it.best_levers().into_iter().filter_map(why).map(PageBlock::Text));
     }
+    let by_project = if is_detailed { whom::table(it, Whom::Projects) } else { None };
+    let whom = whom::table(it, Whom::People).into_iter().chain(by_project).listed();
+    if !whom.is_empty() {
+        blocks.extend(whom.into_iter().map(PageBlock::Table));
+        blocks.push(PageBlock::text(whom::STAR));
+    }
     blocks.push(PageBlock::Table(in_force(it)));
     if !it.lifetimes.is_empty() {
         blocks.push(PageBlock::Table(lifetimes(it)));
         blocks.extend(it.lifetimes.iter().map(|it| PageBlock::text(of_lifetimes(it))));
     }
-    let n_more = it.levers.len().saturating_sub(it.best_levers().len());
+    let simulated = |all: &[&Lever]| all.iter().filter(|it| it.known_by == KnownBy::Simulated).count();
+    let n_more = simulated(&it.levers.iter().listed()).saturating_sub(simulated(&it.best_levers()));
     if is_detailed && n_more > 0 {
         blocks.push(PageBlock::Table(levers("Everything that was tried", &it.levers.iter().listed(), true)));
     } else if n_more > 0 {
@@ -74,7 +83,20 @@ fn of_agent(it: &AgentAdvice, is_detailed: bool) -> Vec<PageBlock> {
         let keys: Vec<String> = it.left_out.iter().map(|it| it.key.clone()).listed();
         blocks.push(PageBlock::text(format!("Not tried (--details says why): {}.", listed(&keys))));
     }
+    if !it.untold.is_empty() {
+        let untold =
+            it.untold.iter().map(|it| format!("{} ({})", it.name.replace('_', " "), it.reason)).listed();
+        blocks.push(PageBlock::text(format!("Left out, because the logs do not tell: {}.", listed(&untold))));
+    }
     blocks
+}
+
+/// Lays out what bills tell where no settings are known.
+fn of_bills(it: &BilledAdvice) -> Vec<PageBlock> {
+    let best = best_of_each(&it.levers, None);
+    let title = format!("What the bills of {} tell ({})", it.agent, counted(it.sessions, "session"));
+    let table = PageBlock::Table(levers(&title, &best, false));
+    std::iter::once(table).chain(best.into_iter().filter_map(why).map(PageBlock::Text)).listed()
 }
 
 fn head(it: &AgentAdvice) -> String {
@@ -179,13 +201,14 @@ pub(super) fn why(it: &Lever) -> Option<String> {
         (Some(Word::Try), None) => " Bills vary too much for later ones to tell it from chance.".to_owned(),
         _ => String::new(),
     };
-    Some(format!("{} ({word}): {}.{after}", it.title, it.why))
+    let met = if it.about.is_empty() { String::new() } else { format!("{}; ", it.about) };
+    Some(format!("{} ({word}): {met}{}.{after}", it.title, it.why))
 }
 
 /// Lays levers out, by their titles or by the keys that they set.
 fn levers(title: &str, all: &[&Lever], has_keys: bool) -> Grid {
     let row = |it: &&Lever| {
-        let name = if has_keys { it.set.join(", ") } else { it.title.clone() };
+        let name = if has_keys && !it.set.is_empty() { it.set.join(", ") } else { it.title.clone() };
         vec![
             it.word.map_or_else(String::new, |it| it.text().to_owned()),
             name,
@@ -196,7 +219,7 @@ fn levers(title: &str, all: &[&Lever], has_keys: bool) -> Grid {
             it.known_by.text().to_owned(),
         ]
     };
-    let headings = ["word", "what", "saves a month", "95% interval", "Δ cost", "kept", "known"];
+    let headings = ["word", "what", "saves a month", "95% interval", "Δ cost", "kept", "known by"];
     Grid::new(title, 1, &headings, all.iter().map(row)).with(CellKind::Text, &[1, 6])
 }
 

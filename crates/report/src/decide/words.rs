@@ -10,7 +10,7 @@ use ctxsim_engine::measure::floor::Floor;
 use ctxsim_engine::measure::student;
 
 /// With fewer sessions, nothing is sure.
-const SESSIONS_MIN: usize = 10;
+pub const SESSIONS_MIN: usize = 10;
 /// A saving of less of what it concerns is not worth a change, and rare losses would eat it.
 const SAVING_MIN: f64 = 0.02;
 /// What a user decides saves with this probability at least.
@@ -46,7 +46,10 @@ pub(super) fn judgement(row: &JudgedRow<'_>) -> Judgement {
     let kept = row.effect.kept.as_ref();
     let alone = Judgement { kept: kept.map(|it| it.value), kept_low: row.kept_low(), ..Judgement::default() };
     let Some(found) = Found::new(row) else {
-        let why = "a session stops at a limit under one and not under the other, or a price is unknown";
+        let why = match row.family.sessions.len() {
+            1 => "a single session tells nothing of others",
+            _ => "a session stops at a limit under one and not under the other, or a price is unknown",
+        };
         let word = (!row.effect.is_same).then_some(Word::CannotTell);
         return Judgement { word, why: why.to_owned(), ..alone };
     };

@@ -168,7 +168,7 @@ impl SessionFacts {
     }
 
     /// Adds a request that the log bills.
-    fn add(&mut self, request: &LoggedRequest<'_>, miss: Option<&Miss>) {
+    fn add(&mut self, request: &LoggedRequest<'_, '_>, miss: Option<&Miss>) {
         let tokens = request.tokens();
         let priced = request.prices().map(|it| (it, Bill::of_request(it, &tokens)));
         let Some((list, bill, total)) = priced.and_then(|(list, it)| Some((list, it, it.total()?))) else {

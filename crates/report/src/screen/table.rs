@@ -2,7 +2,7 @@
 
 use super::{AgentLever, AgentRead, FirstScreen, MonthPart, PeriodCosts};
 use crate::blocks::{PageBlock, in_markdown};
-use crate::lever::Word;
+use crate::lever::{KnownBy, Lever, Word};
 use crate::session::predicted_against;
 use ctxsim_base::foreign::in_one_line;
 use ctxsim_base::grid::markdown::Markdown;
@@ -19,7 +19,7 @@ use ctxsim_engine::measure::month::Basis;
 const LINES: usize = 40;
 const COLUMNS: usize = 100;
 /// The most levers, causes, agents and models that are named.
-const LEVERS: usize = 6;
+const LEVERS: usize = 8;
 const CAUSES: usize = 3;
 const NAMED: usize = 4;
 /// The longest bar, in characters.
@@ -312,7 +312,7 @@ pub(super) fn dollars(cost: Cost) -> String {
 fn rough(usd: f64) -> String {
     let sign = if usd < 0.0 { "−" } else { "" };
     match usd.abs() {
-        it if it >= 100.0 => format!("{sign}${}", thousands(it.round() as u64)),
+        it if it >= 9.995 => format!("{sign}${}", thousands(it.round() as u64)),
         it => format!("{sign}${it:.2}"),
     }
 }
@@ -386,19 +386,23 @@ fn levers(it: &FirstScreen, n_levers: usize) -> Grid {
         Row::from([
             lever.word.map_or("", |it| it.text()).to_owned(),
             in_one_line(&title).into_owned(),
-            or_none(lever.saved_month.map(rough)),
+            or_none(lever.saved_month.map(|it| marked(lever, rough(it)))),
             or_none(interval),
             or_none(lever.evidence_kept.map(percent)),
-            lever.known_by.text().to_owned(),
         ])
     };
-    let headings = ["word", "what", "saves a month", "95% interval", "keeps", "how it is known"];
+    let headings = ["word", "what", "saves", "interval", "keeps"];
     // If not all of them fit, those that say *do* stay.
     let mut shown: Vec<usize> = (0..it.levers.len()).listed();
     shown.order_by_key(|nth| it.levers[*nth].lever.word != Some(Word::Do));
     shown.truncate(n_levers);
     shown.sort_unstable();
     let rows = shown.into_iter().map(|nth| row(&it.levers[nth]));
-    Grid::new("What you can do about it (keeps: of what later steps need)", 1, &headings, rows)
-        .with(CellKind::Text, &[1, 5])
+    let title = "What you can do, and what that saves a month (~ simulated; keeps: of what later steps need)";
+    Grid::new(title, 1, &headings, rows).with(CellKind::Text, &[1])
+}
+
+/// Marks what is simulated.
+fn marked(lever: &Lever, dollars: String) -> String {
+    if lever.known_by == KnownBy::Simulated { format!("~{dollars}") } else { dollars }
 }

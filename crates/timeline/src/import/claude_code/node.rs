@@ -14,7 +14,7 @@ use crate::import::times;
 use crate::import::transcript::{Named, Part};
 use crate::import::usage::{BillReader, Shaped};
 use crate::import::values::{MessageBlock, MessageContent, Text};
-use crate::{AgentTotals, Diagnosis, Kind, Usage};
+use crate::{AgentTotals, Diagnosis, InjectedText, Kind, Usage};
 
 /// A record that is in the tree.
 #[derive(Debug)]
@@ -54,6 +54,8 @@ pub(super) enum SessionFacts {
     SkillCommand,
     /// What follows from this call.
     Follows(String),
+    /// The harness added a text of its own, of so many characters.
+    Injected(InjectedText, u32),
 }
 
 /// What a record adds to a prompt.
@@ -262,6 +264,9 @@ fn told(record: &ClaudeRecord<'_>) -> SessionFacts {
             "resume" => SessionFacts::Resumed,
             _ => SessionFacts::Nothing,
         };
+    }
+    if let Some((what, characters)) = record.injects() {
+        return SessionFacts::Injected(what, characters);
     }
     if record.is_asked_to_compact() {
         return SessionFacts::AskedToCompact;

@@ -2,11 +2,11 @@
 
 use serde_json::value::RawValue;
 
-use crate::Diagnosis;
 use crate::import::json;
 use crate::import::losses::{Losses, NOT_RECORDS};
 use crate::import::usage::Shaped;
 use crate::import::values::{Count, MessageContent, Text};
+use crate::{Diagnosis, InjectedText};
 
 /// A record.
 #[derive(Debug, Default, serde::Deserialize)]
@@ -175,6 +175,14 @@ impl<'a> ClaudeRecord<'a> {
     }
 }
 
+/// What an attachment is.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+struct AttachmentRecord<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+}
+
 impl ClaudeRecord<'_> {
     /// Returns what started the session, as a hook's record says: `startup`, `clear`, `resume`, `compact`.
     pub(super) fn started_by(&self) -> Option<String> {
@@ -185,6 +193,14 @@ impl ClaudeRecord<'_> {
         }
         let hook: HookRecord<'_> = serde_json::from_str(text).ok()?;
         hook.hook_name.0.strip_prefix(SESSION_START).map(str::to_owned)
+    }
+
+    /// Returns what an attachment adds to the prompt, and about how many characters that is; `None` where it adds nothing.
+    pub(super) fn injects(&self) -> Option<(InjectedText, u32)> {
+        let text = self.attachment?.get();
+        let AttachmentRecord { kind } = serde_json::from_str(text).ok()?;
+        let what = InjectedText::of_attachment(&kind.0)?;
+        u32::try_from(text.len()).ok().map(|it| (what, it))
     }
 
     /// Returns whether the user asked for the history to be compacted.

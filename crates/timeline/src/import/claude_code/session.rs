@@ -239,6 +239,9 @@ impl BranchWalk<'_, '_> {
                 self.assembler.happened(Occasion::Skill);
             }
             SessionFacts::Follows(_) => {}
+            SessionFacts::Injected(what, characters) => {
+                self.assembler.happened(Occasion::Injected(*what, *characters));
+            }
             SessionFacts::ClearedResults(calls) => {
                 self.results_before(usize::MAX);
                 self.n_cleared += self.assembler.cleared(calls);

@@ -8,7 +8,7 @@ use crate::import::losses::Losses;
 use crate::import::transcript::{Exchange, LoggedCompaction, Part, PartNeed, Remover, Transcript};
 use crate::import::usage::BillReader;
 use crate::import::values::Count;
-use crate::{AgentTotals, Diagnosis, FixedPart, Kind, Level, Occasion, Usage, infer_needs};
+use crate::{AgentTotals, Diagnosis, FixedPart, InjectedText, Kind, Level, Occasion, Usage, infer_needs};
 use ctxsim_base::quantity::{Cost, Tokens, or_unlimited};
 use ctxsim_input::TtlClass;
 
@@ -313,13 +313,18 @@ const OCCASIONS: [(&str, Occasion); 4] = [
 fn occasion_name(it: &Occasion) -> String {
     match it {
         Occasion::Diagnosed(diagnosis) => diagnosis.name().to_owned(),
+        Occasion::Injected(what, characters) => format!("{}:{characters}", what.name()),
         _ => named(&OCCASIONS, it),
     }
 }
 
 /// Returns the event for which this is written.
 fn occasion_named(name: &str) -> Option<Occasion> {
-    valued(&OCCASIONS, name).or_else(|| Diagnosis::named(name).map(Occasion::Diagnosed))
+    let injected = || {
+        let (what, characters) = name.split_once(':')?;
+        Some(Occasion::Injected(InjectedText::named(what)?, characters.parse().ok()?))
+    };
+    valued(&OCCASIONS, name).or_else(|| Diagnosis::named(name).map(Occasion::Diagnosed)).or_else(injected)
 }
 
 impl RedactedRequest {

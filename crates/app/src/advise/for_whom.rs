@@ -1,0 +1,112 @@
+//! Advice for one user or project: by his own sessions where they suffice, else by everybody's, with dollars that are shrunk toward the others'.
+
+use super::play::PlayedSession;
+use crate::Comparison;
+use crate::selection::Whose;
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::error::Error;
+use ctxsim_base::grid::numbers::counted;
+use ctxsim_base::list::Listed as _;
+use ctxsim_report::advise::AgentAdvice;
+use ctxsim_report::decide::SESSIONS_MIN;
+use ctxsim_report::decide::groups::GroupSaving;
+use ctxsim_report::distinct;
+use ctxsim_report::lever::{Lever, Word};
+use ctxsim_timeline::import::user_of;
+
+/// Takes out of a comparison whose sessions are asked for, because the others tell of levers, too.
+pub(super) fn without_whose(comparison: &Comparison) -> (Comparison, Whose) {
+    let whose = Whose { user: comparison.user.clone(), project: comparison.project.clone() };
+    (Comparison { user: None, project: None, ..comparison.clone() }, whose)
+}
+
+/// The sessions by which somebody is advised.
+pub(super) struct SessionsFor<'a> {
+    pub(super) played: Vec<&'a PlayedSession>,
+    /// How many of them are his own, where these are too few.
+    pub(super) few: Option<usize>,
+}
+
+impl<'a> SessionsFor<'a> {
+    /// Chooses among the sessions of an agent; `None` if nobody who is asked for has any.
+    pub(super) fn new(all: &[&'a PlayedSession], whose: &Whose) -> Option<Self> {
+        let own = all.iter().copied().filter(|it| whose.takes(&it.seen.project)).listed();
+        match own.len() {
+            0 => None,
+            n if n >= SESSIONS_MIN || n == all.len() => Some(Self { played: own, few: None }),
+            n => Some(Self { played: all.to_vec(), few: Some(n) }),
+        }
+    }
+}
+
+/// Says that nobody who is asked for has a session, and who has.
+pub(super) fn nobody(all: &[PlayedSession], whose: &Whose) -> Error {
+    let (asked, known): (&str, Vec<&str>) = match (&whose.project, &whose.user) {
+        (Some(project), _) => (project, distinct(all.iter().map(|it| it.seen.project.as_str()))),
+        (None, user) => {
+            (user.as_deref().unwrap_or_default(), distinct(all.iter().map(|it| user_of(&it.seen.project))))
+        }
+    };
+    let known = known.into_iter().filter(|it| !it.is_empty()).listed();
+    let mut problem =
+        Diagnostic::at(Code::NothingToRun, "", format!("no recorded session is one of `{asked}`"));
+    if whose.project.is_some() { "--project" } else { "--user" }.clone_into(&mut problem.place.file);
+    let help = if known.is_empty() {
+        "these logs do not tell whose they are".to_owned()
+    } else {
+        format!("use one of {}", known.join(", "))
+    };
+    vec![problem.help(help)].into()
+}
+
+/// Makes advice by everybody's sessions that of one with few: words stay, and dollars are his.
+pub(super) fn narrowed(mut advice: AgentAdvice, whose: &Whose, few: usize) -> AgentAdvice {
+    let own = |it: &Lever| {
+        let groups = if whose.project.is_some() { &it.projects } else { &it.people };
+        let takes = |it: &&GroupSaving| {
+            if whose.project.is_some() { whose.takes(&it.group) } else { whose.takes_user(&it.group) }
+        };
+        groups.iter().find(takes).cloned()
+    };
+    advice.notes.push(format!(
+        "Words are by all {}: {} are too few to be judged alone. Dollars are those of the one asked for, shrunk toward the others'.",
+        counted(advice.sessions, "session"),
+        counted(few, "session")
+    ));
+    advice.month.usd = advice.levers.iter().find_map(|it| Some(own(it)?.month_usd));
+    let pasted = advice.pasted.and_then(|it| advice.levers.get(it)).cloned();
+    let narrow = |lever: &Lever| {
+        let group = own(lever)?;
+        let share = |usd: f64| -usd / group.month_usd;
+        let mut lever = lever.clone();
+        lever.saved_month = Some(group.saved_month);
+        lever.saved_interval = Some(group.saved_interval);
+        if lever.word == Some(Word::Do) && group.saved_interval[0] <= 0.0 {
+            lever.word = Some(Word::Try);
+            "it saves over everybody's sessions, and whether it does here is not sure"
+                .clone_into(&mut lever.why);
+        }
+        let is_spent = group.month_usd > 0.0;
+        lever.change = is_spent.then(|| share(group.saved_month));
+        lever.expected = lever.change;
+        lever.interval = is_spent.then(|| group.saved_interval.map(share)).map(|[low, high]| [high, low]);
+        Some(lever)
+    };
+    let place = |levers: &[Lever]| {
+        levers
+            .iter()
+            .position(|it| pasted.as_ref().is_some_and(|own| own.set == it.set && !it.set.is_empty()))
+    };
+    advice.levers = advice.levers.iter().filter_map(narrow).listed();
+    advice.levers.sort_by(|one, other| super::saved_by(other).total_cmp(&super::saved_by(one)));
+    advice.pasted = place(&advice.levers).filter(|it| advice.levers[*it].word == Some(Word::Do));
+    if advice.pasted.is_none() {
+        advice.paste.clear();
+        advice.heed.clear();
+    }
+    advice.levers.iter_mut().for_each(|it| {
+        it.people.clear();
+        it.projects.clear();
+    });
+    advice
+}

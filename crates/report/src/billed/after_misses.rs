@@ -1,0 +1,85 @@
+//! Cache misses that a habit causes: what they cost beyond reads is what another habit saves.
+
+use super::session::BilledSession;
+use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
+use ctxsim_base::grid::numbers::counted;
+use ctxsim_base::list::Listed as _;
+use ctxsim_engine::measure::missed::MissCause;
+
+/// Misses of some causes.
+pub(super) struct AfterMisses {
+    name: &'static str,
+    causes: &'static [MissCause],
+    title: &'static str,
+    /// What happened, in so many words.
+    met: &'static str,
+    /// What doing otherwise costs.
+    unjudged: Option<&'static str>,
+}
+
+/// Models that change within a session: each has a cache of its own.
+pub(super) const MODELS: AfterMisses = AfterMisses {
+    name: "model_changes",
+    causes: &[MissCause::Model],
+    title: "Stay with one model within a session",
+    met: "the model changed",
+    unjudged: Some("whether another model was worth it is yours to judge"),
+};
+
+/// Sessions that are left and taken up again while their entries live.
+pub(super) const RESUMED: AfterMisses = AfterMisses {
+    name: "resumes",
+    causes: &[MissCause::Resumed],
+    title: "Keep sessions open instead of resuming them",
+    met: "a session was resumed before its cache entries expired",
+    unjudged: None,
+};
+
+/// System prompts that change within a session, such as those with a date, a version or an id in them.
+pub(super) const SYSTEM: AfterMisses = AfterMisses {
+    name: "system_changes",
+    causes: &[MissCause::System],
+    title: "Keep what changes out of the system prompt",
+    met: "the system prompt changed",
+    unjudged: None,
+};
+
+/// Tools that change within a session: servers that start or stop, and tools that are searched for.
+pub(super) const TOOLS: AfterMisses = AfterMisses {
+    name: "tool_changes",
+    causes: &[MissCause::Tools],
+    title: "Start tools and servers before a session does",
+    met: "the tools changed",
+    unjudged: None,
+};
+
+impl BilledLever for AfterMisses {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
+        let missed = session.requests.iter().filter(|it| it.missed_by(self.causes)).listed();
+        if missed.is_empty() {
+            return Vec::new();
+        }
+        let saved = missed.iter().map(|it| it.again_usd()).sum();
+        vec![Told { saved, times: missed.len() as u64, ..Told::default() }]
+    }
+
+    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
+        let row = |it: super::KindOfTold<'_>| BilledRow {
+            title: self.title.to_owned(),
+            about: format!(
+                "In {}, {} ({}), and the prompt was sent again at full price",
+                counted(it.sessions, "session"),
+                self.met,
+                counted(it.times as usize, "time")
+            ),
+            unjudged: self.unjudged.map(str::to_owned),
+            saved: it.saved,
+            ..BilledRow::default()
+        };
+        by_kind(all).into_iter().map(row).listed()
+    }
+}

@@ -1,0 +1,67 @@
+//! Long sessions: from which size on a new session pays, with what beginning again costs.
+//!
+//! A new session begins where a turn does, with the front and as much as this session's first turn gathered, which it must gather again; what
+//! the rest of the history would have cost to read from there on is saved. What is forgotten with it is not judged.
+
+use super::session::BilledSession;
+use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
+use ctxsim_base::grid::numbers::{counted, thousands};
+use ctxsim_base::list::Listed as _;
+
+pub(super) struct FreshStart;
+
+/// The sizes from which on a new session is begun, in tokens.
+const SIZES: [u64; 5] = [100_000, 150_000, 200_000, 300_000, 500_000];
+
+impl BilledLever for FreshStart {
+    fn name(&self) -> &'static str {
+        "long_sessions"
+    }
+
+    fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
+        SIZES.into_iter().filter_map(|it| with_fresh_starts(session, it)).listed()
+    }
+
+    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
+        let row = |it: super::KindOfTold<'_>| {
+            let size = thousands(it.of.parse().unwrap_or(0));
+            BilledRow {
+                of: it.of.to_owned(),
+                title: format!("Begin a new session once one has {size} tokens"),
+                about: format!(
+                    "{} would begin anew, {} in all; what beginning again costs is counted as this session's own first turn",
+                    counted(it.sessions, "session"),
+                    counted(it.times as usize, "time")
+                ),
+                unjudged: Some("a new session has forgotten the old one".to_owned()),
+                saved: it.saved,
+                ..BilledRow::default()
+            }
+        };
+        by_kind(all).into_iter().map(row).listed()
+    }
+}
+
+/// Returns what a session saves that begins anew at turns whose prompt has a size; `None` if none has.
+fn with_fresh_starts(session: &BilledSession<'_>, size: u64) -> Option<Told> {
+    let front = session.front();
+    let mut turns = session.requests.iter().enumerate().filter(|it| it.1.begins_turn).map(|it| it.0);
+    let (_, second) = (turns.next()?, turns.next()?);
+    // What the first turn had gathered when the second began.
+    let gathered = session.requests[second].prompt().saturating_sub(front);
+    let fresh = front + gathered;
+    let (mut saved, mut times, mut left_out) = (0.0, 0, 0);
+    for it in &session.requests {
+        let prompt = it.prompt().saturating_sub(left_out);
+        if it.begins_turn && prompt >= size && prompt > 2 * fresh {
+            left_out += prompt - fresh;
+            times += 1;
+            // It is written anew, where the recorded request read it or wrote it again.
+            saved -= fresh as f64 * (it.write_usd() - it.read_usd());
+        }
+        let rest = left_out.min(it.prompt()) as f64;
+        let missed = it.miss.map_or(0, |it| it.1).min(left_out) as f64;
+        saved += rest * it.read_usd() + missed * (it.write_usd() - it.read_usd());
+    }
+    (times > 0).then(|| Told { of: size.to_string(), saved, times, ..Told::default() })
+}

@@ -1,0 +1,76 @@
+//! Texts that a harness adds to prompts on its own: what hooks say, files that changed on disk, reminders and lists, written once and read again.
+
+use super::session::BilledSession;
+use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
+use ctxsim_base::grid::numbers::{counted, thousands};
+use ctxsim_base::list::Listed as _;
+use ctxsim_timeline::{InjectedText, Occasion, StepIx};
+use indexmap::IndexMap;
+
+pub(super) struct Injected;
+
+impl BilledLever for Injected {
+    fn name(&self) -> &'static str {
+        "injected"
+    }
+
+    fn untold(&self, session: &BilledSession<'_>) -> Option<&'static str> {
+        let occasions = session.timeline.recorded.iter().flat_map(|it| it.occasions.iter());
+        let has_any = occasions.clone().any(|it| matches!(it.1, Occasion::Injected(..)));
+        (!has_any).then_some("these logs name no text that the agent adds on its own")
+    }
+
+    fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
+        let occasions = session.timeline.recorded.iter().flat_map(|it| it.occasions.iter());
+        let carried = session.carried();
+        let per_token: f64 = session.timeline.chars_per_token.to_f64().max(1.0);
+        let mut all: IndexMap<InjectedText, Told> = IndexMap::new();
+        for (step, occasion) in occasions {
+            let Occasion::Injected(what, characters) = occasion else { continue };
+            let Some(write) = write_at(session, *step) else { continue };
+            let tokens = f64::from(*characters) / per_token;
+            let told = all.entry(*what).or_default();
+            told.saved += tokens * (write + carried.after(*step));
+            told.times += 1;
+            told.size += tokens as u64;
+        }
+        all.into_iter().map(|(what, it)| Told { of: what.name().to_owned(), ..it }).listed()
+    }
+
+    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
+        let mut tokens: IndexMap<&str, u64> = IndexMap::new();
+        all.iter().flat_map(|it| it.told).for_each(|it| *tokens.entry(&it.of).or_default() += it.size);
+        let row = |it: super::KindOfTold<'_>| BilledRow {
+            of: it.of.to_owned(),
+            title: title(it.of).to_owned(),
+            about: format!(
+                "{} texts in {} were added to prompts, about {} tokens in all, and carried on from there",
+                thousands(it.times),
+                counted(it.sessions, "session"),
+                thousands(tokens.get(it.of).copied().unwrap_or(0))
+            ),
+            whom: Some(it.of.replace('_', " ")),
+            unjudged: Some("what these texts bring is yours to judge".to_owned()),
+            saved: it.saved,
+            ..BilledRow::default()
+        };
+        by_kind(all).into_iter().map(row).listed()
+    }
+}
+
+/// Says what to do about a kind of text.
+fn title(of: &str) -> &'static str {
+    match of {
+        "hook" => "Let hooks add less to prompts",
+        "changed_file" => "Leave files alone that the agent has read",
+        "reminder" => "Do without reminders of tasks",
+        "diagnostics" => "Send fewer of an editor's diagnostics",
+        _ => "Install fewer skills, sub-agents and tools",
+    }
+}
+
+/// Returns what writing a token costs that comes with the request of a step.
+fn write_at(session: &BilledSession<'_>, step: StepIx) -> Option<f64> {
+    let nth = session.requests.partition_point(|it| it.step < step);
+    session.requests.get(nth).filter(|it| it.step == step).map(|it| it.write_usd())
+}

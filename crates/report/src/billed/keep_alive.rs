@@ -1,0 +1,65 @@
+//! Cache entries that are kept alive in a pause by short requests, which read the prompt before it expires.
+//!
+//! Nobody knows how long a pause will be, so the requests go on for some hours and are paid in every pause, also in the last one, that never
+//! ends.
+
+use super::session::{BilledRequest, BilledSession};
+use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
+use ctxsim_base::grid::numbers::{counted, thousands};
+use ctxsim_base::list::Listed as _;
+use ctxsim_engine::measure::missed::MissCause;
+
+pub(super) struct KeepAlive;
+
+const HOUR_MS: u64 = 3_600_000;
+/// For how many hours entries are kept alive.
+const HOURS: [u64; 3] = [1, 4, 10];
+
+impl BilledLever for KeepAlive {
+    fn name(&self) -> &'static str {
+        "keep_alive"
+    }
+
+    fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
+        let told = |hours: u64| {
+            let Some(last) = session.requests.last() else { return Told::default() };
+            let pairs = session.requests.iter().zip(session.requests.iter().skip(1));
+            let kept = pairs.map(|(before, after)| kept_alive(before, Some(after), hours));
+            let (saved, times) = kept.fold((0.0, 0), |sum, it| (sum.0 + it.0, sum.1 + u64::from(it.1)));
+            Told {
+                of: hours.to_string(),
+                saved: saved + kept_alive(last, None, hours).0,
+                times,
+                ..Told::default()
+            }
+        };
+        HOURS.map(told).into_iter().listed()
+    }
+
+    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
+        let row = |it: super::KindOfTold<'_>| BilledRow {
+            of: format!("{} h", it.of),
+            title: format!("Keep the cache alive for {} h with short requests", it.of),
+            about: format!(
+                "In {}, {} pauses outlasted the cache and were shorter than that; requests after a session's last are paid in vain",
+                counted(it.sessions, "session"),
+                thousands(it.times)
+            ),
+            unjudged: Some("it takes a program that asks before the entries expire".to_owned()),
+            saved: it.saved,
+            ..BilledRow::default()
+        };
+        by_kind(all).into_iter().map(row).listed()
+    }
+}
+
+/// Returns what keeping the prompt of a request alive saves until the next one, and whether it does; costs are negative.
+fn kept_alive(before: &BilledRequest<'_>, after: Option<&BilledRequest<'_>>, hours: u64) -> (f64, bool) {
+    let Some(life) = before.life_ms().filter(|it| *it > 0) else { return (0.0, false) };
+    let (most, pause) = (hours * HOUR_MS, after.map_or(u64::MAX, |it| it.pause_ms));
+    let n_requests = pause.min(most) / life;
+    let cost = n_requests as f64 * before.prompt() as f64 * before.read_usd();
+    let is_kept = |it: &&BilledRequest<'_>| it.missed_by(&[MissCause::Paused]) && pause <= most;
+    let kept = after.filter(is_kept);
+    (kept.map_or(0.0, BilledRequest::again_usd) - cost, kept.is_some())
+}

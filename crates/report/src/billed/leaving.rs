@@ -1,0 +1,61 @@
+//! Pauses that outlast the cache: what a summary before leaving would have saved of sending everything again afterwards.
+//!
+//! Only what is sent again after the pause counts, not that later prompts are smaller. A summary is asked for where it pays, which the size of
+//! the prompt tells before the pause does.
+
+use super::session::{BilledRequest, BilledSession};
+use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
+use ctxsim_base::grid::numbers::{counted, thousands};
+use ctxsim_base::list::Listed as _;
+use ctxsim_engine::measure::lever_terms::LeverTerms;
+use ctxsim_engine::measure::missed::MissCause;
+
+pub(super) struct Leaving;
+
+impl BilledLever for Leaving {
+    fn name(&self) -> &'static str {
+        "pauses"
+    }
+
+    fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
+        let front = session.front() as f64;
+        let paused = session.requests.iter().filter(|it| it.missed_by(&[MissCause::Paused]));
+        let summary = LeverTerms::declared().summary_tokens;
+        let mut told = Told::default();
+        for it in paused {
+            let saved = saved_by_summary(it, front, summary.value);
+            if saved > 0.0 {
+                let off = |tokens: f64| saved_by_summary(it, front, tokens) - saved;
+                told.saved += saved;
+                told.times += 1;
+                told.off = [told.off[0] + off(summary.low), told.off[1] + off(summary.high)];
+            }
+        }
+        if told.times > 0 { vec![told] } else { Vec::new() }
+    }
+
+    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
+        let row = |it: super::KindOfTold<'_>| BilledRow {
+            title: "Compact before a pause that outlasts the cache".to_owned(),
+            about: format!(
+                "After {} such pauses in {}, a whole history was sent again at full price",
+                thousands(it.times),
+                counted(it.sessions, "session")
+            ),
+            unjudged: Some("a summary forgets what it leaves out".to_owned()),
+            saved: it.saved,
+            off: it.off,
+            ..BilledRow::default()
+        };
+        by_kind(all).into_iter().map(row).listed()
+    }
+}
+
+/// Returns what a summary before a pause would have saved of the request after it: what was sent again, less the front and the summary in its
+/// place, and less the request that writes the summary.
+fn saved_by_summary(it: &BilledRequest<'_>, front: f64, summary: f64) -> f64 {
+    let Some((_, missed)) = it.miss else { return 0.0 };
+    let missed = missed as f64;
+    let before = missed * it.read_usd() + summary * it.output_usd();
+    missed * it.write_usd() - (front + summary).min(missed) * it.write_usd() - before
+}

@@ -1,0 +1,82 @@
+//! The same requests under another model of the provider: a ceiling, because it would answer otherwise, and take other turns. It is the next
+//! line down, as Sonnet is below Opus, or a cheaper model of the same line.
+
+use super::session::{BilledSession, Cheaper, line_of};
+use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
+use ctxsim_base::grid::numbers::counted;
+use ctxsim_base::list::Listed as _;
+use ctxsim_engine::price::Bill;
+
+/// Other models for one lane.
+pub(super) struct OtherModel {
+    name: &'static str,
+    is_of_agent: bool,
+    cheaper: Cheaper,
+}
+
+pub(super) const MAIN: OtherModel =
+    OtherModel { name: "models", is_of_agent: false, cheaper: Cheaper::NextLine };
+pub(super) const SAME_LINE: OtherModel =
+    OtherModel { name: "cheaper_models", is_of_agent: false, cheaper: Cheaper::SameLine };
+pub(super) const SUB_AGENTS: OtherModel =
+    OtherModel { name: "sub_agent_models", is_of_agent: true, cheaper: Cheaper::NextLine };
+
+impl BilledLever for OtherModel {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
+        if session.timeline.is_of_agent() != self.is_of_agent {
+            return Vec::new();
+        }
+        let mut all: Vec<Told> = Vec::new();
+        for it in &session.requests {
+            let down = session.cheaper(it.profile, self.cheaper);
+            let Some(down) = down.filter(|down| down.limits.prompt >= it.prompt()) else { continue };
+            let at_ms = session.timeline.spine.steps[it.step as usize].at_ms;
+            let began_ms = session.timeline.began_ms.unwrap_or(0);
+            let list = down.prices.on(began_ms.saturating_add(at_ms));
+            let Some(usd) = Bill::of_request(list, &it.tokens).total() else { continue };
+            let of =
+                format!("{} instead of {}", short(&down.name), self.cheaper.written(short(&it.profile.name)));
+            let saved = it.usd - usd.usd();
+            match all.iter_mut().find(|it| it.of == of) {
+                Some(told) => {
+                    told.saved += saved;
+                    told.times += 1;
+                }
+                None => all.push(Told { of, saved, times: 1, ..Told::default() }),
+            }
+        }
+        all
+    }
+
+    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
+        let whose = if self.is_of_agent { " for sub-agents" } else { "" };
+        let row = |it: super::KindOfTold<'_>| BilledRow {
+            of: it.of.to_owned(),
+            title: format!("{}{whose}", it.of),
+            about: format!(
+                "A ceiling: every request of {} at its prices, with the same tokens",
+                counted(it.sessions, "session")
+            ),
+            unjudged: Some("quality is not judged, nor that another model takes other turns".to_owned()),
+            saved: it.saved,
+            ..BilledRow::default()
+        };
+        by_kind(all).into_iter().map(row).listed()
+    }
+}
+
+impl Cheaper {
+    /// Returns what a model is called beside the one that takes its place: models of a line go together where another line does.
+    fn written(self, name: &str) -> String {
+        if self == Self::NextLine { line_of(name) } else { name.to_owned() }
+    }
+}
+
+/// Returns a profile's name without its provider.
+fn short(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}

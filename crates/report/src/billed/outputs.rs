@@ -1,0 +1,79 @@
+//! Long outputs of tools: what the tokens beyond a cap cost when they came, and in every request that carried them on.
+
+use std::collections::BTreeSet;
+
+use super::session::BilledSession;
+use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
+use ctxsim_base::foreign::in_one_line;
+use ctxsim_base::grid::numbers::{counted, thousands};
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::quantity::Tokens;
+use ctxsim_timeline::{ItemIx, Kind};
+use indexmap::IndexMap;
+
+pub(super) struct Outputs;
+
+/// Where outputs are capped, in tokens.
+const CAP: Tokens = 4_000;
+
+impl BilledLever for Outputs {
+    fn name(&self) -> &'static str {
+        "outputs"
+    }
+
+    fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
+        let spine = &session.timeline.spine;
+        let carried = session.carried();
+        let needed: BTreeSet<ItemIx> =
+            session.timeline.needs.of_items().iter().map(|it| it.inferred.item).collect();
+        let mut all: IndexMap<&str, Told> = IndexMap::new();
+        for it in &session.requests {
+            let own = spine.steps[it.step as usize].results.clone();
+            let long = own.filter(|nth| {
+                let it = &spine.items[*nth as usize];
+                it.kind == Kind::ToolResult && Tokens::from(it.raw) > CAP
+            });
+            for nth in long {
+                let item = &spine.items[nth as usize];
+                let tool = spine.tools.get_index(usize::from(item.tool)).map_or("", String::as_str);
+                if tool.is_empty() {
+                    continue;
+                }
+                // It comes with the next request, at the price of a write.
+                let each = it.write_usd() + carried.after(it.step.saturating_add(1));
+                let told = all.entry(tool).or_default();
+                told.saved += (Tokens::from(item.raw) - CAP) as f64 * each;
+                told.times += 1;
+                told.size += u64::from(needed.contains(&nth));
+            }
+        }
+        all.into_iter().map(|(of, it)| Told { of: of.to_owned(), ..it }).listed()
+    }
+
+    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
+        let mut needed: IndexMap<&str, u64> = IndexMap::new();
+        all.iter().flat_map(|it| it.told).for_each(|it| *needed.entry(&it.of).or_default() += it.size);
+        let row = |it: super::KindOfTold<'_>| {
+            let tool = in_one_line(it.of);
+            let n_needed = needed.get(it.of).copied().unwrap_or(0);
+            BilledRow {
+                of: it.of.to_owned(),
+                title: format!("Cap {tool} outputs at {} tokens", thousands(CAP)),
+                about: format!(
+                    "{} outputs in {} are longer",
+                    thousands(it.times),
+                    counted(it.sessions, "session")
+                ),
+                whom: Some(tool.into_owned()),
+                unjudged: Some(format!(
+                    "a later call was seen to use {} of {} that it cuts",
+                    thousands(n_needed),
+                    thousands(it.times)
+                )),
+                saved: it.saved,
+                ..BilledRow::default()
+            }
+        };
+        by_kind(all).into_iter().map(row).listed()
+    }
+}

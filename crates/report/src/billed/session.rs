@@ -1,0 +1,222 @@
+//! The requests of one recorded session as they were billed, with what each missed, for levers to read.
+
+use crate::as_logged::{MadeFor, ProfileOf, each_logged};
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::quantity::Tokens;
+use ctxsim_engine::ledger::TokenUse;
+use ctxsim_engine::measure::missed::{Miss, MissCause, all_misses};
+use ctxsim_engine::price::Bill;
+use ctxsim_input::Profile;
+use ctxsim_input::profile::price::{PriceList, Rates};
+use ctxsim_timeline::{ItemIx, StepIx, Timeline};
+
+/// Which cheaper model of the same provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cheaper {
+    /// Of the same line.
+    SameLine,
+    /// Of the next line down: the dearest of those that are cheaper.
+    NextLine,
+}
+
+/// Finds a cheaper model.
+pub type CheaperModel<'p> = &'p dyn Fn(&Profile, Cheaper) -> Option<&'p Profile>;
+
+/// The prices of models, and which are cheaper.
+#[derive(Clone, Copy)]
+pub struct ModelPrices<'p> {
+    pub of: ProfileOf<'p>,
+    pub cheaper: CheaperModel<'p>,
+}
+
+/// Returns the line of a model, by its name without numbers: `claude-opus`, `gpt-mini`.
+pub fn line_of(name: &str) -> String {
+    let words = name.split('-').filter(|it| !it.contains(|letter: char| letter.is_ascii_digit()));
+    words.listed().join("-")
+}
+
+/// A session as it was billed.
+pub struct BilledSession<'t> {
+    pub(super) timeline: &'t Timeline,
+    /// The agent's own requests that have a price, in order.
+    pub(super) requests: Vec<BilledRequest<'t>>,
+    /// All that was billed, in US dollars, also for summaries and on branches that the user left.
+    pub(super) usd: f64,
+    /// Whether its agent has a setting for the lifetime of cache entries, which is simulated.
+    pub(super) has_lifetime_setting: bool,
+    cheaper: CheaperModel<'t>,
+}
+
+/// A request of the agent's own.
+pub(super) struct BilledRequest<'t> {
+    pub(super) step: StepIx,
+    /// Whether it is the first of its turn.
+    pub(super) begins_turn: bool,
+    /// How long nothing had been asked, in milliseconds; 0 for the first.
+    pub(super) pause_ms: u64,
+    pub(super) profile: &'t Profile,
+    pub(super) list: &'t PriceList,
+    pub(super) tokens: TokenUse,
+    /// What it was billed, in US dollars.
+    pub(super) usd: f64,
+    /// What it should have read and did not.
+    pub(super) miss: Option<(MissCause, Tokens)>,
+    /// The lifetime class that the session writes with.
+    class: usize,
+}
+
+impl<'t> BilledSession<'t> {
+    /// Reads a session; `None` where its log has no bill for each request. The profile tells what the cache had held.
+    pub fn new(
+        timeline: &'t Timeline,
+        profile: Option<&Profile>,
+        prices: ModelPrices<'t>,
+        has_lifetime_setting: bool,
+    ) -> Option<Self> {
+        timeline.recorded.as_ref().filter(|it| !it.is_spread)?;
+        let misses = profile.map_or_else(Vec::new, |it| all_misses(timeline, it));
+        let mut session =
+            Self { timeline, requests: Vec::new(), usd: 0.0, has_lifetime_setting, cheaper: prices.cheaper };
+        let mut misses = misses.iter().peekable();
+        let steps = &timeline.spine.steps;
+        let mut begins = timeline.spine.turns.iter().map(|it| it.steps.start).peekable();
+        let mut class = 0;
+        each_logged(timeline, prices.of, |it| {
+            let (tokens, Some((profile, list))) = (it.tokens(), it.priced()) else { return };
+            let Some(usd) = Bill::of_request(list, &tokens).total() else { return };
+            session.usd += usd.usd();
+            let MadeFor::Step(nth) = it.made_for else { return };
+            while misses.next_if(|miss| (miss.step as usize) < nth).is_some() {}
+            let miss = misses.peek().filter(|miss| miss.step as usize == nth);
+            let mut begins_turn = false;
+            while begins.next_if(|it| *it as usize <= nth).is_some() {
+                begins_turn = true;
+            }
+            class = if tokens.write[1] > 0 {
+                1
+            } else if tokens.write[0] > 0 {
+                0
+            } else {
+                class
+            };
+            let last = nth.checked_sub(1).map(|it| steps[it].end_ms.max(steps[it].at_ms));
+            session.requests.push(BilledRequest {
+                step: nth as StepIx,
+                begins_turn,
+                pause_ms: last.map_or(0, |it| u64::try_from(steps[nth].at_ms - it).unwrap_or(0)),
+                profile,
+                list,
+                tokens,
+                usd: usd.usd(),
+                miss: miss.map(|it: &&Miss| (it.cause, it.tokens)),
+                class,
+            });
+        });
+        (session.usd > 0.0).then_some(session)
+    }
+
+    /// Returns the tokens that stand before every message of its user: tools, system prompt and memory files, as far as its first bill shows.
+    pub(super) fn front(&self) -> Tokens {
+        let Some(first) = self.requests.first() else { return 0 };
+        let fixed = self.timeline.recorded.iter().flat_map(|it| it.fixed.iter());
+        let size = |item: ItemIx| self.timeline.spine.items.get(item as usize).map_or(0, |it| it.raw.into());
+        fixed.map(|it| size(it.0)).sum::<Tokens>().min(first.prompt())
+    }
+
+    /// Returns what a token costs that was sent, with each of the requests from one place to another: a running sum over requests.
+    pub(super) fn carried(&self) -> Carried {
+        let mut sums = vec![0.0];
+        let mut sum = 0.0;
+        for it in &self.requests {
+            let missed = it.miss.map_or(0, |it| it.1);
+            let known = (it.tokens.read + missed).max(1) as f64;
+            sum += it.read_usd() + missed as f64 / known * (it.write_usd() - it.read_usd());
+            sums.push(sum);
+        }
+        let steps = self.requests.iter().map(|it| it.step).listed();
+        let recorded = self.timeline.recorded.as_ref();
+        let ends = recorded.map_or_else(Vec::new, |it| it.summarised.to_vec());
+        Carried { sums, steps, ends }
+    }
+
+    /// Returns the profile of a cheaper model of the same provider.
+    pub(super) fn cheaper(&self, of: &Profile, which: Cheaper) -> Option<&'t Profile> {
+        (self.cheaper)(of, which)
+    }
+}
+
+/// What a token costs that is sent again and again.
+pub(super) struct Carried {
+    sums: Vec<f64>,
+    steps: Vec<StepIx>,
+    /// The steps before which the history was summed up.
+    ends: Vec<StepIx>,
+}
+
+impl Carried {
+    /// Returns what a token that a step first sends costs in later requests, in US dollars, until the history is summed up.
+    pub(super) fn after(&self, step: StepIx) -> f64 {
+        let end = self.ends.iter().copied().find(|it| *it > step).unwrap_or(StepIx::MAX);
+        let place = |step: StepIx| self.steps.partition_point(|it| *it < step);
+        self.sums[place(end)] - self.sums[place(step.saturating_add(1)).min(place(end))]
+    }
+}
+
+impl BilledRequest<'_> {
+    pub(super) fn prompt(&self) -> Tokens {
+        self.tokens.prompt()
+    }
+
+    fn rates(&self) -> &Rates {
+        self.list.of_prompt(self.prompt())
+    }
+
+    /// Returns what reading a token from the cache costs, in US dollars.
+    pub(super) fn read_usd(&self) -> f64 {
+        self.rates().read().usd()
+    }
+
+    /// Returns what writing one costs, with the lifetime that the session writes with.
+    pub(super) fn write_usd(&self) -> f64 {
+        let rates = self.rates();
+        let has_writes = self.tokens.write.iter().any(|it| *it > 0);
+        let written = rates.write(self.class).filter(|_| has_writes || self.tokens.uncached == 0);
+        written.unwrap_or(rates.input).usd()
+    }
+
+    pub(super) fn output_usd(&self) -> f64 {
+        self.rates().output.map_or(0.0, |it| it.usd())
+    }
+
+    /// Returns what it would have cost less if what it missed had been read.
+    pub(super) fn again_usd(&self) -> f64 {
+        let Some((_, missed)) = self.miss else { return 0.0 };
+        let place = [self.tokens.read, self.tokens.read.saturating_add(missed)];
+        let (part, bill) = Bill::of_part(self.list, &self.tokens, place);
+        let paid = bill.write + bill.uncached;
+        paid.usd() - (part.write[0] + part.write[1] + part.uncached) as f64 * self.read_usd()
+    }
+
+    /// Returns whether it missed something of one of some causes.
+    pub(super) fn missed_by(&self, causes: &[MissCause]) -> bool {
+        self.miss.is_some_and(|it| causes.contains(&it.0))
+    }
+
+    /// Returns how long the entries live that it writes, in milliseconds.
+    pub(super) fn life_ms(&self) -> Option<u64> {
+        let class =
+            if self.class == 1 { ctxsim_input::TtlClass::Long } else { ctxsim_input::TtlClass::Short };
+        self.profile.cache.life_ms(class)
+    }
+
+    pub(super) fn is_long(&self) -> bool {
+        self.class == 1
+    }
+
+    /// Returns its rates for writing with a short and a long lifetime.
+    pub(super) fn writes_usd(&self) -> Option<[f64; 2]> {
+        let rates = self.rates();
+        rates.cache_write?;
+        Some([rates.write(0)?.usd(), rates.write(1)?.usd()])
+    }
+}

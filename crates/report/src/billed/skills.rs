@@ -1,0 +1,103 @@
+//! Skills and slash commands in mid-session: expanding one rewrites earlier messages, and what follows is sent again at full price.
+
+use super::session::BilledSession;
+use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
+use ctxsim_base::foreign::in_one_line;
+use ctxsim_base::grid::numbers::counted;
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
+use ctxsim_engine::measure::missed::MissCause;
+use ctxsim_timeline::{ItemIx, Kind, StepIx, Timeline};
+
+pub(super) struct Skills;
+
+/// So much of the cost makes a skill the one that is named.
+const MOST: f64 = 0.5;
+/// The most skills that are named.
+const NAMED: usize = 3;
+/// The longest name, in characters.
+const LONGEST: usize = 40;
+
+impl BilledLever for Skills {
+    fn name(&self) -> &'static str {
+        "skills"
+    }
+
+    fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
+        let missed = session.requests.iter().filter(|it| it.missed_by(&[MissCause::Skill]));
+        let told = missed.map(|it| Told {
+            of: skill_before(session.timeline, it.step).unwrap_or_default(),
+            saved: it.again_usd(),
+            times: 1,
+            ..Told::default()
+        });
+        told.listed()
+    }
+
+    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
+        let mut kinds = by_kind(all);
+        if kinds.is_empty() {
+            return Vec::new();
+        }
+        let sum = |it: &super::KindOfTold<'_>| it.saved.iter().sum::<f64>();
+        kinds.order_by(|one, other| sum(other).total_cmp(&sum(one)));
+        let total: f64 = kinds.iter().map(sum).sum();
+        let named = kinds.iter().filter(|it| !it.of.is_empty()).listed();
+        let most = named.first().filter(|it| sum(it) >= MOST * total).map(|it| it.of);
+        let title = match most {
+            Some(name) => format!("Call {name} early, or in a session of its own"),
+            None => "Call skills and commands early, or in a session of their own".to_owned(),
+        };
+        let each = |it: &&super::KindOfTold<'_>| format!("{} {}", it.of, counted(it.times as usize, "time"));
+        let shown = named.iter().take(NAMED).map(each).listed().join(", ");
+        let shown = if shown.is_empty() { String::new() } else { format!(": {shown}") };
+        let n_sessions = all.iter().filter(|it| !it.told.is_empty()).count();
+        let times: u64 = kinds.iter().map(|it| it.times).sum();
+        let about = format!(
+            "In {}, a skill or command was expanded, and the prompt was sent again at full price {}{shown}",
+            counted(n_sessions, "session"),
+            counted(times as usize, "time")
+        );
+        let saved = (0..all.len()).map(|nth| kinds.iter().map(|it| it.saved[nth]).sum()).listed();
+        let unjudged = Some("whether a skill can wait is yours to judge".to_owned());
+        vec![BilledRow {
+            of: most.unwrap_or_default().to_owned(),
+            title,
+            about,
+            unjudged,
+            saved,
+            ..BilledRow::default()
+        }]
+    }
+}
+
+/// Returns the skill or command that was expanded last before a step, in its turn or the one before.
+fn skill_before(timeline: &Timeline, step: StepIx) -> Option<String> {
+    let spine = &timeline.spine;
+    let turn = spine.turns.partition_point(|it| it.steps.start <= step).checked_sub(1)?;
+    let from = spine.turns[turn.saturating_sub(1)].items.start;
+    let to = spine.steps[step as usize].reply.start;
+    (from..to).rev().find_map(|item| named_by(timeline, item))
+}
+
+/// Returns the skill or command that an item expands.
+fn named_by(timeline: &Timeline, item: ItemIx) -> Option<String> {
+    let row = timeline.spine.items.get(item as usize)?;
+    let text = || timeline.texts.of(item);
+    let name = match row.kind {
+        Kind::ToolCall => {
+            let tool = timeline.spine.tools.get_index(usize::from(row.tool))?;
+            let arguments: serde_json::Value =
+                (tool == "Skill").then(text)?.map(serde_json::from_str)?.ok()?;
+            ["skill", "command"].into_iter().find_map(|it| Some(arguments.get(it)?.as_str()?.to_owned()))?
+        }
+        Kind::User => {
+            let text = text().filter(|it| it.starts_with("<command-"))?;
+            let (_, rest) = text.split_once("<command-name>")?;
+            rest.split_once("</command-name>")?.0.to_owned()
+        }
+        _ => return None,
+    };
+    let name = in_one_line(name.trim().trim_start_matches('/')).into_owned();
+    (!name.is_empty() && name.chars().count() <= LONGEST).then_some(format!("/{name}"))
+}

@@ -1,0 +1,222 @@
+//! What a lever is worth to each person or project: by their own sessions where these suffice, else shrunk toward the others.
+//!
+//! The change in cost of a group is an estimate with an error; groups differ by a variance of their own, which is estimated as that of blocks is
+//! (`measure/limits.rs`). With few sessions, a group's estimate is the mean of all groups and its own, weighed by that variance over itself plus
+//! the square of the group's error, as in James and Stein's.
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use super::SESSIONS_MIN;
+use ctxsim_base::list::Listed as _;
+use ctxsim_engine::measure::assumed::AssumedReach;
+use ctxsim_engine::measure::limits::{Over, RatioSample, ratio_limits, sum_of_pairs};
+use ctxsim_engine::measure::student;
+
+/// A session of a group.
+#[derive(Clone, Copy, Debug)]
+pub struct GroupedSession<'s> {
+    /// The person or the project; empty where no log tells it, and then it is in none.
+    pub group: &'s str,
+    /// What it costs with the lever, and as it is.
+    pub pair: (f64, f64),
+    /// How much of it counts towards a month.
+    pub weight: f64,
+}
+
+/// What a lever is worth to a person or a project.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GroupSaving {
+    pub group: String,
+    pub sessions: usize,
+    /// What its sessions cost a month, in US dollars.
+    pub month_usd: f64,
+    /// What the lever saves of it; negative where it costs more.
+    pub saved_month: f64,
+    /// The 95% interval, the least saving first.
+    pub saved_interval: [f64; 2],
+    /// The share of the estimate that is the group's own: 1 where its own sessions suffice.
+    pub own_share: f64,
+}
+
+/// The change in cost of a group, as its own sessions show it.
+struct OwnChange<'s> {
+    group: &'s str,
+    sessions: usize,
+    month_usd: f64,
+    change: f64,
+    /// The sum of its bases, and that of their squares.
+    base: f64,
+    squares: f64,
+}
+
+/// Returns what a lever is worth to each group, the largest saving first; nothing where there is a single group.
+pub fn by_group(sessions: &[GroupedSession<'_>]) -> Vec<GroupSaving> {
+    let mut members: IndexMap<&str, Vec<&GroupedSession<'_>>> = IndexMap::new();
+    for it in sessions.iter().filter(|it| !it.group.is_empty()) {
+        members.entry(it.group).or_default().push(it);
+    }
+    let own = members.iter().filter_map(|(group, its)| own_change(group, its)).listed();
+    if own.len() < 2 {
+        return Vec::new();
+    }
+    let of_session = |it: &&GroupedSession<'_>| {
+        let change = own.iter().find(|own| own.group == it.group).map_or(0.0, |it| it.change);
+        (it.pair.0 - (1.0 + change) * it.pair.1).powi(2)
+    };
+    let off: f64 = members.values().flatten().map(of_session).sum();
+    let squares: f64 = own.iter().map(|it| it.squares).sum();
+    let n = members.values().map(Vec::len).sum::<usize>();
+    // How far a session is from its group is taken as alike in all groups: few sessions do not know it.
+    let freedom = n.saturating_sub(own.len()).max(1);
+    let of_session = off / squares * n as f64 / freedom as f64;
+    let sample = |it: &&GroupedSession<'_>| RatioSample { pair: it.pair, project: "", at_ms: None };
+    let samples = members
+        .iter()
+        .flat_map(|(group, its)| its.iter().map(|it| RatioSample { project: *group, ..sample(it) }));
+    let limits = ratio_limits(&samples.listed(), AssumedReach::default());
+    let between = limits.iter().find(|it| it.over == Over::Projects).map_or(0.0, |it| it.deviation);
+    let groups = Groups::new(&own, of_session, between * between, freedom as u64);
+    let mut all = own.iter().map(|it| groups.saving(it)).listed();
+    all.sort_by(|one, other| other.saved_month.total_cmp(&one.saved_month));
+    all
+}
+
+/// Returns how a group's own sessions change; `None` if they cost nothing.
+fn own_change<'s>(group: &'s str, its: &[&GroupedSession<'_>]) -> Option<OwnChange<'s>> {
+    let (own, base) = sum_of_pairs(its.iter().map(|it| it.pair));
+    if base <= 0.0 {
+        return None;
+    }
+    Some(OwnChange {
+        group,
+        sessions: its.len(),
+        month_usd: its.iter().map(|it| it.weight * it.pair.1).sum(),
+        change: own / base - 1.0,
+        base,
+        squares: its.iter().map(|it| it.pair.1 * it.pair.1).sum(),
+    })
+}
+
+impl OwnChange<'_> {
+    /// Returns the square of the error of its change.
+    fn variance(&self, of_session: f64) -> f64 {
+        of_session * self.squares / (self.base * self.base)
+    }
+}
+
+/// What is known of groups by all of them.
+struct Groups {
+    mean: f64,
+    /// The square of the mean's standard error.
+    mean_variance: f64,
+    /// The variance between groups.
+    between: f64,
+    /// The variance of a session's change.
+    of_session: f64,
+    /// The degrees of freedom of both variances: of sessions, of groups.
+    freedom: [u64; 2],
+}
+
+impl Groups {
+    fn new(own: &[OwnChange<'_>], of_session: f64, between: f64, freedom: u64) -> Self {
+        /// No error is smaller: sessions that are all alike are not known to be so.
+        const LEAST: f64 = 1e-9;
+        let weight = |it: &OwnChange<'_>| 1.0 / ((it.variance(of_session) + between).max(LEAST));
+        let weights = own.iter().map(weight).listed();
+        let sum: f64 = weights.iter().sum();
+        let mean = own.iter().zip(&weights).map(|it| it.0.change * it.1).sum::<f64>() / sum;
+        let freedom = [freedom, own.len() as u64 - 1];
+        Self { mean, mean_variance: 1.0 / sum, between, of_session, freedom }
+    }
+
+    /// Returns what the lever is worth to a group.
+    fn saving(&self, it: &OwnChange<'_>) -> GroupSaving {
+        let variance = it.variance(self.of_session);
+        let own_share = if it.sessions >= SESSIONS_MIN {
+            1.0
+        } else if self.between > 0.0 {
+            self.between / (self.between + variance)
+        } else {
+            0.0
+        };
+        let rest = 1.0 - own_share;
+        let change = own_share * it.change + rest * self.mean;
+        let variance = own_share * own_share * variance + rest * rest * (self.between + self.mean_variance);
+        // How sessions differ is known by sessions, how groups do by groups.
+        let freedom = if own_share < 1.0 { self.freedom[1] } else { self.freedom[0] };
+        let reach = student(freedom) * variance.sqrt();
+        let dollars = |change: f64| -change * it.month_usd;
+        GroupSaving {
+            group: it.group.to_owned(),
+            sessions: it.sessions,
+            month_usd: it.month_usd,
+            saved_month: dollars(change),
+            saved_interval: [dollars(change + reach), dollars((change - reach).max(-1.0))],
+            own_share,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ctxsim_base::rng::Seed;
+
+    fn sessions<'s>(group: &'s str, ratios: &[f64]) -> Vec<GroupedSession<'s>> {
+        ratios.iter().map(|it| GroupedSession { group, pair: (*it, 1.0), weight: 1.0 }).collect()
+    }
+
+    #[test]
+    fn a_group_with_many_sessions_keeps_its_own_change_and_one_with_few_takes_that_of_the_others() {
+        let mut all = sessions("many", &[0.9, 0.92, 0.88, 0.9, 0.91, 0.89, 0.9, 0.9, 0.92, 0.88, 0.9]);
+        all.extend(sessions("alike", &[0.9, 0.91, 0.89, 0.9, 0.92, 0.88, 0.9, 0.9, 0.91, 0.89]));
+        all.extend(sessions("one", &[0.91]));
+        let found = by_group(&all);
+        let of = |name: &str| found.iter().find(|it| it.group == name).unwrap();
+
+        assert_eq!(of("many").own_share, 1.0);
+        assert!(of("one").own_share < 0.3, "{:?}", of("one"));
+        assert!((of("one").saved_month - 0.1).abs() < 0.01, "{:?}", of("one"));
+    }
+
+    #[test]
+    fn groups_that_differ_are_shrunk_little() {
+        let mut all = Vec::new();
+        for (group, level) in [("a", 0.7), ("b", 0.8), ("c", 0.95), ("d", 1.1)] {
+            all.extend(sessions(group, &[level, level + 0.01, level - 0.01, level, level + 0.02]));
+        }
+        let found = by_group(&all);
+
+        assert!(found.iter().all(|it| it.own_share > 0.95), "{found:?}");
+        assert_eq!(found[0].group, "a");
+    }
+
+    #[test]
+    fn intervals_of_small_groups_hold_their_truth() {
+        let mut held = 0;
+        for nth in 0..200 {
+            let mut draw = Seed(5).stream("groups", 0).nth(0, nth);
+            let mut normal = || (0..12).map(|_| draw.next_unit()).sum::<f64>() - 6.0;
+            let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
+            let truths: Vec<f64> = names.iter().map(|_| 0.92 + 0.04 * normal()).collect();
+            let ratios: Vec<Vec<f64>> =
+                truths.iter().map(|it| (0..5).map(|_| it + 0.08 * normal()).collect()).collect();
+            let all: Vec<GroupedSession<'_>> =
+                names.iter().zip(&ratios).flat_map(|(name, it)| sessions(name, it)).collect();
+            let found = by_group(&all);
+            held += names
+                .iter()
+                .zip(&truths)
+                .filter(|(name, truth)| {
+                    let it = found.iter().find(|it| it.group == **name).unwrap();
+                    let saved = (1.0 - **truth) * it.month_usd;
+                    it.saved_interval[0] <= saved && saved <= it.saved_interval[1]
+                })
+                .count();
+        }
+        let share = held as f64 / 1_600.0;
+
+        assert!((0.90..=0.99).contains(&share), "{share}");
+    }
+}
