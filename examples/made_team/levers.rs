@@ -12,23 +12,23 @@ pub(crate) struct BuiltIn {
     pub(crate) what: &'static str,
     /// How its setting begins; empty for what no setting changes.
     set: &'static str,
-    /// Else the lever's name, and whose it is.
+    /// Else the lever's name, and a word of its title.
     name: &'static str,
-    whom: &'static str,
+    word: &'static str,
     /// Whether it saves nothing: a decoy.
     pub(crate) is_decoy: bool,
 }
 
 const fn setting(what: &'static str, set: &'static str, is_decoy: bool) -> BuiltIn {
-    BuiltIn { what, set, name: "", whom: "", is_decoy }
+    BuiltIn { what, set, name: "", word: "", is_decoy }
 }
 
-const fn habit(what: &'static str, name: &'static str, whom: &'static str, is_decoy: bool) -> BuiltIn {
-    BuiltIn { what, set: "", name, whom, is_decoy }
+const fn habit(what: &'static str, name: &'static str, word: &'static str, is_decoy: bool) -> BuiltIn {
+    BuiltIn { what, set: "", name, word, is_decoy }
 }
 
 /// Everything that is built in, and what a first screen calls it.
-pub(crate) const BUILT_IN: [BuiltIn; 11] = [
+pub(crate) const BUILT_IN: [BuiltIn; 10] = [
     setting("an hour's lifetime", "promptCacheTtl=1h", false),
     setting("a window", "autoCompactWindow=", false),
     setting("sub-agents on the wrong lifetime", "subagentPromptCacheTtl=5m", false),
@@ -39,7 +39,6 @@ pub(crate) const BUILT_IN: [BuiltIn; 11] = [
     setting("decoy: a window that nothing reaches", "autoCompactWindow=600000", true),
     habit("decoy: a skill that rewrites nothing", "skills", "notes", true),
     habit("decoy: more sessions, the same front", "front", "person-6", true),
-    habit("decoy: pauses of a minute or two", "keep-alive", "", true),
 ];
 
 impl BuiltIn {
@@ -49,7 +48,7 @@ impl BuiltIn {
             return set_of(lever).iter().any(|it| it.starts_with(self.set));
         }
         let text = |field: &str| lever[field].as_str().unwrap_or_default().to_owned();
-        text("name") == self.name && text("whom").contains(self.whom)
+        text("name") == self.name && text("title").contains(self.word)
     }
 }
 
@@ -75,10 +74,10 @@ pub(crate) fn pulled(lever: &Value) -> Option<Setting> {
             _ => return None,
         }
     }
-    let whom = lever["whom"].as_str().unwrap_or_default();
+    let title = lever["title"].as_str().unwrap_or_default();
     match lever["name"].as_str() {
-        Some("skills") if whom.contains("house-style") => all.rewrites = false,
-        Some("front") => all.slim = people().iter().position(|it| whom.contains(&it.name) && it.is_fat),
+        Some("skills") if title.contains("house-style") => all.rewrites = false,
+        Some("front") => all.slim = people().iter().position(|it| title.contains(&it.name) && it.is_fat),
         _ => {}
     }
     Some(all)
@@ -111,6 +110,12 @@ impl Truths {
         self.known.insert(words, share);
         share
     }
+}
+
+/// Returns the share of its bill that a setting saves one team.
+pub(crate) fn own_share(people: &[Person], seed: u64, setting: &Setting) -> f64 {
+    let all = sessions(people, seed);
+    1.0 - dollars(&all, people, setting) / dollars(&all, people, &AS_IS)
 }
 
 /// Returns what a team is billed under a setting.

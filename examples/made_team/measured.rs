@@ -5,7 +5,7 @@ use ctxsim::app::{Comparison, screen};
 use ctxsim::catalog::bundled_catalog;
 use serde_json::Value;
 
-use crate::levers::{BUILT_IN, Truths, is_alone, pulled};
+use crate::levers::{BUILT_IN, Truths, is_alone, own_share, pulled};
 use crate::{team, write};
 
 /// The teams over which what is true is averaged.
@@ -22,6 +22,8 @@ struct Found {
     /// Where it stands alone and what is true is known: how often, and how often the interval holds that.
     judged: u64,
     holds: u64,
+    /// How often it holds what is true of the sessions that were read.
+    own: u64,
     /// Sums of shares of the bill.
     truth: f64,
     shown: f64,
@@ -30,9 +32,11 @@ struct Found {
 
 impl Found {
     /// Judges a lever: shares of the month's bill.
-    fn judge(&mut self, truth: f64, shown: f64, interval: [f64; 2]) {
+    fn judge(&mut self, [truth, own]: [f64; 2], shown: f64, interval: [f64; 2]) {
+        let holds = |it| u64::from(interval[0] <= it && it <= interval[1]);
         self.judged += 1;
-        self.holds += u64::from(interval[0] <= truth && truth <= interval[1]);
+        self.holds += holds(truth);
+        self.own += holds(own);
         self.truth += truth;
         self.shown += shown;
         self.interval = [self.interval[0] + interval[0], self.interval[1] + interval[1]];
@@ -63,7 +67,7 @@ pub(crate) fn print(n: u64) -> Result<(), BoxError> {
         off: 0.0,
     };
     for seed in 0..n {
-        all.add(&shown(seed)?);
+        all.add(&shown(seed)?, seed);
     }
     all.print(n);
     Ok(())
@@ -71,7 +75,8 @@ pub(crate) fn print(n: u64) -> Result<(), BoxError> {
 
 impl Measured {
     /// Adds the first screen on a team.
-    fn add(&mut self, shown: &Value) {
+    fn add(&mut self, shown: &Value, seed: u64) {
+        let people = team::people();
         let predicted = |field: &str| number(&shown["predicted"][field]);
         self.exact += predicted("exact") / predicted("requests");
         self.off += predicted("predicted_usd") / predicted("billed_usd") - 1.0;
@@ -86,13 +91,13 @@ impl Measured {
                 self.levers[*nth].named += u64::from(BUILT_IN[*nth].is_decoy || share > 0.0);
                 self.levers[*nth].done += u64::from(lever["word"] == "do");
             }
-            let Some(truth) = pulled(lever).map(|it| self.truths.share(&it)) else { continue };
+            let Some(setting) = pulled(lever).filter(|_| !own.is_empty()) else { continue };
+            let truth = [self.truths.share(&setting), own_share(&people, seed, &setting)];
             match own.as_slice() {
                 [nth] if is_alone(lever) => self.levers[*nth].judge(truth, share, interval),
-                [] => continue,
                 _ => self.together.judge(truth, share, interval),
             }
-            saved.push([truth, share]);
+            saved.push([truth[0], share]);
         }
         for (nth, one) in saved.iter().enumerate() {
             self.order(one, &saved[nth + 1..]);
@@ -111,8 +116,8 @@ impl Measured {
     }
 
     fn print(&self, n: u64) {
-        println!("| built in | named | do | alone | interval holds | true | shown | interval |");
-        println!("|---|---:|---:|---:|---:|---:|---:|---:|");
+        println!("| built in | named | do | alone | holds | of these sessions | true | shown | interval |");
+        println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|");
         for (it, found) in BUILT_IN.iter().zip(&self.levers) {
             row(it.what, found, n);
         }
@@ -120,7 +125,7 @@ impl Measured {
         let all = self.levers.iter().chain([&self.together]);
         let (holds, judged) = all.fold((0, 0), |sum, it| (sum.0 + it.holds, sum.1 + it.judged));
         println!(
-            "\nThe interval holds what is true in {} of {judged} cases ({}).",
+            "\nThe interval holds what is true of later sessions in {} of {judged} cases ({}).",
             holds,
             percent(holds, judged)
         );
@@ -146,11 +151,12 @@ fn row(what: &str, found: &Found, n: u64) {
         n => format!("{:.1}%", 100.0 * sum / n as f64),
     };
     println!(
-        "| {what} | {} | {} | {} | {} | {} | {} | {} to {} |",
+        "| {what} | {} | {} | {} | {} | {} | {} | {} | {} to {} |",
         percent(found.named, n),
         percent(found.done, n),
         found.judged,
         percent(found.holds, found.judged),
+        percent(found.own, found.judged),
         mean(found.truth),
         mean(found.shown),
         mean(found.interval[0]),
