@@ -14,7 +14,7 @@ const RESTORED: (usize, u64, u64) = (5, 5_000, 5_000);
 const RESERVE: u64 = 33_000;
 
 /// How long entries live, from their last use.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Life {
     FiveMinutes,
     Hour,
@@ -31,7 +31,7 @@ impl Life {
 }
 
 /// How a team's agents are set, and what they do.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting {
     pub(crate) main: Life,
     pub(crate) agents: Life,

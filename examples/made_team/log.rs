@@ -71,6 +71,7 @@ pub(crate) fn write(
         parent: "null".to_owned(),
         is_hour: session.agent.is_some(),
         words,
+        path: String::new(),
         shown: String::new(),
     };
     let mut before_ms = session.requests.first().map_or(0, |it| it.at_ms);
@@ -91,7 +92,8 @@ struct Log<'w> {
     parent: String,
     is_hour: bool,
     words: &'w Words,
-    /// A piece of what the last read or long command showed.
+    /// The file that the last read or long command showed, and a piece of it.
+    path: String,
     shown: String,
 }
 
@@ -125,6 +127,7 @@ impl Log<'_> {
                 true => format!("Launching skill: {skill}"),
                 false => self.words.text(self.place, tokens as f64 * OUTPUT_CHARS).to_owned(),
             };
+            let text = if tool == Tool::BigBash { format!("{}: {text}", self.path) } else { text };
             if matches!(tool, Tool::Read | Tool::BigBash) {
                 let middle = text.len() / 2;
                 text[middle..(middle + 60).min(text.len())].clone_into(&mut self.shown);
@@ -176,11 +179,15 @@ impl Log<'_> {
     }
 
     /// Returns the name of a tool, and what it is called with.
-    fn input(&self, tool: Tool, id: u64) -> (&'static str, String) {
-        let path = format!("\"file_path\":\"src/f{id:x}.rs\"");
+    fn input(&mut self, tool: Tool, id: u64) -> (&'static str, String) {
+        if matches!(tool, Tool::Read | Tool::BigBash) {
+            self.path = format!("src/f{id:x}.rs");
+        }
+        let path = format!("\"file_path\":\"{}\"", self.path);
         match tool {
             Tool::Read => ("Read", path),
-            Tool::Bash | Tool::BigBash => ("Bash", format!("\"command\":\"make t{id:x}\"")),
+            Tool::Bash => ("Bash", format!("\"command\":\"make t{id:x}\"")),
+            Tool::BigBash => ("Bash", format!("\"command\":\"show {}\"", self.path)),
             Tool::Edit => {
                 ("Edit", format!("{path},\"old_string\":\"{}\",\"new_string\":\"n{id:x}\"", self.shown))
             }

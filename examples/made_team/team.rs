@@ -11,7 +11,7 @@ const MINUTE_MS: i64 = 60_000;
 
 /// Tokens of tools and system prompt that all accounts share; those of a person with tools of his own are longer, and nobody shares them.
 pub(crate) const LEAD: u64 = 16_344;
-const FAT_LEAD: u64 = 40_344;
+const FAT_LEAD: u64 = 34_344;
 /// Tokens in front of the first message that belong to a project: memory files and reminders.
 const REST: u64 = 6_000;
 
@@ -35,7 +35,7 @@ pub(crate) fn people() -> Vec<Person> {
         model: MODELS[usize::from(nth == 7)],
         sessions: SESSIONS[nth],
         is_fat: nth == 2 || nth == 4,
-        pauses: [0.20, 0.24, 0.22, 0.26, 0.20, 0.22, 0.24, 0.22][nth],
+        pauses: [0.26, 0.30, 0.28, 0.32, 0.26, 0.28, 0.30, 0.28][nth],
     };
     (0..8).map(person).collect()
 }
@@ -144,11 +144,11 @@ impl Walk {
 
     /// Plays the turns of a session.
     fn play(&mut self, person: &Person) {
-        let is_long = self.is(0.3);
-        let n_turns = self.draw.next_between(5, 8) + if is_long { self.draw.next_between(4, 8) } else { 0 };
-        let house_style = if self.is(0.42) { self.draw.next_between(1, n_turns - 1) } else { n_turns };
+        let is_long = self.is(0.28);
+        let n_turns = self.draw.next_between(5, 8) + if is_long { self.draw.next_between(6, 11) } else { 0 };
+        let house_style = if self.is(0.62) { self.draw.next_between(1, n_turns - 1) } else { n_turns };
         let notes = if self.is(0.4) { self.draw.next_between(1, n_turns - 1) } else { n_turns };
-        let agent = if self.is(0.4) { self.draw.next_between(1, n_turns - 1) } else { n_turns };
+        let agent = if self.is(0.5) { self.draw.next_between(1, n_turns - 1) } else { n_turns };
         for turn in 0..n_turns {
             if turn > 0 {
                 self.pause(person.pauses);
@@ -201,7 +201,7 @@ impl Walk {
                 result: result.take(),
                 output,
                 calls: tool,
-                is_shared: self.is(0.75),
+                is_shared: true,
                 summary: self.draw.next_between(2_000, 4_100),
             };
             self.requests.push(request);
@@ -214,7 +214,7 @@ impl Walk {
     fn gives(&mut self, tool: Tool) -> u64 {
         match tool {
             Tool::Read => self.size(2_100.0, 12_000),
-            Tool::Bash => self.size(650.0, 2_200),
+            Tool::Bash => self.size(650.0, 1_400),
             Tool::BigBash => self.draw.next_between(4_200, 6_600),
             Tool::Edit => self.draw.next_between(90, 260),
             Tool::HouseStyle | Tool::Notes => self.draw.next_between(900, 1_400),
