@@ -312,7 +312,7 @@ fn of_files(it: &Hostile) -> Vec<(Vec<String>, &'static str)> {
         (vec!["merge", "parts/run"], &["table", "json", "html"]),
         (vec!["memory", session, "later", "--parts", "parts/memory"], &[WRITES]),
         (vec!["merge", "parts/memory"], &["table", "json", "html"]),
-        (vec!["realised", "advice.json", "later"], &["table", "markdown", "json"]),
+        (vec!["realised", "advice.json", "later"], &["table", "markdown", "json", "html"]),
         (vec!["fit", "answers.csv", "--policy", &fitted], &["table"]),
         (vec!["fit", "answers.csv", "--policy", &fitted, "--json"], &["json"]),
         ([&["store", "write", "--policy", &stored, "--output", "store"], &store[..]].concat(), &[WRITES]),

@@ -1,6 +1,8 @@
 //! Advice on the settings of the agents that recorded some sessions: what is in force, what else could be, and what holds up.
 
 pub mod agents;
+mod asked;
+pub mod edit;
 pub mod files;
 mod in_force;
 mod lifetimes;
@@ -9,6 +11,7 @@ mod menu;
 mod play;
 pub mod stated;
 mod states;
+pub mod trial;
 mod verdicts;
 
 use indexmap::IndexMap;
@@ -23,16 +26,17 @@ use ctxsim_engine::measure::month::Calendar;
 use ctxsim_engine::take::Load;
 use ctxsim_input::Policy;
 use ctxsim_report::advise::saved::Saved;
-use ctxsim_report::advise::{Advice, AgentAdvice, Paste, SCHEMA};
+use ctxsim_report::advise::{Advice, AgentAdvice, AskedAdvice, Paste, SCHEMA};
 use ctxsim_report::as_logged::sum_of;
 use in_force::Force;
 use lifetimes::LifetimeAxis;
-use menu::{Menu, Menus};
+use menu::{Menu, MenuChoice, Menus};
 use play::PlayedSession;
 use stated::FileSettings;
+use trial::TrialRequest;
 use verdicts::{AgentSessions, Verdicts};
 
-pub use measured::{PlayedFolder, TriedChoice};
+pub use measured::{ChangedSession, PlayedFolder, TriedChoice};
 pub(super) use play::{SeenLog, costs_with, seen};
 pub(super) use states::{SettingPolicies, SettingValues};
 
@@ -47,6 +51,10 @@ pub struct AdviceRequest {
     pub min_evidence: f64,
     /// Whether what only an agent's maintainers can change is played, too.
     pub has_wishes: bool,
+    /// Settings that are tried together beside the rest: `KEY=VALUE` each.
+    pub pairs: Vec<String>,
+    /// The trial of these that is planned, if one is.
+    pub trial: Option<TrialRequest>,
 }
 
 /// Advises on the settings of each agent; also returns what to write down of it, if it is of one agent.
@@ -62,13 +70,26 @@ pub fn advise(
 ) -> Result<(Advice, Option<Saved>), Error> {
     let prices = ListPrices::read(catalog);
     let menus = Menus::new(catalog, asked)?;
+    // What is wrong with the days is said before any session is read.
+    asked.trial.iter().try_for_each(|it| it.schedule(Some(0)).map(|_| ()).map_err(|it| vec![it]))?;
     let plan = play::plan(catalog, comparison)?;
     let as_logged = |load: &Load| load.timeline().and_then(|it| prices.as_logged(it));
     let (all, skipped) = play::played(&plan, &menus, (threads, progress), as_logged)?;
     let all = all.into_iter().map(|(it, as_logged)| it.billed(as_logged)).listed();
-    let (advice, saved) = of_played(&menus, &all, asked.min_evidence)?;
+    let (mut advice, mut saved) = of_played(&menus, &all, asked.min_evidence)?;
+    if let Some(trial) = &asked.trial {
+        let newest = all.iter().filter_map(|it| it.seen.span_ms).map(|it| it[1]).max();
+        let days = trial.schedule(newest).map_err(|it| vec![it])?;
+        saved.iter_mut().for_each(|it| it.trial.clone_from(&days));
+        let own = advice.agents.iter_mut().filter_map(|it| it.asked.as_mut());
+        own.for_each(|it| it.trial.clone_from(&days));
+    }
     if advice.agents.is_empty() {
         return Err(no_agent(&advice.unknown, Agent::all()?));
+    }
+    if !asked.pairs.is_empty() && advice.agents.iter().all(|it| it.asked.is_none()) {
+        let names = advice.agents.iter().map(|it| it.agent.clone()).listed();
+        return Err(asked::of_others(&names, &asked.pairs).into());
     }
     Ok((Advice { skipped, ..advice }, saved))
 }
@@ -178,13 +199,19 @@ impl Advising<'_> {
             Force { agent: menu.agent, seen: played.iter().map(|it| &it.seen).listed(), file: &menu.file };
         let calendar = Calendar::new(&played.iter().map(|it| it.seen.span_ms).listed());
         let sessions = AgentSessions { menu, calendar: &calendar, played, min_evidence };
-        let Verdicts { levers, pasted } = sessions.verdicts();
+        let Verdicts { levers, pasted, asked } = sessions.verdicts(&force);
         let lives = LifetimeAxis::all(menu);
-        let new = pasted.as_ref().map(|it| menu.values(&it.1)).unwrap_or_default();
-        let before = force.playable(new.keys()).unwrap_or_default();
-        let saved = pasted.as_ref().and_then(|(nth, choice)| sessions.saved(choice, &levers[*nth], &before));
+        let set =
+            |it: &Option<(usize, MenuChoice)>| it.as_ref().map(|it| menu.values(&it.1)).unwrap_or_default();
+        let new = set(&pasted);
+        let saved = asked.as_ref().or(pasted.as_ref());
+        let saved = saved.and_then(|(nth, choice)| sessions.saved(choice, &levers[*nth], &force));
         let versions = force.versions();
-        let settings: Vec<&AgentSetting> = new.keys().filter_map(|it| menu.agent.setting(it)).listed();
+        let asked = asked.as_ref().map(|(nth, choice)| {
+            let new = menu.values(choice);
+            let heed = self.heed(&new, versions.as_ref());
+            AskedAdvice { lever: *nth, paste: self.pastes(&new), heed, trial: Vec::new() }
+        });
         let advice = AgentAdvice {
             agent: menu.agent.name.clone(),
             sessions: played.len(),
@@ -197,7 +224,8 @@ impl Advising<'_> {
             evidence_kept: sessions.evidence_kept(),
             in_force: force.all(),
             paste: self.pastes(&new),
-            heed: self.heed(&settings, versions.as_ref()),
+            heed: self.heed(&new, versions.as_ref()),
+            asked,
             notes: menu.file.notes.clone(),
             versions,
             lifetimes: lives.into_iter().flat_map(|it| it.found(&sessions)).listed(),
@@ -224,7 +252,8 @@ impl Advising<'_> {
     }
 
     /// Says what to check when pasting: which version has the settings, and what outranks them.
-    fn heed(&self, settings: &[&AgentSetting], versions: Option<&[String; 2]>) -> Vec<String> {
+    fn heed(&self, new: &SettingValues, versions: Option<&[String; 2]>) -> Vec<String> {
+        let settings: Vec<&AgentSetting> = new.keys().filter_map(|it| self.menu.agent.setting(it)).listed();
         if settings.is_empty() {
             return Vec::new();
         }

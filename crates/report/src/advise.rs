@@ -14,8 +14,9 @@ use super::Skipped;
 use crate::lever::{Lever, best_of_each};
 use ctxsim_base::quantity::Tokens;
 use ctxsim_timeline::row::json::json_text;
+use saved::TrialDay;
 
-pub(super) use table::dollars;
+pub(crate) use table::{cents, dollars};
 pub use table::{markdown, table};
 
 /// The schema; fields are added, never renamed without a new version.
@@ -65,6 +66,9 @@ pub struct AgentAdvice {
     pub levers: Vec<Lever>,
     /// Which of them to paste; none where none is *do*.
     pub pasted: Option<usize>,
+    /// What the user asked for, if he did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked: Option<AskedAdvice>,
     /// What to paste, and where.
     pub paste: Vec<Paste>,
     /// What to heed when pasting: what outranks it, and which version has it.
@@ -75,6 +79,20 @@ pub struct AgentAdvice {
     pub left_out: Vec<UntriedSetting>,
     /// What only the agent's maintainers can change, where it would save.
     pub wishes: Vec<WishFor>,
+}
+
+/// A choice that the user asked for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct AskedAdvice {
+    /// Its place among the levers.
+    pub lever: usize,
+    /// What to paste, and where.
+    pub paste: Vec<Paste>,
+    /// What to heed when pasting.
+    pub heed: Vec<String>,
+    /// The days of a trial, where one is planned.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trial: Vec<TrialDay>,
 }
 
 /// What a month of sessions costs.
@@ -179,6 +197,12 @@ impl AgentAdvice {
     /// Returns what to change; none where nothing is *do*.
     pub fn advised(&self) -> Option<&Lever> {
         self.levers.get(self.pasted?)
+    }
+
+    /// Returns what the user asked for.
+    pub fn asked(&self) -> Option<(&AskedAdvice, &Lever)> {
+        let asked = self.asked.as_ref()?;
+        Some((asked, self.levers.get(asked.lever)?))
     }
 
     /// Returns what is worth a reader's time.
