@@ -198,6 +198,7 @@ impl Comparison {
             settings: settings.map(|(name, text)| (name.to_owned(), text.to_owned())),
             min_evidence: asked.min_evidence.unwrap_or(MIN_EVIDENCE),
             has_wishes: true,
+            ..Wanted::default()
         };
         let (advice, _) = advise::advise(&catalog, &comparison, &wanted, asked.threads, &|_, _| {})?;
         Ok(Advice::new(advice))

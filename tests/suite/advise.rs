@@ -1,5 +1,7 @@
 //! Advice on settings: what is tried of each agent, what is advised, and whether the pasted text gives the same numbers.
 
+mod afterwards;
+mod applied;
 mod logs;
 
 use std::fs;
@@ -9,11 +11,11 @@ use ctxsim::app::advise::agents::{Agent, SettingsForm};
 use ctxsim::app::advise::files::pastes;
 use ctxsim::app::advise::stated::FileSettings;
 use ctxsim::app::advise::{AdviceRequest, advise};
-use ctxsim::app::{Comparison, forecast, realised};
+use ctxsim::app::{Comparison, RealisedRequest, forecast, realised};
 use ctxsim::catalog::bundled_catalog;
 use ctxsim::input::Policy;
 use ctxsim::input::policy::matches_any;
-use ctxsim::report::advise::saved::{Bills, Saved, SessionKind};
+use ctxsim::report::advise::saved::{Bills, SCHEMA_BEFORE, Saved, SessionKind};
 use ctxsim::report::advise::{Advice, AgentAdvice, Basis};
 use ctxsim::report::lever::Word;
 use ctxsim::report::realised::{ForecastOutcome, Later, Realised};
@@ -35,10 +37,18 @@ fn sessions(folder: &Path) -> Comparison {
 
 fn advice_on(folder: &Path, settings: Option<&str>) -> (AgentAdvice, Option<Saved>) {
     let settings = settings.map(|it| ("settings".to_owned(), it.to_owned()));
-    let asked = AdviceRequest { settings, min_evidence: 0.9, agent: None, has_wishes: true };
+    let asked = AdviceRequest { settings, min_evidence: 0.9, has_wishes: true, ..AdviceRequest::default() };
     let (mut advice, saved): (Advice, _) =
         advise(&bundled_catalog(), &sessions(folder), &asked, Some(1), &|_, _| {}).unwrap();
     (advice.agents.remove(0), saved)
+}
+
+/// Holds a text against the one that was reviewed.
+fn locked(name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../../snapshots/advise");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.bind(|| insta::assert_snapshot!(name, text));
 }
 
 /// Makes a folder of sessions and advises on it.
@@ -413,14 +423,20 @@ fn became<const N: usize>(seed: u64, cases: [(f64, usize); N]) -> Option<[Realis
     write(folder.path(), &Recipe { seed, ..SAVES }.sessions(), "s");
     let saved = advice_on(folder.path(), None).1?;
     Some(cases.map(|(factor, n_later)| {
-        let mut saved = saved.clone();
+        // As an earlier version wrote it, a change is that of a kind, and can be made wrong.
+        let mut saved = Saved { schema: SCHEMA_BEFORE.to_owned(), pooled: None, ..saved.clone() };
         saved.kinds.iter_mut().for_each(|it| it.change *= factor);
         let folder = tempfile::tempdir().unwrap();
         let later = Recipe { seed: seed + 1_000, sessions: n_later, first_day: 60, ..SAVES }.sessions();
         let later: Vec<Session> = later.into_iter().map(|it| Session { is_long: true, ..it }).collect();
         write(folder.path(), &later, "t");
-        realised(&bundled_catalog(), &sessions(folder.path()), &saved, Some(1), &|_, _| {}).unwrap()
+        became_of(&saved, folder.path(), &RealisedRequest::default())
     }))
+}
+
+/// Holds a forecast against a folder of later sessions.
+fn became_of(saved: &Saved, folder: &Path, asked: &RealisedRequest) -> Realised {
+    realised(&bundled_catalog(), &sessions(folder), (saved, asked), Some(1), &|_, _| {}).unwrap()
 }
 
 #[test]
@@ -430,7 +446,7 @@ fn a_right_forecast_is_confirmed_a_wrong_one_refuted_and_with_few_sessions_nothi
     assert!(right.is_by_cost && right.sessions == 60);
     assert_eq!(wrong.answer, ForecastOutcome::Less, "{wrong:?}");
     assert_eq!(few.answer, ForecastOutcome::CannotTell, "{few:?}");
-    assert!(few.more_sessions.unwrap() >= 5, "{few:?}");
+    assert!(few.more_sessions.is_some(), "{few:?}");
 }
 
 /// Draws sessions of one kind: their sizes, and bills at a rate of 1 in the mean that vary by 20%.
@@ -445,11 +461,11 @@ fn drawn(seed: u64, part: u64, n: usize, factor: f64) -> Vec<(f64, f64)> {
     (0..n as u64).map(one).collect()
 }
 
-/// Holds a forecast of −8% against later bills that changed by another share.
-fn held(seed: u64, n_later: usize, change: f64) -> Realised {
+/// Returns a forecast of −8% of sessions whose bills vary.
+fn held_forecast(seed: u64) -> Saved {
     let bills = Bills::new(&drawn(seed, 0, 2_000, 1.0));
     let kind = SessionKind { name: "main".to_owned(), bills, change: -0.08 };
-    let saved = Saved {
+    Saved {
         schema: String::new(),
         agent: "an agent".to_owned(),
         set: vec!["key=1".to_owned()],
@@ -459,9 +475,20 @@ fn held(seed: u64, n_later: usize, change: f64) -> Realised {
         interval: [-0.081, -0.079],
         before: Vec::new(),
         kinds: vec![kind],
-    };
+        word: String::new(),
+        pooled: None,
+        drift: None,
+        former: Vec::new(),
+        trial: Vec::new(),
+    }
+}
+
+/// Holds a forecast of −8% against later bills that changed by another share.
+fn held(seed: u64, n_later: usize, change: f64) -> Realised {
+    let saved = held_forecast(seed);
     let later = drawn(seed, 1, n_later, 1.0 + change).into_iter();
-    let later: Vec<Later> = later.map(|(size, usd)| Later { kind: "main".to_owned(), size, usd }).collect();
+    let later: Vec<Later> =
+        later.map(|(size, usd)| Later { kind: "main".to_owned(), size, usd, ..Later::default() }).collect();
     Realised::new(&saved, &later)
 }
 
@@ -490,11 +517,8 @@ fn in_nine_of_ten_draws_a_forecast_is_told_right_and_below_the_stated_number_not
         count(enough, -0.12, ForecastOutcome::More)
     );
     let few = enough / 4;
-    assert!(
-        count(few, -0.08, ForecastOutcome::CannotTell) >= 45,
-        "few: {}",
-        count(few, -0.08, ForecastOutcome::CannotTell)
-    );
+    let wrong = [ForecastOutcome::Less, ForecastOutcome::More].map(|it| count(few, -0.08, it));
+    assert!(wrong[0] + wrong[1] <= 5, "few: {wrong:?}");
 }
 
 #[test]
@@ -566,11 +590,16 @@ fn the_command_line_writes_advice_and_reads_the_forecast_back() {
         .collect();
     write(&logs, &later, "t");
     let text = out(&ctxsim(folder.path(), &["realised", "advice.json", "logs"]));
-    assert!(text.starts_with("Claude Code, `promptCacheTtl=1h`: "), "{text}");
+    assert!(text.starts_with("As forecast: 36 later sessions cost "), "{text}");
+    assert!(text.contains("The change: `promptCacheTtl=1h` of Claude Code, which was “do”."), "{text}");
     let json = out(&ctxsim(folder.path(), &["realised", "advice.json", "logs", "--format", "json"]));
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["sessions"], 36);
-    assert_eq!(json["left_out"][0][1], 36, "those that the advice was made of");
+    assert_eq!(json["left_out_later"], serde_json::json!([0, 36]));
+    let note = "Not later: 36 sessions from before the change, or that the forecast was made of.";
+    assert_eq!(json["notes"][0], note);
+    let page = out(&ctxsim(folder.path(), &["realised", "advice.json", "logs", "--format", "html"]));
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("As forecast"), "{page}");
 }
 
 #[test]
@@ -596,6 +625,9 @@ fn a_forecast_that_cannot_be_true_is_refused_and_so_are_loads_that_nobody_record
     }
     let generated =
         Comparison { scenarios: vec!["duckagent/fix_test_loop".to_owned()], ..Comparison::default() };
-    let told = realised(&bundled_catalog(), &generated, &fine, Some(1), &|_, _| {}).unwrap_err().to_string();
+    let told =
+        realised(&bundled_catalog(), &generated, (&fine, &RealisedRequest::default()), Some(1), &|_, _| {})
+            .unwrap_err()
+            .to_string();
     assert!(told.contains("no recorded session is there to hold the forecast against"), "{told}");
 }

@@ -312,7 +312,7 @@ fn of_files(it: &Hostile) -> Vec<(Vec<String>, &'static str)> {
         (vec!["run", "--merge", "parts/run"], &["table", "json", "html"]),
         (vec!["import", "--memory", session, "later", "--parts", "parts/memory"], &[WRITES]),
         (vec!["run", "--merge", "parts/memory"], &["table", "json", "html"]),
-        (vec!["realised", "advice.json", "later"], &["table", "markdown", "json"]),
+        (vec!["realised", "advice.json", "later"], &["table", "markdown", "json", "html"]),
         (vec!["tune", "--fit", "answers.csv", "--policy", &fitted], &["table"]),
         (vec!["tune", "--fit", "answers.csv", "--policy", &fitted, "--json"], &["json"]),
         (

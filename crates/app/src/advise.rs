@@ -1,7 +1,9 @@
 //! Advice on the settings of the agents that recorded some sessions: what is in force, what else could be, and what holds up.
 
 pub mod agents;
+mod asked;
 mod by_bills;
+pub mod edit;
 pub mod files;
 mod for_whom;
 mod in_force;
@@ -11,6 +13,7 @@ mod menu;
 mod play;
 pub mod stated;
 mod states;
+pub mod trial;
 mod verdicts;
 
 use indexmap::IndexMap;
@@ -23,24 +26,23 @@ use by_bills::levers_of_bills;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::month::Calendar;
 use ctxsim_engine::take::Load;
 use ctxsim_input::Policy;
 use ctxsim_report::advise::saved::Saved;
-use ctxsim_report::advise::{Advice, AgentAdvice, BilledAdvice, Paste, SCHEMA};
+use ctxsim_report::advise::{Advice, AgentAdvice, AskedAdvice, BilledAdvice, Paste, SCHEMA};
 use ctxsim_report::as_logged::sum_of;
 use ctxsim_report::billed::BilledLevers;
-use ctxsim_report::lever::Lever;
 use for_whom::SessionsFor;
 use in_force::Force;
 use lifetimes::LifetimeAxis;
-use menu::{Menu, Menus};
+use menu::{Menu, MenuChoice, Menus};
 use play::PlayedSession;
 use stated::FileSettings;
+use trial::TrialRequest;
 use verdicts::{AgentSessions, Verdicts};
 
-pub use measured::{PlayedFolder, TriedChoice};
+pub use measured::{ChangedSession, PlayedFolder, TriedChoice};
 pub(super) use play::{SeenLog, costs_with, seen};
 pub(super) use states::{SettingPolicies, SettingValues};
 
@@ -55,6 +57,10 @@ pub struct AdviceRequest {
     pub min_evidence: f64,
     /// Whether what only an agent's maintainers can change is played, too.
     pub has_wishes: bool,
+    /// Settings that are tried together beside the rest: `KEY=VALUE` each.
+    pub pairs: Vec<String>,
+    /// The trial of these that is planned, if one is.
+    pub trial: Option<TrialRequest>,
 }
 
 /// Advises on the settings of each agent; also returns what to write down of it, if it is of one agent.
@@ -69,6 +75,8 @@ pub fn advise(
     progress: Progress<'_>,
 ) -> Result<(Advice, Option<Saved>), Error> {
     let menus = Menus::new(catalog, asked)?;
+    // What is wrong with the days is said before any session is read.
+    asked.trial.iter().try_for_each(|it| it.schedule(Some(0)).map(|_| ()).map_err(|it| vec![it]))?;
     let (everybody, whose) = for_whom::without_whose(comparison);
     let plan = play::plan(catalog, &everybody)?;
     let as_logged = |load: &Load| load.timeline().and_then(|it| menus.prices.as_logged(it));
@@ -77,9 +85,20 @@ pub fn advise(
     if !all.is_empty() && !all.iter().any(|it| whose.takes(&it.seen.project)) {
         return Err(for_whom::nobody(&all, &whose));
     }
-    let (advice, saved) = of_played(&menus, &all, (asked.min_evidence, &whose))?;
+    let (mut advice, mut saved) = of_played(&menus, &all, (asked.min_evidence, &whose))?;
+    if let Some(trial) = &asked.trial {
+        let newest = all.iter().filter_map(|it| it.seen.span_ms).map(|it| it[1]).max();
+        let days = trial.schedule(newest).map_err(|it| vec![it])?;
+        saved.iter_mut().for_each(|it| it.trial.clone_from(&days));
+        let own = advice.agents.iter_mut().filter_map(|it| it.asked.as_mut());
+        own.for_each(|it| it.trial.clone_from(&days));
+    }
     if advice.agents.is_empty() {
         return Err(no_agent(&advice.unknown, Agent::all()?));
+    }
+    if !asked.pairs.is_empty() && advice.agents.iter().all(|it| it.asked.is_none()) {
+        let names = advice.agents.iter().map(|it| it.agent.clone()).listed();
+        return Err(asked::of_others(&names, &asked.pairs).into());
     }
     Ok((Advice { skipped, ..advice }, saved))
 }
@@ -194,11 +213,6 @@ impl Agent {
     }
 }
 
-/// Returns what a lever saves a month, for an order.
-fn saved_by(it: &Lever) -> f64 {
-    it.saved_month.unwrap_or(f64::NEG_INFINITY)
-}
-
 /// Advice on one agent, on its way.
 struct Advising<'a> {
     menu: &'a Menu<'a>,
@@ -213,14 +227,20 @@ impl Advising<'_> {
             Force { agent: menu.agent, seen: played.iter().map(|it| &it.seen).listed(), file: &menu.file };
         let calendar = Calendar::new(&played.iter().map(|it| it.seen.span_ms).listed());
         let sessions = AgentSessions { menu, calendar: &calendar, played, min_evidence };
-        let Verdicts { mut levers, pasted } = sessions.verdicts();
+        let Verdicts { levers, pasted, asked } = sessions.verdicts(&force);
         let BilledLevers { levers: by_bills, untold } = levers_of_bills(played, min_evidence);
         let lives = LifetimeAxis::all(menu);
-        let new = pasted.as_ref().map(|it| menu.values(&it.1)).unwrap_or_default();
-        let before = force.playable(new.keys()).unwrap_or_default();
-        let saved = pasted.as_ref().and_then(|(nth, choice)| sessions.saved(choice, &levers[*nth], &before));
+        let set =
+            |it: &Option<(usize, MenuChoice)>| it.as_ref().map(|it| menu.values(&it.1)).unwrap_or_default();
+        let new = set(&pasted);
+        let saved = asked.as_ref().or(pasted.as_ref());
+        let saved = saved.and_then(|(nth, choice)| sessions.saved(choice, &levers[*nth], &force));
         let versions = force.versions();
-        let settings: Vec<&AgentSetting> = new.keys().filter_map(|it| menu.agent.setting(it)).listed();
+        let asked = asked.as_ref().map(|(nth, choice)| {
+            let new = menu.values(choice);
+            let heed = self.heed(&new, versions.as_ref());
+            AskedAdvice { lever: *nth, paste: self.pastes(&new), heed, trial: Vec::new() }
+        });
         let advice = AgentAdvice {
             agent: menu.agent.name.clone(),
             sessions: played.len(),
@@ -233,26 +253,20 @@ impl Advising<'_> {
             evidence_kept: sessions.evidence_kept(),
             in_force: force.all(),
             paste: self.pastes(&new),
-            heed: self.heed(&settings, versions.as_ref()),
+            heed: self.heed(&new, versions.as_ref()),
+            asked,
             notes: menu.file.notes.clone(),
             versions,
             lifetimes: lives.into_iter().flat_map(|it| it.found(&sessions)).listed(),
             wishes: sessions.wishes(),
             left_out: force.left_out(),
             tried: menu.choices.len(),
-            pasted: None,
-            levers: Vec::new(),
+            pasted: pasted.map(|it| it.0),
+            levers,
             untold,
         };
-        // Those of the settings stay before those that save as much by the bills.
-        let place = pasted.map(|it| it.0);
-        let n_before =
-            by_bills.iter().filter(|it| place.is_some_and(|at| it.saved_month > levers[at].saved_month));
-        let pasted = place.map(|it| it + n_before.count());
-        levers.extend(by_bills);
-        levers.order_by(|one, other| saved_by(other).total_cmp(&saved_by(one)));
-        let advice = AgentAdvice { levers, pasted, ..advice };
-        Ok((advice, saved))
+        let all = advice.levers.iter().cloned().chain(by_bills).enumerate().listed();
+        Ok((advice.with_levers(all), saved))
     }
 
     /// Returns what to paste: what is advised, with what the file says already at its place.
@@ -269,7 +283,8 @@ impl Advising<'_> {
     }
 
     /// Says what to check when pasting: which version has the settings, and what outranks them.
-    fn heed(&self, settings: &[&AgentSetting], versions: Option<&[String; 2]>) -> Vec<String> {
+    fn heed(&self, new: &SettingValues, versions: Option<&[String; 2]>) -> Vec<String> {
+        let settings: Vec<&AgentSetting> = new.keys().filter_map(|it| self.menu.agent.setting(it)).listed();
         if settings.is_empty() {
             return Vec::new();
         }

@@ -79,7 +79,7 @@ pub use notes::notes_on_load;
 use parts::tickets::HeldTicket;
 #[cfg(feature = "worlds")]
 pub use probes::fit;
-pub use realised::{forecast, realised};
+pub use realised::{RealisedRequest, forecast, realised};
 pub use recordings::held;
 pub use screen::screen;
 use selection::{Exclusion, Selection};

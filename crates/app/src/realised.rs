@@ -1,18 +1,33 @@
-//! A forecast held against later sessions: which of them count, and what they were billed.
+//! A forecast held against later sessions: which of them have the change, and what they were billed.
 
-use super::advise::agents::{Agent, ShownBy};
+use indexmap::{IndexMap, IndexSet};
+
+use super::advise::agents::{Agent, AgentSetting, ShownBy, is_older};
 use super::advise::{SeenLog, SettingPolicies, SettingValues, costs_with, no_recording, seen};
 use super::{Comparison, Progress};
 use crate::catalog::Catalog;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
+use ctxsim_base::grid::numbers::{counted, listed};
 use ctxsim_base::list::Listed as _;
-use ctxsim_report::advise::saved::{Bills, SCHEMA, Saved, SessionKind};
+use ctxsim_engine::price::Costs;
+use ctxsim_input::profile::calendar;
+use ctxsim_report::advise::saved::{Bills, SCHEMA, SCHEMA_BEFORE, Saved};
 use ctxsim_report::part::SumRoom;
-use ctxsim_report::realised::{Later, Realised};
+use ctxsim_report::realised::{ComparedSessions, Later, Realised};
+use ctxsim_timeline::import::user_of;
 
-/// With so many sessions of an earlier version, others take no part.
-const SAME_VERSION_MIN: usize = 5;
+/// What lays a session out as if its harness had compacted nothing.
+const UNCOMPACTED: &str = "scenario.load.recorded.assume.resets=undo";
+
+/// What is asked of later sessions.
+#[derive(Clone, Debug, Default)]
+pub struct RealisedRequest {
+    /// The day from which the settings are in force, YYYY-MM-DD; by default the forecast's last session's.
+    pub changed: Option<String>,
+    /// People who changed nothing: a name, or the folder of a user.
+    pub unchanged: Vec<String>,
+}
 
 /// Reads a forecast.
 ///
@@ -27,11 +42,21 @@ pub fn forecast(file: &str, text: &str) -> Result<Saved, Error> {
     };
     let read = |it: serde_json::Error| broken(it.to_string(), Some((it.line(), it.column().max(1))));
     let saved: Saved = serde_json::from_str(text).map_err(read)?;
-    if saved.schema != SCHEMA {
+    if ![SCHEMA, SCHEMA_BEFORE].contains(&saved.schema.as_str()) {
         return Err(broken(format!("the schema is `{}`, not `{SCHEMA}`", saved.schema), None));
     }
     SumRoom::default().take(&saved).map_err(|it| broken(it.to_string(), None))?;
-    match saved.kinds.iter().find(|it| !is_possible(it)) {
+    let pooled = saved.pooled.iter().find(|it| !is_possible(it, 0.0));
+    if pooled.is_some() {
+        return Err(broken("`pooled`: no sessions can have been billed so".to_owned(), None));
+    }
+    if saved.drift.as_ref().is_some_and(|it| it.deviation < 0.0) {
+        return Err(broken("`drift`: a deviation is not negative".to_owned(), None));
+    }
+    if let Some(day) = saved.trial.iter().find(|it| calendar::parse_day(&it.day).is_none()) {
+        return Err(broken(format!("`{}` is not a date", day.day), None));
+    }
+    match saved.kinds.iter().find(|it| !is_possible(&it.bills, it.change)) {
         Some(kind) => Err(broken(format!("`{}`: no sessions can have been billed so", kind.name), None)),
         None if saved.interval[0] > saved.interval[1] => {
             Err(broken("the ends of `interval` are out of order".to_owned(), None))
@@ -40,10 +65,10 @@ pub fn forecast(file: &str, text: &str) -> Result<Saved, Error> {
     }
 }
 
-/// Returns whether sessions of a kind can have been billed so, and can be forecast to change so.
-fn is_possible(kind: &SessionKind) -> bool {
-    let Bills { sessions, size, usd, residual } = kind.bills;
-    sessions > 0 && size > 0.0 && usd >= 0.0 && residual >= 0.0 && kind.change >= -1.0
+/// Returns whether sessions can have been billed so, and can be forecast to change so.
+fn is_possible(bills: &Bills, change: f64) -> bool {
+    let Bills { sessions, size, usd, residual } = *bills;
+    sessions > 0 && size > 0.0 && usd >= 0.0 && residual >= 0.0 && change >= -1.0
 }
 
 /// Holds a forecast against the sessions that came after it.
@@ -53,69 +78,333 @@ fn is_possible(kind: &SessionKind) -> bool {
 pub fn realised(
     catalog: &Catalog,
     comparison: &Comparison,
-    saved: &Saved,
+    (saved, asked): (&Saved, &RealisedRequest),
     threads: Option<usize>,
     progress: Progress<'_>,
 ) -> Result<Realised, Error> {
     let agent = Agent::all()?.values().find(|it| it.name == saved.agent);
-    let mut all = seen(catalog, comparison, threads, progress)?;
+    let since_ms = asked.changed.as_deref().map(day_of).transpose()?;
+    let all = sized(catalog, comparison, saved, agent, (threads, progress))?;
     if all.is_empty() {
         return Err(no_recording("hold the forecast against"));
     }
-    let before: SettingValues = saved
-        .before
-        .iter()
-        .filter_map(|it| it.split_once('='))
-        .map(|it| (it.0.into(), it.1.into()))
-        .collect();
-    let sizes: Vec<Option<f64>> = match (agent, before.is_empty()) {
-        (Some(agent), false) => {
-            let policies = SettingPolicies { catalog, agent };
-            costs_with(catalog, comparison, policies, &before, threads, progress)?
-        }
-        _ => all.iter().map(|it| Some(it.requests as f64)).listed(),
+    let begins = |it: &SizedSession| it.seen.span_ms.map(|it| it[0]);
+    let is_later = |it: &SizedSession| {
+        let after = saved.until_ms.is_none_or(|until| begins(it).is_some_and(|it| it > until));
+        after && since_ms.is_none_or(|since| begins(it).is_some_and(|it| it >= since))
     };
-    all.iter_mut().zip(sizes).for_each(|(it, size)| it.size = size);
-    let mut left_out: Vec<(String, usize)> = Vec::new();
-    let mut leave = |all: &mut Vec<SeenLog>, reason: &str, stays: &dyn Fn(&SeenLog) -> bool| {
-        let before = all.len();
-        all.retain(stays);
-        if all.len() < before {
-            left_out.push((reason.to_owned(), before - all.len()));
-        }
-    };
-    let is_later =
-        |it: &SeenLog| saved.until_ms.is_none_or(|until| it.span_ms.is_some_and(|it| it[0] > until));
-    leave(&mut all, "they are not later than the sessions of the forecast", &is_later);
-    leave(&mut all, "their logs show that the setting was not in force", &|it| {
-        agent.is_none_or(|agent| may_hold(agent, saved, it))
-    });
-    leave(&mut all, "they have no bill", &|it| it.bill().is_some());
-    let is_same = |it: &SeenLog| saved.versions.is_empty() || saved.versions.contains(&it.version);
-    let n_same = all.iter().filter(|it| is_same(it)).count();
-    let mut notes = Vec::new();
-    if n_same >= SAME_VERSION_MIN {
-        leave(&mut all, "other versions made them", &is_same);
-    } else if n_same < all.len() {
-        notes.push("Other versions of the agent made most of these sessions; what those changed is part of the difference.".to_owned());
-    }
-    let later = all.iter().filter_map(|it| {
-        let (size, usd) = it.bill()?;
-        Some(Later { kind: it.kind(), size, usd })
-    });
-    let mut found = Realised::new(saved, &later.listed());
-    left_out.append(&mut found.left_out);
-    Ok(Realised { left_out, notes, ..found })
+    let (later, earlier): (Vec<_>, Vec<_>) = all.into_iter().partition(is_later);
+    let counted = CountedSessions::new(saved, agent, &asked.unchanged, &later);
+    let found = Realised::new(saved, &counted.later);
+    let mut left_out = counted.left_out.clone();
+    left_out.extend(found.left_out.clone());
+    let [more, _] = found.left_out_later;
+    let out = counted.left_out.values().sum::<usize>() + more;
+    let who = counted.compared;
+    let compared = found.compared.clone().map(|it| ComparedSessions { who, ..it });
+    Ok(Realised {
+        left_out: left_out.into_iter().listed(),
+        left_out_later: [out, later.len()],
+        compared,
+        notes: notes(saved, agent, asked, &later, earlier.len()),
+        ..found
+    })
 }
 
-/// Returns whether the settings of a forecast may have been in force in a session, as far as its log shows.
-fn may_hold(agent: &Agent, saved: &Saved, seen: &SeenLog) -> bool {
-    let holds = |(key, value): (&str, &str)| {
-        let Some(setting) = agent.setting(key) else { return true };
-        let is_shown = setting.shown_by == Some(ShownBy::Lifetimes) && setting.lane.include(seen.is_of_agent);
-        let [short, long] = seen.written;
-        let shown = setting.called(if long > short { "1h" } else { "5m" });
-        !is_shown || short + long == 0 || shown == value
+/// Reads the day of a change.
+fn day_of(text: &str) -> Result<i64, Error> {
+    calendar::parse_day(text).ok_or_else(|| {
+        let mut problem = Diagnostic::at(Code::SinceDay, "", format!("`{text}` is not a date"));
+        "--changed".clone_into(&mut problem.place.file);
+        vec![problem.help("write YYYY-MM-DD, as in `2026-11-01`")].into()
+    })
+}
+
+/// Says what a reader must know of the sessions.
+fn notes(
+    saved: &Saved,
+    agent: Option<&Agent>,
+    asked: &RealisedRequest,
+    later: &[SizedSession],
+    n_earlier: usize,
+) -> Vec<String> {
+    let mut notes = Vec::new();
+    if n_earlier > 0 {
+        let n = counted(n_earlier, "session");
+        notes.push(format!("Not later: {n} from before the change, or that the forecast was made of."));
+    }
+    let set = settings(saved, agent);
+    let is_shown = |it: &(&AgentSetting, &str)| it.0.shown_by.is_some_and(|it| it != ShownBy::Reserve);
+    if !set.iter().any(is_shown) && asked.changed.is_none() && saved.trial.is_empty() && !later.is_empty() {
+        notes.push("Logs do not show this setting, so all later sessions are taken to have it; `--changed YYYY-MM-DD` names the day from which they have it.".to_owned());
+    }
+    let is_other =
+        |it: &&SizedSession| !it.seen.version.is_empty() && !saved.versions.contains(&it.seen.version);
+    let n_other = later.iter().filter(is_other).count();
+    if n_other > 0 && !saved.versions.is_empty() {
+        let n = counted(n_other, "later session");
+        notes.push(format!(
+            "Of versions that the forecast did not see: {n}. What these versions changed is part of the difference."
+        ));
+    }
+    notes
+}
+
+/// Returns the settings of a forecast that are known, with their values.
+fn settings<'s>(saved: &'s Saved, agent: Option<&'s Agent>) -> Vec<(&'s AgentSetting, &'s str)> {
+    let pairs = saved.set.iter().filter_map(|it| it.split_once('='));
+    pairs.filter_map(|(key, value)| Some((agent?.setting(key)?, value))).listed()
+}
+
+/// A session with its size, as the forecast measures it.
+struct SizedSession {
+    seen: SeenLog,
+    /// Its size; with and without the change, what it was billed.
+    size: Option<f64>,
+    billed: [Option<f64>; 2],
+    /// The change that is forecast for it, where it was played.
+    change: Option<f64>,
+}
+
+/// Reads sessions and measures their size.
+fn sized(
+    catalog: &Catalog,
+    comparison: &Comparison,
+    saved: &Saved,
+    agent: Option<&'static Agent>,
+    watched: (Option<usize>, Progress<'_>),
+) -> Result<Vec<SizedSession>, Error> {
+    let (Some(agent), true) = (agent, saved.is_by_cost()) else {
+        let plain = |seen: SeenLog| SizedSession {
+            size: Some(seen.requests as f64),
+            billed: [seen.billed_usd; 2],
+            change: None,
+            seen,
+        };
+        return Ok(seen(catalog, comparison, watched.0, watched.1)?.into_iter().map(plain).listed());
     };
-    saved.set.iter().filter_map(|it| it.split_once('=')).all(holds)
+    let values = |all: &[String]| -> SettingValues {
+        all.iter().filter_map(|it| it.split_once('=')).map(|it| (it.0.into(), it.1.into())).collect()
+    };
+    let before = values(&saved.before);
+    let mut after = before.clone();
+    after.extend(values(&saved.set));
+    let states = [before, after];
+    let play = |comparison: &Comparison| {
+        costs_with(catalog, comparison, SettingPolicies { catalog, agent }, &states, watched)
+    };
+    let mut played = play(comparison)?;
+    let moves_compactions =
+        settings(saved, Some(agent)).iter().any(|it| matches!(it.0.shown_by, Some(ShownBy::Compactions(_))));
+    if moves_compactions && played.iter().any(|it| !it.0.compacted_at.is_empty()) {
+        // Where a window had history compacted, both are played on all of the history.
+        let mut whole = comparison.clone();
+        whole.set.push(UNCOMPACTED.to_owned());
+        let whole = play(&whole)?;
+        let has_compacted = |it: &(&mut (SeenLog, Vec<Costs>), _)| !it.0.0.compacted_at.is_empty();
+        played.iter_mut().zip(whole).filter(has_compacted).for_each(|(it, whole)| it.1 = whole.1);
+    }
+    // A forecast of the earlier schema counts whole bills, and has a change for each kind alone.
+    let is_whole = saved.schema == SCHEMA_BEFORE;
+    let one = |(seen, costs): (SeenLog, Vec<Costs>)| {
+        let [Some(before), Some(after)] = [costs.first(), costs.get(1)] else {
+            return SizedSession { size: None, billed: [None; 2], change: None, seen };
+        };
+        let size = before.total();
+        let change = after.total().zip(size).filter(|it| it.1 > 0.0).map(|it| it.0 / it.1 - 1.0);
+        match is_whole {
+            true => SizedSession { size, billed: [seen.billed_usd; 2], change: None, seen },
+            false => SizedSession {
+                size,
+                billed: [seen.bill_beside(after), seen.bill_beside(before)],
+                change,
+                seen,
+            },
+        }
+    };
+    Ok(played.into_iter().map(one).listed())
+}
+
+/// Whether a session has the change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum HasChange {
+    /// Its log shows it.
+    Shown,
+    /// Its log shows something else.
+    No,
+    /// Its version does not have the setting.
+    Impossible,
+    /// Nothing tells.
+    Untold,
+}
+
+/// Later sessions that count, and those that do not.
+struct CountedSessions {
+    later: Vec<Later>,
+    left_out: IndexMap<String, usize>,
+    /// Who is compared with.
+    compared: Vec<String>,
+}
+
+impl CountedSessions {
+    fn new(saved: &Saved, agent: Option<&Agent>, unchanged: &[String], all: &[SizedSession]) -> Self {
+        let set = settings(saved, agent);
+        let days: IndexMap<&str, bool> = saved.trial.iter().map(|it| (it.day.as_str(), it.is_on)).collect();
+        let has = all.iter().map(|it| has_change(&set, &it.seen)).listed();
+        let still = StillPeople::new(all, &has, unchanged);
+        let mut it = Self { later: Vec::new(), left_out: IndexMap::new(), compared: Vec::new() };
+        for (session, has) in all.iter().zip(has) {
+            let day = session.seen.span_ms.map(|it| calendar::date_text(it[0]));
+            let is_on = day.as_deref().and_then(|it| days.get(it).copied());
+            let counts = match (days.is_empty(), is_on) {
+                (true, _) => still.counts(&set, session, has),
+                (false, None) => Err("they began on no day of the trial".to_owned()),
+                (false, Some(is_on)) => in_trial(is_on, has),
+            };
+            match counts {
+                Ok(is_unchanged) => it.add(session, is_unchanged, day.filter(|_| !days.is_empty())),
+                Err(reason) => it.leave(reason),
+            }
+        }
+        it.compared = if days.is_empty() { still.names } else { vec!["the days off".to_owned()] };
+        it
+    }
+
+    fn leave(&mut self, reason: String) {
+        *self.left_out.entry(reason).or_default() += 1;
+    }
+
+    fn add(&mut self, session: &SizedSession, is_unchanged: bool, day: Option<String>) {
+        let usd = session.billed[usize::from(is_unchanged)];
+        let Some((size, usd)) = session.size.zip(usd).filter(|it| it.0 > 0.0) else {
+            return self.leave("they have no bill, or their model has no price".to_owned());
+        };
+        self.later.push(Later {
+            kind: session.seen.kind(),
+            size,
+            usd,
+            change: session.change,
+            is_unchanged,
+            at_ms: session.seen.span_ms.map(|it| it[1]),
+            day,
+        });
+    }
+}
+
+/// Returns whether a session of a trial's day counts as one without the change, or why it does not count.
+fn in_trial(is_on: bool, has: HasChange) -> Result<bool, String> {
+    match (is_on, has) {
+        (true, HasChange::No | HasChange::Impossible) => {
+            Err("they began on a day with the change, and do not have it".to_owned())
+        }
+        (false, HasChange::Shown) => Err("they began on a day without the change, and have it".to_owned()),
+        (is_on, _) => Ok(!is_on),
+    }
+}
+
+/// Tells whether a session has the settings of a forecast.
+fn has_change(set: &[(&AgentSetting, &str)], seen: &SeenLog) -> HasChange {
+    let own = set.iter().filter(|it| it.0.lane.include(seen.is_of_agent));
+    let of = |(setting, value): &(&AgentSetting, &str)| {
+        let is_too_old = || {
+            let since = setting.since.as_ref();
+            !seen.version.is_empty() && since.is_some_and(|it| is_older(&seen.version, it))
+        };
+        match setting.shows(value, seen) {
+            Some(true) => HasChange::Shown,
+            _ if is_too_old() => HasChange::Impossible,
+            Some(false) => HasChange::No,
+            None => HasChange::Untold,
+        }
+    };
+    let all = own.map(of).listed();
+    // One that is missing is enough; one that is shown tells nothing of the others.
+    let ranked = [HasChange::Impossible, HasChange::No, HasChange::Shown];
+    ranked.into_iter().find(|it| all.contains(it)).unwrap_or(HasChange::Untold)
+}
+
+impl AgentSetting {
+    /// Returns whether a log shows a value in force, or another one; none where it shows nothing.
+    fn shows(&self, value: &str, seen: &SeenLog) -> Option<bool> {
+        match self.shown_by? {
+            ShownBy::Lifetimes => {
+                let [short, long] = seen.written;
+                let shown = self.called(if long > short { "1h" } else { "5m" });
+                (short + long > 0).then(|| shown == value)
+            }
+            ShownBy::Compactions(more) => {
+                let trigger = value.parse::<u64>().ok()?.checked_sub(more)?;
+                // A compaction below it may be one that a user asked for.
+                let is_compacted = !seen.compacted_at.is_empty();
+                (seen.held > trigger || is_compacted).then_some(seen.held <= trigger)
+            }
+            ShownBy::Reserve => None,
+        }
+    }
+}
+
+/// People, or projects where people are not known, who changed nothing.
+struct StillPeople {
+    names: Vec<String>,
+    /// Those that are named; only these, if there are any.
+    named: Vec<String>,
+}
+
+impl StillPeople {
+    /// Finds those of whose later sessions some show that the change is not in force, or are of versions without it, and none shows that it
+    /// is. Where this is true of everybody, nobody is: a session that differs from the others of one person says nothing of him.
+    fn new(all: &[SizedSession], has: &[HasChange], named: &[String]) -> Self {
+        let mut shown: IndexMap<&str, [usize; 3]> = IndexMap::new();
+        for (it, has) in all.iter().zip(has) {
+            let n = shown.entry(person(&it.seen)).or_default();
+            match has {
+                HasChange::No | HasChange::Impossible => n[0] += 1,
+                HasChange::Shown => n[1] += 1,
+                HasChange::Untold => n[2] += 1,
+            }
+        }
+        let is_still = |name: &str, n: [usize; 3]| !name.is_empty() && n[0] > 0 && n[1] == 0;
+        let has_changed = shown.iter().any(|it| !is_still(it.0, *it.1) && it.1[1] + it.1[2] > 0);
+        let found: IndexSet<String> = match named.is_empty() {
+            true => shown
+                .into_iter()
+                .filter(|it| has_changed && is_still(it.0, it.1))
+                .map(|it| it.0.to_owned())
+                .collect(),
+            false => shown.into_keys().filter(|it| is_named(named, it)).map(str::to_owned).collect(),
+        };
+        Self { names: found.into_iter().listed(), named: named.to_vec() }
+    }
+
+    /// Returns whether a session counts as one without the change, or why it does not count.
+    fn counts(
+        &self,
+        set: &[(&AgentSetting, &str)],
+        it: &SizedSession,
+        has: HasChange,
+    ) -> Result<bool, String> {
+        let is_still = self.names.iter().any(|own| own == person(&it.seen));
+        match has {
+            _ if is_still && (!self.named.is_empty() || has != HasChange::Shown) => Ok(true),
+            HasChange::Shown | HasChange::Untold => Ok(false),
+            HasChange::No => Err("their logs show that the setting was not in force".to_owned()),
+            HasChange::Impossible => {
+                let since = set
+                    .iter()
+                    .filter_map(|it| Some(format!("`{}` exists since {}", it.0.key, it.0.since.as_ref()?)));
+                Err(format!("their versions do not have the setting ({})", listed(&since.listed())))
+            }
+        }
+    }
+}
+
+/// Returns whose session it is: a user's folder, or else the project.
+fn person(seen: &SeenLog) -> &str {
+    let user = user_of(&seen.project);
+    if user.is_empty() { &seen.project } else { user }
+}
+
+/// Returns whether somebody is named, by name or by folder.
+fn is_named(named: &[String], person: &str) -> bool {
+    named.iter().any(|it| it == person || person.rsplit(['/', '\\']).next() == Some(it))
 }

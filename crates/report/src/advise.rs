@@ -14,10 +14,12 @@ use super::BillAsLogged;
 use super::Skipped;
 use crate::billed::UntoldLever;
 use crate::lever::{Lever, best_of_each};
+use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_timeline::row::json::json_text;
+use saved::TrialDay;
 
-pub(super) use table::dollars;
+pub(crate) use table::{cents, dollars};
 pub use table::{markdown, table};
 
 /// The schema; fields are added, never renamed without a new version.
@@ -70,6 +72,9 @@ pub struct AgentAdvice {
     pub levers: Vec<Lever>,
     /// Which of them to paste; none where none is *do*.
     pub pasted: Option<usize>,
+    /// What the user asked for, if he did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked: Option<AskedAdvice>,
     /// What to paste, and where.
     pub paste: Vec<Paste>,
     /// What to heed when pasting: what outranks it, and which version has it.
@@ -95,6 +100,20 @@ pub struct BilledAdvice {
     pub levers: Vec<Lever>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub untold: Vec<UntoldLever>,
+}
+
+/// A choice that the user asked for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct AskedAdvice {
+    /// Its place among the levers.
+    pub lever: usize,
+    /// What to paste, and where.
+    pub paste: Vec<Paste>,
+    /// What to heed when pasting.
+    pub heed: Vec<String>,
+    /// The days of a trial, where one is planned.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trial: Vec<TrialDay>,
 }
 
 /// What a month of sessions costs.
@@ -201,9 +220,27 @@ impl AgentAdvice {
         self.levers.get(self.pasted?)
     }
 
+    /// Returns what the user asked for.
+    pub fn asked(&self) -> Option<(&AskedAdvice, &Lever)> {
+        let asked = self.asked.as_ref()?;
+        Some((asked, self.levers.get(asked.lever)?))
+    }
+
     /// Returns what is worth a reader's time.
     pub fn best_levers(&self) -> Vec<&Lever> {
         best_of_each(&self.levers, self.pasted)
+    }
+
+    /// Replaces the levers, each with its place among those before, and puts the most saved first.
+    #[must_use]
+    pub fn with_levers(mut self, mut all: Vec<(usize, Lever)>) -> Self {
+        let saved = |it: &Lever| it.saved_month.unwrap_or(f64::NEG_INFINITY);
+        all.order_by(|one, other| saved(&other.1).total_cmp(&saved(&one.1)));
+        let place = |before: usize| all.iter().position(|it| it.0 == before);
+        self.pasted = self.pasted.and_then(place);
+        self.asked = self.asked.and_then(|it| Some(AskedAdvice { lever: place(it.lever)?, ..it }));
+        self.levers = all.into_iter().map(|it| it.1).collect();
+        self
     }
 }
 

@@ -1,32 +1,51 @@
-//! A forecast held against what later sessions were billed: by their size and their kind.
+//! A forecast held against what later sessions were billed.
 //!
-//! The size of a session is what it costs with the earlier settings, as simulated, where it can be played with them; else the number of
-//! its requests. Each later session is expected to cost its size at the rate at which its kind was billed before; the ratio of what they were
-//! billed to that, over all of them, is what the change did. Its variance is that of the ratio over later sessions, plus that of the
-//! earlier rates. A forecast is refuted only beyond its own interval, too.
+//! The size of a session is what it costs with the earlier settings, as simulated, where it can be played with them; else the number of its
+//! requests. Each later session is expected to cost its size at the rate at which such sessions were billed before, and to be changed by what
+//! was forecast for it. What was saved is a multiple of what was forecast to be saved in these very sessions: of that multiple, each
+//! session's difference is its error. Where other sessions of the same time went without the change, they give the rate instead.
 
+pub mod page;
 mod table;
 
+use indexmap::IndexMap;
 use serde::Serialize;
 
-use crate::advise::saved::{POWER, SESSIONS_MIN, Saved, Z, later_sessions};
+use crate::advise::saved::{Bills, SESSIONS_MIN, Saved, Z};
 use ctxsim_engine::measure::student;
 
 use ctxsim_base::list::Listed as _;
 pub use table::{markdown, table};
 
 /// The schema; fields are added, never renamed without a new version.
-pub const SCHEMA: &str = "ctxsim.realised/1";
+pub const SCHEMA: &str = "ctxsim.realised/2";
+
+/// So many sessions without the change are compared with; fewer would say more of themselves than of their time.
+pub const COMPARED_MIN: usize = 10;
+
+/// The largest share of later sessions that is left out without a warning.
+const LEFT_OUT_MOST: f64 = 0.2;
+
+/// What was saved is at most so many times what was forecast, either way: beyond that, bills are noise.
+const MULTIPLE_MOST: f64 = 5.0;
 
 /// A later session.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Later {
     /// Lane, model and length, as the forecast calls it.
     pub kind: String,
     /// Its size, as the forecast measures it.
     pub size: f64,
-    /// What they were billed, in US dollars.
+    /// What it was billed, in US dollars, as the forecast counts it.
     pub usd: f64,
+    /// The change in cost that is forecast for it, where it was played; else that of its kind counts.
+    pub change: Option<f64>,
+    /// Whether it went without the change, and is compared with.
+    pub is_unchanged: bool,
+    /// When it was, in milliseconds since 1970, if that is known.
+    pub at_ms: Option<i64>,
+    /// The day on which it began, where days are drawn and not sessions.
+    pub day: Option<String>,
 }
 
 /// What became of a forecast.
@@ -50,11 +69,15 @@ pub struct Realised {
     pub agent: String,
     /// The settings.
     pub set: Vec<String>,
+    /// The word that the rule gave them; empty where there was none.
+    pub word: String,
     /// Whether sessions are measured by what they cost as simulated with the earlier settings, and not by their requests.
     pub is_by_cost: bool,
     pub answer: ForecastOutcome,
-    /// The change in cost that was forecast, for later sessions of these kinds; negative if it saves.
+    /// The change in cost that was forecast, for these later sessions; negative if it saves.
     pub forecast: f64,
+    /// The change in cost that was forecast for sessions like those that the forecast was made of.
+    pub promised: f64,
     /// The change that came about.
     pub realised: f64,
     /// Its 95% interval.
@@ -63,15 +86,32 @@ pub struct Realised {
     pub sessions: u64,
     /// Of these: what they were billed, in US dollars.
     pub billed_usd: f64,
-    /// What they would have been billed at the earlier rates.
+    /// What they would have been billed without the change.
     pub before_usd: f64,
     /// About how many more sessions it takes until it can be told; none if no number would do.
     pub more_sessions: Option<u64>,
+    /// About how many sessions a trial by days would take.
+    pub trial_sessions: Option<u64>,
+    /// Sessions of the same time without the change, where they give the rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compared: Option<ComparedSessions>,
     pub kinds: Vec<RealisedKind>,
     /// Sessions that do not count, by reason.
     pub left_out: Vec<(String, usize)>,
+    /// How many of them are later than the forecast, and how many later ones there are.
+    pub left_out_later: [usize; 2],
     /// What a reader must know.
     pub notes: Vec<String>,
+}
+
+/// Sessions without the change.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ComparedSessions {
+    /// Who: people or projects; the days of a trial on which the setting was off.
+    pub who: Vec<String>,
+    pub sessions: u64,
+    /// How much more they were billed than at the earlier rates.
+    pub change: f64,
 }
 
 /// Later sessions of one kind.
@@ -90,33 +130,54 @@ pub struct RealisedKind {
 impl Realised {
     /// Holds a forecast against later sessions; those of kinds that it does not know take no part.
     pub fn new(saved: &Saved, later: &[Later]) -> Self {
-        let known = |it: &&Later| saved.kinds.iter().any(|kind| kind.name == it.kind && kind.bills.usd > 0.0);
-        let own: Vec<&Later> = later.iter().filter(known).listed();
+        let (known, unknown): (Vec<&Later>, Vec<&Later>) =
+            later.iter().partition(|it| saved.bills_of(&it.kind).is_some());
         let mut left_out = Vec::new();
-        if own.len() < later.len() {
-            left_out.push(("no earlier session was of their kind".to_owned(), later.len() - own.len()));
+        if !unknown.is_empty() {
+            left_out.push(("no earlier session was of their kind".to_owned(), unknown.len()));
         }
-        let kinds = kinds(saved, &own);
-        let sum = LaterSessions::new(saved, &own);
-        let (answer, more_sessions) = sum.answer();
+        let (unchanged, own): (Vec<&Later>, Vec<&Later>) = known.into_iter().partition(|it| it.is_unchanged);
+        let compared = (unchanged.len() >= COMPARED_MIN).then(|| ComparedRate::new(saved, &unchanged));
+        if compared.is_none() && !unchanged.is_empty() {
+            let few = format!("they went without the change, and it takes {COMPARED_MIN} to compare with");
+            left_out.push((few, unchanged.len()));
+        }
+        let sum = LaterSum::new(saved, &own, compared.as_ref());
+        let (answer, more_sessions) = sum.answer(saved);
         let reach = sum.half_width();
+        let compared = compared.map(|it| ComparedSessions {
+            who: Vec::new(),
+            sessions: unchanged.len() as u64,
+            change: it.rate - 1.0,
+        });
         Self {
             schema: SCHEMA,
             agent: saved.agent.clone(),
             set: saved.set.clone(),
-            is_by_cost: !saved.before.is_empty(),
+            word: saved.word.clone(),
+            is_by_cost: saved.is_by_cost(),
             answer,
             forecast: sum.forecast,
+            promised: saved.change,
             realised: sum.realised,
             interval: reach.is_finite().then_some([sum.realised - reach, sum.realised + reach]),
-            sessions: sum.n,
+            sessions: own.len() as u64,
             billed_usd: total(own.iter().map(|it| it.usd)),
             before_usd: sum.before,
             more_sessions,
-            kinds,
+            trial_sessions: saved.sessions_of_trial(),
+            compared,
+            kinds: kinds(saved, &own),
+            left_out_later: [left_out.iter().map(|it| it.1).sum(), later.len()],
             left_out,
             notes: Vec::new(),
         }
+    }
+
+    /// Returns whether so many later sessions are left out that the answer is of a part of them.
+    pub fn is_of_a_part(&self) -> bool {
+        let [out, all] = self.left_out_later;
+        out as f64 > LEFT_OUT_MOST * all as f64
     }
 }
 
@@ -125,62 +186,119 @@ fn total(numbers: impl Iterator<Item = f64>) -> f64 {
     numbers.fold(0.0, |sum, it| sum + it)
 }
 
-/// Returns what each kind came to.
+/// Returns what each kind came to, those that the forecast knows first.
 fn kinds(saved: &Saved, own: &[&Later]) -> Vec<RealisedKind> {
-    let kind = |kind: &super::advise::saved::SessionKind| {
-        let after: Vec<&&Later> = own.iter().filter(|it| it.kind == kind.name).listed();
+    let known = saved.kinds.iter().map(|it| it.name.as_str());
+    let names = crate::distinct(known.chain(own.iter().map(|it| it.kind.as_str())));
+    let kind = |name: &str| {
+        let after: Vec<&&Later> = own.iter().filter(|it| it.kind == name).listed();
         let (size, usd) = after.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.size, sum.1 + it.usd));
+        let known = saved.kinds.iter().find(|it| it.name == name);
+        let bills = known.map(|it| it.bills).filter(|it| it.size > 0.0);
+        let change = known.map_or(saved.change, |it| it.change);
+        let hoped = total(after.iter().map(|it| it.size * it.change.unwrap_or(change)));
         (size > 0.0).then(|| RealisedKind {
-            kind: kind.name.clone(),
-            sessions: [kind.bills.sessions, after.len() as u64],
-            rate: [kind.bills.rate(), usd / size],
-            forecast: kind.change,
+            kind: name.to_owned(),
+            sessions: [bills.map_or(0, |it| it.sessions), after.len() as u64],
+            rate: [bills.as_ref().or(saved.bills_of(name)).map_or(0.0, Bills::rate), usd / size],
+            forecast: hoped / size,
         })
     };
-    saved.kinds.iter().filter_map(kind).listed()
+    names.into_iter().filter_map(kind).listed()
+}
+
+/// What a session, or a day, was billed, would have been billed without the change, and was forecast to be changed by, in US dollars.
+#[derive(Clone, Copy, Debug, Default)]
+struct LaterUnit {
+    usd: f64,
+    before: f64,
+    hoped: f64,
+}
+
+/// Returns the units that are drawn: sessions, or days of a trial.
+fn units(saved: &Saved, own: &[&Later], rate: f64) -> Vec<LaterUnit> {
+    let mut days: IndexMap<(usize, &str), LaterUnit> = IndexMap::new();
+    for (nth, it) in own.iter().enumerate() {
+        let before = saved.bills_of(&it.kind).map_or(0.0, |bills| bills.rate() * it.size) * rate;
+        let kind = || saved.kinds.iter().find(|kind| kind.name == it.kind).map(|it| it.change);
+        let change = it.change.or_else(kind).unwrap_or(saved.change);
+        let key = it.day.as_deref().map_or((nth + 1, ""), |day| (0, day));
+        let unit = days.entry(key).or_default();
+        *unit = LaterUnit {
+            usd: unit.usd + it.usd,
+            before: unit.before + before,
+            hoped: unit.hoped + before * change,
+        };
+    }
+    days.into_values().listed()
+}
+
+/// The rate of sessions without the change, in earlier rates, and its relative variance.
+struct ComparedRate {
+    rate: f64,
+    variance: f64,
+}
+
+impl ComparedRate {
+    fn new(saved: &Saved, unchanged: &[&Later]) -> Self {
+        let units = units(saved, unchanged, 1.0);
+        let (usd, before) = (total(units.iter().map(|it| it.usd)), total(units.iter().map(|it| it.before)));
+        let (rate, n) = (usd / before, units.len() as f64);
+        let squares = total(units.iter().map(|it| (it.usd - rate * it.before).powi(2)));
+        Self { rate, variance: squares * n / (n - 1.0) / usd.powi(2) }
+    }
 }
 
 /// Later sessions in sum.
 #[derive(Clone, Copy, Debug)]
-struct LaterSessions {
+struct LaterSum {
+    /// The number of sessions, and of what is drawn of them.
     n: u64,
+    units: u64,
     before: f64,
     forecast: f64,
     realised: f64,
     /// The variance of the realised change over later sessions.
     own: f64,
-    /// That of the earlier rates and of the forecast, which more sessions do not lessen.
+    /// That of the rate without the change, and that of a forecast that is not made of these sessions.
     rest: [f64; 2],
 }
 
-impl LaterSessions {
-    fn new(saved: &Saved, own: &[&Later]) -> Self {
-        let kind = |it: &Later| saved.kinds.iter().find(|kind| kind.name == it.kind);
-        let expected = |it: &&&Later| kind(it).map_or(0.0, |kind| kind.bills.rate() * it.size);
-        let before = total(own.iter().map(|it| expected(&it)));
-        let usd = total(own.iter().map(|it| it.usd));
-        let hoped: f64 = own.iter().map(|it| expected(&it) * kind(it).map_or(0.0, |kind| kind.change)).sum();
-        let n = own.len() as f64;
+impl LaterSum {
+    fn new(saved: &Saved, own: &[&Later], compared: Option<&ComparedRate>) -> Self {
+        let units = units(saved, own, compared.map_or(1.0, |it| it.rate));
+        let sum = |of: fn(&LaterUnit) -> f64| total(units.iter().map(of));
+        let (usd, before, hoped) = (sum(|it| it.usd), sum(|it| it.before), sum(|it| it.hoped));
+        let multiple = ((usd - before) / hoped).clamp(-MULTIPLE_MOST, MULTIPLE_MOST);
+        let multiple = if multiple.is_finite() { multiple } else { 0.0 };
+        // Of the multiple that was saved, each has its part, whatever the sum of them misses.
+        let level = usd / (before + multiple * hoped);
+        let error = |it: &LaterUnit| (it.usd - level * (it.before + multiple * it.hoped)).powi(2);
+        let n = units.len() as f64;
         let ratio = usd / before;
-        let residual: f64 = own.iter().map(|it| (it.usd - ratio * expected(&it)).powi(2)).sum();
-        let rates = saved.kinds.iter().map(|kind| {
-            let size: f64 = own.iter().filter(|it| it.kind == kind.name).map(|session| session.size).sum();
-            if size > 0.0 { (size * ratio).powi(2) * kind.bills.variance() } else { 0.0 }
-        });
+        // What moves all bills from one time to the next moves sessions of the same time alike.
+        let drift = saved
+            .drift
+            .as_ref()
+            .map_or(0.0, |drift| drift.variance(drift.blocks_of(own.iter().filter_map(|it| it.at_ms))));
+        let rate =
+            compared.map_or_else(|| drift + rate_variance(saved, own) / before.powi(2), |it| it.variance);
+        let is_played = own.iter().all(|it| it.change.is_some());
         let spread = (saved.interval[1] - saved.interval[0]) / (2.0 * Z);
         Self {
             n: own.len() as u64,
+            units: units.len() as u64,
             before,
             forecast: hoped / before,
             realised: ratio - 1.0,
-            own: residual * n / (n - 1.0) / before.powi(2),
-            rest: [rates.sum::<f64>() / before.powi(2), spread.powi(2)],
+            own: total(units.iter().map(error)) * n / (n - 1.0) / before.powi(2),
+            rest: [ratio.powi(2) * rate, if is_played { 0.0 } else { spread.powi(2) }],
         }
     }
 
-    /// Returns how many standard errors 95% of sessions are within.
+    /// Returns how many standard errors 95% are within.
     fn t(&self) -> f64 {
-        student(self.n.saturating_sub(1).max(1))
+        student(self.units.saturating_sub(1).max(1))
     }
 
     /// Returns half the width of the interval of the realised change.
@@ -188,24 +306,39 @@ impl LaterSessions {
         self.t() * (self.own + self.rest[0]).sqrt()
     }
 
-    /// Returns the answer, and how many more sessions it takes where none can be given yet: so many that a forecast which is wrong by
-    /// half is found to be in nine of ten cases.
-    fn answer(&self) -> (ForecastOutcome, Option<u64>) {
-        let [rates, forecast] = self.rest;
-        let error = (self.own + rates).sqrt();
+    /// Returns the answer, and how many more sessions it takes where none can be given yet. It is as forecast if the whole interval is less
+    /// than half of the forecast away from it; less or more if the forecast is outside.
+    fn answer(&self, saved: &Saved) -> (ForecastOutcome, Option<u64>) {
         let apart = self.realised - self.forecast;
-        let wrong_by_half = self.forecast.abs() / 2.0;
-        if self.n >= SESSIONS_MIN {
-            if apart.abs() > self.t() * (self.own + rates + forecast).sqrt() {
-                return (if apart > 0.0 { ForecastOutcome::Less } else { ForecastOutcome::More }, None);
-            }
-            if (self.t() + POWER) * error <= wrong_by_half {
+        if self.units >= SESSIONS_MIN {
+            if apart.abs() + self.half_width() <= self.forecast.abs() / 2.0 {
                 return (ForecastOutcome::AsForecast, None);
             }
+            if apart.abs() > self.t() * (self.own + self.rest[0] + self.rest[1]).sqrt() {
+                return (if apart > 0.0 { ForecastOutcome::Less } else { ForecastOutcome::More }, None);
+            }
         }
-        let least = SESSIONS_MIN.saturating_sub(self.n).max(1);
-        let needed = later_sessions(wrong_by_half, self.n as f64 * self.own, rates);
-        let more = needed.map(|it| it.saturating_sub(self.n).max(least));
-        (ForecastOutcome::CannotTell, more.or((self.n < 2).then_some(least)))
+        (ForecastOutcome::CannotTell, saved.sessions_to_know().map(|it| more(it, self.n)))
+    }
+}
+
+/// Returns how many more sessions there are until the number from which it can be told. Nine of ten answers have come by then; for the
+/// others, it is asked again at twice as many.
+fn more(needed: u64, had: u64) -> u64 {
+    let mut stage = needed.max(1);
+    while stage <= had {
+        stage *= 2;
+    }
+    stage - had
+}
+
+/// Returns the variance that the earlier rates give what later sessions would have been billed.
+fn rate_variance(saved: &Saved, own: &[&Later]) -> f64 {
+    let size = |own: &mut dyn Iterator<Item = &&Later>| total(own.map(|it| it.size));
+    match &saved.pooled {
+        Some(bills) => size(&mut own.iter()).powi(2) * bills.variance(),
+        None => total(saved.kinds.iter().map(|kind| {
+            size(&mut own.iter().filter(|it| it.kind == kind.name)).powi(2) * kind.bills.variance()
+        })),
     }
 }

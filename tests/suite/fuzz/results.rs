@@ -73,11 +73,16 @@ pub(super) fn advice(bytes: &[u8]) {
         kind: kinds[nth % kinds.len()].clone(),
         size: 1.0 + nth as f64,
         usd: 0.25 * nth as f64,
+        change: (nth % 3 == 0).then_some(-0.1),
+        is_unchanged: nth % 4 == 0,
+        at_ms: Some(nth as i64 * 86_400_000),
+        day: (!saved.trial.is_empty()).then(|| format!("day {}", nth / 2)),
     });
     let found = Realised::new(&saved, &later.collect::<Vec<_>>());
     let _ = markdown(&found);
     let _ = ctxsim::report::realised::table(&found, Some(100));
     let _ = realised_document(&found);
+    let _ = ctxsim::report::realised::page::page(&found);
 }
 
 fn realised_document(found: &Realised) -> Option<String> {

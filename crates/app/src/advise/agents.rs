@@ -208,6 +208,16 @@ impl AgentSetting {
         decoded(&filled(&self.plays, value)?)
     }
 
+    /// Returns the policy of what holds where nobody sets it: its base, with the numbers that this has.
+    ///
+    /// # Errors
+    /// The template or the policy is broken.
+    pub(super) fn default_policy(&self) -> Result<PolicyFile, Vec<Diagnostic>> {
+        let mut part = self.policy(self.values.first().map_or("", String::as_str))?;
+        part.params.clear();
+        Ok(part)
+    }
+
     /// Returns whether a value is also tried together with other settings.
     pub(super) fn combines(&self, value: &str) -> bool {
         self.combines.as_ref().is_none_or(|it| it.iter().any(|own| own == value))
@@ -255,7 +265,7 @@ fn filled(template: &str, value: &str) -> Result<String, Vec<Diagnostic>> {
 }
 
 /// Returns whether one version is older than another; unknown parts count as 0.
-pub(super) fn is_older(version: &str, than: &str) -> bool {
+pub(crate) fn is_older(version: &str, than: &str) -> bool {
     let parts = |text: &str| -> Vec<u64> {
         let digits = |it: &str| it.chars().take_while(char::is_ascii_digit).collect::<String>();
         text.split('.').map(|it| digits(it).parse().unwrap_or(0)).listed()

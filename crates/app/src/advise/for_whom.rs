@@ -73,7 +73,6 @@ pub(super) fn narrowed(mut advice: AgentAdvice, whose: &Whose, few: usize) -> Ag
         counted(few, "session")
     ));
     advice.month.usd = advice.levers.iter().find_map(|it| Some(own(it)?.month_usd));
-    let pasted = advice.pasted.and_then(|it| advice.levers.get(it)).cloned();
     let narrow = |lever: &Lever| {
         let group = own(lever)?;
         let share = |usd: f64| -usd / group.month_usd;
@@ -91,14 +90,10 @@ pub(super) fn narrowed(mut advice: AgentAdvice, whose: &Whose, few: usize) -> Ag
         lever.interval = is_spent.then(|| group.saved_interval.map(share)).map(|[low, high]| [high, low]);
         Some(lever)
     };
-    let place = |levers: &[Lever]| {
-        levers
-            .iter()
-            .position(|it| pasted.as_ref().is_some_and(|own| own.set == it.set && !it.set.is_empty()))
-    };
-    advice.levers = advice.levers.iter().filter_map(narrow).listed();
-    advice.levers.sort_by(|one, other| super::saved_by(other).total_cmp(&super::saved_by(one)));
-    advice.pasted = place(&advice.levers).filter(|it| advice.levers[*it].word == Some(Word::Do));
+    let levers = advice.levers.iter().enumerate();
+    let levers = levers.filter_map(|(nth, it)| Some((nth, narrow(it)?))).listed();
+    let mut advice = advice.with_levers(levers);
+    advice.pasted = advice.pasted.filter(|it| advice.levers[*it].word == Some(Word::Do));
     if advice.pasted.is_none() {
         advice.paste.clear();
         advice.heed.clear();

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::agents::{Agent, AgentSetting, ShownBy, is_older};
 use super::play::SeenLog;
 use super::stated::FileSettings;
-use super::states::SettingValues;
+use super::states::{SettingValues, UNSET};
 use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
@@ -44,12 +44,17 @@ impl Force<'_> {
         self.agent.settings.iter().map(one).listed()
     }
 
-    /// Returns the values in force of some settings, if all of them are known and later sessions can be played with them: what a
-    /// compaction took out of a log cannot be put back, but lifetimes change no prompt.
+    /// Returns the values in force of some settings, if all of them are known and later sessions can be played with them: lifetimes change no
+    /// prompt, and a compaction that an earlier window avoids is undone. What was cut out of a result cannot be put back.
     pub(super) fn playable<'k>(&self, keys: impl Iterator<Item = &'k String>) -> Option<SettingValues> {
         let known = |key: &String| {
-            let setting = self.agent.setting(key).filter(|it| it.shown_by == Some(ShownBy::Lifetimes))?;
-            Some((key.clone(), self.value(setting)?))
+            let setting = self.agent.setting(key)?;
+            let value = match setting.shown_by? {
+                ShownBy::Lifetimes => self.value(setting)?,
+                ShownBy::Compactions(_) => self.value(setting).unwrap_or_else(|| UNSET.to_owned()),
+                ShownBy::Reserve => return None,
+            };
+            Some((key.clone(), value))
         };
         keys.map(known).collect()
     }

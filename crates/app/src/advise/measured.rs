@@ -1,6 +1,7 @@
 //! Sessions that were played with everything that is tried of their agents, to measure the rule: it reads some of them, and is judged on others.
 
 use super::AdviceRequest;
+use super::in_force::Force;
 use super::menu::{MenuChoice, Menus};
 use super::play::{self, PlayedSession};
 use super::verdicts::{AgentSessions, Verdicts};
@@ -10,6 +11,7 @@ use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::limits::sum_of_pairs;
 use ctxsim_engine::measure::month::Calendar;
+use ctxsim_report::advise::saved::EarlierSession;
 
 /// Sessions of agents, each played once.
 pub struct PlayedFolder<'c> {
@@ -20,6 +22,17 @@ pub struct PlayedFolder<'c> {
 /// A setting or a combination that was tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TriedChoice(MenuChoice);
+
+/// A session under a change of settings.
+#[derive(Clone, Debug)]
+pub struct ChangedSession {
+    /// What a forecast reads of it, measured by what it costs with what is in force.
+    pub earlier: EarlierSession,
+    pub project: String,
+    pub requests: u64,
+    /// What its log was billed, in US dollars.
+    pub billed_usd: f64,
+}
 
 impl<'c> PlayedFolder<'c> {
     /// Reads sessions and plays them.
@@ -58,7 +71,8 @@ impl<'c> PlayedFolder<'c> {
         let (played, menu) = (self.part(agent, part), self.menus.named_menu(agent)?);
         let calendar = Calendar::new(&[]);
         let sessions = AgentSessions { menu, calendar: &calendar, played: &played, min_evidence: floor };
-        let Verdicts { levers, pasted } = sessions.verdicts();
+        let force = Force { agent: menu.agent, seen: Vec::new(), file: &menu.file };
+        let Verdicts { levers, pasted, .. } = sessions.verdicts(&force);
         let (nth, choice) = pasted?;
         Some((TriedChoice(choice), -levers[nth].expected?))
     }
@@ -80,6 +94,22 @@ impl<'c> PlayedFolder<'c> {
         let (own, base) = sum_of_pairs(played.iter().map(cost));
         let (met, needed) = sum_of_pairs(played.iter().map(|it| it.run(&choice.0).sums.needs.evidence()));
         (1.0 - own / base, (needed > 0.0).then(|| met / needed))
+    }
+
+    /// Returns what a change of settings does in each session of an agent whose bill and times are known; none where a pair is not tried.
+    pub fn changed(&self, agent: &str, change: &[&str]) -> Option<Vec<ChangedSession>> {
+        let menu = self.menus.named_menu(agent)?;
+        let place = |text: &&str| menu.pairs.iter().position(|it| it.text() == **text);
+        let choice: MenuChoice = change.iter().map(place).collect::<Option<_>>()?;
+        let session = |it: &PlayedSession| {
+            Some(ChangedSession {
+                earlier: it.earlier(&choice, true),
+                project: it.seen.project.clone(),
+                requests: it.seen.requests,
+                billed_usd: it.seen.billed_usd?,
+            })
+        };
+        Some(self.of(agent).into_iter().filter_map(session).listed())
     }
 
     fn of(&self, agent: &str) -> Vec<&PlayedSession> {

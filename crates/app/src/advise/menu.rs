@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use indexmap::IndexMap;
 
 use super::agents::{Agent, AgentSetting, Wish};
+use super::asked::{self, AskedPairs};
 use super::play::{PlayedSession, SeenLog};
 use super::stated::FileSettings;
 use super::states::{SettingPolicies, SettingValues};
@@ -39,6 +40,8 @@ pub(super) struct Menu<'c> {
     pub(super) file: FileSettings,
     pub(super) pairs: Vec<MenuPair>,
     pub(super) choices: Vec<MenuChoice>,
+    /// The choice that was asked for; none where nothing was, or where the agent has no setting of that name.
+    pub(super) asked: Option<MenuChoice>,
     /// What only its maintainers can change, where that is asked for.
     pub(super) wishes: &'static [Wish],
     policies: SettingPolicies<'c>,
@@ -48,7 +51,7 @@ pub(super) struct Menu<'c> {
 
 impl<'c> Menu<'c> {
     /// Lays out the menu beside what a settings file says.
-    fn new(catalog: &'c Catalog, agent: &'static Agent, file: FileSettings) -> Self {
+    fn new(catalog: &'c Catalog, agent: &'static Agent, file: FileSettings, asked: &AskedPairs) -> Self {
         let (mut pairs, mut choices) = (Vec::new(), vec![MenuChoice::new()]);
         for setting in &agent.settings {
             let is_in_force = |it: &&String| file.values.get(&setting.key) == Some(*it);
@@ -63,15 +66,26 @@ impl<'c> Menu<'c> {
         }
         let alone = (0..pairs.len()).map(|it| vec![it]).filter(|it| !choices.contains(it)).listed();
         choices.extend(alone);
+        let own = |(setting, value): &(&'static AgentSetting, String)| {
+            let is_own = |it: &MenuPair| it.setting.key == setting.key && it.value == *value;
+            pairs.iter().position(is_own).unwrap_or_else(|| {
+                pairs.push(MenuPair { setting, value: value.clone() });
+                pairs.len() - 1
+            })
+        };
+        let asked: MenuChoice = asked.iter().map(own).collect();
         let mut menu = Self {
             agent,
             file,
             pairs,
             choices: Vec::new(),
+            asked: None,
             wishes: &[],
             policies: SettingPolicies { catalog, agent },
             made: Mutex::default(),
         };
+        menu.asked = menu.with_needs(asked).filter(|it| !it.is_empty());
+        choices.extend(menu.asked.clone());
         let mut whole: Vec<MenuChoice> = choices.into_iter().filter_map(|it| menu.with_needs(it)).listed();
         whole.retain(|it| !it.is_empty());
         whole.sort();
@@ -130,6 +144,11 @@ impl<'c> Menu<'c> {
     /// Its policy is broken, or its base is unknown.
     pub(super) fn of_wish(&self, wish: &Wish, of_agent: bool) -> Result<Option<Arc<Policy>>, Error> {
         wish.lane.include(of_agent).then(|| self.policies.of_wish(wish)).transpose()
+    }
+
+    /// Returns whether a choice is the one that was asked for.
+    pub(super) fn is_asked(&self, choice: &MenuChoice) -> bool {
+        self.asked.as_ref() == Some(choice)
     }
 
     /// Returns a choice as settings with their values.
@@ -201,7 +220,12 @@ impl<'c> Menus<'c> {
             let file = self.asked.settings.as_ref().map(|(name, text)| FileSettings::read(agent, name, text));
             let file = file.transpose().map_err(|it| it.problems())?.unwrap_or_default();
             let wishes = if self.asked.has_wishes { &agent.wishes[..] } else { &[] };
-            Ok(Menu { wishes, ..Menu::new(self.catalog, agent, file) })
+            let asked = asked::pairs(agent, &self.asked.pairs)?;
+            let menu = Menu { wishes, ..Menu::new(self.catalog, agent, file, &asked) };
+            if !asked.is_empty() && menu.asked.is_none() {
+                return Err(asked::contradictory(agent, &asked));
+            }
+            Ok(menu)
         };
         menu.get_or_init(make).as_ref().map_err(|it| it.clone().into())
     }

@@ -14,9 +14,10 @@ use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::ledger::TokenUse;
 use ctxsim_engine::measure::Tally;
-use ctxsim_engine::price::Bill;
+use ctxsim_engine::price::{Bill, Costs};
 use ctxsim_engine::take::{FailedRuns, Load, Run};
 use ctxsim_input::Policy;
+use ctxsim_report::advise::saved::EarlierSession;
 use ctxsim_report::as_logged::AS_RECORDED;
 use ctxsim_report::billed::BilledFacts;
 use ctxsim_report::{BillAsLogged, Skipped};
@@ -47,16 +48,20 @@ pub(crate) struct SeenLog {
     pub(crate) written: [Tokens; 2],
     /// What it was billed, in US dollars, where the log has usage and the model a price; side by side with the simulated one.
     pub(crate) billed_usd: Option<f64>,
+    /// Of that, what its input was billed: logs hold only a part of what a model writes.
+    pub(crate) input_usd: Option<f64>,
     /// The same as its log says it, at list prices of its own models, with each request at the prices of its time.
     pub(crate) as_logged: Option<BillAsLogged>,
-    /// Its size, where it was measured.
-    pub(crate) size: Option<f64>,
+    /// The largest prompt that the next request, too, was as large as: with a window in force, history is compacted in between.
+    pub(crate) held: Tokens,
 }
 
 impl SeenLog {
-    /// Returns its size and what it was billed in US dollars, if both are known.
-    pub(crate) fn bill(&self) -> Option<(f64, f64)> {
-        Some((self.size?, self.billed_usd?))
+    /// Returns what its input was billed, and as simulated what its log does not show whole: outputs, the requests that compact, and what is
+    /// looked up again.
+    pub(crate) fn bill_beside(&self, simulated: &Costs) -> Option<f64> {
+        let main = &simulated.main;
+        Some(self.input_usd? + simulated.total()? - (main.read + main.write + main.uncached).usd())
     }
 
     /// Returns what kind of session it is: its lane, its model and its length, because a request of a long session costs more.
@@ -109,9 +114,15 @@ impl PlayedSession {
         self
     }
 
-    /// Returns its size: what it costs with what is in force, or its requests.
-    pub(super) fn size(&self, is_by_cost: bool) -> Option<f64> {
-        if is_by_cost { self.base.costs.total() } else { Some(self.seen.requests as f64) }
+    /// Returns what a forecast reads of it: its size is what it costs with what is in force, or its requests.
+    pub(super) fn earlier(&self, choice: &[usize], is_by_cost: bool) -> EarlierSession {
+        let (size, billed_usd) = match is_by_cost {
+            true => (self.base.costs.total(), self.seen.bill_beside(&self.base.costs)),
+            false => (Some(self.seen.requests as f64), self.seen.billed_usd),
+        };
+        let (usd, changed_usd) = (self.base.costs.total(), self.run(choice).costs.total());
+        let at_ms = self.seen.span_ms.map(|it| it[1]);
+        EarlierSession { kind: self.seen.kind(), at_ms, size, billed_usd, usd, changed_usd }
     }
 }
 
@@ -242,11 +253,12 @@ pub(crate) fn seen(
     progress: Progress<'_>,
 ) -> Result<Vec<SeenLog>, Error> {
     let plan = plan(catalog, comparison)?;
-    let all = plan.each_of(threads, progress, |it| plan.open(it), |load, _| seen_log(load))?.0;
+    let open = |it: &ReadyLoad| plan.opened_by_folder(it, |_| false);
+    let all = plan.each_of(threads, progress, open, |load, _| seen_log(load))?.0;
     Ok(all.into_iter().flatten().listed())
 }
 
-/// Plays sessions of one agent with some settings in force, and returns what each costs.
+/// Plays sessions of one agent with each of some settings in force, and returns what each costs beside what its log shows.
 ///
 /// # Errors
 /// Every problem of the inputs, or a run failed.
@@ -254,18 +266,20 @@ pub(crate) fn costs_with(
     catalog: &Catalog,
     comparison: &Comparison,
     policies: SettingPolicies<'_>,
-    state: &SettingValues,
-    threads: Option<usize>,
-    progress: Progress<'_>,
-) -> Result<Vec<Option<f64>>, Error> {
+    states: &[SettingValues],
+    (threads, progress): (Option<usize>, Progress<'_>),
+) -> Result<Vec<(SeenLog, Vec<Costs>)>, Error> {
     let plan = plan(catalog, comparison)?;
-    let one = |load: &Load, progress: Progress<'_>| -> Result<Option<Option<f64>>, Error> {
+    let one = |load: &Load, progress: Progress<'_>| -> Result<Option<(SeenLog, Vec<Costs>)>, Error> {
         let Some(seen) = seen_log(load) else { return Ok(None) };
         let play = SessionPlay { load, of_agent: seen.is_of_agent, progress };
-        let runs = play.runs(vec![policies.of_state(state, seen.is_of_agent)?])?;
-        Ok(runs.first().map(|it| it.tally.costs.total()))
+        let made =
+            states.iter().map(|it| policies.of_state(it, seen.is_of_agent)).collect::<Result<_, _>>()?;
+        let runs = play.runs(made)?;
+        Ok(Some((seen, runs.iter().map(|it| it.tally.costs).listed())))
     };
-    let all = plan.each_of(threads, progress, |it| plan.open(it), one)?.0;
+    let open = |it: &ReadyLoad| plan.opened_by_folder(it, |_| policies.agent.has_folders);
+    let all = plan.each_of(threads, progress, open, one)?.0;
     Ok(all.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().listed())
 }
 
@@ -293,9 +307,10 @@ pub(super) fn seen_log(load: &Load) -> Option<SeenLog> {
         window: load.profiles.first().map_or(0, |it| it.limits.prompt),
         compacted_at: compacted_at(recorded),
         written: written(recorded),
-        billed_usd: billed(load, timeline, recorded),
+        billed_usd: billed(load, timeline, recorded, |it| it.output),
+        input_usd: billed(load, timeline, recorded, |_| 0),
         as_logged: None,
-        size: None,
+        held: held(recorded),
     })
 }
 
@@ -308,18 +323,29 @@ fn compacted_at(recorded: &Recorded) -> Vec<Tokens> {
     usage.map(|it| it.prompt + it.output).filter(|it| *it > 0).listed()
 }
 
+/// Returns the largest prompt that was kept for two requests.
+fn held(recorded: &Recorded) -> Tokens {
+    let prompts: Vec<Tokens> = recorded.usage.iter().flatten().map(|it| it.prompt).listed();
+    prompts.windows(2).map(|it| it[0].min(it[1])).max().unwrap_or_default()
+}
+
 /// Returns what was written with a short and with a long lifetime, where the log says which.
 fn written(recorded: &Recorded) -> [Tokens; 2] {
     let known = recorded.usage.iter().flatten().filter(|it| it.cache_write_long.is_some());
     known.map(|it| it.writes(None)).fold([0; 2], |sum, it| [sum[0] + it[0], sum[1] + it[1]])
 }
 
-/// Returns the recorded bill of a session, at the prices of its own profile.
-fn billed(load: &Load, timeline: &Timeline, recorded: &Recorded) -> Option<f64> {
+/// Returns the recorded bill of a session, at the prices of its own profile, with the output that counts.
+fn billed(
+    load: &Load,
+    timeline: &Timeline,
+    recorded: &Recorded,
+    output: fn(&Usage) -> Tokens,
+) -> Option<f64> {
     let list = load.profiles.first()?.prices.at(0);
     let bill = |it: &Usage| {
         let write = it.writes(timeline.harness.ttl);
-        let tokens = TokenUse { read: it.cache_read, write, uncached: it.uncached, output: it.output };
+        let tokens = TokenUse { read: it.cache_read, write, uncached: it.uncached, output: output(it) };
         Bill::of_request(list, &tokens)
     };
     let all: Option<Vec<f64>> =

@@ -166,7 +166,7 @@ impl AgentSetting {
     ///
     /// # Errors
     /// What to write in its place.
-    fn checked(&self, value: &str) -> Result<Option<String>, String> {
+    pub(super) fn checked(&self, value: &str) -> Result<Option<String>, String> {
         if self.unset.iter().any(|it| it == value) {
             return Ok(None);
         }
@@ -219,7 +219,7 @@ fn within(text: &str, template: &str) -> Option<String> {
 }
 
 /// Returns where a part of a text begins in it.
-fn offset(text: &str, part: &str) -> usize {
+pub(super) fn offset(text: &str, part: &str) -> usize {
     (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use super::agents::{Agent, ShownBy, Wish};
+use super::agents::{Agent, AgentSetting, ShownBy, Wish};
 use crate::catalog::Catalog;
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
@@ -16,6 +16,9 @@ use ctxsim_report::as_logged::AS_RECORDED;
 
 /// The values of settings, by key; what is not there is as recorded.
 pub(crate) type SettingValues = IndexMap<String, String>;
+
+/// What stands for a value where nobody has set it, of a setting whose policy says what then holds.
+pub(crate) const UNSET: &str = "default";
 
 /// The policies of an agent's settings.
 #[derive(Clone, Copy)]
@@ -32,7 +35,11 @@ impl SettingPolicies<'_> {
     pub(crate) fn of_state(self, state: &SettingValues, of_agent: bool) -> Result<Arc<Policy>, Error> {
         let settings = state.iter().filter_map(|it| Some((self.agent.setting(it.0)?, it.1)));
         let own = settings.filter(|it| it.0.lane.include(of_agent));
-        let mut parts = own.map(|(setting, value)| setting.policy(value)).collect::<Result<Vec<_>, _>>()?;
+        let part = |(setting, value): (&AgentSetting, &String)| match value == UNSET {
+            true => setting.default_policy(),
+            false => setting.policy(value),
+        };
+        let mut parts = own.map(part).collect::<Result<Vec<_>, _>>()?;
         if self.edits(&parts)? {
             parts.extend(self.trigger_in_force(state, of_agent)?);
         }

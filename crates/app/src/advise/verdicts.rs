@@ -3,13 +3,15 @@
 use indexmap::IndexMap;
 
 use super::agents::{ShownBy, Wish};
+use super::in_force::Force;
 use super::menu::{Menu, MenuChoice};
 use super::play::PlayedSession;
+use super::states::SettingValues;
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::Tally;
 use ctxsim_engine::measure::limits::sum_of_pairs;
 use ctxsim_engine::measure::month::Calendar;
-use ctxsim_report::advise::saved::{Bills, SCHEMA, Saved, SessionKind};
+use ctxsim_report::advise::saved::{EarlierBills, SCHEMA, Saved};
 use ctxsim_report::advise::{MonthCost, WishFor};
 use ctxsim_report::decide::groups::{GroupedSession, by_group};
 use ctxsim_report::decide::{FamilyRow, FamilySession, Judgement, SessionEffect, TriedFamily, pasted};
@@ -32,6 +34,8 @@ pub(super) struct Verdicts {
     pub(super) levers: Vec<Lever>,
     /// What to paste: a place in `levers`, and the choice.
     pub(super) pasted: Option<(usize, MenuChoice)>,
+    /// What was asked for: a place in `levers`, and the choice.
+    pub(super) asked: Option<(usize, MenuChoice)>,
 }
 
 impl AgentSessions<'_> {
@@ -53,9 +57,10 @@ impl AgentSessions<'_> {
     }
 
     /// Judges everything that is tried as one family.
-    pub(super) fn verdicts(&self) -> Verdicts {
+    pub(super) fn verdicts(&self, force: &Force<'_>) -> Verdicts {
         let effects = self.played.iter().map(|it| SessionEffects::new(it, self.menu)).listed();
-        let choices = self.menu.choices.iter().filter(|it| self.is_distinct(it)).listed();
+        let is_row = |it: &&MenuChoice| self.is_distinct(it) || self.menu.is_asked(it);
+        let choices = self.menu.choices.iter().filter(is_row).listed();
         let family = TriedFamily {
             sessions: effects.iter().map(|it| it.session(&choices)).listed(),
             rows: choices.iter().map(|it| self.row(it)).listed(),
@@ -64,9 +69,9 @@ impl AgentSessions<'_> {
         let judged = family.judged();
         let best = pasted(&judged);
         let month = self.month().usd;
-        let lever = |(nth, it): (usize, &Judgement)| (nth, self.lever(choices[nth], it, month));
+        let lever = |(nth, it): (usize, &Judgement)| (nth, self.lever(choices[nth], it, month, force));
         let mut levers: Vec<(usize, Lever)> = judged.iter().enumerate().map(lever).listed();
-        levers.retain(|it| it.1.word.is_some());
+        levers.retain(|it| it.1.word.is_some() || self.menu.is_asked(choices[it.0]));
         // Whom a choice concerns is asked of what a reader may set alone, and of what is pasted.
         for (nth, lever) in levers.iter_mut().filter(|it| it.1.set.len() == 1 || Some(it.0) == best) {
             lever.people = self.groups(&effects, choices[*nth], |it| it.person);
@@ -74,9 +79,10 @@ impl AgentSessions<'_> {
         }
         let saved = |it: &Lever| it.saved_month.unwrap_or(f64::NEG_INFINITY);
         levers.sort_by(|one, other| saved(&other.1).total_cmp(&saved(&one.1)));
-        let place = best.and_then(|best| levers.iter().position(|it| it.0 == best));
-        let pasted = place.zip(best).map(|(place, best)| (place, choices[best].clone()));
-        Verdicts { levers: levers.into_iter().map(|it| it.1).listed(), pasted }
+        let found = |nth: usize| Some((levers.iter().position(|it| it.0 == nth)?, choices[nth].clone()));
+        let pasted = best.and_then(found);
+        let asked = choices.iter().position(|it| self.menu.is_asked(it)).and_then(found);
+        Verdicts { levers: levers.into_iter().map(|it| it.1).listed(), pasted, asked }
     }
 
     /// Returns whether each pair of a choice does something in some session: else a smaller choice is the same.
@@ -108,7 +114,7 @@ impl AgentSessions<'_> {
         by_group(&self.calendar.weigh(effects).filter_map(of).listed())
     }
 
-    fn lever(&self, choice: &MenuChoice, it: &Judgement, month: Option<f64>) -> Lever {
+    fn lever(&self, choice: &MenuChoice, it: &Judgement, month: Option<f64>, force: &Force<'_>) -> Lever {
         let is_do = it.word == Some(Word::Do);
         let expected = if is_do { it.expected } else { it.change };
         let dollars = |change: f64| month.map(|it| -change * it);
@@ -130,8 +136,9 @@ impl AgentSessions<'_> {
             ..Lever::default()
         };
         if it.word == Some(Word::Try) {
-            lever.sessions_to_know =
-                expected.and_then(|change| Bills::sessions_to_know(&self.bills(), change));
+            let is_by_cost = !self.before(choice, force).is_empty();
+            let bills = self.bills(choice, is_by_cost);
+            lever.sessions_to_know = expected.and_then(|it| bills.sessions_to_know(it));
         }
         lever
     }
@@ -153,48 +160,37 @@ impl AgentSessions<'_> {
         self.menu.wishes.iter().enumerate().filter_map(one).listed()
     }
 
-    /// Returns what sessions were billed by their requests, by kind.
-    fn bills(&self) -> Vec<Bills> {
-        let mut by_kind: IndexMap<String, Vec<(f64, f64)>> = IndexMap::new();
-        for it in self.played {
-            let bill = it.size(false).zip(it.seen.billed_usd);
-            by_kind.entry(it.seen.kind()).or_default().extend(bill);
-        }
-        by_kind.into_values().map(|it| Bills::new(&it)).listed()
+    /// Returns the settings in force that a choice changes, where later sessions can be played with them.
+    fn before(&self, choice: &MenuChoice, force: &Force<'_>) -> SettingValues {
+        force.playable(self.menu.values(choice).keys()).unwrap_or_default()
+    }
+
+    /// Returns what sessions were billed, and what a choice does to them.
+    fn bills(&self, choice: &MenuChoice, is_by_cost: bool) -> EarlierBills {
+        EarlierBills::new(&self.played.iter().map(|it| it.earlier(choice, is_by_cost)).listed(), is_by_cost)
     }
 
     /// Returns what to write down of a choice, so that later sessions can be held against it. Sessions are measured by what they cost with
     /// what is in force, where later ones can be played with it.
-    pub(super) fn saved(
-        &self,
-        choice: &MenuChoice,
-        lever: &Lever,
-        before: &IndexMap<String, String>,
-    ) -> Option<Saved> {
-        let is_by_cost = !before.is_empty();
-        let mut members: IndexMap<String, Vec<&PlayedSession>> = IndexMap::new();
-        self.played.iter().for_each(|it| members.entry(it.seen.kind()).or_default().push(it));
-        let kind = |(name, members): (String, Vec<&PlayedSession>)| {
-            let cost = |run: &dyn Fn(&PlayedSession) -> Option<f64>| -> f64 {
-                members.iter().filter_map(|it| run(it)).sum()
-            };
-            let bill = |it: &&PlayedSession| Some((it.size(is_by_cost)?, it.seen.billed_usd?));
-            let bills: Vec<(f64, f64)> = members.iter().filter_map(bill).listed();
-            let own = cost(&|it| it.run(choice).costs.total());
-            let change = own / cost(&|it| it.base.costs.total()) - 1.0;
-            SessionKind { name, bills: Bills::new(&bills), change }
-        };
+    pub(super) fn saved(&self, choice: &MenuChoice, lever: &Lever, force: &Force<'_>) -> Option<Saved> {
+        let before = self.before(choice, force);
+        let EarlierBills { kinds, pooled, drift } = self.bills(choice, !before.is_empty());
         let versions = self.played.iter().map(|it| it.seen.version.clone());
         Some(Saved {
             schema: SCHEMA.to_owned(),
             agent: self.menu.agent.name.clone(),
             set: lever.set.clone(),
+            word: lever.word.map_or_else(String::new, |it| it.text().to_owned()),
             until_ms: self.played.iter().filter_map(|it| it.seen.span_ms).map(|it| it[1]).max(),
             versions: distinct(versions.filter(|it| !it.is_empty())),
             change: lever.expected?,
             interval: lever.interval?,
             before: before.iter().map(|it| format!("{}={}", it.0, it.1)).listed(),
-            kinds: members.into_iter().map(kind).listed(),
+            kinds,
+            pooled,
+            drift,
+            former: Vec::new(),
+            trial: Vec::new(),
         })
     }
 }

@@ -1,19 +1,26 @@
 //! `ctxsim advise`: which settings of an agent to change, what that saves and forgets, and what to paste.
 
-use std::path::PathBuf;
+mod applied;
+
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ctxsim_app::Comparison;
+use ctxsim_app::advise::edit::applied as edited;
+use ctxsim_app::advise::trial::TrialRequest;
 use ctxsim_app::advise::{AdviceRequest, advise as advised};
 use ctxsim_app::catalog::Catalog;
 use ctxsim_base::error::Error;
+use ctxsim_base::grid::shell::quoted;
+use ctxsim_base::list::Listed as _;
 use ctxsim_input::text::source::read_text;
 use ctxsim_report::advise::page::page;
+use ctxsim_report::advise::saved::Saved;
 use ctxsim_report::advise::{markdown, table};
 
-use crate::args::{EvidenceArgs, said};
+use crate::args::{EvidenceArgs, number, said};
 use crate::format::{FormatArg, Formats};
-use crate::output::{self, ForceArgs, Remark};
+use crate::output::{self, ForceArgs, KeptFile, Remark};
 use crate::shown::PagedArgs;
 use crate::verbs::run::{unwritable, with_progress};
 use crate::what::{DrawArgs, RecordedArgs};
@@ -24,6 +31,10 @@ Examples:
   ctxsim advise ~/.claude/projects                             what to change, what it saves, what to paste
   ctxsim advise ~/.claude/projects --settings ~/.claude/settings.json   what is in force by the file, not by the logs
   ctxsim advise ~/.claude/projects --save advice.json          and later: ctxsim realised advice.json ~/.claude/projects
+  ctxsim advise ~/.claude/projects --try autoCompactWindow=180000 --save advice.json   a setting that you decide on
+  ctxsim advise ~/.claude/projects --settings ~/.claude/settings.json --apply --save advice.json   write it down there
+  ctxsim advise --undo advice.json --settings ~/.claude/settings.json   and take it back
+  ctxsim advise ~/.claude/projects --trial promptCacheTtl=1h --days 28 --save advice.json   days on and off, for realised
   ctxsim advise requests.jsonl --agent langchain               logs of requests, which several agents write
 
 The agent and its version are read from the logs. Every value of every setting that the agent has, within its documented range, and every \
@@ -42,6 +53,7 @@ pub(super) const FORMATS: Formats<'_> = Formats {
 #[derive(Debug, Args)]
 #[command(
     mut_arg("format", |it| FORMATS.offered(it)),
+    mut_arg("paths", |it| it.required(false).required_unless_present("undo")),
     mut_arg("profile", said("Model profile by name or path, where no profile covers a session's model [default: each session's own model]"))
 )]
 pub(crate) struct AdviseArgs {
@@ -55,9 +67,27 @@ pub(crate) struct AdviseArgs {
     agent: Option<String>,
     #[command(flatten)]
     evidence: EvidenceArgs,
+    /// Judge this setting, too, whatever its word; several are judged together
+    #[arg(long = "try", value_name = "KEY=VALUE")]
+    pairs: Vec<String>,
     /// Write the forecast to a small file, for `ctxsim realised`
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
+    /// Plan a trial of this setting by days, and judge it as `--try` does; several are tried together
+    #[arg(long, value_name = "KEY=VALUE", conflicts_with = "apply")]
+    trial: Vec<String>,
+    /// Length of the trial in days
+    #[arg(long, value_name = "N", requires = "trial", default_value_t = 28, allow_negative_numbers = true, value_parser = number::<u64>(4, 366))]
+    days: u64,
+    /// First day of the trial [default: the day after the newest session]
+    #[arg(long, value_name = "YYYY-MM-DD", requires = "trial")]
+    from: Option<String>,
+    /// Write the advised or tried settings into the file that `--settings` names, after showing the change
+    #[arg(long, requires = "settings")]
+    apply: bool,
+    /// Put back what the settings file said before this forecast was applied; no sessions are read
+    #[arg(long, value_name = "FORECAST", requires = "settings", conflicts_with_all = ["paths", "pairs", "trial", "save", "apply"])]
+    undo: Option<PathBuf>,
     #[command(flatten)]
     draw: DrawArgs,
     #[command(flatten)]
@@ -69,6 +99,9 @@ pub(crate) struct AdviseArgs {
 
 /// Advises, writes, and saves the forecast.
 pub(super) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> {
+    if let (Some(from), Some(settings)) = (&args.undo, &args.settings) {
+        return applied::undo(catalog, from, settings);
+    }
     let format = args.shown.shown.choose(&FORMATS)?;
     let settings = |it: &PathBuf| Ok::<_, Error>((it.display().to_string(), read_text(it)?));
     let asked = AdviceRequest {
@@ -76,6 +109,12 @@ pub(super) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> 
         settings: args.settings.as_ref().map(settings).transpose()?,
         min_evidence: args.evidence.min_evidence,
         has_wishes: true,
+        pairs: args.pairs.iter().chain(&args.trial).cloned().listed(),
+        trial: (!args.trial.is_empty()).then(|| TrialRequest {
+            days: args.days,
+            from: args.from.clone(),
+            seed: args.draw.seed.unwrap_or_default(),
+        }),
     };
     args.settings.iter().for_each(|it| catalog.files().note(it));
     let DrawArgs { seed, trials, threads } = args.draw;
@@ -83,17 +122,11 @@ pub(super) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> 
     let kept = ForceArgs::default().kept(catalog.files());
     args.save.as_deref().map_or(Ok(()), |it| output::check(it).and_then(|()| kept.check(it, None)))?;
     args.shown.check_beside(args.save.as_deref(), catalog.files())?;
+    let changes = args.settings.as_deref().filter(|_| args.apply);
+    changes.map_or(Ok(()), applied::check)?;
     let (found, saved) = with_progress(|it| advised(catalog, &comparison, &asked, threads.number(), it))?;
-    match (&args.save, &saved) {
-        (Some(path), Some(saved)) => {
-            let text = output::json(saved)?;
-            output::write(path, Remark::None.on(&text), kept)?;
-        }
-        (Some(_), None) => {
-            output::tell(format_args!("no forecast is saved: it takes a “do”, on the sessions of one agent"));
-        }
-        (None, _) => {}
-    }
+    let change = changes.zip(asked.settings.as_ref()).map(|(path, (_, text))| (path, text.as_str()));
+    keep(saved, change, args.save.as_deref(), kept)?;
     if format == FormatArg::CSV {
         let rows = format.write(|_| vec![found.as_rows()])?;
         return args.shown.put(catalog.files(), format, rows, || page(&found));
@@ -105,4 +138,42 @@ pub(super) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> 
         _ => table(&found, args.details, Some(args.shown.shown.width())),
     };
     args.shown.put(catalog.files(), format, text, || page(&found))
+}
+
+/// Applies a forecast to a settings file, and saves it, as far as both are asked for. The forecast is saved first: it knows how to undo.
+fn keep(
+    saved: Option<Saved>,
+    change: Option<(&Path, &str)>,
+    save: Option<&Path>,
+    kept: KeptFile<'_>,
+) -> Result<(), Error> {
+    let Some(mut saved) = saved else {
+        if save.is_some() || change.is_some() {
+            let takes = "a “do” or a `--try`, on the sessions of one agent, and prices of their models";
+            output::tell(format_args!("no forecast is saved or applied: it takes {takes}"));
+        }
+        return Ok(());
+    };
+    let place = |path: &Path| path.display().to_string();
+    let changed = change.map(|(path, text)| edited(&saved, &place(path), text)).transpose()?;
+    if let Some(changed) = &changed {
+        saved.former.clone_from(&changed.former);
+    }
+    if let Some(path) = save {
+        let text = output::json(&saved)?;
+        output::write(path, Remark::None.on(&text), kept)?;
+        output::tell(match saved.sessions_to_know() {
+            Some(n) => format!("About {n} later sessions would tell whether the forecast comes true (`ctxsim realised`)."),
+            None => "Later bills cannot tell whether the forecast comes true: the earlier ones vary too much. A trial by days (`--trial`) might.".to_owned(),
+        });
+    }
+    if let (Some((path, text)), Some(changed)) = (change, &changed) {
+        applied::put(path, text, changed)?;
+        let [file, settings] = [save.map(place), Some(place(path))].map(|it| quoted(&it.unwrap_or_default()));
+        output::tell(match save {
+            Some(_) => format!("To take it back: ctxsim advise --undo {file} --settings {settings}"),
+            None => "Give `--save FILE`, too, to be able to take it back with `--undo FILE`.".to_owned(),
+        });
+    }
+    Ok(())
 }

@@ -4,16 +4,17 @@ use std::path::PathBuf;
 
 use clap::Args;
 use ctxsim_app::catalog::Catalog;
-use ctxsim_app::{forecast, realised as held_against};
+use ctxsim_app::{RealisedRequest, forecast, realised as held_against};
 use ctxsim_base::error::Error;
 use ctxsim_input::text::source::read_text;
+use ctxsim_report::realised::page::page;
 use ctxsim_report::realised::{markdown, table};
 
 use crate::args::said;
 use crate::format::{FormatArg, Formats};
 use crate::output;
-use crate::shown::ShownArgs;
-use crate::verbs::run::with_progress;
+use crate::shown::PagedArgs;
+use crate::verbs::run::{unwritable, with_progress};
 use crate::what::{RecordedArgs, ThreadsArgs};
 
 /// Shown below the options.
@@ -21,15 +22,19 @@ pub(super) const EXAMPLES: &str = "\
 Examples:
   ctxsim advise ~/.claude/projects --save advice.json     now
   ctxsim realised advice.json ~/.claude/projects          after some weeks with the advised settings
+  ctxsim realised advice.json ~/.codex/sessions --changed 2026-11-20   where logs do not show the setting
 
-Later sessions are compared with the earlier ones per request and by kind: lane, model and length. \
-\"As forecast\" is said only when a forecast that is wrong by half would be found in nine of ten cases.
+Only sessions count that have the change: by their logs where these show it, else from the day that `--changed` names, and only of versions \
+that have the setting. They are played with the earlier settings where that is possible, else compared by their requests. People whose logs \
+show that they changed nothing are compared with. docs/advise.md says how often the answer is right.
 
 Exit codes: 0 success; 2 bad input or usage.";
 
 /// The available output formats.
-const FORMATS: Formats<'_> =
-    Formats { of: "`realised`", known: &[FormatArg::TABLE, FormatArg::MARKDOWN, FormatArg::JSON] };
+const FORMATS: Formats<'_> = Formats {
+    of: "`realised`",
+    known: &[FormatArg::TABLE, FormatArg::MARKDOWN, FormatArg::HTML, FormatArg::JSON],
+};
 
 /// The arguments of `realised`.
 #[derive(Debug, Args)]
@@ -44,24 +49,32 @@ pub(crate) struct RealisedArgs {
     file: PathBuf,
     #[command(flatten)]
     sessions: RecordedArgs,
+    /// The day from which the settings are in force, where logs do not show them [default: that of the forecast]
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    changed: Option<String>,
+    /// Compare with this person's later sessions, who changed nothing [default: those whose logs show it]
+    #[arg(long = "unchanged-user", value_name = "NAME")]
+    unchanged: Vec<String>,
     #[command(flatten)]
     threads: ThreadsArgs,
     #[command(flatten)]
-    shown: ShownArgs,
+    shown: PagedArgs,
 }
 
 /// Compares and writes.
 pub(super) fn realised(catalog: &Catalog, args: &RealisedArgs) -> Result<(), Error> {
-    let format = args.shown.choose(&FORMATS)?;
+    let format = args.shown.shown.choose(&FORMATS)?;
     let saved = forecast(&args.file.display().to_string(), &read_text(&args.file)?)?;
     catalog.files().note(&args.file);
-    args.shown.output.check(catalog.files())?;
+    args.shown.check(catalog.files())?;
+    let asked = RealisedRequest { changed: args.changed.clone(), unchanged: args.unchanged.clone() };
     let (comparison, threads) = (args.sessions.comparison(), args.threads.number());
-    let found = with_progress(|it| held_against(catalog, &comparison, &saved, threads, it))?;
+    let found = with_progress(|it| held_against(catalog, &comparison, (&saved, &asked), threads, it))?;
     let text = match format {
         FormatArg::JSON => output::json(&found)?,
         FormatArg::MARKDOWN => markdown(&found).into(),
-        _ => table(&found, Some(args.shown.width())),
+        FormatArg::HTML => page(&found).map_err(unwritable)?,
+        _ => table(&found, Some(args.shown.shown.width())),
     };
-    args.shown.output.put(catalog.files(), format, text)
+    args.shown.put(catalog.files(), format, text, || page(&found))
 }

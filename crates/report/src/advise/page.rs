@@ -1,6 +1,6 @@
 //! Advice as a page: what a month saves, the settings that were tried, and what to paste.
 
-use super::table::{cents, dollar_range, why, words};
+use super::table::{asked_words, cents, dollar_range, why, words};
 use super::{Advice, AgentAdvice};
 use crate::blocks::PageBlock;
 use crate::chart::forest::{Forest, ForestLine};
@@ -32,7 +32,7 @@ pub fn page(it: &Advice) -> Result<String, template::Error> {
             if names.is_empty() { "no known agent".to_owned() } else { names.join(", ") }
         ),
         about: it.agents.iter().map(words).listed().join(" "),
-        answers: it.agents.iter().map(answer).listed(),
+        answers: it.agents.iter().filter_map(asked).chain(it.agents.iter().map(answer)).listed(),
         rests_on: vec![RESTS_ON.to_owned()],
         parts: vec![
             PagePart::picture(PagePiece::pictures(figures.listed())),
@@ -41,6 +41,20 @@ pub fn page(it: &Advice) -> Result<String, template::Error> {
         ],
     };
     page.write()
+}
+
+/// Says what the user asked for comes to.
+fn asked(it: &AgentAdvice) -> Option<Card> {
+    let (asked, lever) = it.asked()?;
+    let word = lever.word.map_or_else(String::new, |it| format!(" ({})", it.text()));
+    Some(Card {
+        number: lever.saved_month.map_or_else(|| "Unknown".to_owned(), cents),
+        what: format!("a month is saved by what you asked for: {}{word}", lever.title),
+        sure: lever.saved_interval.map(|it| format!("95% interval {}", dollar_range(it))),
+        words: vec![asked_words(lever)],
+        code: asked.paste.first().map(|it| it.text.clone()),
+        ..Card::default()
+    })
 }
 
 fn answer(it: &AgentAdvice) -> Card {

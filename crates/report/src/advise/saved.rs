@@ -1,9 +1,15 @@
 //! Advice as it is written down, so that later sessions can be held against it.
 
+use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
+use ctxsim_engine::measure::assumed::AssumedReach;
+use ctxsim_engine::measure::limits::{Over, RatioSample, ratio_limits, sample_blocks, unit_of_blocks};
+
 /// The schema; fields are added, never renamed without a new version.
-pub const SCHEMA: &str = "ctxsim.forecast/1";
+pub const SCHEMA: &str = "ctxsim.forecast/2";
+/// The schema before it, which is still read: it has no word, and nothing that was applied or planned.
+pub const SCHEMA_BEFORE: &str = "ctxsim.forecast/1";
 
 /// Of the normal distribution: 95% are within so many standard errors.
 pub(crate) const Z: f64 = 1.96;
@@ -22,6 +28,9 @@ pub struct Saved {
     pub agent: String,
     /// The settings: `key=value`.
     pub set: Vec<String>,
+    /// The word that the rule gave them; empty where there was none.
+    #[serde(default)]
+    pub word: String,
     /// When the last session ended that it was made of, in milliseconds since 1970; later sessions can be held against it.
     pub until_ms: Option<i64>,
     /// The agent's versions in these sessions.
@@ -30,11 +39,93 @@ pub struct Saved {
     pub change: f64,
     /// Its 95% interval over sessions and projects.
     pub interval: [f64; 2],
-    /// The settings that were in force, where later sessions can be played with them again: `key=value`. The size of a session is then
-    /// what it costs with them, as simulated; else the number of its requests.
+    /// The settings that were in force, where later sessions can be played with them again: `key=value`, with `default` where nobody had set
+    /// it. The size of a session is then what it costs with them, as simulated; else the number of its requests.
     pub before: Vec<String>,
-    /// What sessions were billed, by kind.
+    /// What sessions were billed, by kind. Where sizes are simulated, it is what their input was billed, and as simulated what logs do not
+    /// show whole: outputs, the requests that compact, and what is looked up again.
     pub kinds: Vec<SessionKind>,
+    /// The same of all kinds together, where sizes are simulated: such a size needs no kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pooled: Option<Bills>,
+    /// How much the rate of bills moves from one block of time to the next, relatively, where times are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<Drift>,
+    /// What a settings file said before `advise --apply` changed it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub former: Vec<FormerValue>,
+    /// The days on which the settings are in force and those on which they are not, where a trial was planned.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trial: Vec<TrialDay>,
+}
+
+/// How much the rate of bills moves from one block of time to the next.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Drift {
+    /// The relative standard deviation of what a block adds.
+    pub deviation: f64,
+    /// How many blocks the earlier sessions are of.
+    pub blocks: u64,
+    /// What a block is: `month`, `week` or `day`.
+    pub per: String,
+}
+
+impl Drift {
+    /// Finds it in earlier sessions whose bills are measured by their kind, or together.
+    fn of(sessions: &[EarlierSession], kinds: &[SessionKind], pooled: Option<&Bills>) -> Option<Self> {
+        let sample = |it: &EarlierSession| {
+            let own = || kinds.iter().find(|kind| kind.name == it.kind).map(|it| it.bills);
+            let rate = pooled.copied().or_else(own)?.rate();
+            Some((it.billed_usd?, rate * it.size?, it.at_ms))
+        };
+        let known: Vec<_> = sessions.iter().filter_map(sample).collect();
+        let sample =
+            |it: &(f64, f64, Option<i64>)| RatioSample { pair: (it.0, it.1), project: "", at_ms: it.2 };
+        let samples: Vec<RatioSample<'_>> = known.iter().map(sample).collect();
+        let unit = unit_of_blocks(&samples)?;
+        let limits = ratio_limits(&samples, AssumedReach::default());
+        let found = limits.iter().find(|it| it.over == unit)?;
+        let per = unit.one().to_owned();
+        Some(Self { deviation: found.deviation, blocks: found.blocks as u64, per })
+    }
+
+    /// Returns the relative variance of later sessions against the earlier ones, for so many blocks of later ones.
+    pub(crate) fn variance(&self, later: usize) -> f64 {
+        self.deviation.powi(2) * (1.0 / self.blocks.max(1) as f64 + 1.0 / later.max(1) as f64)
+    }
+
+    /// Returns how many blocks some times are of.
+    pub(crate) fn blocks_of(&self, times_ms: impl Iterator<Item = i64>) -> usize {
+        let samples: Vec<RatioSample<'_>> =
+            times_ms.map(|it| RatioSample { pair: (1.0, 1.0), project: "", at_ms: Some(it) }).collect();
+        let units = [Over::Months, Over::Weeks, Over::Days];
+        units.into_iter().find(|it| it.one() == self.per).map_or(1, |it| sample_blocks(it, &samples).len())
+    }
+}
+
+/// A value that a settings file had, and what was written in its place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FormerValue {
+    /// The key; dots part the levels of a file.
+    pub key: String,
+    /// What was written, as text of the file.
+    pub written: String,
+    /// What stood there, as text of the file; none where the key was not there.
+    pub before: Option<String>,
+    /// The part of the key that was not there; empty where all of it was.
+    pub made: String,
+}
+
+/// A day of a trial.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrialDay {
+    /// The day: YYYY-MM-DD.
+    pub day: String,
+    /// Whether the settings are in force.
+    pub is_on: bool,
 }
 
 /// Sessions of one kind.
@@ -72,17 +163,6 @@ impl Bills {
         Self { sessions: all.len() as u64, size, usd, residual }
     }
 
-    /// Returns after about how many later sessions a change can be told from half of it, by what sessions of all kinds were billed; none if
-    /// no number would do.
-    pub fn sessions_to_know(kinds: &[Self], change: f64) -> Option<u64> {
-        let n: u64 = kinds.iter().map(|it| it.sessions).sum();
-        let usd: f64 = kinds.iter().map(|it| it.usd).sum();
-        let squares: f64 =
-            kinds.iter().filter(|it| it.sessions > 0).map(|it| it.variance() * it.size.powi(2)).sum();
-        let each = squares * n as f64 / usd.powi(2);
-        later_sessions(change.abs() / 2.0, each, each / n as f64)
-    }
-
     /// Returns US dollars by size.
     pub fn rate(&self) -> f64 {
         self.usd / self.size
@@ -93,6 +173,110 @@ impl Bills {
         let n = self.sessions as f64;
         if n < 2.0 { self.rate().powi(2) } else { self.residual * n / (n - 1.0) / self.size.powi(2) }
     }
+}
+
+impl Saved {
+    /// Returns whether sessions are measured by what they cost with the earlier settings, as simulated.
+    pub fn is_by_cost(&self) -> bool {
+        !self.before.is_empty()
+    }
+
+    /// Returns what sessions of a kind were billed, by which later ones of it are measured.
+    pub fn bills_of(&self, kind: &str) -> Option<&Bills> {
+        let own = || self.kinds.iter().find(|it| it.name == kind).map(|it| &it.bills);
+        self.pooled.as_ref().or_else(own).filter(|it| it.usd > 0.0 && it.size > 0.0)
+    }
+
+    /// Returns after about how many later sessions it can be told what became of the forecast; none if no number would do. It follows from
+    /// the forecast alone, so it does not change however often it is asked.
+    pub fn sessions_to_know(&self) -> Option<u64> {
+        self.needed(!self.trial.is_empty())
+    }
+
+    /// Returns the same of a trial by days, which needs no earlier sessions.
+    pub fn sessions_of_trial(&self) -> Option<u64> {
+        self.needed(true)
+    }
+
+    fn needed(&self, is_trial: bool) -> Option<u64> {
+        let kinds: Vec<Bills> = self.kinds.iter().map(|it| it.bills).collect();
+        let bills = self.pooled.map_or(kinds, |it| vec![it]);
+        sessions_to_know(&bills, self.change, self.drift.as_ref(), is_trial)
+    }
+}
+
+/// A session that a forecast is made of, in US dollars; each is unknown where a price is.
+#[derive(Clone, Debug, Default)]
+pub struct EarlierSession {
+    /// Lane, model and length.
+    pub kind: String,
+    /// When its last request was, in milliseconds since 1970, if that is known.
+    pub at_ms: Option<i64>,
+    /// What it costs with what is in force, as simulated, or its requests.
+    pub size: Option<f64>,
+    /// What it was billed, as the forecast counts it.
+    pub billed_usd: Option<f64>,
+    /// As simulated with what is in force.
+    pub usd: Option<f64>,
+    /// The same with the change.
+    pub changed_usd: Option<f64>,
+}
+
+/// What earlier sessions were billed, by which later ones are measured.
+#[derive(Clone, Debug, Default)]
+pub struct EarlierBills {
+    pub kinds: Vec<SessionKind>,
+    pub pooled: Option<Bills>,
+    pub drift: Option<Drift>,
+}
+
+impl EarlierBills {
+    /// Adds up sessions whose sizes are simulated, or numbers of requests.
+    pub fn new(sessions: &[EarlierSession], is_by_cost: bool) -> Self {
+        let bills = || sessions.iter().filter_map(|it| it.size.zip(it.billed_usd)).collect::<Vec<_>>();
+        let kinds = SessionKind::all(sessions);
+        let pooled = is_by_cost.then(|| Bills::new(&bills()));
+        Self { drift: Drift::of(sessions, &kinds, pooled.as_ref()), kinds, pooled }
+    }
+
+    /// Returns after about how many later sessions a change can be told; none if no number would do.
+    pub fn sessions_to_know(&self, change: f64) -> Option<u64> {
+        let kinds = self.kinds.iter().map(|it| it.bills).collect();
+        let bills = self.pooled.map_or(kinds, |it| vec![it]);
+        sessions_to_know(&bills, change, self.drift.as_ref(), false)
+    }
+}
+
+impl SessionKind {
+    /// Adds up sessions by kind.
+    fn all(sessions: &[EarlierSession]) -> Vec<Self> {
+        let mut by_kind: IndexMap<&str, Vec<&EarlierSession>> = IndexMap::new();
+        sessions.iter().for_each(|it| by_kind.entry(&it.kind).or_default().push(it));
+        let kind = |(name, members): (&str, Vec<&EarlierSession>)| {
+            let sum =
+                |of: fn(&EarlierSession) -> Option<f64>| members.iter().filter_map(|it| of(it)).sum::<f64>();
+            let bills: Vec<(f64, f64)> = members.iter().filter_map(|it| it.size.zip(it.billed_usd)).collect();
+            let change = sum(|it| it.changed_usd) / sum(|it| it.usd) - 1.0;
+            Self { name: name.to_owned(), bills: Bills::new(&bills), change }
+        };
+        by_kind.into_iter().map(kind).collect()
+    }
+}
+
+/// Returns after about how many later sessions a change can be told from half of it, by what sessions of all kinds were billed; none if no
+/// number would do. In a trial, half of them are without the change, and the earlier ones are not needed.
+fn sessions_to_know(bills: &[Bills], change: f64, drift: Option<&Drift>, is_trial: bool) -> Option<u64> {
+    let all = || bills.iter().filter(|it| it.sessions > 0);
+    let n: u64 = all().map(|it| it.sessions).sum();
+    let usd: f64 = all().map(|it| it.usd).sum();
+    let squares: f64 = all().map(|it| it.variance() * it.size.powi(2)).sum();
+    let each = squares * n as f64 / usd.powi(2);
+    if is_trial {
+        return later_sessions(change.abs() / 2.0, 4.0 * each, 0.0);
+    }
+    // Later blocks of time have as many sessions as the earlier ones.
+    let drift = drift.map_or(0.0, |it| it.deviation.powi(2) / it.blocks.max(1) as f64);
+    later_sessions(change.abs() / 2.0, each + drift * n as f64, each / n as f64 + drift)
 }
 
 /// Returns the number of later sessions after which a difference is found in nine of ten cases, where each adds a variance and the earlier

@@ -1,5 +1,6 @@
 //! Advice in words: totals first, then what to change, what that does, and what else was tried.
 
+use super::saved::TrialDay;
 use super::whom::{self, Whom};
 use super::{Advice, AgentAdvice, BilledAdvice, From, Lifetimes, WishFor};
 use crate::Skipped;
@@ -40,7 +41,8 @@ pub(super) fn blocks(advice: &Advice, is_detailed: bool) -> Vec<PageBlock> {
 }
 
 fn of_agent(it: &AgentAdvice, is_detailed: bool) -> Vec<PageBlock> {
-    let mut blocks = vec![PageBlock::Head(head(it))];
+    let mut blocks = asked(it);
+    blocks.push(PageBlock::Head(head(it)));
     blocks.extend(it.as_logged.iter().map(|it| PageBlock::text(it.words())));
     blocks.push(PageBlock::text(cost(it)));
     blocks.extend(it.notes.iter().map(|it| PageBlock::text(it.clone())));
@@ -147,26 +149,68 @@ fn answer(it: &AgentAdvice) -> Vec<PageBlock> {
     if !best.effects.is_empty() {
         blocks.push(PageBlock::text(format!("It also does this: {}", best.effects.join(" "))));
     }
-    for paste in &it.paste {
-        let project =
-            paste.project.as_ref().map_or_else(String::new, |it| format!(" (of one project: {it})"));
-        blocks.push(PageBlock::text(format!("Put this into {}{project}:", paste.at)));
-        blocks.push(PageBlock::Code(paste.text.clone()));
-    }
+    blocks.extend(pastes(&it.paste));
     blocks.extend(it.heed.iter().map(|it| PageBlock::text(it.clone())));
     blocks.extend(not_pasted(it, best).map(PageBlock::Text));
     blocks
 }
 
+/// Says what the user asked for comes to.
+fn asked(it: &AgentAdvice) -> Vec<PageBlock> {
+    let Some((asked, lever)) = it.asked() else { return Vec::new() };
+    let word = lever.word.map_or_else(String::new, |it| format!(" ({})", it.text()));
+    let mut blocks =
+        vec![PageBlock::Head(format!("{}{word}", lever.title)), PageBlock::text(asked_words(lever))];
+    if !lever.effects.is_empty() {
+        blocks.push(PageBlock::text(format!("It also does this: {}", lever.effects.join(" "))));
+    }
+    blocks.extend(pastes(&asked.paste));
+    blocks.extend(asked.heed.iter().map(|it| PageBlock::text(it.clone())));
+    if !asked.trial.is_empty() {
+        let n = asked.trial.iter().filter(|it| it.is_on).count();
+        blocks.push(PageBlock::text(format!(
+            "A trial of {}: put it in force on the {n} that are on, and take it out on the others, before the first session of the day (UTC). A session counts for the day on which it begins. `ctxsim realised` then compares the days.",
+            counted(asked.trial.len(), "day")
+        )));
+        let row = |it: &TrialDay| vec![it.day.clone(), if it.is_on { "on" } else { "off" }.to_owned()];
+        blocks.push(PageBlock::Table(
+            Grid::new("", 1, &["day", "setting"], asked.trial.iter().map(row)).with(CellKind::Text, &[1]),
+        ));
+    }
+    blocks
+}
+
+/// Says what to expect of what the user asked for, and what its word rests on.
+pub(super) fn asked_words(it: &Lever) -> String {
+    if it.word.is_none() {
+        return "It changes nothing in these sessions.".to_owned();
+    }
+    let after = sessions_after(it);
+    format!("{} Why the word: {}.{after}", promise(it), it.why)
+}
+
+fn pastes(all: &[super::Paste]) -> Vec<PageBlock> {
+    let mut blocks = Vec::new();
+    for paste in all {
+        let project =
+            paste.project.as_ref().map_or_else(String::new, |it| format!(" (of one project: {it})"));
+        blocks.push(PageBlock::text(format!("Put this into {}{project}:", paste.at)));
+        blocks.push(PageBlock::Code(paste.text.clone()));
+    }
+    blocks
+}
+
 /// Says what to expect of a lever.
 pub(crate) fn promise(it: &Lever) -> String {
-    let saved = or_none(it.saved_month, cents);
+    let is_dearer = it.saved_month.is_some_and(|it| it < 0.0);
+    let saved = or_none(it.saved_month.map(f64::abs), cents);
     let percents = or_none(it.expected, signed);
     let ends =
         it.saved_interval.map_or_else(String::new, |it| format!(", 95% interval {}", dollar_range(it)));
     let kept = kept_words(it)
         .map_or_else(String::new, |it| format!(" Prompts still hold {it} of what the agent later needs."));
-    format!("It should save {saved} a month ({percents} of what you spend{ends}).{kept}")
+    let does = if is_dearer { format!("cost {saved} more") } else { format!("save {saved}") };
+    format!("It should {does} a month ({percents} of what you spend{ends}).{kept}")
 }
 
 /// Says how much is kept, and how little it may be.
@@ -194,15 +238,19 @@ fn not_pasted(it: &AgentAdvice, best: &Lever) -> Option<String> {
 /// Says what the word of a lever rests on.
 pub(super) fn why(it: &Lever) -> Option<String> {
     let word = it.word.filter(|it| *it != Word::Do)?.text();
-    let after = match (it.word, it.sessions_to_know) {
+    let met = if it.about.is_empty() { String::new() } else { format!("{}; ", it.about) };
+    Some(format!("{} ({word}): {met}{}.{}", it.title, it.why, sessions_after(it)))
+}
+
+/// Says of a *try* how many later sessions would tell.
+fn sessions_after(it: &Lever) -> String {
+    match (it.word, it.sessions_to_know) {
         (Some(Word::Try), Some(n)) => {
-            format!(" The bills of about {n} sessions with it would tell.")
+            format!(" The bills of about {} sessions with it would tell.", thousands(n))
         }
         (Some(Word::Try), None) => " Bills vary too much for later ones to tell it from chance.".to_owned(),
         _ => String::new(),
-    };
-    let met = if it.about.is_empty() { String::new() } else { format!("{}; ", it.about) };
-    Some(format!("{} ({word}): {met}{}.{after}", it.title, it.why))
+    }
 }
 
 /// Lays levers out, by their titles or by the keys that they set.

@@ -1,11 +1,11 @@
 //! A forecast and what became of it, in words.
 
-use super::{ForecastOutcome, Realised, RealisedKind};
+use super::{ComparedSessions, ForecastOutcome, Realised, RealisedKind};
 use crate::advise::dollars;
 use crate::blocks::{PageBlock, in_markdown, on_terminal};
 use ctxsim_base::grid::Grid;
 use ctxsim_base::grid::markdown::Markdown;
-use ctxsim_base::grid::numbers::{counted, interval, listed_code, signed, thousands};
+use ctxsim_base::grid::numbers::{counted, interval, listed, listed_code, percent, signed, thousands};
 
 /// Returns it for a terminal.
 pub fn table(it: &Realised, width: Option<usize>) -> String {
@@ -16,47 +16,134 @@ pub fn markdown(it: &Realised) -> Markdown {
     in_markdown(&blocks(it))
 }
 
-fn blocks(it: &Realised) -> Vec<PageBlock> {
-    let set = listed_code(&it.set);
-    let mut blocks = vec![PageBlock::Head(format!("{}, {set}: {}", it.agent, answer(it)))];
+pub(super) fn blocks(it: &Realised) -> Vec<PageBlock> {
+    let mut blocks = vec![PageBlock::Head(sentence(it))];
+    let word = if it.word.is_empty() { String::new() } else { format!(", which was “{}”", it.word) };
+    blocks.push(PageBlock::text(format!(
+        "The change: {} of {}{word}. Forecast for sessions like the earlier ones: {}.",
+        listed_code(&it.set),
+        it.agent,
+        signed(it.promised)
+    )));
     if it.sessions > 0 {
-        let by = match it.is_by_cost {
-            true => "played with the earlier settings, at the rates at which bills were met before",
-            false => "by their requests, at the earlier rates of their kinds",
-        };
-        let ends = it.interval.map_or_else(String::new, |it| format!(" (95% interval {}%)", interval(it)));
-        blocks.push(PageBlock::text(format!(
-            "{} were billed {}; {by}, they would have been billed {}: {}{ends}. Forecast: {}.",
-            counted(usize::try_from(it.sessions).unwrap_or_default(), "later session"),
-            dollars(it.billed_usd),
-            dollars(it.before_usd),
-            signed(it.realised),
-            signed(it.forecast)
-        )));
+        blocks.push(PageBlock::text(sums(it)));
+    }
+    blocks.extend(it.compared.iter().map(|it| PageBlock::text(compared(it))));
+    blocks.extend(left_out(it).map(PageBlock::Text));
+    blocks.extend(it.notes.iter().map(|it| PageBlock::text(it.clone())));
+    if !it.kinds.is_empty() {
         blocks.push(PageBlock::Table(kinds(it)));
     }
-    for (reason, n) in &it.left_out {
-        blocks.push(PageBlock::text(format!("Left out: {}, because {reason}.", counted(*n, "session"))));
-    }
-    blocks.extend(it.notes.iter().map(|it| PageBlock::text(it.clone())));
-    blocks.push(PageBlock::text(
-        "Measured: both sides are recorded bills at the prices of the bundled profiles. Whatever else changed between them (tasks, versions, models of one name) is part of the difference.",
-    ));
+    blocks.push(PageBlock::text(measured(it)));
     blocks
 }
 
-fn answer(it: &Realised) -> String {
-    match (it.answer, it.more_sessions) {
-        (ForecastOutcome::AsForecast, _) => "as forecast".to_owned(),
-        (ForecastOutcome::Less, _) => "less than forecast".to_owned(),
-        (ForecastOutcome::More, _) => "more than forecast".to_owned(),
-        (ForecastOutcome::CannotTell, Some(n)) => {
-            format!("cannot be told yet: about {} more sessions", thousands(n))
+/// Says in a sentence what became of the forecast.
+pub(super) fn sentence(it: &Realised) -> String {
+    let ends = it.interval.map_or_else(String::new, |it| format!(" (95% interval {}%)", interval(it)));
+    let n = sessions(it.sessions, "later session");
+    let was = format!(
+        "{n} cost {}{ends} than without the change; {} was forecast for them",
+        by(it.realised),
+        by(it.forecast)
+    );
+    let word = match it.answer {
+        ForecastOutcome::AsForecast => "As forecast",
+        ForecastOutcome::Less => "Less than forecast",
+        ForecastOutcome::More => "More than forecast",
+        ForecastOutcome::CannotTell => return not_yet(it),
+    };
+    format!("{word}: {was}.")
+}
+
+/// Says how many more sessions it takes, or that no number would do.
+fn not_yet(it: &Realised) -> String {
+    let so_far = match it.sessions {
+        0 => " So far, no later session has the change.".to_owned(),
+        n => {
+            let n = sessions(n, "later session");
+            let ends = it.interval.map_or_else(String::new, |it| format!(", 95% interval {}%", interval(it)));
+            format!(" So far: {} in {n}{ends}; forecast: {}.", signed(it.realised), signed(it.forecast))
         }
-        (ForecastOutcome::CannotTell, None) => {
-            "cannot be told: the earlier sessions vary too much for any number of later ones".to_owned()
+    };
+    match it.more_sessions {
+        Some(n) => format!("Not yet: about {} more sessions like these would tell.{so_far}", thousands(n)),
+        None => {
+            let trial = it.trial_sessions.map_or_else(String::new, |n| {
+                let n = thousands(n);
+                format!(" A trial by days (`ctxsim advise --trial KEY=VALUE`) would tell after about {n} sessions.")
+            });
+            format!(
+                "It cannot be told by these bills: the earlier ones vary too much for any number of later sessions to tell the change from chance.{trial}{so_far}"
+            )
         }
     }
+}
+
+fn sessions(n: u64, one: &str) -> String {
+    counted(usize::try_from(n).unwrap_or_default(), one)
+}
+
+/// Writes a change as more or less.
+fn by(change: f64) -> String {
+    if change <= 0.0 { format!("{} less", percent(-change)) } else { format!("{} more", percent(change)) }
+}
+
+fn sums(it: &Realised) -> String {
+    let how = match (it.is_by_cost, &it.compared) {
+        (true, None) => {
+            "played with the earlier settings and at the rate at which such plays met earlier bills"
+        }
+        (true, Some(_)) => {
+            "played with the earlier settings and at the rate of the sessions without the change"
+        }
+        (false, None) => "by their requests and at the earlier rates of their kinds",
+        (false, Some(_)) => "by their requests and at the rates of the sessions without the change",
+    };
+    format!(
+        "They were billed {}. Without the change they would have been billed {}: {how}.",
+        dollars(it.billed_usd),
+        dollars(it.before_usd),
+    )
+}
+
+fn compared(it: &ComparedSessions) -> String {
+    let n = sessions(it.sessions, "session");
+    let who = if it.who.is_empty() { String::new() } else { format!(" of {}", listed(&it.who)) };
+    format!(
+        "Compared with {n}{who} that went without the change in the same time and cost {} than at the earlier rates.",
+        by(it.change)
+    )
+}
+
+/// Says how many later sessions do not count, and why; and how many were there before.
+fn left_out(it: &Realised) -> Option<String> {
+    let [out, all] = it.left_out_later;
+    let reasons: Vec<String> =
+        it.left_out.iter().map(|(reason, n)| format!("{}, because {reason}", thousands(*n as u64))).collect();
+    if reasons.is_empty() {
+        return None;
+    }
+    let much =
+        if it.is_of_a_part() { ", more than a fifth, so that the answer is only of the others" } else { "" };
+    Some(format!(
+        "Left out: {} of {}{much}. {}.",
+        thousands(out as u64),
+        counted(all, "later session"),
+        reasons.join("; ")
+    ))
+}
+
+fn measured(it: &Realised) -> String {
+    let what = match it.is_by_cost {
+        true => {
+            "Measured: what their input was billed. Logs do not show outputs whole, nor the requests that compact, so these are as simulated on both sides; what an agent looks up again is in both."
+        }
+        false => "Measured: recorded bills on both sides.",
+    };
+    format!(
+        "{what} Prices are those of the bundled profiles. Whatever else changed with the setting (tasks, versions, models of one name) is part of the difference."
+    )
 }
 
 fn kinds(it: &Realised) -> Grid {
@@ -72,7 +159,7 @@ fn kinds(it: &Realised) -> Grid {
             signed(it.forecast),
         ]
     };
-    let by = if it.is_by_cost { "billed to simulated, before" } else { "per request before" };
-    let headings = ["kind of session", "before", "after", by, "after", "Δ", "forecast"];
+    let by = if it.is_by_cost { "billed of simulated before" } else { "per request before" };
+    let headings = ["kind of session", "sessions before", "after", by, "after", "Δ", "forecast"];
     Grid::new("", 1, &headings, it.kinds.iter().map(row))
 }

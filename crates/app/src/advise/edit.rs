@@ -1,0 +1,391 @@
+//! A settings file with some values changed, and everything else in it byte for byte as it was.
+//!
+//! A change is made in the text. The result is read again and must say what it said before, apart from the change; else nothing is changed.
+
+use std::ops::Range;
+
+use indexmap::IndexMap;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::agents::{Agent, AgentSetting, SettingsForm};
+use super::stated::{FileSettings, offset};
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
+use ctxsim_input::text::decode::{Format, decode_table};
+use ctxsim_report::advise::saved::{FormerValue, Saved};
+
+/// A settings file with some values changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedFile {
+    pub text: String,
+    /// The lines that go, and those that come.
+    pub diff: [Vec<String>; 2],
+    /// What was there before; empty of what was undone.
+    pub former: Vec<FormerValue>,
+    /// What a reader must know: variables that outrank what was written.
+    pub notes: Vec<String>,
+}
+
+/// The text of a file, in which values are changed.
+struct FileText<'f> {
+    file: &'f str,
+    text: String,
+    form: SettingsForm,
+}
+
+/// Writes the settings of a forecast into a file.
+///
+/// # Errors
+/// The file cannot be read, a setting belongs elsewhere, or the change cannot be made without touching the rest.
+pub fn applied(saved: &Saved, file: &str, text: &str) -> Result<ChangedFile, Error> {
+    let agent = agent(saved, file)?;
+    let said = FileSettings::read(agent, file, text)?;
+    let (mut now, mut former, mut notes) = (FileText::new(agent, file, text), Vec::new(), Vec::new());
+    for (key, value) in saved.set.iter().filter_map(|it| it.split_once('=')) {
+        let Some(setting) = agent.setting(key) else { continue };
+        if setting.form != now.form {
+            let message = format!("`{key}` is not a setting of this file; it belongs into {}", setting.at);
+            return Err(wrong(file, message, "change it by hand, as `ctxsim advise` writes it".to_owned()));
+        }
+        former.push(now.set(key, &written(setting, value))?);
+        if let Some(variable) = said.outranked_by(setting) {
+            notes.push(format!("`{variable}` in this file outranks `{key}` and was left as it is: remove it, or the change does nothing."));
+        }
+    }
+    let diff = diff(text, &now.text);
+    Ok(ChangedFile { text: now.text, diff, former, notes })
+}
+
+/// Puts back what was in a file before a forecast was applied to it.
+///
+/// # Errors
+/// Nothing was applied, or the file no longer says what was written.
+pub fn undone(saved: &Saved, file: &str, text: &str) -> Result<ChangedFile, Error> {
+    let agent = agent(saved, file)?;
+    if saved.former.is_empty() {
+        let message = "this forecast was not applied to a settings file, so there is nothing to undo";
+        return Err(wrong(
+            file,
+            message.to_owned(),
+            "use a forecast that `--apply --save FILE` wrote".to_owned(),
+        ));
+    }
+    let mut now = FileText::new(agent, file, text);
+    for it in saved.former.iter().rev() {
+        let found = now.find(&it.key).map(|at| now.text[at].to_owned());
+        if !found.as_ref().is_some_and(|own| is_same(own, &it.written)) {
+            let has = found.map_or_else(|| "is not there".to_owned(), |own| format!("is `{own}`"));
+            let message = format!("`{}` {has}, but `{}` was applied", it.key, it.written);
+            return Err(wrong(file, message, "somebody has changed it since: change it by hand".to_owned()));
+        }
+        match &it.before {
+            Some(before) => drop(now.set(&it.key, before)?),
+            None => now.remove(&it.key, &it.made)?,
+        }
+    }
+    let diff = diff(text, &now.text);
+    Ok(ChangedFile { text: now.text, diff, former: Vec::new(), notes: Vec::new() })
+}
+
+fn agent(saved: &Saved, file: &str) -> Result<&'static Agent, Error> {
+    let found = Agent::all()?.values().find(|it| it.name == saved.agent);
+    found.ok_or_else(|| {
+        wrong(file, format!("no settings of an agent `{}` are known", saved.agent), String::new())
+    })
+}
+
+/// Writes a value as its file does.
+fn written(setting: &AgentSetting, value: &str) -> String {
+    let is_plain = !setting.is_text && serde_json::from_str::<Value>(value).is_ok();
+    if is_plain || setting.form == SettingsForm::Env {
+        value.to_owned()
+    } else {
+        Value::from(value).to_string()
+    }
+}
+
+/// Returns whether two texts are one value.
+fn is_same(one: &str, other: &str) -> bool {
+    let value = |it: &str| serde_json::from_str::<Value>(it).ok();
+    one == other || value(one).is_some() && value(one) == value(other)
+}
+
+impl<'f> FileText<'f> {
+    fn new(agent: &Agent, file: &'f str, text: &str) -> Self {
+        let is_json = text.trim_start().starts_with('{') || text.trim().is_empty();
+        let forms = agent.settings.iter().map(|it| it.form);
+        let form = match is_json && forms.clone().any(|it| it == SettingsForm::Json) {
+            true => SettingsForm::Json,
+            false => forms.clone().find(|it| *it != SettingsForm::Json).unwrap_or(SettingsForm::Json),
+        };
+        let text = if form == SettingsForm::Json && text.trim().is_empty() { "{}\n" } else { text };
+        Self { file, text: text.to_owned(), form }
+    }
+
+    /// Returns where the value of a key stands.
+    fn find(&self, key: &str) -> Option<Range<usize>> {
+        match self.form {
+            SettingsForm::Json => match walk(&self.text, key) {
+                Walk::Found(at) => Some(at),
+                _ => None,
+            },
+            _ => {
+                let line = self.line(key)?;
+                let (before, after) = self.text[line.clone()].split_once('=')?;
+                let start = line.start + before.len() + 1 + after.len() - after.trim_start().len();
+                // A remark may stand behind it.
+                let value = after.trim();
+                let end = match value.strip_prefix('"') {
+                    Some(rest) => rest.find('"').map(|it| it + 2),
+                    None => value.find('#'),
+                };
+                Some(start..start + value[..end.unwrap_or(value.len())].trim_end().len())
+            }
+        }
+    }
+
+    /// Returns the line, without its end, that sets a key at the top of a list of variables or of a TOML file.
+    fn line(&self, key: &str) -> Option<Range<usize>> {
+        let (mut at, mut found) = (0, None);
+        for line in self.text.split_inclusive('\n') {
+            let own = line.trim_end_matches(['\n', '\r']);
+            if self.form == SettingsForm::Toml && own.trim_start().starts_with('[') {
+                break;
+            }
+            let name = own.trim_start().trim_start_matches("export ").split('=').next().unwrap_or_default();
+            if own.contains('=') && name.trim() == key {
+                found = Some(at..at + own.len());
+            }
+            at += line.len();
+        }
+        found
+    }
+
+    /// Writes a value; returns what stood there.
+    fn set(&mut self, key: &str, value: &str) -> Result<FormerValue, Error> {
+        let mut former =
+            FormerValue { key: key.to_owned(), written: value.to_owned(), before: None, made: String::new() };
+        let text = match (self.find(key), self.form) {
+            (Some(at), _) => {
+                former.before = Some(self.text[at.clone()].to_owned());
+                replaced(&self.text, at, value)
+            }
+            (None, SettingsForm::Json) => {
+                let Walk::Missing { object, indent, depth } = walk(&self.text, key) else {
+                    return Err(self.unsafe_change(key));
+                };
+                former.made = key.split('.').take(depth + 1).listed().join(".");
+                let rest = key.split('.').skip(depth).listed();
+                with_member(&self.text, object, &indent, &rest, value)
+            }
+            (None, form) => {
+                key.clone_into(&mut former.made);
+                let line = match form {
+                    SettingsForm::Env => format!("export {key}={value}"),
+                    _ => format!("{key} = {value}"),
+                };
+                self.with_line(&line)
+            }
+        };
+        self.take(key, text, Some(value))?;
+        Ok(former)
+    }
+
+    /// Adds a line: to variables behind all others, to TOML before the first table.
+    fn with_line(&self, line: &str) -> String {
+        let is_table = |it: &&str| self.form == SettingsForm::Toml && it.trim_start().starts_with('[');
+        let lines = self.text.split_inclusive('\n');
+        let at: usize = lines.take_while(|it| !is_table(it)).map(str::len).sum();
+        let (before, after) = self.text.split_at(at);
+        let end = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
+        format!("{before}{end}{line}\n{after}")
+    }
+
+    /// Takes a key out, with what was made for it.
+    fn remove(&mut self, key: &str, made: &str) -> Result<(), Error> {
+        let text = match self.form {
+            SettingsForm::Json => {
+                let without = without_member(&self.text, key).ok_or_else(|| self.unsafe_change(key))?;
+                // What holds nothing any more, and was made for this.
+                let mut steps: Vec<&str> = key.split('.').collect();
+                let mut text = without;
+                while steps.len() > made.split('.').count() {
+                    steps.pop();
+                    let above = steps.join(".");
+                    let Walk::Found(at) = walk(&text, &above) else { break };
+                    if !is_same(&text[at], "{}") {
+                        break;
+                    }
+                    text = without_member(&text, &above).ok_or_else(|| self.unsafe_change(key))?;
+                }
+                text
+            }
+            _ => {
+                let line = self.line(key).ok_or_else(|| self.unsafe_change(key))?;
+                let rest = &self.text[line.end..];
+                let end = rest.find('\n').map_or(rest.len(), |it| it + 1);
+                replaced(&self.text, line.start..line.end + end, "")
+            }
+        };
+        self.take(key, text, None)
+    }
+
+    /// Takes a changed text over, if nothing but the key changed in it.
+    fn take(&mut self, key: &str, text: String, value: Option<&str>) -> Result<(), Error> {
+        let is_sound = match self.form {
+            SettingsForm::Env => true,
+            form => {
+                let (before, after) = (value_of(form, &self.text), value_of(form, &text));
+                before.zip(after).is_some_and(|(before, after)| {
+                    let expected = value.and_then(|it| value_of_leaf(form, it));
+                    let steps: Vec<&str> =
+                        if form == SettingsForm::Json { key.split('.').collect() } else { vec![key] };
+                    at(&after, &steps) == expected.as_ref()
+                        && without(before, &steps) == without(after.clone(), &steps)
+                })
+            }
+        };
+        if !is_sound {
+            return Err(self.unsafe_change(key));
+        }
+        self.text = text;
+        Ok(())
+    }
+
+    fn unsafe_change(&self, key: &str) -> Error {
+        let message = format!("`{key}` cannot be changed here without touching the rest of the file");
+        wrong(self.file, message, "change it by hand, as `ctxsim advise` writes it".to_owned())
+    }
+}
+
+/// Reads a text whole.
+fn value_of(form: SettingsForm, text: &str) -> Option<Value> {
+    match form {
+        SettingsForm::Json => serde_json::from_str(text).ok(),
+        _ => decode_table(text, Format::Toml).ok(),
+    }
+}
+
+fn value_of_leaf(form: SettingsForm, text: &str) -> Option<Value> {
+    match form {
+        SettingsForm::Json => serde_json::from_str(text).ok(),
+        _ => at(&value_of(form, &format!("it = {text}"))?, &["it"]).cloned(),
+    }
+}
+
+fn at<'v>(value: &'v Value, steps: &[&str]) -> Option<&'v Value> {
+    steps.iter().try_fold(value, |it, step| it.get(step))
+}
+
+/// Returns a document without a key, and without what holds nothing for want of it.
+fn without(mut value: Value, steps: &[&str]) -> Value {
+    if let (Some((first, rest)), Value::Object(members)) = (steps.split_first(), &mut value) {
+        let inner = members.remove(*first).map(|it| without(it, rest)).filter(|_| !rest.is_empty());
+        let is_left = |it: &Value| it.as_object().is_none_or(|it| !it.is_empty());
+        members.extend(inner.filter(is_left).map(|it| ((*first).to_owned(), it)));
+    }
+    value
+}
+
+/// Where a key of a JSON document leads.
+enum Walk {
+    /// To a value.
+    Found(Range<usize>),
+    /// To an object, so many levels down and written with this before its closing bracket, that does not have the rest of the key.
+    Missing { object: Range<usize>, indent: String, depth: usize },
+    /// To something that is no object.
+    Blocked,
+}
+
+fn walk(text: &str, key: &str) -> Walk {
+    let steps: Vec<&str> = key.split('.').collect();
+    let Ok(mut raw) = serde_json::from_str::<&RawValue>(text) else { return Walk::Blocked };
+    let mut indent = "\n".to_owned();
+    for (depth, step) in steps.iter().enumerate() {
+        let Ok(members) = serde_json::from_str::<IndexMap<String, &RawValue>>(raw.get()) else {
+            return Walk::Blocked;
+        };
+        let start = offset(text, raw.get());
+        let object = start..start + raw.get().len();
+        match members.get(*step) {
+            Some(found) => {
+                let before = blanks(&text[object.start + 1..]);
+                raw = found;
+                before.clone_into(&mut indent);
+            }
+            None => return Walk::Missing { object, indent, depth },
+        }
+    }
+    let start = offset(text, raw.get());
+    Walk::Found(start..start + raw.get().len())
+}
+
+/// Returns the blanks with which a text begins.
+fn blanks(text: &str) -> &str {
+    &text[..text.len() - text.trim_start().len()]
+}
+
+fn replaced(text: &str, at: Range<usize>, by: &str) -> String {
+    format!("{}{by}{}", &text[..at.start], &text[at.end..])
+}
+
+/// Adds a member to an object, behind its others and indented as they are.
+fn with_member(text: &str, object: Range<usize>, indent: &str, steps: &[&str], value: &str) -> String {
+    let members: IndexMap<String, &RawValue> =
+        serde_json::from_str(&text[object.clone()]).unwrap_or_default();
+    let last = members.values().map(|it| offset(text, it.get()) + it.get().len()).max();
+    let (own, comma) = match last {
+        Some(_) => (blanks(&text[object.start + 1..]).to_owned(), ","),
+        None => (format!("{indent}  "), ""),
+    };
+    let own = if own.is_empty() && last.is_some() { " ".to_owned() } else { own };
+    let member = nested(steps, &own, value);
+    match last {
+        Some(end) => replaced(text, end..end, &format!("{comma}{own}{member}")),
+        None => replaced(text, object, &format!("{{{own}{member}{indent}}}")),
+    }
+}
+
+/// Writes a member, with objects around its value.
+fn nested(steps: &[&str], indent: &str, value: &str) -> String {
+    let Some((first, rest)) = steps.split_first() else { return value.to_owned() };
+    let key = Value::from(*first);
+    if rest.is_empty() {
+        return format!("{key}: {value}");
+    }
+    let deeper = if indent.contains('\n') { format!("{indent}  ") } else { " ".to_owned() };
+    format!("{key}: {{{deeper}{}{indent}}}", nested(rest, &deeper, value))
+}
+
+/// Takes a member out of its object; `None` where its key is written in a way that is not looked for.
+fn without_member(text: &str, key: &str) -> Option<String> {
+    let Walk::Found(value) = walk(text, key) else { return None };
+    let name = Value::from(key.rsplit('.').next()?).to_string();
+    let before = text[..value.start].trim_end().strip_suffix(':')?.trim_end().strip_suffix(&name)?;
+    let after = &text[value.end..];
+    let gap = before.trim_end();
+    if let Some(rest) = gap.strip_suffix(',') {
+        return Some(format!("{rest}{after}"));
+    }
+    if let Some(rest) = after.trim_start().strip_prefix(',') {
+        return Some(format!("{before}{}", rest.trim_start()));
+    }
+    Some(format!("{gap}{}", after.trim_start()))
+}
+
+/// Returns the lines that go, and those that come.
+fn diff(before: &str, after: &str) -> [Vec<String>; 2] {
+    let [old, new]: [Vec<&str>; 2] = [before, after].map(|it| it.lines().collect());
+    let head = old.iter().zip(&new).take_while(|it| it.0 == it.1).count();
+    let most = old.len().min(new.len()) - head;
+    let tail = old.iter().rev().zip(new.iter().rev()).take(most).take_while(|it| it.0 == it.1).count();
+    [old, new].map(|it| it[head..it.len() - tail].iter().map(|it| (*it).to_owned()).listed())
+}
+
+fn wrong(file: &str, message: String, help: String) -> Error {
+    let mut problem = Diagnostic::at(Code::SettingValue, "", message);
+    file.clone_into(&mut problem.place.file);
+    vec![if help.is_empty() { problem } else { problem.help(help) }].into()
+}

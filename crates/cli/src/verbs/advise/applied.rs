@@ -1,0 +1,62 @@
+//! A settings file that is changed, after the change was shown.
+
+use std::fs;
+use std::path::Path;
+
+use ctxsim_app::advise::edit::{ChangedFile, undone};
+use ctxsim_app::catalog::{Catalog, Files};
+use ctxsim_app::forecast;
+use ctxsim_base::diag::Code;
+use ctxsim_base::error::Error;
+use ctxsim_input::text::source::read_text;
+
+use crate::output::{self, KeptFile, Replaced};
+use crate::wrong_at;
+
+/// Checks before any work that a settings file can be written.
+pub(super) fn check(path: &Path) -> Result<(), Error> {
+    output::check(path)
+}
+
+/// Shows a change, and writes it if the file is still as it was read.
+pub(super) fn put(path: &Path, read: &str, changed: &ChangedFile) -> Result<(), Error> {
+    show(path, changed);
+    if changed.text == read {
+        return Ok(());
+    }
+    let unread = |source| Error::Read { path: path.to_owned(), source };
+    let now = fs::read(path).map_err(unread)?;
+    let (mark, text) = match now.strip_prefix("\u{feff}".as_bytes()) {
+        Some(text) => ("\u{feff}", text),
+        None => ("", &now[..]),
+    };
+    if text != read.as_bytes() {
+        let message = "somebody else has changed this file in the meantime, so it was left as it is";
+        return Err(wrong_at(Code::OutputExists, path, message, "run the command again"));
+    }
+    let kept = KeptFile { inputs: &Files::default(), replaced: Replaced::All };
+    output::write(path, format!("{mark}{}", changed.text), kept)
+}
+
+/// Shows what goes and what comes.
+fn show(path: &Path, changed: &ChangedFile) {
+    let [old, new] = &changed.diff;
+    if old.is_empty() && new.is_empty() {
+        output::tell(format_args!("{}: it says so already, so nothing is written", path.display()));
+    } else {
+        output::tell(format_args!("{}:", path.display()));
+    }
+    for (sign, lines) in [('-', old), ('+', new)] {
+        lines.iter().for_each(|it| output::tell(format_args!("{sign} {it}")));
+    }
+    changed.notes.iter().for_each(output::tell);
+}
+
+/// Takes back what was applied by a forecast.
+pub(super) fn undo(catalog: &Catalog, from: &Path, settings: &Path) -> Result<(), Error> {
+    check(settings)?;
+    let saved = forecast(&from.display().to_string(), &read_text(from)?)?;
+    catalog.files().note(from);
+    let text = read_text(settings)?;
+    put(settings, &text, &undone(&saved, &settings.display().to_string(), &text)?)
+}

@@ -1,0 +1,211 @@
+//! Settings that a user asks for, and settings files that are changed and put back.
+
+use std::fs;
+use std::path::Path;
+
+use ctxsim::app::advise::edit::{applied, undone};
+use ctxsim::report::advise::saved::Saved;
+
+use super::{SAVES, advice_on, locked, write};
+use crate::sweep::{ctxsim, out};
+
+/// A settings file as people have it.
+const REAL: &str = "{\n    \"model\": \"opus\",\n    \"env\": { \"DISABLE_TELEMETRY\": \"1\" },\n    \"permissions\": {\n        \"allow\": [\"Read\"]\n    },\n    \"hooks\": {}\n}\n";
+
+/// A forecast of settings of an agent.
+fn forecast(agent: &str, set: &[&str]) -> Saved {
+    let text = format!(
+        r#"{{"schema":"ctxsim.forecast/2","agent":"{agent}","set":{},"until_ms":0,"versions":[],"change":-0.1,"interval":[-0.2,-0.05],"before":[],"kinds":[]}}"#,
+        serde_json::to_string(set).unwrap()
+    );
+    ctxsim::app::forecast("f.json", &text).unwrap()
+}
+
+/// Applies settings to a file, and puts back what was there; returns what stood between.
+fn there_and_back(agent: &str, set: &[&str], text: &str) -> String {
+    let mut saved = forecast(agent, set);
+    let changed = applied(&saved, "settings", text).unwrap();
+    saved.former = changed.former;
+    let back = undone(&saved, "settings", &changed.text).unwrap();
+    assert_eq!(back.text, text, "byte for byte");
+    changed.text
+}
+
+#[test]
+fn what_is_applied_changes_its_own_key_alone_and_undo_puts_every_byte_back() {
+    let both = there_and_back("Claude Code", &["autoCompactWindow=160000", "promptCacheTtl=1h"], REAL);
+    let added = ",\n    \"autoCompactWindow\": 160000,\n    \"promptCacheTtl\": \"1h\"\n}\n";
+    assert_eq!(both, REAL.replace("\n}\n", added).replace("]\n,", "]\n    },"));
+
+    let inside = there_and_back("Claude Code", &["env.CLAUDE_CODE_IDLE_COMPACT_MIN_TOKENS=100000"], REAL);
+    let own = "{ \"DISABLE_TELEMETRY\": \"1\", \"CLAUDE_CODE_IDLE_COMPACT_MIN_TOKENS\": \"100000\" }";
+    assert_eq!(inside, REAL.replace("{ \"DISABLE_TELEMETRY\": \"1\" }", own));
+
+    let other = "{\"autoCompactWindow\":180000,\"model\":\"opus\"}";
+    let changed = there_and_back("Claude Code", &["autoCompactWindow=160000"], other);
+    assert_eq!(changed, "{\"autoCompactWindow\":160000,\"model\":\"opus\"}");
+    assert_eq!(
+        there_and_back("Claude Code", &["env.CLAUDE_CODE_IDLE_COMPACT_MIN_TOKENS=150000"], "{}\n"),
+        "{\n  \"env\": {\n    \"CLAUDE_CODE_IDLE_COMPACT_MIN_TOKENS\": \"150000\"\n  }\n}\n"
+    );
+}
+
+#[test]
+fn toml_and_lists_of_variables_are_changed_in_their_own_lines() {
+    let config = "model = \"gpt-5\" # the newest\n\n[tools]\nweb = true\n";
+    let changed = there_and_back("Codex", &["model_auto_compact_token_limit=150000"], config);
+    assert_eq!(changed, config.replace("\n[tools]", "\nmodel_auto_compact_token_limit = 150000\n[tools]"));
+    let set = "model_auto_compact_token_limit = 200_000 # mine\n[tools]\nweb = true\n";
+    let changed = there_and_back("Codex", &["model_auto_compact_token_limit=150000"], set);
+    assert_eq!(changed, set.replace("200_000", "150000"));
+    let script = "export PI_CACHE_RETENTION=short\nexport OTHER=1\n";
+    assert_eq!(there_and_back("pi", &["PI_CACHE_RETENTION=long"], script), script.replace("short", "long"));
+}
+
+#[test]
+fn a_file_that_somebody_changed_since_is_not_undone_and_a_setting_of_another_place_is_not_applied() {
+    let mut saved = forecast("Claude Code", &["autoCompactWindow=160000"]);
+    let nothing = undone(&saved, "s.json", REAL).unwrap_err().to_string();
+    assert!(nothing.contains("was not applied"), "{nothing}");
+    let changed = applied(&saved, "s.json", REAL).unwrap();
+    saved.former.clone_from(&changed.former);
+    let since = undone(&saved, "s.json", &changed.text.replace("160000", "170000")).unwrap_err().to_string();
+    assert!(since.contains("is `170000`, but `160000` was applied"), "{since}");
+    let gone = undone(&saved, "s.json", REAL).unwrap_err().to_string();
+    assert!(gone.contains("is not there"), "{gone}");
+    let elsewhere = applied(&forecast("pi", &["PI_CACHE_RETENTION=long"]), "s.json", "{}").unwrap_err();
+    assert!(elsewhere.to_string().contains("is not a setting of this file"), "{elsewhere}");
+    let outranked = "{\"env\": {\"CLAUDE_CODE_AUTO_COMPACT_WINDOW\": \"150000\"}}";
+    let told = applied(&saved, "s.json", outranked).unwrap();
+    assert!(told.notes[0].contains("`env.CLAUDE_CODE_AUTO_COMPACT_WINDOW`"), "{:?}", told.notes);
+    assert!(told.text.contains("\"CLAUDE_CODE_AUTO_COMPACT_WINDOW\": \"150000\""), "{}", told.text);
+}
+
+/// A folder of logs in which an hour saves.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("logs")).unwrap();
+    write(&folder.path().join("logs"), &SAVES.sessions(), "s");
+    folder
+}
+
+fn text_of(folder: &Path, name: &str) -> String {
+    fs::read_to_string(folder.join(name)).unwrap()
+}
+
+#[test]
+fn the_command_line_applies_advice_and_takes_it_back_and_writes_no_other_file() {
+    let folder = folder();
+    fs::write(folder.path().join("settings.json"), REAL).unwrap();
+    let apply = ["advise", "logs", "--settings", "settings.json", "--apply", "--save", "f.json"];
+
+    let done = ctxsim(folder.path(), &apply);
+    let told = String::from_utf8_lossy(&done.stderr).into_owned();
+
+    assert!(done.status.success(), "{told}");
+    assert!(told.contains("+     \"promptCacheTtl\": \"1h\""), "{told}");
+    assert!(told.contains("ctxsim advise --undo f.json --settings settings.json"), "{told}");
+    let changed = text_of(folder.path(), "settings.json");
+    assert!(changed.contains("\"promptCacheTtl\": \"1h\""), "{changed}");
+    let names = || {
+        let mut all: Vec<String> = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|it| it.unwrap().file_name().into_string().unwrap())
+            .collect();
+        all.sort();
+        all
+    };
+    assert_eq!(names(), ["f.json", "logs", "settings.json"]);
+    assert!(
+        ctxsim(folder.path(), &["advise", "--undo", "f.json", "--settings", "settings.json"])
+            .status
+            .success()
+    );
+    assert_eq!(text_of(folder.path(), "settings.json"), REAL);
+    let again = ctxsim(folder.path(), &["advise", "--undo", "f.json", "--settings", "settings.json"]);
+    assert_eq!(again.status.code(), Some(2), "what was taken back is there no more");
+    assert_eq!(names(), ["f.json", "logs", "settings.json"]);
+    let bare = ctxsim(folder.path(), &["advise", "logs", "--apply"]);
+    assert_eq!(bare.status.code(), Some(2), "it must be told which file");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_settings_file_behind_a_link_is_not_written() {
+    let folder = folder();
+    fs::write(folder.path().join("real.json"), REAL).unwrap();
+    std::os::unix::fs::symlink("real.json", folder.path().join("settings.json")).unwrap();
+
+    let done = ctxsim(folder.path(), &["advise", "logs", "--settings", "settings.json", "--apply"]);
+
+    assert_eq!(done.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&done.stderr).contains("is a link"));
+    assert_eq!(text_of(folder.path(), "real.json"), REAL);
+}
+
+#[test]
+fn a_setting_that_is_asked_for_comes_first_with_the_word_of_the_list_and_its_forecast_is_saved() {
+    let folder = folder();
+
+    let text =
+        out(&ctxsim(folder.path(), &["advise", "logs", "--try", "promptCacheTtl=5m", "--save", "f.json"]));
+
+    assert!(
+        text.starts_with("Cache the main conversation for 5 minutes\nIt changes nothing in these sessions."),
+        "{text}"
+    );
+    let text = out(&ctxsim(
+        folder.path(),
+        &[
+            "advise",
+            "logs",
+            "--try",
+            "promptCacheTtl=1h",
+            "--try",
+            "autoCompactWindow=150000",
+            "--save",
+            "f.json",
+        ],
+    ));
+    assert!(
+        text.starts_with(
+            "Cache the main conversation for 1 hour + Compact at a window of 150,000 tokens (try)"
+        ),
+        "{text}"
+    );
+    let saved = ctxsim::app::forecast("f.json", &text_of(folder.path(), "f.json")).unwrap();
+    assert_eq!(saved.set, ["promptCacheTtl=1h", "autoCompactWindow=150000"]);
+    let json =
+        out(&ctxsim(folder.path(), &["advise", "logs", "--try", "promptCacheTtl=1h", "--format", "json"]));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let agent = &json["agents"][0];
+    assert_eq!(agent["asked"]["lever"], agent["pasted"], "what is asked for is what is advised");
+    let (bare, _) = advice_on(&folder.path().join("logs"), None);
+    assert_eq!(
+        agent["levers"].as_array().unwrap().len(),
+        bare.levers.len(),
+        "a value of the menu adds no row"
+    );
+    assert_eq!(bare.asked, None);
+}
+
+#[test]
+fn what_cannot_be_asked_for_says_what_can() {
+    let folder = folder();
+    let mut told = String::new();
+    for asked in [
+        "autoCompactWindw=150000",
+        "autoCompactWindow=160k",
+        "autoCompactWindow=auto",
+        "autoCompactWindow",
+        "bashOutputMaxChars=-1",
+        "idleCompaction=false",
+        "promptCacheTtl=2h",
+        "PI_CACHE_RETENTION=long",
+    ] {
+        let done = ctxsim(folder.path(), &["advise", "logs", "--try", asked]);
+        assert_eq!(done.status.code(), Some(2), "{asked}");
+        told += &format!("{}\n", String::from_utf8_lossy(&done.stderr).trim());
+    }
+    locked("asked_wrongly", &told);
+}
