@@ -148,12 +148,16 @@ fn of_played(
         match few {
             Some(few) => agents.push(for_whom::narrowed(advice, whose, few)),
             None => {
+                saved.extend(kept.map(|it| (advice.asked.is_some(), it)));
                 agents.push(advice);
-                saved.extend(kept);
             }
         }
     }
-    let saved = if agents.len() == 1 { saved.pop() } else { None };
+    // Of several agents, only one may have the setting that is asked for.
+    if agents.len() > 1 {
+        saved.retain(|it: &(bool, Saved)| it.0);
+    }
+    let saved = if saved.len() == 1 { saved.pop().map(|it| it.1) } else { None };
     let others = unknown.keys().map(|format| {
         let is_own = |it: &&PlayedSession| it.seen.format == format && !menus.knows(it);
         let own = all.iter().filter(is_own).filter(|it| whose.takes(&it.seen.project)).listed();
