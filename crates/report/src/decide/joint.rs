@@ -6,6 +6,8 @@
 //! Westfall and Young (1993), algorithm 2.8: it holds the chance of any false rejection, whatever is true, and rows of few sessions, whose tails
 //! are long, keep no others from being found.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use indexmap::IndexMap;
 
 use super::TriedFamily;
@@ -80,22 +82,34 @@ impl JointTest {
     }
 }
 
+/// Rows of draws that were made before: every family has the same ones.
+type KnownNormals = Mutex<Vec<Arc<[f64]>>>;
+
+static SESSIONS: KnownNormals = Mutex::new(Vec::new());
+static ASSUMPTIONS: KnownNormals = Mutex::new(Vec::new());
+
+/// Returns rows of normal numbers, by draw, each with a stream of its own.
+fn normals(known: &KnownNormals, purpose: &str, n: usize) -> Vec<Arc<[f64]>> {
+    let mut rows = known.lock().unwrap_or_else(PoisonError::into_inner);
+    for nth in rows.len()..n {
+        let mut draw = Seed(0).stream(purpose, 0).nth(nth as u64, 0);
+        rows.push((0..DRAWS).map(|_| normal(&mut draw)).collect());
+    }
+    rows.iter().take(n).cloned().listed()
+}
+
 /// What is drawn for all rows alike.
 struct Drawn {
     /// By session, then by draw.
-    sessions: Vec<Vec<f64>>,
+    sessions: Vec<Arc<[f64]>>,
     /// By assumption, then by draw.
-    assumed: Vec<Vec<f64>>,
+    assumed: Vec<Arc<[f64]>>,
     /// One over Student's divisor, by freedom, then by draw.
     scale: IndexMap<u64, Vec<f64>>,
 }
 
 impl Drawn {
     fn new(family: &TriedFamily<'_>, effects: &[RowEffect]) -> Self {
-        let row = |purpose: &str, id: usize| -> Vec<f64> {
-            let mut draw = Seed(0).stream(purpose, 0).nth(id as u64, 0);
-            (0..DRAWS).map(|_| normal(&mut draw)).listed()
-        };
         let of = |it: &RowEffect| {
             let uncertain = [it.cost.as_ref(), it.kept.as_ref()];
             uncertain.map(|it| it.map(|it| it.freedom))
@@ -111,8 +125,8 @@ impl Drawn {
             scale.entry(freedom).or_insert_with(|| draws(freedom));
         }
         Self {
-            sessions: (0..family.sessions.len()).map(|it| row("sessions of a family", it)).listed(),
-            assumed: (0..Assumed::N).map(|it| row("assumptions of a family", it)).listed(),
+            sessions: normals(&SESSIONS, "sessions of a family", family.sessions.len()),
+            assumed: normals(&ASSUMPTIONS, "assumptions of a family", Assumed::N),
             scale,
         }
     }
@@ -126,7 +140,7 @@ impl Drawn {
         }
         for (residual, drawn) in it.residuals.iter().zip(&self.sessions).filter(|it| *it.0 != 0.0) {
             let weight = residual * it.error / length;
-            off.iter_mut().zip(drawn).for_each(|(off, drawn)| *off += weight * drawn);
+            off.iter_mut().zip(drawn.iter()).for_each(|(off, drawn)| *off += weight * drawn);
         }
         let scale = self.scale.get(&it.freedom).map_or(&[][..], Vec::as_slice);
         off.iter_mut().zip(scale).for_each(|(off, scale)| *off *= scale);
@@ -139,7 +153,7 @@ impl Drawn {
         let mut off = self.sampled(cost);
         for (moved, drawn) in row.moved.iter().zip(&self.assumed).filter(|it| *it.0 != [0.0; 2]) {
             let at = |drawn: f64| drawn.abs() / ENDS * moved[usize::from(drawn > 0.0)];
-            off.iter_mut().zip(drawn).for_each(|(off, drawn)| *off += at(*drawn));
+            off.iter_mut().zip(drawn.iter()).for_each(|(off, drawn)| *off += at(*drawn));
         }
         Statement::new(-cost.value, error, off)
     }
