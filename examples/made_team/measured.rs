@@ -1,5 +1,7 @@
 //! Measures the first screen on teams: which levers it names, whether their intervals hold what is true, and whether their order is right.
 
+use std::path::Path;
+
 use ctxsim::BoxError;
 use ctxsim::app::{Comparison, screen};
 use ctxsim::catalog::bundled_catalog;
@@ -172,9 +174,34 @@ fn number(value: &Value) -> f64 {
 /// Returns the first screen on a team, as JSON.
 fn shown(seed: u64) -> Result<Value, BoxError> {
     let folder = tempfile::tempdir()?;
-    write(folder.path(), seed)?;
-    let scenarios = vec![folder.path().display().to_string()];
+    write(folder.path(), seed, |_| true)?;
+    screen_on(folder.path())
+}
+
+fn screen_on(folder: &Path) -> Result<Value, BoxError> {
+    let folder = folder.display().to_string();
+    let scenarios = vec![folder];
     let comparison = Comparison { scenarios, own_models: true, ..Comparison::default() };
     let screen = screen(&bundled_catalog(), &comparison, None, &|_, _| {})?;
     Ok(serde_json::to_value(screen)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::team::Tool;
+
+    #[test]
+    fn the_bill_of_sessions_without_the_skill_is_predicted_exactly() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), 1, |it| {
+            it.person == 1 && it.requests.iter().all(|it| it.calls != Some(Tool::HouseStyle))
+        })
+        .unwrap();
+
+        let shown = screen_on(folder.path()).unwrap();
+
+        assert!(number(&shown["predicted"]["requests"]) > 200.0, "{shown}");
+        assert_eq!(shown["predicted"]["exact"], shown["predicted"]["requests"]);
+    }
 }
