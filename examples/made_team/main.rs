@@ -3,7 +3,6 @@
 //! `cargo run --release --example made_team -- --seeds 50` measures; `--write FOLDER SEED` writes the logs of one team.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command that prints tables")]
-#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test stops at what it did not expect"))]
 
 mod bill;
 mod levers;
