@@ -50,6 +50,11 @@ impl BuiltIn {
         let text = |field: &str| lever[field].as_str().unwrap_or_default().to_owned();
         text("name") == self.name && text("title").contains(self.word)
     }
+
+    /// Returns whether a lever is this one alone, with the value that it has in another lever.
+    pub(crate) fn is_of(&self, alone: &Value, of: &Value) -> bool {
+        is_alone(alone) && self.is(alone) && set_of(alone).iter().all(|it| set_of(of).contains(it))
+    }
 }
 
 /// Returns the settings of a lever.

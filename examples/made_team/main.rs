@@ -18,7 +18,7 @@ fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
-        ["--write", folder, seed] => number(seed).and_then(|seed| write(Path::new(folder), seed)),
+        ["--write", folder, seed] => number(seed).and_then(|seed| write(Path::new(folder), seed, |_| true)),
         ["--seeds", n] => number(n).and_then(measured::print),
         [] => measured::print(50),
         _ => Err("use `--seeds N`, or `--write FOLDER SEED`".into()),
@@ -33,10 +33,10 @@ fn number(text: &str) -> Result<u64, BoxError> {
     Ok(text.parse()?)
 }
 
-/// Writes the logs of one team.
-fn write(folder: &Path, seed: u64) -> Result<(), BoxError> {
+/// Writes the logs of one team, of the sessions that are asked for.
+fn write(folder: &Path, seed: u64, is_asked: impl Fn(&team::Session) -> bool) -> Result<(), BoxError> {
     let (people, words) = (team::people(), log::Words::new());
-    for session in team::sessions(&people, seed) {
+    for session in team::sessions(&people, seed).into_iter().filter(is_asked) {
         let (billed, _) = bill::bill(&session, people[session.person].model, &bill::AS_IS, team::LEAD);
         log::write(folder, &people, &session, &billed, &words)?;
     }

@@ -1,8 +1,12 @@
 //! Measures the first screen on teams: which levers it names, whether their intervals hold what is true, and whether their order is right.
 
+use std::path::Path;
+
 use ctxsim::BoxError;
+use ctxsim::app::advise::{AdviceRequest, advise};
 use ctxsim::app::{Comparison, screen};
 use ctxsim::catalog::bundled_catalog;
+use ctxsim::report::verdict::MIN_EVIDENCE;
 use serde_json::Value;
 
 use crate::levers::{BUILT_IN, Truths, is_alone, own_share, pulled};
@@ -19,7 +23,7 @@ struct Found {
     /// The teams of which a first screen names it, alone or pasted with others, and those of which it says *do*.
     named: u64,
     done: u64,
-    /// Where it stands alone and what is true is known: how often, and how often the interval holds that.
+    /// By itself, where what is true is known: how often, and how often the interval holds that.
     judged: u64,
     holds: u64,
     /// How often it holds what is true of the sessions that were read.
@@ -75,21 +79,29 @@ pub(crate) fn print(n: u64) -> Result<(), BoxError> {
 
 impl Measured {
     /// Adds the first screen on a team.
-    fn add(&mut self, shown: &Value, seed: u64) {
+    fn add(&mut self, [shown, advice]: &[Value; 2], seed: u64) {
         let people = team::people();
         let predicted = |field: &str| number(&shown["predicted"][field]);
         self.exact += predicted("exact") / predicted("requests");
         self.off += predicted("predicted_usd") / predicted("billed_usd") - 1.0;
         let month = number(&shown["month"]["usd"]);
+        let tried: Vec<&Value> = advice["agents"][0]["levers"].as_array().into_iter().flatten().collect();
         let mut saved: Vec<[f64; 2]> = Vec::new();
         for lever in shown["levers"].as_array().into_iter().flatten() {
             let share = number(&lever["saved_month"]) / month;
-            let interval = [0, 1].map(|end| number(&lever["saved_interval"][end]) / month);
+            let interval = ends(lever, month);
             let is = |nth: &usize| BUILT_IN[*nth].is(lever);
             let own: Vec<usize> = (0..BUILT_IN.len()).filter(is).collect();
             for nth in &own {
                 self.levers[*nth].named += u64::from(BUILT_IN[*nth].is_decoy || share > 0.0);
                 self.levers[*nth].done += u64::from(lever["word"] == "do");
+                if !is_alone(lever)
+                    && let Some(alone) = tried.iter().find(|it| BUILT_IN[*nth].is_of(it, lever))
+                    && let Some(setting) = pulled(alone)
+                {
+                    let truth = [self.truths.share(&setting), own_share(&people, seed, &setting)];
+                    self.levers[*nth].judge(truth, number(&alone["saved_month"]) / month, ends(alone, month));
+                }
             }
             let Some(setting) = pulled(lever).filter(|_| !own.is_empty()) else { continue };
             let truth = [self.truths.share(&setting), own_share(&people, seed, &setting)];
@@ -116,14 +128,14 @@ impl Measured {
     }
 
     fn print(&self, n: u64) {
-        println!("| built in | named | do | alone | holds | of these sessions | true | shown | interval |");
+        println!("| built in | named | do | judged | holds | of these sessions | true | shown | interval |");
         println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|");
         for (it, found) in BUILT_IN.iter().zip(&self.levers) {
             row(it.what, found, n);
         }
         row("what is pasted together", &self.together, n);
-        let all = self.levers.iter().chain([&self.together]);
-        let (holds, judged) = all.fold((0, 0), |sum, it| (sum.0 + it.holds, sum.1 + it.judged));
+        let (holds, judged) =
+            self.levers.iter().fold((0, 0), |sum, it| (sum.0 + it.holds, sum.1 + it.judged));
         println!(
             "\nThe interval holds what is true of later sessions in {} of {judged} cases ({}).",
             holds,
@@ -169,12 +181,45 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_default()
 }
 
-/// Returns the first screen on a team, as JSON.
-fn shown(seed: u64) -> Result<Value, BoxError> {
+/// Returns the interval of what a lever saves, as shares of the month's bill.
+fn ends(lever: &Value, month: f64) -> [f64; 2] {
+    [0, 1].map(|end| number(&lever["saved_interval"][end]) / month)
+}
+
+/// Returns the first screen on a team and the advice with all that was tried, as JSON.
+fn shown(seed: u64) -> Result<[Value; 2], BoxError> {
     let folder = tempfile::tempdir()?;
-    write(folder.path(), seed)?;
-    let scenarios = vec![folder.path().display().to_string()];
+    write(folder.path(), seed, |_| true)?;
+    screen_on(folder.path())
+}
+
+fn screen_on(folder: &Path) -> Result<[Value; 2], BoxError> {
+    let folder = folder.display().to_string();
+    let scenarios = vec![folder];
     let comparison = Comparison { scenarios, own_models: true, ..Comparison::default() };
-    let screen = screen(&bundled_catalog(), &comparison, None, &|_, _| {})?;
-    Ok(serde_json::to_value(screen)?)
+    let (catalog, asked) =
+        (bundled_catalog(), AdviceRequest { min_evidence: MIN_EVIDENCE, ..AdviceRequest::default() });
+    let screen = screen(&catalog, &comparison, None, &|_, _| {})?;
+    let (advice, _) = advise(&catalog, &comparison, &asked, None, &|_, _| {})?;
+    Ok([serde_json::to_value(screen)?, serde_json::to_value(advice)?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::team::Tool;
+
+    #[test]
+    fn the_bill_of_sessions_without_the_skill_is_predicted_exactly() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), 1, |it| {
+            it.person == 1 && it.requests.iter().all(|it| it.calls != Some(Tool::HouseStyle))
+        })
+        .unwrap();
+
+        let [shown, _] = screen_on(folder.path()).unwrap();
+
+        assert!(number(&shown["predicted"]["requests"]) > 200.0, "{shown}");
+        assert_eq!(shown["predicted"]["exact"], shown["predicted"]["requests"]);
+    }
 }

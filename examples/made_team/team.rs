@@ -35,7 +35,7 @@ pub(crate) fn people() -> Vec<Person> {
         model: MODELS[usize::from(nth == 7)],
         sessions: SESSIONS[nth],
         is_fat: nth == 2 || nth == 4,
-        pauses: [0.26, 0.30, 0.28, 0.32, 0.26, 0.28, 0.30, 0.28][nth],
+        pauses: [0.28, 0.32, 0.30, 0.34, 0.28, 0.30, 0.32, 0.30][nth],
     };
     (0..8).map(person).collect()
 }
@@ -144,7 +144,7 @@ impl Walk {
 
     /// Plays the turns of a session.
     fn play(&mut self, person: &Person) {
-        let is_long = self.is(0.28);
+        let is_long = self.is(0.2);
         let n_turns = self.draw.next_between(5, 8) + if is_long { self.draw.next_between(6, 11) } else { 0 };
         let house_style = if self.is(0.62) { self.draw.next_between(1, n_turns - 1) } else { n_turns };
         let notes = if self.is(0.4) { self.draw.next_between(1, n_turns - 1) } else { n_turns };

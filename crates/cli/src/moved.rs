@@ -36,7 +36,7 @@ Exit codes: 0 success; 1 a guard or a run failed, or a number changed; 2 bad
 input or usage, or nothing to run or list.";
 
 /// A flag that makes its verb do what was a verb of its own. That verb is hidden, and its arguments are those of the flag.
-pub(super) struct Moved {
+pub(super) struct MovedVerb {
     /// The verb that it was, which works as before.
     pub old: &'static str,
     /// The verb that has the flag; empty where `ctxsim` itself has it.
@@ -53,32 +53,32 @@ pub(super) struct Moved {
 
 /// Every such flag.
 #[rustfmt::skip]
-pub(super) const MOVED: [Moved; 11] = [
-    Moved { old: "memory", host: "import", flag: "--memory", value: "", only: &[], verb: "import --memory",
+pub(super) const MOVED: [MovedVerb; 11] = [
+    MovedVerb { old: "memory", host: "import", flag: "--memory", value: "", only: &[], verb: "import --memory",
         does: "Show what sessions fetch again, and what a memory would be worth" },
-    Moved { old: "merge", host: "run", flag: "--merge", value: "", only: &[], verb: "run --merge",
+    MovedVerb { old: "merge", host: "run", flag: "--merge", value: "", only: &[], verb: "run --merge",
         does: "Fold the parts that other runs wrote with `--parts`" },
-    Moved { old: "merge", host: "sweep", flag: "--merge", value: "", only: &[], verb: "run --merge",
+    MovedVerb { old: "merge", host: "sweep", flag: "--merge", value: "", only: &[], verb: "run --merge",
         does: "Merge the shards of a sweep" },
-    Moved { old: "store", host: "run", flag: "--store", value: "write|read", only: &[], verb: "run --store",
+    MovedVerb { old: "store", host: "run", flag: "--store", value: "write|read", only: &[], verb: "run --store",
         does: "Export a memory's contents after a conversation, or verify an export" },
-    Moved { old: "fit", host: "tune", flag: "--fit", value: "TABLE", only: &[], verb: "tune --fit",
+    MovedVerb { old: "fit", host: "tune", flag: "--fit", value: "TABLE", only: &[], verb: "tune --fit",
         does: "Fit the numbers of a memory to what your own agent answered" },
-    Moved { old: "convert", host: "show", flag: "--as", value: "FORMAT", only: &["toml", "ron"], verb: "show --as toml",
+    MovedVerb { old: "convert", host: "show", flag: "--as", value: "FORMAT", only: &["toml", "ron"], verb: "show --as toml",
         does: "Convert an input file to `toml` or `ron`; comments are lost" },
-    Moved { old: "export", host: "show", flag: "--as", value: "FORMAT", only: &["mooncake"], verb: "show --redact",
+    MovedVerb { old: "export", host: "show", flag: "--as", value: "FORMAT", only: &["mooncake"], verb: "show --redact",
         does: "Write a session under a policy as a block trace (`mooncake`)" },
-    Moved { old: "export", host: "show", flag: "--redact", value: "", only: &[], verb: "show --redact",
+    MovedVerb { old: "export", host: "show", flag: "--redact", value: "", only: &[], verb: "show --redact",
         does: "Write the sessions of a recording without their words" },
-    Moved { old: "schema", host: "show", flag: "--schema", value: "KIND", only: &[], verb: "show --schema",
+    MovedVerb { old: "schema", host: "show", flag: "--schema", value: "KIND", only: &[], verb: "show --schema",
         does: "Print the JSON Schema of a kind of input file, for editors" },
-    Moved { old: "man", host: "", flag: "--man", value: "", only: &[], verb: "--man",
+    MovedVerb { old: "man", host: "", flag: "--man", value: "", only: &[], verb: "--man",
         does: "Print the manual page, or write one per command" },
-    Moved { old: "completions", host: "", flag: "--completions", value: "SHELL", only: &[], verb: "--completions",
+    MovedVerb { old: "completions", host: "", flag: "--completions", value: "SHELL", only: &[], verb: "--completions",
         does: "Print a completion script for a shell" },
 ];
 
-impl Moved {
+impl MovedVerb {
     /// Returns the new form, as it is typed, with one of the values that are meant.
     fn form(&self) -> String {
         let words = ["ctxsim", self.host, self.flag, self.only.first().unwrap_or(&"")];
@@ -161,7 +161,7 @@ pub(super) fn command() -> Command {
 }
 
 /// Returns the flag of a row, with what all rows of the flag do.
-fn offered(row: &Moved) -> Arg {
+fn offered(row: &MovedVerb) -> Arg {
     let same = MOVED.iter().filter(|it| it.host == row.host && it.flag == row.flag).listed();
     let does: Vec<String> = same.iter().map(|it| format!("{} (`{} --help`)", it.does, it.form())).listed();
     let arg = Arg::new(row.flag).long(&row.flag[2..]).help(does.join("\n"));
