@@ -98,6 +98,24 @@ impl Timeline {
     }
 }
 
+impl Timeline {
+    /// Returns it with its front in the cache before the first request, or not, as the first bill says: a question about what else a billed
+    /// session would have cost does not ask how probable that was. `None` where no bill says so, or no front is shared.
+    #[must_use]
+    pub fn begun_as_billed(&self) -> Option<Self> {
+        let recorded = self.recorded.as_ref().filter(|it| !it.is_spread)?;
+        let read = recorded.usage.first().copied().flatten()?.cache_read;
+        let mut shared = self.shared.clone()?;
+        shared.chance = None;
+        shared.sent.retain(|it| it.0 > 0);
+        if read > 0 {
+            // Just before: it lives on whatever lifetime is asked for, because others still send it.
+            shared.sent.insert(0, (0, -1));
+        }
+        Some(Self { shared: Some(shared), ..self.clone() })
+    }
+}
+
 impl Neighbours {
     /// Returns whether they tell nothing.
     pub fn is_silent(&self) -> bool {

@@ -147,7 +147,8 @@ pub(super) fn played<T: Send>(
     let open = |it: &ReadyLoad| plan.opened_by_folder(it, has_folders);
     let one = |load: &Load, progress: Progress<'_>| -> Result<Option<(PlayedSession, T)>, Error> {
         let Some(seen) = seen_log(load) else { return Ok(None) };
-        let play = SessionPlay { load, of_agent: seen.is_of_agent, progress };
+        let begun = as_begun(load);
+        let play = SessionPlay { load: begun.as_ref().unwrap_or(load), of_agent: seen.is_of_agent, progress };
         let menu = menus.of(&seen)?;
         let has_lifetimes = menu.is_some_and(|it| it.agent.has_lifetimes());
         let timeline = load.timeline();
@@ -159,6 +160,12 @@ pub(super) fn played<T: Send>(
     let (all, skipped) = plan.each_of(threads, progress, open, one)?;
     let all = all.into_iter().collect::<Result<Vec<_>, _>>()?;
     Ok((all.into_iter().flatten().listed(), skipped))
+}
+
+/// Returns a load whose first request finds in the cache what its bill says that it found; `None` where that is not known.
+fn as_begun(load: &Load) -> Option<Load> {
+    let timeline = load.timeline().filter(|_| load.counts.iter().all(Option::is_none))?;
+    Some(Load { world: ctxsim_worlds::of_items(Arc::new(timeline.begun_as_billed()?)), ..load.clone() })
 }
 
 /// A session that is being played.
@@ -272,7 +279,8 @@ pub(crate) fn costs_with(
     let plan = plan(catalog, comparison)?;
     let one = |load: &Load, progress: Progress<'_>| -> Result<Option<(SeenLog, Vec<Costs>)>, Error> {
         let Some(seen) = seen_log(load) else { return Ok(None) };
-        let play = SessionPlay { load, of_agent: seen.is_of_agent, progress };
+        let begun = as_begun(load);
+        let play = SessionPlay { load: begun.as_ref().unwrap_or(load), of_agent: seen.is_of_agent, progress };
         let made =
             states.iter().map(|it| policies.of_state(it, seen.is_of_agent)).collect::<Result<_, _>>()?;
         let runs = play.runs(made)?;

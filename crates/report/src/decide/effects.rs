@@ -67,8 +67,21 @@ impl RowEffect {
         };
         let samples = samples(&pairs);
         let row = &family.rows[nth];
-        let strata: Vec<usize> =
-            family.sessions.iter().map(|it| if row.is_lifetime { it.lifetimes } else { 0 }).listed();
+        let touches = |it: &FamilySession<'_>| row.lanes.iter().any(|on| on[usize::from(it.is_of_agent)]);
+        let touched = family.sessions.iter().zip(&samples).filter(|it| touches(it.0)).listed();
+        let concerned: f64 = touched.iter().map(|it| it.1.pair.1).sum();
+        let strata = if row.is_lifetime {
+            // How much of all a lane has may change: what is not touched belongs to those whose effect weighs most.
+            let weight = |of: usize| {
+                touched.iter().filter(|it| it.0.lifetimes == of).map(|it| it.1.pair.1).sum::<f64>()
+            };
+            let most =
+                touched.iter().map(|it| it.0.lifetimes).max_by(|a, b| weight(*a).total_cmp(&weight(*b)));
+            let most = most.unwrap_or_default();
+            family.sessions.iter().map(|it| if touches(it) { it.lifetimes } else { most }).listed()
+        } else {
+            vec![0; family.sessions.len()]
+        };
         let (level, n_strata) = within_strata(&samples, &strata);
         let [mut own, mut base] = [AssumedCost::default(); 2];
         pairs.iter().for_each(|it| {
@@ -84,9 +97,6 @@ impl RowEffect {
             let freedom = alone.freedom.saturating_sub(n_strata as u64 - 1).max(1);
             uncertain(&level, RatioError { change, error, freedom })
         });
-        let touches = |it: &FamilySession<'_>| row.lanes.iter().any(|on| on[usize::from(it.is_of_agent)]);
-        let concerned: f64 =
-            family.sessions.iter().zip(&samples).filter(|it| touches(it.0)).map(|it| it.1.pair.1).sum();
         Self {
             cost,
             is_same: samples.iter().all(|it| it.pair.0 == it.pair.1),
