@@ -129,12 +129,12 @@ fn people_and_days_without_the_change_take_out_what_moved_all_bills() {
     let saved = held_forecast(0);
     let (mut by_people, mut by_days, mut alone) = (0, 0, 0);
     for seed in 0..20 {
-        let halves = |nth: usize| nth % 2 == 0;
+        let halves = |nth: usize| nth.is_multiple_of(2);
         let people = Realised::new(&saved, &dearer(seed, -0.08, halves, |_| None));
         assert!((people.compared.as_ref().unwrap().change - 0.2).abs() < 0.05, "{people:?}");
         by_people += usize::from(people.answer == ForecastOutcome::AsForecast);
         let day = |nth: usize| Some((nth / 20).to_string());
-        let days = Realised::new(&saved, &dearer(seed, -0.08, |nth| nth / 20 % 2 == 0, day));
+        let days = Realised::new(&saved, &dearer(seed, -0.08, |nth| (nth / 20).is_multiple_of(2), day));
         by_days += usize::from(days.answer == ForecastOutcome::AsForecast);
         alone += usize::from(
             Realised::new(&saved, &dearer(seed, -0.08, |_| false, |_| None)).answer == ForecastOutcome::Less,
