@@ -94,6 +94,7 @@ pub fn realised(
         after && since_ms.is_none_or(|since| begins(it).is_some_and(|it| it >= since))
     };
     let (later, earlier): (Vec<_>, Vec<_>) = all.into_iter().partition(is_later);
+    known_people(&asked.unchanged, &later)?;
     let counted = CountedSessions::new(saved, agent, &asked.unchanged, &later);
     let found = Realised::new(saved, &counted.later);
     let mut left_out = counted.left_out.clone();
@@ -118,6 +119,26 @@ fn day_of(text: &str) -> Result<i64, Error> {
         "--changed".clone_into(&mut problem.place.file);
         vec![problem.help("write YYYY-MM-DD, as in `2026-11-01`")].into()
     })
+}
+
+/// Checks that each person who is named has later sessions.
+fn known_people(named: &[String], later: &[SizedSession]) -> Result<(), Error> {
+    let people: IndexSet<&str> =
+        later.iter().map(|it| person(&it.seen)).filter(|it| !it.is_empty()).collect();
+    let is_known = |name: &String| people.iter().any(|it| is_named(std::slice::from_ref(name), it));
+    let unknown = |name: &String| {
+        let message = format!("no later session is one of `{name}`");
+        let mut problem = Diagnostic::at(Code::NameUnknown, "", message);
+        "--unchanged-user".clone_into(&mut problem.place.file);
+        let known: Vec<String> = people.iter().map(|it| format!("`{it}`")).listed();
+        let help = match known.is_empty() {
+            true => "these logs do not tell whose they are, so nobody can be named".to_owned(),
+            false => format!("later sessions are of {}", listed(&known)),
+        };
+        problem.help(help)
+    };
+    let problems: Vec<Diagnostic> = named.iter().filter(|it| !is_known(it)).map(unknown).listed();
+    if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
 }
 
 /// Says what a reader must know of the sessions.

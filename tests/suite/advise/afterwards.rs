@@ -162,6 +162,15 @@ fn people_whose_logs_show_that_they_changed_nothing_are_compared_with() {
     assert!(text.contains("Compared with 40 sessions of /Users/bob that went without the change"), "{text}");
     let named = RealisedRequest { unchanged: vec!["bob".to_owned()], ..RealisedRequest::default() };
     assert_eq!(became_of(&saved, folder.path(), &named), found, "as if they were named");
+    fs::write(folder.path().join("f.json"), serde_json::to_string(&saved).unwrap()).unwrap();
+    let nobody = ctxsim(folder.path(), &["realised", "f.json", ".", "--unchanged-user", "eve"]);
+    assert_eq!(nobody.status.code(), Some(2));
+    let told = String::from_utf8_lossy(&nobody.stderr).into_owned();
+    assert!(told.contains("no later session is one of `eve`"), "{told}");
+    assert!(
+        told.contains("`/Users/ann` and `/Users/bob`") || told.contains("`/Users/bob` and `/Users/ann`"),
+        "{told}"
+    );
 }
 
 #[test]
