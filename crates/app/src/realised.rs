@@ -88,6 +88,7 @@ pub fn realised(
     if all.is_empty() {
         return Err(no_recording("hold the forecast against"));
     }
+    let (all, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| is_of(agent, &it.seen));
     let begins = |it: &SizedSession| it.seen.span_ms.map(|it| it[0]);
     let is_later = |it: &SizedSession| {
         let after = saved.until_ms.is_none_or(|until| begins(it).is_some_and(|it| it > until));
@@ -107,9 +108,15 @@ pub fn realised(
         left_out: left_out.into_iter().listed(),
         left_out_later: [out, later.len()],
         compared,
-        notes: notes(saved, agent, asked, &later, earlier.len()),
+        notes: notes(saved, agent, asked, &later, [earlier.len(), others.len()]),
         ..found
     })
+}
+
+/// Returns whether a session may be of an agent: its log is that of no other.
+fn is_of(agent: Option<&Agent>, seen: &SeenLog) -> bool {
+    let is_known = |it: &Agent| it.is_of(seen.format, &seen.model);
+    agent.is_none_or(is_known) || !Agent::all().is_ok_and(|it| it.values().any(is_known))
 }
 
 /// Reads the day of a change.
@@ -147,9 +154,12 @@ fn notes(
     agent: Option<&Agent>,
     asked: &RealisedRequest,
     later: &[SizedSession],
-    n_earlier: usize,
+    [n_earlier, n_others]: [usize; 2],
 ) -> Vec<String> {
     let mut notes = Vec::new();
+    if n_others > 0 {
+        notes.push(format!("Not of this agent, so not counted: {}.", counted(n_others, "session")));
+    }
     if n_earlier > 0 {
         let n = counted(n_earlier, "session");
         notes.push(format!("Not later: {n} from before the change, or that the forecast was made of."));

@@ -251,3 +251,18 @@ fn each_answer_is_one_sentence() {
     told.push(sentence(&held(0, 0, -0.08)));
     locked("sentences", &told.join("\n"));
 }
+
+#[test]
+fn sessions_of_other_agents_do_not_count() {
+    let saved = forecast();
+    let folder = tempfile::tempdir().unwrap();
+    add(folder.path(), "t", 20, true, &[]);
+    let alone = became(&saved, folder.path());
+    let codex = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded/codex-rollout.jsonl");
+    fs::copy(codex, folder.path().join("rollout-2026-03-20.jsonl")).unwrap();
+
+    let found = became(&saved, folder.path());
+
+    assert_eq!(found.notes, ["Not of this agent, so not counted: 1 session."]);
+    assert_eq!(Realised { notes: Vec::new(), ..found }, alone);
+}

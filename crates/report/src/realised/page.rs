@@ -8,7 +8,7 @@ use crate::chart::forest::{Forest, ForestLine};
 use crate::chart::{PageChart, figure};
 use crate::page::{Card, Page, PagePart, PagePiece, Tone};
 use crate::template;
-use ctxsim_base::grid::numbers::{counted, interval, listed_code, signed};
+use ctxsim_base::grid::numbers::{counted, interval, listed, signed};
 use ctxsim_base::list::Listed as _;
 
 /// What the answer rests on.
@@ -24,7 +24,7 @@ pub fn page(it: &Realised) -> Result<String, template::Error> {
         blocks(it).into_iter().skip(1).partition(|it| matches!(it, PageBlock::Table(_)));
     let page = Page {
         command: "realised",
-        title: format!("What became of {}", listed_code(&it.set)),
+        title: format!("What became of {}", listed(&it.set)),
         about: format!("{}, {} later sessions.", it.agent, it.sessions),
         answers: vec![card(it)],
         rests_on: vec![RESTS_ON.to_owned()],
@@ -46,7 +46,7 @@ fn forest(it: &Realised) -> Option<PageChart> {
     let forest = Forest {
         title: "What it changed".to_owned(),
         subject: it.agent.clone(),
-        base: "without the change".to_owned(),
+        base: "the earlier settings".to_owned(),
         of: "change",
         lines: vec![
             line("came about", it.realised, it.interval, format!("in {n}")),
