@@ -262,7 +262,7 @@ fn billed(change: &Change, it: &Session, draw: &mut Draw) -> Later {
     let is_unchanged = match change.by {
         By::Play | By::Requests => false,
         By::Unchanged => it.is_first,
-        By::Trial => day % 2 == 0,
+        By::Trial => day.is_multiple_of(2),
     };
     let came = if is_unchanged { 0.0 } else { change.came * it.change };
     let by_requests = change.by == By::Requests;

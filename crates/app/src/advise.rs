@@ -76,7 +76,7 @@ pub fn advise(
 ) -> Result<(Advice, Option<Saved>), Error> {
     let menus = Menus::new(catalog, asked)?;
     // What is wrong with the days is said before any session is read.
-    asked.trial.iter().try_for_each(|it| it.schedule(Some(0)).map(|_| ()).map_err(|it| vec![it]))?;
+    asked.trial.iter().try_for_each(|it| it.schedule(Some(0)).map(|_| ()))?;
     let (everybody, whose) = for_whom::without_whose(comparison);
     let plan = play::plan(catalog, &everybody)?;
     let as_logged = |load: &Load| load.timeline().and_then(|it| menus.prices.as_logged(it));
@@ -88,7 +88,7 @@ pub fn advise(
     let (mut advice, mut saved) = of_played(&menus, &all, (asked.min_evidence, &whose))?;
     if let Some(trial) = &asked.trial {
         let newest = all.iter().filter_map(|it| it.seen.span_ms).map(|it| it[1]).max();
-        let days = trial.schedule(newest).map_err(|it| vec![it])?;
+        let days = trial.schedule(newest)?;
         saved.iter_mut().for_each(|it| it.trial.clone_from(&days));
         let own = advice.agents.iter_mut().filter_map(|it| it.asked.as_mut());
         own.for_each(|it| it.trial.clone_from(&days));

@@ -88,12 +88,14 @@ pub fn realised(
     if all.is_empty() {
         return Err(no_recording("hold the forecast against"));
     }
+    let (all, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| is_of(agent, &it.seen));
     let begins = |it: &SizedSession| it.seen.span_ms.map(|it| it[0]);
     let is_later = |it: &SizedSession| {
         let after = saved.until_ms.is_none_or(|until| begins(it).is_some_and(|it| it > until));
         after && since_ms.is_none_or(|since| begins(it).is_some_and(|it| it >= since))
     };
     let (later, earlier): (Vec<_>, Vec<_>) = all.into_iter().partition(is_later);
+    known_people(&asked.unchanged, &later)?;
     let counted = CountedSessions::new(saved, agent, &asked.unchanged, &later);
     let found = Realised::new(saved, &counted.later);
     let mut left_out = counted.left_out.clone();
@@ -106,9 +108,15 @@ pub fn realised(
         left_out: left_out.into_iter().listed(),
         left_out_later: [out, later.len()],
         compared,
-        notes: notes(saved, agent, asked, &later, earlier.len()),
+        notes: notes(saved, agent, asked, &later, [earlier.len(), others.len()]),
         ..found
     })
+}
+
+/// Returns whether a session may be of an agent: its log is that of no other.
+fn is_of(agent: Option<&Agent>, seen: &SeenLog) -> bool {
+    let is_known = |it: &Agent| it.is_of(seen.format, &seen.model);
+    agent.is_none_or(is_known) || !Agent::all().is_ok_and(|it| it.values().any(is_known))
 }
 
 /// Reads the day of a change.
@@ -120,15 +128,38 @@ fn day_of(text: &str) -> Result<i64, Error> {
     })
 }
 
+/// Checks that each person who is named has later sessions.
+fn known_people(named: &[String], later: &[SizedSession]) -> Result<(), Error> {
+    let people: IndexSet<&str> =
+        later.iter().map(|it| person(&it.seen)).filter(|it| !it.is_empty()).collect();
+    let is_known = |name: &String| people.iter().any(|it| is_named(std::slice::from_ref(name), it));
+    let unknown = |name: &String| {
+        let message = format!("no later session is one of `{name}`");
+        let mut problem = Diagnostic::at(Code::NameUnknown, "", message);
+        "--unchanged-user".clone_into(&mut problem.place.file);
+        let known: Vec<String> = people.iter().map(|it| format!("`{it}`")).listed();
+        let help = match known.is_empty() {
+            true => "these logs do not tell whose they are, so nobody can be named".to_owned(),
+            false => format!("later sessions are of {}", listed(&known)),
+        };
+        problem.help(help)
+    };
+    let problems: Vec<Diagnostic> = named.iter().filter(|it| !is_known(it)).map(unknown).listed();
+    if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
+}
+
 /// Says what a reader must know of the sessions.
 fn notes(
     saved: &Saved,
     agent: Option<&Agent>,
     asked: &RealisedRequest,
     later: &[SizedSession],
-    n_earlier: usize,
+    [n_earlier, n_others]: [usize; 2],
 ) -> Vec<String> {
     let mut notes = Vec::new();
+    if n_others > 0 {
+        notes.push(format!("Not of this agent, so not counted: {}.", counted(n_others, "session")));
+    }
     if n_earlier > 0 {
         let n = counted(n_earlier, "session");
         notes.push(format!("Not later: {n} from before the change, or that the forecast was made of."));

@@ -129,12 +129,12 @@ fn people_and_days_without_the_change_take_out_what_moved_all_bills() {
     let saved = held_forecast(0);
     let (mut by_people, mut by_days, mut alone) = (0, 0, 0);
     for seed in 0..20 {
-        let halves = |nth: usize| nth % 2 == 0;
+        let halves = |nth: usize| nth.is_multiple_of(2);
         let people = Realised::new(&saved, &dearer(seed, -0.08, halves, |_| None));
         assert!((people.compared.as_ref().unwrap().change - 0.2).abs() < 0.05, "{people:?}");
         by_people += usize::from(people.answer == ForecastOutcome::AsForecast);
         let day = |nth: usize| Some((nth / 20).to_string());
-        let days = Realised::new(&saved, &dearer(seed, -0.08, |nth| nth / 20 % 2 == 0, day));
+        let days = Realised::new(&saved, &dearer(seed, -0.08, |nth| (nth / 20).is_multiple_of(2), day));
         by_days += usize::from(days.answer == ForecastOutcome::AsForecast);
         alone += usize::from(
             Realised::new(&saved, &dearer(seed, -0.08, |_| false, |_| None)).answer == ForecastOutcome::Less,
@@ -162,6 +162,15 @@ fn people_whose_logs_show_that_they_changed_nothing_are_compared_with() {
     assert!(text.contains("Compared with 40 sessions of /Users/bob that went without the change"), "{text}");
     let named = RealisedRequest { unchanged: vec!["bob".to_owned()], ..RealisedRequest::default() };
     assert_eq!(became_of(&saved, folder.path(), &named), found, "as if they were named");
+    fs::write(folder.path().join("f.json"), serde_json::to_string(&saved).unwrap()).unwrap();
+    let nobody = ctxsim(folder.path(), &["realised", "f.json", ".", "--unchanged-user", "eve"]);
+    assert_eq!(nobody.status.code(), Some(2));
+    let told = String::from_utf8_lossy(&nobody.stderr).into_owned();
+    assert!(told.contains("no later session is one of `eve`"), "{told}");
+    assert!(
+        told.contains("`/Users/ann` and `/Users/bob`") || told.contains("`/Users/bob` and `/Users/ann`"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -241,4 +250,19 @@ fn each_answer_is_one_sentence() {
     told.push(sentence(&held(0, 40, -0.08)));
     told.push(sentence(&held(0, 0, -0.08)));
     locked("sentences", &told.join("\n"));
+}
+
+#[test]
+fn sessions_of_other_agents_do_not_count() {
+    let saved = forecast();
+    let folder = tempfile::tempdir().unwrap();
+    add(folder.path(), "t", 20, true, &[]);
+    let alone = became(&saved, folder.path());
+    let codex = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded/codex-rollout.jsonl");
+    fs::copy(codex, folder.path().join("rollout-2026-03-20.jsonl")).unwrap();
+
+    let found = became(&saved, folder.path());
+
+    assert_eq!(found.notes, ["Not of this agent, so not counted: 1 session."]);
+    assert_eq!(Realised { notes: Vec::new(), ..found }, alone);
 }

@@ -21,12 +21,12 @@ impl TrialRequest {
     ///
     /// # Errors
     /// The first day is not a date, or no session tells one.
-    pub(super) fn schedule(&self, newest_ms: Option<i64>) -> Result<Vec<TrialDay>, Diagnostic> {
+    pub(super) fn schedule(&self, newest_ms: Option<i64>) -> Result<Vec<TrialDay>, Vec<Diagnostic>> {
         const WEEK: u64 = 7;
         let wrong = |message: String| {
             let mut problem = Diagnostic::at(Code::SinceDay, "", message);
             "--from".clone_into(&mut problem.place.file);
-            problem.help("write YYYY-MM-DD, as in `2026-11-01`")
+            vec![problem.help("write YYYY-MM-DD, as in `2026-11-01`")]
         };
         let first_ms = match &self.from {
             Some(day) => calendar::parse_day(day).ok_or_else(|| wrong(format!("`{day}` is not a date")))?,
@@ -80,6 +80,6 @@ mod tests {
         };
         assert_eq!(of(None, Some(0)).unwrap()[0].day, "1970-01-02");
         assert!(of(None, None).is_err());
-        assert_eq!(of(Some("2026-13-01"), None).unwrap_err().place.file, "--from");
+        assert_eq!(of(Some("2026-13-01"), None).unwrap_err()[0].place.file, "--from");
     }
 }

@@ -7,6 +7,9 @@ use ctxsim_base::grid::Grid;
 use ctxsim_base::grid::markdown::Markdown;
 use ctxsim_base::grid::numbers::{counted, interval, listed, listed_code, percent, signed, thousands};
 
+/// A change that rounds to less, in percent, is called nothing.
+const NOTHING: f64 = 5e-4;
+
 /// Returns it for a terminal.
 pub fn table(it: &Realised, width: Option<usize>) -> String {
     on_terminal(&blocks(it), width)
@@ -27,6 +30,11 @@ pub(super) fn blocks(it: &Realised) -> Vec<PageBlock> {
     )));
     if it.sessions > 0 {
         blocks.push(PageBlock::text(sums(it)));
+    }
+    if it.is_by_cost && it.sessions > 0 && it.forecast.abs() < NOTHING {
+        blocks.push(PageBlock::text(
+            "As simulated, the change does next to nothing in these sessions, whatever it does in others.",
+        ));
     }
     blocks.extend(it.compared.iter().map(|it| PageBlock::text(compared(it))));
     blocks.extend(left_out(it).map(PageBlock::Text));
