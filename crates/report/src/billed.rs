@@ -261,7 +261,8 @@ impl BilledRow {
     }
 
     fn lever(&self, name: &'static str, it: &Judgement, month: Option<f64>, alone: f64) -> Lever {
-        let dollars = |change: f64| month.map(|it| -change * it);
+        // Nothing is never less than nothing.
+        let dollars = |change: f64| month.map(|it| 0.0 - change * it);
         // What saves something or nothing in each session costs nothing in later ones.
         let only_saves =
             self.saved.iter().all(|it| *it >= 0.0) && self.off.iter().flatten().all(|it| *it == 0.0);

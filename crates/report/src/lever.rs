@@ -128,6 +128,9 @@ impl Lever {
     }
 }
 
+/// A smaller part of a bill is not worth a line.
+const SEEN: f64 = 0.01;
+
 /// Returns what is worth a reader's time: what is pasted first, then the best of each setting alone and of each lever that bills tell, the most
 /// saved first. Of a setting that is pasted, it is what would save more, at a price.
 pub fn best_of_each(all: &[Lever], pasted: Option<usize>) -> Vec<&Lever> {
@@ -144,8 +147,10 @@ pub fn best_of_each(all: &[Lever], pasted: Option<usize>) -> Vec<&Lever> {
         let own = pasted.filter(|pasted| pasted.keys().contains(&it.keys()[0]));
         own.is_none_or(|pasted| it.word == Some(Word::YourCall) && saved(it) > saved(pasted))
     };
-    // What bills tell of habits is worth a line only if it saves, more than by chance.
-    let is_told = |it: &&Lever| it.known_by == KnownBy::Simulated || it.word <= Some(Word::Try);
+    // What bills tell of habits is worth a line only if it saves more than by chance, or was a part of the bill that is seen.
+    let is_seen = |it: &Lever| it.interval.is_some() && it.change.is_some_and(|it| it <= -SEEN);
+    let is_told =
+        |it: &&Lever| it.known_by == KnownBy::Simulated || it.word <= Some(Word::Try) || is_seen(it);
     for it in all.iter().filter(|it| it.set.len() <= 1 && Some(*it) != pasted).filter(is_told).filter(is_news)
     {
         match best.iter().position(|own| own.keys() == it.keys()) {

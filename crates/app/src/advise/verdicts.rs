@@ -117,7 +117,8 @@ impl AgentSessions<'_> {
     fn lever(&self, choice: &MenuChoice, it: &Judgement, month: Option<f64>, force: &Force<'_>) -> Lever {
         let is_do = it.word == Some(Word::Do);
         let expected = if is_do { it.expected } else { it.change };
-        let dollars = |change: f64| month.map(|it| -change * it);
+        // Nothing is never less than nothing.
+        let dollars = |change: f64| month.map(|it| 0.0 - change * it);
         let pairs = choice.iter().map(|it| &self.menu.pairs[*it]).listed();
         let mut lever = Lever {
             name: SETTINGS,

@@ -58,7 +58,7 @@ pub fn by_group(sessions: &[GroupedSession<'_>]) -> Vec<GroupSaving> {
     let sample = |it: &&GroupedSession<'_>| RatioSample { pair: it.pair, project: "", at_ms: None };
     let samples = members
         .iter()
-        .flat_map(|(group, its)| its.iter().map(|it| RatioSample { project: *group, ..sample(it) }));
+        .flat_map(|(group, its)| its.iter().map(|it| RatioSample { project: group, ..sample(it) }));
     let limits = ratio_limits(&samples.listed(), AssumedReach::default());
     let between = limits.iter().find(|it| it.over == Over::Projects).map_or(0.0, |it| it.deviation);
     let groups = Groups::new(&own, of_session, between * between, freedom as u64);

@@ -392,9 +392,13 @@ fn levers(it: &FirstScreen, n_levers: usize) -> Grid {
         ])
     };
     let headings = ["word", "what", "saves", "interval", "keeps"];
-    // If not all of them fit, those that say *do* stay.
+    // If not all of them fit, those that say *do* stay first, and then those of which something is known.
     let mut shown: Vec<usize> = (0..it.levers.len()).listed();
-    shown.order_by_key(|nth| it.levers[*nth].lever.word != Some(Word::Do));
+    shown.order_by_key(|nth| match it.levers[*nth].lever.word {
+        Some(Word::Do) => 0,
+        Some(Word::YourCall | Word::Try) => 1,
+        _ => 2,
+    });
     shown.truncate(n_levers);
     shown.sort_unstable();
     let rows = shown.into_iter().map(|nth| row(&it.levers[nth]));
