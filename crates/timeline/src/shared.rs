@@ -3,8 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::own::OwnCounts;
-use super::{ItemIx, StepIx, Timeline};
+use super::{Event, EventKind, ItemIx, Phase, StepIx, Timeline, TurnIx, When};
+use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::{Tokens, ix};
+use ctxsim_input::profile::cache::Setting;
 
 /// The front of a session's prompts that other sessions of its user send, too. No policy decides when they do, so this is a fact of
 /// the load.
@@ -113,6 +115,21 @@ impl Timeline {
             shared.sent.insert(0, (0, -1));
         }
         Some(Self { shared: Some(shared), ..self.clone() })
+    }
+
+    /// Adds that the harness wrote what stands before the messages anew, before the requests of some steps, in order.
+    pub fn rewritten_before(&mut self, steps: &[StepIx]) {
+        /// Numbers of changes that no log counts up to.
+        const FIRST: u32 = 1 << 30;
+        let turn_of =
+            |step: StepIx| self.spine.turns.partition_point(|it| it.steps.start <= step).saturating_sub(1);
+        let event = |(step, nth): (&StepIx, u32)| Event {
+            at: When { turn_ix: turn_of(*step) as TurnIx, phase: Phase::Request(*step) },
+            kind: EventKind::Change(Setting::Preamble, FIRST + nth),
+        };
+        let events = steps.iter().zip(0..).map(event).collect::<Vec<_>>();
+        self.events.extend(events);
+        self.events.order_by_key(|it| it.at);
     }
 }
 

@@ -14,6 +14,7 @@ use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::ledger::TokenUse;
 use ctxsim_engine::measure::Tally;
+use ctxsim_engine::measure::missed::rewrites_not_foreseen;
 use ctxsim_engine::price::{Bill, Costs};
 use ctxsim_engine::take::{FailedRuns, Load, Run};
 use ctxsim_input::Policy;
@@ -147,8 +148,9 @@ pub(super) fn played<T: Send>(
     let open = |it: &ReadyLoad| plan.opened_by_folder(it, has_folders);
     let one = |load: &Load, progress: Progress<'_>| -> Result<Option<(PlayedSession, T)>, Error> {
         let Some(seen) = seen_log(load) else { return Ok(None) };
-        let begun = as_begun(load);
-        let play = SessionPlay { load: begun.as_ref().unwrap_or(load), of_agent: seen.is_of_agent, progress };
+        let billed = as_billed(load);
+        let play =
+            SessionPlay { load: billed.as_ref().unwrap_or(load), of_agent: seen.is_of_agent, progress };
         let menu = menus.of(&seen)?;
         let has_lifetimes = menu.is_some_and(|it| it.agent.has_lifetimes());
         let timeline = load.timeline();
@@ -162,10 +164,15 @@ pub(super) fn played<T: Send>(
     Ok((all.into_iter().flatten().listed(), skipped))
 }
 
-/// Returns a load whose first request finds in the cache what its bill says that it found; `None` where that is not known.
-fn as_begun(load: &Load) -> Option<Load> {
+/// Returns a load whose first request finds in the cache what its bill says that it found, and whose messages are written anew where bills say
+/// so and nothing else does; `None` where that is not known.
+fn as_billed(load: &Load) -> Option<Load> {
     let timeline = load.timeline().filter(|_| load.counts.iter().all(Option::is_none))?;
-    Some(Load { world: ctxsim_worlds::of_items(Arc::new(timeline.begun_as_billed()?)), ..load.clone() })
+    let mut billed = timeline.begun_as_billed()?;
+    if let Some(profile) = load.profiles.first() {
+        billed.rewritten_before(&rewrites_not_foreseen(timeline, profile));
+    }
+    Some(Load { world: ctxsim_worlds::of_items(Arc::new(billed)), ..load.clone() })
 }
 
 /// A session that is being played.
@@ -279,8 +286,9 @@ pub(crate) fn costs_with(
     let plan = plan(catalog, comparison)?;
     let one = |load: &Load, progress: Progress<'_>| -> Result<Option<(SeenLog, Vec<Costs>)>, Error> {
         let Some(seen) = seen_log(load) else { return Ok(None) };
-        let begun = as_begun(load);
-        let play = SessionPlay { load: begun.as_ref().unwrap_or(load), of_agent: seen.is_of_agent, progress };
+        let billed = as_billed(load);
+        let play =
+            SessionPlay { load: billed.as_ref().unwrap_or(load), of_agent: seen.is_of_agent, progress };
         let made =
             states.iter().map(|it| policies.of_state(it, seen.is_of_agent)).collect::<Result<_, _>>()?;
         let runs = play.runs(made)?;

@@ -127,6 +127,23 @@ pub fn all_misses(timeline: &Timeline, profile: &Profile) -> Vec<Miss> {
     all
 }
 
+/// Returns the steps whose prompts were sent again but for their front, though nothing in the timeline says so: what the harness did there, it
+/// would have done under another setting, too.
+pub fn rewrites_not_foreseen(timeline: &Timeline, profile: &Profile) -> Vec<StepIx> {
+    /// A read that reaches little farther than the front ends there.
+    const REACH: f64 = 1.2;
+    let front = timeline.shared.as_ref().map_or(0, |it| it.end);
+    let front: Tokens = timeline.spine.items.iter().take(front as usize).map(|it| Tokens::from(it.raw)).sum();
+    let is_known = |step: StepIx| {
+        let at = |it: &ctxsim_timeline::Event| timeline.spine.step_at(it.at) == step;
+        timeline.events.iter().any(|it| at(it) && matches!(it.kind, EventKind::Change(..)))
+    };
+    let ends_at_front =
+        |step: StepIx| usage(timeline, step).is_some_and(|it| it.cache_read as f64 <= REACH * front as f64);
+    let misses = all_misses(timeline, profile).into_iter().filter(|it| it.cause.is_of_habit());
+    misses.map(|it| it.step).filter(|it| ends_at_front(*it) && !is_known(*it)).collect()
+}
+
 /// Returns how many tokens a request left in the cache: all of its prompt where writes are not billed.
 fn cached(usage: Usage, prices: &Prices) -> Tokens {
     match prices.usual().write(0) {
@@ -169,6 +186,20 @@ impl MissCause {
     /// Returns whether it is a way in which earlier messages change.
     fn changes_messages(self) -> bool {
         matches!(self, Self::Compacted | Self::Cut | Self::Skill | Self::Resumed)
+    }
+
+    /// Returns whether prompts change in this way whatever is set: neither pauses nor the harness's own cuts do it.
+    fn is_of_habit(self) -> bool {
+        matches!(
+            self,
+            Self::Skill
+                | Self::Tools
+                | Self::System
+                | Self::Messages
+                | Self::Resumed
+                | Self::Forgotten
+                | Self::Untold
+        )
     }
 
     /// Returns whether the provider no longer knows the request before because of it.
