@@ -300,7 +300,7 @@ fn another_model_is_worth_the_difference_of_prices_and_its_quality_is_not_judged
 
     assert_eq!(lever["word"], "your_call");
     assert!(lever["why"].as_str().unwrap().contains("quality is not judged"));
-    assert!(lever["of"].as_str().unwrap().ends_with("instead of claude-opus"));
+    assert!(lever["of"].as_str().unwrap().ends_with("instead of claude-opus models"));
     assert!(saved(&advice, lever) > 0.0 && saved(&advice, lever) < 12.0 * billed(&requests));
 }
 
@@ -350,4 +350,34 @@ fn rows_have_each_lever_in_all_and_for_each_person_and_project() {
     assert_eq!(own.iter().filter(|it| it.contains(",all,")).count(), 1);
     assert_eq!(own.iter().filter(|it| it.contains(",user,/Users/")).count(), 2);
     assert_eq!(own.iter().filter(|it| it.contains(",project,/Users/")).count(), 6);
+}
+
+/// What advice says that all sessions cost as they are, and what they were billed, in US dollars.
+fn played_and_billed(requests: &[Asked]) -> [f64; 2] {
+    let advice = advice(&folder(requests), &[]);
+    let month = &advice["month"];
+    let days = month["days"].as_f64().unwrap();
+    [month["usd"].as_f64().unwrap() * days / 30.0, 12.0 * billed(requests)]
+}
+
+#[test]
+fn advice_plays_a_first_request_as_its_bill_says_that_it_found_the_cache() {
+    for read in [0, 13_000] {
+        let requests = [
+            asked(0, read, 20_000 - read),
+            asked(1, 20_000, 500),
+            asked(1, 20_500, 500),
+            asked(1, 21_000, 500),
+        ];
+        let [played, billed] = played_and_billed(&requests);
+        assert!((played / billed - 1.0).abs() < 0.03, "{read}: {played} for {billed}");
+    }
+}
+
+#[test]
+fn advice_plays_what_bills_show_to_have_been_written_anew_though_nothing_says_why() {
+    let missed = [quiet(), vec![asked(1, 13_000, 19_000), asked(1, 32_000, 500)]].concat();
+    let [played, billed] = played_and_billed(&missed);
+
+    assert!((played / billed - 1.0).abs() < 0.05, "{played} for {billed}");
 }

@@ -229,7 +229,7 @@ impl Advising<'_> {
         let Self { menu, played, min_evidence } = *self;
         let force =
             Force { agent: menu.agent, seen: played.iter().map(|it| &it.seen).listed(), file: &menu.file };
-        let calendar = Calendar::new(&played.iter().map(|it| it.seen.span_ms).listed());
+        let calendar = Calendar::new(&played.iter().map(|it| it.seen.span_ms).listed()).of_a_week_or_more();
         let sessions = AgentSessions { menu, calendar: &calendar, played, min_evidence };
         let Verdicts { levers, pasted, asked } = sessions.verdicts(&force);
         let BilledLevers { levers: by_bills, untold } = levers_of_bills(played, min_evidence);

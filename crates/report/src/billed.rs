@@ -190,7 +190,7 @@ impl BilledLevers {
             rows: named.iter().map(|it| it.1.tried(it.0)).listed(),
             floor,
         };
-        let calendar = Calendar::new(&all.iter().map(|it| it.span_ms).listed());
+        let calendar = Calendar::new(&all.iter().map(|it| it.span_ms).listed()).of_a_week_or_more();
         let month = calendar.usd(all, |it| Some(it.facts.usd)).filter(|it| *it > 0.0);
         let judged = family.judged();
         let billed: f64 = all.iter().map(|it| it.facts.usd).sum();
@@ -251,6 +251,11 @@ impl BilledRow {
         cost(usd - self.saved[nth], off.map(|it| -it))
     }
 
+    /// Returns whether it saves something or nothing in each session: then it costs nothing in later ones.
+    fn only_saves(&self) -> bool {
+        self.saved.iter().all(|it| *it >= 0.0) && self.off.iter().flatten().all(|it| *it == 0.0)
+    }
+
     fn tried(&self, name: &str) -> FamilyRow {
         FamilyRow {
             set: vec![format!("{name} {}", self.of)],
@@ -263,10 +268,8 @@ impl BilledRow {
     fn lever(&self, name: &'static str, it: &Judgement, month: Option<f64>, alone: f64) -> Lever {
         // Nothing is never less than nothing.
         let dollars = |change: f64| month.map(|it| 0.0 - change * it);
-        // What saves something or nothing in each session costs nothing in later ones.
-        let only_saves =
-            self.saved.iter().all(|it| *it >= 0.0) && self.off.iter().flatten().all(|it| *it == 0.0);
-        let interval = it.interval.map(|[low, high]| [low, if only_saves { high.min(0.0) } else { high }]);
+        let interval =
+            it.interval.map(|[low, high]| [low, if self.only_saves() { high.min(0.0) } else { high }]);
         // A single session has a change, though nothing tells how others differ.
         let change = it.change.or(Some(alone).filter(|it| it.is_finite()));
         Lever {
@@ -300,7 +303,13 @@ impl BilledRow {
             weight,
         };
         let sessions = calendar.weigh(all).zip(&self.saved).map(of).listed();
-        let Some(only) = &self.only else { return by_group(&sessions) };
+        let Some(only) = &self.only else {
+            let mut groups = by_group(&sessions);
+            if self.only_saves() {
+                groups.iter_mut().for_each(|it| it.saved_interval[0] = it.saved_interval[0].max(0.0));
+            }
+            return groups;
+        };
         let own = sessions.iter().filter(|it| it.group == only).listed();
         let known = lever.saved_month.zip(lever.saved_interval).filter(|_| !own.is_empty());
         let saving = |(saved_month, saved_interval)| GroupSaving {

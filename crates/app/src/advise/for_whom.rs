@@ -65,13 +65,21 @@ pub(super) fn narrowed(mut advice: AgentAdvice, whose: &Whose, few: usize) -> Ag
         let takes = |it: &&GroupSaving| {
             if whose.project.is_some() { whose.takes(&it.group) } else { whose.takes_user(&it.group) }
         };
-        groups.iter().find(takes).cloned()
+        // A name may be that of several folders.
+        groups.iter().filter(takes).cloned().reduce(|mut sum, it| {
+            sum.sessions += it.sessions;
+            sum.month_usd += it.month_usd;
+            sum.saved_month += it.saved_month;
+            (0..2).for_each(|end| sum.saved_interval[end] += it.saved_interval[end]);
+            sum
+        })
     };
     advice.notes.push(format!(
-        "Words are by all {}: {} are too few to be judged alone. Dollars are those of the one asked for, shrunk toward the others'.",
+        "Words, and what the logs bill, are of all {}: {} of the one asked for cannot be judged alone. What a month costs and what a lever saves of it are his, shrunk toward the others'.",
         counted(advice.sessions, "session"),
         counted(few, "session")
     ));
+    advice.lifetimes.clear();
     advice.month.usd = advice.levers.iter().find_map(|it| Some(own(it)?.month_usd));
     let narrow = |lever: &Lever| {
         let group = own(lever)?;

@@ -92,6 +92,9 @@ pub fn words(basis: Basis, days: Option<f64>) -> String {
             let guess = if days < WEEK { ", so a rough guess" } else { "" };
             format!("scaled to 30 days from {days:.1} days of sessions{guess}")
         }
+        (_, Some(days)) => {
+            format!("all sessions, as the {days:.1} days that they span are too few to be scaled to a month")
+        }
         _ => "all sessions; their logs tell no times, so nothing is scaled to a month".to_owned(),
     }
 }

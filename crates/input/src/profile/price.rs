@@ -14,6 +14,8 @@ pub use vary::VariedRate;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prices {
     pub(super) start_ms: i64,
+    /// What held before it, the oldest first: bills of that time know it.
+    pub(super) earlier: Vec<Period>,
     pub(super) first: Period,
     pub(super) later: Vec<Period>,
 }
@@ -87,19 +89,30 @@ impl Prices {
     pub fn at(&self, at_ms: i64) -> &PriceList {
         let now = self.start_ms.saturating_add(at_ms);
         let period = self.later.iter().rev().find(|it| it.from_ms <= now).unwrap_or(&self.first);
-        let minute = minute_of_week(now);
-        let window = period.windows.iter().rev().find(|it| it.minutes.iter().any(|it| it.contains(&minute)));
-        window.map_or(&period.usual, |it| &it.prices)
+        period.at(now)
     }
 
-    /// Returns the list that holds at a time in milliseconds since 1970.
+    /// Returns the list that holds at a time in milliseconds since 1970, also before the start of a timeline; before all periods, the first.
     pub fn on(&self, ms: i64) -> &PriceList {
-        self.at(ms.saturating_sub(self.start_ms))
+        if ms >= self.first.from_ms {
+            return self.at(ms.saturating_sub(self.start_ms));
+        }
+        let earlier = self.earlier.iter().rev().find(|it| it.from_ms <= ms);
+        earlier.or(self.earlier.first()).unwrap_or(&self.first).at(ms)
     }
 
     /// Returns the standard rates of short prompts at the start of a timeline.
     pub fn usual(&self) -> &Rates {
         &self.first.usual.base
+    }
+}
+
+impl Period {
+    /// Returns the list that holds at a time of it, in milliseconds since 1970.
+    fn at(&self, now: i64) -> &PriceList {
+        let minute = minute_of_week(now);
+        let window = self.windows.iter().rev().find(|it| it.minutes.iter().any(|it| it.contains(&minute)));
+        window.map_or(&self.usual, |it| &it.prices)
     }
 }
 

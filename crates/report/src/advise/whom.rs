@@ -3,12 +3,13 @@
 use serde::Serialize;
 
 use super::{Advice, AgentAdvice};
-use crate::lever::{GroupSaving, Lever};
+use crate::lever::{GroupSaving, KnownBy, Lever};
 use ctxsim_base::foreign::in_one_line;
 use ctxsim_base::grid::numbers::fixed;
 use ctxsim_base::grid::{CellKind, Grid};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
+use ctxsim_timeline::import::user_of;
 use ctxsim_timeline::row::Rows;
 
 /// The most groups that have a column, the dearest first.
@@ -46,11 +47,12 @@ pub(super) const STAR: &str = "* Mostly by the sessions of the others, as there 
 pub(super) fn table(it: &AgentAdvice, whom: Whom) -> Option<Grid> {
     let levers = it.best_levers().into_iter().filter(|it| !whom.of(it).is_empty()).listed();
     let mut groups: Vec<&GroupSaving> = Vec::new();
-    for it in levers.iter().flat_map(|it| whom.of(it)) {
-        match groups.iter_mut().find(|own| own.group == it.group) {
-            Some(own) if own.month_usd < it.month_usd => *own = it,
-            Some(_) => {}
-            None => groups.push(it),
+    // What they spend is what is simulated with the settings in force, where it is, as in all other places.
+    let (simulated, billed): (Vec<&Lever>, Vec<&Lever>) =
+        levers.iter().partition(|it| it.known_by == KnownBy::Simulated);
+    for it in simulated.into_iter().chain(billed).flat_map(|it| whom.of(it)) {
+        if !groups.iter().any(|own| own.group == it.group) {
+            groups.push(it);
         }
     }
     groups.retain(|it| it.month_usd > 0.0);
@@ -69,6 +71,12 @@ pub(super) fn table(it: &AgentAdvice, whom: Whom) -> Option<Grid> {
     };
     let rows = std::iter::once(spent.listed()).chain(levers.iter().map(row)).listed();
     let names = groups.iter().map(|it| name(&it.group)).listed();
+    let is_shared = |name: &String| names.iter().filter(|it| *it == name).count() > 1;
+    let names = groups.iter().zip(&names).map(|(it, name)| match is_shared(name) {
+        true => format!("{}/{name}", self::name(user_of(&it.group))),
+        false => name.clone(),
+    });
+    let names = names.listed();
     let headings = std::iter::once("what").chain(names.iter().map(String::as_str)).listed();
     Some(Grid::new(whom.title(), 0, &headings, rows).with(CellKind::Text, &[0]))
 }
@@ -77,7 +85,8 @@ fn written(it: &GroupSaving) -> String {
     let star = if it.own_share < OWN { "*" } else { "" };
     // No minus before what rounds to nothing.
     let saved = if it.saved_month.abs() < 0.005 { 0.0 } else { it.saved_month };
-    format!("{}{star}", fixed(saved, 2))
+    let sign = if saved < 0.0 { "−" } else { "" };
+    format!("{sign}{}{star}", fixed(saved.abs(), 2))
 }
 
 /// Returns the last part of a folder.

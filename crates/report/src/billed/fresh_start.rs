@@ -52,12 +52,15 @@ fn with_fresh_starts(session: &BilledSession<'_>, size: u64) -> Option<Told> {
     let fresh = front + gathered;
     let (mut saved, mut times, mut left_out) = (0.0, 0, 0);
     for it in &session.requests {
+        // A prompt that shrank in between has nothing more to leave out than it holds.
+        left_out = left_out.min(it.prompt().saturating_sub(fresh));
         let prompt = it.prompt().saturating_sub(left_out);
         if it.begins_turn && prompt >= size && prompt > 2 * fresh {
             left_out += prompt - fresh;
             times += 1;
-            // It is written anew, where the recorded request read it or wrote it again.
-            saved -= fresh as f64 * (it.write_usd() - it.read_usd());
+            // What was read is written anew; what was missed was written anyway.
+            let missed = it.miss.map_or(0, |it| it.1);
+            saved -= fresh.min(prompt.saturating_sub(missed)) as f64 * (it.write_usd() - it.read_usd());
         }
         let rest = left_out.min(it.prompt()) as f64;
         let missed = it.miss.map_or(0, |it| it.1).min(left_out) as f64;

@@ -44,8 +44,8 @@ impl BilledLever for InjectedLever {
             of: it.of.to_owned(),
             title: title(it.of).to_owned(),
             about: format!(
-                "{} texts in {} were added to prompts, about {} tokens in all, and carried on from there",
-                thousands(it.times),
+                "{} in {}, about {} tokens in all, added to prompts and carried on from there",
+                counted(it.times as usize, "text"),
                 counted(it.sessions, "session"),
                 thousands(tokens.get(it.of).copied().unwrap_or(0))
             ),

@@ -5,7 +5,7 @@
 
 use super::session::{BilledSession, RequestBill};
 use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
-use ctxsim_base::grid::numbers::{counted, thousands};
+use ctxsim_base::grid::numbers::counted;
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::missed::MissCause;
 
@@ -41,9 +41,9 @@ impl BilledLever for KeepAliveLever {
             of: format!("{} h", it.of),
             title: format!("Keep the cache alive for {} h with short requests", it.of),
             about: format!(
-                "In {}, {} pauses outlasted the cache and were shorter than that; requests after a session's last are paid in vain",
+                "In {}, {} outlasted the cache and would not have; requests after a session's last are paid in vain",
                 counted(it.sessions, "session"),
-                thousands(it.times)
+                counted(it.times as usize, "pause")
             ),
             unjudged: Some("it takes a program that asks before the entries expire".to_owned()),
             saved: it.saved,
@@ -58,8 +58,10 @@ fn kept_alive(before: &RequestBill<'_>, after: Option<&RequestBill<'_>>, hours: 
     let Some(life) = before.life_ms().filter(|it| *it > 0) else { return (0.0, false) };
     let (most, pause) = (hours * HOUR_MS, after.map_or(u64::MAX, |it| it.pause_ms));
     let n_requests = pause.min(most) / life;
+    // The last of them keeps the entries for a lifetime more.
+    let alive = (n_requests + 1).saturating_mul(life);
     let cost = n_requests as f64 * before.prompt() as f64 * before.read_usd();
-    let is_kept = |it: &&RequestBill<'_>| it.missed_by(&[MissCause::Paused]) && pause <= most;
+    let is_kept = |it: &&RequestBill<'_>| it.missed_by(&[MissCause::Paused]) && pause < alive;
     let kept = after.filter(is_kept);
     (kept.map_or(0.0, RequestBill::again_usd) - cost, kept.is_some())
 }

@@ -5,7 +5,7 @@
 
 use super::session::{BilledSession, RequestBill};
 use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
-use ctxsim_base::grid::numbers::{counted, thousands};
+use ctxsim_base::grid::numbers::counted;
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::lever_terms::LeverTerms;
 use ctxsim_engine::measure::missed::MissCause;
@@ -38,8 +38,8 @@ impl BilledLever for LeavingLever {
         let row = |it: super::KindOfTold<'_>| BilledRow {
             title: "Compact before a pause that outlasts the cache".to_owned(),
             about: format!(
-                "After {} such pauses in {}, a whole history was sent again at full price",
-                thousands(it.times),
+                "After {} in {}, the history was sent again at full price",
+                counted(it.times as usize, "such pause"),
                 counted(it.sessions, "session")
             ),
             unjudged: Some("a summary forgets what it leaves out".to_owned()),

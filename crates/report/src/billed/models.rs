@@ -84,7 +84,7 @@ impl BilledLever for OtherModel {
 impl Cheaper {
     /// Returns what a model is called beside the one that takes its place: models of a line go together where another line does.
     fn written(self, name: &str) -> String {
-        if self == Self::NextLine { line_of(name) } else { name.to_owned() }
+        if self == Self::NextLine { format!("{} models", line_of(name)) } else { name.to_owned() }
     }
 }
 

@@ -27,7 +27,9 @@ impl BilledLever for OutputsLever {
         let needed: BTreeSet<ItemIx> =
             session.timeline.needs.of_items().iter().map(|it| it.inferred.item).collect();
         let mut all: IndexMap<&str, Told> = IndexMap::new();
-        for it in &session.requests {
+        // What the last request brought was never sent.
+        let n_sent = session.requests.len().saturating_sub(1);
+        for it in &session.requests[..n_sent] {
             let own = spine.steps[it.step as usize].results.clone();
             let long = own.filter(|nth| {
                 let it = &spine.items[*nth as usize];
@@ -60,15 +62,15 @@ impl BilledLever for OutputsLever {
                 of: it.of.to_owned(),
                 title: format!("Cap {tool} outputs at {} tokens", thousands(CAP)),
                 about: format!(
-                    "{} outputs in {} are longer",
-                    thousands(it.times),
+                    "{} of over {} tokens in {}",
+                    counted(it.times as usize, "output"),
+                    thousands(CAP),
                     counted(it.sessions, "session")
                 ),
                 whom: Some(tool.into_owned()),
                 unjudged: Some(format!(
-                    "a later call was seen to use {} of {} that it cuts",
-                    thousands(n_needed),
-                    thousands(it.times)
+                    "a later call used something of {} of them, and nothing tells which part",
+                    thousands(n_needed)
                 )),
                 saved: it.saved,
                 ..BilledRow::default()

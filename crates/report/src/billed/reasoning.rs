@@ -43,7 +43,7 @@ impl BilledLever for ReasoningLever {
         let row = |it: super::KindOfTold<'_>| BilledRow {
             title: "Drop reasoning when the next turn begins".to_owned(),
             about: format!(
-                "{} carry reasoning on; what stands behind it is written again at each turn, which is counted",
+                "In {}, reasoning is carried on; what stands behind it is written again at each turn, which is counted",
                 counted(it.sessions, "session")
             ),
             unjudged: Some("models may answer worse without their earlier reasoning".to_owned()),

@@ -52,9 +52,9 @@ impl BilledLever for StartsLever {
         vec![BilledRow {
             title: "Start sub-agents one after another, not at once".to_owned(),
             about: format!(
-                "{} sub-agents in {} began within five minutes of another of the same project, and read nothing of what that had written",
+                "{} of {} began within five minutes of another of the same project, and read nothing of what that had written",
                 thousands(n_alike),
-                counted(all.len(), "session")
+                counted(all.iter().filter(|it| it.whose.is_of_agent).count(), "sub-agent")
             ),
             unjudged: Some("sub-agents that wait for each other take longer".to_owned()),
             saved,

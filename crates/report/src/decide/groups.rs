@@ -131,7 +131,7 @@ impl Groups {
         // How sessions differ is known by sessions, how groups do by groups.
         let freedom = if own_share < 1.0 { self.freedom[1] } else { self.freedom[0] };
         let reach = student(freedom) * variance.sqrt();
-        let dollars = |change: f64| -change * it.month_usd;
+        let dollars = |change: f64| 0.0 - change * it.month_usd;
         GroupSaving {
             group: it.group.to_owned(),
             sessions: it.sessions,

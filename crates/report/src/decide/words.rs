@@ -106,6 +106,7 @@ fn word(row: &JudgedRow<'_>, found: &Found) -> (Option<Word>, String) {
     if saves >= SURELY
         && let Some(why) = left_to_user(row)
     {
+        let why = if found.interval[1] >= 0.0 { format!("{why}; {against}") } else { why };
         return (Some(Word::YourCall), why);
     }
     if saves >= PROBABLY && is_worth_a_try(row, found) {

@@ -74,7 +74,7 @@ pub(crate) fn prices(
     }
     let later = periods.split_off(n_begun);
     let first = periods.pop().unwrap_or_else(free);
-    Prices { start_ms, first, later }
+    Prices { start_ms, earlier: periods, first, later }
 }
 
 /// Replaces missing prices so that the check can go on.

@@ -58,6 +58,7 @@ impl Prices {
         Self {
             start_ms: self.start_ms,
             first: period(&self.first),
+            earlier: self.earlier.iter().map(period).collect(),
             later: self.later.iter().map(period).collect(),
         }
     }
