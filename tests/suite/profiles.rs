@@ -90,3 +90,19 @@ fn self_hosted_profiles_have_a_store_of_blocks() {
         assert!(matches!(profile.cache, CacheRules::Blocks(_)), "{name}");
     }
 }
+
+#[test]
+fn a_request_before_a_change_of_prices_has_the_prices_of_its_own_day() {
+    let spec = bundled_catalog().profile("anthropic/claude-sonnet-5.5").unwrap().spec;
+    let prices = Profile::new(&spec).unwrap().prices;
+    let read = |day: &str| prices.on(calendar::parse_day(day).unwrap()).base.read().usd() * 1e6;
+
+    let near = |usd: f64, expected: f64| (usd - expected).abs() < 1e-9;
+    assert!(near(read("2026-10-06"), 0.2), "{}", read("2026-10-06"));
+    assert!(near(read("2020-01-01"), 0.2), "before all of them, the first holds");
+    assert!(near(read("2026-10-07"), 0.1) && near(read("2027-01-01"), 0.1));
+    assert!(
+        near(prices.at(0).base.read().usd() * 1e6, 0.1),
+        "a timeline without a date begins under the newest"
+    );
+}

@@ -47,10 +47,9 @@ impl BilledLever for OtherModel {
             };
             let found = known.entry(name).or_insert_with(find).as_ref();
             let Some((down, of)) = found else { continue };
-            let at_ms = session.timeline.spine.steps[it.step as usize].at_ms;
-            let list = down.prices.on(session.timeline.began_ms.unwrap_or(0).saturating_add(at_ms));
-            let usd =
-                Bill::of_request(list, &it.tokens).total().filter(|_| down.limits.prompt >= it.prompt());
+            // Nobody can buy it at the prices of the past.
+            let usd = Bill::of_request(down.prices.at(0), &it.tokens).total();
+            let usd = usd.filter(|_| down.limits.prompt >= it.prompt());
             let Some(usd) = usd else { continue };
             let saved = it.usd - usd.usd();
             match all.iter_mut().find(|it| it.of == *of) {

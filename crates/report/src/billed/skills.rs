@@ -45,8 +45,8 @@ impl BilledLever for SkillsLever {
         let named = kinds.iter().filter(|it| !it.of.is_empty()).listed();
         let most = named.first().filter(|it| sum(it) >= MOST * total).map(|it| it.of);
         let title = match most {
-            Some(name) => format!("Call {name} early, or in a session of its own"),
-            None => "Call skills and commands early, or in a session of their own".to_owned(),
+            Some(name) => format!("Call {name} early or in its own session"),
+            None => "Call skills and commands early or in their own sessions".to_owned(),
         };
         let each = |it: &&super::KindOfTold<'_>| format!("{} {}", it.of, counted(it.times as usize, "time"));
         let shown = named.iter().take(NAMED).map(each).listed().join(", ");
