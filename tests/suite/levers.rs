@@ -342,6 +342,9 @@ fn sessions_after_a_last_day_take_no_part() {
     let output = ctxsim(&folder, &["--until", "soon"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("--until"));
+    let output = ctxsim(&folder, &["--since", "2026-03-01", "--until", "2026-01-12"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("is after `--until 2026-01-12`"));
 }
 
 #[test]

@@ -85,6 +85,14 @@ impl Selection {
         let since = day("--since", comparison.since.as_deref())?;
         let until = day("--until", comparison.until.as_deref())?;
         let until = until.map(|(ms, day)| (ms.saturating_add(calendar::DAY_MS), day));
+        if let (Some((first, since)), Some((end, until))) = (&since, &until)
+            && first >= end
+        {
+            let message = format!("`{since}` is after `--until {until}`, so no session is left");
+            let mut problem = Diagnostic::at(Code::SinceDay, "", message).help("swap the two days");
+            "--since".clone_into(&mut problem.place.file);
+            return Err(Box::new(problem));
+        }
         let whose = Whose { user: comparison.user.clone(), project: comparison.project.clone() };
         Ok(Self { since, until, limit: comparison.limit, model: comparison.model.clone(), whose })
     }
