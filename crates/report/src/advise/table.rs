@@ -2,7 +2,7 @@
 
 use super::saved::TrialDay;
 use super::whom::{self, Whom};
-use super::{Advice, AgentAdvice, BilledAdvice, From, Lifetimes, WishFor};
+use super::{Advice, AgentAdvice, Basis, BilledAdvice, From, Lifetimes, WishFor};
 use crate::Skipped;
 use crate::blocks::{PageBlock, in_markdown, on_terminal};
 use crate::lever::{KnownBy, Lever, Word};
@@ -129,7 +129,10 @@ fn cost(it: &AgentAdvice) -> String {
         format!("; prompts hold {} of what the agent later needs", percent(it))
     });
     match it.month.usd {
-        Some(usd) => format!("What you have costs {} a month ({}){kept}.", dollars(usd), it.month.words()),
+        Some(usd) => {
+            let scaled = if it.month.basis == Basis::AllSessions { "" } else { " a month" };
+            format!("What you have costs {}{scaled} ({}){kept}.", dollars(usd), it.month.words())
+        }
         None => format!("What you have costs an unknown amount, because a model has no price{kept}."),
     }
 }
