@@ -30,7 +30,7 @@ pub(super) struct Selection {
     whose: Whose,
 }
 
-/// Whose sessions are asked for: a name stands for a whole folder, or for its last part.
+/// The user and the project whose sessions are asked for, each by a whole folder or by its last part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Whose {
     pub(super) user: Option<String>,

@@ -295,7 +295,7 @@ enum Walk {
     Found(Range<usize>),
     /// To an object, so many levels down and written with this before its closing bracket, that does not have the rest of the key.
     Missing { object: Range<usize>, indent: String, depth: usize },
-    /// To something that is no object.
+    /// To something that is not an object.
     Blocked,
 }
 

@@ -1,4 +1,4 @@
-//! Advice for one user or project: by his own sessions where they suffice, else by everybody's, with dollars that are shrunk toward the others'.
+//! Advice for one user or project: by its own sessions where they suffice, else by everybody's, with dollars that are shrunk toward the others'.
 
 use super::play::PlayedSession;
 use crate::Comparison;
@@ -13,7 +13,7 @@ use ctxsim_report::distinct;
 use ctxsim_report::lever::{GroupSaving, Lever, Word};
 use ctxsim_timeline::import::user_of;
 
-/// Takes out of a comparison whose sessions are asked for, because the others tell of levers, too.
+/// Splits a comparison into one of everybody's sessions and the user or project that it asked for.
 pub(super) fn without_whose(comparison: &Comparison) -> (Comparison, Whose) {
     let whose = Whose { user: comparison.user.clone(), project: comparison.project.clone() };
     (Comparison { user: None, project: None, ..comparison.clone() }, whose)
@@ -22,7 +22,7 @@ pub(super) fn without_whose(comparison: &Comparison) -> (Comparison, Whose) {
 /// The sessions by which somebody is advised.
 pub(super) struct SessionsFor<'a> {
     pub(super) played: Vec<&'a PlayedSession>,
-    /// How many of them are his own, where these are too few.
+    /// How many of them are the one's own, where these are too few.
     pub(super) few: Option<usize>,
 }
 
@@ -58,7 +58,7 @@ pub(super) fn nobody(all: &[PlayedSession], whose: &Whose) -> Error {
     vec![problem.help(help)].into()
 }
 
-/// Makes advice by everybody's sessions that of one with few: words stay, and dollars are his.
+/// Narrows advice by everybody's sessions to one who has few: the words stay, and the dollars become those of the one.
 pub(super) fn narrowed(mut advice: AgentAdvice, whose: &Whose, few: usize) -> AgentAdvice {
     let own = |it: &Lever| {
         let groups = if whose.project.is_some() { &it.projects } else { &it.people };
@@ -75,7 +75,7 @@ pub(super) fn narrowed(mut advice: AgentAdvice, whose: &Whose, few: usize) -> Ag
         })
     };
     advice.notes.push(format!(
-        "Words, and what the logs bill, are of all {}: {} of the one asked for cannot be judged alone. What a month costs and what a lever saves of it are his, shrunk toward the others'.",
+        "Words, and what the logs bill, are of all {}, as there are only {} of the one asked for. Dollars a month are for that one, shrunk toward the others'.",
         counted(advice.sessions, "session"),
         counted(few, "session")
     ));
@@ -83,7 +83,7 @@ pub(super) fn narrowed(mut advice: AgentAdvice, whose: &Whose, few: usize) -> Ag
     advice.month.usd = advice.levers.iter().find_map(|it| Some(own(it)?.month_usd));
     let narrow = |lever: &Lever| {
         let group = own(lever)?;
-        let share = |usd: f64| -usd / group.month_usd;
+        let share = |usd: f64| 0.0 - usd / group.month_usd;
         let mut lever = lever.clone();
         lever.saved_month = Some(group.saved_month);
         lever.saved_interval = Some(group.saved_interval);

@@ -44,12 +44,10 @@ impl BilledLever for FreshStartLever {
 
 /// Returns what a session saves that begins anew at turns whose prompt has a size; `None` if none has.
 fn with_fresh_starts(session: &BilledSession<'_>, size: u64) -> Option<Told> {
-    let front = session.front();
     let mut turns = session.requests.iter().enumerate().filter(|it| it.1.begins_turn).map(|it| it.0);
     let (_, second) = (turns.next()?, turns.next()?);
-    // What the first turn had gathered when the second began.
-    let gathered = session.requests[second].prompt().saturating_sub(front);
-    let fresh = front + gathered;
+    // The front, and what the first turn had gathered when the second began.
+    let fresh = session.front().max(session.requests[second].prompt());
     let (mut saved, mut times, mut left_out) = (0.0, 0, 0);
     for it in &session.requests {
         // A prompt that shrank in between has nothing more to leave out than it holds.

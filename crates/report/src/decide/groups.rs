@@ -45,20 +45,18 @@ pub fn by_group(sessions: &[GroupedSession<'_>]) -> Vec<GroupSaving> {
     if own.len() < 2 {
         return Vec::new();
     }
-    let of_session = |it: &&GroupedSession<'_>| {
+    let square_off = |it: &&GroupedSession<'_>| {
         let change = own.iter().find(|own| own.group == it.group).map_or(0.0, |it| it.change);
         (it.pair.0 - (1.0 + change) * it.pair.1).powi(2)
     };
-    let off: f64 = members.values().flatten().map(of_session).sum();
+    let off: f64 = members.values().flatten().map(square_off).sum();
     let squares: f64 = own.iter().map(|it| it.squares).sum();
     let n = members.values().map(Vec::len).sum::<usize>();
     // How far a session is from its group is taken as alike in all groups: few sessions do not know it.
     let freedom = n.saturating_sub(own.len()).max(1);
     let of_session = off / squares * n as f64 / freedom as f64;
-    let sample = |it: &&GroupedSession<'_>| RatioSample { pair: it.pair, project: "", at_ms: None };
-    let samples = members
-        .iter()
-        .flat_map(|(group, its)| its.iter().map(|it| RatioSample { project: group, ..sample(it) }));
+    let samples =
+        members.values().flatten().map(|it| RatioSample { pair: it.pair, project: it.group, at_ms: None });
     let limits = ratio_limits(&samples.listed(), AssumedReach::default());
     let between = limits.iter().find(|it| it.over == Over::Projects).map_or(0.0, |it| it.deviation);
     let groups = Groups::new(&own, of_session, between * between, freedom as u64);
