@@ -41,8 +41,10 @@ impl PrefixInterval {
         if self.end != CachedEnd::BeforeReplyEnd || n_last == 0 {
             return n_last;
         }
-        let is_reply = |it: &&Link| matches!(it.kind, Kind::Reasoning | Kind::Assistant | Kind::ToolCall);
-        n_last + links[n_last..].iter().take_while(is_reply).count()
+        let is_reply = |it: &Link| matches!(it.kind, Kind::Reasoning | Kind::Assistant | Kind::ToolCall);
+        // Where a part of it has left the prompt, nothing behind that is read.
+        let follows = |pair: &&[Link]| is_reply(&pair[1]) && pair[1].slot == pair[0].slot + 1;
+        n_last + links[n_last - 1..].windows(2).take_while(follows).count()
     }
 
     /// Returns how much is read of a known prefix.

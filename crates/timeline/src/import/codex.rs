@@ -287,8 +287,8 @@ impl Rollout {
         let mut transcript = self.assembler.finish(losses);
         transcript.counts_output = true;
         transcript.is_review = self.is_review;
-        let mut models = transcript.exchanges.iter().map(|it| it.model.as_str());
-        transcript.forgets_reasoning = !models.any(|it| HarnessRules::keeps_reasoning(FORMAT.name, it));
+        let forgets = HarnessRules::forgets_reasoning(FORMAT.name, &transcript.exchanges);
+        transcript.forgets_reasoning = forgets.unwrap_or(true);
         transcript.folder = self.folder;
         self.plan.clone_into(&mut transcript.plan);
         transcript

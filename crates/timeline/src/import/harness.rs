@@ -12,6 +12,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer};
 
 use super::side_requests::{Habit, Recaps};
+use super::transcript::Exchange;
 use crate::odds::{Odds, Trigger};
 use crate::shared::Chance;
 use crate::{Documented, Usage};
@@ -131,13 +132,14 @@ struct SideRequestRule {
     seen: Cases,
 }
 
-/// Models under which reasoning stays in the prompts when the user speaks again.
+/// Whether reasoning stays in the prompts of some models when the user speaks again.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ReasoningRule {
     /// Patterns of models' ids.
-    kept_by: Vec<String>,
-    /// New turns that read it back, and all whose entries lived.
+    models: Vec<String>,
+    stays: bool,
+    /// New turns that show it, and all whose entries lived.
     #[cfg_attr(not(test), expect(dead_code, reason = "for readers of the file; a test holds it"))]
     seen: Cases,
 }
@@ -360,10 +362,11 @@ impl HarnessRules {
         Self::of(harness)?.replies.iter().find(fits).map(|it| it.less)
     }
 
-    /// Returns whether reasoning stays in the prompts of a model when the user speaks again.
-    pub(super) fn keeps_reasoning(harness: &str, model: &str) -> bool {
-        let rules = Self::of(harness).into_iter().flat_map(|it| &it.reasoning);
-        rules.into_iter().any(|it| matches_any(&it.kept_by, model))
+    /// Returns whether reasoning leaves the prompts of a session when the user speaks again, where that is known of one of its models.
+    pub(super) fn forgets_reasoning(harness: &str, exchanges: &[Exchange]) -> Option<bool> {
+        let rules = &Self::of(harness)?.reasoning;
+        let rule_of = |it: &Exchange| rules.iter().find(|rule| matches_any(&rule.models, &it.model));
+        exchanges.iter().find_map(rule_of).map(|it| !it.stays)
     }
 
     /// Returns what no log of a format tells, apart from rewrites, in sessions of a version and model, or in reviews.
