@@ -3,6 +3,7 @@
 mod blocks;
 mod breakpoints;
 mod effects;
+mod refuses;
 mod steps;
 mod stored;
 mod times;
@@ -20,6 +21,7 @@ use self::effects::qualified;
 pub use self::effects::{
     Hits, HitsFields, Invalidates, InvalidatesFields, PromptLevel, Qualified, SETTINGS, Setting, Settings,
 };
+pub use self::refuses::Refusal;
 pub use self::steps::{PrefixCapFields, PrefixIntervalFields, Steps};
 pub use self::stored::{ExplicitCache, StoredFields};
 pub use self::times::{Readable, Renewal, TtlClass, Ttls};
