@@ -358,7 +358,12 @@ fn the_reference_list_gives_models_the_cache_rules_that_their_bundled_profiles_h
         };
         let bundled = Profile::new(&catalog.profile(name).unwrap().spec).unwrap();
 
-        assert_eq!(imported.profile.cache, bundled.cache, "{name}");
+        // No list says what a changed setting invalidates.
+        let own = match &bundled.cache {
+            CacheRules::Qualified(it) if it.hits.is_none() => &it.rules,
+            rules => rules,
+        };
+        assert_eq!(imported.profile.cache, *own, "{name}");
         n_compared += 1;
     }
     assert!(n_compared > 40, "{n_compared}");

@@ -34,6 +34,8 @@ pub enum MissCause {
     Skill,
     /// The tools had changed.
     Tools,
+    /// The tools were those of the request before in another order or spelling.
+    ToolOrder,
     /// The system prompt had changed.
     System,
     /// Effort, thinking, tool choice or another setting of the request had changed.
@@ -63,6 +65,7 @@ impl MissCause {
             Self::Model => "another model answered",
             Self::Skill => "a skill or slash command was expanded",
             Self::Tools => "the tools changed",
+            Self::ToolOrder => "the same tools came in another order or spelling",
             Self::System => "the system prompt changed",
             Self::Setting => "effort, thinking, tool choice or another setting changed",
             Self::Messages => "earlier messages changed",
@@ -200,6 +203,7 @@ impl MissCause {
             self,
             Self::Skill
                 | Self::Tools
+                | Self::ToolOrder
                 | Self::System
                 | Self::Setting
                 | Self::Messages
@@ -263,6 +267,9 @@ impl Between<'_> {
         }
         if has(Occasion::Skill) || self.follows_skill() {
             return Some(MissCause::Skill);
+        }
+        if has(Occasion::ToolsReordered) {
+            return Some(MissCause::ToolOrder);
         }
         if has(Occasion::ToolsFound) {
             return Some(MissCause::Tools);

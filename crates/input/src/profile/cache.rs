@@ -123,6 +123,14 @@ pub enum CacheRules {
 }
 
 impl CacheRules {
+    /// Returns how long a prompt must be to be cached, where nothing is cached without marks in the request.
+    pub fn needs_marks(&self) -> Option<Tokens> {
+        match self.plain() {
+            Self::Breakpoints(rules) if !rules.is_implicit => Some(rules.min_tokens),
+            _ => None,
+        }
+    }
+
     /// Returns what matters of the rules, whichever they are.
     fn outline(&self) -> Outline {
         let prefixes = Outline { ttl_ms: None, min_tokens: 0, steps: None, reads: Reads::Prefixes };

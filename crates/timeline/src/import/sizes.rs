@@ -503,10 +503,13 @@ impl<'t> Fronts<'t> {
 
     /// Returns the sizes of all versions, of which the first is at the front of all parts.
     fn sizes(&self, tokens: &[u32], counting: SizeAssumptions) -> Vec<Vec<u32>> {
-        let version = |(nth, parts): (usize, &Vec<Part>)| match &self.sizes[nth] {
-            _ if nth == 0 => tokens[..parts.len().min(tokens.len())].to_vec(),
-            Some(sizes) => sizes.iter().map(|it| saturated(*it)).collect(),
-            None => parts.iter().map(|it| saturated(counting.tokens(it.characters))).collect(),
+        let version = |(nth, parts): (usize, &Vec<Part>)| {
+            if nth == 0 {
+                return tokens[..parts.len().min(tokens.len())].to_vec();
+            }
+            let estimates = || parts.iter().map(|it| counting.tokens(it.characters)).collect();
+            let sizes: Vec<Tokens> = self.sizes[nth].clone().unwrap_or_else(estimates);
+            sizes.into_iter().map(saturated).collect()
         };
         self.versions.iter().enumerate().map(version).collect()
     }

@@ -1,5 +1,6 @@
 //! The messages of one conversation, whichever interface they were written for.
 
+use serde_json::Value;
 use serde_json::value::RawValue;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -7,7 +8,6 @@ use super::record::{
     BilledUsage, ChoiceRecord, MessageCallRecord, MessageRecord, MessageUsage, Raw, ReplyRecord,
     RequestRecord, object,
 };
-use crate::Kind;
 use crate::import::assemble::{Assembler, Reply};
 use crate::import::codex::{ItemRecord, item_call, item_output, item_reasoning};
 use crate::import::content::{Content, Measured};
@@ -16,6 +16,7 @@ use crate::import::losses::Losses;
 use crate::import::transcript::{LoggedMark, Named, Part, RequestForm, Transcript};
 use crate::import::usage::BillReader;
 use crate::import::values::{CacheControl, MessageBlock, MessageContent};
+use crate::{Kind, Occasion};
 use ctxsim_base::quantity::ix;
 use ctxsim_input::TtlClass;
 use ctxsim_input::profile::cache::{SETTINGS, Setting};
@@ -67,6 +68,8 @@ pub(super) struct MessageSession {
 struct LoggedFront {
     tools: Vec<Part>,
     system: Vec<Part>,
+    /// What stands for its tools, in whatever order they and their members are.
+    same: u64,
 }
 
 impl LoggedFront {
@@ -91,6 +94,27 @@ impl LoggedFront {
             parts.into_iter().chain(std::iter::repeat_n(Part::new(kind, 0, 0), missing))
         };
         of(self.tools, Kind::ToolSchema, n_tools).chain(of(self.system, Kind::System, n_system)).collect()
+    }
+}
+
+/// Returns what stands for tools, in whatever order they and their members are.
+fn same_tools(tools: &str) -> u64 {
+    let values: Vec<Value> = serde_json::from_str(tools).unwrap_or_default();
+    values.iter().map(unordered).fold(0, u64::wrapping_add)
+}
+
+/// Returns what stands for a value, in whatever order members of objects are.
+fn unordered(value: &Value) -> u64 {
+    match value {
+        Value::Object(members) => {
+            let members = members.iter().filter(|it| it.0 != "cache_control");
+            let member = |(key, it): (&String, &Value)| xxh3_64_with_seed(key.as_bytes(), unordered(it));
+            members.map(member).fold(1, u64::wrapping_add)
+        }
+        Value::Array(list) => {
+            list.iter().fold(2, |sum, it| xxh3_64_with_seed(&unordered(it).to_le_bytes(), sum))
+        }
+        other => xxh3_64_with_seed(other.to_string().as_bytes(), 3),
     }
 }
 
@@ -125,7 +149,9 @@ impl MessageSession {
         let tools = request.tools.and_then(|it| json::first::<Vec<Measured>>(it.get()));
         let is_told = system.is_some() || tools.is_some();
         let mut front = self.fronts.get(self.form.front).cloned().unwrap_or_default();
+        let before = front.clone();
         if let Some(tools) = tools {
+            front.same = request.tools.map_or(0, |it| same_tools(it.get()));
             front.tools = tools.into_iter().map(|it| Part::of(Kind::ToolSchema, it)).collect();
         }
         if let Some(system) = system {
@@ -136,6 +162,10 @@ impl MessageSession {
             front.parts().for_each(|it| self.assembler.stable(it.clone()));
             self.fronts.push(front);
         } else if is_told && !self.fronts.is_empty() {
+            let is_reordered = front.settings()[0] != before.settings()[0] && front.same == before.same;
+            if is_reordered && !front.tools.is_empty() {
+                self.assembler.happened(Occasion::ToolsReordered);
+            }
             let known = self.fronts.iter().position(|it| it.digest() == front.digest());
             self.form.front = known.unwrap_or(self.fronts.len());
             if known.is_none() {

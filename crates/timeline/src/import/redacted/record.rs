@@ -315,9 +315,10 @@ const CAUSES: [(&str, Remover); 3] =
     [("harness", Remover::Harness), ("asked", Remover::Asked), ("cleared", Remover::Cleared)];
 
 /// Other events, by name.
-const OCCASIONS: [(&str, Occasion); 4] = [
+const OCCASIONS: [(&str, Occasion); 5] = [
     ("skill", Occasion::Skill),
     ("tools_found", Occasion::ToolsFound),
+    ("tools_reordered", Occasion::ToolsReordered),
     ("restart", Occasion::Restart),
     ("removed", Occasion::Removed),
 ];
