@@ -428,7 +428,8 @@ fn mistaken_lines_for_histories() -> Vec<Vec<&'static str>> {
 
 /// Returns a command line with a layout that the provider's API refuses.
 fn refused_layout(policy: &'static str) -> Vec<&'static str> {
-    ["run", "--scenario", "duckagent/plain_chat", "--profile", "anthropic/claude-opus-5", "--policy", policy].to_vec()
+    ["run", "--scenario", "duckagent/plain_chat", "--profile", "anthropic/claude-opus-5", "--policy", policy]
+        .to_vec()
 }
 
 /// Returns command lines for conversations with mistakes.
