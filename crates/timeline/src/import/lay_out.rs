@@ -102,10 +102,7 @@ impl Transcript {
         self.name_session(&mut builder);
         builder.draw_session(draws);
         let mut tokens = allotment.tokens.iter().copied();
-        let mut places: Vec<ItemIx> = (builder.next_item()..).take(self.stable.len()).collect();
-        for item in assumed.items(&self.stable, &mut tokens) {
-            builder.stable_item(&item);
-        }
+        let mut places = self.tell_stable(&assumed, &mut tokens, &mut builder);
         let mut forgotten = Forgotten::new(&allotment.forgotten);
         let mut models = RecordingModels::default();
         let mut resets = LaidOutResets::new(&allotment.resets, builder.next_item());
@@ -130,12 +127,8 @@ impl Transcript {
             places.extend((builder.next_item()..).take(reply.len() + results.len()));
             results.extend(resets.carried(index + 1, false));
             let written = reply.iter().map(|it| Tokens::from(it.sizes.raw)).sum();
-            builder.step(
-                clock.since_start(exchange.at_ms),
-                assumed.output(exchange, written),
-                &reply,
-                &results,
-            );
+            let (at_ms, output) = (clock.since_start(exchange.at_ms), assumed.output(exchange, written));
+            builder.step(at_ms, output, &reply, &results);
             builder.response(clock.place(exchange.response_ms), clock.place(exchange.end_ms));
             self.bill(exchange, conduct.unread(index), &mut builder);
             if self.exchanges.get(index + 1).is_some_and(|it| it.begins.is_none()) {
@@ -156,6 +149,20 @@ impl Transcript {
         let places = PartPlaces { items: places, gone: undone.gone };
         self.keep_needs(&mut timeline, &places, undo, file_tools);
         (timeline, places)
+    }
+
+    /// Tells the builder what is before every prompt; returns where its parts are.
+    fn tell_stable(
+        &self,
+        assumed: &ScenarioAssumptions,
+        tokens: &mut impl Iterator<Item = u32>,
+        builder: &mut TimelineBuilder,
+    ) -> Vec<ItemIx> {
+        let places = (builder.next_item()..).take(self.stable.len()).collect();
+        for item in assumed.items(&self.stable, tokens) {
+            builder.stable_item(&item);
+        }
+        places
     }
 
     /// Tells the builder of the request that wrote the summary before an exchange, whoever asked for it; few logs have

@@ -285,7 +285,7 @@ impl PromptWalk<'_> {
             None if self.is_dent(request, known, known.saturating_sub(prompt)) => self.dent(known, prompt),
             // What a new front takes is an estimate.
             None if request.compacts.is_none() && self.fronts.explain(known - prompt) => {
-                self.dent(known, prompt)
+                self.dent(known, prompt);
             }
             None => self.shrink(request, known, prompt),
         }
