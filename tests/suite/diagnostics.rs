@@ -284,6 +284,9 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
         ],
         [&blocks[..], &["--profile", "open/blocks-64-infinite"]].concat(),
         [&blocks[..], &["--profile", "anthropic/claude-opus-4.5"]].concat(),
+        refused_layout("../data/layouts/many.ron"),
+        refused_layout("../data/layouts/mixed.ron"),
+        refused_layout("../data/layouts/order.ron"),
         lru(CAPACITIES[0]),
         lru(CAPACITIES[1]),
         [&blocks[..], &["--profile", "open/blocks-64-infinite", "--set", CAPACITIES[2]]].concat(),
@@ -421,6 +424,12 @@ fn mistaken_lines_for_histories() -> Vec<Vec<&'static str>> {
         [&history[..], &["duckagent/deepseek-chat"]].concat(),
         [&history[..], &["unlimited", "--rows", "needs"]].concat(),
     ]
+}
+
+/// Returns a command line with a layout that the provider's API refuses.
+fn refused_layout(policy: &'static str) -> Vec<&'static str> {
+    ["run", "--scenario", "duckagent/plain_chat", "--profile", "anthropic/claude-opus-5", "--policy", policy]
+        .to_vec()
 }
 
 /// Returns command lines for conversations with mistakes.

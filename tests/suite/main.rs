@@ -11,6 +11,7 @@ mod blocks;
 mod bounds;
 mod cache;
 mod calibrate;
+mod changes;
 mod checks;
 mod clear_tool_results;
 mod cli;

@@ -358,7 +358,12 @@ fn the_reference_list_gives_models_the_cache_rules_that_their_bundled_profiles_h
         };
         let bundled = Profile::new(&catalog.profile(name).unwrap().spec).unwrap();
 
-        assert_eq!(imported.profile.cache, bundled.cache, "{name}");
+        // What a changed setting invalidates differs from model to model, which no list says.
+        let but_settings = |rules: &CacheRules| match rules {
+            CacheRules::Qualified(it) if it.hits.is_none() => it.rules.clone(),
+            rules => rules.clone(),
+        };
+        assert_eq!(but_settings(&imported.profile.cache), but_settings(&bundled.cache), "{name}");
         n_compared += 1;
     }
     assert!(n_compared > 40, "{n_compared}");

@@ -8,7 +8,7 @@ use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
 use ctxsim_input::policy::Builtin;
 use ctxsim_input::text::set::{Override, SetTarget};
-use ctxsim_input::{Policy, PolicyFile, Profile, Suite, SuiteFile};
+use ctxsim_input::{Policy, PolicyFile, Profile, ProfileFile, Suite, SuiteFile};
 use ctxsim_timeline::import::BySession;
 
 /// Checks an input, by its name or by its path.
@@ -52,7 +52,48 @@ pub fn lints(catalog: &Catalog, kind: Kind, name: &str) -> Result<Vec<Diagnostic
     }
     let policy = catalog.policy(name)?;
     let checked = checked(catalog, &policy.spec, &policy.origin).map_err(|it| policy.locate(it))?;
-    Ok(policy.locate(checked.lints()))
+    let mut found = checked.lints();
+    found.extend(refused_somewhere(catalog, &checked));
+    Ok(policy.locate(found))
+}
+
+/// Returns which of a policy's breakpoints the API of some bundled profile refuses, and which profiles these are.
+fn refused_somewhere(catalog: &Catalog, policy: &Policy) -> Vec<Diagnostic> {
+    let mut all: Vec<(Diagnostic, Vec<String>)> = Vec::new();
+    for name in catalog.names(Kind::Profile) {
+        let Ok(profile) = catalog.profile(name) else { continue };
+        for problem in profile.spec.cache.refused(policy.layout()) {
+            match all.iter_mut().find(|it| it.0 == problem) {
+                Some((_, names)) => names.push(name.to_owned()),
+                None => all.push((problem, vec![name.to_owned()])),
+            }
+        }
+    }
+    let named = |(problem, names): (Diagnostic, Vec<String>)| {
+        let help =
+            format!("{}; it is refused under {}", problem.help.clone().unwrap_or_default(), names.join(", "));
+        problem.help(help)
+    };
+    all.into_iter().map(named).collect()
+}
+
+/// Returns which breakpoints of policies the APIs of some profiles refuse.
+pub(super) fn refused(policies: &[Loaded<PolicyFile>], profiles: &[Loaded<ProfileFile>]) -> Vec<Diagnostic> {
+    let mut found: Vec<Diagnostic> = Vec::new();
+    for (policy, profile) in policies.iter().flat_map(|it| profiles.iter().map(move |profile| (it, profile)))
+    {
+        let problems = policy.spec.layout.iter().flat_map(|it| profile.spec.cache.refused(it));
+        let problems = problems.map(|it| {
+            let help = format!(
+                "{}, or leave out {}, whose API refuses it",
+                it.help.clone().unwrap_or_default(),
+                profile.spec.name
+            );
+            it.help(help)
+        });
+        found.extend(policy.locate(problems.collect()));
+    }
+    found
 }
 
 /// Starts the program of a policy that is one, and checks that it keeps to the protocol; there is nothing to check of any other.

@@ -110,6 +110,7 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
     let is_complete = found.is_empty();
     let variants = variants::settings(&comparison.variants, &mut found);
     found.problems.extend(processes::refused(&policies, comparison));
+    found.problems.extend(check::refused(&policies, &loaded_profiles));
     let play_twice = comparison.play_twice;
     let mut work = Inputs { catalog, policies, settings, variants, found, is_complete, play_twice };
     let needs_models = under_own_models && loaded_scenarios.iter().any(is_recorded);

@@ -24,6 +24,8 @@ use ctxsim_input::profile::Steps;
 use ctxsim_input::profile::cache::Readable;
 use ctxsim_input::{CacheRules, LayoutSpec, Settings, TtlClass};
 
+pub use marks::OwnMark;
+
 pub use finding::{EntryFound, Fate, Finding, MarkFound};
 pub use qualified::HitDraws;
 
@@ -41,6 +43,8 @@ pub struct RequestView<'a> {
     pub chain: &'a Chain,
     /// The breakpoints of the prompt.
     pub layout: &'a LayoutSpec,
+    /// The log's own marks, which stand where the layout leaves them to the harness, if it shows any.
+    pub marks: Option<&'a [OwnMark]>,
     /// The lifetime that the harness requests, where the layout does not say.
     pub ttl: Option<TtlClass>,
     /// Tokens at the prompt's end that are after its last breakpoint.
@@ -63,6 +67,7 @@ impl<'a> RequestView<'a> {
             intact_tokens: Tokens::MAX,
             chain,
             layout,
+            marks: None,
             ttl: None,
             tail: 0,
             now_ms,

@@ -246,8 +246,9 @@ fn reason(
 ) -> &'static str {
     let mut events = timeline.events.iter().filter(|it| timeline.spine.step_at(it.at) == row.step);
     let is_reset = events.clone().any(|it| matches!(it.kind, EventKind::Reset(_)));
-    let is_rewritten =
-        events.any(|it| matches!(it.kind, EventKind::Change(Setting::Preamble | Setting::System, _)));
+    let is_rewritten = events.any(|it| {
+        matches!(it.kind, EventKind::Change(Setting::Preamble | Setting::System, _) | EventKind::Front(_))
+    });
     let begins = row.turn_ix != before.turn_ix;
     let plain = before.prompt.saturating_sub(timeline.tail(before.step));
     let predicted = row.usage.read;

@@ -12,7 +12,7 @@ mod watch;
 
 use crate::builtin;
 use crate::cache::overseen::Overseen;
-use crate::cache::{CacheRule, RequestView};
+use crate::cache::{CacheRule, OwnMark, RequestView};
 use crate::ledger::{Outcome, RunFault, Sink, Sums};
 use crate::memory::{AnyMemory, MemoryRun, PolicyMemory};
 use crate::own::PlayDigests;
@@ -210,6 +210,9 @@ struct EngineRun<'r, 't, P: ?Sized, S> {
     n_heard: usize,
     /// What somebody else sends just before the next request: the items before this one.
     front_sent: Option<ItemIx>,
+    /// Whether the recorded requests show their own marks for the cache, and those of the request that is sent.
+    has_marks: bool,
+    marks: Vec<OwnMark>,
     /// The steps whose prompts the outcome tells, from the next one on.
     before_compactions: &'t [StepIx],
     settings: Settings,
@@ -271,6 +274,8 @@ impl<'r, 't, P: Projector + ?Sized, S: Sink> EngineRun<'r, 't, P, S> {
             hears: timeline.shared.is_some() || timeline.events.iter().any(is_front),
             n_heard: 0,
             front_sent: None,
+            has_marks: timeline.recorded.as_ref().is_some_and(|it| !it.marks.is_empty()),
+            marks: Vec::new(),
             before_compactions: timeline.recorded.as_ref().map_or(&[], |it| &it.before_compactions),
             settings: Settings::default(),
             sent_settings: Settings::default(),

@@ -10,6 +10,7 @@ mod injected;
 mod keep_alive;
 mod leaving;
 mod lifetimes;
+mod marks;
 mod models;
 mod outputs;
 mod reasoning;
@@ -30,17 +31,19 @@ use ctxsim_engine::measure::month::Calendar;
 use session::BilledSession;
 
 /// All of them, in the order of the words that name them.
-static LEVERS: [&dyn BilledLever; 17] = [
+static LEVERS: [&dyn BilledLever; 19] = [
     &after_misses::MODELS,
     &after_misses::RESUMED,
     &after_misses::SYSTEM,
     &after_misses::TOOLS,
+    &after_misses::TOOL_ORDER,
     &fresh_start::FreshStartLever,
     &front::FrontLever,
     &injected::InjectedLever,
     &keep_alive::KeepAliveLever,
     &leaving::LeavingLever,
     &lifetimes::LifetimesLever,
+    &marks::MarksLever,
     &models::MAIN,
     &models::SAME_LINE,
     &models::SUB_AGENTS,

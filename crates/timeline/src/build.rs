@@ -7,9 +7,9 @@ use std::ops::Range;
 
 use super::evidence::{Need, TurnEvidence};
 use super::{
-    Compaction, Due, Event, EventKind, Harness, Inferred, Item, ItemIx, Kind, Level, Lifecycle, NO_ITEM,
-    Needs, Phase, Session, SideRequest, Spine, StepIx, StepRow, Texts, Timeline, TurnIx, TurnRow, Usage,
-    When,
+    Compaction, Due, Event, EventKind, FrontItem, Harness, Inferred, Item, ItemIx, Kind, Level, Lifecycle,
+    NO_ITEM, Needs, Phase, Session, SideRequest, Spine, StepIx, StepRow, Texts, Timeline, TurnIx, TurnRow,
+    Usage, When,
 };
 use ctxsim_base::quantity::{Cost, Decimal, Tokens, ix, saturated};
 use ctxsim_input::TtlClass;
@@ -262,6 +262,19 @@ impl TimelineBuilder {
     pub fn change(&mut self, setting: Setting, value: u32) {
         let step = self.next_step();
         self.events.push((step, EventKind::Change(setting, value)));
+    }
+
+    /// Returns what stands for the content of an item.
+    pub fn digest_of(&self, item: ItemIx) -> u64 {
+        self.timeline.spine.items.get(item as usize).map_or(0, |it| it.digest)
+    }
+
+    /// Records that the prompts begin with other content from the next step's request on.
+    pub fn front(&mut self, items: Vec<FrontItem>) {
+        if !items.is_empty() {
+            let step = self.next_step();
+            self.events.push((step, EventKind::Front(items.into())));
+        }
     }
 
     /// Records a changed lifetime of entries from the next step's request on.

@@ -55,12 +55,24 @@ pub enum EventKind {
     Compaction(Compaction),
     /// A setting changes its value from here on; it was 0 at the start.
     Change(Setting, u32),
+    /// What the prompts begin with is other content from here on: tools, system prompt.
+    Front(Box<[FrontItem]>),
     /// The harness requests another lifetime for entries from here on.
     Lifetime(TtlClass),
     /// Somebody else sends the items before this one, which many sessions share, so that they are in the cache again.
     FrontSent(ItemIx),
     /// An event of the memory beside the window.
     Memory(Lifecycle),
+}
+
+/// What stands in the place of an item of the stable prefix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrontItem {
+    pub item: ItemIx,
+    /// Its tokens; 0 where nothing stands there.
+    pub tokens: u32,
+    /// A digest of its content.
+    pub digest: u64,
 }
 
 /// The request with which a harness had the history summarised; it begins like the agent's own.

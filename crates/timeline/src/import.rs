@@ -66,7 +66,7 @@ use ctxsim_input::scenario::{Assume, ITEM_TOKENS_MAX};
 pub use among::Among;
 pub use format::{Checked, LogFormat};
 pub use glance::{Glance, glances};
-pub use index::{Indexed, hear, index, neighbours};
+pub use index::{Indexed, hear, hear_siblings, index, neighbours};
 use lines::LogLines;
 pub use lines::{LINE_BYTES_MAX, read_line};
 use losses::Losses;

@@ -34,7 +34,7 @@ use ctxsim_input::{CacheRules, TtlClass};
 
 pub use build::{ItemSizes, NewItem, TimelineBuilder};
 pub use ctxsim_input::policy::{Kind, Preserve};
-pub use event::{Compaction, Event, EventKind, Lifecycle, Phase, When};
+pub use event::{Compaction, Event, EventKind, FrontItem, Lifecycle, Phase, When};
 pub use evidence::{Due, Inferred, ItemNeed, Level, Need, Needs, TurnEvidence};
 pub use occasion::{Diagnosis, InjectedText, Occasion};
 pub use shared::Shared;
@@ -277,6 +277,8 @@ pub struct Recorded {
     pub is_spread: bool,
     /// By step, the tokens after the last breakpoint; empty if the recording has no breakpoints.
     pub tails: Vec<Tokens>,
+    /// By step, where the log's own request marks its prompt for the cache; empty if it shows no marks.
+    pub marks: Box<[Box<[RecordedMark]>]>,
     /// By step, the cost stated by the recording itself; empty if it states none.
     pub costs: Vec<Option<Cost>>,
     /// What of the recording is in no part of the session.
@@ -307,6 +309,15 @@ pub struct Recorded {
     pub session: Option<Arc<import::CompactedSession>>,
     /// The first step with more history than recorded, because what the harness removed stays.
     pub undone_from: Option<StepIx>,
+}
+
+/// A mark for the cache in a recorded request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordedMark {
+    /// The last item before it; `None` for one that the provider places at the end.
+    pub item: Option<ItemIx>,
+    /// How long its entry lives.
+    pub ttl: TtlClass,
 }
 
 /// The newest version of a harness that is described.

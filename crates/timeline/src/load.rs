@@ -37,6 +37,10 @@ pub fn sessions(scenario: &Scenario, sessions: &[SessionFile]) -> Vec<Timeline> 
     let mut made: Vec<Timeline> = made.collect();
     let users: Vec<&str> = sessions.iter().map(|it| it.user.as_str()).collect();
     import::hear(&mut made, &users);
+    // A message without a name is nobody else's.
+    let is_named = |it: &SessionFile| it.turns.first().is_some_and(|turn| turn.says.is_some());
+    let named = made.iter_mut().zip(sessions).zip(&users).filter(|it| is_named(it.0.1));
+    import::hear_siblings(named.map(|((timeline, _), user)| (timeline, *user)).collect());
     made
 }
 

@@ -1,16 +1,18 @@
 //! Turns that are written out, one by one or as patterns, as a timeline.
 
 use indexmap::IndexMap;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::evidence::{Recover, normalised, turns_back};
 use super::facts::{FactForm, ItemShare};
-use super::{Due, ItemSizes, Kind, Level, Need, NewItem, Timeline, TimelineBuilder};
-use ctxsim_base::quantity::{Tokens, saturated};
+use super::{Due, FrontItem, ItemSizes, Kind, Level, Need, NewItem, Timeline, TimelineBuilder};
+use ctxsim_base::quantity::{Tokens, ix, saturated};
 use ctxsim_base::rng::{Seed, SplitMix64, Stream};
+use ctxsim_input::profile::cache::{SETTINGS, Setting};
 use ctxsim_input::scenario::{
-    Amount, Generate, ITEM_TOKENS_MAX, PatternRandom, ResultSizes, ScriptedCall, TurnSpec,
+    Amount, Generate, ITEM_TOKENS_MAX, PatternRandom, ResultSizes, ScriptedCall, StableItem, TurnSpec,
 };
-use ctxsim_input::{Scenario, ScenarioFile};
+use ctxsim_input::{Scenario, ScenarioFile, Settings};
 
 /// The longest default summary of a result.
 const SUMMARY_TOKENS_MAX: Tokens = 256;
@@ -20,7 +22,7 @@ const HANDLE_TOKENS_MAX: Tokens = 96;
 
 /// Makes a timeline of a scenario's written turns.
 pub fn timeline(scenario: &Scenario, turns: &[TurnSpec]) -> Timeline {
-    let mut writer = ScriptedTurns::new(scenario, PatternRandom::Named);
+    let mut writer = ScriptedTurns::new(scenario, turns, PatternRandom::Named);
     for turn in turns {
         (0..turn.times).for_each(|index| writer.push(turn, index, u64::MAX));
     }
@@ -29,7 +31,7 @@ pub fn timeline(scenario: &Scenario, turns: &[TurnSpec]) -> Timeline {
 
 /// Makes a timeline of a scenario's patterns.
 pub fn generated(scenario: &Scenario, load: &Generate) -> Timeline {
-    let mut writer = ScriptedTurns::new(scenario, load.random);
+    let mut writer = ScriptedTurns::new(scenario, &load.patterns, load.random);
     for (pattern, n_turns) in load.taken() {
         // The first turns of a pattern have nothing to come back to, even where another one went before.
         (0..n_turns).for_each(|index| writer.push(pattern, index, index));
@@ -82,14 +84,25 @@ struct ScriptedTurns {
     /// When the next request starts; a load without gaps takes no time.
     at_ms: i64,
     n_turns: u64,
+    fronts: ScriptedFronts,
+    /// By setting, the values so far; the first is that of the beginning.
+    values: [Vec<String>; SETTINGS.len()],
+    settings: Settings,
 }
 
 impl ScriptedTurns {
     /// Begins a timeline with the scenario's name and its stable prefix.
-    fn new(spec: &ScenarioFile, draws: PatternRandom) -> Self {
+    fn new(spec: &ScenarioFile, turns: &[TurnSpec], draws: PatternRandom) -> Self {
         let source = Draws::new(draws, spec.seed);
+        let fronts = ScriptedFronts::new(&spec.stable, turns);
+        let mut builder = begin_with(spec, &fronts.places);
+        let empty = fronts.places.iter().zip(0..).filter(|it| it.0.tokens == 0 && fronts.changes);
+        builder.front(empty.map(|it| FrontItem { item: it.1, tokens: 0, digest: 0 }).collect());
         Self {
-            builder: begin_timeline(spec),
+            builder,
+            fronts,
+            settings: Settings::default(),
+            values: std::array::from_fn(|_| vec![String::new()]),
             overhead: spec.call_overhead_tokens,
             answer_overhead: narrow(spec.answer_overhead_tokens),
             source,
@@ -108,7 +121,9 @@ impl ScriptedTurns {
         self.source.begin_turn(self.n_turns);
         self.n_turns += 1;
         let user = narrow(self.value(&spec.user_tokens, turn, 0));
-        self.builder.begin_turn(&[NewItem::plain(Kind::User, user)]);
+        self.change(spec);
+        let digest = spec.says.as_ref().map(|it| xxh3_64_with_seed(it.as_bytes(), user.into()));
+        self.builder.begin_turn(&[NewItem { digest, ..NewItem::plain(Kind::User, user) }]);
         self.plant(&spec.plants);
         spec.asks.iter().for_each(|it| self.builder.ask(it));
         self.revisits(spec, reach);
@@ -116,8 +131,12 @@ impl ScriptedTurns {
         let rounds = self.value(&spec.rounds, turn, 0);
         if !made.is_empty() {
             let round = made.iter().flat_map(|call| (0..call.times).map(move |_| *call));
-            let calls = (0..rounds).flat_map(|_| round.clone());
-            calls.zip(0..).for_each(|(call, nth)| self.call(spec, call, (turn, nth)));
+            let n = if spec.parallel { round.clone().count() } else { 1 };
+            let calls: Vec<&ScriptedCall> = (0..rounds).flat_map(|_| round.clone()).collect();
+            calls
+                .chunks(n)
+                .zip((0..).step_by(n))
+                .for_each(|(calls, nth)| self.calls(spec, calls, (turn, nth)));
         }
         let answer = narrow(self.value(&spec.answer_tokens, turn, 0));
         let shown = answer.saturating_add(self.answer_overhead);
@@ -136,18 +155,48 @@ impl ScriptedTurns {
         self.needs(Due::TurnEnd, if is_talk { &spec.talk_needs } else { &spec.follow_up_needs });
     }
 
-    /// Appends one call, by its pattern's turn and its place in it.
-    fn call(&mut self, turn: &TurnSpec, spec: &ScriptedCall, at: (u64, u64)) {
-        let text = narrow(self.value(&spec.text_tokens, at.0, at.1));
-        let said = [&spec.purpose_tokens, &spec.args_tokens].map(|it| self.value(it, at.0, at.1));
-        let tokens = narrow(said.into_iter().fold(self.overhead, Tokens::saturating_add));
-        let sizes = sizes(&spec.result, |it| self.value(it, at.0, at.1));
-        let reply = [NewItem::plain(Kind::Assistant, text), NewItem::call(&spec.tool, tokens)];
-        let result = NewItem::result(&spec.tool, 0, sizes, spec.preserve, recover(spec));
-        let output = Tokens::from(text) + Tokens::from(tokens);
-        self.builder.step(self.at_ms, output, &reply[usize::from(text == 0)..], &[result]);
-        self.wait([&turn.response_ms, &spec.gap_ms], at);
-        for (fact, place) in spec.told() {
+    /// Lets a turn's request differ from the ones before in what is beside its messages.
+    fn change(&mut self, spec: &TurnSpec) {
+        for (setting, value) in spec.settings() {
+            self.set(setting, value);
+        }
+        if let Some(stable) = &spec.stable {
+            let [tools, system] = self.fronts.change(stable, &mut self.builder);
+            self.set(Setting::Tools, &tools);
+            self.set(Setting::System, &system);
+        }
+    }
+
+    fn set(&mut self, setting: Setting, value: &str) {
+        let values = &mut self.values[setting as usize];
+        let number = values.iter().position(|it| it == value).unwrap_or(values.len());
+        if number == values.len() {
+            values.push(value.to_owned());
+        }
+        let number = ix(number);
+        if number != self.settings.get(setting) {
+            self.settings.set(setting, number);
+            self.builder.change(setting, number);
+        }
+    }
+
+    /// Appends calls that are made in one request, by their pattern's turn and the place of the first in it.
+    fn calls(&mut self, turn: &TurnSpec, calls: &[&ScriptedCall], (nth_turn, first): (u64, u64)) {
+        let (mut reply, mut results, mut output) = (Vec::new(), Vec::new(), 0);
+        for ((spec, nth), answers) in calls.iter().zip(first..).zip(0..) {
+            let text = narrow(self.value(&spec.text_tokens, nth_turn, nth));
+            let said = [&spec.purpose_tokens, &spec.args_tokens].map(|it| self.value(it, nth_turn, nth));
+            let tokens = narrow(said.into_iter().fold(self.overhead, Tokens::saturating_add));
+            let sizes = sizes(&spec.result, |it| self.value(it, nth_turn, nth));
+            reply.extend((text > 0).then(|| NewItem::plain(Kind::Assistant, text)));
+            reply.push(NewItem::call(&spec.tool, tokens));
+            results.push(NewItem::result(&spec.tool, answers, sizes, spec.preserve, recover(spec)));
+            output += Tokens::from(text) + Tokens::from(tokens);
+        }
+        self.builder.step(self.at_ms, output, &reply, &results);
+        let Some((last, before)) = calls.split_last() else { return };
+        self.wait([&turn.response_ms, &last.gap_ms], (nth_turn, first + before.len() as u64));
+        for (fact, place) in calls.iter().flat_map(|it| it.told()) {
             self.builder.plant(&fact, FactForm::Explicit, 0);
             if let Some((behind, of)) = place {
                 self.builder.placed(ItemShare { behind, of });
@@ -189,8 +238,65 @@ impl ScriptedTurns {
     }
 }
 
+/// The versions of a stable prefix that turns change, item by item: of each kind as many as the longest has.
+#[derive(Debug)]
+struct ScriptedFronts {
+    first: Vec<StableItem>,
+    places: Vec<StableItem>,
+    /// Whether any turn changes it.
+    changes: bool,
+}
+
+impl ScriptedFronts {
+    /// Adds to a stable prefix the places that it lacks of what turns put there, behind those of their kind.
+    fn new(stable: &[StableItem], turns: &[TurnSpec]) -> Self {
+        let versions: Vec<&[StableItem]> = turns.iter().filter_map(|it| it.stable.as_deref()).collect();
+        let mut places = stable.to_vec();
+        for item in versions.iter().copied().flatten() {
+            let of_kind = |it: &StableItem| it.kind == item.kind;
+            let longest = versions.iter().map(|it| it.iter().filter(|it| of_kind(it)).count()).max();
+            let behind = match places.iter().rposition(of_kind) {
+                Some(last) => last + 1,
+                None if item.kind == Kind::ToolSchema => 0,
+                None => places.len(),
+            };
+            let missing = longest.unwrap_or(0).saturating_sub(places.iter().filter(|it| of_kind(it)).count());
+            let place = StableItem { tokens: 0, ..item.clone() };
+            places.splice(behind..behind, std::iter::repeat_n(place, missing));
+        }
+        Self { first: stable.to_vec(), places, changes: !versions.is_empty() }
+    }
+
+    /// Puts another version in its place; returns what its tools and its system prompt are called.
+    fn change(&mut self, stable: &[StableItem], builder: &mut TimelineBuilder) -> [String; 2] {
+        let nth = |items: &[StableItem], kind: Kind, n: usize| {
+            items.iter().filter(|it| it.kind == kind).nth(n).cloned()
+        };
+        let mut front = Vec::new();
+        for (place, item) in self.places.iter().zip(0..) {
+            let n = self.places[..item as usize].iter().filter(|it| it.kind == place.kind).count();
+            let (now, first) = (nth(stable, place.kind, n), nth(&self.first, place.kind, n));
+            let own = builder.digest_of(item);
+            let named = now.as_ref().and_then(|it| it.name.as_ref()).map(|it| xxh3_64(it.as_bytes()));
+            let digest = if now == first { own } else { named.unwrap_or(own) };
+            front.push(FrontItem { item, tokens: narrow(now.map_or(0, |it| it.tokens)), digest });
+        }
+        builder.front(front);
+        [Kind::ToolSchema, Kind::System].map(|kind| {
+            let of = |items: &[StableItem]| {
+                format!("{:?}", items.iter().filter(|it| it.kind == kind).collect::<Vec<_>>())
+            };
+            if of(stable) == of(&self.first) { String::new() } else { of(stable) }
+        })
+    }
+}
+
 /// Begins a timeline with a scenario's name and its stable prefix.
 pub fn begin_timeline(spec: &ScenarioFile) -> TimelineBuilder {
+    begin_with(spec, &spec.stable)
+}
+
+fn begin_with(spec: &ScenarioFile, stable: &[StableItem]) -> TimelineBuilder {
     let mut builder = TimelineBuilder::new(&spec.name, &spec.file_tools);
     if spec.asks_at_end {
         builder.ask_at_end();
@@ -198,7 +304,7 @@ pub fn begin_timeline(spec: &ScenarioFile) -> TimelineBuilder {
     if let Some(ratio) = spec.chars_per_token {
         builder.chars_per_token(ratio);
     }
-    for item in &spec.stable {
+    for item in stable {
         builder.stable(item.kind, narrow(item.tokens));
     }
     builder

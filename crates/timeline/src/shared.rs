@@ -17,6 +17,9 @@ pub struct Shared {
     /// When another session last sent it before a request: the request's step, and milliseconds since the timeline began, which
     /// are negative before that. In order, at most one a step.
     pub sent: Vec<(StepIx, i64)>,
+    /// A longer front, which ends before an item, and when another session last sent it before the first request: what prompts of siblings
+    /// have in common beyond tools and system prompt, by what they say and not by what any policy makes of it.
+    pub sibling: Option<(ItemIx, i64)>,
     /// How probable it is that a session that nobody recorded had left it before the first request; nothing where the one that
     /// left it is known.
     pub chance: Option<Chance>,
@@ -157,7 +160,7 @@ impl Neighbours {
             let sent_ms = self.last_between(after_ms, at_ms)?;
             Some((ix(step), sent_ms.saturating_sub(began_ms)))
         });
-        Some(Shared { end, sent: sent.collect(), chance: self.chance })
+        Some(Shared { end, sent: sent.collect(), sibling: None, chance: self.chance })
     }
 
     /// Returns the last time at which one of them answered after a moment and not after another.

@@ -367,6 +367,7 @@ fn pattern(odd: u32) -> impl Strategy<Value = TurnSpec> {
                 follow_up_needs,
                 talk_needs,
                 revisits,
+                ..TurnSpec::default()
             }
         },
     )

@@ -219,7 +219,8 @@ impl Run<'_> {
                 EventKind::Memory(event) => self.memory.happen(*event),
                 EventKind::Compaction(request) => self.compact(*request, event.at),
                 EventKind::FrontSent(end) => self.front_sent = Some(*end),
-                EventKind::Change(..) | EventKind::Lifetime(_) => {}
+                // The loads that the oracle plays change neither settings nor what prompts begin with.
+                EventKind::Change(..) | EventKind::Front(_) | EventKind::Lifetime(_) => {}
             }
         }
     }

@@ -211,6 +211,12 @@ pub enum Code {
     LoadTooLarge,
     /// Entries of a cache are looked up nowhere.
     LookupNowhere,
+    /// An automatic breakpoint falls where another has another lifetime, which the API refuses.
+    MarksMixed,
+    /// A breakpoint with a longer lifetime is behind one with a shorter, which the API refuses.
+    MarksOrder,
+    /// A layout has more breakpoints than the API takes.
+    MarksTooMany,
     MemoryNeverWrites,
     /// Messages are too far apart.
     MessageSecondsRange,

@@ -4,7 +4,7 @@
 //! default, where the messages begin. If a prompt extends beyond the stored content, a new content is created
 //! first, in a separate call billed as input; then the prompt reads it. Contents are never removed early.
 
-use super::marks::{lead_end, places};
+use super::marks::{Asked, lead_end, places};
 use super::{CacheRule, EntryFound, Fate, Finding, MarkFound, RequestView, elapsed_ms};
 use crate::ledger::{CacheUse, ExplicitCacheRow};
 use ctxsim_base::quantity::Tokens;
@@ -37,7 +37,7 @@ impl StoredContents {
         if request.layout.is_silent() {
             lead_end(links)
         } else {
-            places(request.layout, None, &Breakpoints::default(), request.chain, 0).last().map(|it| it.0.link)
+            places(Asked::of(request), &Breakpoints::default(), request.chain, 0).last().map(|it| it.0.link)
         }
     }
 

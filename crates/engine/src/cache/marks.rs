@@ -1,5 +1,7 @@
 //! Where a layout's breakpoints fall in a prompt, and what positions and messages its prefixes form.
 
+use super::RequestView;
+use crate::projection::SlotIx;
 use crate::projection::chain::{Chain, Link};
 use ctxsim_base::quantity::Tokens;
 use ctxsim_input::policy::{Breakpoint, LayoutSpec, LevelEnd, PromptPlace};
@@ -18,26 +20,44 @@ pub struct CacheMark {
     pub ttl: TtlClass,
 }
 
+/// A mark of the recorded request itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwnMark {
+    /// The last slot before it; `None` for one that the provider places.
+    pub slot: Option<SlotIx>,
+    /// How long its entry lives.
+    pub ttl: TtlClass,
+}
+
+/// What a prompt asks of its cache: its layout, and the marks of the recorded request where that is silent.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    pub layout: &'a LayoutSpec,
+    pub marks: Option<&'a [OwnMark]>,
+    /// The lifetime that the harness requests.
+    pub ttl: Option<TtlClass>,
+}
+
+impl<'a> Asked<'a> {
+    /// What a request asks.
+    pub fn of(request: &RequestView<'a>) -> Self {
+        Self { layout: request.layout, marks: request.marks, ttl: request.ttl }
+    }
+}
+
 /// Returns the breakpoints of a prompt at which it may write, in order; `tail` tokens at its end are after
 /// the last.
-pub fn place(
-    layout: &LayoutSpec,
-    asked: Option<TtlClass>,
-    rules: &Breakpoints,
-    chain: &Chain,
-    tail: Tokens,
-) -> Vec<CacheMark> {
-    let mut marks: Vec<CacheMark> =
-        places(layout, asked, rules, chain, tail).into_iter().map(|it| it.0).collect();
+pub fn place(asked: Asked<'_>, rules: &Breakpoints, chain: &Chain, tail: Tokens) -> Vec<CacheMark> {
+    let mut marks: Vec<CacheMark> = places(asked, rules, chain, tail).into_iter().map(|it| it.0).collect();
     let surplus = marks.len().saturating_sub(usize::from(rules.breakpoints_max));
     marks.drain(..surplus);
     marks
 }
 
 /// Returns the places of a prompt at which entries are looked for, the longest prefix first.
-pub fn look_ups(layout: &LayoutSpec, rules: &Breakpoints, lookup: &Lookup, chain: &Chain) -> Vec<usize> {
+pub fn look_ups(asked: Asked<'_>, rules: &Breakpoints, lookup: &Lookup, chain: &Chain) -> Vec<usize> {
     let links = seen(rules, chain);
-    let marks = places(layout, None, rules, chain, 0);
+    let marks = places(asked, rules, chain, 0);
     let automatic = marks.iter().find(|it| it.1).map(|it| it.0.link);
     let explicit: Vec<usize> = marks.iter().filter(|it| !it.1).map(|it| it.0.link).collect();
     let n_earlier = explicit.len().saturating_sub(usize::from(lookup.latest));
@@ -59,13 +79,17 @@ pub fn look_ups(layout: &LayoutSpec, rules: &Breakpoints, lookup: &Lookup, chain
 /// Those that a layout counts in messages are the agent's own; what is asked after them can carry the
 /// automatic one alone.
 pub(super) fn places(
-    layout: &LayoutSpec,
-    asked: Option<TtlClass>,
+    asked: Asked<'_>,
     rules: &Breakpoints,
     chain: &Chain,
     tail: Tokens,
 ) -> Vec<(CacheMark, bool)> {
+    let Asked { layout, marks: own, ttl: asked } = asked;
     let links = seen(rules, chain);
+    let own = own.filter(|it| layout.is_silent() && !(it.is_empty() && rules.is_implicit));
+    if let Some(own) = own {
+        return recorded(own, rules, links, tail);
+    }
     let mut marks: Vec<(CacheMark, bool)> = Vec::with_capacity(4);
     let implicit = [Breakpoint::at(PromptPlace::Automatic)];
     let is_implicit = layout.is_silent() && rules.is_implicit;
@@ -101,6 +125,25 @@ pub(super) fn places(
                     push(link);
                 }
             }
+        }
+    }
+    marks.sort_unstable_by_key(|it| it.0.link);
+    marks
+}
+
+/// Returns the marks of a recorded request, each behind the last prefix that is not after it.
+fn recorded(own: &[OwnMark], rules: &Breakpoints, links: &[Link], tail: Tokens) -> Vec<(CacheMark, bool)> {
+    let mut marks: Vec<(CacheMark, bool)> = Vec::with_capacity(own.len());
+    for mark in own {
+        let link = match mark.slot {
+            Some(slot) => links.iter().rposition(|it| it.slot <= slot),
+            None => automatic(rules.automatic, links),
+        };
+        if let Some(link) = link.filter(|link| marks.iter().all(|it| it.0.link != *link)) {
+            let behind = if link + 1 == links.len() { tail } else { 0 };
+            let tokens = links[link].tokens.saturating_sub(behind);
+            let ttl = rules.class(Some(mark.ttl));
+            marks.push((CacheMark { link, tokens, ttl }, mark.slot.is_none()));
         }
     }
     marks.sort_unstable_by_key(|it| it.0.link);

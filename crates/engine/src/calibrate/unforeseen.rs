@@ -176,7 +176,7 @@ impl BillMoment<'_> {
             EventKind::Change(setting, _) => {
                 matches!(setting, Setting::Preamble | Setting::System | Setting::Model)
             }
-            EventKind::Compaction(_) => true,
+            EventKind::Compaction(_) | EventKind::Front(_) => true,
             _ => false,
         })
     }

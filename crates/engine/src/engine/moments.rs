@@ -8,7 +8,7 @@ use crate::projection::{Editor, Projector, SideRequest};
 use ctxsim_base::counts::count_one;
 use ctxsim_base::quantity::{Tokens, ix};
 use ctxsim_input::policy::{Changes, MemoryPlace, Moment};
-use ctxsim_timeline::{Compaction, Due, EventKind, Kind, Phase, Session, StepIx, TurnIx, When};
+use ctxsim_timeline::{Compaction, Due, EventKind, FrontItem, Kind, Phase, Session, StepIx, TurnIx, When};
 
 impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     pub(super) fn run(&mut self) {
@@ -153,10 +153,21 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
                 }
                 EventKind::Compaction(request) => self.compact(*request, event.at),
                 EventKind::Change(setting, value) => self.settings.set(*setting, *value),
+                EventKind::Front(items) => self.change_front(items),
                 EventKind::Lifetime(ttl) => self.ttl = Some(*ttl),
                 EventKind::FrontSent(end) => self.front_sent = Some(*end),
                 EventKind::Memory(event) => self.memory_run.event(*event),
             }
+        }
+    }
+
+    /// Puts other content in the place of what the prompts begin with.
+    #[cold]
+    fn change_front(&mut self, items: &[FrontItem]) {
+        for FrontItem { item, tokens, digest } in items.iter().copied() {
+            let slot = self.prompt.history().slots_of(&(item..item + 1)).start;
+            Editor::new(&mut self.prompt, &mut self.log, Moment::TurnStart)
+                .change_front(slot, tokens, digest);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::EngineRun;
 use super::lanes::Lane;
-use crate::cache::RequestView;
+use crate::cache::{OwnMark, RequestView};
 use crate::ledger::{CacheUse, ExpectedRow, FailureKind, RequestRow, Role, Sink};
 use crate::projection::chain::{Chain, Link};
 use crate::projection::change::{Change, Purpose};
@@ -76,6 +76,9 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
             ..RequestRow::default()
         };
         let is_other = self.carry_on(row.change);
+        if self.has_marks {
+            self.mark(step);
+        }
         for lane in 0..self.lanes.len() {
             self.ask_cache(lane, row, reply, [shown, unread], is_other);
         }
@@ -124,6 +127,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
             intact_tokens: self.log.intact_tokens(&self.prompt),
             chain: &self.chain,
             layout: self.layout,
+            marks: self.has_marks.then_some(&self.marks),
             ttl: self.ttl,
             tail: reply.tail,
             now_ms: self.ambient.now_ms,
@@ -148,10 +152,23 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         }
     }
 
+    /// Finds the recorded request's own marks in the prompt.
+    #[cold]
+    fn mark(&mut self, step: StepIx) {
+        let recorded = self.timeline.recorded.as_ref().map_or(&[] as &[_], |it| &it.marks);
+        let marks = recorded.get(step as usize).map_or(&[] as &[_], |it| it);
+        let history = self.prompt.history();
+        let slot = |item: ItemIx| history.slots_of(&(item..item + 1)).start;
+        self.marks = marks.iter().map(|it| OwnMark { slot: it.item.map(slot), ttl: it.ttl }).collect();
+    }
+
     /// Lets the caches serve what another session sent before a step, which began as this one begins, and what somebody else sends now.
     #[cold]
     fn hear_others(&mut self, step: StepIx) {
         if let Some(shared) = &self.timeline.shared {
+            if let Some((end, sent_ms)) = shared.sibling.filter(|_| step == 0 && self.last_ms.is_none()) {
+                self.hear(end, sent_ms, step);
+            }
             while let Some((at, sent_ms)) = shared.sent.get(self.n_heard).filter(|it| it.0 <= step) {
                 self.n_heard += 1;
                 if *at == step {

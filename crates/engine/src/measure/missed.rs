@@ -8,7 +8,7 @@ use ctxsim_input::profile::cache::Setting;
 use ctxsim_input::profile::price::Prices;
 use ctxsim_input::{CacheRules, Profile, TtlClass};
 use ctxsim_timeline::row::columns;
-use ctxsim_timeline::{Diagnosis, EventKind, Occasion, StepIx, Timeline, Usage};
+use ctxsim_timeline::{Diagnosis, EventKind, Kind, Occasion, StepIx, Timeline, Usage};
 
 /// Fewer tokens are no miss: providers cache no shorter prefixes, and some read in steps.
 pub(crate) const MISS_MIN: Tokens = 1_024;
@@ -34,8 +34,12 @@ pub enum MissCause {
     Skill,
     /// The tools had changed.
     Tools,
+    /// The tools were those of the request before in another order or spelling.
+    ToolOrder,
     /// The system prompt had changed.
     System,
+    /// Effort, thinking, tool choice or another setting of the request had changed.
+    Setting,
     /// A memory file, a reminder or another earlier message had changed.
     Messages,
     /// The provider says that it no longer knew the request before, although its entries should have been alive.
@@ -45,6 +49,9 @@ pub enum MissCause {
     /// Nothing says why.
     Untold,
 }
+
+/// Settings of which something else tells what their change means.
+const TOLD_OTHERWISE: [Setting; 3] = [Setting::Model, Setting::System, Setting::Preamble];
 
 impl MissCause {
     /// Returns it in a few words, which every report uses.
@@ -58,7 +65,9 @@ impl MissCause {
             Self::Model => "another model answered",
             Self::Skill => "a skill or slash command was expanded",
             Self::Tools => "the tools changed",
+            Self::ToolOrder => "the same tools came in another order or spelling",
             Self::System => "the system prompt changed",
+            Self::Setting => "effort, thinking, tool choice or another setting changed",
             Self::Messages => "earlier messages changed",
             Self::Forgotten => "the provider no longer had the entries",
             Self::Behind => "what the request before wrote was not there yet",
@@ -194,7 +203,9 @@ impl MissCause {
             self,
             Self::Skill
                 | Self::Tools
+                | Self::ToolOrder
                 | Self::System
+                | Self::Setting
                 | Self::Messages
                 | Self::Resumed
                 | Self::Forgotten
@@ -257,7 +268,33 @@ impl Between<'_> {
         if has(Occasion::Skill) || self.follows_skill() {
             return Some(MissCause::Skill);
         }
-        has(Occasion::ToolsFound).then_some(MissCause::Tools)
+        if has(Occasion::ToolsReordered) {
+            return Some(MissCause::ToolOrder);
+        }
+        if has(Occasion::ToolsFound) {
+            return Some(MissCause::Tools);
+        }
+        self.changed_front().or_else(|| {
+            let is_set =
+                |it: &EventKind| matches!(it, EventKind::Change(it, _) if !TOLD_OTHERWISE.contains(it));
+            self.found(is_set).then_some(MissCause::Setting)
+        })
+    }
+
+    /// Returns what changed in front of all messages.
+    fn changed_front(&self) -> Option<MissCause> {
+        let items = &self.timeline.spine.items;
+        let has = |kind: Kind| {
+            self.found(|it| match it {
+                EventKind::Front(front) => front.iter().any(|it| items[it.item as usize].kind == kind),
+                _ => false,
+            })
+        };
+        match (has(Kind::ToolSchema), has(Kind::System)) {
+            (true, _) => Some(MissCause::Tools),
+            (false, true) => Some(MissCause::System),
+            _ => None,
+        }
     }
 
     /// Returns whether its request read to where the one before had, and no farther.

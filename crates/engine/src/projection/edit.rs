@@ -214,12 +214,23 @@ impl<'p, 't> Editor<'p, 't> {
     /// stage's doing.
     pub fn recall(&mut self, tokens: u32, digest: u64) {
         let Some(index) = self.prompt.memory() else { return };
+        let in_front = self.prompt.tokens_before_memory();
+        self.put_in_front(index, (tokens, digest), in_front);
+    }
+
+    /// Puts other content in the place of a slot of the stable prefix, as the recorded harness did; it is no stage's doing.
+    pub fn change_front(&mut self, index: SlotIx, tokens: u32, digest: u64) {
+        let in_front = self.prompt.tokens_before(index);
+        self.put_in_front(index, (tokens, digest), in_front);
+    }
+
+    fn put_in_front(&mut self, index: SlotIx, (tokens, digest): (u32, u64), in_front: Tokens) {
         let before = *self.prompt.slot(index);
-        if (before.tokens, self.prompt.item(index).digest) == (tokens, digest) {
+        let is_same = (before.tokens, self.prompt.item(index).digest) == (tokens, digest);
+        if is_same && before.is_visible() == (tokens > 0) {
             return;
         }
         let state = if tokens == 0 { State::Dropped } else { State::Shown };
-        let in_front = self.prompt.tokens_before_memory();
         self.prompt.recall(index, Slot { tokens, state, by: UNDO, ..before }, digest);
         self.log.note(index, 1, u16::MAX);
         self.log.keep_up_to(in_front);

@@ -3,6 +3,7 @@
 mod blocks;
 mod breakpoints;
 mod effects;
+mod refuses;
 mod steps;
 mod stored;
 mod times;
@@ -20,6 +21,7 @@ use self::effects::qualified;
 pub use self::effects::{
     Hits, HitsFields, Invalidates, InvalidatesFields, PromptLevel, Qualified, SETTINGS, Setting, Settings,
 };
+pub use self::refuses::Refusal;
 pub use self::steps::{CachedEnd, LoggedCache, PrefixCapFields, PrefixIntervalFields, Steps};
 pub use self::stored::{ExplicitCache, StoredFields};
 pub use self::times::{Readable, Renewal, TtlClass, Ttls};
@@ -123,6 +125,14 @@ pub enum CacheRules {
 }
 
 impl CacheRules {
+    /// Returns how long a prompt must be to be cached, where nothing is cached without marks in the request.
+    pub fn needs_marks(&self) -> Option<Tokens> {
+        match self.plain() {
+            Self::Breakpoints(rules) if !rules.is_implicit => Some(rules.min_tokens),
+            _ => None,
+        }
+    }
+
     /// Returns the rules of a cache that compares prefixes, as its provider documents them.
     pub const fn prefix_interval(steps: Steps, ttl_ms: Option<u64>) -> Self {
         Self::PrefixInterval { steps, ttl_ms, logged: LoggedCache::NONE }

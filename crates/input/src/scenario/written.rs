@@ -144,6 +144,8 @@ pub struct StableItem {
     pub kind: Kind,
     /// Its size.
     pub tokens: Tokens,
+    /// What tells it apart from another of its kind and size in the same place, where a turn changes the prefix.
+    pub name: Option<String>,
 }
 
 /// The source of a scenario's items.

@@ -53,6 +53,15 @@ pub(super) const TOOLS: AfterMisses = AfterMisses {
     unjudged: None,
 };
 
+/// The same tools, listed or written in another order: a cache knows them by their bytes.
+pub(super) const TOOL_ORDER: AfterMisses = AfterMisses {
+    name: "tool_order",
+    causes: &[MissCause::ToolOrder],
+    title: "Send tools in one order and spelling",
+    met: "the same tools came in another order or spelling",
+    unjudged: None,
+};
+
 impl BilledLever for AfterMisses {
     fn name(&self) -> &'static str {
         self.name

@@ -366,6 +366,8 @@ fn plain(cause: MissCause) -> &'static str {
         MissCause::Model => "changes of model",
         MissCause::Skill => "skills and slash commands",
         MissCause::Tools => "changes of tools",
+        MissCause::ToolOrder => "the same tools in another order",
+        MissCause::Setting => "changes of effort, thinking, tool choice and the like",
         MissCause::System => "changes of the system prompt",
         MissCause::Messages => "changes of earlier messages",
         MissCause::Forgotten => "dropped early by the provider",

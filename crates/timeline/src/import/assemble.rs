@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use super::content::Content;
 use super::harness::Version;
 use super::losses::Losses;
-use super::transcript::{Exchange, LoggedCompaction, Named, Part, Remover, Transcript};
+use super::transcript::{Exchange, LoggedCompaction, Named, Part, Remover, RequestForm, Transcript};
 use crate::{Kind, Occasion, Usage};
 use ctxsim_base::quantity::{Cost, Tokens};
 
@@ -30,6 +30,8 @@ pub(super) struct Reply {
     pub(super) reasoning: Tokens,
     /// The cost stated by the harness.
     pub(super) cost: Option<Cost>,
+    /// What its request asked for beside its messages.
+    pub(super) form: RequestForm,
 }
 
 /// What stands in the place of a history.
@@ -270,6 +272,7 @@ impl Assembler {
             cost: reply.cost,
             reply: parts,
             results: Vec::new(),
+            form: reply.form,
         });
         self.after_ms = None;
     }

@@ -173,7 +173,10 @@ impl<'de> Visitor<'de> for MeasuredVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Measured, A::Error> {
         let mut sum = Measured { characters: 2, digest: 2 };
         while let Some((key, value)) = map.next_entry::<Measured, Measured>()? {
-            sum = sum.then(key, 3).then(value, 1);
+            // A mark for the cache is no content: moving it leaves the prompt as it is.
+            if key != Measured::text("cache_control") {
+                sum = sum.then(key, 3).then(value, 1);
+            }
         }
         Ok(sum)
     }

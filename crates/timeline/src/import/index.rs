@@ -226,6 +226,28 @@ pub fn hear(timelines: &mut [Timeline], users: &[&str]) {
     }
 }
 
+/// Tells each session of a scenario how far its first prompt is one that another of its user had sent.
+pub fn hear_siblings(mut timelines: Vec<(&mut Timeline, &str)>) {
+    let first = |it: &Timeline| {
+        let end = it.spine.turns.first().map_or(0, |turn| turn.user.end);
+        it.spine.items[..end as usize].iter().map(|it| (it.kind, it.digest, it.raw)).collect::<Vec<_>>()
+    };
+    let answered = |it: &Timeline| Some(it.began_ms?.saturating_add(it.spine.steps.first()?.end_ms));
+    let told: Vec<(Vec<_>, Option<i64>, &str)> =
+        timelines.iter().map(|(it, user)| (first(it), answered(it), *user)).collect();
+    for (nth, (timeline, user)) in timelines.iter_mut().enumerate() {
+        let (Some(began_ms), Some(shared)) = (timeline.began_ms, &mut timeline.shared) else { continue };
+        let others = (0..told.len()).filter(|it| *it != nth && told[*it].2 == *user);
+        let common = |other: usize| {
+            let sent_ms = told[other].1.filter(|it| *it <= began_ms)?;
+            let items = told[nth].0.iter().zip(&told[other].0);
+            let end = items.take_while(|(own, other)| own == other).count();
+            (end > shared.end as usize).then_some((ix(end), sent_ms.saturating_sub(began_ms)))
+        };
+        shared.sibling = others.filter_map(common).max();
+    }
+}
+
 /// Sessions that send the same tools and system prompt.
 struct FrontGroup<'s> {
     sessions: &'s [&'s Indexed],

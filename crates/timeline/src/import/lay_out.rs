@@ -9,13 +9,15 @@ use super::kept::PartPlaces;
 use super::places;
 use super::side_requests::SideRequests;
 use super::sizes::{Allotment, Reset, allot};
-use super::transcript::{Exchange, Transcript};
+use super::transcript::{Exchange, LoggedMark, Part, RequestForm, Transcript};
 use super::undo::{CompactedSession, Undo, Undone};
 use super::wrapped::unwrap;
+use crate::TimelineBuilder;
 use crate::infer_needs::infer_needs;
-use crate::{Compaction, FixedPart, ItemIx, Kind, NewItem, RecordedModel, Timeline, TimelineBuilder};
+use crate::{Compaction, FixedPart, FrontItem, ItemIx, Kind, NewItem, RecordedMark, RecordedModel, Timeline};
 use ctxsim_base::quantity::{Decimal, Tokens, ix, saturated};
-use ctxsim_input::profile::cache::Setting;
+use ctxsim_input::TtlClass;
+use ctxsim_input::profile::cache::{SETTINGS, Setting};
 use ctxsim_input::scenario::{Assume, ResetsAssumed as Keeping, TokenizerName};
 use ctxsim_input::tokens;
 
@@ -100,16 +102,14 @@ impl Transcript {
         self.name_session(&mut builder);
         builder.draw_session(draws);
         let mut tokens = allotment.tokens.iter().copied();
-        let mut places: Vec<ItemIx> = (builder.next_item()..).take(self.stable.len()).collect();
-        for item in assumed.items(&self.stable, &mut tokens) {
-            builder.stable_item(&item);
-        }
+        let mut places = self.tell_stable(&assumed, &mut tokens, &mut builder);
         let mut forgotten = Forgotten::new(&allotment.forgotten);
         let mut models = RecordingModels::default();
         let mut resets = LaidOutResets::new(&allotment.resets, builder.next_item());
         for (index, exchange) in self.exchanges.iter().enumerate() {
             models.tell(self.model_of(exchange), exchange.usage.map_or(0, |it| it.prompt), &mut builder);
             conduct.tell(index, &mut builder);
+            self.tell_form(index, &allotment.fronts, &places, &mut builder);
             if exchange.begins.is_some() {
                 tell_side_requests(index, &side_requests, &clock, &mut builder);
                 let mut user: Vec<NewItem<'_>> = resets.carried(index, true).into_iter().collect();
@@ -127,12 +127,8 @@ impl Transcript {
             places.extend((builder.next_item()..).take(reply.len() + results.len()));
             results.extend(resets.carried(index + 1, false));
             let written = reply.iter().map(|it| Tokens::from(it.sizes.raw)).sum();
-            builder.step(
-                clock.since_start(exchange.at_ms),
-                assumed.output(exchange, written),
-                &reply,
-                &results,
-            );
+            let (at_ms, output) = (clock.since_start(exchange.at_ms), assumed.output(exchange, written));
+            builder.step(at_ms, output, &reply, &results);
             builder.response(clock.place(exchange.response_ms), clock.place(exchange.end_ms));
             self.bill(exchange, conduct.unread(index), &mut builder);
             if self.exchanges.get(index + 1).is_some_and(|it| it.begins.is_none()) {
@@ -149,9 +145,24 @@ impl Transcript {
         timeline.odds = conduct.odds(format, &self);
         timeline.hear(&self.neighbours, ix(conduct.n_shared()));
         self.note_resets(&mut timeline, &undone, assumed.compaction_margin, self.fixed(n_hidden, &places));
+        self.note_marks(&mut timeline, &places);
         let places = PartPlaces { items: places, gone: undone.gone };
         self.keep_needs(&mut timeline, &places, undo, file_tools);
         (timeline, places)
+    }
+
+    /// Tells the builder what is before every prompt; returns where its parts are.
+    fn tell_stable(
+        &self,
+        assumed: &ScenarioAssumptions,
+        tokens: &mut impl Iterator<Item = u32>,
+        builder: &mut TimelineBuilder,
+    ) -> Vec<ItemIx> {
+        let places = (builder.next_item()..).take(self.stable.len()).collect();
+        for item in assumed.items(&self.stable, tokens) {
+            builder.stable_item(&item);
+        }
+        places
     }
 
     /// Tells the builder of the request that wrote the summary before an exchange, whoever asked for it; few logs have
@@ -227,6 +238,46 @@ impl Transcript {
         if let Some(cost) = exchange.cost {
             builder.cost(cost);
         }
+    }
+
+    /// Tells the builder what a request asks for otherwise than the one before: settings, tools and system prompt.
+    fn tell_form(&self, index: usize, sizes: &[Vec<u32>], places: &[ItemIx], builder: &mut TimelineBuilder) {
+        let first = RequestForm::default();
+        let before = index.checked_sub(1).map_or(&first, |it| &self.exchanges[it].form);
+        let form = &self.exchanges[index].form;
+        for setting in SETTINGS {
+            if form.value(setting) != before.value(setting) {
+                builder.change(setting, form.value(setting));
+            }
+        }
+        let (Some(parts), Some(own)) = (self.fronts.get(form.front), sizes.get(form.front)) else { return };
+        let of = |front: usize, nth: usize| (self.fronts[front][nth].digest, sizes[front][nth]);
+        // What only later versions have does not stand in the first.
+        let is_told = |nth: usize, tokens: u32| match index {
+            0 => tokens == 0,
+            _ => of(form.front, nth) != of(before.front, nth),
+        };
+        let items = parts.iter().zip(own).zip(places).enumerate();
+        let items = items.filter(|(nth, ((_, tokens), _))| is_told(*nth, **tokens));
+        let item = |(_, ((part, tokens), item)): (usize, ((&Part, &u32), &ItemIx))| FrontItem {
+            item: *item,
+            tokens: *tokens,
+            digest: part.digest,
+        };
+        builder.front(items.map(item).collect());
+    }
+
+    /// Notes where requests mark their prompts for the cache, where the log has bodies of requests that do.
+    fn note_marks(&self, timeline: &mut Timeline, places: &[ItemIx]) {
+        let Some(recorded) = &mut timeline.recorded else { return };
+        if self.exchanges.iter().all(|it| it.form.marks.is_empty()) {
+            return;
+        }
+        let mark = |it: &LoggedMark| RecordedMark {
+            item: it.n_before.map(|n| n.checked_sub(1).and_then(|at| places.get(at).copied()).unwrap_or(0)),
+            ttl: if it.is_long { TtlClass::Long } else { TtlClass::Short },
+        };
+        recorded.marks = self.exchanges.iter().map(|it| it.form.marks.iter().map(mark).collect()).collect();
     }
 
     /// Undoes what the harness did to make room.

@@ -221,13 +221,15 @@ impl<'t> MessageLog<'t> {
             (self.sessions.len() - 1, 0)
         });
         let session = &mut self.sessions[index];
-        session.front(line, &request, losses);
+        session.front(&request);
         session.go_on(&record);
+        session.known(n_known);
         for message in list.iter().skip(n_known) {
             let line = self.walk.line_of(message.get());
             session.message(line, message.get(), losses);
             losses.locate_by(line, |field| self.walk.place_of(member(message.get(), field)));
         }
+        session.marks(&request, &list);
         if let Some(reply) = record.response.or(request.response) {
             let line = self.walk.line_of(reply.get());
             session.reply(line, reply, [&record, &request], losses);

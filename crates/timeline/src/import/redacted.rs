@@ -103,11 +103,12 @@ impl Redaction<'_> {
     fn write(&mut self, transcript: &Transcript) {
         let format = transcript.tools_of.unwrap_or_default();
         let stable = self.parts(&transcript.stable, format);
+        let fronts = transcript.fronts.iter().map(|it| self.parts(it, format)).collect();
         let name = numbered("session", &mut self.sessions, &transcript.name);
         let of_agent = transcript.of_agent.as_ref().map(|[agent, parent]| {
             [numbered("agent", &mut self.agents, agent), numbered("session", &mut self.sessions, parent)]
         });
-        self.line(&RedactedHeader::of(transcript, name, of_agent, stable));
+        self.line(&RedactedHeader::of(transcript, name, of_agent, stable, fronts));
         for (exchange, number) in transcript.exchanges.iter().zip(1..) {
             let begins = exchange.begins.as_ref().map(|it| self.parts(it, format));
             let reply = self.parts(&exchange.reply, format);

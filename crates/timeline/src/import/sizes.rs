@@ -21,6 +21,8 @@ pub(super) struct Allotment {
     pub(super) n_shrunk: usize,
     /// By how much the sizes before a reply exceed its recorded prompt, at most.
     pub(super) excess_max: Tokens,
+    /// Of a front that changes: by version, the sizes of its parts.
+    pub(super) fronts: Vec<Vec<u32>>,
     /// Whether text had to be scaled down to fit into the first prompt.
     pub(super) is_scaled: bool,
 }
@@ -53,6 +55,7 @@ pub(super) fn allot(transcript: &Transcript, counting: SizeAssumptions) -> Allot
         carried: 0,
         n_stable: transcript.stable.len(),
         marks_compactions: transcript.marks_compactions,
+        fronts: Fronts::new(&transcript.fronts),
     };
     let last = exchanges.iter().rposition(|it| it.usage.is_some());
     let stable_max = stable_max(transcript, &counting);
@@ -73,6 +76,7 @@ pub(super) fn allot(transcript: &Transcript, counting: SizeAssumptions) -> Allot
         let tail = exchange.usage.filter(|_| transcript.has_breakpoints).map_or(0, |it| it.uncached);
         let request =
             SizedRequest { index, begins, tail, compacts: exchange.compacts.map(|it| it.stays_from) };
+        state.change_front(exchange.form.front, request, exchange.usage.map(|it| it.prompt));
         match &exchange.usage {
             Some(usage) => state.settle(request, usage.prompt, stable_max),
             None if exchange.compacts.is_some() => state.compact(request),
@@ -90,6 +94,7 @@ pub(super) fn allot(transcript: &Transcript, counting: SizeAssumptions) -> Allot
         state.arrive(&exchange.results);
     }
     state.estimate();
+    state.allotment.fronts = state.fronts.sizes(&state.allotment.tokens, counting);
     state.allotment
 }
 
@@ -147,7 +152,8 @@ impl OpenPart {
     }
 }
 
-struct PromptWalk {
+struct PromptWalk<'t> {
+    fronts: Fronts<'t>,
     counting: SizeAssumptions,
     allotment: Allotment,
     open: Vec<OpenPart>,
@@ -173,7 +179,7 @@ struct SizedPart {
     is_reasoning: bool,
 }
 
-impl PromptWalk {
+impl PromptWalk<'_> {
     fn arrive(&mut self, parts: &[Part]) {
         self.open.extend(parts.iter().map(|it| OpenPart {
             characters: it.characters,
@@ -235,6 +241,40 @@ impl PromptWalk {
         self.allotment.forgotten.extend(parts.into_iter().map(|part| (exchange, part)));
     }
 
+    /// Lets the prompts begin with another version of the front; one that is new takes what nothing else explains of the growth.
+    fn change_front(&mut self, to: usize, request: SizedRequest, prompt: Option<Tokens>) {
+        let Some(known) = self.known.filter(|_| self.fronts.changes(to)) else { return };
+        let mut before = vec![0; self.n_stable];
+        for it in self.kept.iter().filter(|it| it.part < self.n_stable) {
+            before[it.part] = it.tokens;
+        }
+        let mut sizes = self.fronts.known_of(to, &before);
+        let rest = known.saturating_sub(sum(&before));
+        let told: Tokens = sizes.iter().flatten().sum();
+        let open = self.open.iter().filter(|it| !it.is_forgotten);
+        let (others, user) = self.open.split_at(self.open.len() - self.n_user.min(self.open.len()));
+        let said: Vec<UserText> = user.iter().map(OpenPart::said).collect();
+        let explained = counted(others).saturating_add(self.counting.user_tokens(&said, request.tail));
+        let growth = prompt.map_or(0, |it| it.saturating_sub(rest + told).saturating_sub(explained));
+        let new = self.fronts.characters(to, &sizes);
+        let characters: u64 = open.filter(|it| it.counted.is_none()).map(|it| it.characters).sum();
+        let characters = characters.saturating_sub(user.iter().map(|it| it.characters).sum());
+        let shares: Vec<u64> = new.iter().copied().chain([characters]).collect();
+        let estimates: Vec<Tokens> = new.iter().map(|it| self.counting.tokens(*it)).collect();
+        let shares =
+            if growth > 0 && request.compacts.is_none() { apportion(growth, &shares) } else { estimates };
+        let mut shares = shares.into_iter();
+        for size in sizes.iter_mut().filter(|it| it.is_none()) {
+            *size = shares.next();
+        }
+        let sizes: Vec<Tokens> = sizes.into_iter().map(Option::unwrap_or_default).collect();
+        for it in self.kept.iter_mut().filter(|it| it.part < self.n_stable) {
+            it.tokens = sizes[it.part];
+        }
+        self.known = Some(rest.saturating_add(sum(&sizes)));
+        self.fronts.change([before, sizes], to);
+    }
+
     /// Gives the open parts what a prompt has more than the ones before it.
     fn settle(&mut self, request: SizedRequest, prompt: Tokens, stable_max: Tokens) {
         let Some(known) = self.known.replace(prompt) else {
@@ -243,6 +283,10 @@ impl PromptWalk {
         match prompt.checked_sub(known).filter(|_| request.compacts.is_none()) {
             Some(growth) => self.grow(growth, request.tail),
             None if self.is_dent(request, known, known.saturating_sub(prompt)) => self.dent(known, prompt),
+            // What a new front takes is an estimate.
+            None if request.compacts.is_none() && self.fronts.explain(known - prompt) => {
+                self.dent(known, prompt);
+            }
             None => self.shrink(request, known, prompt),
         }
     }
@@ -405,6 +449,69 @@ impl PromptWalk {
             }
             self.allotment.tokens.push(saturated(*tokens));
         }
+    }
+}
+
+/// The versions of a front that changes, and what is known of their sizes.
+struct Fronts<'t> {
+    versions: &'t [Vec<Part>],
+    sizes: Vec<Option<Vec<Tokens>>>,
+    now: usize,
+}
+
+impl<'t> Fronts<'t> {
+    fn new(versions: &'t [Vec<Part>]) -> Self {
+        Self { versions, sizes: vec![None; versions.len()], now: 0 }
+    }
+
+    /// Returns whether another version is to come than the one that stands.
+    fn changes(&self, to: usize) -> bool {
+        to != self.now && to < self.versions.len()
+    }
+
+    /// Returns the sizes of a version's parts, as far as equal parts have one.
+    fn known_of(&self, to: usize, before: &[Tokens]) -> Vec<Option<Tokens>> {
+        if let Some(sizes) = &self.sizes[to] {
+            return sizes.iter().copied().map(Some).collect();
+        }
+        let now = self.versions[self.now].iter().zip(before.iter().copied());
+        let earlier = self.versions.iter().zip(&self.sizes);
+        let earlier =
+            earlier.filter_map(|(parts, sizes)| Some(parts.iter().zip(sizes.as_ref()?.iter().copied())));
+        let known: Vec<(&Part, Tokens)> = now.chain(earlier.flatten()).collect();
+        let size = |part: &Part| known.iter().find(|it| it.0.digest == part.digest).map(|it| it.1);
+        self.versions[to].iter().map(|it| if it.characters == 0 { Some(0) } else { size(it) }).collect()
+    }
+
+    /// Returns the characters of a version's parts that have no size.
+    fn characters(&self, to: usize, sizes: &[Option<Tokens>]) -> Vec<u64> {
+        let parts = self.versions[to].iter().zip(sizes).filter(|it| it.1.is_none());
+        parts.map(|it| it.0.characters).collect()
+    }
+
+    fn change(&mut self, [before, sizes]: [Vec<Tokens>; 2], to: usize) {
+        self.sizes[self.now].get_or_insert(before);
+        self.sizes[to] = Some(sizes);
+        self.now = to;
+    }
+
+    /// Returns whether sizes of fronts may be off by so much.
+    fn explain(&self, tokens: Tokens) -> bool {
+        let largest = self.sizes.iter().flatten().map(|it| sum(it)).max();
+        self.sizes.iter().flatten().count() > 1 && largest.is_some_and(|it| tokens <= it)
+    }
+
+    /// Returns the sizes of all versions, of which the first is at the front of all parts.
+    fn sizes(&self, tokens: &[u32], counting: SizeAssumptions) -> Vec<Vec<u32>> {
+        let version = |(nth, parts): (usize, &Vec<Part>)| {
+            if nth == 0 {
+                return tokens[..parts.len().min(tokens.len())].to_vec();
+            }
+            let estimates = || parts.iter().map(|it| counting.tokens(it.characters)).collect();
+            let sizes: Vec<Tokens> = self.sizes[nth].clone().unwrap_or_else(estimates);
+            sizes.into_iter().map(saturated).collect()
+        };
+        self.versions.iter().enumerate().map(version).collect()
     }
 }
 

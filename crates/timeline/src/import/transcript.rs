@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::content::{Content, Measured};
@@ -10,6 +11,7 @@ use crate::shared::Neighbours;
 use crate::{AgentTotals, FixedPart, ItemIx, Kind, Level, Occasion, Usage};
 use ctxsim_base::quantity::{Cost, Tokens};
 use ctxsim_input::TtlClass;
+use ctxsim_input::profile::cache::Setting;
 use ctxsim_input::tokens;
 
 /// A recording: its requests, in order.
@@ -17,6 +19,8 @@ use ctxsim_input::tokens;
 pub(super) struct Transcript {
     /// What is before every prompt, as far as the recording shows it.
     pub(super) stable: Vec<Part>,
+    /// Where it changes: each version of it, part by part, the first being `stable`; else nothing.
+    pub(super) fronts: Vec<Vec<Part>>,
     /// The requests; never one without a part in its reply.
     pub(super) exchanges: Vec<Exchange>,
     /// What requests were billed that no later prompt follows: the user went back, and they lie on a branch that was left.
@@ -101,6 +105,36 @@ pub(super) struct Exchange {
     pub(super) reply: Vec<Part>,
     /// What came back, and what the user's side said before the next request of the turn.
     pub(super) results: Vec<Part>,
+    /// What it asked for beside its messages, where the log has bodies of requests.
+    pub(super) form: RequestForm,
+}
+
+/// What a request asks for beside its messages.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct RequestForm {
+    /// Marks for the cache.
+    pub(super) marks: Vec<LoggedMark>,
+    /// What stands for the value of each setting that is not as at the beginning.
+    pub(super) settings: Vec<(Setting, u32)>,
+    /// Which of the session's fronts its prompt begins with: the first, or another of [`Transcript::fronts`].
+    pub(super) front: usize,
+}
+
+impl RequestForm {
+    /// Returns what stands for the value of a setting.
+    pub(super) fn value(&self, setting: Setting) -> u32 {
+        self.settings.iter().find(|it| it.0 == setting).map_or(0, |it| it.1)
+    }
+}
+
+/// A mark for the cache in the body of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct LoggedMark {
+    /// How many parts of the transcript are before it; `None` for one that the provider places at the end.
+    pub(super) n_before: Option<usize>,
+    /// Whether its entry lives for an hour.
+    pub(super) is_long: bool,
 }
 
 /// A need for a result, which stands among the parts of a transcript.

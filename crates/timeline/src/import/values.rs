@@ -7,6 +7,7 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::content::{Arguments, Content, Measured, ignores_the_rest, skip_list, skip_map};
 use super::transcript::Named;
+use ctxsim_input::TtlClass;
 
 /// What an image counts as, in characters; its encoding says nothing about its tokens.
 pub(super) const IMAGE_CHARACTERS: u64 = 6_000;
@@ -40,6 +41,22 @@ pub(super) struct MessageBlock<'a> {
     pub(super) tool_use_id: Text<'a>,
     /// What a result holds.
     pub(super) content: MessageContent<'a>,
+    /// A mark for the cache behind the block.
+    pub(super) cache_control: Option<CacheControl>,
+}
+
+/// A mark for the cache, as bodies of requests write it.
+#[derive(Clone, Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct CacheControl {
+    ttl: String,
+}
+
+impl CacheControl {
+    /// Returns how long its entry lives: five minutes, where nothing else is said.
+    pub(super) fn ttl(&self) -> TtlClass {
+        if self.ttl == "1h" { TtlClass::Long } else { TtlClass::Short }
+    }
 }
 
 impl MessageBlock<'_> {
@@ -142,6 +159,14 @@ impl Default for MessageContent<'_> {
 }
 
 impl MessageContent<'_> {
+    /// Returns what it shows, the same for a text and for one block of it.
+    pub(super) fn as_blocks(&self) -> Content {
+        match self {
+            Self::Plain(text) => Content::join(std::iter::once(text.clone())),
+            Self::Blocks(_) => self.to_content(),
+        }
+    }
+
     /// Returns what it shows; only the text is kept of several blocks.
     pub(super) fn to_content(&self) -> Content {
         match self {

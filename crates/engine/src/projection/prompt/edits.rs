@@ -8,9 +8,10 @@ use ctxsim_input::policy::Changes;
 use ctxsim_timeline::{Item, Kind};
 
 impl Prompt<'_> {
-    /// Puts what memory recalls into its slot.
+    /// Puts what memory recalls, or another version of what prompts begin with, into its slot.
     pub(in crate::projection) fn recall(&mut self, index: SlotIx, after: Slot, digest: u64) {
-        self.stable = self.stable - self.memory_tokens() + Tokens::from(after.tokens);
+        let before = Tokens::from(self.slot(index).tokens);
+        self.stable = self.stable - before + Tokens::from(after.tokens);
         self.history.rewrite(index, after.tokens, digest);
         self.replace(index, after);
     }

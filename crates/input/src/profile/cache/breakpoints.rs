@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CacheRules, HitsFields, InvalidatesFields, Readable, Renewal, TtlClass, Ttls, not_zero, qualified,
+    CacheRules, HitsFields, InvalidatesFields, Readable, Refusal, Renewal, TtlClass, Ttls, not_zero,
+    qualified,
 };
 use crate::text::duration::Duration;
 use ctxsim_base::diag::{Code, Problems};
@@ -48,6 +49,9 @@ pub struct BreakpointsFields {
     pub readable: Option<Readable>,
     /// How long after that, because an entry must be built first.
     pub readable_after: Option<Duration>,
+    /// What the provider's API answers with an error: a run of a policy whose layout asks for it is refused. Default: nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refuses: Vec<Refusal>,
     /// For each setting: the first level of the prompt that a change invalidates.
     pub invalidates: Option<InvalidatesFields>,
     /// How often a request is served by a machine that has the entries. Default: always.

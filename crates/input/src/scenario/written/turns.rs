@@ -3,8 +3,9 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::{Amount, PatternPlaces, is_no};
+use super::{Amount, PatternPlaces, StableItem, is_no};
 use crate::policy::Preserve;
+use crate::profile::cache::Setting;
 use ctxsim_base::quantity::Tokens;
 
 /// Patterns of turns, one after the other: `scale` times each, or cut to `turns` turns.
@@ -45,7 +46,7 @@ impl PatternRandom {
 }
 
 /// One turn, or a pattern of equal turns: a user message and everything up to the final answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TurnSpec {
@@ -68,6 +69,23 @@ pub struct TurnSpec {
     /// Milliseconds from the start of the answer's request to the next turn's first request. Default: 0.
     #[serde(default, skip_serializing_if = "Amount::is_silent")]
     pub gap_ms: Amount,
+    /// What the user says: messages of one name and size are the same message, in whichever session. Default: a message of its own.
+    pub says: Option<String>,
+    /// The prompts' stable prefix from this turn on, in the place of the one before. Default: as it is.
+    pub stable: Option<Vec<StableItem>>,
+    /// The model from this turn on, by any name; what each setting's change invalidates is the profile's `invalidates`. Default: as it is.
+    pub model: Option<String>,
+    /// The effort from this turn on. Default: as it is.
+    pub effort: Option<String>,
+    /// Thinking from this turn on: its mode or budget. Default: as it is.
+    pub thinking: Option<String>,
+    /// The tool choice from this turn on. Default: as it is.
+    pub tool_choice: Option<String>,
+    /// What the provider adds to prompts from this turn on: web search, citations, speed. Default: as it is.
+    pub features: Option<String>,
+    /// Whether the calls of a round are made at once, in one request, and their results come together. Default: one request each.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub parallel: bool,
     /// The tool calls, one request each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ScriptedCall>,
@@ -92,6 +110,20 @@ pub struct TurnSpec {
     /// What this turn needs from an earlier one, at its start.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub revisits: Vec<Revisit>,
+}
+
+impl TurnSpec {
+    /// Returns the settings that it names, with what they are set to.
+    pub fn settings(&self) -> impl Iterator<Item = (Setting, &str)> {
+        let all = [
+            (Setting::Model, &self.model),
+            (Setting::Effort, &self.effort),
+            (Setting::Thinking, &self.thinking),
+            (Setting::ToolChoice, &self.tool_choice),
+            (Setting::Features, &self.features),
+        ];
+        all.into_iter().filter_map(|(setting, value)| Some((setting, value.as_deref()?)))
+    }
 }
 
 /// One tool call and its result.

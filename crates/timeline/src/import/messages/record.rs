@@ -4,11 +4,14 @@ use serde_json::value::RawValue;
 
 use crate::Usage;
 use crate::import::content::Content;
+use crate::import::content::Measured;
 use crate::import::dollars::Dollars;
+use crate::import::json;
 use crate::import::times::milliseconds;
 use crate::import::usage::BillReader;
-use crate::import::values::{Count, MessageContent, Text};
+use crate::import::values::{CacheControl, Count, MessageContent, Text};
 use ctxsim_base::quantity::{Cost, Tokens};
+use ctxsim_input::profile::cache::Setting;
 
 /// How many values may hold one another around a list of messages.
 const HOLDERS_MAX: usize = 4;
@@ -38,6 +41,15 @@ pub(super) struct RequestRecord<'a> {
     pub(super) instructions: Raw<'a>,
     /// The tools' schemas.
     pub(super) tools: Raw<'a>,
+    /// Which tools the model may or must call.
+    tool_choice: Raw<'a>,
+    thinking: Raw<'a>,
+    output_config: Option<EffortRecord>,
+    reasoning: Option<EffortRecord>,
+    reasoning_effort: Option<String>,
+    speed: Option<String>,
+    /// A mark that the provider places at the end.
+    pub(super) cache_control: Option<CacheControl>,
     /// The reply.
     pub(super) response: Raw<'a>,
     timestamp: Raw<'a>,
@@ -97,11 +109,41 @@ impl<'a> RequestRecord<'a> {
         &self.model.0
     }
 
+    /// Returns the settings of the request, each with what it is set to; empty where it is what a request without it means.
+    pub(super) fn settings(&self) -> [(Setting, String); 4] {
+        let measured = |raw: Raw<'_>| raw.and_then(|it| json::first::<Measured>(it.get()));
+        let usual =
+            ["auto", "disabled", "none"].map(|kind| [kind.to_owned(), format!("{{\"type\":\"{kind}\"}}")]);
+        let set = |raw: Raw<'_>| {
+            let text: String = raw.map_or("", RawValue::get).split_whitespace().collect();
+            let is_usual = text == "null" || usual.iter().flatten().any(|it| *it == text.trim_matches('"'));
+            let digest = measured(raw).map_or(0, |it| it.digest);
+            if text.is_empty() || is_usual { String::new() } else { format!("{digest:x}") }
+        };
+        // Of Anthropic's models, whose field this is, the usual effort means the same as none.
+        let own = self.output_config.as_ref().and_then(|it| it.effort.clone()).filter(|it| it != "high");
+        let efforts = [own, self.reasoning.as_ref().and_then(|it| it.effort.clone())];
+        let effort = efforts.into_iter().flatten().next().or_else(|| self.reasoning_effort.clone());
+        [
+            (Setting::ToolChoice, set(self.tool_choice)),
+            (Setting::Thinking, set(self.thinking)),
+            (Setting::Effort, effort.unwrap_or_default()),
+            (Setting::Features, self.speed.clone().filter(|it| it != "standard").unwrap_or_default()),
+        ]
+    }
+
     /// Returns what the log says that the request cost.
     pub(super) fn cost(&self) -> Option<Cost> {
         let costs = [self.cost, self.response_cost, self.spend];
         costs.into_iter().flatten().find_map(|it| serde_json::from_str::<Dollars>(it.get()).ok()?.0)
     }
+}
+
+/// How much effort a request asks for.
+#[derive(Clone, Debug, Default, serde::Deserialize)]
+#[serde(default)]
+struct EffortRecord {
+    effort: Option<String>,
 }
 
 /// Returns whether a value is a list with anything in it.

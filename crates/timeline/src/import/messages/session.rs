@@ -1,5 +1,6 @@
 //! The messages of one conversation, whichever interface they were written for.
 
+use serde_json::Value;
 use serde_json::value::RawValue;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -7,15 +8,18 @@ use super::record::{
     BilledUsage, ChoiceRecord, MessageCallRecord, MessageRecord, MessageUsage, Raw, ReplyRecord,
     RequestRecord, object,
 };
-use crate::Kind;
 use crate::import::assemble::{Assembler, Reply};
 use crate::import::codex::{ItemRecord, item_call, item_output, item_reasoning};
 use crate::import::content::{Content, Measured};
 use crate::import::json;
 use crate::import::losses::Losses;
-use crate::import::transcript::{Named, Part, Transcript};
+use crate::import::transcript::{LoggedMark, Named, Part, RequestForm, Transcript};
 use crate::import::usage::BillReader;
-use crate::import::values::{MessageBlock, MessageContent};
+use crate::import::values::{CacheControl, MessageBlock, MessageContent};
+use crate::{Kind, Occasion};
+use ctxsim_base::quantity::ix;
+use ctxsim_input::TtlClass;
+use ctxsim_input::profile::cache::{SETTINGS, Setting};
 
 /// Returns whether a type is that of an item without a role.
 pub(super) fn is_item(kind: &str) -> bool {
@@ -27,7 +31,7 @@ pub(super) fn histories(list: &[&RawValue]) -> Vec<u64> {
     let mut history = 0;
     let digests = list.iter().map(|it| {
         let message = json::first::<MessageRecord<'_>>(it.get()).unwrap_or_default();
-        let content = message.content.to_content().measured;
+        let content = message.content.as_blocks().measured;
         // What a reply says beside its text matters only as far as its calls are named.
         let calls = message.tool_calls.map_or("", RawValue::get);
         let own = xxh3_64_with_seed(message.role.0.as_bytes(), content.digest)
@@ -42,8 +46,6 @@ pub(super) fn histories(list: &[&RawValue]) -> Vec<u64> {
 #[derive(Debug, Default)]
 pub(super) struct MessageSession {
     assembler: Assembler,
-    /// What represents the system prompt and the tools.
-    front: Option<u64>,
     /// Items of a reply that is not complete yet.
     open: Option<Reply>,
     /// Whether the last reply is one that was recorded as such, which the next request repeats.
@@ -51,39 +53,166 @@ pub(super) struct MessageSession {
     at_ms: Option<i64>,
     has_breakpoints: bool,
     has_usage: bool,
+    /// The versions of what stands before the messages.
+    fronts: Vec<LoggedFront>,
+    /// By setting, the values so far.
+    values: [Vec<String>; SETTINGS.len()],
+    /// What the open request asks for beside its messages.
+    form: RequestForm,
+    /// By message, how many parts there are up to its end.
+    ends: Vec<usize>,
+}
+
+/// What stands before the messages of a request.
+#[derive(Clone, Debug, Default)]
+struct LoggedFront {
+    tools: Vec<Part>,
+    system: Vec<Part>,
+    /// What stands for its tools, in whatever order they and their members are.
+    same: u64,
+}
+
+impl LoggedFront {
+    fn parts(&self) -> impl Iterator<Item = &Part> {
+        self.tools.iter().chain(&self.system)
+    }
+
+    /// Returns what its halves are to providers that tell prompts apart by them as a whole.
+    fn settings(&self) -> [(Setting, String); 2] {
+        let digests = |parts: &[Part]| parts.iter().map(|it| format!("{:x} ", it.digest)).collect::<String>();
+        [(Setting::Tools, digests(&self.tools)), (Setting::System, digests(&self.system))]
+    }
+
+    fn digest(&self) -> Vec<u64> {
+        self.parts().map(|it| it.digest).collect()
+    }
+
+    /// Returns its parts with empty ones up to so many tools and parts of the system prompt.
+    fn padded(self, [n_tools, n_system]: [usize; 2]) -> Vec<Part> {
+        let of = |parts: Vec<Part>, kind, n: usize| {
+            let missing = n.saturating_sub(parts.len());
+            parts.into_iter().chain(std::iter::repeat_n(Part::new(kind, 0, 0), missing))
+        };
+        of(self.tools, Kind::ToolSchema, n_tools).chain(of(self.system, Kind::System, n_system)).collect()
+    }
+}
+
+/// Returns what stands for tools, in whatever order they and their members are.
+fn same_tools(tools: &str) -> u64 {
+    let values: Vec<Value> = serde_json::from_str(tools).unwrap_or_default();
+    values.iter().map(unordered).fold(0, u64::wrapping_add)
+}
+
+/// Returns what stands for a value, in whatever order members of objects are.
+fn unordered(value: &Value) -> u64 {
+    match value {
+        Value::Object(members) => {
+            let members = members.iter().filter(|it| it.0 != "cache_control");
+            let member = |(key, it): (&String, &Value)| xxh3_64_with_seed(key.as_bytes(), unordered(it));
+            members.map(member).fold(1, u64::wrapping_add)
+        }
+        Value::Array(list) => {
+            list.iter().fold(2, |sum, it| xxh3_64_with_seed(&unordered(it).to_le_bytes(), sum))
+        }
+        other => xxh3_64_with_seed(other.to_string().as_bytes(), 3),
+    }
+}
+
+/// A value that may be marked for the cache.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+struct MarkedRecord {
+    cache_control: Option<CacheControl>,
+}
+
+/// Returns the parts of a system prompt: one, or one up to each block that is marked for the cache.
+fn system_blocks(system: &MessageContent<'_>) -> Vec<Content> {
+    let MessageContent::Blocks(blocks) = system else {
+        return Some(system.as_blocks()).filter(|it| it.measured.characters > 0).into_iter().collect();
+    };
+    let is_end = |it: &MessageBlock<'_>| it.cache_control.is_some();
+    let parts =
+        blocks.split_inclusive(is_end).map(|it| Content::join(it.iter().map(MessageBlock::to_content)));
+    parts.filter(|it| it.measured.characters > 0).collect()
+}
+
+/// Returns how many of its parts end with the n-th block or before.
+fn front_parts(blocks: &[MessageBlock<'_>], n: usize) -> usize {
+    blocks[..n].iter().filter(|it| it.cache_control.is_some()).count()
 }
 
 impl MessageSession {
-    /// Takes the system prompt and the tools of the first request; later ones ought to be the same.
-    pub(super) fn front(&mut self, line: usize, request: &RequestRecord<'_>, losses: &mut Losses) {
-        let system = request
-            .system
-            .or(request.instructions)
-            .and_then(|it| json::first::<MessageContent<'_>>(it.get()));
-        let system = system.map(|it| it.to_content()).filter(|content| content.measured.characters > 0);
-        let tools = request.tools.and_then(|it| json::first::<Vec<Measured>>(it.get())).unwrap_or_default();
-        let front = tools
-            .iter()
-            .chain(system.iter().map(|it| &it.measured))
-            .fold(0, |sum, it| xxh3_64_with_seed(&it.digest.to_le_bytes(), sum));
-        match self.front {
-            None if self.assembler.is_empty() => {
-                self.front = Some(front);
-                for tool in tools {
-                    self.assembler.stable(Part::of(Kind::ToolSchema, tool));
-                }
-                if let Some(system) = system {
-                    self.assembler.stable(Part::of(Kind::System, system));
-                }
-            }
-            Some(first) if first != front => {
-                losses.add(
-                    line,
-                    "changes of the system prompt or tools during a session; the first version is used",
-                );
-            }
-            _ => {}
+    /// Takes the system prompt, the tools and the settings of a request; what a body leaves out stays as it was.
+    pub(super) fn front(&mut self, request: &RequestRecord<'_>) {
+        let system = request.system.or(request.instructions);
+        let system = system.and_then(|it| json::first::<MessageContent<'_>>(it.get()));
+        let tools = request.tools.and_then(|it| json::first::<Vec<Measured>>(it.get()));
+        let is_told = system.is_some() || tools.is_some();
+        let mut front = self.fronts.get(self.form.front).cloned().unwrap_or_default();
+        let before = front.clone();
+        if let Some(tools) = tools {
+            front.same = request.tools.map_or(0, |it| same_tools(it.get()));
+            front.tools = tools.into_iter().map(|it| Part::of(Kind::ToolSchema, it)).collect();
         }
+        if let Some(system) = system {
+            let blocks = system_blocks(&system);
+            front.system = blocks.into_iter().map(|it| Part::of(Kind::System, it)).collect();
+        }
+        if self.fronts.is_empty() && self.assembler.is_empty() {
+            front.parts().for_each(|it| self.assembler.stable(it.clone()));
+            self.fronts.push(front);
+        } else if is_told && !self.fronts.is_empty() {
+            let is_reordered = front.settings()[0] != before.settings()[0] && front.same == before.same;
+            if is_reordered && !front.tools.is_empty() {
+                self.assembler.happened(Occasion::ToolsReordered);
+            }
+            let known = self.fronts.iter().position(|it| it.digest() == front.digest());
+            self.form.front = known.unwrap_or(self.fronts.len());
+            if known.is_none() {
+                self.fronts.push(front);
+            }
+        }
+        self.form.settings.clear();
+        let front = self.fronts.get(self.form.front);
+        let of_front = front.into_iter().flat_map(LoggedFront::settings).collect::<Vec<_>>();
+        for (setting, value) in request.settings().into_iter().chain(of_front) {
+            let values = &mut self.values[setting as usize];
+            let number = values.iter().position(|it| *it == value).unwrap_or(values.len());
+            if number == values.len() {
+                values.push(value);
+            }
+            if number > 0 {
+                self.form.settings.push((setting, ix(number)));
+            }
+        }
+    }
+
+    /// Takes the marks for the cache of a request whose messages have been taken.
+    pub(super) fn marks(&mut self, request: &RequestRecord<'_>, list: &[&RawValue]) {
+        let mark = |n_before, it: &CacheControl| LoggedMark { n_before, is_long: it.ttl() == TtlClass::Long };
+        let front = self.fronts.get(self.form.front).cloned().unwrap_or_default();
+        let mut marks = Vec::new();
+        let tools =
+            request.tools.and_then(|it| json::first::<Vec<MarkedRecord>>(it.get())).unwrap_or_default();
+        let of_tools = (1..).zip(&tools).filter_map(|(n, it)| Some((n, it.cache_control.as_ref()?)));
+        marks.extend(of_tools.map(|(n, it)| mark(Some(n), it)));
+        let system = request.system.and_then(|it| json::first::<MessageContent<'_>>(it.get()));
+        if let Some(MessageContent::Blocks(blocks)) = &system {
+            let marked = (1..).zip(blocks).filter_map(|(n, it)| Some((n, it.cache_control.as_ref()?)));
+            marks.extend(marked.map(|(n, it)| {
+                mark(Some(front.tools.len() + front_parts(blocks, n).min(front.system.len())), it)
+            }));
+        }
+        for message in list.iter().zip(&self.ends) {
+            let record = json::first::<MessageRecord<'_>>(message.0.get()).unwrap_or_default();
+            let MessageContent::Blocks(blocks) = record.content else { continue };
+            let after =
+                blocks.iter().enumerate().map(|(nth, it)| (blocks.len() - 1 - nth, &it.cache_control));
+            let marked = after.filter_map(|(n_after, it)| Some((n_after, it.as_ref()?)));
+            marks.extend(marked.map(|(n_after, it)| mark(Some(message.1.saturating_sub(n_after)), it)));
+        }
+        marks.extend(request.cache_control.as_ref().map(|it| mark(None, it)));
+        self.form.marks = marks;
     }
 
     /// Begins another request of the conversation.
@@ -91,8 +220,18 @@ impl MessageSession {
         self.at_ms = record.at_ms();
     }
 
+    /// Goes back to the first messages of the conversation, behind which another request goes on.
+    pub(super) fn known(&mut self, n_known: usize) {
+        self.ends.truncate(n_known);
+    }
+
     /// Takes a message, or an item.
     pub(super) fn message(&mut self, line: usize, value: &str, losses: &mut Losses) {
+        self.take(line, value, losses);
+        self.ends.push(self.assembler.n_parts());
+    }
+
+    fn take(&mut self, line: usize, value: &str, losses: &mut Losses) {
         match json::first::<ItemRecord<'_>>(value) {
             Some(item) if item.role.0.is_empty() && is_item(&item.kind.0) => {
                 return self.item(line, &item, losses);
@@ -201,6 +340,7 @@ impl MessageSession {
         }
         self.bill(line, record.usage, &mut reply, losses);
         reply.cost = request.cost();
+        reply.form = self.form.clone();
         let names = [request.backing_model(), record.model.0.as_ref(), within.model(), request.model()];
         reply.model = names.into_iter().find(|it| !it.is_empty()).unwrap_or_default().to_owned();
         reply.response_ms = request.end_ms().or(record.at_ms()).or(reply.at_ms);
@@ -253,10 +393,32 @@ impl MessageSession {
     pub(super) fn finish(mut self, losses: &mut Losses) -> Transcript {
         self.close();
         let mut transcript = self.assembler.finish(losses);
+        if self.fronts.len() > 1 {
+            pad(&mut transcript, self.fronts);
+        }
         transcript.has_breakpoints = self.has_breakpoints;
         transcript.counts_output = self.has_usage;
         transcript
     }
+}
+
+/// Gives all versions of a front the same number of parts; what stands behind them moves.
+fn pad(transcript: &mut Transcript, fronts: Vec<LoggedFront>) {
+    let longest = |n: fn(&LoggedFront) -> usize| fronts.iter().map(n).max().unwrap_or(0);
+    let lengths = [longest(|it| it.tools.len()), longest(|it| it.system.len())];
+    for exchange in &mut transcript.exchanges {
+        let own = fronts.get(exchange.form.front).map_or([0; 2], |it| [it.tools.len(), it.system.len()]);
+        let first = fronts.first().map_or(0, |it| it.parts().count());
+        for n in exchange.form.marks.iter_mut().filter_map(|it| it.n_before.as_mut()) {
+            *n = match *n {
+                n if n <= own[0] => n,
+                n if n <= own[0] + own[1] => n + lengths[0] - own[0],
+                n => n + lengths[0] + lengths[1] - first,
+            };
+        }
+    }
+    transcript.fronts = fronts.into_iter().map(|it| it.padded(lengths)).collect();
+    transcript.stable = transcript.fronts.first().cloned().unwrap_or_default();
 }
 
 /// Returns the parts of a reply.

@@ -5,7 +5,9 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::import::harness::Version;
 use crate::import::losses::Losses;
-use crate::import::transcript::{Exchange, LoggedCompaction, Part, PartNeed, Remover, Transcript};
+use crate::import::transcript::{
+    Exchange, LoggedCompaction, Part, PartNeed, Remover, RequestForm, Transcript,
+};
 use crate::import::usage::BillReader;
 use crate::import::values::Count;
 use crate::{AgentTotals, Diagnosis, FixedPart, InjectedText, Kind, Level, Occasion, Usage, infer_needs};
@@ -59,6 +61,8 @@ pub(super) struct RedactedHeader {
     #[serde(skip_serializing_if = "String::is_empty")]
     plan: String,
     stable: Vec<RedactedPart>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fronts: Vec<Vec<RedactedPart>>,
 }
 
 /// Sub-agents of which totals are known, without their names.
@@ -113,6 +117,7 @@ impl RedactedHeader {
         name: String,
         of_agent: Option<[String; 2]>,
         stable: Vec<RedactedPart>,
+        fronts: Vec<Vec<RedactedPart>>,
     ) -> Self {
         let mut flags = transcript.clone();
         Self {
@@ -129,6 +134,7 @@ impl RedactedHeader {
             plan: transcript.plan.clone(),
             flags: FLAGS.iter().filter(|it| *it.1(&mut flags)).map(|flag| flag.0.to_owned()).collect(),
             stable,
+            fronts,
         }
     }
 
@@ -138,6 +144,11 @@ impl RedactedHeader {
         let name_of = |name: &str| known.iter().map(|it| it.name).find(|own| *own == name);
         let mut transcript = Transcript {
             stable: self.stable.into_iter().map(RedactedPart::into_part).collect(),
+            fronts: self
+                .fronts
+                .into_iter()
+                .map(|it| it.into_iter().map(RedactedPart::into_part).collect())
+                .collect(),
             name: self.name,
             of_agent: self.of_agent,
             harness: name_of(&self.harness).unwrap_or_default(),
@@ -287,6 +298,8 @@ pub(super) struct RedactedRequest {
     reply: Vec<RedactedPart>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     results: Vec<RedactedPart>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    form: Option<RequestForm>,
     /// The needs of the whole session, on a line of their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) needs: Option<Vec<NeedRecord>>,
@@ -303,9 +316,10 @@ const CAUSES: [(&str, Remover); 3] =
     [("harness", Remover::Harness), ("asked", Remover::Asked), ("cleared", Remover::Cleared)];
 
 /// Other events, by name.
-const OCCASIONS: [(&str, Occasion); 4] = [
+const OCCASIONS: [(&str, Occasion); 5] = [
     ("skill", Occasion::Skill),
     ("tools_found", Occasion::ToolsFound),
+    ("tools_reordered", Occasion::ToolsReordered),
     ("restart", Occasion::Restart),
     ("removed", Occasion::Removed),
 ];
@@ -358,6 +372,7 @@ impl RedactedRequest {
             cost: exchange.cost.and_then(|it| u64::try_from(it.0).ok()),
             reply,
             results,
+            form: Some(exchange.form.clone()).filter(|it| *it != RequestForm::default()),
             needs: None,
         }
     }
@@ -398,6 +413,7 @@ impl RedactedRequest {
             cost: self.cost.map(|it| Cost(it.into())),
             reply: parts(self.reply),
             results: parts(self.results),
+            form: self.form.unwrap_or_default(),
         })
     }
 }

@@ -1,0 +1,103 @@
+//! Layouts that a provider's API answers with an error instead of a reply.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Cache, TtlClass};
+use crate::policy::{Breakpoint, LayoutSpec, LevelEnd, PromptPlace};
+use ctxsim_base::diag::{Code, Diagnostic};
+
+/// A rule of a provider's API about the breakpoints of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Refusal {
+    /// More breakpoints than `breakpoints_max`.
+    TooMany,
+    /// A longer lifetime behind a shorter one.
+    LongBehindShort,
+    /// An automatic breakpoint in the place of one with another lifetime.
+    TwoLifetimes,
+}
+
+impl Cache {
+    /// Returns which breakpoints of a layout the provider's API refuses, each with why.
+    pub fn refused(&self, layout: &LayoutSpec) -> Vec<Diagnostic> {
+        let Self::Breakpoints(fields) = self else { return Vec::new() };
+        let marks = layout.breakpoints.as_deref().unwrap_or_default();
+        let most =
+            usize::from(fields.breakpoints_max.unwrap_or(super::Breakpoints::default().breakpoints_max));
+        let found = fields.refuses.iter().filter_map(|it| match it {
+            Refusal::TooMany => too_many(marks, most),
+            Refusal::LongBehindShort => long_behind_short(marks),
+            Refusal::TwoLifetimes => two_lifetimes(marks),
+        });
+        found.collect()
+    }
+}
+
+fn problem(code: Code, nth: usize, message: String, help: &str) -> Diagnostic {
+    Diagnostic::at(code, format!("layout.breakpoints.{nth}"), message).help(help)
+}
+
+fn too_many(marks: &[Breakpoint], most: usize) -> Option<Diagnostic> {
+    // An automatic breakpoint where the last message has one of its lifetime is none of its own.
+    let is_at_end = |it: &Breakpoint| matches!(it.at, PromptPlace::LastMessages { n: 1.., offset: 0 });
+    let is_doubled = |own: &Breakpoint| marks.iter().any(|it| is_at_end(it) && it.class() == own.class());
+    let count = |it: &Breakpoint| match it.at {
+        PromptPlace::LastMessages { n, .. } => usize::from(n),
+        PromptPlace::Automatic if is_doubled(it) => 0,
+        _ => 1,
+    };
+    let mut sum = 0;
+    let nth = marks.iter().position(|it| {
+        sum += count(it);
+        sum > most
+    })?;
+    let all: usize = marks.iter().map(count).sum();
+    let message = format!("a request has up to {all} breakpoints, but the API takes at most {most}");
+    Some(problem(
+        Code::MarksTooMany,
+        nth,
+        message,
+        "remove some, or ask for fewer messages in `last_messages`",
+    ))
+}
+
+fn long_behind_short(marks: &[Breakpoint]) -> Option<Diagnostic> {
+    let is_behind = |(nth, it): (usize, &Breakpoint)| {
+        let is_after =
+            |other: &&Breakpoint| other.class() != Some(TtlClass::Long) && comes_before(other.at, it.at);
+        (it.class() == Some(TtlClass::Long)).then(|| marks.iter().find(is_after)).flatten().map(|_| nth)
+    };
+    let nth = marks.iter().enumerate().find_map(is_behind)?;
+    let message =
+        "a breakpoint of an hour is behind one of five minutes, but the API takes longer lifetimes first";
+    Some(problem(Code::MarksOrder, nth, message.to_owned(), "give those before it `ttl: \"1h\"`, too"))
+}
+
+fn two_lifetimes(marks: &[Breakpoint]) -> Option<Diagnostic> {
+    let automatic = marks.iter().find(|it| it.at == PromptPlace::Automatic)?;
+    let is_at_end = |it: &Breakpoint| matches!(it.at, PromptPlace::LastMessages { n: 1.., offset: 0 });
+    let class = |it: &Breakpoint| it.class().unwrap_or_default();
+    let nth = marks.iter().position(|it| is_at_end(it) && class(it) != class(automatic))?;
+    let message =
+        "the last message has a breakpoint of another lifetime than the automatic one that falls there";
+    Some(problem(Code::MarksMixed, nth, message.to_owned(), "give both the same `ttl`, or remove one"))
+}
+
+/// Returns whether a breakpoint surely stands before another: where messages alone decide, none does.
+fn comes_before(one: PromptPlace, other: PromptPlace) -> bool {
+    let rank = |it: PromptPlace| match it {
+        PromptPlace::EndOf(LevelEnd::Tools) => 0,
+        PromptPlace::EndOf(LevelEnd::System) => 1,
+        PromptPlace::BeforeTurn(_) | PromptPlace::LastMessages { .. } => 2,
+        PromptPlace::Automatic => 3,
+    };
+    match (one, other) {
+        (PromptPlace::LastMessages { offset, .. }, PromptPlace::LastMessages { offset: later, .. }) => {
+            offset > later
+        }
+        (PromptPlace::BeforeTurn(back), PromptPlace::BeforeTurn(later)) => back > later,
+        _ => rank(one) < rank(other),
+    }
+}

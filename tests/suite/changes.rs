@@ -1,0 +1,273 @@
+//! Changes have a moment: what a request log shows of marks, tools, system prompt and settings, and what a scenario says of them.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+fn ctxsim(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_ctxsim")).current_dir(folder).args(args).output().unwrap()
+}
+
+/// What each request of a load reads and writes.
+fn uses(folder: &Path, load: &[&str], profile: &str) -> Vec<[u64; 3]> {
+    let args = ["--policy", "identity", "--profile", profile, "--rows", "requests", "--format", "json"];
+    let output = ctxsim(folder, &[&["run"], load, &args].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let rows: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = rows["rows"].as_array().or(rows.as_array()).unwrap().clone();
+    let count = |row: &Value, name: &str| row[name].as_u64().unwrap_or(0);
+    let of =
+        |row: &Value| ["prompt_tokens", "cache_read_tokens", "cache_write_tokens"].map(|it| count(row, it));
+    rows.iter().map(of).collect()
+}
+
+/// What differs between the requests of a log besides their messages.
+#[derive(Clone, Default)]
+struct Body {
+    more: Value,
+    tools: Vec<&'static str>,
+    system: &'static str,
+}
+
+/// A log of requests a minute apart: the sizes of their prompts grow by a message of 300 tokens and an answer of 100.
+fn log(bodies: &[Body], prompts: &[u64]) -> String {
+    let mut messages: Vec<Value> = Vec::new();
+    let mut lines = String::new();
+    for (nth, body) in bodies.iter().enumerate() {
+        messages.push(json!({"role": "user", "content": format!("question {nth} {}", "word ".repeat(240))}));
+        let tool =
+            |name: &&str| json!({"name": name, "description": format!("{name} {}", "tool ".repeat(800))});
+        let mut line = json!({
+            "timestamp": 1_000 + 60 * nth, "model": "claude-sonnet-5",
+            "system": format!("{} {}", body.system, "rule ".repeat(1_600)),
+            "tools": body.tools.iter().map(tool).collect::<Vec<_>>(), "messages": messages,
+        });
+        line.as_object_mut().unwrap().extend(body.more.as_object().cloned().unwrap_or_default());
+        let answer = format!("answer {nth} {}", "word ".repeat(80));
+        line["response"] = json!({
+            "id": format!("m{nth}"), "type": "message", "role": "assistant", "model": "claude-sonnet-5",
+            "content": [{"type": "text", "text": answer}],
+            "usage": {"input_tokens": 0, "cache_read_input_tokens": 0, "cache_creation_input_tokens": prompts[nth], "output_tokens": 100},
+        });
+        messages.push(json!({"role": "assistant", "content": answer}));
+        lines.push_str(&format!("{line}\n"));
+    }
+    lines
+}
+
+const TOOLS: [&str; 2] = ["read", "write"];
+
+fn body(more: Value) -> Body {
+    Body { more, tools: TOOLS.to_vec(), system: "Be brief." }
+}
+
+/// The stable prefix of the scripted load, as `log` has it.
+fn stable(first: &str, system: &str) -> String {
+    format!(
+        r#"[{{ kind = "tool_schema", tokens = 1_000{first} }}, {{ kind = "tool_schema", tokens = 1_000 }}, {{ kind = "system", tokens = 2_000{system} }}]"#
+    )
+}
+
+/// A scripted load whose turns say these things besides their messages.
+fn scripted(turns: &[String]) -> String {
+    let turn = |it: &String| {
+        format!("[[load.turns]]\nuser_tokens = 300\nanswer_tokens = 100\ngap_ms = 60_000\n{it}\n")
+    };
+    let turns: String = turns.iter().map(turn).collect();
+    format!("name = \"changes\"\nabout = \"Changes.\"\nstable = {}\n{turns}", stable("", ""))
+}
+
+#[test]
+fn every_kind_of_change_gives_the_same_rows_scripted_and_as_a_request_log() {
+    let other_tools = Body { tools: vec!["search", "write"], ..body(json!({})) };
+    let other_system = Body { system: "Be long.", ..body(json!({})) };
+    let changes: [(&str, Body, String, String); 5] = [
+        (
+            "tools",
+            other_tools,
+            format!("stable = {}", stable(", name = \"search\"", "")),
+            format!("stable = {}", stable("", "")),
+        ),
+        (
+            "system",
+            other_system,
+            format!("stable = {}", stable("", ", name = \"long\"")),
+            format!("stable = {}", stable("", "")),
+        ),
+        (
+            "effort",
+            body(json!({"output_config": {"effort": "low"}})),
+            "effort = \"low\"".to_owned(),
+            "effort = \"\"".to_owned(),
+        ),
+        (
+            "thinking",
+            body(json!({"thinking": {"type": "enabled", "budget_tokens": 4_000}})),
+            "thinking = \"enabled\"".to_owned(),
+            "thinking = \"\"".to_owned(),
+        ),
+        (
+            "tool choice",
+            body(json!({"tool_choice": {"type": "any"}})),
+            "tool_choice = \"any\"".to_owned(),
+            "tool_choice = \"\"".to_owned(),
+        ),
+    ];
+    for (name, changed, there, back) in changes {
+        let folder = TempDir::new().unwrap();
+        let bodies = [body(json!({})), body(json!({})), changed, body(json!({}))];
+        fs::write(folder.path().join("log.jsonl"), log(&bodies, &[4_300, 4_700, 5_100, 5_500])).unwrap();
+        let turns = [String::new(), String::new(), there, back];
+        fs::write(folder.path().join("changes.toml"), scripted(&turns)).unwrap();
+        for profile in ["anthropic/claude-sonnet-5", "anthropic/claude-opus-5", "anthropic/claude-fable-5.1"]
+        {
+            let logged = uses(folder.path(), &["log.jsonl"], profile);
+            let written = uses(folder.path(), &["--scenario", "changes.toml"], profile);
+
+            // Where tools end before the system prompt is an estimate in a log: what is read of a front may differ by that alone.
+            let close =
+                |(one, other): (&[u64; 3], &[u64; 3])| one[0] == other[0] && one[1].abs_diff(other[1]) <= 400;
+            assert!(logged.iter().zip(&written).all(close), "{name}, {profile}: {logged:?} for {written:?}");
+            let moves = logged[2][1] < logged[1][0];
+            let is_kept = name == "effort" && profile.contains("fable");
+            assert_eq!(moves, !is_kept, "{name}, {profile}: {logged:?}");
+            assert!(logged[3][1] >= logged[1][0], "what was there before is there again: {name}, {logged:?}");
+        }
+    }
+}
+
+#[test]
+fn an_effort_that_changes_invalidates_what_the_model_says() {
+    let folder = TempDir::new().unwrap();
+    let turns = [String::new(), "effort = \"low\"".to_owned()];
+    fs::write(folder.path().join("changes.toml"), scripted(&turns)).unwrap();
+    let read = |profile: &str| uses(folder.path(), &["--scenario", "changes.toml"], profile)[1][1];
+
+    assert_eq!(read("anthropic/claude-opus-5"), 0);
+    assert_eq!(read("anthropic/claude-sonnet-5"), 4_000);
+    assert_eq!(read("anthropic/claude-fable-5.1"), 4_300);
+}
+
+#[test]
+fn a_message_as_a_text_and_as_one_block_is_one_message_and_marks_count() {
+    let marked = |text: &str| json!({"role": "user", "content": [{"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}]});
+    let plain = |role: &str, text: &str| json!({"role": role, "content": text});
+    let words = "word ".repeat(2_000);
+    let line = |at: u64, messages: Vec<Value>, written: u64| {
+        json!({
+            "timestamp": at, "model": "claude-sonnet-5", "system": "Be brief.", "messages": messages,
+            "response": {"id": format!("m{at}"), "type": "message", "role": "assistant", "model": "claude-sonnet-5",
+                "content": [{"type": "text", "text": "yes"}],
+                "usage": {"input_tokens": 0, "cache_read_input_tokens": 0, "cache_creation_input_tokens": written, "output_tokens": 2}},
+        })
+    };
+    let first = line(1_000, vec![marked(&words)], 2_500);
+    // The mark stands where it stood: what comes behind it is neither read nor written.
+    let second = line(1_060, vec![marked(&words), plain("assistant", "yes"), plain("user", &words)], 5_000);
+    let third = line(
+        1_120,
+        vec![
+            plain("user", &words),
+            plain("assistant", "yes"),
+            plain("user", &words),
+            plain("assistant", "yes"),
+            marked(&words),
+        ],
+        7_500,
+    );
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("log.jsonl"), format!("{first}\n{second}\n{third}\n")).unwrap();
+
+    let uses = uses(folder.path(), &["log.jsonl"], "anthropic/claude-sonnet-5");
+
+    assert_eq!(uses.len(), 3, "one session");
+    assert_eq!(uses[0], [2_500, 0, 2_500]);
+    assert_eq!(uses[1], [5_000, 2_500, 0]);
+    assert_eq!(uses[2], [7_500, 2_500, 5_000]);
+}
+
+#[test]
+fn calls_of_a_round_may_be_made_at_once() {
+    let folder = TempDir::new().unwrap();
+    let call = |n: u64| {
+        format!(
+            "[[load.turns.calls]]\ntool = \"look\"\ntimes = {n}\nargs_tokens = 10\nresult = {{ raw = 1_000 }}\n"
+        )
+    };
+    let turn = "rounds = 2\nparallel = true\n";
+    fs::write(folder.path().join("changes.toml"), scripted(&[format!("{turn}{}{}", call(3), call(1))]))
+        .unwrap();
+
+    let uses = uses(folder.path(), &["--scenario", "changes.toml"], "anthropic/claude-opus-5");
+
+    let prompts: Vec<u64> = uses.iter().map(|it| it[0]).collect();
+    assert_eq!(prompts, [4_300, 8_340, 12_380]);
+}
+
+#[test]
+fn sub_agents_with_one_message_share_it_and_one_word_more_is_another() {
+    let folder = TempDir::new().unwrap();
+    let session = |name: &str, at: u64, says: &str| {
+        format!(
+            "[[load.sessions]]\nname = \"{name}\"\nat = \"{at}s\"\nturns = [{{ user_tokens = 5_000, answer_tokens = 50{says} }}]\n"
+        )
+    };
+    let write = |says: [&str; 3]| {
+        let sessions: String =
+            (0..3).map(|nth| session(&format!("a{nth}"), 30 * nth as u64, says[nth])).collect();
+        let text =
+            format!("name = \"siblings\"\nabout = \"Siblings.\"\nstable = {}\n{sessions}", stable("", ""));
+        fs::write(folder.path().join("siblings.toml"), text).unwrap();
+        uses(folder.path(), &["--scenario", "siblings.toml"], "anthropic/claude-opus-5")
+    };
+
+    let task = ", says = \"task\"";
+    assert_eq!(
+        write([task, task, ", says = \"other\""]),
+        [[9_000, 0, 9_000], [9_000, 9_000, 0], [9_000, 4_000, 5_000]]
+    );
+    assert_eq!(write(["", "", ""])[1], [9_000, 4_000, 5_000]);
+}
+
+#[test]
+fn a_layout_that_an_api_refuses_is_a_warning_and_no_run_under_its_profile() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("changes.toml"), scripted(&[String::new()])).unwrap();
+    let cases = [
+        ("marks-order", r#"(at: end_of(tools), ttl: "5m"), (at: end_of(system), ttl: "1h")"#),
+        (
+            "marks-too-many",
+            "(at: end_of(tools)), (at: end_of(system)), (at: last_messages(n: 2)), (at: before_turn(1))",
+        ),
+        ("marks-mixed", r#"(at: last_messages(n: 1), ttl: "1h"), (at: automatic)"#),
+    ];
+    for (code, marks) in cases {
+        let policy =
+            format!("(name: \"bad\", about: \"Bad.\", layout: (breakpoints: [{marks}]), stages: [])");
+        fs::write(folder.path().join("bad.ron"), policy).unwrap();
+        let run = |profile: &str| {
+            ctxsim(
+                folder.path(),
+                &["run", "--policy", "bad.ron", "--scenario", "changes.toml", "--profile", profile],
+            )
+        };
+        let told = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
+        let valid = ctxsim(folder.path(), &["validate", "bad.ron"]);
+        let refused = run("anthropic/claude-sonnet-4.6");
+
+        assert!(
+            valid.status.success() && told(&valid).contains(&format!("warning[{code}]")),
+            "{}",
+            told(&valid)
+        );
+        assert!(told(&valid).contains("bedrock/claude-opus-5"), "{}", told(&valid));
+        assert_eq!(refused.status.code(), Some(2), "{code}");
+        assert!(told(&refused).contains(&format!("error[{code}]")) && told(&refused).contains("bad.ron:1:"));
+        assert!(run("openai/gpt-5.6-sol").status.success(), "the latest count there: {code}");
+    }
+}
