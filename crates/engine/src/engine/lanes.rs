@@ -188,8 +188,8 @@ mod tests {
 
     #[test]
     fn caches_that_share_what_they_know_answer_as_on_their_own_whichever_of_them_are_asked() {
-        let rules = [1_024, 2_048, 4_096]
-            .map(|min| CacheRules::PrefixInterval { steps: Steps { min, step: min / 8 }, ttl_ms: None });
+        let rules = [1_024, 2_048, 4_096].map(|min| Steps { min, step: min / 8 });
+        let rules = rules.map(|steps| CacheRules::prefix_interval(steps, None));
         let timeline = TimelineBuilder::new("empty", &[]).finish();
         let (layout, all) = (LayoutSpec::default(), rules.each_ref());
         let mut n_apart = 0;

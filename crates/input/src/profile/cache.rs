@@ -20,7 +20,7 @@ use self::effects::qualified;
 pub use self::effects::{
     Hits, HitsFields, Invalidates, InvalidatesFields, PromptLevel, Qualified, SETTINGS, Setting, Settings,
 };
-pub use self::steps::{PrefixCapFields, PrefixIntervalFields, Steps};
+pub use self::steps::{CachedEnd, LoggedCache, PrefixCapFields, PrefixIntervalFields, Steps};
 pub use self::stored::{ExplicitCache, StoredFields};
 pub use self::times::{Lifetimes, Readable, Renewal, TtlClass, Ttls};
 pub use self::units::{UnitEnd, UnitRules, UnitsFields};
@@ -105,6 +105,8 @@ pub enum CacheRules {
         steps: Steps,
         /// How long an entry lives after its last use, in milliseconds.
         ttl_ms: Option<u64>,
+        /// What logs of the client show beside.
+        logged: LoggedCache,
     },
     /// Fixed blocks in a store.
     Blocks(Blocks),
@@ -121,6 +123,11 @@ pub enum CacheRules {
 }
 
 impl CacheRules {
+    /// Returns the rules of a cache that compares prefixes, as its provider documents them.
+    pub const fn prefix_interval(steps: Steps, ttl_ms: Option<u64>) -> Self {
+        Self::PrefixInterval { steps, ttl_ms, logged: LoggedCache::NONE }
+    }
+
     /// Returns what matters of the rules, whichever they are.
     fn outline(&self) -> Outline {
         let prefixes = Outline { ttl_ms: None, min_tokens: 0, steps: None, reads: Reads::Prefixes };
@@ -128,7 +135,7 @@ impl CacheRules {
         match self.plain() {
             Self::None => Outline { reads: Reads::Nothing, ..prefixes },
             Self::PrefixCap(steps) => in_steps(steps),
-            Self::PrefixInterval { steps, ttl_ms } => Outline { ttl_ms: *ttl_ms, ..in_steps(steps) },
+            Self::PrefixInterval { steps, ttl_ms, .. } => Outline { ttl_ms: *ttl_ms, ..in_steps(steps) },
             Self::Breakpoints(rules) => {
                 let ttl_ms = rules.ttl_ms[0].or(rules.ttl_ms[1]);
                 Outline { ttl_ms, min_tokens: rules.min_tokens, ..prefixes }
@@ -147,9 +154,10 @@ impl CacheRules {
     /// else.
     pub fn steps_beside(&self, other: &Self) -> Option<Steps> {
         match (self, other) {
-            (Self::PrefixInterval { steps, ttl_ms }, Self::PrefixInterval { ttl_ms: same, .. }) => {
-                Some(*steps).filter(|_| ttl_ms == same)
-            }
+            (
+                Self::PrefixInterval { steps, ttl_ms, logged },
+                Self::PrefixInterval { ttl_ms: same_ttl, logged: same, .. },
+            ) => Some(*steps).filter(|_| (ttl_ms, logged) == (same_ttl, same)),
             (Self::Qualified(one), Self::Qualified(other)) => {
                 let is_of_models = |it: &Qualified| !it.of_models.is_empty();
                 let is_same = (&one.invalidates, one.hits) == (&other.invalidates, other.hits);
