@@ -31,6 +31,7 @@ impl Profile {
     pub fn builder(name: impl Into<String>) -> ProfileBuilder {
         let file = ProfileFile {
             tokenizer: None,
+            best_effort: false,
             name: name.into(),
             about: "A profile built in code.".to_owned(),
             as_of: "2026-01-01".to_owned(),

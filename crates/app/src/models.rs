@@ -1,56 +1,70 @@
 //! The profile of a model named in a recording.
 
-use std::sync::{Arc, OnceLock};
+mod ids;
 
-use serde::Deserialize;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use indexmap::IndexMap;
 
 use crate::catalog::{Catalog, Kind, Origin};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::list::Listed as _;
 use ctxsim_input::policy::wildcard;
-use ctxsim_input::text::decode::{Format, decode_table};
 use ctxsim_input::{Limits, Profile, ProfileFile};
 use ctxsim_report::BillAsLogged;
 use ctxsim_report::billed::BilledFacts;
 use ctxsim_report::billed::session::{BilledSession, Cheaper, ModelPrices, line_of};
 use ctxsim_report::screen::SessionFacts;
 use ctxsim_timeline::Timeline;
+use ids::{ModelId, Region};
 
-/// What providers and routers write around a model's name, with sources.
-const ROUTES: &str = ctxsim_assumptions::ROUTES;
-
-/// What stands around a model's own name.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Routes {
-    begins: Vec<String>,
-    ends: Vec<String>,
-    suffixes: Vec<String>,
-}
-
-impl Routes {
-    /// Returns those that are known, read once.
-    fn known() -> &'static Self {
-        static KNOWN: OnceLock<Routes> = OnceLock::new();
-        KNOWN.get_or_init(|| decode_table(ROUTES, Format::Toml).unwrap_or_default())
-    }
-
-    /// Returns what a model may be called by its maker, the likeliest first.
-    fn names<'a>(&'a self, model: &'a str) -> impl Iterator<Item = &'a str> {
-        let id = model.rsplit('/').next().unwrap_or(model);
-        let begin = self.begins.iter().filter_map(|it| Some(id.rfind(it)? + it.len())).max().unwrap_or(0);
-        let id = &id[begin..];
-        let end = self.ends.iter().filter_map(|it| id.find(it)).min().unwrap_or(id.len());
-        std::iter::successors(Some(&id[..end]), |id| {
-            self.suffixes.iter().find_map(|it| id.strip_suffix(it.as_str()))
-        })
-    }
-}
+/// What separates a profile's name from a service at whose prices it is meant, as in `openai/gpt-5.6-sol@us`.
+pub(crate) const SERVICE_MARK: char = '@';
 
 /// The profiles by model.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ModelProfiles {
-    all: Vec<Arc<Profile>>,
+    all: Vec<Covering>,
+    /// By model, the place of the profile that covers it: sessions ask for the same few models again and again.
+    found: Arc<Mutex<IndexMap<String, Option<usize>>>>,
+}
+
+/// A profile that covers models, at its usual prices and at those of regions.
+#[derive(Clone, Debug)]
+struct Covering {
+    spec: Arc<ProfileFile>,
+    usual: Arc<Profile>,
+    /// By service, made when a model is bought in a region.
+    served: OnceLock<Vec<(String, Profile)>>,
+}
+
+impl Covering {
+    fn new(spec: Arc<ProfileFile>, usual: Arc<Profile>) -> Self {
+        Self { spec, usual, served: OnceLock::new() }
+    }
+
+    /// Returns the profile at the prices of a region; nothing where its prices there are not known.
+    fn bought_in(&self, region: Option<Region<'_>>) -> Option<&Profile> {
+        let services = region.map_or(&[][..], |it| it.services);
+        if services.is_empty() {
+            return Some(&self.usual);
+        }
+        services.iter().find_map(|it| self.served(it))
+    }
+
+    fn served(&self, service: &str) -> Option<&Profile> {
+        let all = self.served.get_or_init(|| {
+            let names = self.spec.prices.first().into_iter().flat_map(|it| it.services.keys());
+            names.filter_map(|it| Some((it.clone(), self.at_prices_of(it)?))).listed()
+        });
+        all.iter().find(|it| it.0 == service).map(|it| &it.1)
+    }
+
+    fn at_prices_of(&self, service: &str) -> Option<Profile> {
+        let spec = (*self.spec).clone().under(service);
+        let Profile { name, prices, .. } = Profile::new(&spec).ok()?;
+        Some(Profile { name, prices, ..(*self.usual).clone() })
+    }
 }
 
 /// The list prices of the models that logs name, for bills as logged.
@@ -61,6 +75,17 @@ impl ListPrices {
     /// Reads those of a catalog.
     pub fn read(catalog: &Catalog) -> Self {
         Self(ModelProfiles::new(ModelProfiles::read(catalog)))
+    }
+
+    /// Returns the profile of a model, at the prices of the region in which its id says that it was bought.
+    pub fn profile_of(&self, model: &str) -> Option<&Profile> {
+        self.0.of(model).ok()
+    }
+
+    /// Returns the profile of a model as written, if its id means the usual price.
+    pub fn spec_of(&self, model: &str) -> Option<&ProfileFile> {
+        let usual = self.profile_of(model)?;
+        self.0.all.iter().map(|it| &*it.spec).find(|it| it.name == usual.name)
     }
 
     /// Returns what a session was billed by its log, at the prices of its own models; `None` if the log has no bill.
@@ -118,29 +143,49 @@ impl ModelProfiles {
 
     /// Takes those that are checked.
     pub(super) fn new(all: impl IntoIterator<Item = OfModels>) -> Self {
-        Self { all: all.into_iter().filter_map(|it| it.checked).listed() }
+        let covering = |it: OfModels| Some(Covering::new(it.spec, it.checked?));
+        Self { all: all.into_iter().filter_map(covering).listed(), found: Arc::default() }
     }
 
     /// Takes those that pass the rules, of specs that may have been overridden.
     pub(super) fn of_specs(specs: &[ProfileFile]) -> Self {
-        Self { all: specs.iter().filter_map(|it| Profile::new(it).ok()).map(Arc::new).listed() }
+        Self::new(specs.iter().cloned().map(OfModels::new))
     }
 
     /// Removes the limits of all of them.
     pub(super) fn take_limits(&mut self) {
-        self.all.iter_mut().for_each(|it| Arc::make_mut(it).limits = Limits::NONE);
+        for it in &mut self.all {
+            Arc::make_mut(&mut it.usual).limits = Limits::NONE;
+            it.served = OnceLock::new();
+        }
     }
 
     /// Returns the profile of a model: the one whose pattern matches most of its id; of equal ones, the first
-    /// by name. What a router writes around the name is left out where nothing covers the whole.
+    /// by name. What a router writes around the name is left out where nothing covers the whole, and a region has its own prices.
     ///
     /// # Errors
-    /// There is none; the help names the nearest.
+    /// There is none, and the help names the nearest; or none that has a price for the region.
     pub(super) fn of(&self, model: &str) -> Result<&Profile, Box<Diagnostic>> {
-        let mut names = std::iter::once(model).chain(Routes::known().names(model));
-        if let Some(profile) = names.find_map(|it| self.best(it)) {
-            return Ok(profile);
-        }
+        let id = ModelId::read(model);
+        let Some(found) = self.found(model, &id) else {
+            let (plain, service) = id.variant().ok_or_else(|| self.unknown(model))?;
+            let found =
+                plain.names().find_map(|it| self.best(it)).and_then(|it| self.all[it].served(service));
+            return found.ok_or_else(|| self.unknown(model));
+        };
+        let region = id.region();
+        found.bought_in(region).ok_or_else(|| {
+            let (text, name) = (region.map_or("", |it| it.text), &found.usual.name);
+            let message =
+                format!("no price is known for `{model}`: `{name}` has none for the region `{text}`");
+            let help = format!(
+                "use its usual prices, `--profile {name}`, or add a service to a profile of your own"
+            );
+            Box::new(Diagnostic::at(Code::ModelUnknown, "", message).help(help))
+        })
+    }
+
+    fn unknown(&self, model: &str) -> Box<Diagnostic> {
         let message = format!("no profile covers the model `{model}`");
         let help = match self.nearest(model) {
             Some(near) => format!(
@@ -149,7 +194,7 @@ impl ModelProfiles {
             ),
             None => "name one with `--profile`; `ctxsim list profiles` shows all".to_owned(),
         };
-        Err(Box::new(Diagnostic::at(Code::ModelUnknown, "", message).help(help)))
+        Box::new(Diagnostic::at(Code::ModelUnknown, "", message).help(help))
     }
 
     /// Returns the name by which everybody knows a model: that of the pattern that covers it, with a date or a version where it has one, and
@@ -159,39 +204,63 @@ impl ModelProfiles {
         if profile.name == model {
             return Some(model.to_owned());
         }
-        let id = model.rsplit('/').next().unwrap_or(model);
-        let mut names = [model, id].into_iter().chain(Routes::known().names(model));
-        let public = names.find_map(|name| profile.models.iter().find_map(|it| public_part(it, name)));
-        public.filter(|it| self.of(it).is_ok_and(|it| it.name == profile.name))
+        let id = ModelId::read(model);
+        let Some(covering) = self.found(model, &id) else {
+            // A variant has the end of its name, which says its price.
+            let (plain, _) = id.variant()?;
+            let end = model.len() - plain.names().next()?.len();
+            let public =
+                self.public_name(&model[..model.len() - end])? + &model[model.len() - end..].to_lowercase();
+            return self.of(&public).is_ok_and(|it| it.name == profile.name).then_some(public);
+        };
+        let patterns = || covering.usual.models.iter();
+        let public = id.names().find_map(|name| patterns().find_map(|it| public_part(it, name)))?;
+        let public = match id.region() {
+            Some(region) => format!("{}/{public}", region.text),
+            None => public,
+        };
+        self.of(&public).is_ok_and(|it| it.name == profile.name).then_some(public)
     }
 
     /// Returns a cheaper model of the same provider, whose input costs less: of the same line, or of the next one down, which has the dearest of
     /// them; the last by name, which is the newest.
-    fn cheaper(&self, of: &Profile, which: Cheaper) -> Option<&Profile> {
+    fn cheaper<'s>(&'s self, of: &Profile, which: Cheaper) -> Option<&'s Profile> {
         let parts = |it: &Profile| {
             let (provider, name) = it.name.split_once('/').unwrap_or(("", &it.name));
             (provider.to_owned(), line_of(name))
         };
         let (provider, line) = parts(of);
         let input = |it: &Profile| it.prices.usual().input;
-        let is_cheaper = |it: &&Arc<Profile>| {
+        // A region's prices are compared with those of the same region.
+        let service = of.name.split_once(SERVICE_MARK).map(|it| it.1);
+        let there = |it: &'s Covering| service.map_or(Some(&*it.usual), |service| it.served(service));
+        let is_cheaper = |it: &&Profile| {
             let own = parts(it);
             let is_asked = own.0 == provider && (own.1 == line) == (which == Cheaper::SameLine);
             is_asked && input(it) < input(of) && it.prices.usual().output.is_some()
         };
-        let all = self.all.iter().filter(is_cheaper).listed();
+        let all = self.all.iter().filter_map(there).filter(is_cheaper).listed();
         let dearest =
             all.iter().max_by(|one, other| (input(one), &one.name).cmp(&(input(other), &other.name)))?;
         let line = parts(dearest).1;
-        all.into_iter()
-            .filter(|it| parts(it).1 == line)
-            .max_by(|one, other| one.name.cmp(&other.name))
-            .map(|it| &**it)
+        all.into_iter().filter(|it| parts(it).1 == line).max_by(|one, other| one.name.cmp(&other.name))
     }
 
-    fn best(&self, model: &str) -> Option<&Profile> {
-        let fitting = self.all.iter().rev().filter_map(|it| Some((it.fits(model)?, &**it)));
-        fitting.max_by_key(|it| it.0).map(|it| it.1)
+    /// Returns what covers a model, whose id has been read.
+    fn found(&self, model: &str, id: &ModelId) -> Option<&Covering> {
+        let known = || self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let earlier = known().get(model).copied();
+        let at = earlier.unwrap_or_else(|| {
+            let at = id.names().find_map(|it| self.best(it));
+            known().insert(model.to_owned(), at);
+            at
+        })?;
+        self.all.get(at)
+    }
+
+    fn best(&self, model: &str) -> Option<usize> {
+        let all = self.all.iter().enumerate().rev();
+        all.filter_map(|(at, it)| Some((it.usual.covers(model)?, at))).max_by_key(|it| it.0).map(|it| it.1)
     }
 
     /// Returns the one whose id is most like what a model's begins with, or a later part of it: the name of a deployment often holds that
@@ -199,12 +268,13 @@ impl ModelProfiles {
     fn nearest(&self, model: &str) -> Option<&Profile> {
         /// Fewer common letters are not a match.
         const LEAST: usize = 3;
-        let id = model.rsplit('/').next().unwrap_or(model);
+        let model = model.to_lowercase();
+        let id = model.rsplit('/').next().unwrap_or(&model);
         let parts = || std::iter::once(id).chain(id.match_indices(['-', '_', '.']).map(|it| &id[it.0 + 1..]));
         let same = |a: &str, b: &str| a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
         let common = |it: &String| parts().map(|part| same(it, part)).max().unwrap_or(0);
-        let ranked =
-            self.all.iter().rev().filter_map(|it| Some((it.models.iter().map(common).max()?, &**it)));
+        let usual = self.all.iter().rev().map(|it| &*it.usual);
+        let ranked = usual.filter_map(|it| Some((it.models.iter().map(common).max()?, it)));
         ranked.max_by_key(|it| it.0).filter(|it| it.0 >= LEAST).map(|it| it.1)
     }
 }
@@ -235,20 +305,25 @@ mod tests {
             ("anthropic/claude-opus-4.6:thinking", "anthropic/claude-opus-4.6"),
             ("deepseek/deepseek-v4-flash:free", "deepseek/deepseek-v4-flash"),
             ("deepseek-v4-flash-free", "deepseek/deepseek-v4-flash"),
-            ("anthropic.claude-opus-4-5-20251101-v1:0", "anthropic/claude-opus-4.5"),
-            ("us.anthropic.claude-opus-4-5-20251101-v1:0", "anthropic/claude-opus-4.5"),
-            ("apac.anthropic.claude-sonnet-4-6", "anthropic/claude-sonnet-4.6"),
-            ("bedrock/us-gov-west-1/anthropic.claude-opus-5", "bedrock/claude-opus-5"),
+            ("anthropic.claude-opus-4-5-20251101-v1:0", "bedrock/claude-opus-4.5"),
+            ("us.anthropic.claude-opus-4-5-20251101-v1:0", "bedrock/claude-opus-4.5@regional"),
+            ("apac.anthropic.claude-sonnet-4-6", "bedrock/claude-sonnet-4.6@regional"),
+            ("bedrock/us-gov-west-1/anthropic.claude-opus-5", "bedrock/claude-opus-5@us-gov"),
             (
                 "arn:aws:bedrock:us-east-1:1:inference-profile/global.anthropic.claude-opus-5",
                 "bedrock/claude-opus-5",
             ),
-            ("us.openai.gpt-5.4", "openai/gpt-5.4"),
-            ("us.amazon.nova-pro-v1:0", "bedrock/nova-pro"),
+            ("us.openai.gpt-5.4", "openai/gpt-5.4@us"),
+            ("bedrock_mantle/openai.gpt-5.4", "openai/gpt-5.4@us"),
+            ("global.openai.gpt-5.4", "openai/gpt-5.4"),
+            ("minimax/MiniMax-M3", "minimax/minimax-m3"),
+            ("deepseek-v4-flash-0731", "deepseek/deepseek-v4-flash"),
+            ("global.anthropic.claude-sonnet-4-6", "bedrock/claude-sonnet-4.6"),
+            ("us.amazon.nova-pro-v1:0", "bedrock/nova-pro@us"),
             ("vertex_ai/claude-opus-4-5@20251101", "anthropic/claude-opus-4.5"),
             ("publishers/anthropic/models/claude-sonnet-4-6@default", "anthropic/claude-sonnet-4.6"),
             ("vertex_ai/gemini-3.5-flash", "google/gemini-3.5-flash"),
-            ("azure/eu/gpt-5.4-mini", "openai/gpt-5.4-mini"),
+            ("azure/eu/gpt-5.4-mini", "openai/gpt-5.4-mini@eu"),
             ("azure/gpt-5.4-2026-03-05", "openai/gpt-5.4"),
             ("azure_ai/claude-opus-5", "anthropic/claude-opus-5"),
             ("aihubmix/gpt-5.4-high", "openai/gpt-5.4"),
@@ -271,6 +346,7 @@ mod tests {
     fn another_model_of_the_same_family_or_at_another_price_has_none_and_the_nearest_is_named() {
         let profiles = ModelProfiles::new(ModelProfiles::read(&shipped()));
         let models = [
+            "us-gov.openai.gpt-5.4",
             "azure_ai/claude-opus-5-5-fast",
             "gpt-5.4-pro",
             "gpt-5.4-nano",

@@ -192,7 +192,7 @@ impl Command {
             Self::Show(args) => inputs::show(catalog, &args),
             Self::Validate(args) => inputs::validate(catalog, &args),
             Self::Convert(args) => inputs::convert(&args),
-            Self::Prices(args) => prices::prices(&args.command),
+            Self::Prices(args) => prices::prices(&args.command, catalog),
             Self::Store(args) => store::store(catalog, &args.command),
             Self::Schema(args) => pages::schema(&args),
             Self::Man(args) => pages::man(&args),

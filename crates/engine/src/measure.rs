@@ -25,7 +25,7 @@ use crate::price::{self, Costs, Models, PriceIndex};
 use assumed::{Assumed, AssumedChanges, AssumedCost, AssumedReach};
 use ctxsim_base::quantity::{Amount, Expected, Tokens, UNLIMITED, packed};
 use ctxsim_input::Limits;
-use ctxsim_input::profile::Assumptions;
+use ctxsim_input::profile::{Assumptions, Lifetimes};
 
 pub use beside::{Beside, PlayedRecovery};
 pub use break_even::BreakEven;
@@ -50,6 +50,8 @@ pub struct Tally {
     pub costs: Costs,
     /// The limits of the profile.
     pub limits: Limits,
+    /// The lifetimes for which its cache is written.
+    pub lifetimes: Lifetimes,
     /// The longest prompt as a share of its profile's limit; `None` without a limit. A sum has the largest.
     pub limit_pressure: Option<f64>,
     /// Whether the load has needs; without needs, recovery and evidence are unknown.
@@ -81,7 +83,7 @@ pub struct Tally {
 }
 
 packed!(Tally:
-    [n_runs, sums, outcome, costs, limits, limit_pressure, has_needs],
+    [n_runs, sums, outcome, costs, limits, lifetimes, limit_pressure, has_needs],
     [recovery_input, recovery_output, reaction_tokens, recovery_interval, assumed, counted_ends],
     [n_played, latency_ms, resets, summariser_limit, bound]);
 
@@ -94,6 +96,7 @@ impl Tally {
             outcome: Outcome::default(),
             costs: Costs::default(),
             limits: Limits::NONE,
+            lifetimes: Lifetimes::default(),
             limit_pressure: None,
             has_needs: true,
             recovery_input: Expected::ZERO,
@@ -158,6 +161,7 @@ impl Tally {
             counted_ends: None,
             costs,
             limits: Limits { prompt, ..profile.limits },
+            lifetimes: profile.cache.lifetimes(),
             limit_pressure: pressure(sums.main.prompt_max, profile.limits.prompt),
             has_needs: beside.has_needs,
             recovery_input: refetched.prompt(),

@@ -8,9 +8,11 @@ mod json;
 mod litellm;
 pub mod matching;
 mod models_dev;
+mod openrouter;
 pub mod place;
 mod rules;
 mod services;
+pub mod update;
 
 use indexmap::IndexMap;
 
@@ -19,7 +21,7 @@ use ctxsim_base::diag::{Code, Diagnostic};
 use matching::Match;
 
 /// All lists; the first one that recognises a file reads it.
-const LISTS: [List; 3] = [litellm::LIST, genai_prices::LIST, models_dev::LIST];
+const LISTS: [List; 4] = [litellm::LIST, genai_prices::LIST, models_dev::LIST, openrouter::LIST];
 
 /// A price list's format.
 struct List {

@@ -15,7 +15,7 @@ use ctxsim_base::diag::{Diagnostic, Problems};
 use ctxsim_base::quantity::{Cost, Tokens, UNLIMITED};
 
 pub use self::cache::{
-    Blocks, Breakpoints, CacheRules, ExplicitCache, Settings, Steps, Touch, TtlClass, UnitRules,
+    Blocks, Breakpoints, CacheRules, ExplicitCache, Lifetimes, Settings, Steps, Touch, TtlClass, UnitRules,
 };
 pub use self::family::{Counting, Factor, Family};
 pub use self::written::{PriceSpec, ProfileFile};
@@ -28,7 +28,7 @@ pub struct Profile {
     pub about: String,
     /// The day on which its sources were read.
     pub as_of: String,
-    /// The model ids it covers; `*` matches anything.
+    /// The model ids it covers, in lower case; `*` matches anything.
     pub models: Vec<String>,
     /// How its models count tokens, if that is known.
     pub family: Option<&'static Family>,
@@ -36,6 +36,8 @@ pub struct Profile {
     pub limits: Limits,
     /// The provider's cache.
     pub cache: CacheRules,
+    /// Whether the provider calls its cache best effort: hits are likely, not sure.
+    pub is_best_effort: bool,
     pub prices: Prices,
     /// What is assumed rather than known.
     pub assumptions: Assumptions,
@@ -113,10 +115,16 @@ impl Profile {
     ///
     /// An id may have a provider's name before it, as in `anthropic/claude-opus-4.5`.
     pub fn fits(&self, model: &str) -> Option<usize> {
-        let id = model.rsplit('/').next().unwrap_or(model);
-        let is_match = |pattern: &&String| wildcard(pattern, model) || wildcard(pattern, id);
+        self.covers(model).max(self.covers(model.rsplit('/').next()?))
+    }
+
+    /// Returns the same of an id as it is, with what stands before it. Providers and routers do not agree on the case of a name, so it does
+    /// not matter.
+    pub fn covers(&self, model: &str) -> Option<usize> {
+        let lower = model.bytes().any(|it| it.is_ascii_uppercase()).then(|| model.to_ascii_lowercase());
+        let model = lower.as_deref().unwrap_or(model);
         let letters = |pattern: &String| pattern.chars().filter(|it| *it != '*').count();
-        let own = (self.name == model).then_some(usize::MAX);
-        own.or_else(|| self.models.iter().filter(is_match).map(letters).max())
+        let own = self.name.eq_ignore_ascii_case(model).then_some(usize::MAX);
+        own.or_else(|| self.models.iter().filter(|it| wildcard(it, model)).map(letters).max())
     }
 }

@@ -6,7 +6,7 @@ use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::measure::{Better, Tally};
 use ctxsim_timeline::row::{ColumnUnit, Value};
 
-pub use ctxsim_engine::measure::metric::{ByTtl, COST, Metric, RunTotals, TTL_CLASSES, at_place, selectable};
+pub use ctxsim_engine::measure::metric::{ByTtl, COST, Metric, RunTotals, at_place, selectable};
 
 /// How tables show a number.
 struct NumberStyle {

@@ -1,11 +1,11 @@
 //! Claude Code's compaction beside 42 that were measured: the trigger by version and model, and the prompt behind it.
 
-use ctxsim::app::{Comparison, Plan};
+use ctxsim::app::{Comparison, ListPrices, Plan};
 use ctxsim::calibrate::compaction::{compacting, prompt_behind};
 use ctxsim::catalog::bundled_catalog;
 use ctxsim::input::policy::Size;
 use ctxsim::input::scenario::Assume;
-use ctxsim::input::{Policy, PolicyFile, Profile};
+use ctxsim::input::{Policy, PolicyFile};
 use ctxsim::projection::num::{Known, Num};
 use ctxsim::timeline::import::import_all;
 use ctxsim::timeline::{ItemSizes, Kind, NewItem, Preserve, Timeline, TimelineBuilder};
@@ -74,12 +74,7 @@ fn log(version: &str, model: &str, prompt: u64) -> String {
 /// The prompt at which the preset compacts a session, under the profile of the session's own model.
 fn trigger(version: &str, model: &str, prompt: u64) -> u64 {
     let catalog = bundled_catalog();
-    let name = catalog
-        .names(ctxsim::catalog::Kind::Profile)
-        .filter(|it| it.starts_with("anthropic/"))
-        .find(|it| catalog.profile(it).unwrap().spec.models.iter().any(|it| model.starts_with(it)))
-        .unwrap();
-    let profile = Profile::new(&catalog.profile(name).unwrap().spec).unwrap();
+    let profile = ListPrices::read(&catalog).profile_of(model).unwrap().clone();
     let policy = Policy::new(&spec()).unwrap();
     let known = Known::of(&logged(version, model, prompt), profile.limits);
     Num::known(&policy.params["trigger"], &known).unwrap()

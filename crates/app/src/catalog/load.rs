@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::{Catalog, Kind, Origin, kind};
+use crate::models::SERVICE_MARK;
 use ctxsim_base::diag::{Code, Diagnostic, Place};
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
@@ -195,13 +196,20 @@ impl Catalog {
         (!is_other && Format::of(origin.path()).is_none()).then_some(origin)
     }
 
-    /// Reads a profile.
+    /// Reads a profile; `NAME@SERVICE` means it at the prices of a service.
     ///
     /// # Errors
     /// The name is unknown, or the file cannot be read or decoded.
     pub fn profile(&self, name: &str) -> Result<Loaded<ProfileFile>, Error> {
+        let is_name = |it: &str| self.entries.contains_key(&(Kind::Profile, it.to_owned()));
+        let parts = name.rsplit_once(SERVICE_MARK).filter(|it| !is_name(name) && is_name(it.0));
+        let (name, service) = parts.map_or((name, None), |it| (it.0, Some(it.1)));
         let origin = self.find(Kind::Profile, name)?;
         let (source, spec) = self.read(Kind::Profile, &origin, |it: &ProfileFile| &it.name)?;
+        let spec = match service {
+            Some(service) => spec.under(service),
+            None => spec,
+        };
         Ok(Loaded { spec, origin, source: Some(source), bases: Vec::new() })
     }
 

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use ctxsim_app::catalog::{Files, price_list_files};
+use ctxsim_app::ListPrices;
+use ctxsim_app::catalog::{Catalog, Files, price_list_files};
 use ctxsim_base::diag::Code;
 use ctxsim_base::error::Error;
 use ctxsim_base::grid::numbers::{NONE, counted};
@@ -13,6 +14,7 @@ use ctxsim_base::quantity::Decimal;
 use ctxsim_input::Format;
 use ctxsim_input::pricelist::compare::{Disagreement, compare};
 use ctxsim_input::pricelist::place::{PlacedProfile, Placing, place};
+use ctxsim_input::pricelist::update::{PriceUpdate, updates};
 use ctxsim_input::pricelist::{self, ListContents, PriceFile, Unplaced};
 use ctxsim_input::profile::calendar;
 use ctxsim_input::text::source::read_text;
@@ -29,6 +31,12 @@ Examples:
   ctxsim prices import prices.json --as-of 2026-11-21 --output imported   write the profiles
   ctxsim sensitivity --profiles imported/anthropic                       compare all profiles in a folder";
 
+/// Shown below the options of `update`.
+const UPDATE_EXAMPLES: &str = "\
+Examples:
+  ctxsim prices update prices.json --as-of 2026-11-28                     show which prices have changed
+  ctxsim prices update prices.json --as-of 2026-11-28 --output profiles   write the profiles, with a dated period";
+
 /// The arguments of `prices`.
 #[derive(Debug, Args)]
 pub(crate) struct PricesArgs {
@@ -40,11 +48,14 @@ pub(crate) struct PricesArgs {
 /// A command on price lists.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PricesCommand {
-    /// Import LiteLLM, genai-prices or models.dev price lists as profiles
+    /// Import LiteLLM, genai-prices, models.dev or OpenRouter price lists as profiles
     #[command(after_help = EXAMPLES)]
     Import(PriceImportArgs),
     /// Show every price on which lists disagree
     Compare(ComparePricesArgs),
+    /// Show what newer lists change in the bundled profiles
+    #[command(after_help = UPDATE_EXAMPLES)]
+    Update(UpdatePricesArgs),
 }
 
 /// The arguments of `prices import`.
@@ -77,11 +88,28 @@ pub(crate) struct ComparePricesArgs {
     pub as_of: Option<String>,
 }
 
+/// The arguments of `prices update`.
+#[derive(Debug, Args)]
+pub(crate) struct UpdatePricesArgs {
+    /// Price list files, or folders of them
+    #[arg(value_name = "FILE", required = true)]
+    pub paths: Vec<PathBuf>,
+    /// Date the lists were fetched; the new prices hold from it on (YYYY-MM-DD)
+    #[arg(long, value_name = "DATE")]
+    pub as_of: String,
+    /// Folder to write the changed profiles to; comments are lost
+    #[arg(long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub force: ForceArgs,
+}
+
 /// Runs a command on price lists.
-pub(super) fn prices(command: &PricesCommand) -> Result<(), Error> {
+pub(super) fn prices(command: &PricesCommand, catalog: &Catalog) -> Result<(), Error> {
     match command {
         PricesCommand::Import(args) => import(args),
         PricesCommand::Compare(args) => disagreements(args),
+        PricesCommand::Update(args) => update(args, catalog),
     }
 }
 
@@ -206,6 +234,40 @@ fn write<'p>(
     let remark = Remark::of_input(Format::Toml);
     let files = profiles.map(|it| (folder.join(format!("{}.toml", it.name)), remark.on(&it.text)));
     output::write_all(&files.listed(), kept)
+}
+
+/// Prints what lists change in the profiles, and writes those that change.
+fn update(args: &UpdatePricesArgs, catalog: &Catalog) -> Result<(), Error> {
+    check_day(&args.as_of)?;
+    let inputs = Files::default();
+    let lists = read(&args.paths, &inputs)?;
+    let prices = ListPrices::read(catalog);
+    let (n_known, changed) = updates(&lists, &args.as_of, &|id| prices.spec_of(id).cloned());
+    let mut text = String::new();
+    for it in &changed {
+        let _ = writeln!(text, "{} ({})", it.name, it.list);
+        for (field, known, listed) in &it.changes {
+            let known = known.map_or_else(|| NONE.to_owned(), |it| it.to_string());
+            let _ = writeln!(text, "  {field}: {known} → {listed}");
+        }
+        if it.text.is_none() {
+            text.push_str("  not written: its prices depend on the hour, or the result breaks a rule\n");
+        }
+    }
+    let (changes, profiles) = (counted(changed.len(), "profile"), counted(n_known, "profile"));
+    let _ = writeln!(text, "{changes} of {profiles} in these lists would change, in USD per million tokens.");
+    match &args.output {
+        Some(folder) => {
+            let remark = Remark::of_input(Format::Toml);
+            let dated = changed.iter().filter_map(|it| Some((it, it.text.as_ref()?)));
+            let file = |(it, text): (&PriceUpdate, &String)| {
+                (folder.join(format!("{}.toml", it.name)), remark.on(text))
+            };
+            output::write_all(&dated.map(file).listed(), args.force.kept(&inputs))?;
+        }
+        None => text.push_str("Nothing was written: add `--output DIR` to write the changed profiles.\n"),
+    }
+    output::print(&text)
 }
 
 /// Prints every price on which lists disagree.

@@ -19,9 +19,6 @@ use parts::{failure_kind, if_needed, limit, saved_share, usd};
 
 pub use parts::ByTtl;
 
-/// The lifetime classes of cache writes, as reports name them.
-pub const TTL_CLASSES: [&str; 2] = ["5m", "1h"];
-
 /// A number of a run.
 pub type Metric = RowColumn<Tally>;
 
@@ -48,7 +45,7 @@ const METRICS: &[Metric] = &listed![Tally;
     /// Of these, billed as written to the cache.
     "cache_write_tokens": Tokens = |it| it.sums.main.tokens.write.iter().sum::<Tokens>(),
     /// Writes by the entry's lifetime; only classes that were written to.
-    "cache_write_by_ttl": Group(heads::<ByTtl>) = |it| fields(&ByTtl(it.sums.main.tokens.write)),
+    "cache_write_by_ttl": Group(heads::<ByTtl>) = |it| fields(&ByTtl(it.sums.main.tokens.write, it.lifetimes)),
     /// Of the prompts' tokens, billed as plain input.
     "uncached_tokens": Tokens = |it| it.sums.main.tokens.uncached,
     /// Tokens that the agent wrote.

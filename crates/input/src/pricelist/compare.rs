@@ -36,7 +36,7 @@ pub fn compare(lists: &[ListContents], as_of: Option<&str>) -> (usize, Vec<Disag
     let mut by_model: IndexMap<String, Vec<(&'static str, &PriceSpec)>> = IndexMap::new();
     for found in lists {
         for entry in &found.entries {
-            let Some(price) = price_on(entry, as_of) else { continue };
+            let Some(price) = price_in_force(&entry.prices, as_of) else { continue };
             let prices = by_model.entry(key(entry)).or_default();
             if !prices.iter().any(|(list, _)| *list == found.list) {
                 prices.push((found.list, price));
@@ -50,17 +50,17 @@ pub fn compare(lists: &[ListContents], as_of: Option<&str>) -> (usize, Vec<Disag
 }
 
 /// Returns what a model is known by in every list.
-fn key(entry: &ListEntry) -> String {
+pub(super) fn key(entry: &ListEntry) -> String {
     let model = entry.model.to_lowercase().replace('.', "-");
     let provider = canonical(&entry.provider);
     format!("{provider}/{}", model.strip_prefix(&format!("{provider}/")).unwrap_or(&model))
 }
 
-/// Returns the prices of an entry that hold on a day or, without one, at last.
-fn price_on<'e>(entry: &'e ListEntry, as_of: Option<&str>) -> Option<&'e PriceSpec> {
+/// Returns those of dated prices that hold on a day or, without one, at last.
+pub(super) fn price_in_force<'p>(prices: &'p [PriceSpec], as_of: Option<&str>) -> Option<&'p PriceSpec> {
     let on = as_of.map_or(Some(i64::MAX), calendar::parse_day)?;
-    let mut dated = Vec::with_capacity(entry.prices.len());
-    for price in &entry.prices {
+    let mut dated = Vec::with_capacity(prices.len());
+    for price in prices {
         let from = price.from.as_deref().map_or(Some(i64::MIN), calendar::parse_day)?;
         dated.push((from, price));
     }
@@ -79,7 +79,7 @@ fn disagreements(model: &str, prices: &[(&'static str, &PriceSpec)]) -> Vec<Disa
 }
 
 /// Returns usual prices by name.
-fn fields(price: &PriceSpec) -> IndexMap<String, Decimal> {
+pub(super) fn fields(price: &PriceSpec) -> IndexMap<String, Decimal> {
     let mut fields = IndexMap::new();
     let mut put = |name: String, price: Option<Decimal>| fields.extend(price.map(|it| (name, it)));
     put("input".to_owned(), Some(price.input));

@@ -126,6 +126,7 @@ fn text(
     sources.extend(entry.sources.iter().map(String::as_str).chain(source).chain(of_services.iter().copied()));
     let spec = ProfileFile {
         tokenizer: None,
+        best_effort: false,
         name,
         about: format!("{title} at {provider}, at the prices of {}.", found.list),
         as_of: as_of.to_owned(),

@@ -24,7 +24,7 @@ pub use self::effects::{
 pub use self::refuses::Refusal;
 pub use self::steps::{CachedEnd, LoggedCache, PrefixCapFields, PrefixIntervalFields, Steps};
 pub use self::stored::{ExplicitCache, StoredFields};
-pub use self::times::{Readable, Renewal, TtlClass, Ttls};
+pub use self::times::{Lifetimes, Readable, Renewal, TtlClass, Ttls};
 pub use self::units::{UnitEnd, UnitRules, UnitsFields};
 
 /// Cache rules as written: which, with their fields.
@@ -198,6 +198,15 @@ impl CacheRules {
             Self::Breakpoints(rules) => Some(rules.life_ms(rules.class(Some(class)))),
             other => other.ttl_ms(),
         }
+    }
+
+    /// Returns the names of the lifetimes for which entries are written, by class: those that the rules sell, else the usual ones.
+    pub fn lifetimes(&self) -> Lifetimes {
+        let ttl_ms = match self.plain() {
+            Self::Breakpoints(rules) => rules.ttl_ms,
+            _ => [None; 2],
+        };
+        Lifetimes(ttl_ms[0] == Some(1_800_000), ttl_ms[1] == Some(43_200_000))
     }
 
     /// Returns the shortest cached prefix in tokens, if the rules have a minimum above 0.

@@ -40,9 +40,10 @@ pub(super) fn profile(spec: &ProfileFile, problems: &mut Problems) -> Profile {
         name: spec.name.clone(),
         about: spec.about.clone(),
         as_of: spec.as_of.clone(),
-        models: spec.models.clone(),
+        models: spec.models.iter().map(|it| it.to_ascii_lowercase()).collect(),
         family: Family::of_profile(spec),
         limits: problems.within("limits", |problems| limits(&spec.limits, problems)),
+        is_best_effort: spec.best_effort,
         cache: problems.within("cache", |problems| spec.cache.check(problems)),
         prices: problems
             .within("prices", |problems| price::prices(&spec.prices, start_ms, &assumed.services, problems)),

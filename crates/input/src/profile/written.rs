@@ -33,6 +33,10 @@ pub struct ProfileFile {
     /// covers, else by its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokenizer: Option<String>,
+    /// Whether its provider calls its cache best effort: what is cached may be missed at any time, so savings that rest on it are not sure.
+    /// Default: false, also where nobody says so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub best_effort: bool,
     /// The model's token limits.
     #[serde(default)]
     pub limits: LimitsSpec,
@@ -43,6 +47,16 @@ pub struct ProfileFile {
     /// Assumptions, as opposed to known values.
     #[serde(default)]
     pub assumptions: AssumptionsSpec,
+}
+
+impl ProfileFile {
+    /// Returns it at the prices of one more service, with the service in its name.
+    #[must_use]
+    pub fn under(mut self, service: &str) -> Self {
+        self.name = format!("{}@{service}", self.name);
+        self.assumptions.services.push(service.to_owned());
+        self
+    }
 }
 
 /// A model's token limits.

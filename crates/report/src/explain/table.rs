@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use super::words;
-use crate::metric::TTL_CLASSES;
 use crate::rows::RowContext;
 use ctxsim_base::grid::numbers::{self, thousands};
 use ctxsim_base::grid::prose::wrap;
@@ -16,6 +15,7 @@ use ctxsim_engine::explain::{Explanation, Same, StandingItem};
 use ctxsim_engine::ledger::Role;
 use ctxsim_engine::price::Bill;
 use ctxsim_input::Policy;
+use ctxsim_input::profile::Lifetimes;
 
 /// How an explanation is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -88,7 +88,7 @@ pub fn explanation(it: &Explanation, context: RowContext<'_>, style: ExplainStyl
     let mut text = String::new();
     head(it, context, style, &mut text);
     section("Cost", style, &mut text);
-    cost(it, &mut text);
+    cost(it, context.profile.cache.lifetimes(), &mut text);
     section("Cache", style, &mut text);
     cache(it, context, style, &mut text);
     section("Prefix", style, &mut text);
@@ -147,9 +147,10 @@ fn head(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &m
 }
 
 /// Writes what each part costs.
-fn cost(it: &Explanation, text: &mut String) {
+fn cost(it: &Explanation, lifetimes: Lifetimes, text: &mut String) {
     let usage = &it.row.usage;
-    let written: Vec<String> = TTL_CLASSES
+    let written: Vec<String> = lifetimes
+        .names()
         .iter()
         .zip(usage.write)
         .filter(|(_, tokens)| *tokens > 0)

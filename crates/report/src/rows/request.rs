@@ -152,7 +152,7 @@ columns! { RequestInContext<'_>;
     /// Of it, billed as written to the cache.
     "cache_write_tokens": Tokens = |it| it.row.usage.write[0] + it.row.usage.write[1],
     /// Writes by the entry's lifetime; only classes that were written to.
-    "cache_write_by_ttl": Group(heads::<ByTtl>) = |it| fields(&ByTtl(it.row.usage.write)),
+    "cache_write_by_ttl": Group(heads::<ByTtl>) = |it| fields(&ByTtl(it.row.usage.write, it.context.profile.cache.lifetimes())),
     /// Of the prompt, billed as plain input.
     "uncached_tokens": Tokens = |it| it.row.usage.uncached,
     /// What the model writes.

@@ -3,6 +3,7 @@
 use crate::ledger::{BlockHits, ExplicitCacheSums, FailureKind};
 use crate::measure::{Resets, Tally};
 use ctxsim_base::quantity::{Amount, Cost, Expected, Tokens, UNLIMITED};
+use ctxsim_input::profile::Lifetimes;
 use ctxsim_timeline::row::{Value, columns};
 
 /// Returns a limit, if there is one.
@@ -30,13 +31,25 @@ pub(super) fn failure_kind(kind: FailureKind) -> String {
 }
 
 /// Tokens written by the entry's lifetime; only classes that were written to.
-pub struct ByTtl(pub [Tokens; 2]);
+pub struct ByTtl(pub [Tokens; 2], pub Lifetimes);
+
+impl ByTtl {
+    /// Returns what was written for a lifetime, if anything was.
+    fn of(&self, lifetime: &str) -> Option<Tokens> {
+        let class = self.1.names().iter().position(|it| *it == lifetime)?;
+        Some(self.0[class]).filter(|tokens| *tokens > 0)
+    }
+}
 
 columns! { ByTtl;
-    /// With the shorter lifetime.
-    "5m": Tokens sparse = |it| Some(it.0[0]).filter(|tokens| *tokens > 0),
-    /// With the longer one.
-    "1h": Tokens sparse = |it| Some(it.0[1]).filter(|tokens| *tokens > 0),
+    /// For five minutes, or for another short lifetime without a column.
+    "5m": Tokens sparse = |it| it.of("5m"),
+    /// For half an hour, as OpenAI does.
+    "30m": Tokens sparse = |it| it.of("30m"),
+    /// For an hour, or for another long lifetime without a column.
+    "1h": Tokens sparse = |it| it.of("1h"),
+    /// For half a day.
+    "12h": Tokens sparse = |it| it.of("12h"),
 }
 
 columns! { BlockHits;

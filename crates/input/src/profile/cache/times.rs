@@ -112,6 +112,17 @@ impl TtlClass {
     }
 }
 
+/// The lifetimes that a provider sells, by class: whether the short one is half an hour, and the long one half a day.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lifetimes(pub bool, pub bool);
+
+impl Lifetimes {
+    /// Returns their names, by class.
+    pub fn names(self) -> [&'static str; 2] {
+        [if self.0 { "30m" } else { "5m" }, if self.1 { "12h" } else { "1h" }]
+    }
+}
+
 /// Whether reading an entry restarts its lifetime.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

@@ -1,0 +1,92 @@
+//! What newer price lists change in profiles: the prices that differ, and the profile with these from a day on.
+
+use indexmap::IndexMap;
+
+use super::compare::{fields, key, price_in_force};
+use super::rules::canonical;
+use super::{ListContents, ListEntry};
+use crate::profile::written::PriceSpec;
+use crate::text::decode;
+use crate::{Format, Profile, ProfileFile};
+use ctxsim_base::quantity::Decimal;
+
+/// What a list changes in a profile.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PriceUpdate {
+    /// The profile's name.
+    pub name: String,
+    pub list: &'static str,
+    /// Each price that differs, as it is in the profile, if it is there, and in the list.
+    pub changes: Vec<(String, Option<Decimal>, Decimal)>,
+    /// The profile with a period of these prices from the day of the list on; none where its prices depend on the hour, or where the
+    /// result breaks a rule.
+    pub text: Option<String>,
+}
+
+/// Returns how many profiles lists that were read on a day have prices for, and what they change in them; the first list that has a
+/// profile counts. Only the seller's own models are compared, by their usual prices.
+pub fn updates(
+    lists: &[ListContents],
+    as_of: &str,
+    profile_of: &dyn Fn(&str) -> Option<ProfileFile>,
+) -> (usize, Vec<PriceUpdate>) {
+    let mut found: IndexMap<String, (&'static str, &ListEntry, ProfileFile)> = IndexMap::new();
+    for list in lists {
+        for entry in &list.entries {
+            let Some(spec) = profile_of(&format!("{}/{}", entry.provider, entry.model)) else { continue };
+            if spec.name.split('/').next() != Some(canonical(&entry.provider)) {
+                continue;
+            }
+            let is_of_name = key(entry) == spec.name.replace('.', "-");
+            // Of several ids of a profile, the one of its name tells its price.
+            match found.get(&spec.name) {
+                Some((known, ..)) if !(is_of_name && *known == list.list) => {}
+                _ => drop(found.insert(spec.name.clone(), (list.list, entry, spec))),
+            }
+        }
+    }
+    found.sort_keys();
+    let n_known = found.len();
+    let changed = found.into_values().filter_map(|(list, entry, spec)| update(list, entry, &spec, as_of));
+    (n_known, changed.collect())
+}
+
+fn update(list: &'static str, entry: &ListEntry, spec: &ProfileFile, as_of: &str) -> Option<PriceUpdate> {
+    let (new, old) =
+        (price_in_force(&entry.prices, Some(as_of))?, price_in_force(&spec.prices, Some(as_of))?);
+    // A list without a price for something does not say that it is free, and one of zero for writes says that there are none.
+    let (listed, known) = (fields(new), fields(old));
+    let changes = listed.into_iter().map(|(field, price)| (known.get(&field).copied(), field, price));
+    let changes: Vec<_> = changes
+        .filter(|it| it.0 != Some(it.2) && !(it.0.is_none() && it.2.scaled(6) == Some(0)))
+        .map(|(known, field, price)| (field, known, price))
+        .collect();
+    if changes.is_empty() {
+        return None;
+    }
+    let name = spec.name.clone();
+    let text = if old.windows.is_empty() { dated(spec.clone(), old, new, as_of) } else { None };
+    Some(PriceUpdate { name, list, changes, text })
+}
+
+/// Writes a profile with a list's prices from a day on. What the list does not say stays.
+fn dated(mut spec: ProfileFile, old: &PriceSpec, new: &PriceSpec, as_of: &str) -> Option<String> {
+    let mut price = PriceSpec { from: Some(as_of.to_owned()), ..old.clone() };
+    price.input = new.input;
+    price.output = new.output.or(old.output);
+    price.cache_read = new.cache_read.or(old.cache_read);
+    if price.cache_write.len() == 1 && new.cache_write.len() == 1 {
+        // Lists that know one lifetime call it differently.
+        price.cache_write.values_mut().zip(new.cache_write.values()).for_each(|it| *it.0 = *it.1);
+    } else {
+        price.cache_write.extend(new.cache_write.clone());
+    }
+    if !new.tiers.is_empty() {
+        price.tiers.clone_from(&new.tiers);
+    }
+    spec.prices.retain(|it| it.from.as_deref() != Some(as_of));
+    spec.prices.push(price);
+    as_of.clone_into(&mut spec.as_of);
+    Profile::new(&spec).ok()?;
+    decode::encode(&spec, Format::Toml).ok()
+}

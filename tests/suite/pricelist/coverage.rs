@@ -1,0 +1,186 @@
+//! Which ids of the field's price lists have a profile, and at whose prices.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use super::file;
+use ctxsim::app::ListPrices;
+use ctxsim::catalog::{bundled_catalog, price_list_files};
+use ctxsim::input::profile::calendar;
+use ctxsim::input::profile::price::{Prices, Rates};
+use ctxsim::input::text::decode::{Format, decode};
+use ctxsim::input::{PriceSpec, Profile, ProfileFile};
+use ctxsim::pricelist::update::{PriceUpdate, updates};
+use ctxsim::pricelist::{ListContents, ListEntry, read};
+use ctxsim::quantity::Decimal;
+use ctxsim::quantity::Rate;
+
+/// The sellers that have profiles, by their names in the lists. OpenRouter's ids name the maker.
+const SELLERS: [(&str, &[&str]); 17] = [
+    ("alibaba", &["alibaba", "dashscope", "qwen", "qwen_ai_platform", "qwencloud"]),
+    ("anthropic", &["anthropic", "vertex_ai-anthropic_models"]),
+    ("bedrock", &["aws", "bedrock", "bedrock_converse", "bedrock_mantle"]),
+    ("cerebras", &["cerebras"]),
+    ("cohere", &["cohere", "cohere_chat"]),
+    ("deepseek", &["deepseek"]),
+    ("fireworks", &["fireworks", "fireworks_ai"]),
+    ("google", &["gemini", "google", "vertex_ai-language-models"]),
+    ("groq", &["groq"]),
+    ("meta", &["meta", "meta-llama"]),
+    ("minimax", &["minimax"]),
+    ("mistral", &["mistral", "mistralai"]),
+    ("moonshotai", &["moonshot", "moonshotai"]),
+    ("openai", &["openai"]),
+    ("together", &["together", "together_ai"]),
+    ("xai", &["x-ai", "xai"]),
+    ("zai", &["z-ai", "zai"]),
+];
+
+/// Parts of the names of models that do not chat in text, where a list does not say so otherwise.
+const NO_CHAT: [&str; 5] = ["realtime", "image", "audio", "voxtral", "robotics"];
+
+/// Ids of the excerpts that have no profile: another price, or a cache that is not known.
+const REFUSED: [&str; 0] = [];
+
+/// What a list has of one seller.
+#[derive(Default)]
+struct Covered {
+    known: usize,
+    at_list_price: usize,
+    refused: Vec<String>,
+    at_other_prices: Vec<String>,
+}
+
+impl Covered {
+    fn all(&self) -> usize {
+        self.known + self.refused.len()
+    }
+}
+
+fn seller(provider: &str) -> Option<&'static str> {
+    let resold = RESELLERS.contains(&provider).then_some("azure (without profiles of its own)");
+    SELLERS.iter().find(|it| it.1.contains(&provider)).map(|it| it.0).or(resold)
+}
+
+/// Sellers of others' models, whose ids are those of the makers with something around them; they have no profiles of their own.
+const RESELLERS: [&str; 2] = ["azure", "azure_ai"];
+
+/// Counts the ids of a list that name a chat model with cache prices, by seller.
+fn covered(found: &ListContents, prices: &ListPrices) -> BTreeMap<&'static str, Covered> {
+    let mut by_seller: BTreeMap<&str, Covered> = BTreeMap::new();
+    for entry in &found.entries {
+        let is_cached = entry.prices.iter().any(|it| it.cache_read.is_some() && it.output.is_some());
+        let is_chat = !NO_CHAT.iter().any(|it| entry.model.contains(it));
+        let Some(seller) = seller(&entry.provider).filter(|_| is_cached && is_chat) else { continue };
+        let covered = by_seller.entry(seller).or_default();
+        let id = format!("{}/{}", entry.provider, entry.model);
+        let Some(profile) = prices.profile_of(&id) else {
+            covered.refused.push(id);
+            continue;
+        };
+        covered.known += 1;
+        if is_at_price(entry, profile) {
+            covered.at_list_price += 1;
+        } else {
+            covered.at_other_prices.push(format!("{id} ({})", profile.name));
+        }
+    }
+    by_seller
+}
+
+/// Returns whether any of the prices of an entry is one that the profile has at some time.
+fn is_at_price(entry: &ListEntry, profile: &Profile) -> bool {
+    let rate = |it: Option<_>| it.and_then(Rate::from_usd_per_million);
+    let is_same = |rates: &Rates, spec: &PriceSpec| {
+        Some(rates.input) == rate(Some(spec.input))
+            && rates.output == rate(spec.output)
+            && Some(rates.read()) == rate(spec.cache_read)
+    };
+    entry.prices.iter().any(|spec| every(&profile.prices).iter().any(|rates| is_same(rates, spec)))
+}
+
+/// Returns every set of rates for short prompts that holds at some hour from the middle of 2024 to that of 2027.
+fn every(prices: &Prices) -> Vec<Rates> {
+    const START_MS: i64 = 1_719_792_000_000;
+    let hours = (0..3 * 365 * 24).step_by(11).map(|hour| prices.on(START_MS + hour * 3_600_000).base);
+    hours.fold(Vec::new(), |mut all, it| {
+        if !all.contains(&it) {
+            all.push(it);
+        }
+        all
+    })
+}
+
+fn table(lists: &[ListContents]) -> (String, Vec<(usize, usize)>) {
+    let prices = ListPrices::read(&bundled_catalog());
+    let mut text = String::new();
+    let mut sums = Vec::new();
+    for found in lists {
+        let covered = covered(found, &prices);
+        let own = covered.iter().filter(|it| SELLERS.iter().any(|seller| seller.0 == *it.0));
+        let (known, all) = own.fold((0, 0), |sum, it| (sum.0 + it.1.known, sum.1 + it.1.all()));
+        sums.push((known, all));
+        let _ = writeln!(text, "{}: {known} of {all} ids are known", found.list);
+        for (seller, it) in &covered {
+            let (known, all, same) = (it.known, it.all(), it.at_list_price);
+            let _ = writeln!(text, "  {seller}: {known} of {all}, {same} at the list's price");
+            for it in &it.refused {
+                let _ = writeln!(text, "    refused: {it}");
+            }
+            for it in &it.at_other_prices {
+                let _ = writeln!(text, "    other price: {it}");
+            }
+        }
+    }
+    (text, sums)
+}
+
+fn lists_below(root: &Path) -> Vec<ListContents> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    let lists = ["genai-prices/data.json", "litellm", "models.dev", "openrouter"];
+    for path in lists.map(|it| root.join(it)).into_iter().filter(|it| it.exists()) {
+        paths.extend(if path.is_dir() { price_list_files(&path).unwrap() } else { vec![path] });
+    }
+    read(&paths.iter().map(|it| file(it)).collect::<Vec<_>>()).unwrap()
+}
+
+#[test]
+fn of_the_ids_that_the_lists_have_of_sellers_with_profiles_19_in_20_are_known() {
+    let Some(root) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
+    let (text, sums) = table(&lists_below(&root.join("prices")));
+    println!("{text}");
+    let (known, all) = sums.iter().fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
+    assert!(known * 20 >= all * 19, "{known} of {all}");
+}
+
+#[test]
+fn of_the_ids_of_the_excerpts_that_ship_all_but_the_listed_are_known() {
+    let (text, _) = table(&lists_below(&super::folder()));
+    let refused: Vec<&str> = text.lines().filter_map(|it| it.trim().strip_prefix("refused: ")).collect();
+    assert_eq!(refused, REFUSED, "{text}");
+}
+
+#[test]
+fn a_list_that_is_newer_changes_a_price_from_its_day_on_and_nothing_else() {
+    let prices = ListPrices::read(&bundled_catalog());
+    let text = r#"{"mistral/mistral-large-4": {"litellm_provider": "mistral", "mode": "chat", "input_cost_per_token": 5e-7,
+        "output_cost_per_token": 2.1e-6, "cache_read_input_token_cost": 5e-8}}"#;
+    let newer = super::list("new.json", text);
+    let of = |day: &str| updates(std::slice::from_ref(&newer), day, &|id| prices.spec_of(id).cloned());
+
+    let (n_known, changed) = of("2026-12-01");
+    assert_eq!((n_known, changed.len()), (1, 1));
+    let shown = |it: &PriceUpdate| -> Vec<String> {
+        let price = |(field, old, new): &(String, Option<Decimal>, Decimal)| {
+            format!("{field} {} {new}", old.unwrap())
+        };
+        it.changes.iter().map(price).collect()
+    };
+    assert_eq!(shown(&changed[0]), ["input 0.7 0.5", "cache_read 0.07 0.05"]);
+    let spec: ProfileFile = decode(changed[0].text.as_ref().unwrap(), Format::Toml).unwrap();
+    let profile = Profile::new(&spec).unwrap();
+    let input = |day: &str| profile.prices.on(calendar::parse_day(day).unwrap()).base.input.0;
+    assert_eq!(["2026-11-01", "2026-11-30", "2026-12-01"].map(input), [1_360_000, 700_000, 500_000]);
+    assert_eq!(profile.prices.usual().output.unwrap().0, 2_100_000);
+}
