@@ -1,6 +1,7 @@
 //! Recorded sessions as timelines; the format is detected from the content.
 
 mod among;
+mod amp;
 mod assemble;
 mod assumed;
 mod atif;
@@ -36,6 +37,7 @@ mod otel;
 mod own_cases;
 mod pi;
 mod places;
+mod provider_export;
 mod qwen_code;
 mod redacted;
 pub use redacted::PublicName;
@@ -77,6 +79,7 @@ pub use lines::{LINE_BYTES_MAX, read_line};
 use losses::Losses;
 pub use losses::{LossReason, may_be_billed};
 pub use places::user_of;
+pub use provider_export::{ExportedDay, ProviderExport, provider_export};
 use transcript::Transcript;
 pub use undo::CompactedSession;
 
@@ -101,6 +104,7 @@ const FORMATS: &[LogFormat] = &[
     copilot_cli::FORMAT,
     rows::FORMAT,
     otel::FORMAT,
+    amp::FORMAT,
     // Their requests would be read as messages without what only they have.
     gemini_api::FORMAT,
     bedrock::FORMAT,

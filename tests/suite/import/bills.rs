@@ -334,6 +334,7 @@ const PLACES: &[(&str, &str, Place)] = &[
     ("claude-code", "[].usage", LeftOut("the sum of the session")),
     ("usage-rows", "data[].usageDetails", Read),
     ("usage-rows", "usageDetails", Read),
+    ("amp", "messages[].usage", Read),
     ("usage-rows", "", Read),
     ("ctxsim-session", "billed", Read),
     ("ctxsim-session", "usage", Read),
@@ -453,7 +454,11 @@ fn assert_all_read(folders: &[PathBuf]) -> usize {
 #[test]
 fn every_object_with_usage_is_read_as_a_billed_request_or_is_named_with_why_it_is_none() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    assert!(assert_all_read(&["tests/data/recorded", "scenarios/recorded"].map(|it| root.join(it))) > 300);
+    assert!(
+        assert_all_read(
+            &["tests/data/recorded", "tests/data/shapes", "scenarios/recorded"].map(|it| root.join(it))
+        ) > 300
+    );
 
     let Some(reference) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
     assert!(assert_all_read(&["recorded", "formats"].map(|it| reference.join(it))) > 15_000);

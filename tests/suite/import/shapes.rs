@@ -9,14 +9,15 @@ use serde_json::Value;
 use super::*;
 
 /// Formats that several others recognise a log of, and why the first of them is right.
-const SHARED: [(&str, &str, &str); 3] = [
+const SHARED: [(&str, &str, &str); 4] = [
     ("qwen-code", "claude-code", "its records have all that those of Claude Code have"),
     ("usage-rows", "messages", "its rows may have messages, but their bills have other names"),
+    ("amp", "messages", "its messages have roles, but results and bills have other names"),
     ("bedrock", "messages", "its messages have roles, but blocks and bills have other names"),
 ];
 
 fn text_of(name: &str) -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded").join(name)).unwrap()
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/shapes").join(name)).unwrap()
 }
 
 fn bills(text: &str) -> Vec<Usage> {
@@ -52,7 +53,7 @@ fn summed(name: &str, key: &str) -> u64 {
 fn each_sample_is_recognised_by_one_format_alone_or_the_first_of_two_is_right_for_a_reason() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut wrong = Vec::new();
-    for folder in ["tests/data/recorded", "scenarios/recorded"] {
+    for folder in ["tests/data/recorded", "tests/data/shapes", "scenarios/recorded"] {
         for entry in fs::read_dir(root.join(folder)).unwrap() {
             let path = entry.unwrap().path();
             let Ok(text) = fs::read_to_string(&path) else { continue };
@@ -112,6 +113,12 @@ fn bodies_of_the_providers_own_interfaces_are_billed_as_they_say() {
     let [uncached, read, written, output] = billed(converse);
     assert_eq!([read, written, output], told.map(|it| summed(converse, it)));
     assert_eq!(uncached + read + written + output, summed(converse, "totalTokens"));
+
+    let amp = "amp-thread.json";
+    let told = ["inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "outputTokens"];
+    assert_eq!(billed(amp), told.map(|it| summed(amp, it)));
+    let spine = &imported(&text_of(amp)).timeline.spine;
+    assert_eq!((spine.turns.len(), spine.steps.len(), spine.items.len()), (1, 2, 7));
 
     let logged = "bedrock-invocations.jsonl";
     let all = import_all(&text_of(logged), "test", &Assume::default(), &[]).unwrap();

@@ -1,7 +1,7 @@
 //! Rows with usage, one per request: exports of tracing services and logs of proxies that differ in the names of their fields alone.
 
 mod shapes;
-mod table;
+pub(super) mod table;
 
 use std::fmt::Write as _;
 
@@ -87,7 +87,7 @@ fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
 }
 
 /// Returns what stands on the first of some paths that leads to anything; keys may hold the dots themselves.
-fn look<'v>(value: &'v Value, paths: &[&str]) -> Option<&'v Value> {
+pub(super) fn look<'v>(value: &'v Value, paths: &[&str]) -> Option<&'v Value> {
     fn along<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
         let object = value.as_object()?;
         object.get(path).or_else(|| {
@@ -306,7 +306,7 @@ fn spoken(value: &Value) -> Option<Vec<Value>> {
 }
 
 /// Reads a time: ISO 8601, or seconds or milliseconds since 1970.
-fn moment(value: &Value) -> Option<i64> {
+pub(super) fn moment(value: &Value) -> Option<i64> {
     match value {
         Value::String(text) => milliseconds(text),
         // As seconds, larger numbers would lie in the year 5138.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 /// Returns the rows of a table, each with the line on which it begins; a header alone is a row without values.
-pub(super) fn rows(text: &str) -> impl Iterator<Item = (usize, Value)> {
+pub(in crate::import) fn rows(text: &str) -> impl Iterator<Item = (usize, Value)> {
     let mut records = Records { rest: text.trim_start_matches('\u{feff}'), line: 1 };
     let header = records.next().map(|it| it.1).unwrap_or_default();
     let mut is_alone = true;

@@ -1,13 +1,13 @@
 """Writes logs of several shapes with invented words and numbers, after the documents of the tools and services.
 
-    python3 tests/data/formats/make_shapes.py     # writes into tests/data/recorded
+    python3 tests/data/shapes/make.py     # writes beside itself
 """
 
 import json, pathlib, random
 r=random.Random(59)
 W="ember saffron zephyr cedar inlet dune pebble orchard umber meadow grove amber nectar thicket willow yarrow harbor knoll ridge lagoon vale quartz jasper fjord basil".split()
 def words(n): return ' '.join(r.choice(W) for _ in range(n))
-D=str(pathlib.Path(__file__).resolve().parent.parent/'recorded')+'/'
+D=str(pathlib.Path(__file__).resolve().parent)+'/'
 def out(name,rows,sep=', '):
     open(D+name,'w').write(''.join(json.dumps(x)+'\n' for x in rows))
 # gemini stream
@@ -96,3 +96,14 @@ import csv,io
 rows=[ph(0,0,None,None,None,None,"AGENT"),ph(1,1,5100,0,5090,100),ph(2,8,5600,5090,500,80),ph(3,20,5900,5590,300,70)]
 b=io.StringIO(); w=csv.DictWriter(b,rows[0].keys()); w.writeheader(); w.writerows(rows)
 open(D+'phoenix-spans.csv','w').write(b.getvalue().replace('\r\n','\n'))
+# Amp
+def am(i,role,content,u=None):
+    return {"role":role,"messageId":i,"content":content,**({"usage":u} if u else {"meta":{"sentAt":1791799200000+i*4000}})}
+def au(i,inp,wr,rd,o): return {"model":"claude-opus-5","inputTokens":inp,"outputTokens":o,"cacheCreationInputTokens":wr,"cacheReadInputTokens":rd,"totalInputTokens":inp+wr+rd,"timestamp":f"2026-10-12T10:00:{i*4:02}.000Z"}
+t={"v":3,"id":"T-00000000-0000-4000-8000-0000000000a1","created":1791799200000,"messages":[
+ am(0,"user",[{"type":"text","text":words(25)}]),
+ am(1,"assistant",[{"type":"thinking","thinking":words(12),"signature":"x"},{"type":"text","text":words(6)},{"type":"tool_use","id":"toolu_1","name":"Read","input":{"path":"/a.txt"}}],au(1,10,9860,0,178)),
+ am(2,"user",[{"type":"tool_result","toolUseID":"toolu_1","run":{"status":"done","result":{"content":words(60)}}}]),
+ am(3,"assistant",[{"type":"text","text":words(15)}],au(3,5,420,9860,42))],
+ "title":words(3)}
+open(D+'amp-thread.json','w').write(json.dumps(t,indent=1)+'\n')
