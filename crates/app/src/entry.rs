@@ -18,6 +18,7 @@ use ctxsim_input::policy::matches_any;
 use ctxsim_input::profile::cache::{Invalidates, Qualified};
 use ctxsim_input::scenario::{self, HiddenRequest, LoadSpec, RecoveryMode};
 use ctxsim_input::{CacheRules, Policy, Profile, ScenarioFile};
+use ctxsim_timeline::RecordedModel;
 use ctxsim_timeline::import::{Glance, Indexed};
 
 /// A scenario that has passed every rule except those of its recording, which is read when it is opened.
@@ -230,8 +231,12 @@ impl ReadyLoad {
         };
         // A model that no profile stands for is priced as the session's own.
         let all = timeline.filter(|it| is_own && it.models.len() > 1);
-        let of = |name: &str| models.of(name).unwrap_or(&profiles[0]).clone();
-        let all_models = all.map_or_else(Vec::new, |it| it.models.iter().map(|it| of(&it.name)).listed());
+        let of = |it: &RecordedModel| as_logged(it, models.of(&it.name).unwrap_or(&profiles[0]).clone());
+        let all_models = all.map_or_else(Vec::new, |it| it.models.iter().map(of).listed());
+        let profiles = match timeline.filter(|_| is_own).and_then(|it| it.main_model()) {
+            Some(main) => profiles.into_iter().map(|it| as_logged(main, it)).listed(),
+            None => profiles,
+        };
         let profiles = under_rules_of(&all_models, profiles);
         let refused: Vec<Diagnostic> = profiles.iter().filter_map(|it| load.world.refusal(it)).listed();
         if !refused.is_empty() {
@@ -241,6 +246,12 @@ impl ReadyLoad {
             Load { is_sampled, trials, profiles, models: all_models, is_under_own_model: is_own, ..load };
         Ok(load.counted())
     }
+}
+
+/// Gives the profile of a recorded model the cache that its client's logs show, if they do.
+fn as_logged(model: &RecordedModel, profile: Profile) -> Profile {
+    let cache = model.cache.clone();
+    Profile { cache: cache.unwrap_or_else(|| profile.cache.clone()), ..profile }
 }
 
 /// Gives the profile of a session that several models answered the rules of all of them, where these differ.

@@ -27,7 +27,7 @@ use indexmap::IndexSet;
 use xxhash_rust::xxh3::xxh3_64;
 
 use ctxsim_base::quantity::{Cost, Decimal, Tokens, ix};
-use ctxsim_input::TtlClass;
+use ctxsim_input::{CacheRules, TtlClass};
 use ctxsim_input::scenario::TokenizerName;
 use ctxsim_input::scenario::refetch::Refetch;
 use ctxsim_input::scenario::user_messages::UserTerms;
@@ -338,6 +338,8 @@ pub struct RecordedModel {
     pub requests: u64,
     /// The tokens of their prompts, as billed.
     pub input: Tokens,
+    /// What is cached of the client's requests, where its logs show another cache than the provider's documents.
+    pub cache: Option<CacheRules>,
 }
 
 /// What a log tells of a sub-agent, or of those of a workflow, whose requests it does not hold.

@@ -4,18 +4,25 @@
 //! (steps of 64), as of 2026-10. Nothing is billed as written. With a lifetime, every request renews all
 //! prefixes of its prompt, and a prefix can be read once the response of the request that introduced it has
 //! begun.
+//!
+//! Logs of some clients show where a request ends that is cached: some tokens before the end of its prompt, or of its reply
+//! (`CachedEnd`; assumptions/harnesses.toml says where that was measured).
 
-use super::prefixes::Prefixes;
+use super::prefixes::{KnownPrefix, Prefixes};
 use super::{CacheRule, EntryFound, Fate, Finding, RequestView, elapsed_ms};
 use crate::ledger::CacheUse;
 use crate::projection::SlotIx;
+use crate::projection::chain::Link;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_input::profile::Steps;
+use ctxsim_input::profile::cache::CachedEnd;
+use ctxsim_timeline::Kind;
 
 /// The prefixes of every earlier prompt, each with the time from which on it can be read.
 #[derive(Clone)]
 pub(super) struct PrefixInterval {
     steps: Steps,
+    end: CachedEnd,
     prefixes: Prefixes<i64>,
     /// No prefix of the last prompt is to be readable later than this.
     last_readable_ms: i64,
@@ -24,8 +31,30 @@ pub(super) struct PrefixInterval {
 }
 
 impl PrefixInterval {
-    pub(super) fn new(steps: Steps, ttl_ms: Option<u64>) -> Self {
-        Self { steps, prefixes: Prefixes::new(ttl_ms), last_readable_ms: i64::MIN, last: (0, 0, None) }
+    pub(super) fn new(steps: Steps, ttl_ms: Option<u64>, end: CachedEnd) -> Self {
+        Self { steps, end, prefixes: Prefixes::new(ttl_ms), last_readable_ms: i64::MIN, last: (0, 0, None) }
+    }
+
+    /// Returns how many prefixes of a prompt are cached that begins with the whole last prompt, of so many prefixes: where replies are
+    /// cached, those of its reply are as well.
+    fn with_reply(&self, links: &[Link], n_last: usize) -> usize {
+        if self.end != CachedEnd::BeforeReplyEnd || n_last == 0 {
+            return n_last;
+        }
+        let is_reply = |it: &Link| matches!(it.kind, Kind::Reasoning | Kind::Assistant | Kind::ToolCall);
+        // Where a part of it has left the prompt, nothing behind that is read.
+        let follows = |pair: &&[Link]| is_reply(&pair[1]) && pair[1].slot == pair[0].slot + 1;
+        n_last + links[n_last - 1..].windows(2).take_while(follows).count()
+    }
+
+    /// Returns how much is read of a known prefix.
+    fn read(&self, tokens: Tokens, request: &RequestView<'_>) -> Tokens {
+        self.steps.floor(self.cached(tokens, request)).min(request.prompt)
+    }
+
+    /// Returns how much of a known prefix is cached.
+    fn cached(&self, tokens: Tokens, request: &RequestView<'_>) -> Tokens {
+        if self.end == CachedEnd::Prompt { tokens } else { tokens.saturating_sub(request.tail) }
     }
 }
 
@@ -38,6 +67,7 @@ impl CacheRule for PrefixInterval {
         let links = request.chain.links();
         let (now_ms, response_ms) = (request.now_ms, request.response_ms);
         let was_live = self.prefixes.is_live(self.prefixes.last_ms, now_ms);
+        let n_last = self.prefixes.last.len();
         let mut common = 0;
         let mut latest_ms = self.last_readable_ms;
         let n_same = self.prefixes.take(request, |index, known| {
@@ -59,8 +89,10 @@ impl CacheRule for PrefixInterval {
             latest_ms = self.prefixes.last.iter().map(|it| it.note).max().unwrap_or(i64::MIN);
         }
         self.last_readable_ms = latest_ms;
+        let common = if common == n_last && n_same == n_last { self.with_reply(links, common) } else { common };
         let tokens: Tokens = common.checked_sub(1).map_or(0, |last| links[last].tokens);
-        self.last = (request.prompt, tokens, links.get(common).map(|link| link.slot));
+        self.last =
+            (request.prompt, self.cached(tokens, request), links.get(common).map(|link| link.slot));
         self.last_in_steps(self.steps)
     }
 
@@ -78,10 +110,18 @@ impl CacheRule for PrefixInterval {
         let prefixes = &self.prefixes;
         let mut entries: Vec<EntryFound> = Vec::new();
         let links = request.chain.links();
-        let all_known: Vec<_> = links.iter().zip(prefixes.known(request.chain)).collect();
-        for (link, known) in all_known.into_iter().rev() {
+        let all_known: Vec<_> = prefixes.known(request.chain).collect();
+        let n_known = all_known.iter().rposition(Option::is_some).map_or(0, |it| it + 1);
+        let is_whole = n_known == prefixes.last.len()
+            && all_known.get(n_known.saturating_sub(1)).is_some_and(|it| {
+                it.is_some_and(|it: KnownPrefix<i64>| it.touched_ms == prefixes.last_ms)
+            });
+        let end = if is_whole { self.with_reply(links, n_known) } else { n_known };
+        for (at, known) in all_known.into_iter().enumerate().rev() {
             let Some(known) = known else { continue };
-            let read = self.steps.floor(link.tokens).min(request.prompt);
+            // What the reply adds was brought by the same request.
+            let link = &links[if at + 1 == n_known { end - 1 } else { at }];
+            let read = self.read(link.tokens, request);
             let fate = match known {
                 it if !prefixes.is_live(it.touched_ms, request.now_ms) => Fate::Expired,
                 it if it.note > request.now_ms => {

@@ -20,7 +20,7 @@ use self::effects::qualified;
 pub use self::effects::{
     Hits, HitsFields, Invalidates, InvalidatesFields, PromptLevel, Qualified, SETTINGS, Setting, Settings,
 };
-pub use self::steps::{PrefixCapFields, PrefixIntervalFields, Steps};
+pub use self::steps::{CachedEnd, PrefixCapFields, PrefixIntervalFields, Steps};
 pub use self::stored::{ExplicitCache, StoredFields};
 pub use self::times::{Readable, Renewal, TtlClass, Ttls};
 pub use self::units::{UnitEnd, UnitRules, UnitsFields};
@@ -105,6 +105,8 @@ pub enum CacheRules {
         steps: Steps,
         /// How long an entry lives after its last use, in milliseconds.
         ttl_ms: Option<u64>,
+        /// Up to where a request is cached.
+        end: CachedEnd,
     },
     /// Fixed blocks in a store.
     Blocks(Blocks),
@@ -128,7 +130,7 @@ impl CacheRules {
         match self.plain() {
             Self::None => Outline { reads: Reads::Nothing, ..prefixes },
             Self::PrefixCap(steps) => in_steps(steps),
-            Self::PrefixInterval { steps, ttl_ms } => Outline { ttl_ms: *ttl_ms, ..in_steps(steps) },
+            Self::PrefixInterval { steps, ttl_ms, .. } => Outline { ttl_ms: *ttl_ms, ..in_steps(steps) },
             Self::Breakpoints(rules) => {
                 let ttl_ms = rules.ttl_ms[0].or(rules.ttl_ms[1]);
                 Outline { ttl_ms, min_tokens: rules.min_tokens, ..prefixes }
@@ -147,9 +149,10 @@ impl CacheRules {
     /// else.
     pub fn steps_beside(&self, other: &Self) -> Option<Steps> {
         match (self, other) {
-            (Self::PrefixInterval { steps, ttl_ms }, Self::PrefixInterval { ttl_ms: same, .. }) => {
-                Some(*steps).filter(|_| ttl_ms == same)
-            }
+            (
+                Self::PrefixInterval { steps, ttl_ms, end },
+                Self::PrefixInterval { ttl_ms: same_ttl, end: same_end, .. },
+            ) => Some(*steps).filter(|_| (ttl_ms, end) == (same_ttl, same_end)),
             (Self::Qualified(one), Self::Qualified(other)) => {
                 let is_of_models = |it: &Qualified| !it.of_models.is_empty();
                 let is_same = (&one.invalidates, one.hits) == (&other.invalidates, other.hits);

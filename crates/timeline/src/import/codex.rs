@@ -5,7 +5,7 @@ mod record;
 use self::record::{CodexRecord, CodexTokenInfo, CodexUsage};
 use super::assemble::{Assembler, HistorySummary, Reply};
 use super::format::{Checked, LogFormat};
-use super::harness::Version;
+use super::harness::{HarnessRules, Version};
 use super::json;
 use super::lines::LogLines;
 use super::losses::Losses;
@@ -101,6 +101,8 @@ struct Rollout {
     is_replay: bool,
     /// Whether the harness says next what a review found.
     ends_review: bool,
+    /// Whether it is a review that another session asked for.
+    is_review: bool,
     /// How many parts are before everything.
     n_stable: usize,
     /// The account's plan, as the log named it last.
@@ -136,6 +138,7 @@ impl Rollout {
                     self.fork.get_or_insert_with(|| payload.id.0.clone().into_owned());
                 }
                 self.instructions(&payload);
+                self.is_review |= payload.source.object().is_some_and(|it| it.subagent.0 == "review");
             }
             ("turn_context", _) => {
                 payload.model.0.as_ref().clone_into(&mut self.model);
@@ -283,7 +286,9 @@ impl Rollout {
         self.close(None, losses);
         let mut transcript = self.assembler.finish(losses);
         transcript.counts_output = true;
-        transcript.forgets_reasoning = true;
+        transcript.is_review = self.is_review;
+        let forgets = HarnessRules::forgets_reasoning(FORMAT.name, &transcript.exchanges);
+        transcript.forgets_reasoning = forgets.unwrap_or(true);
         transcript.folder = self.folder;
         self.plan.clone_into(&mut transcript.plan);
         transcript

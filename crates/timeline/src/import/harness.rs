@@ -1,6 +1,7 @@
 //! Known cache behaviour of harnesses, by version: the rules of `assumptions/harnesses.toml`.
 
 mod conduct;
+mod grid;
 mod window;
 
 use std::cmp::Reverse;
@@ -11,6 +12,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer};
 
 use super::side_requests::{Habit, Recaps};
+use super::transcript::Exchange;
 use crate::odds::{Odds, Trigger};
 use crate::shared::Chance;
 use crate::{Documented, Usage};
@@ -21,6 +23,7 @@ use ctxsim_input::text::decode::{Format, decode_table};
 use ctxsim_input::text::duration::Duration;
 
 pub(super) use conduct::{Conduct, Leads};
+use grid::GridRule;
 use window::HarnessWindow;
 
 /// The rules, with their sources.
@@ -69,6 +72,8 @@ pub(super) struct HarnessRules {
     side_requests: Vec<SideRequestRule>,
     replies: Vec<ReplyRule>,
     front: Option<SharedFronts>,
+    grids: Vec<GridRule>,
+    reasoning: Vec<ReasoningRule>,
     odds: Vec<DeclaredOdds>,
     own: Option<OwnRule>,
 }
@@ -127,6 +132,18 @@ struct SideRequestRule {
     seen: Cases,
 }
 
+/// Whether reasoning stays in the prompts of some models when the user speaks again.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReasoningRule {
+    /// Patterns of models' ids.
+    models: Vec<String>,
+    stays: bool,
+    /// New turns that show it, and all whose entries lived.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for readers of the file; a test holds it"))]
+    seen: Cases,
+}
+
 /// How probable it is that tools and system prompt were left by a session that nobody recorded.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -142,6 +159,11 @@ struct UnknownFront {
 struct DeclaredOdds {
     #[serde(default)]
     versions: VersionRange,
+    /// Patterns of models' ids; empty for all.
+    #[serde(default)]
+    models: Vec<String>,
+    /// Whether it is about reviews that another session asks for; about both where nothing is said.
+    reviews: Option<bool>,
     /// A request that reads less than this share of what was to be read has fallen.
     fallen_below: Decimal,
     /// The share that is read then; where nothing is said, tools and system prompt.
@@ -340,9 +362,19 @@ impl HarnessRules {
         Self::of(harness)?.replies.iter().find(fits).map(|it| it.less)
     }
 
-    /// Returns what no log of a format tells, apart from rewrites.
-    fn odds(format: &str, version: Version) -> Option<Odds> {
-        let declared = Self::of(format)?.odds.iter().find(|it| it.versions.include(version))?;
+    /// Returns whether reasoning leaves the prompts of a session when the user speaks again, where that is known of one of its models.
+    pub(super) fn forgets_reasoning(harness: &str, exchanges: &[Exchange]) -> Option<bool> {
+        let rules = &Self::of(harness)?.reasoning;
+        let rule_of = |it: &Exchange| rules.iter().find(|rule| matches_any(&rule.models, &it.model));
+        exchanges.iter().find_map(rule_of).map(|it| !it.stays)
+    }
+
+    /// Returns what no log of a format tells, apart from rewrites, in sessions of a version and model, or in reviews.
+    fn odds(format: &str, version: Version, model: &str, is_review: bool) -> Option<Odds> {
+        let fits = |it: &&DeclaredOdds| {
+            it.versions.include(version) && is_of_models(&it.models, model) && it.reviews.is_none_or(|it| it == is_review)
+        };
+        let declared = Self::of(format)?.odds.iter().find(fits)?;
         let chance = |it: Option<Probability>| it.map(Chance::from);
         Some(Odds {
             fallen_below: declared.fallen_below,
@@ -462,6 +494,8 @@ mod tests {
                 .chain(it.rewrites.iter().map(|rewrite| rewrite.seen))
                 .chain(it.side_requests.iter().map(|rule| rule.seen))
                 .chain(it.replies.iter().map(|rule| rule.seen))
+                .chain(it.grids.iter().map(|rule| rule.seen))
+                .chain(it.reasoning.iter().map(|rule| rule.seen))
                 .chain(it.front.iter().filter_map(|it| Some(it.after_expiry.as_ref()?.seen)))
         });
         let windows = all.values().flat_map(|it| it.windows.iter().filter_map(|window| window.seen));

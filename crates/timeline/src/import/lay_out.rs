@@ -90,7 +90,8 @@ impl Transcript {
         let leads = Leads::new(&self, &allotment, assumed.asks_bills());
         let undone = self.settle_resets(undo, &mut allotment);
         builder.chars_per_token(assumed.counting.chars_per_token);
-        let conduct = Conduct::new(&self, &allotment, &leads);
+        let format = self.tools_of.unwrap_or(harness);
+        let conduct = Conduct::new(&self, format, &allotment, &leads);
         let side_requests = assumed.side_requests(&self, &conduct);
         let told = sentences(&self, &assumed, &allotment, &conduct, &side_requests);
         let n_hidden = begin(&mut builder, told, &conduct);
@@ -133,7 +134,7 @@ impl Transcript {
                 &results,
             );
             builder.response(clock.place(exchange.response_ms), clock.place(exchange.end_ms));
-            self.bill(exchange, &mut builder);
+            self.bill(exchange, conduct.unread(index), &mut builder);
             if self.exchanges.get(index + 1).is_some_and(|it| it.begins.is_none()) {
                 let first = builder.next_item() - u32::from(resets.carries(index + 1));
                 self.tell_compaction(index + 1, &[], &assumed, &mut builder);
@@ -142,8 +143,10 @@ impl Transcript {
             }
         }
         let mut timeline = finished(builder, models, clock.start, &assumed, file_tools);
-        let version = self.exchanges.first().map(|it| it.version).unwrap_or_default();
-        timeline.odds = conduct.odds(self.tools_of.unwrap_or(harness), version);
+        for model in &mut timeline.models {
+            model.cache = conduct.cache_of(&model.name).cloned();
+        }
+        timeline.odds = conduct.odds(format, &self);
         timeline.hear(&self.neighbours, ix(conduct.n_shared()));
         self.note_resets(&mut timeline, &undone, assumed.compaction_margin, self.fixed(n_hidden, &places));
         let places = PartPlaces { items: places, gone: undone.gone };
@@ -215,11 +218,12 @@ impl Transcript {
     }
 
     /// Tells the builder what was billed for the request of the last step.
-    fn bill(&self, exchange: &Exchange, builder: &mut TimelineBuilder) {
+    fn bill(&self, exchange: &Exchange, unread: Tokens, builder: &mut TimelineBuilder) {
         if let Some(usage) = exchange.usage {
             builder.usage(usage);
-            builder.tail(if self.has_breakpoints { usage.uncached } else { 0 });
         }
+        let after_marks = exchange.usage.filter(|_| self.has_breakpoints).map(|it| it.uncached);
+        builder.tail(after_marks.unwrap_or(unread));
         if let Some(cost) = exchange.cost {
             builder.cost(cost);
         }

@@ -8,6 +8,7 @@ use self::record::{PiMessage, PiRecord, PiUsage};
 use super::assemble::{Assembler, HistorySummary, Reply};
 use super::content::Content;
 use super::format::{Checked, LogFormat};
+use super::harness::HarnessRules;
 use super::json;
 use super::lines::LogLines;
 use super::losses::Losses;
@@ -278,6 +279,8 @@ fn gather(entries: Vec<TreeRecord<PiParts>>, losses: &mut Losses) -> Transcript 
     transcript.has_breakpoints = has_breakpoints;
     transcript.aside = left.into_iter().filter_map(|it| it.said.bill()).collect();
     transcript.counts_output = true;
+    let forgets = HarnessRules::forgets_reasoning(FORMAT.name, &transcript.exchanges);
+    transcript.forgets_reasoning = forgets.unwrap_or(false);
     let ttl = has_breakpoints.then_some(TtlClass::Short);
     transcript.ttl = ttl;
     transcript

@@ -41,6 +41,8 @@ pub(super) struct Transcript {
     pub(super) has_breakpoints: bool,
     /// Whether its output counts are what the reply takes in the next prompt.
     pub(super) counts_output: bool,
+    /// Whether it is a review that another session asked for.
+    pub(super) is_review: bool,
     /// Whether its usage is known for the session alone, and spread over its requests.
     pub(super) is_spread: bool,
     /// Whether its log marks every compaction, so that a prompt which shrinks a little without a mark was not compacted.

@@ -44,9 +44,22 @@ pub struct PrefixIntervalFields {
 impl PrefixIntervalFields {
     pub(super) fn check(&self, problems: &mut Problems) -> CacheRules {
         let steps = Steps::of(self.min_tokens, self.step_tokens, problems);
-        let rules = CacheRules::PrefixInterval { steps, ttl_ms: self.ttl.only(problems) };
+        let end = CachedEnd::Prompt;
+        let rules = CacheRules::PrefixInterval { steps, ttl_ms: self.ttl.only(problems), end };
         qualified(rules, self.invalidates.as_ref(), self.hits.as_ref(), problems)
     }
+}
+
+/// Up to where a request is cached that a later one begins with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum CachedEnd {
+    /// Its prompt.
+    #[default]
+    Prompt,
+    /// Its prompt, but for the last tokens, as many as the client's log shows.
+    BeforeEnd,
+    /// Its prompt and the reply, but for the last tokens.
+    BeforeReplyEnd,
 }
 
 /// The prefix lengths that a cache keeps: a minimum, then whole steps.
@@ -62,6 +75,12 @@ impl Steps {
     pub(super) fn of(min: Option<Tokens>, step: Option<Tokens>, problems: &mut Problems) -> Self {
         not_zero("step_tokens", step, "a step of 0 tokens is not possible", problems);
         Self { min: min.unwrap_or(0), step: step.unwrap_or(1).max(1) }
+    }
+
+    /// Returns steps beyond an offset, of which none is shorter than a minimum.
+    pub fn beyond(offset: Tokens, step: Tokens, min: Tokens) -> Self {
+        let step = step.max(1);
+        Self { min: offset + min.saturating_sub(offset).div_ceil(step) * step, step }
     }
 
     /// Returns the longest cached length within a common prefix.

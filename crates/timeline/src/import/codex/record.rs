@@ -61,6 +61,8 @@ pub(in crate::import) struct ItemRecord<'a> {
     pub(super) info: Shaped<CodexTokenInfo>,
     /// Of a `token_count`: how far the account's limits are used up.
     pub(super) rate_limits: Shaped<CodexLimits<'a>>,
+    /// Of a `session_meta`: what the session was started by, where that is not a name.
+    pub(super) source: Shaped<CodexSource<'a>>,
     /// Of a `session_meta`: the working folder.
     pub(super) cwd: Text<'a>,
     /// Of a `session_meta`: the version of the agent.
@@ -81,6 +83,14 @@ pub(in crate::import) struct ItemRecord<'a> {
 pub(super) struct CodexLimits<'a> {
     /// The account's plan.
     pub(super) plan_type: Text<'a>,
+}
+
+/// What a session was started by.
+#[derive(Clone, Debug, Default, serde::Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+pub(super) struct CodexSource<'a> {
+    /// The kind of sub-agent that it is.
+    pub(super) subagent: Text<'a>,
 }
 
 /// What was billed so far, and for the last response.

@@ -4,13 +4,14 @@ use std::ops::Range;
 
 use indexmap::IndexMap;
 
+use super::grid::{ClientCache, GridRule};
 use super::{AfterExpiry, Cases, HarnessRewrite, HarnessRules, Version, is_of_models};
 use crate::import::sizes::{Allotment, Reset};
 use crate::import::transcript::{Exchange, Transcript};
 use crate::odds::{Foreseen, Odds, Trigger};
 use crate::{Kind, Occasion, TimelineBuilder};
 use ctxsim_base::quantity::{Tokens, ix};
-use ctxsim_input::TtlClass;
+use ctxsim_input::{CacheRules, TtlClass};
 use ctxsim_input::profile::cache::Setting;
 
 /// What a harness did to the cache in one session.
@@ -28,23 +29,33 @@ pub(in crate::import) struct Conduct {
     foreseen: Vec<Foreseen>,
     /// Requests before which others' sessions had sent so much of the front.
     fronts_sent: Vec<(usize, Tokens)>,
+    /// What is cached of its requests, where the client's logs show it.
+    cache: ClientCache,
     /// What the rules that fired say, in sentences.
     sentences: Vec<String>,
 }
 
 impl Conduct {
     /// Applies the rules of a session's harness.
-    pub(in crate::import) fn new(transcript: &Transcript, allotment: &Allotment, leads: &Leads) -> Self {
+    pub(in crate::import) fn new(
+        transcript: &Transcript,
+        format: &str,
+        allotment: &Allotment,
+        leads: &Leads,
+    ) -> Self {
         let (front, shared) = (leads.pieces(allotment.overhead), leads.shared.unwrap_or(0));
-        let mut conduct = Self { front, shared, ..Self::default() };
         let exchanges = transcript.exchanges.as_slice();
+        let grids = HarnessRules::of(format).map_or(&[] as &[GridRule], |it| it.grids.as_slice());
+        let cache = ClientCache::new(grids, exchanges, transcript.is_review);
+        let of_cache = cache.sentences.clone();
+        let mut conduct = Self { front, shared, cache, sentences: of_cache, ..Self::default() };
         let Some(rules) = HarnessRules::of(transcript.harness) else { return conduct };
         let fired = fired(rules, exchanges, &allotment.resets);
         conduct.rewrites = fired.iter().map(|it| (it.0, leads.setting(it.0))).collect();
         let foreseen = fired.iter().filter(|it| it.1.on != Trigger::Reset);
         conduct.foreseen = foreseen.map(|(request, rule)| rule.foreseen(*request)).collect();
         let lifetimes = lifetimes(rules, exchanges);
-        conduct.sentences = lifetime_sentences(&lifetimes).into_iter().chain(sentences(&fired)).collect();
+        conduct.sentences.extend(lifetime_sentences(&lifetimes).into_iter().chain(sentences(&fired)));
         conduct.lifetimes = lifetimes.iter().map(|it| (it.from, it.class)).collect();
         if let Some(rule) = rules.front.as_ref().and_then(|it| it.after_expiry.as_ref()) {
             conduct.keep_front(rule, exchanges, leads);
@@ -109,8 +120,21 @@ impl Conduct {
     }
 
     /// Returns what no log of a format tells of the bill.
-    pub(in crate::import) fn odds(&self, format: &str, version: Version) -> Option<Odds> {
-        Some(Odds { rewrites: self.foreseen.clone(), ..HarnessRules::odds(format, version)? })
+    pub(in crate::import) fn odds(&self, format: &str, transcript: &Transcript) -> Option<Odds> {
+        let first = transcript.exchanges.first();
+        let (version, model) = first.map_or((Version::default(), ""), |it| (it.version, it.model.as_str()));
+        let odds = HarnessRules::odds(format, version, model, transcript.is_review)?;
+        Some(Odds { rewrites: self.foreseen.clone(), ..odds })
+    }
+
+    /// Returns what is cached under a model, where the client's logs show it.
+    pub(in crate::import) fn cache_of(&self, model: &str) -> Option<&CacheRules> {
+        self.cache.of_model(model)
+    }
+
+    /// Returns how many tokens at the end of what a request begins with are not cached.
+    pub(in crate::import) fn unread(&self, request: usize) -> Tokens {
+        self.cache.unread(request)
     }
 
     /// Tells the builder what changed before a request.

@@ -90,10 +90,11 @@ impl RedactedTotals {
 type SessionFlag = fn(&mut Transcript) -> &mut bool;
 
 /// What a session may say of itself, by name.
-const FLAGS: [(&str, SessionFlag); 7] = [
+const FLAGS: [(&str, SessionFlag); 8] = [
     ("makes_side_requests", |it| &mut it.makes_side_requests),
     ("has_breakpoints", |it| &mut it.has_breakpoints),
     ("counts_output", |it| &mut it.counts_output),
+    ("is_review", |it| &mut it.is_review),
     ("is_spread", |it| &mut it.is_spread),
     ("marks_compactions", |it| &mut it.marks_compactions),
     ("drops_reasoning", |it| &mut it.drops_reasoning),
