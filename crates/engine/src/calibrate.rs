@@ -140,7 +140,8 @@ impl Calibration {
         let class = class(row.usage.read, billed.cache_read);
         let reason = match class {
             ReadClass::Exact => "",
-            _ => named(timeline, rules, row, billed).unwrap_or_else(|| reason(timeline, before, row, billed)),
+            _ => named(timeline, rules, row, billed)
+                .unwrap_or_else(|| reason(timeline, rules, before, row, billed)),
         };
         self.pairs.push(BillPair { step: row.step, predicted: row.usage, billed, class, reason });
         let write = billed.writes(timeline.harness.ttl);
@@ -236,7 +237,13 @@ fn named(timeline: &Timeline, rules: &CacheRules, row: &RequestRow, billed: Usag
 }
 
 /// Returns the probable reason for a difference that no cause of a miss explains.
-fn reason(timeline: &Timeline, before: &RequestRow, row: &RequestRow, billed: Usage) -> &'static str {
+fn reason(
+    timeline: &Timeline,
+    rules: &CacheRules,
+    before: &RequestRow,
+    row: &RequestRow,
+    billed: Usage,
+) -> &'static str {
     let mut events = timeline.events.iter().filter(|it| timeline.spine.step_at(it.at) == row.step);
     let is_reset = events.clone().any(|it| matches!(it.kind, EventKind::Reset(_)));
     let is_rewritten =
@@ -264,6 +271,13 @@ fn reason(timeline: &Timeline, before: &RequestRow, row: &RequestRow, billed: Us
             "a predicted side request did not happen, or cached less"
         } else {
             "the prompt had changed since the previous request, which the record does not show"
+        };
+    }
+    if matches!(rules.plain(), CacheRules::PrefixInterval { .. }) {
+        return if billed.cache_read == 0 {
+            "nothing was read, and nothing says why: such caches work by best effort"
+        } else {
+            "only an earlier part was read, and nothing says why: such caches work by best effort"
         };
     }
     if billed.cache_read == 0 && begins {

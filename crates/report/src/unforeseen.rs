@@ -62,6 +62,10 @@ pub(super) fn values(of: &Calibration) -> Vec<Value> {
             "expected_usd": known(is_known, it.expected_usd),
             "expected_usd_low": known(is_known, it.expected_usd_low),
             "expected_usd_high": known(is_known, it.expected_usd_high),
+            "happened_read_tokens": it.happened_read,
+            "expected_read_tokens": known(is_known, it.expected_read),
+            "expected_read_tokens_low": known(is_known, it.expected_read_low),
+            "expected_read_tokens_high": known(is_known, it.expected_read_high),
         }
     };
     of.unforeseen.iter().map(value).listed()
@@ -75,18 +79,25 @@ pub(super) fn expected_input_usd(of: &Calibration) -> [f64; 3] {
 /// Returns how often each was expected and how often it happened; nothing where nothing may happen.
 pub(super) fn table(of: &Calibration) -> Option<String> {
     let row = |(what, is_known, it): (Surprise, bool, &UnforeseenTally)| {
-        let [expected, usd] = if is_known {
+        let [expected, tokens, usd] = if is_known {
             let expected = format!("{:.1} ({:.1} to {:.1})", it.expected, it.expected_low, it.expected_high);
             let declared = format!("; declared {:.1}", it.expected_declared);
-            [expected + if is_narrowed(it) { &declared } else { "" }, dollars(it.expected_usd)]
+            let tokens = it.expected_read.round();
+            [
+                expected + if is_narrowed(it) { &declared } else { "" },
+                thousands(tokens),
+                dollars(it.expected_usd),
+            ]
         } else {
-            ["not known".to_owned(), "–".to_owned()]
+            ["not known".to_owned(), "–".to_owned(), "–".to_owned()]
         };
         [
             surprise_words(what),
             it.requests.to_string(),
             expected,
             it.happened.to_string(),
+            tokens,
+            thousands(it.happened_read),
             usd,
             dollars(it.happened_usd),
         ]
@@ -94,13 +105,28 @@ pub(super) fn table(of: &Calibration) -> Option<String> {
     let mut kinds: Vec<_> = of.unforeseen.iter().listed();
     kinds.order_by_key(|it| (it.0, it.1));
     let rows: Vec<_> = kinds.into_iter().map(row).listed();
-    let head = ["what no record tells", "requests", "expected", "happened", "expected USD", "USD"];
+    let head = [
+        "what no record tells",
+        "requests",
+        "expected",
+        "happened",
+        "expected tokens read",
+        "tokens read",
+        "expected USD",
+        "USD",
+    ];
     let [expected, low, high] = expected_input_usd(of);
     let sum = format!(
         "With what is expected, input comes to {expected:.4} USD ({low:.4} to {high:.4}); billed {:.4}. No request's tokens change.\n",
         of.billed_cost.usd()
     );
     (!rows.is_empty()).then(|| draw_whole(&Grid::new("", 1, &head, rows)) + &sum)
+}
+
+/// Writes a change of tokens.
+fn thousands(change: f64) -> String {
+    let text = format!("{:+.1}K", change / 1_000.0);
+    if text.ends_with("0.0K") { "0".to_owned() } else { text.replace('-', "−") }
 }
 
 /// Writes a change in US dollars.

@@ -27,10 +27,10 @@ use indexmap::IndexSet;
 use xxhash_rust::xxh3::xxh3_64;
 
 use ctxsim_base::quantity::{Cost, Decimal, Tokens, ix};
-use ctxsim_input::{CacheRules, TtlClass};
 use ctxsim_input::scenario::TokenizerName;
 use ctxsim_input::scenario::refetch::Refetch;
 use ctxsim_input::scenario::user_messages::UserTerms;
+use ctxsim_input::{CacheRules, TtlClass};
 
 pub use build::{ItemSizes, NewItem, TimelineBuilder};
 pub use ctxsim_input::policy::{Kind, Preserve};

@@ -12,7 +12,7 @@ pub struct Odds {
     /// A request that reads less than this share of what was to be read has fallen.
     pub fallen_below: Decimal,
     /// The share of what was to be read that a fall leaves; where nothing is said, tools and system prompt.
-    pub kept: Option<Decimal>,
+    pub kept: Option<Chance>,
     /// That the first request of a turn falls, though nothing in the log says why.
     pub turn: Option<Chance>,
     /// That another request of a turn does.

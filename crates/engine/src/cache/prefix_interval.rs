@@ -89,10 +89,10 @@ impl CacheRule for PrefixInterval {
             latest_ms = self.prefixes.last.iter().map(|it| it.note).max().unwrap_or(i64::MIN);
         }
         self.last_readable_ms = latest_ms;
-        let common = if common == n_last && n_same == n_last { self.with_reply(links, common) } else { common };
+        let common =
+            if common == n_last && n_same == n_last { self.with_reply(links, common) } else { common };
         let tokens: Tokens = common.checked_sub(1).map_or(0, |last| links[last].tokens);
-        self.last =
-            (request.prompt, self.cached(tokens, request), links.get(common).map(|link| link.slot));
+        self.last = (request.prompt, self.cached(tokens, request), links.get(common).map(|link| link.slot));
         self.last_in_steps(self.steps)
     }
 
@@ -113,9 +113,9 @@ impl CacheRule for PrefixInterval {
         let all_known: Vec<_> = prefixes.known(request.chain).collect();
         let n_known = all_known.iter().rposition(Option::is_some).map_or(0, |it| it + 1);
         let is_whole = n_known == prefixes.last.len()
-            && all_known.get(n_known.saturating_sub(1)).is_some_and(|it| {
-                it.is_some_and(|it: KnownPrefix<i64>| it.touched_ms == prefixes.last_ms)
-            });
+            && all_known
+                .get(n_known.saturating_sub(1))
+                .is_some_and(|it| it.is_some_and(|it: KnownPrefix<i64>| it.touched_ms == prefixes.last_ms));
         let end = if is_whole { self.with_reply(links, n_known) } else { n_known };
         for (at, known) in all_known.into_iter().enumerate().rev() {
             let Some(known) = known else { continue };

@@ -53,10 +53,18 @@ pub struct UnforeseenTally {
     pub expected_usd_high: f64,
     /// By how much the bill differs from the predicted cost where the prediction was wrong, in US dollars.
     pub happened_usd: f64,
+    /// The expected change of the tokens read.
+    pub expected_read: f64,
+    /// The same at the end of the interval where it is least.
+    pub expected_read_low: f64,
+    /// Where it is most.
+    pub expected_read_high: f64,
+    /// By how much the tokens read differ from the predicted ones where the prediction was wrong.
+    pub happened_read: f64,
 }
 
 sums!(UnforeseenTally: requests, expected, expected_declared, expected_low, expected_high, variance, happened, expected_usd, expected_usd_low,
-    expected_usd_high, happened_usd);
+    expected_usd_high, happened_usd, expected_read, expected_read_low, expected_read_high, happened_read);
 
 /// Counts by what may happen, and by whether its probability is known.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -82,8 +90,9 @@ struct Claim {
     has_happened: bool,
     /// Whether the prediction takes it as certain.
     is_predicted: bool,
-    /// Tokens that are read besides, or fewer, where it turns out otherwise than predicted.
-    change: f64,
+    /// Tokens that are read besides, or fewer, where it turns out otherwise than predicted: as declared, and at the ends where the chance is
+    /// least and most.
+    change: [f64; 3],
 }
 
 impl Unforeseen {
@@ -180,7 +189,7 @@ impl BillMoment<'_> {
             chance: foreseen.comes,
             has_happened: self.fell_from(cached, odds),
             is_predicted: true,
-            change: (cached - read) as f64,
+            change: [(cached - read) as f64; 3],
         })
     }
 
@@ -189,13 +198,16 @@ impl BillMoment<'_> {
         let read = self.row.usage.read;
         let begins = self.row.turn_ix != self.before.turn_ix;
         let front = || self.timeline.front_tokens().min(read);
-        let kept = odds.kept.map_or_else(front, |it| it.of(read));
+        let kept = odds.kept.map_or_else(
+            || [front() as f64; 3],
+            |it| [it.value, it.interval[1], it.interval[0]].map(|share| share * read as f64),
+        );
         Claim {
             what: if begins { Surprise::TurnFell } else { Surprise::WithinTurnFell },
             chance: if begins { odds.turn } else { odds.within },
             has_happened: self.fell_from(read, odds),
             is_predicted: false,
-            change: -((read - kept) as f64),
+            change: kept.map(|it| it - read as f64),
         }
     }
 
@@ -208,7 +220,7 @@ impl BillMoment<'_> {
             chance: Some(chance),
             has_happened: (before..read).contains(&self.billed.cache_read),
             is_predicted: false,
-            change: -((read - before) as f64),
+            change: [-((read - before) as f64); 3],
         })
     }
 
@@ -225,21 +237,26 @@ impl BillMoment<'_> {
             chance: if is_expected { odds.side_expected } else { odds.side_unexpected },
             has_happened: self.billed.cache_read > cached,
             is_predicted: is_expected,
-            change: if is_expected { -((read - cached) as f64) } else { self.before.output as f64 },
+            change: [if is_expected { -((read - cached) as f64) } else { self.before.output as f64 }; 3],
         })
     }
 
     /// Counts what is said of it.
     fn tally(&self, claim: &Claim) -> UnforeseenTally {
         let Chance { value, interval: [low, high], declared } = claim.chance.unwrap_or(Chance::NONE);
-        let usd = |probability: f64| {
+        let is_known = claim.chance.is_some();
+        let change = |(probability, change): (f64, f64)| {
             let otherwise = if claim.is_predicted { 1.0 - probability } else { probability };
-            let tokens = self.row.left_tokens(otherwise * claim.change);
-            price::usd_of_expected(&tokens, self.prices.usual()).unwrap_or_default()
+            if is_known { otherwise * change } else { 0.0 }
         };
-        let [expected_usd, one, other] =
-            if claim.chance.is_some() { [value, low, high].map(usd) } else { [0.0; 3] };
+        let [at, at_low, at_high] = claim.change;
+        let read = [(value, at), (low, at_low), (high, at_high)].map(change);
+        let usd = |tokens: f64| {
+            price::usd_of_expected(&self.row.left_tokens(tokens), self.prices.usual()).unwrap_or_default()
+        };
+        let [expected_usd, one, other] = if is_known { read.map(usd) } else { [0.0; 3] };
         let is_otherwise = claim.has_happened != claim.is_predicted;
+        let difference = self.billed.cache_read as f64 - self.row.usage.read as f64;
         UnforeseenTally {
             requests: 1,
             expected: value,
@@ -252,6 +269,10 @@ impl BillMoment<'_> {
             expected_usd_low: one.min(other),
             expected_usd_high: one.max(other),
             happened_usd: if is_otherwise { self.difference_usd } else { 0.0 },
+            expected_read: read[0],
+            expected_read_low: read[1].min(read[2]),
+            expected_read_high: read[1].max(read[2]),
+            happened_read: if is_otherwise { difference } else { 0.0 },
         }
     }
 }

@@ -29,6 +29,9 @@ use window::HarnessWindow;
 /// The rules, with their sources.
 const TEXT: &str = ctxsim_assumptions::HARNESSES;
 
+/// Under what the rules of caches stand that their providers call best effort, whatever the harness.
+const ANY: &str = "any";
+
 /// A version of a harness; numbers that it does not have are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Version([u32; 3]);
@@ -167,7 +170,7 @@ struct DeclaredOdds {
     /// A request that reads less than this share of what was to be read has fallen.
     fallen_below: Decimal,
     /// The share that is read then; where nothing is said, tools and system prompt.
-    kept: Option<Decimal>,
+    kept: Option<Probability>,
     /// That the first request of a turn falls.
     turn: Option<Probability>,
     /// That another request of a turn does.
@@ -372,13 +375,16 @@ impl HarnessRules {
     /// Returns what no log of a format tells, apart from rewrites, in sessions of a version and model, or in reviews.
     fn odds(format: &str, version: Version, model: &str, is_review: bool) -> Option<Odds> {
         let fits = |it: &&DeclaredOdds| {
-            it.versions.include(version) && is_of_models(&it.models, model) && it.reviews.is_none_or(|it| it == is_review)
+            it.versions.include(version)
+                && is_of_models(&it.models, model)
+                && it.reviews.is_none_or(|it| it == is_review)
         };
-        let declared = Self::of(format)?.odds.iter().find(fits)?;
+        let of = |name: &str| Self::of(name).into_iter().flat_map(|it| &it.odds).find(fits);
+        let declared = of(format).or_else(|| of(ANY))?;
         let chance = |it: Option<Probability>| it.map(Chance::from);
         Some(Odds {
             fallen_below: declared.fallen_below,
-            kept: declared.kept,
+            kept: chance(declared.kept),
             turn: chance(declared.turn),
             within: chance(declared.within),
             hour_missed: chance(declared.hour_missed),

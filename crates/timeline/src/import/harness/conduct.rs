@@ -11,8 +11,8 @@ use crate::import::transcript::{Exchange, Transcript};
 use crate::odds::{Foreseen, Odds, Trigger};
 use crate::{Kind, Occasion, TimelineBuilder};
 use ctxsim_base::quantity::{Tokens, ix};
-use ctxsim_input::{CacheRules, TtlClass};
 use ctxsim_input::profile::cache::Setting;
+use ctxsim_input::{CacheRules, TtlClass};
 
 /// What a harness did to the cache in one session.
 #[derive(Debug, Default)]

@@ -187,7 +187,8 @@ impl Unread {
         if (fewest..=most).contains(&self.best) {
             return;
         }
-        let n_agreeing = |tokens: i64| self.shown.iter().filter(|it| (it[0]..=it[1]).contains(&tokens)).count();
+        let n_agreeing =
+            |tokens: i64| self.shown.iter().filter(|it| (it[0]..=it[1]).contains(&tokens)).count();
         let ends = self.shown.iter().flatten().copied().chain([self.declared]);
         let best = ends.filter(|it| *it >= 0).max_by_key(|it| (n_agreeing(*it), -(it - self.declared).abs()));
         self.best = best.unwrap_or(self.declared);
@@ -246,7 +247,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_cached_at_the_end_is_learnt_from_earlier_bills_alone_and_one_that_differs_changes_nothing() {
+    fn what_is_not_cached_at_the_end_is_learnt_from_earlier_bills_alone_and_one_that_differs_changes_nothing()
+    {
         let mut requests = GROWING.to_vec();
         requests.extend([[17_000, 15_744 - 512], [18_000, 16_768], [19_000, 17_792]]);
         let mut cache = ClientCache { unread: vec![0; requests.len()], ..ClientCache::default() };
