@@ -346,7 +346,7 @@ fn rules_that_keep() -> impl Strategy<Value = CacheRules> {
     };
     let stored = ExplicitCache { min_tokens: 1_024, ttl_ms: 1 << 40, renews: false };
     prop_oneof![
-        steps().prop_map(|steps| CacheRules::PrefixInterval { steps, ttl_ms: None }),
+        steps().prop_map(|steps| CacheRules::prefix_interval(steps, None)),
         units().prop_map(|rules| CacheRules::Units(UnitRules { ttl_ms: None, ..rules })),
         breakpoints().prop_map(move |rules| CacheRules::Breakpoints(seen(rules))),
         (1_u64..600, any::<bool>()).prop_map(|(block_tokens, is_head_first)| {
@@ -452,7 +452,7 @@ fn a_late_turn_touches_as_many_slots_as_an_early_one() {
     ])"#;
     let threshold = Policy::new(&decode(threshold, Format::Ron).unwrap()).unwrap();
     let steps = Steps { min: 1_024, step: 128 };
-    let rules = [CacheRules::PrefixCap(steps), CacheRules::PrefixInterval { steps, ttl_ms: Some(300_000) }];
+    let rules = [CacheRules::PrefixCap(steps), CacheRules::prefix_interval(steps, Some(300_000))];
     for policy in [identity(), threshold] {
         for rules in &rules {
             let touched = |n_turns| play(&uniform(n_turns), &policy, &Limits::NONE, rules).1.touched_slots;

@@ -4,8 +4,8 @@ use ctxsim::input::CacheRules;
 use ctxsim::input::policy::written::{Breakpoint, Changes, Dynamic, DynamicPlace, LayoutSpec, MemoryPlace};
 use ctxsim::input::policy::{Duration, LevelEnd, PromptPlace};
 use ctxsim::input::profile::cache::{
-    Automatic, Blocks, Breakpoints, ExplicitCache, Hits, Invalidates, LookbackUnit, Lookup, Qualified,
-    Readable, Steps, Touch, UnitRules,
+    Automatic, Blocks, Breakpoints, CachedEnd, ExplicitCache, Hits, Invalidates, LoggedCache, LookbackUnit,
+    Lookup, Qualified, Readable, Steps, Touch, UnitRules,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -94,10 +94,15 @@ fn stored() -> impl Strategy<Value = ExplicitCache> {
     numbers.prop_map(|(min_tokens, ttl_ms, renews)| ExplicitCache { min_tokens, ttl_ms, renews })
 }
 
+fn logged() -> impl Strategy<Value = LoggedCache> {
+    let ends = vec![CachedEnd::Prompt, CachedEnd::BeforeEnd, CachedEnd::BeforeReplyEnd];
+    (select(ends), select(vec![0_u64, 0, 700, 2_500])).prop_map(|(end, front)| LoggedCache { end, front })
+}
+
 /// Rules of every kind, a third of those that can be with luck.
 pub(crate) fn rules() -> impl Strategy<Value = CacheRules> {
     let lucky = prop_oneof![
-        5 => (steps(), ttl()).prop_map(|(steps, ttl_ms)| CacheRules::PrefixInterval { steps, ttl_ms }),
+        5 => (steps(), ttl(), logged()).prop_map(|(steps, ttl_ms, logged)| CacheRules::PrefixInterval { steps, ttl_ms, logged }),
         5 => breakpoints().prop_map(CacheRules::Breakpoints),
         4 => units().prop_map(CacheRules::Units),
         3 => blocks().prop_map(CacheRules::Blocks),

@@ -10,7 +10,7 @@ use crate::oracle;
 
 /// Whole prefixes, whatever their length.
 const STEPS: Steps = Steps { min: 0, step: 1 };
-const INTERVAL: CacheRules = CacheRules::PrefixInterval { steps: STEPS, ttl_ms: None };
+const INTERVAL: CacheRules = CacheRules::prefix_interval(STEPS, None);
 
 /// Turns of 100 tokens of user text, one step a result (a call of 10 tokens each), and a final answer of 50.
 fn turns(results: &[&[u32]]) -> Timeline {
@@ -80,7 +80,7 @@ fn no_two_requests_of_a_step_have_the_same_number() {
 
 #[test]
 fn the_cache_is_warm_when_a_turn_ends() {
-    let rules = CacheRules::PrefixInterval { steps: STEPS, ttl_ms: Some(300_000) };
+    let rules = CacheRules::prefix_interval(STEPS, Some(300_000));
     let timeline = turns(&[&[], &[], &[]]);
 
     let (rows, _) = play(
@@ -478,7 +478,7 @@ fn a_result_is_superseded_once_its_call_or_its_file_has_come_again() {
 }
 
 /// Whole prefixes that are forgotten after five minutes; ten pass between two turns.
-const MINUTES: CacheRules = CacheRules::PrefixInterval { steps: STEPS, ttl_ms: Some(300_000) };
+const MINUTES: CacheRules = CacheRules::prefix_interval(STEPS, Some(300_000));
 
 #[test]
 fn a_prompt_that_is_sent_while_nothing_is_asked_is_still_in_the_cache_when_the_user_comes_back() {

@@ -170,7 +170,6 @@ fn what_is_no_window_goes_the_long_way() {
     assert!(!short(&stage("apply: drop, scope: (keep_recent: items(2))"), &CacheRules::None));
     assert!(!short(&stage("apply: drop, scope: (order: newest)"), &CacheRules::None));
     assert!(!short(&stage("apply: drop, lasts: request"), &CacheRules::None));
-    let interval =
-        CacheRules::PrefixInterval { steps: ctxsim::input::profile::Steps { min: 0, step: 1 }, ttl_ms: None };
+    let interval = CacheRules::prefix_interval(ctxsim::input::profile::Steps { min: 0, step: 1 }, None);
     assert!(!short(&stage("apply: drop"), &interval));
 }

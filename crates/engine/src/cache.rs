@@ -126,8 +126,8 @@ pub fn cache(rules: &CacheRules) -> Box<dyn CacheRule> {
         CacheRules::Blocks(rules) => Box::new(blocks::BlockStore::new(rules)),
         CacheRules::None => Box::new(none::None),
         CacheRules::PrefixCap(steps) => Box::new(prefix_cap::PrefixCap::new(*steps)),
-        CacheRules::PrefixInterval { steps, ttl_ms, end } => {
-            Box::new(prefix_interval::PrefixInterval::new(*steps, *ttl_ms, *end))
+        CacheRules::PrefixInterval { steps, ttl_ms, logged } => {
+            Box::new(prefix_interval::PrefixInterval::new(*steps, *ttl_ms, *logged))
         }
         CacheRules::Breakpoints(rules) => Box::new(breakpoints::BreakpointCache::new(*rules)),
         CacheRules::Units(rules) => Box::new(units::Units::new(*rules)),

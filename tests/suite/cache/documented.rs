@@ -22,7 +22,7 @@ fn ask(cache: &mut dyn CacheRule, blocks: &Blocks, at_ms: i64) -> CacheUse {
 }
 
 fn interval(min: u64, step: u64, ttl_ms: Option<u64>) -> Box<dyn CacheRule> {
-    cache(&CacheRules::PrefixInterval { steps: Steps { min, step }, ttl_ms })
+    cache(&CacheRules::prefix_interval(Steps { min, step }, ttl_ms))
 }
 
 /// xAI's bills as measured 2026-08-19: 8,802 tokens in common are read as 8,704, and 2,735 as 2,688.

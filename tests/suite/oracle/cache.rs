@@ -5,8 +5,7 @@ mod pieces;
 
 use ctxsim::input::policy::{Moment, ShownAs};
 use ctxsim::input::profile::Steps;
-use ctxsim::input::profile::cache::Hits;
-use ctxsim::input::profile::cache::Readable;
+use ctxsim::input::profile::cache::{CachedEnd, Hits, LoggedCache, Readable};
 use ctxsim::input::{CacheRules, LayoutSpec};
 use ctxsim::ledger::{CacheUse, ExplicitCacheRow};
 use ctxsim::rng::Seed;
@@ -91,11 +90,20 @@ pub(super) fn whole_steps(steps: Steps, tokens: u64) -> u64 {
 enum Memory {
     None,
     Capped { steps: Steps, previous: u64 },
-    Longest { steps: Steps, ttl_ms: Option<u64>, earlier: Vec<(Vec<Key>, i64)> },
+    Longest(Longest),
     Entries(Entries),
     Units(Units),
     Blocks(Blocks),
     Contents(Contents),
+}
+
+/// Prompts that are not forgotten, and what begins those of other sessions.
+struct Longest {
+    steps: Steps,
+    ttl_ms: Option<u64>,
+    logged: LoggedCache,
+    earlier: Vec<(Vec<Key>, i64)>,
+    front: Option<Vec<Key>>,
 }
 
 /// Everything that was sent and is not forgotten.
@@ -110,8 +118,8 @@ impl Cache {
         let memory = match rules.plain().clone() {
             CacheRules::None => Memory::None,
             CacheRules::PrefixCap(steps) => Memory::Capped { steps, previous: 0 },
-            CacheRules::PrefixInterval { steps, ttl_ms } => {
-                Memory::Longest { steps, ttl_ms, earlier: Vec::new() }
+            CacheRules::PrefixInterval { steps, ttl_ms, logged } => {
+                Memory::Longest(Longest { steps, ttl_ms, logged, earlier: Vec::new(), front: None })
             }
             CacheRules::Breakpoints(rules) => Memory::Entries(Entries::new(rules)),
             CacheRules::Units(rules) => Memory::Units(Units::new(rules)),
@@ -169,7 +177,7 @@ impl Cache {
                 *previous = history.tokens();
                 read(history.tokens(), tokens, None)
             }
-            Memory::Longest { steps, ttl_ms, earlier } => longest(*steps, *ttl_ms, earlier, sent),
+            Memory::Longest(own) => longest(own, sent),
             Memory::Entries(entries) => return entries.submit(sent, is_served),
             Memory::Units(units) => units.submit(sent),
             Memory::Blocks(blocks) => blocks.submit(sent),
@@ -246,19 +254,39 @@ fn capped(steps: Steps, previous: u64, history: &History<'_>) -> u64 {
 }
 
 /// The longest prefix that any earlier prompt shares.
-fn longest(
-    steps: Steps,
-    ttl_ms: Option<u64>,
-    earlier: &mut Vec<(Vec<Key>, i64)>,
-    sent: &Sent<'_>,
-) -> CacheUse {
+fn longest(own: &mut Longest, sent: &Sent<'_>) -> CacheUse {
     // A request renews every prefix of its prompt: what no live prompt shares is forgotten.
-    earlier.retain(|it| within(ttl_ms, it.1, sent.now_ms()));
-    let common = earlier.iter().map(|it| shared(&it.0, &sent.prompt)).max().unwrap_or(0);
-    earlier.push((sent.prompt.iter().map(|it| it.key).collect(), sent.now_ms()));
-    let tokens = sent.prompt[..common].iter().map(|it| it.tokens).sum();
+    let last = own
+        .earlier
+        .last()
+        .map_or(0, |it| shared(&it.0, &sent.prompt) * usize::from(shared(&it.0, &sent.prompt) == it.0.len()));
+    let ttl_ms = own.ttl_ms;
+    own.earlier.retain(|it| within(ttl_ms, it.1, sent.now_ms()));
+    let mut common = own.earlier.iter().map(|it| shared(&it.0, &sent.prompt)).max().unwrap_or(0);
+    own.earlier.push((sent.prompt.iter().map(|it| it.key).collect(), sent.now_ms()));
+    if own.logged.end == CachedEnd::BeforeReplyEnd && common > 0 && common == last {
+        // The reply to the last prompt is cached, up to the first part of it that is gone.
+        let is_reply = |it: &Segment| matches!(it.kind, Kind::Reasoning | Kind::Assistant | Kind::ToolCall);
+        while sent
+            .prompt
+            .get(common)
+            .is_some_and(|it| is_reply(it) && it.slot == sent.prompt[common - 1].slot + 1)
+        {
+            common += 1;
+        }
+    }
+    let tokens: u64 = sent.prompt[..common].iter().map(|it| it.tokens).sum();
+    let left = match &own.front {
+        Some(front) if sent.begins_with(front).is_some() => own.logged.front,
+        Some(_) => 0,
+        None => {
+            let end = sent.covering(own.logged.front).filter(|_| own.logged.front > 0);
+            own.front = end.map(|it| sent.prefix(it));
+            0
+        }
+    };
     let broke_at = sent.prompt.get(common).map(|it| it.slot);
-    read(sent.tokens(), whole_steps(steps, tokens).min(sent.tokens()), broke_at)
+    read(sent.tokens(), whole_steps(own.steps, tokens.max(left)).min(sent.tokens()), broke_at)
 }
 
 /// How many segments a content and a prompt share at their front.

@@ -15,14 +15,16 @@ use crate::projection::SlotIx;
 use crate::projection::chain::Link;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_input::profile::Steps;
-use ctxsim_input::profile::cache::CachedEnd;
+use ctxsim_input::profile::cache::{CachedEnd, LoggedCache};
 use ctxsim_timeline::Kind;
 
 /// The prefixes of every earlier prompt, each with the time from which on it can be read.
 #[derive(Clone)]
 pub(super) struct PrefixInterval {
     steps: Steps,
-    end: CachedEnd,
+    logged: LoggedCache,
+    /// The first prefix that holds what outlives the session's own entries: its place, and what it is.
+    front: Option<(usize, u128)>,
     prefixes: Prefixes<i64>,
     /// No prefix of the last prompt is to be readable later than this.
     last_readable_ms: i64,
@@ -31,20 +33,36 @@ pub(super) struct PrefixInterval {
 }
 
 impl PrefixInterval {
-    pub(super) fn new(steps: Steps, ttl_ms: Option<u64>, end: CachedEnd) -> Self {
-        Self { steps, end, prefixes: Prefixes::new(ttl_ms), last_readable_ms: i64::MIN, last: (0, 0, None) }
+    pub(super) fn new(steps: Steps, ttl_ms: Option<u64>, logged: LoggedCache) -> Self {
+        let prefixes = Prefixes::new(ttl_ms);
+        Self { steps, logged, front: None, prefixes, last_readable_ms: i64::MIN, last: (0, 0, None) }
     }
 
     /// Returns how many prefixes of a prompt are cached that begins with the whole last prompt, of so many prefixes: where replies are
     /// cached, those of its reply are as well.
     fn with_reply(&self, links: &[Link], n_last: usize) -> usize {
-        if self.end != CachedEnd::BeforeReplyEnd || n_last == 0 {
+        if self.logged.end != CachedEnd::BeforeReplyEnd || n_last == 0 {
             return n_last;
         }
         let is_reply = |it: &Link| matches!(it.kind, Kind::Reasoning | Kind::Assistant | Kind::ToolCall);
         // Where a part of it has left the prompt, nothing behind that is read.
         let follows = |pair: &&[Link]| is_reply(&pair[1]) && pair[1].slot == pair[0].slot + 1;
         n_last + links[n_last - 1..].windows(2).take_while(follows).count()
+    }
+
+    /// Returns how much of a prompt other sessions keep alive: nothing at the first request, and where its front is another one by now.
+    fn left_by_others(&self, links: &[Link]) -> Option<(Tokens, SlotIx)> {
+        let (at, digest) = self.front?;
+        let link = links.get(at).filter(|it| it.digest == digest)?;
+        Some((self.logged.front, link.slot))
+    }
+
+    /// Notes what the first prompt begins with that is long enough.
+    fn note_front(&mut self, links: &[Link]) {
+        if self.front.is_none() && self.logged.front > 0 {
+            let end = links.iter().position(|it| it.tokens >= self.logged.front);
+            self.front = end.map(|at| (at, links[at].digest));
+        }
     }
 
     /// Returns how much is read of a known prefix.
@@ -54,7 +72,7 @@ impl PrefixInterval {
 
     /// Returns how much of a known prefix is cached.
     fn cached(&self, tokens: Tokens, request: &RequestView<'_>) -> Tokens {
-        if self.end == CachedEnd::Prompt { tokens } else { tokens.saturating_sub(request.tail) }
+        if self.logged.end == CachedEnd::Prompt { tokens } else { tokens.saturating_sub(request.tail) }
     }
 }
 
@@ -92,7 +110,9 @@ impl CacheRule for PrefixInterval {
         let common =
             if common == n_last && n_same == n_last { self.with_reply(links, common) } else { common };
         let tokens: Tokens = common.checked_sub(1).map_or(0, |last| links[last].tokens);
-        self.last = (request.prompt, self.cached(tokens, request), links.get(common).map(|link| link.slot));
+        let cached = self.cached(tokens, request).max(self.left_by_others(links).map_or(0, |it| it.0));
+        self.note_front(links);
+        self.last = (request.prompt, cached, links.get(common).map(|link| link.slot));
         self.last_in_steps(self.steps)
     }
 
@@ -138,6 +158,15 @@ impl CacheRule for PrefixInterval {
             }
             if matches!(fate, Fate::Read(_) | Fate::TooShort { .. }) {
                 break;
+            }
+        }
+        let read = |it: &EntryFound| if let Fate::Read(tokens) = it.fate { tokens } else { 0 };
+        let own = entries.iter().map(read).max().unwrap_or(0);
+        if let Some((tokens, slot)) = self.left_by_others(links) {
+            let read = self.steps.floor(tokens).min(request.prompt);
+            if read > own {
+                let fate = Fate::Read(read);
+                entries.push(EntryFound { slot: Some(slot), tokens, age_ms: None, life_ms: None, fate });
             }
         }
         Finding { marks: Vec::new(), entries }

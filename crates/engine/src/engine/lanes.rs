@@ -170,7 +170,6 @@ mod tests {
     use super::*;
     use crate::projection::chain::{Chain, Link};
     use ctxsim_input::LayoutSpec;
-    use ctxsim_input::profile::cache::CachedEnd;
     use ctxsim_timeline::Kind;
     use ctxsim_timeline::build::TimelineBuilder;
 
@@ -190,8 +189,7 @@ mod tests {
     #[test]
     fn caches_that_share_what_they_know_answer_as_on_their_own_whichever_of_them_are_asked() {
         let rules = [1_024, 2_048, 4_096].map(|min| Steps { min, step: min / 8 });
-        let rules =
-            rules.map(|steps| CacheRules::PrefixInterval { steps, ttl_ms: None, end: CachedEnd::Prompt });
+        let rules = rules.map(|steps| CacheRules::prefix_interval(steps, None));
         let timeline = TimelineBuilder::new("empty", &[]).finish();
         let (layout, all) = (LayoutSpec::default(), rules.each_ref());
         let mut n_apart = 0;

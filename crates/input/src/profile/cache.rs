@@ -20,7 +20,7 @@ use self::effects::qualified;
 pub use self::effects::{
     Hits, HitsFields, Invalidates, InvalidatesFields, PromptLevel, Qualified, SETTINGS, Setting, Settings,
 };
-pub use self::steps::{CachedEnd, PrefixCapFields, PrefixIntervalFields, Steps};
+pub use self::steps::{CachedEnd, LoggedCache, PrefixCapFields, PrefixIntervalFields, Steps};
 pub use self::stored::{ExplicitCache, StoredFields};
 pub use self::times::{Readable, Renewal, TtlClass, Ttls};
 pub use self::units::{UnitEnd, UnitRules, UnitsFields};
@@ -105,8 +105,8 @@ pub enum CacheRules {
         steps: Steps,
         /// How long an entry lives after its last use, in milliseconds.
         ttl_ms: Option<u64>,
-        /// Up to where a request is cached.
-        end: CachedEnd,
+        /// What logs of the client show beside.
+        logged: LoggedCache,
     },
     /// Fixed blocks in a store.
     Blocks(Blocks),
@@ -123,6 +123,11 @@ pub enum CacheRules {
 }
 
 impl CacheRules {
+    /// Returns the rules of a cache that compares prefixes, as its provider documents them.
+    pub const fn prefix_interval(steps: Steps, ttl_ms: Option<u64>) -> Self {
+        Self::PrefixInterval { steps, ttl_ms, logged: LoggedCache::NONE }
+    }
+
     /// Returns what matters of the rules, whichever they are.
     fn outline(&self) -> Outline {
         let prefixes = Outline { ttl_ms: None, min_tokens: 0, steps: None, reads: Reads::Prefixes };
@@ -150,9 +155,9 @@ impl CacheRules {
     pub fn steps_beside(&self, other: &Self) -> Option<Steps> {
         match (self, other) {
             (
-                Self::PrefixInterval { steps, ttl_ms, end },
-                Self::PrefixInterval { ttl_ms: same_ttl, end: same_end, .. },
-            ) => Some(*steps).filter(|_| (ttl_ms, end) == (same_ttl, same_end)),
+                Self::PrefixInterval { steps, ttl_ms, logged },
+                Self::PrefixInterval { ttl_ms: same_ttl, logged: same, .. },
+            ) => Some(*steps).filter(|_| (ttl_ms, logged) == (same_ttl, same)),
             (Self::Qualified(one), Self::Qualified(other)) => {
                 let is_of_models = |it: &Qualified| !it.of_models.is_empty();
                 let is_same = (&one.invalidates, one.hits) == (&other.invalidates, other.hits);

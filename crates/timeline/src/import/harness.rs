@@ -500,7 +500,7 @@ mod tests {
                 .chain(it.rewrites.iter().map(|rewrite| rewrite.seen))
                 .chain(it.side_requests.iter().map(|rule| rule.seen))
                 .chain(it.replies.iter().map(|rule| rule.seen))
-                .chain(it.grids.iter().map(|rule| rule.seen))
+                .chain(it.grids.iter().flat_map(|rule| [Some(rule.seen), rule.front_stays]).flatten())
                 .chain(it.reasoning.iter().map(|rule| rule.seen))
                 .chain(it.front.iter().filter_map(|it| Some(it.after_expiry.as_ref()?.seen)))
         });

@@ -44,10 +44,23 @@ pub struct PrefixIntervalFields {
 impl PrefixIntervalFields {
     pub(super) fn check(&self, problems: &mut Problems) -> CacheRules {
         let steps = Steps::of(self.min_tokens, self.step_tokens, problems);
-        let end = CachedEnd::Prompt;
-        let rules = CacheRules::PrefixInterval { steps, ttl_ms: self.ttl.only(problems), end };
+        let rules = CacheRules::prefix_interval(steps, self.ttl.only(problems));
         qualified(rules, self.invalidates.as_ref(), self.hits.as_ref(), problems)
     }
+}
+
+/// What logs of a client show of a cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct LoggedCache {
+    /// Up to where a request is cached.
+    pub end: CachedEnd,
+    /// So many tokens at the front outlive the session's own entries, because other sessions send them.
+    pub front: Tokens,
+}
+
+impl LoggedCache {
+    /// Nothing that the provider does not document.
+    pub const NONE: Self = Self { end: CachedEnd::Prompt, front: 0 };
 }
 
 /// Up to where a request is cached that a later one begins with.

@@ -7,7 +7,7 @@ use crate::import::transcript::Exchange;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_input::CacheRules;
 use ctxsim_input::profile::Steps;
-use ctxsim_input::profile::cache::CachedEnd;
+use ctxsim_input::profile::cache::{CachedEnd, LoggedCache};
 use ctxsim_input::text::duration::Duration;
 
 /// So many reads tell a grid, and so many requests how many tokens at the end are not cached.
@@ -37,6 +37,8 @@ pub(super) struct GridRule {
     replies: bool,
     /// How long an entry lives after its last use.
     lifetime: Duration,
+    /// In how many cases what the first request read was read after the session's own entries had expired; nothing where that is not known.
+    pub(super) front_stays: Option<Cases>,
     /// Reads that lie on the grid, and all that read something.
     pub(super) seen: Cases,
 }
@@ -51,10 +53,12 @@ impl GridRule {
         self.steps().floor(read) == read
     }
 
-    /// Returns the rules of the cache.
-    fn rules(&self) -> CacheRules {
+    /// Returns the rules of the cache in a session whose first request read so much.
+    fn rules(&self, first_read: Tokens) -> CacheRules {
         let end = if self.replies { CachedEnd::BeforeReplyEnd } else { CachedEnd::BeforeEnd };
-        CacheRules::PrefixInterval { steps: self.steps(), ttl_ms: Some(self.lifetime.0), end }
+        let front = if self.front_stays.is_some() { first_read } else { 0 };
+        let logged = LoggedCache { end, front };
+        CacheRules::PrefixInterval { steps: self.steps(), ttl_ms: Some(self.lifetime.0), logged }
     }
 
     /// Returns the fewest and the most tokens at the end that are not cached, as a request shows that follows another in its turn; nothing
@@ -100,7 +104,8 @@ impl ClientCache {
         }
         for model in models {
             if let Some((rule, is_told)) = found(declared, exchanges, model, is_review) {
-                cache.rules.push((model.to_owned(), rule.rules()));
+                let first = exchanges.iter().find(|it| it.model == model).and_then(|it| it.usage);
+                cache.rules.push((model.to_owned(), rule.rules(first.map_or(0, |it| it.cache_read))));
                 cache.sentences.push(rule.sentence(model, is_told));
                 cache.learn(rule, exchanges, model);
             }
@@ -203,8 +208,8 @@ mod tests {
     fn rule(offset: Tokens, step: Tokens, unread: Tokens) -> GridRule {
         let models = vec!["gpt-*".to_owned()];
         let (versions, lifetime) = (VersionRange::default(), Duration(3_600_000));
-        let (reviews, replies, seen) = (false, false, Cases(5, 5));
-        GridRule { models, versions, reviews, offset, step, unread, replies, lifetime, seen }
+        let (reviews, replies, front_stays, seen) = (false, false, None, Cases(5, 5));
+        GridRule { models, versions, reviews, offset, step, unread, replies, lifetime, front_stays, seen }
     }
 
     /// Requests of one turn, by prompt and read.
