@@ -65,7 +65,7 @@ impl Rule {
             (PREFIX_INTERVAL, _, Some(it), _) => {
                 // A prefix is cut to whole steps first and may then be too short: only whole steps are a minimum.
                 let steps = Steps { min: it.min_tokens.next_multiple_of(it.step), step: it.step };
-                let cache = CacheRules::PrefixInterval { steps, ttl_ms: Some(it.ttl_ms) };
+                let cache = CacheRules::prefix_interval(steps, Some(it.ttl_ms));
                 Ok(Self { cache, names: [None, None] })
             }
             (BOUNDARIES, _, _, Some(it)) => {
