@@ -15,7 +15,10 @@ use targets::TARGETS;
 
 /// Where good inputs of a target stand, to be damaged.
 const SEEDS: [(&str, &[&str]); 10] = [
-    ("recording", &["tests/data/recorded", "scenarios/recorded", "tests/data/fuzz/recording"]),
+    (
+        "recording",
+        &["tests/data/recorded", "tests/data/shapes", "scenarios/recorded", "tests/data/fuzz/recording"],
+    ),
     ("policy", &["policies", "tests/newcomer", "tests/data/fuzz/policy"]),
     ("scenario", &["scenarios", "tests/data/small/scenarios", "tests/data/fuzz/scenario"]),
     ("profile", &["profiles", "tests/data/fuzz/profile"]),

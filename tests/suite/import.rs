@@ -20,6 +20,7 @@ mod otel;
 mod opencode;
 mod pi;
 mod refused;
+mod shapes;
 mod tools;
 pub(crate) mod undo;
 mod usage;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -115,6 +115,12 @@ impl SessionBill {
             bill.beside = BesideBill::of(timeline, profile_of, &last_model);
         }
         bill
+    }
+
+    /// Adds what was billed on some days, since 1970.
+    pub fn add_days(&self, days: &BTreeSet<i64>, bill: &mut BillAsLogged) {
+        let on_days = self.parts.iter().filter(|it| it.0.1.is_some_and(|day| days.contains(&day)));
+        on_days.for_each(|it| *bill += it.1);
     }
 
     /// Takes whose it is from the index of its log, which knows the working folder in every format.

@@ -4,6 +4,7 @@ pub mod currency;
 pub mod beside_bill;
 pub mod as_logged;
 pub mod bill_by;
+pub mod provider_export;
 mod blocks;
 mod brief;
 pub mod calibration;

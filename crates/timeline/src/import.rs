@@ -1,9 +1,12 @@
 //! Recorded sessions as timelines; the format is detected from the content.
 
 mod among;
+mod amp;
 mod assemble;
 mod assumed;
 mod atif;
+mod bedrock;
+mod bodies;
 mod claude_code;
 mod codex;
 mod content;
@@ -14,7 +17,9 @@ mod documents;
 mod dollars;
 mod dsh;
 mod format;
+mod gemini_api;
 mod gemini_cli;
+mod gemini_stream;
 mod glance;
 mod harness;
 mod identity;
@@ -32,10 +37,12 @@ mod otel;
 mod own_cases;
 mod pi;
 mod places;
+mod provider_export;
 mod qwen_code;
 mod redacted;
 pub use redacted::PublicName;
 mod refused;
+mod rows;
 mod side_requests;
 mod sizes;
 mod spread;
@@ -72,6 +79,7 @@ pub use lines::{LINE_BYTES_MAX, read_line};
 use losses::Losses;
 pub use losses::{LossReason, may_be_billed};
 pub use places::user_of;
+pub use provider_export::{ExportedDay, ProviderExport, provider_export};
 use transcript::Transcript;
 pub use undo::CompactedSession;
 
@@ -87,13 +95,19 @@ const FORMATS: &[LogFormat] = &[
     codex::FORMAT,
     opencode::FORMAT,
     gemini_cli::FORMAT,
+    gemini_stream::FORMAT,
     atif::FORMAT,
     inspect_ai::FORMAT,
     dsh::FORMAT,
     kimi::FORMAT,
     pi::FORMAT,
     copilot_cli::FORMAT,
+    rows::FORMAT,
     otel::FORMAT,
+    amp::FORMAT,
+    // Their requests would be read as messages without what only they have.
+    gemini_api::FORMAT,
+    bedrock::FORMAT,
     messages::FORMAT,
 ];
 
@@ -125,6 +139,11 @@ pub fn formats() -> Vec<&'static LogFormat> {
 /// Returns the format of a text, if it is a recorded session.
 pub fn detect(text: &str) -> Option<&'static str> {
     detect_from(&mut text.as_bytes()).ok().flatten()
+}
+
+/// Returns every format that recognises a text, in the order in which they are asked: the first one reads it.
+pub fn recognised_by(text: &str) -> Vec<&'static str> {
+    FORMATS.iter().filter(|it| (it.detect)(text)).map(|it| it.name).collect()
 }
 
 /// Returns the format of a reader's content, from its first lines, if it is a recorded session.

@@ -299,6 +299,38 @@ fn a_bill_is_shown_in_another_currency_at_the_users_rate_and_a_rate_that_is_none
     assert!(refused(&ctxsim(&["import", &pi, "--currency", "EUR=0.9"])).contains("--by"));
 }
 
+#[test]
+fn a_providers_own_export_is_set_beside_the_logs_of_the_same_days_in_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let export = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let costs = export(
+        "costs.json",
+        r#"{"data":[{"starting_at":"2026-10-12T00:00:00Z","results":[{"currency":"USD","amount":"8.0"}]},
+            {"starting_at":"2026-10-13T00:00:00Z","results":[]}],"has_more":false}"#,
+    );
+    let usage = export(
+        "usage.csv",
+        "usage_date_utc,usage_input_tokens_no_cache,usage_input_tokens_cache_read,usage_output_tokens\n2026-10-12,15,9860,220\n",
+    );
+    let amp = data("shapes").join("amp-thread.json").display().to_string();
+    let against = |it: &str, more: &[&str]| ctxsim(&[&["import", &amp, "--against", it], more].concat());
+
+    let text = out(&against(&costs, &[]));
+    let line = "The provider's export says $0.08 for these days (2026-10-12 to 2026-10-13), the logs $0.07 at list prices (";
+    assert!(text.starts_with(line), "{text}");
+    let text = out(&against(&usage, &[]));
+    let line = "The provider's export says 10,095 tokens (uncached 15, read 9,860, written 0, output 220) for these days (2026-10-12), \
+         the logs 20,375 tokens (uncached 15, read 9,860, written 10,280, output 220).";
+    assert!(text.starts_with(line), "{text}");
+    let _: serde_json::Value = serde_json::from_str(&out(&against(&costs, &["--format", "json"]))).unwrap();
+    assert!(refused(&against(&amp, &[])).contains("not a provider's export of usage or costs"));
+    assert!(refused(&ctxsim(&["import", &costs])).contains("ctxsim import LOGS --against FILE"));
+}
+
 /// Returns a made-up session of Claude Code: a prompt of so many tokens, of which the first request reads some, and two turns.
 fn two_turns(folder: &str, day: &str, prompt: u64, read: u64) -> String {
     let line = |id: &str, parent: &str, minute: u64, of: serde_json::Value| {

@@ -325,12 +325,28 @@ const PLACES: &[(&str, &str, Place)] = &[
     ("inspect-ai", "samples[].transcript.events[].changes[].value", LeftOut("the sample's output once more")),
     ("inspect-ai", "stats.model_usage.*", LeftOut("the sum of the log")),
     ("otel", "attributes", LeftOut("flat attributes, which have a count of their own")),
+    ("gemini-stream", "stats", LeftOut("totals, which are spread over the requests")),
+    ("gemini-api", "response.usageMetadata", Read),
+    ("gemini-api", "response[].usageMetadata", Read),
+    ("bedrock", "response.usage", Read),
+    ("bedrock", "output.outputBodyJson.usage", Read),
+    ("claude-code", "[].message.usage", Read),
+    ("claude-code", "[].usage", LeftOut("the sum of the session")),
+    ("usage-rows", "data[].usageDetails", Read),
+    ("usage-rows", "usageDetails", Read),
+    ("amp", "messages[].usage", Read),
+    ("usage-rows", "", Read),
     ("ctxsim-session", "billed", Read),
     ("ctxsim-session", "usage", Read),
 ];
 
 /// What the losses say of bills that are left out by what they are, and not by where they stand.
-const NAMED: [&str; 3] = ["which are that one's", "which are its requests", "replies that no model wrote"];
+const NAMED: [&str; 4] = [
+    "which are no requests",
+    "which are that one's",
+    "which are its requests",
+    "replies that no model wrote",
+];
 
 /// Returns whether an object says what went in and what came out, or a total of both.
 fn is_usage(object: &serde_json::Map<String, Value>) -> bool {
@@ -438,7 +454,11 @@ fn assert_all_read(folders: &[PathBuf]) -> usize {
 #[test]
 fn every_object_with_usage_is_read_as_a_billed_request_or_is_named_with_why_it_is_none() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    assert!(assert_all_read(&["tests/data/recorded", "scenarios/recorded"].map(|it| root.join(it))) > 300);
+    assert!(
+        assert_all_read(
+            &["tests/data/recorded", "tests/data/shapes", "scenarios/recorded"].map(|it| root.join(it))
+        ) > 300
+    );
 
     let Some(reference) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
     assert!(assert_all_read(&["recorded", "formats"].map(|it| reference.join(it))) > 15_000);

@@ -129,7 +129,11 @@ fn a_compressed_file_a_folder_and_an_empty_file_are_refused_with_the_way_out() {
 /// The samples of all formats.
 fn samples() -> Vec<(String, Vec<u8>)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut left = vec![root.join("tests/data/recorded"), root.join("scenarios/recorded")];
+    let mut left = vec![
+        root.join("tests/data/recorded"),
+        root.join("tests/data/shapes"),
+        root.join("scenarios/recorded"),
+    ];
     left.extend(std::env::var_os("CTXSIM_REFERENCE").map(|it| PathBuf::from(it).join("formats")));
     let mut samples = Vec::new();
     while let Some(folder) = left.pop() {
@@ -182,7 +186,7 @@ fn a_cut_shuffled_doubled_or_mixed_file_of_any_format_is_refused_or_read_with_a_
     let samples = samples();
     let format = |bytes: &[u8]| detect_from(&mut &*bytes).unwrap().unwrap();
     let formats: BTreeSet<&str> = samples.iter().map(|it| format(&it.1)).collect();
-    assert!(formats.len() >= 14, "{formats:?}");
+    assert!(formats.len() >= 19, "{formats:?}");
     let mut wrong = Vec::new();
     for (nth, (name, bytes)) in samples.iter().enumerate() {
         let mut try_out = |damage: &str, whole, bytes: &[u8]| {

@@ -1,8 +1,11 @@
 //! `ctxsim import`: what recorded sessions hold, and how well their bills are predicted.
 
+use std::path::{Path, PathBuf};
+
 use clap::{Args, ValueEnum};
 use ctxsim_app::catalog::{Catalog, Kind};
 use ctxsim_app::{Compacting, Comparison, ListPrices, Plan};
+use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
 use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::list::Listed as _;
@@ -10,14 +13,17 @@ use ctxsim_engine::calibrate::Calibration;
 use ctxsim_engine::measure;
 use ctxsim_engine::take::{Load, Progress};
 use ctxsim_input::scenario::HiddenRequest;
+use ctxsim_input::text::source::read_text;
 use ctxsim_report::BillAsLogged;
 use ctxsim_report::as_logged::sum_of;
 use ctxsim_report::bill_by::{BillBy, BillKey};
 use ctxsim_report::carried::PromptFill;
 use ctxsim_report::currency::Currency;
 use ctxsim_report::fixed::FixedBy;
+use ctxsim_report::provider_export::reconciled;
 use ctxsim_report::recording::{self, FileContents};
 use ctxsim_report::{Skipped, calibration};
+use ctxsim_timeline::import::{ProviderExport, provider_export};
 
 use crate::args::said;
 use crate::format::{FormatArg, Formats};
@@ -32,6 +38,7 @@ Examples:
   ctxsim import session.jsonl                     what a recording contains, and what is left out
   ctxsim import --by model ~/.claude/projects     the bill as logged, by model
   ctxsim import --report session.jsonl            how well the session's bill is predicted
+  ctxsim import --against costs.json sessions/    the bill as logged beside a provider's own export of costs
   ctxsim import --memory sessions/                what sessions fetch again, and what a memory would be worth";
 
 /// The available output formats.
@@ -71,6 +78,9 @@ pub(crate) struct ImportArgs {
     /// Show amounts of `--by` in another currency, at your rate for a US dollar, as in `EUR=0.92`
     #[arg(long, value_name = "CODE=RATE", value_parser = Currency::read, requires = "by")]
     currency: Option<Currency>,
+    /// Compare the bill as logged with a provider's own export of usage or costs (JSON or CSV), day by day
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["report", "carried", "by", "fixed"])]
+    against: Option<PathBuf>,
     /// Override a field, as in `scenario.load.recorded.assume.side_request=none`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     set: Vec<String>,
@@ -142,11 +152,29 @@ pub(super) fn import(catalog: &Catalog, args: &ImportArgs) -> Result<(), Error> 
 fn held(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, Error> {
     let (files, skipped) = ctxsim_app::held(catalog, &as_recorded(args, None))?;
     tell(&skipped);
+    let bills = files.iter().flat_map(FileContents::bills);
+    let against =
+        args.against.as_deref().map(|it| Ok::<_, Error>(reconciled(&exported(catalog, it)?, bills)));
+    let against = against.transpose()?;
     if as_json {
+        against.iter().for_each(|it| output::tell(format_args!("{}", it.trim_end())));
         recording::json(&files).map_err(unwritable)
     } else {
-        Ok(recording::table(&files, args.details))
+        Ok(against.unwrap_or_default() + &recording::table(&files, args.details))
     }
+}
+
+/// Reads a provider's own export.
+fn exported(catalog: &Catalog, path: &Path) -> Result<ProviderExport, Error> {
+    catalog.files().note(path);
+    let text = read_text(path)?;
+    provider_export(&text).ok_or_else(|| {
+        let problem = Diagnostic::at(Code::RecordingUnknown, "", "not a provider's export of usage or costs");
+        let mut problem = problem
+            .help("give what the usage or cost interface of OpenAI or Anthropic returns, or a table from its console");
+        problem.place.file = path.display().to_string();
+        Error::from(vec![problem])
+    })
 }
 
 /// Returns the bill as logged, by one key.

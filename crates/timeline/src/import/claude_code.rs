@@ -19,19 +19,23 @@ pub(super) const HARNESS: &str = "claude-code";
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "claude-code",
-    looks_like: "one JSON record per line, with `type`, `uuid` and `message`",
-    place: "~/.claude/projects/PROJECT/SESSION.jsonl",
+    looks_like: "one JSON record per line or a list of them, with `type`, `uuid` and `message`",
+    place: "~/.claude/projects/PROJECT/SESSION.jsonl, or what `claude -p --verbose` prints with `--output-format json` or `stream-json`",
     reads: "messages, tool calls and results, usage with cache reads and writes of both lifetimes, compactions, sub-agents, versions",
     omits: "the system prompt and the tool schemas; side requests; most requests of sub-agents from 2.1.91 on, which are estimated beside the bill by their totals",
     checked: Checked::Real("sessions of entireio/cli and EntityProcess/agentv"),
     detect,
     read,
-    scan: Some(scan::scan),
+    scan: Some(|lines| records(lines, scan::scan)),
 };
 
 /// Returns whether one of the first lines holds a user's or an assistant's record.
 pub(super) fn detect(head: &str) -> bool {
-    head.lines().any(|line| json::first::<ClaudeRecord<'_>>(line).is_some_and(|it| is_message(&it)))
+    let is_record = |line: &str| {
+        let records = serde_json::Deserializer::from_str(line).into_iter::<ClaudeRecord<'_>>();
+        records.map_while(Result::ok).any(|it| is_message(&it))
+    };
+    json::unlisted(head).lines().any(is_record)
 }
 
 /// Returns whether a record is one that a prompt may hold.
@@ -43,7 +47,7 @@ fn is_message(record: &ClaudeRecord<'_>) -> bool {
 /// Reads a session, of the agent itself and of each of its sub-agents whose records the file holds: the branch that ends at the last
 /// message of each.
 pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
-    let (lanes, mut agents) = node::read(lines, losses);
+    let (lanes, mut agents) = records(lines, |lines| node::read(lines, losses));
     let is_alone = lanes.len() == 1;
     let lane = |(name, node::ClaudeLane { nodes, of_agent, .. })| {
         let path = branch::follow(&nodes, losses);
@@ -58,6 +62,15 @@ pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcr
         transcript
     };
     lanes.into_iter().map(lane).collect()
+}
+
+/// Reads lines, also where they stand in a list.
+fn records<T>(lines: &mut LogLines<'_>, read: impl FnOnce(&mut LogLines<'_>) -> T) -> T {
+    if !lines.head().trim_ascii_start().starts_with('[') {
+        return read(lines);
+    }
+    let text = lines.rest();
+    read(&mut LogLines::new(&mut json::unlisted(&text).as_bytes()))
 }
 
 /// Returns what a sub-agent's session is called within its file.

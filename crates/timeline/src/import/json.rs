@@ -1,5 +1,7 @@
 //! Records of JSON lines: every object of every line, with a report of everything else.
 
+use std::borrow::Cow;
+
 use serde::de::{Deserialize, IgnoredAny};
 
 use super::losses::{CUT_OFF, Losses, NOT_JSON, NOT_RECORDS};
@@ -32,6 +34,35 @@ pub(super) fn first<'l, R: Deserialize<'l>>(line: &'l str) -> Option<R> {
     serde_json::Deserializer::from_str(line).into_iter::<R>().next()?.ok()
 }
 
+/// Returns the records of a list at the top one after the other, each on the line on which it begins; any other text as it is.
+pub(super) fn unlisted(text: &str) -> Cow<'_, str> {
+    if !text.trim_ascii_start().starts_with('[') {
+        return Cow::Borrowed(text);
+    }
+    let mut records = String::with_capacity(text.len());
+    let (mut depth, mut n_broken) = (0_usize, 0);
+    let (mut is_text, mut is_escaped) = (false, false);
+    for it in text.chars() {
+        let is_outside = depth <= 1 && !is_text;
+        match it {
+            '"' if !is_escaped => is_text = !is_text,
+            '[' | '{' if !is_text => depth += 1,
+            ']' | '}' if !is_text => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        is_escaped = it == '\\' && is_text && !is_escaped;
+        // What holds the records and what stands between them is left out; columns stay as they are.
+        let is_of_list = is_outside && matches!(it, '[' | ',') || depth == 0 && it == ']';
+        let is_break = it == '\n' && depth > 1;
+        n_broken += usize::from(is_break);
+        records.push(if is_of_list || is_break { ' ' } else { it });
+        if depth == 1 && it == '}' && !is_text {
+            records.extend(std::iter::repeat_n('\n', std::mem::take(&mut n_broken)));
+        }
+    }
+    Cow::Owned(records)
+}
+
 /// Returns a value as a record, or reports why it is none; whoever has the value says where its fields stand.
 pub(super) fn record<'l, R: Deserialize<'l>>(line: usize, text: &'l str, losses: &mut Losses) -> Option<R> {
     match serde_json::from_str(text) {
@@ -62,4 +93,16 @@ fn skip(line: usize, rest: &str, error: &serde_json::Error, losses: &mut Losses)
     }
     losses.add(line, format!("{NOT_JSON}: {}", reason(error)));
     rest.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_records_of_a_list_stand_where_they_stood() {
+        assert_eq!(unlisted("{\"a\":[1,2]}\n"), "{\"a\":[1,2]}\n");
+        assert_eq!(unlisted("[{\"a\":[1,2]},{\"b\":\"[\\\"],\"}]"), " {\"a\":[1,2]} {\"b\":\"[\\\"],\"} ");
+        assert_eq!(unlisted("[\n{\"a\":\n1},\n{}\n]\n"), " \n{\"a\": 1}\n \n{}\n \n");
+    }
 }

@@ -139,10 +139,7 @@ impl Transcript {
             }
         }
         let mut timeline = finished(builder, models, clock.start, &assumed, file_tools);
-        for model in &mut timeline.models {
-            model.cache = conduct.cache_of(&model.name).cloned();
-        }
-        timeline.odds = conduct.odds(format, &self);
+        learn(&mut timeline, &conduct, format, &self);
         timeline.hear(&self.neighbours, ix(conduct.n_shared()));
         self.note_resets(&mut timeline, &undone, assumed.compaction_margin, self.fixed(n_hidden, &places));
         self.note_marks(&mut timeline, &places);
@@ -295,6 +292,14 @@ impl Transcript {
             builder.name_session(agent, Some(parent));
         }
     }
+}
+
+/// Tells a timeline what the harness's conduct says of its models' caches and of odds.
+fn learn(timeline: &mut Timeline, conduct: &Conduct, format: &'static str, transcript: &Transcript) {
+    for model in &mut timeline.models {
+        model.cache = conduct.cache_of(&model.name).cloned();
+    }
+    timeline.odds = conduct.odds(format, transcript);
 }
 
 /// Begins a timeline with what is assumed, and with what is before every prompt and in no part; returns how many items these are.

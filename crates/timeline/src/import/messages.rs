@@ -66,9 +66,13 @@ fn is_message(value: &str) -> bool {
 
 /// Reads a log; a request that goes on with an earlier one belongs to its session.
 pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
-    let text = lines.rest();
+    read_text(&lines.rest(), losses)
+}
+
+/// The same for a text that is there as a whole.
+pub(super) fn read_text(text: &str, losses: &mut Losses) -> Vec<Transcript> {
     let mut log = MessageLog {
-        walk: TextWalk::new(&text),
+        walk: TextWalk::new(text),
         sessions: Vec::new(),
         by_history: IndexMap::new(),
         loose: None,
@@ -220,6 +224,9 @@ impl<'t> MessageLog<'t> {
             self.sessions.push(MessageSession::default());
             (self.sessions.len() - 1, 0)
         });
+        if record.usage_of_row.is_some() {
+            losses.add(line, "bills of rows of another format, which are not read among messages");
+        }
         let session = &mut self.sessions[index];
         session.front(&request);
         session.go_on(&record);

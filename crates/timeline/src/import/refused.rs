@@ -34,7 +34,12 @@ const OTHER_SOURCE: &str =
 const FIRST_LOG: &str = "use the log that it was made of";
 
 /// All of them; the first that fits is named.
-const REFUSED: [RefusedLog; 23] = [
+const REFUSED: [RefusedLog; 24] = [
+    RefusedLog {
+        why: "it has sums by day and no requests",
+        instead: "compare logs with it: `ctxsim import LOGS --against FILE`",
+        ..RefusedLog::of("a provider's usage", &["data", "has_more"])
+    },
     RefusedLog {
         says: &["_checkpoint", "_system_prompt"],
         why: "`context.jsonl` has no usage",

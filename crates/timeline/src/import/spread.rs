@@ -76,6 +76,12 @@ pub(super) fn spread(
     }
 }
 
+/// Returns what the prompts of requests of the first session hold together, as the texts give it.
+pub(super) fn text_tokens(transcript: &Transcript, places: &[RequestPlace]) -> Tokens {
+    let prompts = prompts(transcript, 0);
+    places.iter().filter_map(|it| prompts.get(it.1)).fold(0, |sum: Tokens, it| sum.saturating_add(*it))
+}
+
 /// Returns, by request, what its prompt holds as the texts give it.
 fn prompts(transcript: &Transcript, front: Tokens) -> Vec<Tokens> {
     let mut sizes: Vec<Tokens> = transcript.stable.iter().map(size).collect();

@@ -69,6 +69,9 @@ pub(super) struct RequestRecord<'a> {
     /// The type of an item that has no role.
     #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
+    /// The bill of a row of another format, which would be lost among messages.
+    #[serde(rename = "usageDetails", alias = "usage_details")]
+    pub(super) usage_of_row: Raw<'a>,
 }
 
 impl<'a> RequestRecord<'a> {

@@ -1,0 +1,217 @@
+//! What Gemini CLI prints with `--output-format stream-json`: one event per line, and the totals of the session in the last.
+
+use super::assemble::{Assembler, Reply};
+use super::content::{Arguments, Content};
+use super::format::{Checked, LogFormat};
+use super::json;
+use super::lines::LogLines;
+use super::losses::Losses;
+use super::spread::{BillTotals, RequestPlace, spread, text_tokens};
+use super::times;
+use super::transcript::{Named, Part, Transcript, named_apart};
+use super::usage::{BillReader, Shaped};
+use super::values::{Count, Text};
+use crate::Kind;
+
+pub(super) const FORMAT: LogFormat = LogFormat {
+    name: "gemini-stream",
+    looks_like: "one JSON event per line, with `type` and `timestamp`: `init` with `session_id`, `message`, `tool_use` with `tool_id`, `result` with `stats`",
+    place: "`gemini -p … --output-format stream-json > FILE`",
+    reads: "messages, tool calls and results; totals of usage, spread over the requests",
+    omits: "usage per request: input, cached tokens and output are totals of the session, so no request is scored; thoughts; the system prompt and the tool schemas",
+    checked: Checked::Structure("streams whose totals alone have cache figures"),
+    detect,
+    read,
+    scan: None,
+};
+
+/// An event.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct StreamEvent<'a> {
+    #[serde(rename = "type")]
+    kind: Text<'a>,
+    timestamp: Text<'a>,
+    session_id: Text<'a>,
+    model: Text<'a>,
+    role: Text<'a>,
+    content: Option<Content>,
+    tool_name: Text<'a>,
+    tool_id: Text<'a>,
+    parameters: Option<Arguments>,
+    output: Option<Content>,
+    error: Shaped<StreamError>,
+    stats: Shaped<StreamStats>,
+}
+
+/// What went wrong.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+struct StreamError {
+    message: Option<Content>,
+}
+
+/// Totals.
+#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
+#[serde(default)]
+struct StreamStats {
+    total_tokens: Option<Count>,
+    input_tokens: Option<Count>,
+    output_tokens: Option<Count>,
+    cached: Count,
+}
+
+/// Returns whether one of the first lines is an event that no other format has.
+fn detect(head: &str) -> bool {
+    head.lines().filter(|it| it.starts_with('{')).filter_map(json::first::<StreamEvent<'_>>).any(|it| {
+        let is_timed = !it.timestamp.0.is_empty();
+        is_timed
+            && match it.kind.0.as_ref() {
+                "init" => !it.session_id.0.is_empty() && !it.model.0.is_empty(),
+                "tool_use" => !it.tool_id.0.is_empty() && !it.tool_name.0.is_empty(),
+                "result" => matches!(it.stats, Shaped::Object(stats) if stats.input_tokens.is_some()),
+                _ => false,
+            }
+    })
+}
+
+fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+    let mut sessions = vec![StreamSession::default()];
+    while let Some(line) = lines.next() {
+        let (number, text) = (line.number, line.text);
+        json::each(number, text, losses, |event: StreamEvent<'_>, losses| {
+            if event.kind.0 == "init" && sessions.last().is_some_and(|it| !it.id.is_empty()) {
+                sessions.push(StreamSession::default());
+            }
+            if let Some(session) = sessions.last_mut() {
+                session.take(number, event, losses);
+            }
+        });
+    }
+    named_apart(sessions.into_iter().map(|it| (it.id.clone(), it.finish(losses))).collect())
+}
+
+#[derive(Debug, Default)]
+struct StreamSession {
+    id: String,
+    model: String,
+    assembler: Assembler,
+    /// What the model has said since the last result.
+    open: Vec<Named>,
+    /// A text whose pieces still come.
+    text: String,
+    first_ms: Option<i64>,
+    end_ms: Option<i64>,
+    n_requests: usize,
+    /// Totals, with the requests that they are of.
+    legs: Vec<(BillTotals, [usize; 2])>,
+}
+
+impl StreamSession {
+    fn take(&mut self, line: usize, event: StreamEvent<'_>, losses: &mut Losses) {
+        let at_ms = times::noted(&event.timestamp.0, line, losses);
+        match event.kind.0.as_ref() {
+            "init" => {
+                self.id = event.session_id.0.into_owned();
+                self.model = event.model.0.into_owned();
+            }
+            "message" if event.role.0 == "user" => {
+                self.close();
+                let said = Part::of(Kind::User, event.content.unwrap_or_default());
+                self.assembler.said(line, at_ms, said, true);
+            }
+            "message" => {
+                self.moment(at_ms);
+                self.text += event.content.and_then(|it| it.text).as_deref().unwrap_or_default();
+            }
+            "tool_use" => {
+                self.moment(at_ms);
+                self.text_is_complete();
+                let asked = event.parameters.unwrap_or_default().0;
+                self.open.push(Named::call(&event.tool_id.0, &event.tool_name.0, asked));
+            }
+            "tool_result" => {
+                self.close();
+                let why = event.error.object().and_then(|it| it.message);
+                let part = Part::of(Kind::ToolResult, event.output.or(why).unwrap_or_default());
+                self.assembler.answered(line, at_ms, &event.tool_id.0, part, losses);
+            }
+            "result" => {
+                self.close();
+                self.totals(line, event.stats, losses);
+            }
+            other => losses.never(line, other),
+        }
+    }
+
+    fn moment(&mut self, at_ms: Option<i64>) {
+        self.first_ms = self.first_ms.or(at_ms);
+        self.end_ms = at_ms.or(self.end_ms);
+    }
+
+    fn text_is_complete(&mut self) {
+        let text = std::mem::take(&mut self.text);
+        self.open.extend(Named::spoken(Kind::Assistant, Some(Content::new(&text))));
+    }
+
+    /// Makes a request of what the model has said since the last result.
+    fn close(&mut self) {
+        self.text_is_complete();
+        let parts = std::mem::take(&mut self.open);
+        if !parts.is_empty() {
+            self.n_requests += 1;
+            self.assembler.replied(Reply {
+                parts,
+                response_ms: self.first_ms,
+                end_ms: self.end_ms,
+                model: self.model.clone(),
+                ..Reply::default()
+            });
+        }
+        (self.first_ms, self.end_ms) = (None, None);
+    }
+
+    /// Takes the totals of the requests since the last ones.
+    fn totals(&mut self, line: usize, stats: Shaped<StreamStats>, losses: &mut Losses) {
+        let mut bill = BillReader::of_session(line, "stats", losses);
+        let stats = bill.record(stats);
+        let input = bill.required("input_tokens", stats.input_tokens);
+        let output = bill.count("output_tokens", stats.output_tokens.unwrap_or_default());
+        let total = bill.count("total_tokens", stats.total_tokens.unwrap_or_default());
+        let read = bill.count("cached", stats.cached);
+        bill.less(input, "cached", read);
+        if !bill.is_complete() {
+            return losses.add(line, "results without totals, whose requests stay without usage");
+        }
+        let from = self.legs.last().map_or(0, |it| it.1[1]);
+        if from == self.n_requests {
+            return losses.add(line, "totals of which the log shows no request");
+        }
+        // Thoughts are in the sum of all tokens alone.
+        let output = output.max(total.saturating_sub(input));
+        self.legs.push((BillTotals { input, read, written: 0, output }, [from, self.n_requests]));
+    }
+
+    fn finish(mut self, losses: &mut Losses) -> Transcript {
+        self.close();
+        let mut transcripts = [self.assembler.finish(losses)];
+        for (totals, [from, to]) in self.legs {
+            let places: Vec<RequestPlace> = (from..to).map(|it| (0, it)).collect();
+            // What is in no text stands before each prompt.
+            let shown = text_tokens(&transcripts[0], &places);
+            let front = totals.input.saturating_sub(shown) / places.len() as u64;
+            spread(totals, &mut transcripts, &places, front);
+            transcripts[0].is_spread = true;
+        }
+        let [mut transcript] = transcripts;
+        transcript.counts_output = transcript.is_spread;
+        transcript.drops_reasoning = true;
+        if transcript.is_spread {
+            transcript.assumptions.push(
+                "The log has usage as totals alone. They are spread over the requests by the sizes of their texts and an equal share of what is in no text, so that the totals hold."
+                    .to_owned(),
+            );
+        }
+        transcript
+    }
+}

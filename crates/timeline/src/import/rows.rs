@@ -1,0 +1,318 @@
+//! Rows with usage, one per request: exports of tracing services and logs of proxies that differ in the names of their fields alone.
+
+mod shapes;
+pub(super) mod table;
+
+use std::fmt::Write as _;
+
+use indexmap::{IndexMap, IndexSet};
+use serde::Deserialize as _;
+use serde_json::{Value, json};
+use xxhash_rust::xxh3::xxh3_128;
+
+use self::shapes::{RowShape, SHAPES};
+use super::bodies::{list, place};
+use super::documents;
+use super::dollars::Dollars;
+use super::format::{Checked, LogFormat};
+use super::lines::LogLines;
+use super::losses::{Losses, member};
+use super::messages;
+use super::times::milliseconds;
+use super::transcript::{Exchange, Part, Transcript, named_apart};
+use super::usage::BillReader;
+use super::values::Count;
+use crate::{Kind, Usage};
+use ctxsim_base::order::InOrder as _;
+use ctxsim_base::quantity::{Cost, Tokens};
+
+pub(super) const FORMAT: LogFormat = LogFormat {
+    name: "usage-rows",
+    looks_like: "JSON or comma-separated values, one request per row with its usage, as Langfuse, LangSmith, Phoenix, promptreplay and prompt-cache-bench write them",
+    place: "exports of tracing services: observations, runs or spans, as JSON, JSON lines or CSV",
+    reads: "usage with what was read and written, models, times, costs; messages, where a row has them with their roles",
+    omits: "rows that are no requests; texts in other forms: a prompt without texts is known by its size",
+    checked: Checked::Real(
+        "a table of 30 requests to DeepSeek (promptreplay) and requests of InfronAI/prompt-cache-bench; the others made up, after the services' documents",
+    ),
+    detect: |head| shape_of(head).is_some(),
+    read,
+    scan: None,
+};
+
+/// Returns the shape of the first row.
+fn shape_of(head: &str) -> Option<&'static RowShape> {
+    let text = head.trim_ascii_start();
+    let first = match text.starts_with(['{', '[']) {
+        true => unpacked(super::bodies::first(head)?),
+        false => table::rows(text.get(..text.find('\n')? + 1)?).next()?.1,
+    };
+    SHAPES.iter().find(|it| it.fits(&first))
+}
+
+/// Returns the first row of a page of an interface, or the row itself.
+fn unpacked(value: Value) -> Value {
+    match value.get("data").and_then(|it| it.get(0)) {
+        Some(first) => first.clone(),
+        None => value,
+    }
+}
+
+fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+    let Some(shape) = shape_of(lines.head()) else { return Vec::new() };
+    let text = lines.rest();
+    let mut found = FoundRows { shape, known: IndexSet::new(), rows: Vec::new() };
+    if text.trim_ascii_start().starts_with(['{', '[']) {
+        documents::each(&text, losses, |line, raw, losses| {
+            let value: Value = serde_json::from_str(raw.get()).unwrap_or_default();
+            let rows = match value.get("data") {
+                Some(Value::Array(rows)) => rows.as_slice(),
+                _ => std::slice::from_ref(&value),
+            };
+            rows.iter().for_each(|it| found.take(line, it, losses));
+            losses.locate_by(line, |field| place(&text, member(raw.get(), field)));
+        });
+    } else {
+        for (line, row) in table::rows(&text) {
+            found.take(line, &row, losses);
+            losses.locate_by(line, |_| (line, 1));
+        }
+    }
+    drop(text);
+    found.settle(losses);
+    if found.rows.iter().all(|it| it.messages.is_some()) {
+        return found.with_texts(losses);
+    }
+    found.sessions()
+}
+
+/// Returns what stands on the first of some paths that leads to anything; keys may hold the dots themselves.
+pub(super) fn look<'v>(value: &'v Value, paths: &[&str]) -> Option<&'v Value> {
+    fn along<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
+        let object = value.as_object()?;
+        object.get(path).or_else(|| {
+            path.match_indices('.').find_map(|(at, _)| along(object.get(&path[..at])?, &path[at + 1..]))
+        })
+    }
+    paths.iter().find_map(|it| along(value, it).filter(|it| !it.is_null() && *it != ""))
+}
+
+/// A request as its row tells it.
+struct Row {
+    line: usize,
+    session: String,
+    at_ms: Option<i64>,
+    first_ms: Option<i64>,
+    end_ms: Option<i64>,
+    model: String,
+    usage: Option<Usage>,
+    reasoning: Tokens,
+    cost: Option<Cost>,
+    /// Whether what comes after it is what its calls gave back.
+    calls: bool,
+    /// How many messages it sent, if the row says so.
+    n_messages: Option<u64>,
+    messages: Option<Vec<Value>>,
+    output: Value,
+}
+
+struct FoundRows {
+    shape: &'static RowShape,
+    known: IndexSet<u128>,
+    rows: Vec<Row>,
+}
+
+impl FoundRows {
+    fn take(&mut self, line: usize, row: &Value, losses: &mut Losses) {
+        let shape = self.shape;
+        if !shape.fits(row) {
+            return losses.add(line, "rows of another shape");
+        }
+        if !self.known.insert(xxh3_128(row.to_string().as_bytes())) {
+            return losses.add(line, "repeated lines");
+        }
+        let text = |paths: &[&str]| look(row, paths).and_then(Value::as_str).unwrap_or_default();
+        if !shape.only.1.is_empty() && !shape.only.1.contains(&text(&[shape.only.0])) {
+            return losses
+                .add(line, format!("rows of type `{}`, which are no requests", text(&[shape.only.0])));
+        }
+        let (usage, reasoning) = self.billed(line, row, losses);
+        let time = |paths: &[&str]| look(row, paths).and_then(moment);
+        let at_ms = time(shape.start);
+        let took =
+            |paths: &[&str]| look(row, paths).and_then(Value::as_f64).filter(|it| (0.0..1e9).contains(it));
+        let after = |ms: Option<f64>| Some(at_ms?.saturating_add(ms?.round() as i64));
+        let names = shape.session.iter().filter_map(|it| look(row, &[*it]));
+        let session: Vec<String> =
+            names.map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned)).collect();
+        self.rows.push(Row {
+            line,
+            session: session.join("/"),
+            at_ms,
+            first_ms: time(shape.first).or_else(|| after(took(shape.first))),
+            end_ms: time(shape.end).or_else(|| after(took(shape.end))),
+            model: text(shape.model).to_owned(),
+            usage,
+            reasoning,
+            cost: look(row, shape.cost).and_then(|it| Dollars::deserialize(it).ok()?.0),
+            calls: matches!(text(shape.stop), "tool_use" | "tool_calls"),
+            n_messages: look(row, shape.n_messages).and_then(Value::as_u64),
+            messages: look(row, shape.input).and_then(spoken),
+            output: look(row, shape.output).cloned().unwrap_or_default(),
+        });
+    }
+
+    fn billed(&self, line: usize, row: &Value, losses: &mut Losses) -> (Option<Usage>, Tokens) {
+        let shape = self.shape;
+        let mut bill = BillReader::new(line, "", losses);
+        let mut sum = |paths: &[&[&str]]| {
+            let each = paths.iter().filter_map(|names| {
+                let name = names.iter().find(|it| look(row, &[**it]).is_some())?;
+                let count = Count::deserialize(look(row, &[*name])?).ok()?;
+                Some(bill.count(name, count))
+            });
+            each.fold(0, Tokens::saturating_add)
+        };
+        let (input, output) = (sum(&[shape.tokens_in]), sum(&[shape.tokens_out]));
+        let (cache_read, cache_write) = (sum(&[shape.read]), sum(&[shape.written]));
+        let reasoning = sum(&[shape.reasoning]);
+        let cached = cache_read.saturating_add(cache_write);
+        let has_input = look(row, shape.tokens_in).is_some();
+        if !has_input {
+            losses.add(line, "rows without usage");
+            return (None, 0);
+        }
+        let uncached = if shape.is_whole { bill.less(input, shape.read[0], cached) } else { input };
+        let output = if shape.is_whole { output } else { output.saturating_add(reasoning) };
+        (bill.apart(uncached, cache_read, cache_write, output), reasoning.min(output))
+    }
+
+    /// Puts the rows into the order of their times, where all have one.
+    fn settle(&mut self, losses: &mut Losses) {
+        let times: Option<Vec<i64>> = self.rows.iter().map(|it| it.at_ms).collect();
+        if times.is_some_and(|it| !it.is_sorted()) {
+            let late = self.rows.windows(2).filter(|it| it[1].at_ms < it[0].at_ms);
+            late.for_each(|it| {
+                losses.add(it[1].line, "requests after a later one; they are ordered by their times");
+            });
+            self.rows.order_by_key(|it| it.at_ms);
+        }
+    }
+
+    /// Reads rows with messages as `messages` does.
+    fn with_texts(self, losses: &mut Losses) -> Vec<Transcript> {
+        let mut said = String::new();
+        for row in self.rows {
+            let message = match spoken(&row.output) {
+                Some(mut messages) => messages.pop().unwrap_or_default(),
+                None if row.output.get("role").is_some() => row.output,
+                None => {
+                    json!({"role": "assistant", "content": row.output.as_str().map_or_else(|| row.output.to_string(), str::to_owned)})
+                }
+            };
+            let usage = row.usage.map(|it| {
+                json!({
+                    "prompt_tokens": it.prompt,
+                    "completion_tokens": it.output,
+                    "prompt_tokens_details": {"cached_tokens": it.cache_read, "cache_creation_tokens": it.cache_write},
+                    "completion_tokens_details": {"reasoning_tokens": row.reasoning},
+                })
+            });
+            let request = json!({
+                "startTime": row.at_ms,
+                "endTime": row.end_ms,
+                "model": row.model,
+                "cost": row.cost.map(Cost::usd),
+                "messages": row.messages,
+                "response": {"choices": [{"message": message}], "usage": usage},
+            });
+            // Writing to a text does not fail.
+            let _ = writeln!(said, "{request}");
+        }
+        let mut transcripts = messages::read_text(&said, losses);
+        transcripts.iter_mut().for_each(|it| it.tools_of = Some(messages::FORMAT.name));
+        transcripts
+    }
+
+    /// Makes sessions of rows without texts: what a prompt has more than the one before and its reply is what has come.
+    fn sessions(self) -> Vec<Transcript> {
+        let mut sessions: IndexMap<String, Vec<Vec<Row>>> = IndexMap::new();
+        for row in self.rows {
+            let session = sessions.entry(row.session.clone()).or_default();
+            // A conversation with fewer messages than before is another one.
+            match session.last_mut() {
+                Some(last) if last.last().is_some_and(|it| it.n_messages <= row.n_messages) => last.push(row),
+                _ => session.push(vec![row]),
+            }
+        }
+        let all = sessions.into_iter().flat_map(|(name, of_name)| {
+            let several = of_name.len() > 1;
+            of_name.into_iter().zip(1_usize..).map(move |(rows, nth)| {
+                (if several { format!("{name}/{nth}") } else { name.clone() }, transcript(rows))
+            })
+        });
+        named_apart(all.collect())
+    }
+}
+
+/// Makes a session of rows without texts.
+fn transcript(rows: Vec<Row>) -> Transcript {
+    let mut transcript = Transcript::default();
+    let mut before: Option<(Usage, bool)> = None;
+    for (row, nth) in rows.into_iter().zip(0_u64..) {
+        let came = before.zip(row.usage).map(|((before, _), usage)| {
+            usage.prompt.saturating_sub(before.prompt).saturating_sub(before.output)
+        });
+        let part = |kind, tokens, nth| Part { tokens, ..Part::new(kind, 1, nth) };
+        let mut begins = None;
+        match (transcript.exchanges.last_mut(), before) {
+            (Some(last), Some((_, true))) => last.results.push(part(Kind::ToolResult, came, 2 * nth)),
+            _ => begins = Some(vec![part(Kind::User, came, 2 * nth)]),
+        }
+        transcript.exchanges.push(Exchange {
+            begins,
+            at_ms: row.at_ms,
+            response_ms: row.first_ms.or(row.end_ms),
+            end_ms: row.end_ms,
+            model: row.model,
+            usage: row.usage,
+            reasoning: row.reasoning,
+            cost: row.cost,
+            reply: vec![part(Kind::Assistant, row.usage.map(|it| it.output), 2 * nth + 1)],
+            ..Exchange::default()
+        });
+        before = row.usage.map(|it| (it, row.calls)).or(before);
+    }
+    transcript.counts_output = transcript.is_billed();
+    transcript.has_breakpoints = transcript.has_writes();
+    transcript
+}
+
+/// Returns messages with their roles; nothing if a value is no list of such.
+fn spoken(value: &Value) -> Option<Vec<Value>> {
+    let messages = list(value.get("messages").unwrap_or(value));
+    let messages: Option<Vec<Value>> = messages
+        .iter()
+        .map(|it| {
+            let message = it.get("message").unwrap_or(it);
+            let role = look(message, &["role", "message.role"])?;
+            match message.get("role") {
+                Some(_) => Some(message.clone()),
+                None => Some(json!({"role": role, "content": look(message, &["message.content"])})),
+            }
+        })
+        .collect();
+    messages.filter(|it| !it.is_empty())
+}
+
+/// Reads a time: ISO 8601, or seconds or milliseconds since 1970.
+pub(super) fn moment(value: &Value) -> Option<i64> {
+    match value {
+        Value::String(text) => milliseconds(text),
+        // As seconds, larger numbers would lie in the year 5138.
+        _ => value
+            .as_f64()
+            .filter(|it| (1e9..1e15).contains(it))
+            .map(|it| if it < 1e11 { it * 1_000.0 } else { it } as i64),
+    }
+}
