@@ -25,6 +25,8 @@ struct Session {
     name: String,
     version: Vec<u32>,
     found: Calibration,
+    /// How probable it is by its row of the file that a request within a turn falls.
+    within: Option<f64>,
     /// Its requests of which more was to be read than tools and system prompt.
     moments: Vec<ReadMoment>,
 }
@@ -72,14 +74,17 @@ fn sessions(texts: &[(String, String)], profile: &Profile) -> Vec<Session> {
             .map(|timeline| {
                 let version = timeline.recorded.as_ref().map_or("", |it| &it.version);
                 let version = version.split('.').map(|it| it.parse().unwrap_or(0)).collect();
+                let logged = timeline.main_model().and_then(|it| it.cache.clone());
+                let profile = Profile { cache: logged.unwrap_or(profile.cache.clone()), ..profile.clone() };
                 let found =
-                    Calibration::new(&timeline, &rows(&timeline, profile), &profile.prices, &profile.cache);
+                    Calibration::new(&timeline, &rows(&timeline, &profile), &profile.prices, &profile.cache);
                 let moments = moments(&timeline, &found);
                 Session {
                     moments,
                     name: format!("{file} {}", timeline.name).replace('_', "-"),
                     version,
                     found,
+                    within: timeline.odds.as_ref().and_then(|it| it.within).map(|it| it.value),
                 }
             })
             .collect::<Vec<_>>()
@@ -93,6 +98,14 @@ fn files(folder: &Path) -> Vec<(String, String)> {
     paths.sort();
     let name = |it: &Path| it.file_stem().unwrap().to_string_lossy().into_owned();
     paths.iter().map(|it| (name(it), std::fs::read_to_string(it).unwrap())).collect()
+}
+
+/// Reads the rollouts of newer versions.
+fn newer_codex(root: &Path) -> Vec<(String, String)> {
+    let folders = ["entire-graph", "git-sync", "skills"].map(|it| files(&root.join("2026").join(it)));
+    let is_rollout =
+        |it: &(String, String)| it.1.lines().next().is_some_and(|it| it.contains("session_meta"));
+    folders.concat().into_iter().filter(is_rollout).collect()
 }
 
 /// The recorded sessions of the reference data.
@@ -113,7 +126,7 @@ impl Reference {
         Some(Self {
             shared: sessions(&texts, &profile()),
             table: sessions(&table, &profile()),
-            codex: sessions(&files(&root.join("codex")), &gpt),
+            codex: sessions(&[files(&root.join("codex")), newer_codex(&root)].concat(), &gpt),
             newer: sessions(&newer()?, &profile()),
         })
     }
@@ -211,8 +224,11 @@ fn the_declared_odds_are_those_that_were_measured_and_fewer_than_five_cases_decl
     let shown: Vec<&Session> = others.iter().copied().filter(shows_all).collect();
     let (newer, newest): (Vec<&Session>, Vec<&Session>) =
         reference.newer.iter().partition(|it| it.version <= vec![2, 1, 126]);
-    let (table, codex) =
-        (reference.table.iter().collect::<Vec<_>>(), reference.codex.iter().collect::<Vec<_>>());
+    let table: Vec<&Session> = reference.table.iter().collect();
+    let codex = |rows: &[f64]| -> Vec<&Session> {
+        reference.codex.iter().filter(|it| it.within.is_some_and(|it| rows.contains(&it))).collect()
+    };
+    let [reviews, gpt_5_4, to_0_139, from_0_140] = [0.2418, 0.0112, 0.0371, 0.076];
     for what in COUNTED {
         let is_fall = matches!(what, Surprise::TurnFell | Surprise::WithinTurnFell);
         let of_logs = Measured::new(if is_fall { &shown } else { &others }, what);
@@ -220,7 +236,13 @@ fn the_declared_odds_are_those_that_were_measured_and_fewer_than_five_cases_decl
         is_declared(("claude-code", 1), what, Measured::new(&newer, what).as_ref());
         is_declared(("claude-code", 2), what, Measured::new(&newest, what).as_ref());
         is_declared(("claude-code-usage", 0), what, Measured::new(&table, what).as_ref());
-        is_declared(("codex", 0), what, Measured::new(&codex, what).as_ref());
+        // New turns of the versions up to 0.139 are too few to stand alone.
+        let all_5_5 =
+            if what == Surprise::TurnFell { codex(&[to_0_139, from_0_140]) } else { codex(&[to_0_139]) };
+        is_declared(("codex", 0), what, Measured::new(&codex(&[reviews]), what).as_ref());
+        is_declared(("codex", 1), what, Measured::new(&codex(&[gpt_5_4]), what).as_ref());
+        is_declared(("codex", 2), what, Measured::new(&all_5_5, what).as_ref());
+        is_declared(("codex", 3), what, Measured::new(&codex(&[from_0_140]), what).as_ref());
     }
 }
 
