@@ -364,6 +364,10 @@ fn the_reference_list_gives_models_the_cache_rules_that_their_bundled_profiles_h
             CacheRules::Qualified(it) if it.hits.is_none() => it.rules.clone(),
             rules => rules.clone(),
         };
+        // An older list that prices no reads says nothing of a cache.
+        if imported.profile.cache == CacheRules::None {
+            continue;
+        }
         assert_eq!(but_settings(&imported.profile.cache), but_settings(&bundled.cache), "{name}");
         n_compared += 1;
     }

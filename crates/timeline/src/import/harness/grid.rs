@@ -125,7 +125,7 @@ impl ClientCache {
 
     /// Learns from the earlier bills of a session how many tokens at the end are not cached.
     fn learn(&mut self, rule: &GridRule, exchanges: &[Exchange], model: &str) {
-        let mut learnt = Unread::new(rule.unread);
+        let mut learnt = LearntEnd::new(rule.unread);
         for (at, exchange) in exchanges.iter().enumerate().filter(|it| it.1.model == model) {
             self.unread[at] = learnt.tokens();
             let before = at.checked_sub(1).map(|it| &exchanges[it]);
@@ -168,13 +168,13 @@ fn found<'r>(
 }
 
 /// How many tokens at the end are not cached: what most requests show, and what is declared where they show nothing else.
-struct Unread {
+struct LearntEnd {
     declared: i64,
     best: i64,
     shown: Vec<[i64; 2]>,
 }
 
-impl Unread {
+impl LearntEnd {
     fn new(declared: Tokens) -> Self {
         let declared = i64::try_from(declared).unwrap_or(0);
         Self { declared, best: declared, shown: Vec::new() }
