@@ -16,7 +16,7 @@ use ctxsim_report::billed::BilledFacts;
 use ctxsim_report::billed::session::{BilledSession, Cheaper, ModelPrices, line_of};
 use ctxsim_report::screen::SessionFacts;
 use ctxsim_timeline::Timeline;
-use ids::{ModelId, Region};
+use ids::{ModelId, SellerRegion};
 
 /// What separates a profile's name from a service at whose prices it is meant, as in `openai/gpt-5.6-sol@us`.
 pub(crate) const SERVICE_MARK: char = '@';
@@ -44,7 +44,7 @@ impl Covering {
     }
 
     /// Returns the profile at the prices of a region; nothing where its prices there are not known.
-    fn bought_in(&self, region: Option<Region<'_>>) -> Option<&Profile> {
+    fn bought_in(&self, region: Option<SellerRegion<'_>>) -> Option<&Profile> {
         let services = region.map_or(&[][..], |it| it.services);
         if services.is_empty() {
             return Some(&self.usual);

@@ -46,14 +46,14 @@ pub(super) struct ModelId {
 
 /// Where a model was bought, if its id says so.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Region<'a> {
+pub(super) struct SellerRegion<'a> {
     /// As the id says it.
     pub(super) text: &'a str,
     /// The services of a profile that price it, the first that a profile has; none where it costs the usual price.
     pub(super) services: &'static [String],
 }
 
-impl Region<'_> {
+impl SellerRegion<'_> {
     /// Returns whether it costs the usual price.
     fn is_usual(&self) -> bool {
         self.services.is_empty()
@@ -95,18 +95,18 @@ impl ModelId {
     }
 
     /// Returns the region that it names: before the name, or as a part of the path.
-    pub(super) fn region(&self) -> Option<Region<'_>> {
+    pub(super) fn region(&self) -> Option<SellerRegion<'_>> {
         let of_path = || {
             let path = self.whole.rsplit_once('/')?.0;
             let mut parts = std::iter::once(path).chain(path.rsplit('/'));
-            parts.find_map(|text| Some(Region { text, services: Routes::known().services(text)? }))
+            parts.find_map(|text| Some(SellerRegion { text, services: Routes::known().services(text)? }))
         };
         self.leading_region().or_else(of_path)
     }
 
-    fn leading_region(&self) -> Option<Region<'_>> {
+    fn leading_region(&self) -> Option<SellerRegion<'_>> {
         let text = self.last().split_once('.')?.0;
-        Some(Region { text, services: Routes::known().services(text)? })
+        Some(SellerRegion { text, services: Routes::known().services(text)? })
     }
 
     fn last(&self) -> &str {
