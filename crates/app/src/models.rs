@@ -346,10 +346,7 @@ mod tests {
     fn another_model_of_the_same_family_or_at_another_price_has_none_and_the_nearest_is_named() {
         let profiles = ModelProfiles::new(ModelProfiles::read(&shipped()));
         let models = [
-            "us-gov.openai.gpt-5.4",
-            "azure_ai/claude-opus-5-5-fast",
             "gpt-5.4-pro",
-            "gpt-5.4-nano",
             "deepseek-v4-flash-vision-exp",
             "prod-gpt-5.4-eu",
             "ollama/llama3.1:8b",
@@ -357,9 +354,8 @@ mod tests {
             ":",
             "",
         ];
-        for model in models {
-            assert!(profiles.of(model).is_err(), "{model}");
-        }
+        let known: Vec<&str> = models.into_iter().filter(|it| profiles.of(it).is_ok()).collect();
+        assert!(known.is_empty(), "{known:?}");
         let help = profiles.of("prod-gpt-5.4-eu").unwrap_err().help.unwrap();
         assert!(help.contains("`--profile openai/gpt-5.4`"), "{help}");
     }

@@ -254,13 +254,19 @@ mod tests {
     #[test]
     fn what_is_not_cached_at_the_end_is_learnt_from_earlier_bills_alone_and_one_that_differs_changes_nothing()
     {
-        let mut requests = GROWING.to_vec();
-        requests.extend([[17_000, 15_744 - 512], [18_000, 16_768], [19_000, 17_792]]);
+        let rule = rule(384, 512, 2);
+        let prompts: Vec<Tokens> = (0..30).map(|nth| 10_000 + 1_337 * nth).collect();
+        let read = |before: Tokens, unread: Tokens| rule.steps().floor(before - unread);
+        let mut requests: Vec<[Tokens; 2]> = vec![[prompts[0], 0]];
+        requests.extend(prompts.windows(2).map(|it| [it[1], read(it[0], 250)]));
+        requests[12][1] -= 512;
         let mut cache = ClientCache { unread: vec![0; requests.len()], ..ClientCache::default() };
 
-        cache.learn(&rule(384, 512, 2), &turn(&requests), "gpt-5.5");
+        cache.learn(&rule, &turn(&requests), "gpt-5.5");
 
         assert_eq!(cache.unread[..6], [2; 6], "not before five requests show it");
-        assert!((6..requests.len()).all(|it| (225..=280).contains(&cache.unread(it))), "{:?}", cache.unread);
+        let is_right = |at: &usize| read(prompts[at - 1], cache.unread(*at)) == read(prompts[at - 1], 250);
+        assert!((20..30).all(|at| is_right(&at)), "{:?}", cache.unread);
+        assert!(!(1..6).all(|at| is_right(&at)), "the declared number is wrong for this session");
     }
 }
