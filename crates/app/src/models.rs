@@ -27,6 +27,8 @@ pub(super) struct ModelProfiles {
     all: Vec<Covering>,
     /// By model, the place of the profile that covers it: sessions ask for the same few models again and again.
     found: Arc<Mutex<IndexMap<String, Option<usize>>>>,
+    /// Whether somebody has overridden how some of them cache, which then holds whatever logs show.
+    pub(super) is_cache_set: bool,
 }
 
 /// A profile that covers models, at its usual prices and at those of regions.
@@ -144,7 +146,7 @@ impl ModelProfiles {
     /// Takes those that are checked.
     pub(super) fn new(all: impl IntoIterator<Item = OfModels>) -> Self {
         let covering = |it: OfModels| Some(Covering::new(it.spec, it.checked?));
-        Self { all: all.into_iter().filter_map(covering).listed(), found: Arc::default() }
+        Self { all: all.into_iter().filter_map(covering).listed(), ..Self::default() }
     }
 
     /// Takes those that pass the rules, of specs that may have been overridden.
