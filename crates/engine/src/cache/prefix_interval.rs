@@ -8,7 +8,7 @@
 //! Logs of some clients show where a request ends that is cached: some tokens before the end of its prompt, or of its reply
 //! (`CachedEnd`; assumptions/harnesses.toml says where that was measured).
 
-use super::prefixes::{KnownPrefix, Prefixes};
+use super::prefixes::Prefixes;
 use super::{CacheRule, EntryFound, Fate, Finding, RequestView, elapsed_ms};
 use crate::ledger::CacheUse;
 use crate::projection::SlotIx;
@@ -76,6 +76,11 @@ impl PrefixInterval {
     }
 }
 
+/// Returns whether so many prefixes of a prompt are the whole of the last one.
+fn is_whole(last: Option<(usize, u128)>, links: &[Link], n_known: usize) -> bool {
+    last.is_some_and(|(n, digest)| n == n_known && links.get(n - 1).is_some_and(|it| it.digest == digest))
+}
+
 impl CacheRule for PrefixInterval {
     fn needs_chain(&self) -> bool {
         true
@@ -85,7 +90,7 @@ impl CacheRule for PrefixInterval {
         let links = request.chain.links();
         let (now_ms, response_ms) = (request.now_ms, request.response_ms);
         let was_live = self.prefixes.is_live(self.prefixes.last_ms, now_ms);
-        let n_last = self.prefixes.last.len();
+        let last = self.prefixes.whole();
         let mut common = 0;
         let mut latest_ms = self.last_readable_ms;
         let n_same = self.prefixes.take(request, |index, known| {
@@ -107,8 +112,7 @@ impl CacheRule for PrefixInterval {
             latest_ms = self.prefixes.last.iter().map(|it| it.note).max().unwrap_or(i64::MIN);
         }
         self.last_readable_ms = latest_ms;
-        let common =
-            if common == n_last && n_same == n_last { self.with_reply(links, common) } else { common };
+        let common = if is_whole(last, links, common) { self.with_reply(links, common) } else { common };
         let tokens: Tokens = common.checked_sub(1).map_or(0, |last| links[last].tokens);
         let cached = self.cached(tokens, request).max(self.left_by_others(links).map_or(0, |it| it.0));
         self.note_front(links);
@@ -132,11 +136,11 @@ impl CacheRule for PrefixInterval {
         let links = request.chain.links();
         let all_known: Vec<_> = prefixes.known(request.chain).collect();
         let n_known = all_known.iter().rposition(Option::is_some).map_or(0, |it| it + 1);
-        let is_whole = n_known == prefixes.last.len()
-            && all_known
-                .get(n_known.saturating_sub(1))
-                .is_some_and(|it| it.is_some_and(|it: KnownPrefix<i64>| it.touched_ms == prefixes.last_ms));
-        let end = if is_whole { self.with_reply(links, n_known) } else { n_known };
+        let end = if is_whole(prefixes.whole(), links, n_known) {
+            self.with_reply(links, n_known)
+        } else {
+            n_known
+        };
         for (at, known) in all_known.into_iter().enumerate().rev() {
             let Some(known) = known else { continue };
             // What the reply adds was brought by the same request.

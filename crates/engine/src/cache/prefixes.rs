@@ -80,6 +80,11 @@ impl<T: Copy + PartialEq> Prefixes<T> {
         is_live(self.ttl_ms, touched_ms, now_ms)
     }
 
+    /// Returns how many prefixes the last prompt had, and what represents the whole of it.
+    pub(super) fn whole(&self) -> Option<(usize, u128)> {
+        self.last.last().map(|it| (self.last.len(), it.digest))
+    }
+
     /// Returns how long a prefix is remembered.
     pub(super) fn ttl_ms(&self) -> Option<u64> {
         self.ttl_ms
