@@ -264,7 +264,7 @@ impl TimelineBuilder {
         self.events.push((step, EventKind::Change(setting, value)));
     }
 
-    /// Returns what stands for the content of an item.
+    /// Returns the digest of an item's content.
     pub fn digest_of(&self, item: ItemIx) -> u64 {
         self.timeline.spine.items.get(item as usize).map_or(0, |it| it.digest)
     }

@@ -218,7 +218,7 @@ impl<'p, 't> Editor<'p, 't> {
         self.put_in_front(index, (tokens, digest), in_front);
     }
 
-    /// Puts other content in the place of a slot of the stable prefix, as the recorded harness did; it is no stage's doing.
+    /// Replaces the content of a slot of the stable prefix, as the recorded harness did. No stage is responsible for it.
     pub fn change_front(&mut self, index: SlotIx, tokens: u32, digest: u64) {
         let in_front = self.prompt.tokens_before(index);
         self.put_in_front(index, (tokens, digest), in_front);

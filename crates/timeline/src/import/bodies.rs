@@ -24,7 +24,7 @@ const HOLDERS: [&str; 4] = ["request", "body", "data", "params"];
 /// How many values may hold one another around what was sent.
 const HOLDERS_MAX: usize = 3;
 
-/// Says a request with its reply in the words of `messages`; the reader takes the counts of its bill. Nothing for what is no request.
+/// Rewrites a request and its reply in the format of `messages`; the reader supplies the billed counts. Returns nothing if it is not a request.
 pub(super) type InMessages = fn(&Value, &mut BillReader<'_>) -> Option<Value>;
 
 /// Reads a log whose bills stand in a field.
@@ -83,7 +83,7 @@ pub(super) fn any<'v>(value: &'v Value, names: &[&str]) -> &'v Value {
     names.iter().find_map(|it| value.get(it).filter(|it| !it.is_null())).unwrap_or(&Value::Null)
 }
 
-/// Returns the elements of a list; none of what is no list.
+/// Returns the elements of a list, or none if it is not a list.
 pub(super) fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }

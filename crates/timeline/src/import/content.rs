@@ -173,7 +173,7 @@ impl<'de> Visitor<'de> for MeasuredVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Measured, A::Error> {
         let mut sum = Measured { characters: 2, digest: 2 };
         while let Some((key, value)) = map.next_entry::<Measured, Measured>()? {
-            // A mark for the cache is no content: moving it leaves the prompt as it is.
+            // A cache mark is not content: moving it does not change the prompt.
             if key != Measured::text("cache_control") {
                 sum = sum.then(key, 3).then(value, 1);
             }

@@ -29,7 +29,7 @@ use window::HarnessWindow;
 /// The rules, with their sources.
 const TEXT: &str = ctxsim_assumptions::HARNESSES;
 
-/// Under what the rules of caches stand that their providers call best effort, whatever the harness.
+/// The section for caches that their providers call best effort, whatever the harness.
 const ANY: &str = "any";
 
 /// A version of a harness; numbers that it does not have are 0.
