@@ -1,7 +1,5 @@
 //! Logs of agents that are known and cannot be read, by the members of their records: each is refused by its name and with the reason.
 
-use std::fmt;
-
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::content::{ignores_the_rest, skip_list};
@@ -223,10 +221,6 @@ impl<'de> DeserializeSeed<'de> for MemberReading<'_> {
 
 impl<'de> Visitor<'de> for MemberReading<'_> {
     type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a record")
-    }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let Self(found, depth) = self;

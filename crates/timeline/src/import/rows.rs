@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_128;
 
 use self::shapes::{RowShape, SHAPES};
-use super::bodies::{any, list, place};
+use super::bodies::{self, any, list, place};
 use super::documents;
 use super::dollars::Dollars;
 use super::format::{Checked, LogFormat};
@@ -44,7 +44,7 @@ pub(super) const FORMAT: LogFormat = LogFormat {
 fn shape_of(head: &str) -> Option<&'static RowShape> {
     let text = head.trim_ascii_start();
     let first = match text.starts_with(['{', '[']) {
-        true => unpacked(super::bodies::first(head)?),
+        true => unpacked(bodies::first(head)?),
         false => table::rows(text.get(..text.find('\n')? + 1)?).next()?.1,
     };
     SHAPES.iter().find(|it| it.fits(&first))
@@ -143,8 +143,7 @@ impl FoundRows {
             |paths: &[&str]| look(row, paths).and_then(Value::as_f64).filter(|it| (0.0..1e9).contains(it));
         let after = |ms: Option<f64>| Some(at_ms?.saturating_add(ms?.round() as i64));
         let names = shape.session.iter().filter_map(|it| look(row, &[*it]));
-        let session: Vec<String> =
-            names.map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned)).collect();
+        let session: Vec<String> = names.map(bodies::text).collect();
         self.rows.push(Row {
             line,
             session: session.join("/"),
@@ -204,9 +203,8 @@ impl FoundRows {
         let mut said = String::new();
         for row in self.rows {
             let answer = spoken(&row.output).and_then(|mut it| it.pop()).or_else(|| message(&row.output));
-            let answer = answer.unwrap_or_else(|| {
-                json!({"role": "assistant", "content": row.output.as_str().map_or_else(|| row.output.to_string(), str::to_owned)})
-            });
+            let answer =
+                answer.unwrap_or_else(|| json!({"role": "assistant", "content": bodies::text(&row.output)}));
             let usage = row.usage.map(|it| {
                 json!({
                     "prompt_tokens": it.prompt,

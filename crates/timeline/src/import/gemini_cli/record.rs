@@ -1,7 +1,5 @@
 //! Messages as Gemini CLI records them, and contents as the Gemini interface writes them.
 
-use std::fmt;
-
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -234,10 +232,6 @@ struct PartsVisitor;
 
 impl<'de> Visitor<'de> for PartsVisitor {
     type Value = GeminiContent<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text, a part or a list of parts")
-    }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
         Ok(GeminiContent(vec![GeminiPart { text: Some(Content::new(text)), ..GeminiPart::default() }]))

@@ -9,6 +9,7 @@ use super::messages::OtelMessage;
 use super::record::OtelRecord;
 use crate::Kind;
 use crate::import::assemble::{Assembler, HistorySummary, Reply};
+use crate::import::bodies;
 use crate::import::content::Content;
 use crate::import::dollars::Dollars;
 use crate::import::losses::Losses;
@@ -274,6 +275,5 @@ impl Conversation {
 /// Returns what the emitter says that a request cost, in US dollars.
 fn cost(record: &OtelRecord) -> Option<Cost> {
     let value = record.attributes.any(&["cost_usd", "gen_ai.usage.cost", "llm.cost.total"])?;
-    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    serde_json::from_str::<Dollars>(&text).ok()?.0
+    serde_json::from_str::<Dollars>(&bodies::text(value)).ok()?.0
 }
