@@ -1,6 +1,7 @@
 //! What tables and notes look at in each run, beside what they add up.
 
-use ctxsim_base::quantity::Expected;
+use ctxsim_base::quantity::{Expected, Tokens};
+use ctxsim_engine::measure::best_effort::HitStake;
 use ctxsim_engine::take::Run;
 use ctxsim_input::profile::Counting;
 
@@ -25,6 +26,10 @@ pub struct Figures {
     pub turns_completed: u32,
     /// Its cost in US dollars; `None` if a price is unknown.
     pub cost: Option<f64>,
+    /// Input tokens of the agent's requests.
+    pub(super) input: Tokens,
+    /// What hits save that its provider does not promise, if it promises none.
+    pub(super) hit_stake: Option<HitStake>,
     /// The number of sampled runs over which recovery is averaged.
     pub n_played: u32,
     /// Whether the load has needs.
@@ -69,6 +74,8 @@ impl From<&Run> for Figures {
             turns_requested: tally.outcome.turns_requested,
             turns_completed: tally.outcome.turns_completed,
             cost: tally.costs.total(),
+            input: tally.sums.main.tokens.prompt(),
+            hit_stake: tally.hit_stake,
             n_played: tally.n_played,
             has_needs: tally.has_needs,
             has_resets: tally.resets.is_some(),

@@ -10,8 +10,8 @@ const BREAKPOINTS: &str = "[cache.breakpoints]\nttl = [\"5m\", \"1h\"]";
 
 /// Which of so many requests are served.
 fn served(parts: u64, n: usize) -> Vec<bool> {
-    let mut hit_draws = HitDraws::new(Some(Hits { parts, seed: 7 }));
-    (0..n).map(|_| hit_draws.is_served()).collect()
+    let mut hit_draws = HitDraws::new(Some(Hits { parts, seed: 7, never: None }));
+    (0..n).map(|_| hit_draws.is_served(100)).collect()
 }
 
 #[test]
@@ -70,4 +70,14 @@ fn another_seed_is_another_luck() {
 
     assert_eq!(reads(1), reads(1));
     assert_ne!(reads(1), reads(2));
+}
+
+/// python-genai#1880: a cache that held nothing for prompts of 9,000 to 17,000 tokens.
+#[test]
+fn prompts_of_lengths_that_are_never_cached_find_nothing_and_those_on_either_side_do() {
+    let rules = "[cache.prefix_interval]\nhits = { never = { from_tokens = 9_000, to_tokens = 17_000 } }";
+    let lengths = [8_999, 8_999, 9_000, 17_000, 17_001];
+    let reads = Listed::new(&rules_of(rules), "").reads_and_writes(&lengths.map(|it| users(it, &[])));
+
+    assert_eq!(reads.iter().map(|it| it[0]).collect::<Vec<_>>(), [0, 8_999, 0, 0, 17_000]);
 }
