@@ -189,9 +189,7 @@ impl OtelRecord {
             false => input,
         };
         let output = if names.holds_reasoning { output } else { output.saturating_add(reasoning) };
-        let prompt = uncached.saturating_add(cache_read).saturating_add(cache_write);
-        let usage = Usage { prompt, cache_read, cache_write, cache_write_long: None, uncached, output };
-        bill.finish(usage).map(|it| (it, reasoning.min(output)))
+        bill.apart(uncached, cache_read, cache_write, output).map(|it| (it, reasoning.min(output)))
     }
 
     /// Returns which conversation it is of; empty if it does not say.
