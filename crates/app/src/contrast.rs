@@ -176,7 +176,7 @@ fn requests(
     costs: [&[RequestCost]; 2],
     command: impl Fn(usize, usize) -> Option<String>,
 ) -> Vec<RequestChange> {
-    let usd = |side: usize, row: usize| costs[side].get(row).and_then(|it| it.request).unwrap_or_default();
+    let usd = |side: usize, row: usize| costs[side].get(row).and_then(|it| it.request()).unwrap_or_default();
     let one = |places: [Option<usize>; 2]| {
         let cost = |side: usize| places[side].map_or(Cost::default(), |row| usd(side, row));
         (places, [cost(0), cost(1)])
