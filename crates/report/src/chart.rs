@@ -7,6 +7,7 @@ mod axis;
 pub mod distribution;
 pub mod forest;
 pub mod frontier;
+pub mod heat;
 mod ink;
 mod legend;
 pub mod names;

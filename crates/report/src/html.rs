@@ -103,7 +103,7 @@ impl Drawn {
 fn tables(report: &Report, detail: Detail) -> Vec<PagePiece> {
     let figures = report.figures_grid().into_iter().map(PagePiece::table);
     let sections = report.sections(detail).into_iter().map(|it| {
-        let mut grid = it.grid(numbers::thousands);
+        let mut grid = it.grid(numbers::short);
         for (row, line) in grid.rows.iter_mut().zip(&it.lines) {
             let title = report.titles.get(&line.policy).cloned();
             row.note = title.into_iter().chain(row.note.take()).reduce(|one, other| format!("{one}; {other}"));
@@ -219,7 +219,7 @@ pub(super) fn cost_verdict(change: f64, is_sure: bool) -> (String, Tone) {
 
 impl Card {
     /// Says why the first policy is kept: what the only other one costs, or the next.
-    fn keeping(it: &Verdict, section: Option<&Section>, plain: Self) -> Self {
+    fn keeping(it: &Verdict, section: Option<&Section>, title: Option<&String>, plain: Self) -> Self {
         let kept = percent(it.min_evidence).replace(".0%", "%");
         let lines = section.map_or(&[][..], |it| &it.lines);
         let next = lines.iter().skip(1).filter(|it| it.tally.costs.total().is_some());
@@ -242,9 +242,11 @@ impl Card {
                     let number = number.to_lowercase().replace("costs ", "");
                     format!("; the next, {}, costs {number}: {instead}", line.policy)
                 });
+                let title = title.map_or_else(String::new, |it| format!("{it}: "));
+                let none = if title.is_empty() { "Nothing" } else { "nothing" };
                 Self {
                     number: format!("Keep {}", it.baseline),
-                    what: format!("Nothing that keeps at least {kept} of the evidence is cheaper{next}"),
+                    what: format!("{title}{none} that keeps at least {kept} of the evidence is cheaper{next}"),
                     sure: None,
                     ..plain
                 }
@@ -286,7 +288,7 @@ impl Card {
         let kept = percent(it.min_evidence).replace(".0%", "%");
         let holds = best.evidence_kept.map_or_else(String::new, |it| format!("; it keeps {}", percent(it)));
         match best.change {
-            None => Self::keeping(it, section, plain),
+            None => Self::keeping(it, section, best.title.as_ref(), plain),
             Some(change) => {
                 let instead = instead(section, &best.policy).map_or_else(String::new, |it| it + ", ");
                 let (number, tone) = cost_verdict(change, is_sure(best));

@@ -16,6 +16,8 @@ use ctxsim_base::list::Listed as _;
 const SCRIPT: &str = include_str!("page/page.js");
 /// The digest of the script by which a page allows it, and nothing else, to run.
 const SCRIPT_SHA256: &str = "DnzBbaBT7YiXuuTVo7fY5pnPNDeq5rj82HK90FeX8Wk=";
+/// A table of more rows scrolls in a window of its own.
+const TALL: usize = 30;
 /// The most rows that stand one under the other on a narrow screen; a longer table scrolls.
 const MOST_CARDS: usize = 60;
 /// How a page looks, apart from its charts.
@@ -111,6 +113,8 @@ pub(super) struct PageTable {
     bars: Option<usize>,
     /// Whether it is read row by row where there is no room for its columns.
     has_cards: bool,
+    /// Whether it has a window of its own.
+    is_tall: bool,
 }
 
 /// A row of a table.
@@ -259,7 +263,8 @@ impl PageTable {
             "share".clone_into(&mut column.heading);
         }
         let has_cards = columns.len() > 3 && rows.len() <= MOST_CARDS;
-        Self { id: String::new(), title: grid.title, columns, rows, has_commands, bars, has_cards }
+        let is_tall = rows.len() > TALL;
+        Self { id: String::new(), title: grid.title, columns, rows, has_commands, bars, has_cards, is_tall }
     }
 
     /// Names the table and its rows, so that they can be pointed at.

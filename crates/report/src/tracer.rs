@@ -59,7 +59,7 @@ impl Tracer {
         let dearest = traced.reduce(|one, other| if usd(&other) > usd(&one) { other } else { one });
         let Some(runs) = dearest else { return Traces::default() };
         let of = |it: RunRequests| RunRequests {
-            scenario: format!("{}, the most expensive of {n_loads} loads,", it.scenario),
+            scenario: format!("{}, the most expensive of {n_loads},", it.scenario),
             ..it
         };
         Traces { runs: runs.into_iter().map(of).listed(), left_out: None }

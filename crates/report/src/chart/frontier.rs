@@ -348,9 +348,12 @@ impl Picture for Frontier {
         let ends = |it: &Point| if is_coloured(it) { it.ends() } else { [[it.usd; 2], [it.kept; 2]] };
         let all = |nth: usize| self.points.iter().flat_map(move |it| ends(it)[nth]);
         let [low, high] = [all(0).fold(f64::INFINITY, f64::min), all(0).fold(0.0, f64::max)];
-        let [lowest, highest] = [all(1).fold(1.0, f64::min).max(0.0), all(1).fold(1.0, f64::max)];
+        let lowest = all(1).fold(1.0, f64::min).max(0.0);
+        // Where nothing comes near to all of it, the axis ends with what there is.
+        let most = all(1).fold(0.0, f64::max);
+        let highest = if most < 0.5 { most } else { 1.0 };
         let across = Axis::of_points(low, high, [left, right], 5.0);
-        let up = Axis::of_points(lowest, highest.min(1.0), [bottom, top], 5.0);
+        let up = Axis::of_points(lowest, highest, [bottom, top], 5.0);
         let begins = up.ticks.first().filter(|it| **it > 0.0);
         let begins = begins.map_or_else(String::new, |it| format!(" (axis from {:.0}%)", it * 100.0));
         across.below(&mut scene, [top, bottom], "cost in US dollars", |it| across.written(it));

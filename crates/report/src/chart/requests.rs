@@ -31,6 +31,8 @@ const PROMPTS: f64 = 26.0;
 /// Where the frames begin and end.
 const LEFT: f64 = 52.0;
 const RIGHT: f64 = WIDTH - 16.0;
+/// How much narrower than [`width`] says a sentence in small letters is.
+const PLAIN: f64 = 1.15;
 /// The most policies that are drawn; the numbers have all.
 const MOST_PANELS: usize = 4;
 /// Of so many broken prefixes of a policy, those that leave most unread, each says what it is; the keyboard reaches them.
@@ -269,7 +271,7 @@ impl RequestBars {
     }
 
     /// Says what is not drawn.
-    fn left_out(&self) -> Option<String> {
+    fn left_out(&self) -> Vec<String> {
         let n = self.panels.len() - self.drawn.len();
         let more = (n > 0).then(|| format!("and {}, in the numbers", numbers::counted(n, "more run")));
         let least = 0.1f64.powi(self.decimals() as i32);
@@ -279,8 +281,7 @@ impl RequestBars {
         };
         let whole = self.drawn().filter_map(whole).listed();
         let whole = (!whole.is_empty()).then(|| format!("in no request: {}", whole.join(", ")));
-        let all: Vec<String> = more.into_iter().chain(whole).listed();
-        (!all.is_empty()).then(|| all.join("; "))
+        more.into_iter().chain(whole).listed()
     }
 }
 
@@ -336,17 +337,19 @@ impl Picture for RequestBars {
             let name = fit(&panel.policy.label, WIDTH - 44.0 - width(&cost));
             scene.add(SceneText::new(20.0, y + 12.0, name).bold());
             scene.add(SceneText::new(RIGHT, y + 12.0, cost).anchored(Anchor::End).bold());
-            scene.add(SceneText::new(20.0, y + 12.0 + LINE, fit(&panel.breaks(), WIDTH - 36.0)).faint());
+            scene.add(SceneText::new(20.0, y + 12.0 + LINE, fit(&panel.breaks(), PLAIN * (WIDTH - 36.0))).faint());
             frame.draw(panel, &mut scene, y + 2.0 * LINE + 6.0);
         }
         let bottom = top + pitch * self.drawn.len() as f64 - 12.0;
         let unit = if frame.is_priced { "US dollars" } else { "tokens" };
         let name = format!("requests; bars: {unit}, line: prompt tokens");
         frame.across.below(&mut scene, [bottom; 2], &name, |it| frame.across.written(it));
-        if let Some(more) = self.left_out() {
-            scene.add(SceneText::new(4.0, bottom + 52.0, fit(&more, WIDTH - 8.0)).faint());
+        let mut foot = bottom + 52.0;
+        for more in self.left_out() {
+            scene.add(SceneText::new(4.0, foot, fit(&more, WIDTH - 8.0)).faint());
+            foot += LINE;
         }
-        scene.height = bottom + 62.0;
+        scene.height = foot + 10.0;
         scene
     }
 }
