@@ -16,6 +16,7 @@ pub mod curves;
 pub mod scene;
 pub mod stacked;
 pub mod tornado;
+pub mod winners;
 
 use serde::Serialize;
 
