@@ -5,17 +5,21 @@
 
 mod axis;
 pub mod distribution;
+pub mod filled;
 pub mod forest;
 pub mod frontier;
 pub mod heat;
 mod ink;
 mod legend;
 pub mod names;
+pub mod pair;
 pub mod requests;
 pub mod curves;
+pub mod days;
 pub mod scene;
 pub mod stacked;
 pub mod tornado;
+pub mod waterfall;
 pub mod winners;
 
 use serde::Serialize;
@@ -41,12 +45,15 @@ pub struct ChartKind {
 }
 
 /// The kinds, in display order.
-pub const KINDS: [ChartKind; 9] = [
+pub const KINDS: [ChartKind; 12] = [
     kind("change", distribution::NEEDS, |it| boxed(distribution::all(it))),
     kind("frontier", frontier::NEEDS, |it| boxed(frontier::all(it))),
     kind("cost", stacked::NEEDS, |it| boxed(stacked::all(it))),
+    kind("waterfall", waterfall::NEEDS, |it| boxed(waterfall::all(it))),
     kind("tornado", tornado::NEEDS, |it| boxed(tornado::all(it))),
     kind("requests", requests::NEEDS, |it| boxed(requests::all(it))),
+    kind("pair", pair::NEEDS, |it| boxed(pair::all(it))),
+    kind("filled", filled::NEEDS, |it| boxed(filled::all(it))),
     kind("depth", curves::NEEDS, |it| boxed(curves::by_depth(it))),
     kind("length", curves::NEEDS, |it| boxed(curves::by_length(it))),
     kind("aging", curves::NEEDS_SESSIONS, |it| boxed(curves::by_session(it))),

@@ -25,8 +25,8 @@ pub struct Traces {
 }
 
 /// The kinds of charts that carry a verdict, in their order; the others show causes.
-const CARRIES: [&str; 8] =
-    ["requests", "frontier", "cost", "change", "depth", "length", "aging", "history"];
+const CARRIES: [&str; 11] =
+    ["requests", "frontier", "cost", "waterfall", "pair", "filled", "change", "depth", "length", "aging", "history"];
 /// The most tables that stand open, and have charts on the page; the others are folded.
 const OPEN: usize = 3;
 

@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::axis::Axis;
+use super::filled::FilledKind;
 use super::ink;
 use super::legend::{self, Swatch};
 use super::names::{self, PolicyLabels};
@@ -56,6 +57,9 @@ pub struct RunRequests {
     pub usd: Option<f64>,
     /// What of that is no request's own, such as stored contents.
     pub whole_usd: f64,
+    /// Of the first run of a recorded session: what fills its billed prompts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub filled: Vec<FilledKind>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -84,6 +88,8 @@ pub struct RequestBars {
     pub panels: Vec<Panel>,
     /// Those that are drawn, by their places.
     drawn: Vec<usize>,
+    /// The place of what is advised, if that is not the first.
+    advised: Option<usize>,
 }
 
 /// The requests of a policy.
@@ -102,6 +108,7 @@ impl RunRequests {
             .iter()
             .map(|it| load.timeline().map_or_else(Vec::new, |timeline| all_misses(timeline, it)))
             .listed();
+        let filled = || load.timeline().map_or_else(Vec::new, |it| FilledKind::of(&it));
         let of = |take: &Take| {
             let rows = take.rows.as_ref().filter(|it| it.fault.is_none())?;
             let costs = load.costs_by_request(take).unwrap_or_default();
@@ -117,6 +124,7 @@ impl RunRequests {
                 n_summaries: rows.requests.iter().filter(|it| it.role != Role::Main).count(),
                 usd,
                 whole_usd: costs.last().map_or(0.0, whole),
+                filled: if take.cell.policy == 0 && take.cell.profile == 0 { filled() } else { Vec::new() },
             })
         };
         takes.iter().filter_map(of).listed()
@@ -181,7 +189,7 @@ pub fn all(source: &ChartData<'_>) -> Vec<RequestBars> {
     let mut charts: IndexMap<String, RequestBars> = IndexMap::new();
     for trace in source.traces.iter().filter(|it| !it.sent.is_empty()) {
         let subject = format!("{} under {}", trace.scenario, trace.profile);
-        let nothing = RequestBars { subject: subject.clone(), panels: Vec::new(), drawn: Vec::new() };
+        let nothing = RequestBars { subject: subject.clone(), panels: Vec::new(), drawn: Vec::new(), advised: None };
         let chart = charts.entry(subject).or_insert(nothing);
         chart.panels.push(Panel::new(&source.names, trace.clone()));
     }
@@ -240,6 +248,7 @@ impl RequestBars {
             }
         };
         order.order_by_key(rank);
+        self.advised = order.get(1).copied().filter(|it| rank(it) == 1);
         order.truncate(MOST_PANELS);
         order.order_by_key(|it| *it);
         self.drawn = order;
@@ -248,6 +257,12 @@ impl RequestBars {
 
     fn drawn(&self) -> impl Iterator<Item = &Panel> {
         self.drawn.iter().filter_map(|it| self.panels.get(*it))
+    }
+
+    /// Returns what the first policy is compared with: what is advised, else the next one that is drawn.
+    pub(super) fn candidate(&self) -> Option<&Panel> {
+        let advised = self.advised.and_then(|it| self.panels.get(it));
+        advised.or_else(|| self.drawn().nth(1))
     }
 
     /// Returns whether all that is drawn has a price; else bars are tokens.
