@@ -260,7 +260,7 @@ impl PageTable {
         };
         let bars = (0..columns.len()).find(is_bar);
         if let Some(column) = bars.and_then(|it| columns.get_mut(it)).filter(|it| it.heading.is_empty()) {
-            "share".clone_into(&mut column.heading);
+            "of the largest".clone_into(&mut column.heading);
         }
         let has_cards = columns.len() > 3 && rows.len() <= MOST_CARDS;
         let is_tall = rows.len() > TALL;

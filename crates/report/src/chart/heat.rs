@@ -11,6 +11,8 @@ use ctxsim_base::list::Listed as _;
 
 /// How high a cell is.
 const HIGH: f64 = 40.0;
+/// A smaller change is none.
+const NOTHING: f64 = 0.000_5;
 /// A change of this size and more has the full colour.
 const FULL: f64 = 0.5;
 
@@ -123,7 +125,10 @@ impl Picture for HeatMap {
 
 /// Draws a cell: green where it saves, orange where it costs more.
 fn marks(cell: &HeatCell, [x, y]: [f64; 2], pitch: f64) -> Vec<DrawnMark> {
-    let ink = ink::policy(if cell.change < 0.0 { 2 } else { 1 });
+    let ink = match cell.change {
+        it if it.abs() < NOTHING => ink::FAINT,
+        it => ink::policy(if it < 0.0 { 2 } else { 1 }),
+    };
     let strength = 0.1 + 0.6 * (cell.change.abs() / FULL).min(1.0);
     let area = rectangle([x + 1.0, y + 1.0], [x + pitch - 1.0, y + HIGH - 1.0]);
     let mut all: Vec<DrawnMark> = vec![Path::filled(area.clone(), ink).faded(strength).into()];

@@ -259,10 +259,12 @@ impl RequestBars {
         self.drawn.iter().filter_map(|it| self.panels.get(*it))
     }
 
-    /// Returns what the first policy is compared with: what is advised, else the next one that is drawn.
+    /// Returns what the first policy is compared with: what is advised, else the cheapest of the others that know no later needs.
     pub(super) fn candidate(&self) -> Option<&Panel> {
-        let advised = self.advised.and_then(|it| self.panels.get(it));
-        advised.or_else(|| self.drawn().nth(1))
+        let usd = |it: &Panel| it.trace.usd.unwrap_or(f64::INFINITY);
+        let others = self.panels.iter().skip(1).filter(|it| !it.policy.looks_ahead);
+        let cheapest = others.min_by(|one, other| usd(one).total_cmp(&usd(other)));
+        self.advised.and_then(|it| self.panels.get(it)).or(cheapest)
     }
 
     /// Returns whether all that is drawn has a price; else bars are tokens.

@@ -1,6 +1,6 @@
 //! A first screen as a page.
 
-use super::table::{blocks, closing, dollars, read, whose_dollars};
+use super::table::{blocks, closing, dollars, read, shown_parts, whose_dollars};
 use super::{AgentLever, BillPart, FirstScreen};
 use crate::blocks::PageBlock;
 use crate::chart::days::BillByDay;
@@ -10,7 +10,6 @@ use crate::lever::Word;
 use crate::page::{Card, Page, PagePart, PagePiece};
 use crate::template;
 use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::Cost;
 use ctxsim_engine::measure::month::Basis;
 
 /// Returns a screen as a page.
@@ -64,23 +63,29 @@ fn by_day(it: &FirstScreen) -> Option<PageChart> {
 /// Draws what the bill is made of, and what is left of it with the lever that is advised, where both are of a month.
 fn waterfall(it: &FirstScreen) -> Option<PageChart> {
     let is_month = it.month.of != Basis::AllSessions;
-    let parts = it.month.parts.iter().filter(|it| it.usd > Cost::default());
-    let part = |it: &super::MonthPart| WaterStep {
+    let part = |(it, usd): (&super::MonthPart, f64)| WaterStep {
         name: short(it.part).to_owned(),
-        usd: it.usd.usd(),
+        usd,
         is: WaterKind::Part,
     };
     let total = |name: &str, usd| WaterStep { name: name.to_owned(), usd, is: WaterKind::Total };
     let usd = it.month.usd.usd();
-    let mut steps = parts.map(part).listed();
+    let mut steps = shown_parts(it).into_iter().map(part).listed();
     steps.push(total(if is_month { "your bill of a month" } else { "your bill" }, usd));
-    let is_advised = |it: &&AgentLever| it.lever.word == Some(Word::Do) && it.lever.saved_month > Some(0.0);
-    let best = it.levers.iter().filter(|_| is_month).find(is_advised);
+    // What is advised, else the largest saving that is the reader's to choose.
+    let of = |words: &[Word]| {
+        let is_of = |it: &&AgentLever| {
+            it.lever.word.is_some_and(|it| words.contains(&it)) && it.lever.saved_month > Some(0.0)
+        };
+        it.levers.iter().filter(|_| is_month).find(is_of)
+    };
+    let best = of(&[Word::Do]).or_else(|| of(&[Word::YourCall, Word::Try]));
     if let Some((lever, saved)) = best.and_then(|it| Some((&it.lever, it.lever.saved_month?))) {
-        steps.push(WaterStep { name: lever.title.clone(), usd: -saved, is: WaterKind::Change });
-        steps.push(total("what is left", usd - saved));
+        let word = lever.word.map_or_else(String::new, |it| format!("{}: ", it.text()));
+        steps.push(WaterStep { name: word + &lever.title, usd: -saved, is: WaterKind::Change });
+        steps.push(total("what would be left", usd - saved));
     }
-    let title = "Where the bill goes, and what the first change leaves of it";
+    let title = "Where the bill goes, and what one change would leave of it";
     let title = if best.is_some() { title } else { "Where the bill goes" };
     let chart = Waterfall { title: title.to_owned(), subject: "at list prices".to_owned(), steps };
     (usd > 0.0).then(|| figure("waterfall", &chart))

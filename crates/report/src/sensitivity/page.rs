@@ -73,7 +73,7 @@ fn answer(it: &Sensitivity, grid: &Compared) -> Option<Card> {
     let below = (!below.is_empty())
         .then(|| format!("Cheaper under some lists, but below {floor} of the evidence: {}.", below.join(", ")));
     Some(Card {
-        number: format!("{n} of {}", rows.len()),
+        number: format!("{n} of {}", rows.iter().filter(|it| it.cheapest_keeping(FLOOR).is_some()).count()),
         what: format!(
             "price lists: {} is the cheapest that keeps at least {floor} of the evidence",
             it.policies[best]
