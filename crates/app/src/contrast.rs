@@ -21,6 +21,7 @@ use ctxsim_engine::take::{FailedRuns, Load, Progress, Sinks, Taken, TrialQuestio
 use ctxsim_input::text::Encode;
 use ctxsim_input::text::decode::to_json;
 use ctxsim_input::{Policy, PolicyFile, Profile};
+use ctxsim_report::chart::requests::RunRequests;
 use ctxsim_report::SessionReport;
 use ctxsim_report::contrast::{
     Broken, ChangedStage, Contrast, ContrastPart, FactChange, FieldChange, NeedChange, RequestChange,
@@ -152,6 +153,7 @@ impl<'l> PlayedPair<'l> {
             facts: facts(&takes[0].answers, &takes[1].answers),
             stages: stages(policies),
             changed: fields(policies),
+            traces: RunRequests::of_load(load, takes, &load.name),
         })
     }
 }

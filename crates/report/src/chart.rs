@@ -27,7 +27,7 @@ use serde::Serialize;
 use super::Report;
 use super::sections::{Detail, Section};
 use super::template;
-use ctxsim_base::grid::Grid;
+use ctxsim_base::grid::{Grid, numbers};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use names::PolicyLabels;
@@ -169,6 +169,16 @@ impl<'r> ChartData<'r> {
         let name = |kind: &str, nth| if nth == 0 { kind.to_owned() } else { format!("{kind}-{}", nth + 1) };
         pictures.map(|(kind, nth, it)| figure(&name(kind, nth), &*it)).listed()
     }
+}
+
+/// Returns how many decimals dollars up to an amount have in a picture: cents, unless all of it is less than a dollar.
+pub(super) fn cents(highest: f64) -> usize {
+    if highest >= 1.0 { 2 } else { numbers::decimals(highest) }
+}
+
+/// Writes a difference in dollars: what is saved is negative.
+fn signed_dollars(usd: f64, decimals: usize) -> String {
+    format!("{}${}", if usd < 0.0 { "−" } else { "+" }, numbers::fixed(usd.abs(), decimals))
 }
 
 /// Makes a chart of a picture.

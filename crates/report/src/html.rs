@@ -5,7 +5,7 @@ mod kinds;
 use indexmap::IndexSet;
 
 use super::chart::requests::RunRequests;
-use super::chart::{ChartData, PageChart};
+use super::chart::{self, ChartData, PageChart};
 use super::page::{Card, Page, PagePart, PagePiece, Tone};
 use super::sections::{Detail, Section, TableLine};
 use super::verdict::{Choice, Verdict};
@@ -109,16 +109,14 @@ fn tables(report: &Report, detail: Detail) -> Vec<PagePiece> {
             row.note = title.into_iter().chain(row.note.take()).reduce(|one, other| format!("{one}; {other}"));
         }
         let grid = if report.columns.is_empty() { answer_first(grid) } else { grid };
-        PagePiece::table_with(grid, |policy| report.explains.command(report, &it, policy))
+        (PagePiece::table_with(grid, |policy| report.explains.command(report, &it, policy)), it.is_part)
     });
-    let (mut open, folded): (Vec<PagePiece>, Vec<PagePiece>) =
-        sections.chain(report.grids().into_iter().map(PagePiece::table)).enumerate().fold(
-            (Vec::new(), Vec::new()),
-            |(mut open, mut folded), (nth, it)| {
-                if nth < OPEN { open.push(it) } else { folded.push(it) }
-                (open, folded)
-            },
-        );
+    let others = report.grids().into_iter().map(|it| (PagePiece::table(it), false));
+    let (mut open, mut folded) = (Vec::new(), Vec::new());
+    for (piece, is_part) in sections.chain(others) {
+        let is_open = !is_part && open.len() < OPEN;
+        if is_open { open.push(piece) } else { folded.push(piece) }
+    }
     let heading = numbers::counted(folded.len(), "further table");
     open.extend(PagePiece::fold(heading, folded));
     figures.chain(open).listed()
@@ -202,8 +200,7 @@ fn instead(section: Option<&Section>, policy: &str) -> Option<String> {
 
 /// Says two costs.
 pub(super) fn of_costs(usd: [f64; 2]) -> String {
-    let highest = usd.into_iter().fold(0.0, f64::max);
-    let decimals = if highest >= 1.0 { 2 } else { numbers::decimals(highest) };
+    let decimals = chart::cents(usd.into_iter().fold(0.0, f64::max));
     let [own, base] = usd.map(|it| format!("${}", numbers::fixed(it, decimals)));
     format!("{own} instead of {base}")
 }

@@ -207,7 +207,7 @@ impl Frontier {
 
     /// Returns the number of decimals its amounts have.
     fn decimals(&self) -> usize {
-        numbers::decimals(self.points.iter().map(|it| it.usd).fold(0.0, f64::max))
+        super::cents(self.points.iter().map(|it| it.usd).fold(0.0, f64::max))
     }
 
     /// Returns the efficient points, the cheapest first.

@@ -39,7 +39,8 @@ pub fn all(source: &ChartData<'_>) -> Vec<RequestPairs> {
 }
 
 impl RequestPairs {
-    fn new(of: &RequestBars) -> Option<Self> {
+    /// Takes the differences of two policies from a chart of their requests.
+    pub fn new(of: &RequestBars) -> Option<Self> {
         let base = of.panels.first()?;
         let candidate = of.candidate()?;
         base.trace.usd.zip(candidate.trace.usd)?;
@@ -71,9 +72,7 @@ impl RequestPairs {
 
 /// Writes a difference in dollars with its sign.
 fn dollars(usd: f64) -> String {
-    let sign = if usd < 0.0 { "−" } else { "+" };
-    let decimals = if usd.abs() >= 0.995 { 2 } else { 4 };
-    format!("{sign}${}", numbers::fixed(usd.abs(), decimals))
+    super::signed_dollars(usd, if usd.abs() >= 0.995 { 2 } else { 4 })
 }
 
 impl Picture for RequestPairs {

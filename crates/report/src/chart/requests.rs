@@ -102,7 +102,7 @@ pub struct Panel {
 
 impl RunRequests {
     /// Takes what charts show from the runs of a load that kept their rows.
-    pub fn of_load(load: &Load, takes: &[Take], scenario: &str) -> Vec<Self> {
+    pub fn of_load<'t>(load: &Load, takes: impl IntoIterator<Item = &'t Take>, scenario: &str) -> Vec<Self> {
         let misses = load
             .profiles
             .iter()
@@ -127,7 +127,7 @@ impl RunRequests {
                 filled: if take.cell.policy == 0 && take.cell.profile == 0 { filled() } else { Vec::new() },
             })
         };
-        takes.iter().filter_map(of).listed()
+        takes.into_iter().filter_map(of).listed()
     }
 }
 
@@ -186,16 +186,24 @@ fn cut(policy: &Policy, row: &RequestRow, before: Option<&RequestBar>, misses: &
 
 /// Returns a chart for each scenario and profile.
 pub fn all(source: &ChartData<'_>) -> Vec<RequestBars> {
+    let advised = source.report.verdicts_of(&source.sections).into_iter().filter_map(|it| it.cheapest);
+    of_traces(source.traces, &source.names, &advised.map(|it| it.policy).collect())
+}
+
+/// The same of runs that are in no report.
+pub fn of_traces(
+    traces: &[RunRequests],
+    names: &PolicyLabels,
+    advised: &BTreeSet<String>,
+) -> Vec<RequestBars> {
     let mut charts: IndexMap<String, RequestBars> = IndexMap::new();
-    for trace in source.traces.iter().filter(|it| !it.sent.is_empty()) {
+    for trace in traces.iter().filter(|it| !it.sent.is_empty()) {
         let subject = format!("{} under {}", trace.scenario, trace.profile);
         let nothing = RequestBars { subject: subject.clone(), panels: Vec::new(), drawn: Vec::new(), advised: None };
         let chart = charts.entry(subject).or_insert(nothing);
-        chart.panels.push(Panel::new(&source.names, trace.clone()));
+        chart.panels.push(Panel::new(names, trace.clone()));
     }
-    let advised = source.report.verdicts_of(&source.sections).into_iter().filter_map(|it| it.cheapest);
-    let advised: BTreeSet<String> = advised.map(|it| it.policy).collect();
-    charts.into_values().map(|it| it.choosing(&advised)).listed()
+    charts.into_values().map(|it| it.choosing(advised)).listed()
 }
 
 impl RequestBar {
@@ -274,8 +282,7 @@ impl RequestBars {
     }
 
     fn decimals(&self) -> usize {
-        let highest = self.panels.iter().filter_map(|it| it.trace.usd).fold(0.0, f64::max);
-        if highest >= 1.0 { 2 } else { numbers::decimals(highest) }
+        super::cents(self.panels.iter().filter_map(|it| it.trace.usd).fold(0.0, f64::max))
     }
 
     /// Says what a policy costs, and by how much that differs from the first.
@@ -294,7 +301,7 @@ impl RequestBars {
         let least = 0.1f64.powi(self.decimals() as i32);
         let whole = |it: &Panel| {
             let usd = Some(it.trace.whole_usd).filter(|usd| self.is_priced() && usd.abs() >= least)?;
-            Some(format!("${} of {}", numbers::fixed(usd, self.decimals()), it.policy.label))
+            Some(format!("{} of {}", super::signed_dollars(usd, self.decimals()), it.policy.label))
         };
         let whole = self.drawn().filter_map(whole).listed();
         let whole = (!whole.is_empty()).then(|| format!("in no request: {}", whole.join(", ")));

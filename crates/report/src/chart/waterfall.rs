@@ -87,18 +87,15 @@ impl Waterfall {
     }
 
     fn decimals(&self) -> usize {
-        let highest = self.steps.iter().map(|it| it.usd.abs()).fold(0.0, f64::max);
-        if highest >= 1.0 { 2 } else { numbers::decimals(highest) }
+        super::cents(self.steps.iter().map(|it| it.usd.abs()).fold(0.0, f64::max))
     }
 
     /// Writes the amount of a step, with a sign where it is none of the totals.
     fn written(&self, it: &WaterStep) -> String {
-        let sign = match it.is {
-            WaterKind::Change if it.usd < 0.0 => "−",
-            WaterKind::Change => "+",
-            _ => "",
-        };
-        format!("{sign}${}", numbers::fixed(it.usd.abs(), self.decimals()))
+        match it.is {
+            WaterKind::Change => super::signed_dollars(it.usd, self.decimals()),
+            _ => format!("${}", numbers::fixed(it.usd, self.decimals())),
+        }
     }
 
     /// Returns where each step begins and ends.
