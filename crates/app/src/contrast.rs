@@ -21,8 +21,8 @@ use ctxsim_engine::take::{FailedRuns, Load, Progress, Sinks, Taken, TrialQuestio
 use ctxsim_input::text::Encode;
 use ctxsim_input::text::decode::to_json;
 use ctxsim_input::{Policy, PolicyFile, Profile};
-use ctxsim_report::chart::requests::RunRequests;
 use ctxsim_report::SessionReport;
+use ctxsim_report::chart::requests::RunRequests;
 use ctxsim_report::contrast::{
     Broken, ChangedStage, Contrast, ContrastPart, FactChange, FieldChange, NeedChange, RequestChange,
 };

@@ -25,8 +25,19 @@ pub struct Traces {
 }
 
 /// The kinds of charts that carry a verdict, in their order; the others show causes.
-const CARRIES: [&str; 11] =
-    ["requests", "frontier", "cost", "waterfall", "pair", "filled", "change", "depth", "length", "aging", "history"];
+const CARRIES: [&str; 11] = [
+    "requests",
+    "frontier",
+    "cost",
+    "waterfall",
+    "pair",
+    "filled",
+    "change",
+    "depth",
+    "length",
+    "aging",
+    "history",
+];
 /// The most tables that stand open, and have charts on the page; the others are folded.
 const OPEN: usize = 3;
 
@@ -88,8 +99,9 @@ impl Drawn {
             drawn.into_iter().partition(|it| place(it).is_some());
         carrying.order_by_key(place);
         let n_shown = source.sections.len();
-        let tables = (source.n_left_out > 0)
-            .then(|| format!("Charts cover the first {n_shown} tables; {} more have none.", source.n_left_out));
+        let tables = (source.n_left_out > 0).then(|| {
+            format!("Charts cover the first {n_shown} tables; {} more have none.", source.n_left_out)
+        });
         let more = more.last().map(|last| {
             let n = numbers::counted(more.len(), "further chart");
             format!("{n} of other tables: `--chart NAME`, up to `{}`.", last.name)
@@ -106,7 +118,8 @@ fn tables(report: &Report, detail: Detail) -> Vec<PagePiece> {
         let mut grid = it.grid(numbers::short);
         for (row, line) in grid.rows.iter_mut().zip(&it.lines) {
             let title = report.titles.get(&line.policy).cloned();
-            row.note = title.into_iter().chain(row.note.take()).reduce(|one, other| format!("{one}; {other}"));
+            row.note =
+                title.into_iter().chain(row.note.take()).reduce(|one, other| format!("{one}; {other}"));
         }
         let grid = if report.columns.is_empty() { answer_first(grid) } else { grid };
         (PagePiece::table_with(grid, |policy| report.explains.command(report, &it, policy)), it.is_part)
@@ -126,7 +139,9 @@ fn tables(report: &Report, detail: Detail) -> Vec<PagePiece> {
 fn answer_first(mut grid: Grid) -> Grid {
     const FIRST: [&str; 4] = ["cost USD", "Δ cost", "95% interval", "evidence kept"];
     let mut order: Vec<usize> = (1..grid.columns.len()).listed();
-    order.order_by_key(|at| FIRST.iter().position(|it| *it == grid.columns[*at].heading).unwrap_or(FIRST.len()));
+    order.order_by_key(|at| {
+        FIRST.iter().position(|it| *it == grid.columns[*at].heading).unwrap_or(FIRST.len())
+    });
     order.insert(0, 0);
     grid.columns = order.iter().map(|at| grid.columns[*at].clone()).listed();
     for row in &mut grid.rows {
@@ -154,7 +169,8 @@ fn assumptions(report: &Report) -> Vec<PagePiece> {
     let notes = report.all_notes().into_iter().chain(references).listed();
     let scenarios = distinct(report.briefs().map(|it| it.scenario));
     let kinds = kinds::all(report.assumptions(), &scenarios);
-    let folded = kinds.into_iter().flat_map(|it| PagePiece::fold(it.heading, vec![PagePiece::List(it.lines)]));
+    let folded =
+        kinds.into_iter().flat_map(|it| PagePiece::fold(it.heading, vec![PagePiece::List(it.lines)]));
     PagePiece::list("Notes", notes).into_iter().chain(folded).listed()
 }
 
@@ -164,7 +180,8 @@ fn answers(report: &Report) -> Vec<Card> {
     let verdicts = report.verdicts_of(&sections);
     let is_several = verdicts.len() > 1;
     let of_tables = verdicts.iter().map(|it| {
-        let section = sections.iter().find(|section| section.load == it.load && section.profile == it.profile);
+        let section =
+            sections.iter().find(|section| section.load == it.load && section.profile == it.profile);
         Card {
             of: is_several
                 .then(|| format!("{} under {}", it.load.split(" (").next().unwrap_or_default(), it.profile)),
@@ -243,7 +260,9 @@ impl Card {
                 let none = if title.is_empty() { "Nothing" } else { "nothing" };
                 Self {
                     number: format!("Keep {}", it.baseline),
-                    what: format!("{title}{none} that keeps at least {kept} of the evidence is cheaper{next}"),
+                    what: format!(
+                        "{title}{none} that keeps at least {kept} of the evidence is cheaper{next}"
+                    ),
                     sure: None,
                     ..plain
                 }

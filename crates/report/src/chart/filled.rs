@@ -134,7 +134,9 @@ impl Picture for FilledPrompts {
         };
         let highest = sums(self.kinds.len()).into_iter().max().unwrap_or(0);
         let up = Axis::new(0.0, highest as f64, [bottom, top], 4.0);
-        up.beside(&mut scene, [left, right], "prompt tokens", |it| numbers::short(it as u64).replace(".0", ""));
+        up.beside(&mut scene, [left, right], "prompt tokens", |it| {
+            numbers::short(it as u64).replace(".0", "")
+        });
         let across = Axis::exact(self.n() as f64, [left, right], 6.0);
         let foot = round(up.at(0.0));
         for n_kinds in (1..=self.kinds.len()).rev() {

@@ -53,7 +53,9 @@ impl HeatMap {
     fn named(&self) -> impl Iterator<Item = (String, &HeatCell)> {
         let [down, across] = &self.values;
         self.cells.iter().zip(down).flat_map(move |(row, one)| {
-            row.iter().zip(across).filter_map(move |(cell, other)| Some((format!("{one}, {other}"), cell.as_ref()?)))
+            row.iter()
+                .zip(across)
+                .filter_map(move |(cell, other)| Some((format!("{one}, {other}"), cell.as_ref()?)))
         })
     }
 }
@@ -73,7 +75,8 @@ impl Picture for HeatMap {
         let said = |what: &str, it: Option<(String, &HeatCell)>| {
             it.map(|(name, cell)| format!("{what} at {name}: {}", cell.told()))
         };
-        let said: Vec<String> = [said("Cheapest", lowest), said("dearest", highest)].into_iter().flatten().listed();
+        let said: Vec<String> =
+            [said("Cheapest", lowest), said("dearest", highest)].into_iter().flatten().listed();
         format!("{}, against {}.", said.join("; "), self.base)
     }
 
@@ -111,7 +114,8 @@ impl Picture for HeatMap {
                         let label = format!("{value}, {}: {}", across[column], cell.told());
                         scene.spot(label, false, marks(cell, [x, y], pitch));
                     }
-                    None => scene.add(SceneText::new(x + pitch / 2.0, y + HIGH / 2.0, NONE).anchored(Anchor::Middle)),
+                    None => scene
+                        .add(SceneText::new(x + pitch / 2.0, y + HIGH / 2.0, NONE).anchored(Anchor::Middle)),
                 }
             }
         }

@@ -52,7 +52,11 @@ impl RequestPairs {
         }
         let differences = by_request.into_values().listed();
         let names = [base, candidate].map(|it| it.policy.label.clone());
-        differences.iter().any(|it| it.abs() > 1e-9).then(|| Self { subject: of.subject.clone(), names, differences })
+        differences.iter().any(|it| it.abs() > 1e-9).then(|| Self {
+            subject: of.subject.clone(),
+            names,
+            differences,
+        })
     }
 
     fn total(&self) -> f64 {
@@ -85,7 +89,8 @@ impl Picture for RequestPairs {
     }
 
     fn summary(&self) -> String {
-        let [saves, costs] = [-1.0, 1.0].map(|sign| self.differences.iter().filter(move |it| **it * sign > 1e-9));
+        let [saves, costs] =
+            [-1.0, 1.0].map(|sign| self.differences.iter().filter(move |it| **it * sign > 1e-9));
         format!(
             "{} costs {} in its requests: it saves {} in {} and costs {} more in {}.",
             self.names[1],
@@ -103,9 +108,9 @@ impl Picture for RequestPairs {
         order.truncate(MOST_ROWS);
         order.sort_unstable();
         let sums = self.sums();
-        let rows = order.into_iter().map(|it| {
-            vec![format!("request {}", it + 1), dollars(self.differences[it]), dollars(sums[it])]
-        });
+        let rows = order
+            .into_iter()
+            .map(|it| vec![format!("request {}", it + 1), dollars(self.differences[it]), dollars(sums[it])]);
         Grid::new("", 1, &["differs most", "USD", "sum so far"], rows)
     }
 
@@ -113,12 +118,19 @@ impl Picture for RequestPairs {
         let mut scene = Scene::new(0.0);
         let inks = [ink::policy(2), ink::policy(1)];
         let entries = [(inks[0], "saved"), (inks[1], "costs more")];
-        let top = legend::legend(&mut scene, entries.map(|(ink, it)| (Swatch::Colour(ink), it.to_owned()))) + LINE + 14.0;
+        let top = legend::legend(&mut scene, entries.map(|(ink, it)| (Swatch::Colour(ink), it.to_owned())))
+            + LINE
+            + 14.0;
         let (left, right) = (58.0, WIDTH - 12.0);
         let across = Axis::exact(self.differences.len() as f64, [left, right], 6.0);
-        let ends = |all: &[f64]| all.iter().fold([0.0_f64, 0.0_f64], |[low, high], it| [low.min(*it), high.max(*it)]);
+        let ends = |all: &[f64]| {
+            all.iter().fold([0.0_f64, 0.0_f64], |[low, high], it| [low.min(*it), high.max(*it)])
+        };
         let sums = self.sums();
-        let frames = [("each request, US dollars", &self.differences, top), ("sum so far, US dollars", &sums, top + HEIGHT + 2.0 * LINE + 10.0)];
+        let frames = [
+            ("each request, US dollars", &self.differences, top),
+            ("sum so far, US dollars", &sums, top + HEIGHT + 2.0 * LINE + 10.0),
+        ];
         for (name, all, top) in frames {
             let [low, high] = ends(all);
             let up = Axis::new(low, high, [top + HEIGHT, top], 3.0);

@@ -176,10 +176,12 @@ fn cut(policy: &Policy, row: &RequestRow, before: Option<&RequestBar>, misses: &
     };
     let edited_by = (row.change.n_edits > 0).then(|| editor.to_owned());
     // Where writes are not billed, all of a prompt is cached.
-    let cached = before.map_or(0, |it| if it.tokens[1] > 0 { it.tokens[0] + it.tokens[1] } else { it.prompt() });
+    let cached =
+        before.map_or(0, |it| if it.tokens[1] > 0 { it.tokens[0] + it.tokens[1] } else { it.prompt() });
     let less = cached.saturating_sub(row.usage.read);
     let recorded = || misses.iter().find(|it| it.step == row.step).map(|it| it.cause.about());
-    let why = || edited_by.clone().unwrap_or_else(|| recorded().unwrap_or("the entries were gone").to_owned());
+    let why =
+        || edited_by.clone().unwrap_or_else(|| recorded().unwrap_or("the entries were gone").to_owned());
     let broke = (less >= MISS_MIN && row.usage != CacheUse::default()).then(|| (why(), less));
     CutPrompt { edited_by, broke }
 }
@@ -199,7 +201,8 @@ pub fn of_traces(
     let mut charts: IndexMap<String, RequestBars> = IndexMap::new();
     for trace in traces.iter().filter(|it| !it.sent.is_empty()) {
         let subject = format!("{} under {}", trace.scenario, trace.profile);
-        let nothing = RequestBars { subject: subject.clone(), panels: Vec::new(), drawn: Vec::new(), advised: None };
+        let nothing =
+            RequestBars { subject: subject.clone(), panels: Vec::new(), drawn: Vec::new(), advised: None };
         let chart = charts.entry(subject).or_insert(nothing);
         chart.panels.push(Panel::new(names, trace.clone()));
     }
@@ -361,7 +364,9 @@ impl Picture for RequestBars {
             let name = fit(&panel.policy.label, WIDTH - 44.0 - width(&cost));
             scene.add(SceneText::new(20.0, y + 12.0, name).bold());
             scene.add(SceneText::new(RIGHT, y + 12.0, cost).anchored(Anchor::End).bold());
-            scene.add(SceneText::new(20.0, y + 12.0 + LINE, fit(&panel.breaks(), PLAIN * (WIDTH - 36.0))).faint());
+            scene.add(
+                SceneText::new(20.0, y + 12.0 + LINE, fit(&panel.breaks(), PLAIN * (WIDTH - 36.0))).faint(),
+            );
             frame.draw(panel, &mut scene, y + 2.0 * LINE + 6.0);
         }
         let bottom = top + pitch * self.drawn.len() as f64 - 12.0;
@@ -402,7 +407,8 @@ impl Frame {
             highest: [0.0; 2],
             has: [false; 6],
         };
-        it.has = [0, 1, 2, 3, 4, 5].map(|part| sent().any(|bar| it.up_to(bar, part + 1) > it.up_to(bar, part)));
+        it.has =
+            [0, 1, 2, 3, 4, 5].map(|part| sent().any(|bar| it.up_to(bar, part + 1) > it.up_to(bar, part)));
         it.highest = [highest(&|bar| it.up_to(bar, PARTS.len())), highest(&|bar| bar.prompt() as f64)];
         it
     }
@@ -463,11 +469,8 @@ impl Frame {
     /// Marks where the prefix broke, and says why where most was left unread.
     fn mark(&self, panel: &Panel, scene: &mut Scene, y: f64) {
         let sent = &panel.trace.sent;
-        let mut broken: Vec<(usize, Tokens)> = sent
-            .iter()
-            .enumerate()
-            .filter_map(|(nth, it)| Some((nth, it.broke.as_ref()?.1)))
-            .listed();
+        let mut broken: Vec<(usize, Tokens)> =
+            sent.iter().enumerate().filter_map(|(nth, it)| Some((nth, it.broke.as_ref()?.1))).listed();
         broken.order_by_key(|it| std::cmp::Reverse(it.1));
         let at = |nth: usize| {
             let place = self.places.get(&sent[nth].id).copied().unwrap_or_default() as f64;
@@ -486,7 +489,11 @@ impl Frame {
                 bar.broke.as_ref().map_or("", |it| &it.0),
                 numbers::thousands(*less),
                 numbers::thousands(bar.prompt()),
-                if self.is_priced { format!(", ${}", numbers::fixed(bar.usd.iter().sum(), 2)) } else { String::new() }
+                if self.is_priced {
+                    format!(", ${}", numbers::fixed(bar.usd.iter().sum(), 2))
+                } else {
+                    String::new()
+                }
             );
             let mark: DrawnMark = Path::filled(legend::tick([at(*nth), y]), ink::TEXT).into();
             scene.spot(label, true, vec![mark]);
@@ -509,7 +516,9 @@ fn drawn(steps: &[[f64; 3]], up: &Axis, foot: Option<f64>) -> String {
         if pen[0] != from {
             d.push_str(&if run > 0.0 { format!("h{run}") } else { String::new() });
             close(&mut d);
-            d.push_str(&foot.map_or_else(|| format!("M{from} {y}"), |it| format!("M{from} {}V{y}", round(it))));
+            d.push_str(
+                &foot.map_or_else(|| format!("M{from} {y}"), |it| format!("M{from} {}V{y}", round(it))),
+            );
             run = 0.0;
         } else if pen[1] != y {
             d.push_str(&format!("h{run}v{}", round(y - pen[1])));

@@ -68,16 +68,18 @@ pub fn all(source: &ChartData<'_>) -> Vec<Waterfall> {
 }
 
 impl Waterfall {
-    fn between(subject: String, names: &[String; 2], ends: [f64; 2], parts: Vec<(String, f64)>) -> Option<Self> {
+    fn between(
+        subject: String,
+        names: &[String; 2],
+        ends: [f64; 2],
+        parts: Vec<(String, f64)>,
+    ) -> Option<Self> {
         let told: f64 = parts.iter().map(|it| it.1).sum();
         let rest = ends[1] - ends[0] - told;
         let rest = (rest.abs() > 0.000_5 * ends[0]).then(|| ("other parts".to_owned(), rest));
         let step = |(name, usd): (String, f64)| WaterStep { name, usd, is: WaterKind::Change };
-        let [from, to] = [0, 1].map(|nth| WaterStep {
-            name: names[nth].clone(),
-            usd: ends[nth],
-            is: WaterKind::Total,
-        });
+        let [from, to] =
+            [0, 1].map(|nth| WaterStep { name: names[nth].clone(), usd: ends[nth], is: WaterKind::Total });
         let changes = parts.into_iter().chain(rest).map(step).listed();
         (!changes.is_empty()).then(|| Self {
             title: format!("From the bill of {} to that of {}", names[0], names[1]),
@@ -145,7 +147,8 @@ impl Picture for Waterfall {
         let mut scene = Scene::new(0.0);
         let (left, right, top) = (8.0, WIDTH - 16.0, 4.0);
         let ends = self.ends();
-        let [low, high] = ends.iter().flatten().fold([0.0_f64, 0.0_f64], |[low, high], it| [low.min(*it), high.max(*it)]);
+        let [low, high] =
+            ends.iter().flatten().fold([0.0_f64, 0.0_f64], |[low, high], it| [low.min(*it), high.max(*it)]);
         let across = Axis::new(low, high, [left, right], 5.0);
         let pitch = LINE + BAR + 7.0;
         let bottom = top + pitch * self.steps.len() as f64 + 2.0;

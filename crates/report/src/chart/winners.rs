@@ -62,14 +62,13 @@ impl Picture for Winners {
 
     fn summary(&self) -> String {
         let n = self.lists.len();
-        let said = self.policies.iter().filter(|it| it.1 > 0).map(|it| format!("{} under {}", it.0.label, it.1));
+        let said =
+            self.policies.iter().filter(|it| it.1 > 0).map(|it| format!("{} under {}", it.0.label, it.1));
         format!("Of {n} price lists: {}.", said.listed().join(", "))
     }
 
     fn table(&self) -> Grid {
-        let row = |it: &WonList| {
-            vec![it.name.clone(), it.policy.label.clone(), or_none(it.change, signed)]
-        };
+        let row = |it: &WonList| vec![it.name.clone(), it.policy.label.clone(), or_none(it.change, signed)];
         Grid::new("", 2, &["price list", "cheapest", "Δ cost"], self.lists.iter().map(row))
     }
 

@@ -6,8 +6,8 @@ use super::{ALL, Compared};
 use crate::chart::distribution::{Distribution, DotLine as Spread, SessionDot};
 use crate::chart::names::PolicyLabel;
 use crate::chart::tornado::{Tornado, TornadoBar, TornadoLine};
-use crate::chart::{PageChart, figure};
 use crate::chart::winners::{Winners, WonList};
+use crate::chart::{PageChart, figure};
 use crate::page::{Card, Page, PagePart, PagePiece};
 use crate::template;
 use crate::verdict::MIN_EVIDENCE;
@@ -65,13 +65,16 @@ fn answer(it: &Sensitivity, grid: &Compared) -> Option<Card> {
     });
     // Whoever forgets more is not the cheapest of what does the same.
     let below = |nth: &usize| {
-        let is_below = |row: &&PriceRow| row.cells.get(*nth).is_some_and(|it| !FLOOR.passes(it.evidence_kept()));
+        let is_below =
+            |row: &&PriceRow| row.cells.get(*nth).is_some_and(|it| !FLOOR.passes(it.evidence_kept()));
         *nth > 0 && grid.rows.iter().any(|row| is_below(&row) && row.cheapest() == Some(*nth))
     };
-    let below: Vec<String> = (0..it.policies.len()).filter(below).map(|nth| it.policies[nth].clone()).listed();
+    let below: Vec<String> =
+        (0..it.policies.len()).filter(below).map(|nth| it.policies[nth].clone()).listed();
     let floor = percent(FLOOR.0).replace(".0%", "%");
-    let below = (!below.is_empty())
-        .then(|| format!("Cheaper under some lists, but below {floor} of the evidence: {}.", below.join(", ")));
+    let below = (!below.is_empty()).then(|| {
+        format!("Cheaper under some lists, but below {floor} of the evidence: {}.", below.join(", "))
+    });
     Some(Card {
         number: format!("{n} of {}", rows.iter().filter(|it| it.cheapest_keeping(FLOOR).is_some()).count()),
         what: format!(

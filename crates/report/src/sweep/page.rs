@@ -135,7 +135,8 @@ fn map(it: &Sweep) -> Option<HeatMap> {
         let kept = point.numbers.get("evidence_kept");
         Some(HeatCell { change: change(point)?, kept, mark: mark(it, nth) })
     };
-    let cells = values[0].iter().map(|row| values[1].iter().map(|column| cell(row, column)).listed()).listed();
+    let cells =
+        values[0].iter().map(|row| values[1].iter().map(|column| cell(row, column)).listed()).listed();
     let short = |path: &String| path.rsplit_once("params.").map_or(path.as_str(), |it| it.1).to_owned();
     Some(HeatMap {
         title: "Change in cost over two values".to_owned(),

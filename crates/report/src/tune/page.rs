@@ -137,13 +137,15 @@ fn frontier(it: &Tuned) -> Option<PageChart> {
         let own = Point::new(PolicyLabel::new(&variant_name(&point.set), nth + 1), own, part.evidence_kept?);
         Some(Point { usd_interval: ends, mark, ..own })
     });
-    let n_dear = distinct(it).filter(|it| judged(&it.1.parts).is_some_and(|it| it.change() > Some(DEAR - 1.0)));
+    let n_dear =
+        distinct(it).filter(|it| judged(&it.1.parts).is_some_and(|it| it.change() > Some(DEAR - 1.0)));
     let dear = match n_dear.count() {
         0 => String::new(),
         n => format!("; {} that cost +50% and more are in the table", counted(n, "variant")),
     };
     let subject = format!("{}, {}{dear}", it.policy, held_out(it));
     let frontier = Frontier::new(subject, KEPT, std::iter::once(base).chain(points).listed(), Vec::new());
+    let frontier = frontier.numbered();
     (frontier.points.len() > 1).then(|| figure("frontier", &frontier))
 }
 
