@@ -9,7 +9,7 @@ use super::chart::{self, ChartData, PageChart};
 use super::page::{Card, Page, PagePart, PagePiece, Tone};
 use super::sections::{Detail, Section, TableLine};
 use super::verdict::{Choice, Verdict};
-use super::{Brief, Report, Run, distinct, template};
+use super::{ALL, Brief, Report, Run, distinct, template};
 use ctxsim_base::grid::Grid;
 use ctxsim_base::grid::numbers::{self, percent, signed};
 use ctxsim_base::list::Listed as _;
@@ -41,6 +41,11 @@ const CARRIES: [&str; 11] = [
 /// The most tables that stand open, and have charts on the page; the others are folded.
 const OPEN: usize = 3;
 
+/// What the names of projects begin with whose sessions share a memory.
+const HISTORY: &str = "history/";
+/// The most notes that stand open.
+const NOTES: usize = 4;
+
 /// The suite that supplies what nobody named, so that nobody asked for it.
 const DEFAULT: &str = "default";
 
@@ -49,7 +54,9 @@ const DEFAULT: &str = "default";
 /// # Errors
 /// What the template says.
 pub fn report(report: &Report, detail: Detail, traces: &Traces) -> Result<String, template::Error> {
-    let command = if is_of_memory(report) { "memory" } else { "run" };
+    let is_of_projects = is_of_memory(report)
+        && report.briefs().all(|it| it.scenario.starts_with(HISTORY) || it.scenario == ALL);
+    let command = if is_of_projects { "memory" } else { "run" };
     let source = ChartData::new(report, detail, &traces.runs);
     let Drawn { carrying, others, left_out } = Drawn::new(&source, traces);
     let page = Page {
@@ -163,15 +170,22 @@ fn causes(report: &Report, detail: Detail, left_out: Vec<String>, figures: Vec<P
     sections.into_iter().flatten().listed()
 }
 
+/// Returns a list, if there is anything in it.
+fn list_of(lines: Vec<String>) -> Vec<PagePiece> {
+    if lines.is_empty() { Vec::new() } else { vec![PagePiece::List(lines)] }
+}
+
 /// Returns what is assumed, and what else a reader must know.
 fn assumptions(report: &Report) -> Vec<PagePiece> {
     let references = report.references.iter().map(|it| format!("{}: {}", it.name, it.about));
-    let notes = report.all_notes().into_iter().chain(references).listed();
+    let mut notes = report.all_notes().into_iter().chain(references).listed();
+    let more = notes.split_off(notes.len().min(NOTES));
+    let more = PagePiece::fold(numbers::counted(more.len(), "more note"), list_of(more));
     let scenarios = distinct(report.briefs().map(|it| it.scenario));
     let kinds = kinds::all(report.assumptions(), &scenarios);
     let folded =
         kinds.into_iter().flat_map(|it| PagePiece::fold(it.heading, vec![PagePiece::List(it.lines)]));
-    PagePiece::list("Notes", notes).into_iter().chain(folded).listed()
+    PagePiece::list("Notes", notes).into_iter().chain(more).chain(folded).listed()
 }
 
 /// Returns the verdicts: of published figures, of tables, and of what is remembered.
@@ -446,9 +460,10 @@ fn of_load(runs: &[&Run]) -> Option<(String, Card)> {
     Some((best.scenario.clone(), answer))
 }
 
-/// Returns whether all that was run is what memories remember.
+/// Returns whether all that was run are memories.
 fn is_of_memory(report: &Report) -> bool {
-    !report.runs.is_empty() && report.runs.iter().all(|it| it.remembered().next().is_some())
+    let mut own = report.runs.iter().filter(|it| it.scenario != ALL).peekable();
+    own.peek().is_some() && own.all(|it| it.findings.as_ref().is_some_and(|it| it.kind().is_of_memory))
 }
 
 /// Describes the page.

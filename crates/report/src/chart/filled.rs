@@ -152,7 +152,10 @@ impl Picture for FilledPrompts {
                 before = [x, y];
             }
             d.push_str(&format!("H{right}V{foot}Z"));
-            scene.add(Path::filled(d, ink::part(n_kinds - 1)));
+            let kind = &self.kinds[n_kinds - 1];
+            let share = percent(kind.sum() as f64 / self.total().max(1) as f64);
+            let label = format!("{}: {share} of all tokens sent", kind.what);
+            scene.spot(label, true, vec![Path::filled(d, ink::part(n_kinds - 1)).into()]);
         }
         across.below(&mut scene, [bottom; 2], "billed requests, in order", |it| across.written(it));
         scene.height = bottom + 46.0;

@@ -20,6 +20,8 @@ use ctxsim_engine::ledger::pairing::RequestId;
 pub(super) const NEEDS: &str = "requests of two policies whose costs are known";
 /// How high each of the two frames is.
 const HEIGHT: f64 = 96.0;
+/// Smaller differences are none.
+const NOTHING: f64 = 1e-9;
 /// The most requests in the numbers: those that differ most.
 const MOST_ROWS: usize = 10;
 
@@ -52,11 +54,21 @@ impl RequestPairs {
         }
         let differences = by_request.into_values().listed();
         let names = [base, candidate].map(|it| it.policy.label.clone());
-        differences.iter().any(|it| it.abs() > 1e-9).then(|| Self {
+        differences.iter().any(|it| it.abs() > NOTHING).then(|| Self {
             subject: of.subject.clone(),
             names,
             differences,
         })
+    }
+
+    /// Returns the places of the largest differences, in order.
+    fn largest(&self) -> Vec<usize> {
+        let mut order: Vec<usize> =
+            (0..self.differences.len()).filter(|it| self.differences[*it].abs() > NOTHING).listed();
+        order.order_by(|one, other| self.differences[*other].abs().total_cmp(&self.differences[*one].abs()));
+        order.truncate(MOST_ROWS);
+        order.sort_unstable();
+        order
     }
 
     fn total(&self) -> f64 {
@@ -90,10 +102,11 @@ impl Picture for RequestPairs {
 
     fn summary(&self) -> String {
         let [saves, costs] =
-            [-1.0, 1.0].map(|sign| self.differences.iter().filter(move |it| **it * sign > 1e-9));
+            [-1.0, 1.0].map(|sign| self.differences.iter().filter(move |it| **it * sign > NOTHING));
         format!(
-            "{} costs {} in its requests: it saves {} in {} and costs {} more in {}.",
+            "{} against {}, request by request: {} in all, {} in {} and {} in {}.",
             self.names[1],
+            self.names[0],
             dollars(self.total()),
             dollars(saves.clone().sum()),
             numbers::counted(saves.count(), "request"),
@@ -103,10 +116,7 @@ impl Picture for RequestPairs {
     }
 
     fn table(&self) -> Grid {
-        let mut order: Vec<usize> = (0..self.differences.len()).listed();
-        order.order_by(|one, other| self.differences[*other].abs().total_cmp(&self.differences[*one].abs()));
-        order.truncate(MOST_ROWS);
-        order.sort_unstable();
+        let order = self.largest();
         let sums = self.sums();
         let rows = order
             .into_iter()
@@ -127,6 +137,7 @@ impl Picture for RequestPairs {
             all.iter().fold([0.0_f64, 0.0_f64], |[low, high], it| [low.min(*it), high.max(*it)])
         };
         let sums = self.sums();
+        let first = top;
         let frames = [
             ("each request, US dollars", &self.differences, top),
             ("sum so far, US dollars", &sums, top + HEIGHT + 2.0 * LINE + 10.0),
@@ -134,7 +145,7 @@ impl Picture for RequestPairs {
         for (name, all, top) in frames {
             let [low, high] = ends(all);
             let up = Axis::new(low, high, [top + HEIGHT, top], 3.0);
-            up.beside(&mut scene, [left, right], name, |it| up.written(it));
+            up.beside(&mut scene, [left, right], name, |it| up.written(it).replace('-', "−"));
             let zero = up.at(0.0);
             for (sign, ink) in [-1.0, 1.0].into_iter().zip(inks) {
                 let bars = all.iter().enumerate().filter(|it| it.1 * sign > 0.0);
@@ -149,6 +160,17 @@ impl Picture for RequestPairs {
                 }
             }
             scene.add(Path::drawn(line([[left, zero], [right, zero]]), ink::FAINT, 1.0));
+            if top == first {
+                for at in self.largest() {
+                    let [from, to] = [at, at + 1].map(|it| across.at(it as f64));
+                    let usd = self.differences[at];
+                    let bar =
+                        rectangle([from, zero.min(up.at(usd))], [to.max(from + 0.5), zero.max(up.at(usd))]);
+                    let ink = inks[usize::from(usd > 0.0)];
+                    let label = format!("request {}: {}", at + 1, dollars(usd));
+                    scene.spot(label, true, vec![Path::filled(bar, ink).into()]);
+                }
+            }
         }
         let bottom = round(top + 2.0 * HEIGHT + 2.0 * LINE + 10.0);
         across.below(&mut scene, [bottom; 2], "requests, in order", |it| across.written(it));
