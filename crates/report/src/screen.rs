@@ -38,6 +38,10 @@ pub struct FirstScreen {
     pub predicted: Option<BillCheck>,
     pub bill: ScreenBill,
     pub month: MonthBill,
+    /// What was billed in all, project by project, the dearest first; the name is empty where no log tells it.
+    pub by_project: Vec<ProjectBill>,
+    /// What was billed in all, day by day, in UTC; what has no time is in none.
+    pub by_day: Vec<DayBill>,
     /// What can be done about it, the largest saving first.
     pub levers: Vec<AgentLever>,
     /// How sure all of this is, in a sentence.
@@ -158,6 +162,23 @@ pub struct MonthMisses {
     pub usd: Cost,
 }
 
+/// What the sessions of a project were billed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ProjectBill {
+    pub project: String,
+    pub sessions: usize,
+    #[serde(serialize_with = "in_usd")]
+    pub usd: Cost,
+}
+
+/// What a day was billed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DayBill {
+    pub day: String,
+    #[serde(serialize_with = "in_usd")]
+    pub usd: Cost,
+}
+
 /// A lever, and whose it is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AgentLever {
@@ -201,6 +222,8 @@ impl FirstScreen {
             predicted: check,
             bill: ScreenBill::new(sessions),
             month: MonthBill::new(sessions),
+            by_project: ProjectBill::all(sessions),
+            by_day: DayBill::all(sessions),
             levers,
             certainty,
             next: Vec::new(),
@@ -227,6 +250,36 @@ impl FirstScreen {
     /// A value that JSON cannot hold.
     pub fn json(&self) -> Result<String, serde_json::Error> {
         json_text(self)
+    }
+}
+
+impl ProjectBill {
+    fn all(sessions: &[SessionFacts]) -> Vec<Self> {
+        let mut by_project: BTreeMap<&str, Self> = BTreeMap::new();
+        for it in sessions {
+            let bill = by_project.entry(&it.project).or_insert_with(|| Self {
+                project: it.project.clone(),
+                ..Self::default()
+            });
+            bill.sessions += 1;
+            bill.usd = it.by_day.values().fold(bill.usd, |sum, it| sum + it.total());
+        }
+        let mut all = by_project.into_values().listed();
+        all.order_by_key(|it| std::cmp::Reverse(it.usd));
+        all
+    }
+}
+
+impl DayBill {
+    fn all(sessions: &[SessionFacts]) -> Vec<Self> {
+        let mut by_day: BTreeMap<i64, Cost> = BTreeMap::new();
+        let days = sessions.iter().flat_map(|it| &it.by_day);
+        for (day, costs) in days.filter_map(|(day, costs)| Some(((*day)?, costs))) {
+            let sum = by_day.entry(day).or_default();
+            *sum = *sum + costs.total();
+        }
+        let of = |(day, usd): (i64, Cost)| Self { day: calendar::date_text(day * DAY_MS), usd };
+        by_day.into_iter().map(of).listed()
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Costs, charged, recovery, request};
+use super::{Bill, Costs, charged, recovery};
 use crate::ledger::{RequestRow, Role, Rows, Sink, Sums};
 use ctxsim_base::quantity::{Amount, Cost};
 use ctxsim_input::Profile;
@@ -16,6 +16,8 @@ use ctxsim_timeline::{StepIx, TurnIx};
 pub struct RequestCost {
     /// The request itself.
     pub request: Option<Cost>,
+    /// The same by how its tokens are billed.
+    pub bill: Bill,
     /// Recovery of what was due with it, and what it carries of what was fetched again.
     pub recovery: Option<Amount>,
     /// What is looked up anew before it, and what it carries of that.
@@ -99,8 +101,8 @@ pub fn by_request<'a>(
             reaction = whole.reaction;
             rest = Amount::from(whole.storage + whole.memory + whole.penalty);
         }
-        let request = request(row, &model(row).prices);
-        RequestCost { request, recovery, exploration, left: left.unwrap_or_default(), reaction, rest }
+        let bill = Bill::of_request(model(row).prices.at(row.at_ms), &row.tokens());
+        RequestCost { request: bill.total(), bill, recovery, exploration, left: left.unwrap_or_default(), reaction, rest }
     };
     rows.requests.iter().enumerate().map(cost).collect()
 }
