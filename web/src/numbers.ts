@@ -36,3 +36,32 @@ export function count(value: number | null): string {
 export function plain(value: number): string {
   return thousandths.format(value);
 }
+
+/** A difference in dollars, with its sign: a saving is negative. */
+export function delta(value: number | null): string {
+  if (value === null) return "";
+  return value > 0 ? `+${usd(value)}` : usd(value);
+}
+
+/** Whether a change is good, bad, or none: its class. */
+export function tone(value: number | null): string {
+  return value === null || /^-?0\.0$/.test((100 * value).toFixed(1)) ? "" : value < 0 ? "saves" : "costs";
+}
+
+/** What another bill is beside this one, in words: `Costs 2.8×`, `Costs 12.4% more`, `Saves 8.1%`. */
+export function verdict(value: number): string {
+  if (!tone(value)) return "Costs the same";
+  if (value >= 1) return `Costs ${(1 + value).toFixed(1)}×`;
+  return value > 0 ? `Costs ${(100 * value).toFixed(1)}% more` : `Saves ${(-100 * value).toFixed(1)}%`;
+}
+
+/** Parts of a sum in cents, or in hundredths of them below a dollar, that add up to the rounded sum: what was cut most is rounded up. */
+export function addingUp(parts: number[]): number[] {
+  const all = parts.reduce((sum, it) => sum + it, 0);
+  const unit = all < 1 && all > 0 ? 10_000 : 100;
+  const cut = parts.map((it) => Math.floor(it * unit + 1e-9));
+  const left = Math.round(all * unit) - cut.reduce((sum, it) => sum + it, 0);
+  const order = parts.map((it, at) => ({ at, rest: it * unit - cut[at]! })).sort((one, other) => other.rest - one.rest);
+  for (const { at } of order.slice(0, left)) cut[at]!++;
+  return cut.map((it) => it / unit);
+}

@@ -61,7 +61,7 @@ export async function open(browser, url, options = {}) {
 }
 
 /** Waits until the first answer to all sessions stands, with the policy that the page itself chooses to compare. */
-export const settled = (page) => until(page, () => document.querySelector("#hero").dataset.part === "false" && document.querySelector("#policy").value === document.querySelector("#hero").dataset.of && document.querySelectorAll("#lines tbody tr").length > 2 && !document.querySelector("#status").textContent);
+export const settled = (page) => until(page, () => document.querySelector("#hero").dataset.part === "false" && document.querySelector("#hero").dataset.of?.startsWith(document.querySelector("#policy").value) && document.querySelectorAll("#lines tbody tr").length > 2 && document.querySelector("#policy").value && !document.querySelector("#status").textContent);
 
 /** The recordings below folders. */
 export function recordings(...folders) {

@@ -158,6 +158,8 @@ pub struct MonthPart {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MonthMisses {
     pub cause: MissCause,
+    /// The same in words.
+    pub about: &'static str,
     #[serde(serialize_with = "in_usd")]
     pub usd: Cost,
 }
@@ -382,7 +384,7 @@ impl MonthBill {
         }
         let part = |part: BillPart| MonthPart { part, about: part.about(), usd: all.of(part) };
         let mut causes =
-            all.by_cause.iter().map(|(cause, usd)| MonthMisses { cause: *cause, usd: *usd }).listed();
+            all.by_cause.iter().map(|(cause, usd)| MonthMisses { cause: *cause, about: cause.about(), usd: *usd }).listed();
         causes.order_by_key(|it| std::cmp::Reverse(it.usd));
         Self {
             of: calendar.basis,
