@@ -24,7 +24,8 @@ async function rest(): Promise<void> {
   const mine = wish.turn;
   const goes = () => mine === wish.turn && !wish.isAnswering;
   if (!goes() || !state.policy || state.policy.kind === "code" || !state.said) return;
-  const number = state.active ?? numbersOf(state.said).find((it) => it.value !== null && it.unit === "tokens");
+  const tokens = numbersOf(state.said).filter((it) => it.value !== null && it.unit === "tokens");
+  const number = state.active ?? tokens.find((it) => it.name.includes("trigger")) ?? tokens[0];
   if (number && !pool.isLarge) await sweep(number, goes);
   if (goes()) await inert(state.said, goes);
 }
@@ -54,7 +55,7 @@ function showCurve(): void {
   const points = [...state.points.values()].sort((one, other) => one.value - other.value);
   const at = byId("curve");
   const { active } = state;
-  at.hidden = points.length < 3 || !active;
+  at.hidden = points.length < 3 || !active || points.every((it) => it.usd === points[0]!.usd);
   const now = active && (state.set.get(active.path) ?? active.value);
   if (!at.hidden) curve(at, active!.name.replaceAll("_", " "), points, now ?? points[0]!.value);
   offer();

@@ -79,7 +79,7 @@ async function lever(it: ScreenLever): Promise<HTMLElement> {
   return el("li", { class: `lever ${it.word}` },
     el("p", { class: "lever-head" }, el("span", { class: "word" }, WORDS[it.word]), el("strong", {}, it.title)),
     el("p", { class: "lever-says" }, saves(it), kept),
-    it.why && el("p", { class: "hint" }, `${it.why[0]!.toUpperCase()}${it.why.slice(1)}.`.replace(/\.\.$/, ".")), ...paste, said);
+    it.why && state.screen!.screen.read.sessions > 1 && el("p", { class: "hint" }, `${it.why[0]!.toUpperCase()}${it.why.slice(1)}.`.replace(/\.\.$/, ".")), ...paste, said);
 }
 
 async function levers(all: ScreenLever[]): Promise<void> {
@@ -105,7 +105,7 @@ function money({ month, by_project, by_day, bill }: Screen): void {
     part.style.flexGrow = String(it.usd);
     return part;
   }));
-  const row = (it: (typeof parts)[number], nth: number) => el("tr", {}, el("th", { scope: "row" }, el("span", { class: `swatch part-${it.part}` }), it.about), el("td", {}, usd(cents[nth]!)), el("td", {}, share(it.usd / month.usd)));
+  const row = (it: (typeof parts)[number], nth: number) => el("tr", {}, el("th", { scope: "row" }, el("span", { class: `swatch part-${it.part}` }), it.about), el("td", {}, cents[nth]!), el("td", {}, share(it.usd / month.usd)));
   byId("where-parts").replaceChildren(el("caption", { class: "hidden" }, "Parts of the bill, in US dollars"), el("tbody", {}, ...parts.map(row)));
   byId("where-misses").textContent = month.other_misses.length ? `Other cache misses: ${month.other_misses.filter((it) => it.usd >= 0.005).slice(0, 5).map((it) => `${it.about} ${usd(it.usd)}`).join(", ")}.` : "";
   days(by_day);

@@ -94,6 +94,6 @@ function say(it: Shown, base: Shown): void {
   byId("demo-says").textContent = it === base
     ? `As recorded: ${usd(it.line.usd)}; ${hit}.`
     : it.policy === SLIDES
-      ? `Half the prompt, ${((it.line.usd ?? 0) / (base.line.usd || 1)).toFixed(1)} times the bill: every slide changes the front of the prompt, so the cache is written again; only ${hit}.`
-      : `${change(it.line.change)}, and the prompts still hold ${share(it.line.evidence)} of what later steps reuse. It breaks the cached prefix once or twice, where the shorter prompt pays for it.`;
+      ? `A smaller prompt, ${((it.line.usd ?? 0) / (base.line.usd || 1)).toFixed(1)} times the bill: each request drops something at the front, so most of the prompt is written to the cache again. Only ${hit}.`
+      : `${change(it.line.change)}, and prompts still hold ${share(it.line.evidence)} of what later steps reuse. Clearing breaks the cached prefix too, but once: the shorter prompt then pays for it.`;
 }

@@ -56,12 +56,12 @@ export function verdict(value: number): string {
 }
 
 /** Parts of a sum in cents, or in hundredths of them below a dollar, that add up to the rounded sum: what was cut most is rounded up. */
-export function addingUp(parts: number[]): number[] {
+export function addingUp(parts: number[]): string[] {
   const all = parts.reduce((sum, it) => sum + it, 0);
   const unit = all < 1 && all > 0 ? 10_000 : 100;
   const cut = parts.map((it) => Math.floor(it * unit + 1e-9));
   const left = Math.round(all * unit) - cut.reduce((sum, it) => sum + it, 0);
   const order = parts.map((it, at) => ({ at, rest: it * unit - cut[at]! })).sort((one, other) => other.rest - one.rest);
   for (const { at } of order.slice(0, left)) cut[at]!++;
-  return cut.map((it) => it / unit);
+  return cut.map((it) => `$${(unit === 100 ? cents : fine).format(it / unit)}`);
 }

@@ -44,7 +44,7 @@ export async function showRequests(): Promise<void> {
     if (mine !== asking || !had) return;
     draw(session, had, would ?? had);
     const fills = state.policy.kind === "code" ? [] : await seat.ask("holds", [session, asked]);
-    if (mine === asking) drawHeld(session, fills.map((it) => it.held));
+    if (mine === asking) drawHeld(fills.map((it) => it.held));
   } catch (error) {
     if (mine === asking) byId("one-said").textContent = wrong(error);
   }
@@ -89,7 +89,7 @@ function draw(session: string, had: RunRows, would: RunRows): void {
 }
 
 function key(id: string, all: Key[]): void {
-  byId(id).replaceChildren(...all.flatMap((it) => [el("span", { class: `swatch ${it.kind}` }), `${it.words} `]));
+  byId(id).replaceChildren(...all.map((it) => el("span", { class: "key-one" }, el("span", { class: `swatch ${it.kind}` }), it.words)));
 }
 
 function keep(id: string, node: SVGElement, titled: Titled, keys: Key[]): void {
@@ -114,7 +114,7 @@ export function drawWater(): void {
   keep("water", node, { name: "what-changes-in-the-bill", title: "What changes in the bill", caption }, []);
 }
 
-function drawHeld(session: string, all: Record<string, number>[][]): void {
+function drawHeld(all: Record<string, number>[][]): void {
   byId("held").hidden = all.length === 0;
   if (all.length === 0) return;
   const names = namesOf(all);
@@ -123,7 +123,7 @@ function drawHeld(session: string, all: Record<string, number>[][]): void {
   const node = held(all.slice(0, 2).map((it, nth) => ({ name: titles[nth]!, held: it })), names, Math.max(300, at.clientWidth));
   const last = all[0]!.at(-1) ?? {};
   const [most] = Object.entries(last).sort((one, other) => other[1] - one[1]);
-  const caption = most ? `At the end of ${short(session)}, ${most[0]} fill the most: ${count(most[1])} tokens.`.replace("tools fill", "tools fill") : "";
+  const caption = most ? `Largest part of the last prompt today: ${most[0]}, ${count(most[1])} of ${count(Object.values(last).reduce((sum, it) => sum + it, 0))} tokens.` : "";
   at.replaceChildren(node);
   at.setAttribute("aria-label", caption || "What the prompts hold");
   byId("held-said").textContent = caption;

@@ -21,6 +21,8 @@ let drops = 0;
 let wanted: share.Address | null = null;
 /** What is chosen in the demo. */
 let shown: share.Address | null = null;
+/** Resolves once the demo has run, or failed. */
+let demonstrated: Promise<void> = Promise.resolve();
 
 let answers = 0;
 
@@ -135,7 +137,10 @@ function listen(): void {
     keep.choose().then(take).catch((error) => error.name !== "AbortError" && nothing(wrong(error)));
   });
   byId("again").addEventListener("click", () => void keep.again().then(take).catch((error) => nothing(wrong(error))));
-  byId("try").addEventListener("click", () => {
+  byId("try").addEventListener("click", async () => {
+    const mine = ++drops;
+    await demonstrated;
+    if (mine !== drops) return;
     wanted = shown;
     void take(null);
   });
@@ -162,13 +167,16 @@ function listen(): void {
   for (const it of [edit, one, share]) it.listen();
 }
 
+/** Shows what an address asks for, on the bundled session, until there are others. */
+function addressed(): void {
+  const address = share.readAddress(location.hash);
+  if (!address) return;
+  wanted = address;
+  void take(null);
+}
+
 /** Runs the demo; what is chosen in it is what is explored. */
 async function live(): Promise<void> {
-  const address = share.readAddress(location.hash);
-  if (address) {
-    wanted = address;
-    void take(null);
-  }
   const all = await demo.simulate();
   demo.draw(all, (it) => {
     shown = { policy: it.policy, base: BASE, set: it.set };
@@ -189,7 +197,8 @@ async function begun(): Promise<void> {
     for (const it of all) state.titles.set(it.name, it.title ?? it.name);
     hand.picker.all = all;
   })]);
-  void live();
+  addressed();
+  demonstrated = live().catch((error) => void (byId("demo-rows").textContent = wrong(error)));
   await served;
   document.body.dataset.ready = "";
 }

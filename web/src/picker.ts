@@ -26,6 +26,13 @@ function groupOf(it: PolicySaid): [rank: number, head: string] {
   return [3, `Family: ${before(it.title)?.replace(/ as shipped.*$/, "") ?? first}`];
 }
 
+/** Under a heading that names the agent, its title need not. */
+function titled(it: PolicySaid, head: string): string {
+  const [who, ...rest] = (it.title ?? it.name).split(": ");
+  const text = head.endsWith(`: ${who}`) && rest.length ? rest.join(": ") : (it.title ?? it.name);
+  return text[0]!.toUpperCase() + text.slice(1);
+}
+
 export function grouped(all: PolicySaid[]): Group[] {
   const groups = new Map<string, { rank: number; all: PolicySaid[] }>();
   for (const it of all) {
@@ -76,16 +83,16 @@ export class Picker {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     const fits = (it: PolicySaid, head: string) => words.every((word) => `${it.name} ${it.title ?? ""} ${it.about} ${head}`.toLowerCase().includes(word));
     this.#shown = [];
-    const option = (it: PolicySaid) => {
+    const option = (it: PolicySaid, head: string) => {
       const nth = this.#shown.push(it) - 1;
       const take = (event: Event) => {
         event.preventDefault();
         this.#take(it.name);
       };
-      return el("div", { role: "option", id: `option-${nth}`, "aria-selected": "false", onmousedown: take }, el("span", { class: "option-title" }, it.title ?? it.name), el("code", {}, it.name), el("span", { class: "option-about" }, it.about));
+      return el("div", { role: "option", id: `option-${nth}`, "aria-selected": "false", onmousedown: take }, el("span", { class: "option-title" }, titled(it, head)), el("code", {}, it.name), el("span", { class: "option-about" }, it.about));
     };
     const groups = this.#groups.map(({ head, all }) => ({ head, all: all.filter((it) => fits(it, head)) })).filter((it) => it.all.length > 0);
-    this.#list.replaceChildren(...groups.map(({ head, all }, nth) => el("div", { role: "group", "aria-labelledby": `group-${nth}` }, el("div", { class: "group", id: `group-${nth}`, role: "presentation" }, head), ...all.map(option))));
+    this.#list.replaceChildren(...groups.map(({ head, all }, nth) => el("div", { role: "group", "aria-labelledby": `group-${nth}` }, el("div", { class: "group", id: `group-${nth}`, role: "presentation" }, head), ...all.map((it) => option(it, head)))));
     this.#list.hidden = this.#shown.length === 0;
     this.#input.setAttribute("aria-expanded", String(!this.#list.hidden));
     this.#mark(-1);

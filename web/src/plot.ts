@@ -63,11 +63,11 @@ export interface CurvePoint {
 /** The value at which a curve is marked. */
 let marked = 0;
 
-/** Cost and evidence over the values of a number. */
+/** Cost and what is kept over the values of a number. */
 export function curve(at: HTMLElement, name: string, points: CurvePoint[], now: number): void {
   const data: uPlot.AlignedData = [points.map((it) => it.value), points.map((it) => it.usd), points.map((it) => it.evidence)];
   const cheapest = points.reduce((one, other) => (other.usd < one.usd ? other : one));
-  const label = `Cost and evidence over ${name}: the cheapest of ${points.length} values is ${plain(cheapest.value)}, at ${usd(cheapest.usd)}.`;
+  const label = `Cost and what is kept over ${name}: the cheapest of ${points.length} values is ${plain(cheapest.value)}, at ${usd(cheapest.usd)}.`;
   marked = now;
   const mark = (plot: uPlot) => {
     const x = Math.round(plot.valToPos(marked, "x", true));
@@ -83,6 +83,7 @@ export function curve(at: HTMLElement, name: string, points: CurvePoint[], now: 
   show(at, name, label, (width) => ({
     width,
     height: 190,
+    legend: { live: false },
     hooks: { draw: [mark] },
     scales: { x: { time: false }, usd: {}, kept: { range: (_, low) => [Math.min(0.8, low), 1] } },
     axes: [
@@ -93,7 +94,7 @@ export function curve(at: HTMLElement, name: string, points: CurvePoint[], now: 
     series: [
       { label: name, value: (_, it) => (it === null ? "" : plain(it)) },
       { label: "cost", scale: "usd", stroke: color("--mark"), width: 2, points: { size: 6 }, value: (_, it) => (it === null ? "" : usd(it)) },
-      { label: "evidence", scale: "kept", stroke: color("--other"), width: 1.5, dash: [5, 3], points: { size: 4 }, value: (_, it) => (it === null ? "" : share(it)) },
+      { label: "kept", scale: "kept", stroke: color("--other"), width: 1.5, dash: [5, 3], points: { size: 4 }, value: (_, it) => (it === null ? "" : share(it)) },
     ],
   }), data);
 }

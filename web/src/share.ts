@@ -80,7 +80,7 @@ const LEVER_WORDS = { do: "do", your_call: "your call", try: "try", dont: "don�
 
 function told({ read, month, levers }: Screen): string {
   const cents = addingUp(month.parts.map((it) => it.usd));
-  const parts = month.parts.map((it, nth) => [it.about, usd(cents[nth]!), share(it.usd / (month.usd || 1))]).filter((it) => it[1] !== "$0.00");
+  const parts = month.parts.map((it, nth) => [it.about, cents[nth]!, share(it.usd / (month.usd || 1))]).filter((it) => !/^\$0\.0+$/.test(it[1]!));
   // What bills tell names tools, skills and models: only settings of known agents may be named.
   const named = levers.filter((it) => it.name === "settings").map((it) => [LEVER_WORDS[it.word], it.title, it.saved_month === null ? "–" : `${delta(-it.saved_month)} a month`, it.evidence_kept === null ? "–" : share(it.evidence_kept)]);
   const when = { last_30_days: "of the last 30 days", scaled: "a month", all_sessions: "of these sessions" }[month.of];

@@ -61,7 +61,11 @@ export function axis(of: Frame, name: string, words: (value: number) => string):
     grid.append(svg("line", { class: "grid", x1: of.left, x2: of.right, y1: at(y(of, value)), y2: at(y(of, value)) }));
     grid.append(svg("text", { x: of.left - 6, y: at(y(of, value)) + 4, "text-anchor": "end" }, words(value)));
   }
-  grid.append(svg("text", { class: "name", x: of.left, y: of.top - 8 }, name));
+  // A long name keeps its end, where its dollars are.
+  const most = Math.floor((of.right - of.left) / 7.2);
+  const end = name.match(/(: \S+|, tokens)$/)?.[0] ?? "";
+  const shown = name.length > most ? `${name.slice(0, most - end.length - 1)}…${end}` : name;
+  grid.append(svg("text", { class: "name", x: of.left, y: of.top - 8 }, shown));
   return grid;
 }
 
