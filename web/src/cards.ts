@@ -1,7 +1,7 @@
 // The line and the two cards that the first screen of the command line fills: what to do, and where the money goes.
 import type { Paste, Screen, ScreenLever } from "./answers";
 import { byId, copy, el } from "./dom";
-import { addingUp, count, delta, share, tone, usd } from "./numbers";
+import { addingUp, count, rough, share, tone, usd } from "./numbers";
 import { pool, state, wrong } from "./state";
 
 const WORDS = { do: "Do", your_call: "Your call", try: "Try", dont: "Don’t", cannot_tell: "Cannot tell" } as const;
@@ -59,8 +59,8 @@ export function line(): void {
 /** Says what a lever saves: a saving is negative and green. */
 function saves(it: ScreenLever): HTMLElement | null {
   if (it.saved_month === null) return null;
-  const ends = it.saved_interval && [-it.saved_interval[1], -it.saved_interval[0]].map(delta).join(" to ");
-  return el("span", { class: `saved ${tone(-it.saved_month)}` }, el("strong", {}, `${it.known_by === "simulated" ? "~" : ""}${delta(-it.saved_month)} a month`), ends && ` ${ends}`);
+  const ends = it.saved_interval && [-it.saved_interval[1], -it.saved_interval[0]].map((it) => rough(it)).join(" to ");
+  return el("span", { class: `saved ${tone(-it.saved_month)}` }, el("strong", {}, `${it.known_by === "simulated" ? "~" : ""}${rough(-it.saved_month)} a month`), ends && ` ${ends}`);
 }
 
 async function pastes(it: ScreenLever): Promise<Paste[]> {
@@ -87,7 +87,7 @@ async function levers(all: ScreenLever[]): Promise<void> {
   const first = all.filter((it) => it.word === "do").length;
   byId("do-says").textContent = all.length === 0
     ? "Nothing to change: no setting of a known agent does anything in these sessions."
-    : first > 0 ? state.screen!.screen.certainty : state.screen!.screen.read.sessions === 1 ? "One session is too few to advise a change. These do something in it:" : "No setting is a sure saving. These come closest:";
+    : first > 0 ? state.screen!.screen.certainty : state.screen!.screen.read.sessions === 1 ? "One session is too few to advise a change. These do something in it:" : "Nothing here is certain enough to just do. The largest savings first:";
   byId("levers").replaceChildren(...items.slice(0, SEEN));
   const more = byId<HTMLDetailsElement>("do-more");
   more.hidden = items.length <= SEEN;
@@ -107,7 +107,7 @@ function money({ month, by_project, by_day, bill }: Screen): void {
   }));
   const row = (it: (typeof parts)[number], nth: number) => el("tr", {}, el("th", { scope: "row" }, el("span", { class: `swatch part-${it.part}` }), it.about), el("td", {}, cents[nth]!), el("td", {}, share(it.usd / month.usd)));
   byId("where-parts").replaceChildren(el("caption", { class: "hidden" }, "Parts of the bill, in US dollars"), el("tbody", {}, ...parts.map(row)));
-  byId("where-misses").textContent = month.other_misses.length ? `Other cache misses: ${month.other_misses.filter((it) => it.usd >= 0.005).slice(0, 5).map((it) => `${it.about} ${usd(it.usd)}`).join(", ")}.` : "";
+  byId("where-misses").textContent = month.other_misses.length ? `Other cache misses: ${month.other_misses.filter((it) => it.usd >= 0.005).slice(0, 5).map((it) => `${it.about.replace("not told: ", "")}: ${usd(it.usd, month.usd)}`).join("; ")}.` : "";
   days(by_day);
   const named = by_project.filter((it) => it.project);
   byId("where-places").hidden = named.length === 0;

@@ -7,9 +7,10 @@ const [whole, cents, fine, thousandths] = [format(0, 0), format(2, 2), format(4,
 
 const signed = (text: string) => text.replace("-", MINUS);
 
-export function usd(value: number | null): string {
+/** Dollars: cents, unless all of it, or of what it is a part of, is less than one. */
+export function usd(value: number | null, of = value): string {
   if (value === null) return "unknown";
-  const digits = Math.abs(value) >= 1 || value === 0 ? cents : fine;
+  const digits = Math.abs(of ?? 0) >= 1 || value === 0 ? cents : fine;
   return signed(digits.format(value).replace(/^(-?)/, "$1$"));
 }
 
@@ -64,4 +65,10 @@ export function addingUp(parts: number[]): string[] {
   const order = parts.map((it, at) => ({ at, rest: it * unit - cut[at]! })).sort((one, other) => other.rest - one.rest);
   for (const { at } of order.slice(0, left)) cut[at]!++;
   return cut.map((it) => `$${(unit === 100 ? cents : fine).format(it / unit)}`);
+}
+
+/** A difference in dollars that is not exact, with its sign: cents of a few dollars only, as the command line has it. */
+export function rough(value: number): string {
+  const text = Math.abs(value) >= 9.995 ? `$${whole.format(Math.abs(Math.round(value)))}` : `$${cents.format(Math.abs(value))}`;
+  return text === "$0.00" ? text : `${value > 0 ? "+" : MINUS}${text}`;
 }

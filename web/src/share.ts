@@ -3,7 +3,7 @@ import type { Answer, Options, Screen } from "./answers";
 import { byId, copy, download } from "./dom";
 import { policyFile } from "./edit";
 import { root } from "./folder";
-import { addingUp, change, count, delta, interval, share, usd, verdict } from "./numbers";
+import { addingUp, change, count, interval, rough, share, usd, verdict } from "./numbers";
 import { drawn } from "./one";
 import { standalone } from "./save";
 import { BASE, EXAMPLE, baseTitle, isUsual, lineOf, options, pool, short, state, titleOf, wrong } from "./state";
@@ -82,7 +82,7 @@ function told({ read, month, levers }: Screen): string {
   const cents = addingUp(month.parts.map((it) => it.usd));
   const parts = month.parts.map((it, nth) => [it.about, cents[nth]!, share(it.usd / (month.usd || 1))]).filter((it) => !/^\$0\.0+$/.test(it[1]!));
   // What bills tell names tools, skills and models: only settings of known agents may be named.
-  const named = levers.filter((it) => it.name === "settings").map((it) => [LEVER_WORDS[it.word], it.title, it.saved_month === null ? "–" : `${delta(-it.saved_month)} a month`, it.evidence_kept === null ? "–" : share(it.evidence_kept)]);
+  const named = levers.filter((it) => it.name === "settings").map((it) => [LEVER_WORDS[it.word], it.title, it.saved_month === null ? "–" : `${rough(-it.saved_month)} a month`, it.evidence_kept === null ? "–" : share(it.evidence_kept)]);
   const when = { last_30_days: "of the last 30 days", scaled: "a month", all_sessions: "of these sessions" }[month.of];
   return `<p>${count(read.sessions)} sessions, ${count(read.requests)} requests, ${count(read.days)} days.</p><h2>Where the ${usd(month.usd)} ${when} goes</h2>${tableOf(["Part", "US dollars", "Share"], parts)}${named.length ? `<h2>Settings tried</h2>${tableOf(["Word", "Setting", "Changes the bill by", "Keeps"], named)}` : ""}`;
 }

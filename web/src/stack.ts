@@ -73,7 +73,7 @@ export function axis(of: Frame, name: string, words: (value: number) => string):
 export function numbers(of: Frame): SVGElement {
   const by = Math.max(1, tick(of.n, of.right - of.left < 500 ? 5 : 10));
   const all = svg("g", { class: "axis" });
-  for (let nth = by; nth <= of.n; nth += by) all.append(svg("text", { x: at(x(of, nth - 0.5)), y: of.bottom + 16, "text-anchor": "middle" }, String(nth)));
+  for (let nth = by; nth <= of.n; nth += by) if (x(of, nth) - of.left > 70) all.append(svg("text", { x: at(x(of, nth - 0.5)), y: of.bottom + 16, "text-anchor": "middle" }, String(nth)));
   all.append(svg("text", { x: of.left, y: of.bottom + 16 }, "request"));
   return all;
 }

@@ -84,11 +84,12 @@ export function showBases(usual: Answer): void {
   select.value = state.base;
 }
 
-/** The cheapest policy that keeps enough; if nothing that does is cheaper than what there is, the cheapest of the others. */
-export function firstChoice({ cheapest, lines }: Answer): string {
+/** The cheapest policy that keeps enough, though it may not be cheaper for sure; if nothing that does costs less, the cheapest of the others. */
+export function firstChoice({ cheapest, lines, minEvidence }: Answer): string {
   if (cheapest && cheapest !== BASE) return cheapest;
   const others = lines.filter((it) => it.policy !== BASE).sort((one, other) => (one.usd ?? Infinity) - (other.usd ?? Infinity));
-  return others[0]?.policy ?? BASE;
+  const enough = others.find((it) => it.evidence !== null && it.evidence >= minEvidence && (it.change ?? 0) < 0);
+  return (enough ?? others[0])?.policy ?? BASE;
 }
 
 export function showVerdict(pair: Answer): void {
@@ -97,15 +98,15 @@ export function showVerdict(pair: Answer): void {
   const all = pool.files.length - pool.broken.length;
   const sessions = `${count(pair.count)} ${pair.count === 1 ? "session" : "sessions"}`;
   const isBase = line === base;
+  const enough = line.evidence === null || line.evidence >= pair.minEvidence;
   const hero = byId("hero");
   hero.replaceChildren(...(isBase || line.change === null
     ? [usd(line.usd)]
-    : [el("strong", { class: tone(line.change) }, `${verdict(line.change)}:`), ` ${usd(line.usd)} instead of ${usd(base.usd)}`]));
+    : [el("strong", { class: enough ? tone(line.change) : "low" }, `${verdict(line.change)}${enough ? "" : ", but forgets too much"}:`), ` ${usd(line.usd)} instead of ${usd(base.usd)}`]));
   hero.dataset.usd = String(line.usd);
   hero.dataset.part = String(state.isPart);
   hero.dataset.of = [line.policy, ...Object.entries(state.asked ?? {}).map(([path, value]) => `${path}=${value}`)].join(" ");
   byId("hero-of").textContent = isBase ? `is what ${pair.count === 1 ? "this session costs" : "these sessions cost"} as recorded` : line.interval ? `${change(line.change)} (95% interval ${interval(line.interval)}) over ${sessions}` : `${change(line.change)} in one session, so there is no interval`;
-  const enough = line.evidence === null || line.evidence >= pair.minEvidence;
   byId("hero-more").replaceChildren(...(isBase || line.evidence === null ? [] : [
     "Prompts still hold ", el("strong", { class: enough ? "" : "low" }, share(line.evidence)), " of what later steps reuse", enough ? "." : `: less than ${share(pair.minEvidence)}, so it is not recommended.`]));
   byId("words").textContent = isBase ? "" : (isUsual() ? state.usual! : pair).words.join(" ");

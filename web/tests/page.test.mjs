@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { get } from "node:http";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
@@ -426,7 +427,7 @@ test("everything can be reached and used with the keyboard alone, and a setting 
 test("many sessions stand on a page of at most 8,000 pixels, and an answer comes from some of them first", { skip }, async () => {
   const many = mkdtempSync(join(tmpdir(), "ctxsim-many-"));
   const text = readFileSync(join(ROOT, SESSIONS[0]), "utf8");
-  for (let nth = 0; nth < 30; nth++) writeFileSync(join(many, `${nth}.jsonl`), text.replaceAll(/"sessionId":\s*"([^"]*)"/g, `"sessionId":"$1-${nth}"`));
+  for (let nth = 0; nth < 30; nth++) writeFileSync(join(many, `${nth}.jsonl`), text.replaceAll(/"(uuid|parentUuid)":"([^"]*)"/g, `"$1":"$2-${nth}"`));
   const page = await open(browser, server.url, { viewport: { width: 1440, height: 900 } });
   await page.locator("#folder").setInputFiles(many);
   await settled(page);
@@ -447,4 +448,14 @@ test("the page is as small as it may be", { skip }, () => {
   assert.ok(sizes["ctxsim_bg.wasm"] <= MOST.wasm, `${sizes["ctxsim_bg.wasm"]} bytes of WebAssembly`);
   assert.ok(all <= MOST.page, `${all} bytes in all`);
   assert.ok(recordings(DIST).length <= 1);
+});
+
+test("what is packed beside a file is what the server sends, to whoever accepts it", { skip }, async () => {
+  for (const [encoding, end] of [["br", ".br"], ["gzip", ".gz"], ["identity", ""]]) {
+    const sent = await new Promise((done) => get(`${server.url}ctxsim_bg.wasm`, { headers: { "accept-encoding": encoding } }, (answer) => {
+      let size = 0;
+      answer.on("data", (it) => (size += it.length)).on("end", () => done([answer.headers["content-encoding"], answer.headers["content-type"], size]));
+    }));
+    assert.deepEqual(sent, [end ? encoding : undefined, "application/wasm", statSync(join(DIST, `ctxsim_bg.wasm${end}`)).size]);
+  }
 });
