@@ -51,7 +51,7 @@ export function bands(pairs: Pair[], today: Side, then: Side, width: number): Dr
   const tall = Math.max(1, ...prompts.flat().map((it) => it ?? 0)) * 1.08;
   const frame = (top: number, height: number, most: number): Frame => ({ left, right, top, bottom: top + height, n, high: most });
   const [above, first, second] = [frame(24, 74, tall), frame(132, 116, high), frame(282, 116, high)];
-  const money = (it: number) => (it === 0 ? "$0" : usd(it));
+  const money = (it: number) => (it === 0 ? "$0" : usd(it, high > 0.06 ? 1 : it));
   const node = svg("svg", { viewBox: `0 0 ${width} 428`, width, height: 428, class: "bands" },
     axis(above, "Prompt size, tokens", thousands), steps(above, prompts[0]!, "had"), steps(above, prompts[1]!, "would"),
     axis(first, `${today.name}: ${usd(total(today))}`, money), ...stacked(first, today.rows.map(parts), PARTS), marks(first, today),

@@ -1,7 +1,7 @@
 // The line and the two cards that the first screen of the command line fills: what to do, and where the money goes.
 import type { Paste, Screen, ScreenLever } from "./answers";
 import { byId, copy, el } from "./dom";
-import { addingUp, count, rough, share, tone, usd } from "./numbers";
+import { addingUp, count, plural, rough, share, tone, usd } from "./numbers";
 import { pool, state, wrong } from "./state";
 
 const WORDS = { do: "Do", your_call: "Your call", try: "Try", dont: "Don’t", cannot_tell: "Cannot tell" } as const;
@@ -36,8 +36,6 @@ export function forget(): void {
   state.screen = null;
   delete document.body.dataset.screen;
 }
-
-const plural = (n: number, one: string, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
 
 /** Says in one line what was read, what it costs, and how well that is predicted. */
 export function line(): void {
@@ -105,7 +103,7 @@ function money({ month, by_project, by_day, bill }: Screen): void {
     part.style.flexGrow = String(it.usd);
     return part;
   }));
-  const row = (it: (typeof parts)[number], nth: number) => el("tr", {}, el("th", { scope: "row" }, el("span", { class: `swatch part-${it.part}` }), it.about), el("td", {}, cents[nth]!), el("td", {}, share(it.usd / month.usd)));
+  const row = (it: (typeof parts)[number], nth: number) => el("tr", {}, el("th", { scope: "row" }, el("span", { class: `swatch part-${it.part}` }), it.about), el("td", {}, cents[nth]!.dollars), el("td", {}, cents[nth]!.share));
   byId("where-parts").replaceChildren(el("caption", { class: "hidden" }, "Parts of the bill, in US dollars"), el("tbody", {}, ...parts.map(row)));
   byId("where-misses").textContent = month.other_misses.length ? `Other cache misses: ${month.other_misses.filter((it) => it.usd >= 0.005).slice(0, 5).map((it) => `${it.about.replace("not told: ", "")}: ${usd(it.usd, month.usd)}`).join("; ")}.` : "";
   days(by_day);

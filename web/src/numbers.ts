@@ -56,19 +56,26 @@ export function verdict(value: number): string {
   return value > 0 ? `Costs ${(100 * value).toFixed(1)}% more` : `Saves ${(-100 * value).toFixed(1)}%`;
 }
 
-/** Parts of a sum in cents, or in hundredths of them below a dollar, that add up to the rounded sum: what was cut most is rounded up. */
-export function addingUp(parts: number[]): string[] {
+/** Parts of a sum in cents, or in hundredths of them below a dollar, that add up to the rounded sum: what was cut most is rounded up. Shares are of
+ * what is seen, as the command line has them. */
+export function addingUp(parts: number[]): { dollars: string; share: string }[] {
   const all = parts.reduce((sum, it) => sum + it, 0);
   const unit = all < 1 && all > 0 ? 10_000 : 100;
   const cut = parts.map((it) => Math.floor(it * unit + 1e-9));
   const left = Math.round(all * unit) - cut.reduce((sum, it) => sum + it, 0);
   const order = parts.map((it, at) => ({ at, rest: it * unit - cut[at]! })).sort((one, other) => other.rest - one.rest);
   for (const { at } of order.slice(0, left)) cut[at]!++;
-  return cut.map((it) => `$${(unit === 100 ? cents : fine).format(it / unit)}`);
+  const sum = cut.reduce((sum, it) => sum + it, 0) || 1;
+  return cut.map((it) => ({ dollars: `$${(unit === 100 ? cents : fine).format(it / unit)}`, share: share(it / sum) }));
 }
 
 /** A difference in dollars that is not exact, with its sign: cents of a few dollars only, as the command line has it. */
 export function rough(value: number): string {
   const text = Math.abs(value) >= 9.995 ? `$${whole.format(Math.abs(Math.round(value)))}` : `$${cents.format(Math.abs(value))}`;
   return text === "$0.00" ? text : `${value > 0 ? "+" : MINUS}${text}`;
+}
+
+/** A number of things: `1 session`, `35 sessions`. */
+export function plural(n: number, one: string): string {
+  return `${count(n)} ${one}${n === 1 ? "" : "s"}`;
 }

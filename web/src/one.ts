@@ -13,6 +13,7 @@ import { changes, waterfall } from "./waterfall";
 /** The charts that stand on the page, each with how it is saved. */
 export const drawn = new Map<string, { node: SVGElement; titled: Titled; key: Key[] }>();
 
+const LINE_KEY: Key[] = [{ words: "prompt today", kind: "had" }, { words: "prompt then", kind: "would" }];
 const PART_KEY: Key[] = PART_WORDS.map((words, nth) => ({ words, kind: PARTS[nth]! }));
 const BREAK_KEY: Key[] = [{ words: "prefix broken by an edit", kind: "mark edit" }, { words: "by a pause", kind: "mark pause" }, { words: "by something else", kind: "mark other" }];
 
@@ -82,9 +83,10 @@ function draw(session: string, had: RunRows, would: RunRows): void {
   at.dataset.breaks = String(then.broke.filter(Boolean).length);
   at.dataset.requests = String(all.length);
   at.replaceChildren(drawing.node);
-  key("bands-key", [...PART_KEY, ...BREAK_KEY.filter((it) => [today, then].some((side) => side.broke.some((one) => one && it.kind.endsWith(one.kind))))]);
+  const keys = [...LINE_KEY, ...PART_KEY, ...BREAK_KEY.filter((it) => [today, then].some((side) => side.broke.some((one) => one && it.kind.endsWith(one.kind))))];
+  key("bands-key", keys);
   byId("bands-readout").textContent = "Point at a request, or choose one to have it explained.";
-  keep("bands", drawing.node, { name: "cost-of-each-request", title: `${then.name} against ${today.name.toLowerCase()}: cost of each request`, caption: byId("one-said").textContent! }, PART_KEY);
+  keep("bands", drawing.node, { name: "cost-of-each-request", title: `${then.name} against ${today.name.toLowerCase()}: cost of each request`, caption: byId("one-said").textContent! }, keys);
   drawWater();
 }
 

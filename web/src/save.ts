@@ -23,7 +23,7 @@ export function standalone(drawn: SVGElement, { title, caption }: Titled, key: K
   const lines = wrapped(caption, Math.floor(width / 6.4));
   const swatches = key.reduce<{ x: number; all: SVGElement[] }>(({ x, all }, it) => ({
     x: x + 24 + it.words.length * 6.6,
-    all: [...all, svg("rect", { class: `part ${it.kind}`, x, y: 42, width: 11, height: 11 }), svg("text", { class: "quiet", x: x + 16, y: 52 }, it.words)],
+    all: [...all, it.kind.startsWith("mark") ? svg("path", { class: it.kind, d: `M${x + 5} 52l-4 -8h8z` }) : svg("rect", { class: `part ${it.kind}`, x, y: 42, width: 11, height: 11 }), svg("text", { class: "quiet", x: x + 16, y: 52 }, it.words)],
   }), { x: 8, all: [] }).all;
   const whole = svg("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${width} ${height + 82 + lines.length * 16}`, width, height: height + 82 + lines.length * 16, class: drawn.getAttribute("class") },
     svg("rect", { class: "paper", width: "100%", height: "100%" }), svg("text", { class: "title", x: 8, y: 26 }, title), ...swatches, inner,

@@ -3,7 +3,7 @@ import type { Answer, Options, Screen } from "./answers";
 import { byId, copy, download } from "./dom";
 import { policyFile } from "./edit";
 import { root } from "./folder";
-import { addingUp, change, count, interval, rough, share, usd, verdict } from "./numbers";
+import { addingUp, change, count, interval, plural, rough, share, usd, verdict } from "./numbers";
 import { drawn } from "./one";
 import { standalone } from "./save";
 import { BASE, EXAMPLE, baseTitle, isUsual, lineOf, options, pool, short, state, titleOf, wrong } from "./state";
@@ -80,11 +80,11 @@ const LEVER_WORDS = { do: "do", your_call: "your call", try: "try", dont: "don�
 
 function told({ read, month, levers }: Screen): string {
   const cents = addingUp(month.parts.map((it) => it.usd));
-  const parts = month.parts.map((it, nth) => [it.about, cents[nth]!, share(it.usd / (month.usd || 1))]).filter((it) => !/^\$0\.0+$/.test(it[1]!));
+  const parts = month.parts.map((it, nth) => [it.about, cents[nth]!.dollars, cents[nth]!.share]).filter((_, nth) => month.parts[nth]!.usd > 0);
   // What bills tell names tools, skills and models: only settings of known agents may be named.
-  const named = levers.filter((it) => it.name === "settings").map((it) => [LEVER_WORDS[it.word], it.title, it.saved_month === null ? "–" : `${rough(-it.saved_month)} a month`, it.evidence_kept === null ? "–" : share(it.evidence_kept)]);
+  const named = levers.filter((it) => it.name === "settings").map((it) => [it.title, LEVER_WORDS[it.word], it.saved_month === null ? "–" : `${rough(-it.saved_month)} a month`, it.evidence_kept === null ? "–" : share(it.evidence_kept)]);
   const when = { last_30_days: "of the last 30 days", scaled: "a month", all_sessions: "of these sessions" }[month.of];
-  return `<p>${count(read.sessions)} sessions, ${count(read.requests)} requests, ${count(read.days)} days.</p><h2>Where the ${usd(month.usd)} ${when} goes</h2>${tableOf(["Part", "US dollars", "Share"], parts)}${named.length ? `<h2>Settings tried</h2>${tableOf(["Word", "Setting", "Changes the bill by", "Keeps"], named)}` : ""}`;
+  return `<p>${plural(read.sessions, "session")}, ${plural(read.requests, "request")}, ${plural(read.days, "day")}.</p><h2>Where the ${usd(month.usd)} ${when} goes</h2>${tableOf(["Part", "US dollars", "Share"], parts)}${named.length ? `<h2>Settings tried</h2>${tableOf(["Setting", "Word", "Changes the bill by", "Keeps"], named)}` : ""}`;
 }
 
 const STYLE = "body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#1c1c1a;background:#fdfdfb}table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.9rem}th,td{padding:.3rem .8rem .3rem 0;border-bottom:1px solid #dcdad2;text-align:right}th:first-child,td:first-child{text-align:left}svg{max-width:100%;height:auto;margin:1rem 0}.saves{color:#1b6a36}.costs{color:#a3261b}p.q{color:#5d5d57;font-size:.9rem}";
@@ -103,7 +103,7 @@ export function publicReport(): string {
     const caption = isOwn ? "" : it.titled.caption;
     return [new XMLSerializer().serializeToString(isOwn ? blank(standalone(it.node, { ...it.titled, title: id === "bands" ? "Cost of each request" : it.titled.title, caption }, it.key, byId(id))) : standalone(it.node, it.titled, it.key, byId(id)))];
   });
-  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:"><title>${escaped(title)}</title><style>${STYLE}</style><h1 class="${(line.change ?? 0) < 0 ? "saves" : "costs"}">${escaped(title)}</h1><p><strong>${escaped(name)}</strong>${escaped(numbers ? ` (${numbers})` : "")} against ${escaped(baseTitle().toLowerCase())}, over ${count(pair.count)} ${pair.count === 1 ? "session" : "sessions"}${line.interval ? `; 95% interval ${interval(line.interval)}` : ""}. Kept of what later steps reuse: ${share(line.evidence)}.</p>${compared(pair)}${charts.join("")}${state.screen ? told(state.screen.screen) : ""}<p class="q">Made by ctxsim in a browser. It has numbers, and no name, path or text of any session.</p></html>`;
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:"><title>${escaped(title)}</title><style>${STYLE}</style><h1 class="${(line.change ?? 0) < 0 ? "saves" : "costs"}">${escaped(title)}</h1><p><strong>${escaped(name)}</strong>${escaped(numbers ? ` (${numbers})` : "")} against ${escaped(baseTitle().toLowerCase())}, over ${plural(pair.count, "session")}${line.interval ? `; 95% interval ${interval(line.interval)}` : ""}. Kept of what later steps reuse: ${share(line.evidence)}.</p>${compared(pair)}${charts.join("")}${state.screen ? told(state.screen.screen) : ""}<p class="q">Made by ctxsim in a browser. It has numbers, and no name, path or text of any session.</p></html>`;
 }
 
 /** Takes the words of a reader's own policy off a drawing. */

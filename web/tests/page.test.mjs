@@ -213,6 +213,10 @@ test("the cards are the command line's first screen: the line, what to do, and p
   const parts = await page.locator("#where-parts tr").evaluateAll((all) => all.map((it) => [it.cells[0].textContent, Number(it.cells[1].textContent.replace(/[$,]/g, ""))]));
   assert.deepEqual(parts.map((it) => it[0]), screen.month.parts.filter((it) => it.usd > 0).map((it) => it.about));
   assert.equal(parts.reduce((sum, it) => sum + Math.round(100 * it[1]), 0), Math.round(100 * screen.month.usd), "cents add up");
+  // The command line draws the same dollars and shares.
+  const drawn = execFileSync(COMMAND, ["screen", folder], { encoding: "utf8" });
+  const rows = await page.locator("#where-parts tr").evaluateAll((all) => all.map((it) => [...it.cells].map((cell) => cell.textContent)));
+  for (const [about, dollars, part] of rows) assert.match(drawn, new RegExp(`${about.replace(/[()]/g, "\\$&")} +\\${dollars} +${part}`));
 });
 
 test("what fills the prompts and what missed the cache are the command line's, session by session", { skip }, async () => {
