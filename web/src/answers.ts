@@ -129,7 +129,6 @@ export interface Calls {
   page(options: Options): string;
   requests(session: string, options: Options): RunRows[];
   explain(session: string, request: number, options: Options): Told;
-  advise(options: AdviceOptions): Told;
   screen(options: AdviceOptions): { screen: Screen; advice: ScreenAdvice };
   holds(session: string, options: Options): RunHeld[];
   pasteOf(agent: string, set: string[]): Paste[];

@@ -112,11 +112,11 @@ function overview(it: Answer, isPart: boolean): void {
   say("");
   hand.showBases(it);
   if (state.base === BASE && (isFirst || (state.set.size === 0 && it.lines.some((line) => line.policy === state.policy?.name)))) compare(it, isPart);
-  if (isFirst) {
-    const asked = wanted;
-    wanted = null;
-    void hand.choose(asked?.policy ?? hand.firstChoice(it), !asked, asked?.set);
-  }
+  const asked = wanted;
+  wanted = null;
+  // What some sessions say is looked at again once all have been: as long as nobody has chosen.
+  if (asked) void hand.choose(asked.policy, false, asked.set);
+  else if (isFirst || (state.isFirst && !isPart && state.policy?.name !== hand.firstChoice(it))) void hand.choose(hand.firstChoice(it), true);
   on.show();
   if (isPart) return;
   on.requests();

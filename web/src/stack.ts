@@ -62,7 +62,7 @@ export function axis(of: Frame, name: string, words: (value: number) => string):
     grid.append(svg("text", { x: of.left - 6, y: at(y(of, value)) + 4, "text-anchor": "end" }, words(value)));
   }
   // A long name keeps its end, where its dollars are.
-  const most = Math.floor((of.right - of.left) / 7.2);
+  const most = Math.floor((of.right - of.left) / 8.4);
   const end = name.match(/(: \S+|, tokens)$/)?.[0] ?? "";
   const shown = name.length > most ? `${name.slice(0, most - end.length - 1)}…${end}` : name;
   grid.append(svg("text", { class: "name", x: of.left, y: of.top - 8 }, shown));

@@ -53,7 +53,6 @@ const calls: Async<Calls> = {
   page: (options, tell) => bench.page({ ...options, ...FOLDER, ...bundled }, tell),
   requests: (session, options) => bench.requests(session, { ...options, ...bundled }),
   explain: (session, request, options) => bench.explain(session, request, { ...options, ...bundled }),
-  advise: (options) => bench.advise({ ...options, ...FOLDER, ...bundled }),
   screen: (options) => {
     const { screen, advice } = bench.screen({ ...options, ...FOLDER, ...bundled });
     return { screen: JSON.parse(screen), advice: JSON.parse(advice) };

@@ -1,10 +1,10 @@
 // What is shared has no text of a session: a canary in every string of every sample that can be read with it, in names and paths, is nowhere in it.
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { ROOT, launch, open, serve, settled, skip, until } from "./server.mjs";
+import { ROOT, launch, open, recordings, serve, settled, skip, until } from "./server.mjs";
 
 const CANARY = "zqcanary";
 
@@ -63,6 +63,8 @@ test("a shared report has no text of any session: no names, paths, tools, prompt
   const folder = join(mkdtempSync(join(tmpdir(), "ctxsim-share-")), CANARY, "sessions");
   mkdirSync(folder, { recursive: true });
   const samples = ["tests/data/recorded", "scenarios/recorded"].flatMap((it) => readdirSync(join(ROOT, it)).filter((name) => /\.jsonl?$/.test(name)).map((name) => join(ROOT, it, name)));
+  const { CTXSIM_REFERENCE } = process.env;
+  if (CTXSIM_REFERENCE) samples.push(...recordings(join(CTXSIM_REFERENCE, "formats")).filter((it) => statSync(it).size < 2_000_000));
   let strings = 0;
   let files = 0;
   for (const path of samples) {

@@ -259,10 +259,9 @@ impl ProjectBill {
     fn all(sessions: &[SessionFacts]) -> Vec<Self> {
         let mut by_project: BTreeMap<&str, Self> = BTreeMap::new();
         for it in sessions {
-            let bill = by_project.entry(&it.project).or_insert_with(|| Self {
-                project: it.project.clone(),
-                ..Self::default()
-            });
+            let bill = by_project
+                .entry(&it.project)
+                .or_insert_with(|| Self { project: it.project.clone(), ..Self::default() });
             bill.sessions += 1;
             bill.usd = it.by_day.values().fold(bill.usd, |sum, it| sum + it.total());
         }
@@ -383,8 +382,11 @@ impl MonthBill {
             all = all.scaled((MONTH * DAY_MS).unsigned_abs().into(), (days * DAY_MS as f64).round() as u128);
         }
         let part = |part: BillPart| MonthPart { part, about: part.about(), usd: all.of(part) };
-        let mut causes =
-            all.by_cause.iter().map(|(cause, usd)| MonthMisses { cause: *cause, about: cause.about(), usd: *usd }).listed();
+        let mut causes = all
+            .by_cause
+            .iter()
+            .map(|(cause, usd)| MonthMisses { cause: *cause, about: cause.about(), usd: *usd })
+            .listed();
         causes.order_by_key(|it| std::cmp::Reverse(it.usd));
         Self {
             of: calendar.basis,

@@ -102,7 +102,15 @@ pub fn by_request<'a>(
             rest = Amount::from(whole.storage + whole.memory + whole.penalty);
         }
         let bill = Bill::of_request(model(row).prices.at(row.at_ms), &row.tokens());
-        RequestCost { request: bill.total(), bill, recovery, exploration, left: left.unwrap_or_default(), reaction, rest }
+        RequestCost {
+            request: bill.total(),
+            bill,
+            recovery,
+            exploration,
+            left: left.unwrap_or_default(),
+            reaction,
+            rest,
+        }
     };
     rows.requests.iter().enumerate().map(cost).collect()
 }
