@@ -348,6 +348,30 @@ test("charts are saved as SVG and PNG with a title and a caption", { skip }, asy
   assert.deepEqual(page.problems, []);
 });
 
+test("the folder that was read last is read again by one click", { skip }, async () => {
+  const context = await browser.newContext();
+  // A folder of the browser's own stands for one that a reader would choose in a dialog.
+  await context.addInitScript(() => (globalThis.showDirectoryPicker = () => navigator.storage.getDirectory().then((it) => it.getDirectoryHandle("mine", { create: true }))));
+  const page = await open(browser, server.url, {}, context);
+  assert.equal(await page.locator("#again").isVisible(), false);
+  await page.evaluate(async (text) => {
+    const below = await (await (await navigator.storage.getDirectory()).getDirectoryHandle("mine", { create: true })).getDirectoryHandle("below", { create: true });
+    const to = await (await below.getFileHandle("kept.jsonl", { create: true })).createWritable();
+    await to.write(text);
+    await to.close();
+  }, readFileSync(join(ROOT, SESSIONS[0]), "utf8"));
+  await page.locator("#folder").click();
+  await settled(page);
+  const before = await shown(page);
+  await page.reload();
+  await until(page, () => "ready" in document.body.dataset && !document.querySelector("#again").hidden);
+  assert.equal(await page.locator("#again").textContent(), "Read “mine” again");
+  await page.locator("#again").click();
+  await settled(page);
+  assert.equal(await shown(page), before);
+  assert.match(await page.locator("#command").textContent(), / mine$/);
+});
+
 test("a theme is chosen, and kept", { skip }, async () => {
   const page = await open(browser, server.url, { colorScheme: "light" });
   const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);

@@ -47,8 +47,8 @@ export async function until(page, test, arg, limit = 20_000) {
 }
 
 /** Opens the page, ready. */
-export async function open(browser, url, options = {}) {
-  const context = await browser.newContext(options);
+export async function open(browser, url, options = {}, context = null) {
+  context ??= await browser.newContext(options);
   const page = await context.newPage();
   page.problems = [];
   page.on("pageerror", (error) => page.problems.push(String(error)));
