@@ -69,6 +69,8 @@ pub enum Code {
     CategoryEmpty,
     /// A token has no characters.
     CharsPerTokenZero,
+    /// A turn has no request of the number from which on something changes.
+    ChangeRequest,
     /// These results have no such chart.
     ChartMissing,
     /// A file of chats has no questions.
@@ -183,6 +185,8 @@ pub enum Code {
     HistoryRange,
     /// A probability of cache hits is none.
     HitProbability,
+    /// The lengths of prompts that a cache never holds are in the wrong order.
+    HitsNever,
     /// A breakpoint before all messages stands beside no implicit one.
     ImplicitLeadAlone,
     /// A file that would be made is there.
