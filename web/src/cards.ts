@@ -58,7 +58,7 @@ export function line(): void {
 function saves(it: ScreenLever): HTMLElement | null {
   if (it.saved_month === null) return null;
   const ends = it.saved_interval && [-it.saved_interval[1], -it.saved_interval[0]].map((it) => rough(it)).join(" to ");
-  return el("span", { class: `saved ${tone(-it.saved_month)}` }, el("strong", {}, `${it.known_by === "simulated" ? "~" : ""}${rough(-it.saved_month)} a month`), ends && ` ${ends}`);
+  return el("span", { class: `saved ${it.word === "cannot_tell" ? "kept" : tone(-it.saved_month)}` }, el("strong", {}, `${it.known_by === "simulated" ? "~" : ""}${rough(-it.saved_month)} a month`), ends && ` ${ends}`);
 }
 
 async function pastes(it: ScreenLever): Promise<Paste[]> {

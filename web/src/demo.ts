@@ -10,8 +10,9 @@ import { BASE, EXAMPLE, pool, titleOf } from "./state";
 const CLEARS = "clear_tool_results";
 const SLIDES = "sliding_window";
 const TRIGGER = "params.trigger.tokens";
-/** The triggers that are tried for the best one. */
+/** The triggers that are tried for the best one, and how far beside the best of them it is looked again. */
 const TRIED = Array.from({ length: 13 }, (_, nth) => 45_000 + 5_000 * nth);
+const BESIDE = [-4, -3, -2, -1, 0, 1, 2, 3, 4].map((it) => 1_000 * it);
 
 /** One of the three, and how one gets there. */
 export interface Shown {
@@ -25,8 +26,8 @@ export interface Shown {
 const at = (trigger: number) => ({ ron: `(name: "at_${trigger}", about: "Tried.", base: "${CLEARS}", params: { "trigger": tokens(${trigger}) })` });
 
 /** Returns the trigger that costs least of those that keep enough. */
-async function best(): Promise<number> {
-  const tried = await pool.desk.ask("answer", [{ policies: [BASE, ...TRIED.map(at)] }]);
+async function best(triggers: number[]): Promise<number> {
+  const tried = await pool.desk.ask("answer", [{ policies: [BASE, ...triggers.map(at)] }]);
   const enough = tried.lines.slice(1).filter((it) => it.usd !== null && it.evidence !== null && it.evidence >= tried.minEvidence);
   const found = enough.sort((one, other) => one.usd! - other.usd!)[0] ?? tried.lines[1]!;
   return Number(found.policy.replace("at_", ""));
@@ -35,7 +36,8 @@ async function best(): Promise<number> {
 /** Simulates the three; the best of them comes last. */
 export async function simulate(): Promise<Shown[]> {
   await pool.desk.ask("bundled", [EXAMPLE]);
-  const trigger = await best();
+  const about = await best(TRIED);
+  const trigger = await best(BESIDE.map((it) => about + it));
   const one = async (policies: Options["policies"], set: Options["set"] = {}) => {
     const [answer, rows] = [await pool.desk.ask("answer", [{ policies, set }]), await pool.desk.ask("requests", [EXAMPLE, { policies, set }])];
     return answer.lines.map((line, nth) => ({ line, rows: rows[nth]! }));

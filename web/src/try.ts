@@ -99,10 +99,12 @@ export function showVerdict(pair: Answer): void {
   const sessions = `${count(pair.count)} ${pair.count === 1 ? "session" : "sessions"}`;
   const isBase = line === base;
   const enough = line.evidence === null || line.evidence >= pair.minEvidence;
+  const isSure = !line.interval || line.interval[0] > 0 || line.interval[1] < 0;
+  const kind = !enough ? "low" : isSure ? tone(line.change) : "";
   const hero = byId("hero");
   hero.replaceChildren(...(isBase || line.change === null
     ? [usd(line.usd)]
-    : [el("strong", { class: enough ? tone(line.change) : "low" }, `${verdict(line.change)}${enough ? "" : ", but forgets too much"}:`), ` ${usd(line.usd)} instead of ${usd(base.usd)}`]));
+    : [el("strong", { class: kind }, `${verdict(line.change)}${!enough ? ", but forgets too much" : isSure ? "" : ", not certain"}:`), ` ${usd(line.usd)} instead of ${usd(base.usd)}`]));
   hero.dataset.usd = String(line.usd);
   hero.dataset.part = String(state.isPart);
   hero.dataset.of = [line.policy, ...Object.entries(state.asked ?? {}).map(([path, value]) => `${path}=${value}`)].join(" ");
