@@ -185,11 +185,7 @@ impl Comparison {
     /// # Errors
     /// Every problem of the inputs, no session is one of a known agent, a run failed, or this build has no templates (`templates-missing`).
     pub fn advise(self, agent: Option<&str>, settings: Option<(&str, &str)>) -> Result<Advice, Error> {
-        if !cfg!(feature = "templates") {
-            let message = "this build of ctxsim has no text templates, and advice is written with them";
-            let help = "enable its feature `templates`";
-            return Err(Diagnostic::at(Code::TemplatesMissing, "", message).help(help).into());
-        }
+        has_templates()?;
         let (catalog, comparison, asked) = self.held()?;
         let own_models = comparison.own_models || comparison.profiles.is_empty();
         let comparison = ctxsim_app::Comparison { policies: Vec::new(), own_models, ..comparison };
@@ -202,6 +198,25 @@ impl Comparison {
         };
         let (advice, _) = advise::advise(&catalog, &comparison, &wanted, asked.threads, &|_, _| {})?;
         Ok(Advice::new(advice))
+    }
+
+    /// Says what its recorded sessions were billed, where that goes, and what can be done about it: the advice of the first screen, which
+    /// [`Advice::screen_json`] returns. Its policies are not used.
+    ///
+    /// # Errors
+    /// Every problem of the inputs, no session is recorded, or this build has no templates (`templates-missing`).
+    pub fn screen(self, settings: Option<(&str, &str)>) -> Result<Advice, Error> {
+        has_templates()?;
+        let (catalog, comparison, asked) = self.held()?;
+        let own_models = comparison.own_models || comparison.profiles.is_empty();
+        let comparison = ctxsim_app::Comparison { policies: Vec::new(), own_models, ..comparison };
+        let wanted = Wanted {
+            settings: settings.map(|(name, text)| (name.to_owned(), text.to_owned())),
+            min_evidence: asked.min_evidence.unwrap_or(MIN_EVIDENCE),
+            ..Wanted::default()
+        };
+        let found = ctxsim_app::screen_and_advice(&catalog, &comparison, &wanted, asked.threads, &|_, _| {})?;
+        Ok(Advice::with_screen(found))
     }
 
     /// Puts what is built in code into a catalog, under its name.
@@ -333,4 +348,14 @@ impl HeldInputs {
         self.problems.push(problem);
         false
     }
+}
+
+/// Says that advice cannot be written, if this build has no templates.
+fn has_templates() -> Result<(), Error> {
+    if cfg!(feature = "templates") {
+        return Ok(());
+    }
+    let message = "this build of ctxsim has no text templates, and advice is written with them";
+    let help = "enable its feature `templates`";
+    Err(Diagnostic::at(Code::TemplatesMissing, "", message).help(help).into())
 }

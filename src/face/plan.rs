@@ -1,5 +1,6 @@
 //! Checked inputs, ready to run.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use crate::face::{Error, Explanation, Report, Scenario, Sensitivity, Sink};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_engine::explain;
 use ctxsim_engine::take::{Cell, Load, Take};
+use ctxsim_report::carried::of_kind;
 use ctxsim_report::rows::RowContext;
 use ctxsim_report::tracer::Tracer;
 
@@ -52,6 +54,13 @@ impl RunId {
     /// Creates the name of a run.
     pub fn new(policy: impl Into<String>, scenario: impl Into<String>, profile: impl Into<String>) -> Self {
         Self { policy: policy.into(), scenario: scenario.into(), profile: profile.into() }
+    }
+
+    /// Says that a plan has no such run, or none that can be watched.
+    fn missing(&self) -> Error {
+        let Self { policy, scenario, profile } = self;
+        let message = format!("no run of {policy} on {scenario} under {profile} has requests to explain");
+        Diagnostic::at(Code::RunUnknown, "", message).help("use a `RunId` from `Plan::stream`").into()
     }
 
     fn of(load: &Load, cell: Cell) -> Self {
@@ -178,12 +187,28 @@ impl Plan {
             let explained = explain::explain(&timeline, policy, profile, request);
             Some(explained.map_err(Error::from).and_then(|it| Explanation::new(&it, context)))
         })?;
-        let missing = || -> Error {
-            let RunId { policy, scenario, profile } = run;
-            let message = format!("no run of {policy} on {scenario} under {profile} has requests to explain");
-            Diagnostic::at(Code::RunUnknown, "", message).help("use a `RunId` from `Plan::stream`").into()
-        };
-        found.into_iter().flatten().next().ok_or_else(missing)?
+        found.into_iter().flatten().next().ok_or_else(|| run.missing())?
+    }
+
+    /// Returns what the prompts of one run hold, request by request of the agent: tokens by tool, or by kind for what is no tool's result.
+    ///
+    /// # Errors
+    /// The plan has no such run, or a scenario cannot be read.
+    pub fn holds(&self, run: &RunId) -> Result<Vec<BTreeMap<String, u64>>, Error> {
+        let found = self.plan.each(Some(1), &|_, _| {}, |load, _| {
+            let cell = load.cells().find(|it| RunId::of(load, *it) == *run)?;
+            let timeline = load.timeline_of(cell)?;
+            let (policy, profile) = (&load.policies[cell.policy], &load.profiles[cell.profile]);
+            let named = |sent: Vec<explain::HeldPart>| {
+                let mut by_name = BTreeMap::new();
+                for it in sent {
+                    *by_name.entry(of_kind(&timeline, it.kind, it.tool)).or_default() += it.tokens;
+                }
+                by_name
+            };
+            Some(explain::held(&timeline, policy, profile).into_iter().map(named).collect())
+        })?;
+        found.into_iter().flatten().next().ok_or_else(|| run.missing())
     }
 
     /// Runs everything and compares the policies across the profiles.

@@ -93,6 +93,14 @@ pub struct RequestRow {
 pub struct CostParts {
     /// All of it.
     pub total: i128,
+    /// The request's tokens that are read from the cache.
+    pub read: u128,
+    /// Its tokens that are written to the cache.
+    pub write: u128,
+    /// Its tokens that are plain input.
+    pub uncached: u128,
+    /// What the model writes.
+    pub output: u128,
     /// Expected: fetching again what was due with it, carrying what was fetched, and needs that nothing recovers.
     pub recovery: i128,
     /// Expected: what is looked up anew before it because context was removed, and carrying that.
@@ -109,6 +117,10 @@ impl CostParts {
     fn new(cost: &RequestCost) -> Option<Self> {
         Some(Self {
             total: cost.total()?.0,
+            read: cost.bill.read.0,
+            write: cost.bill.write.0,
+            uncached: cost.bill.uncached.0,
+            output: cost.bill.output.0,
             recovery: cost.recovery?.0,
             exploration: cost.exploration?.0,
             left_by_others: cost.left.0,

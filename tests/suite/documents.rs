@@ -53,7 +53,7 @@ fn the_readme_shows_the_table_that_is_printed() {
 #[test]
 fn the_page_shows_the_session_of_the_readme_with_the_same_numbers() {
     // The package of the crate has no page.
-    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("web/src/page.ts"));
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("web/src/state.ts"));
     let example = "recorded/claude-code";
     assert!(page.map_or(true, |it| it.contains(&format!("const EXAMPLE = \"{example}\";"))));
     assert!(

@@ -1,12 +1,14 @@
 // What workers answer: the numbers of a report that the page shows, without the report.
-import type { AdviceOptions, Options, PolicySaid, Problem, RunRows, Told } from "../../bindings/wasm/pkg/ctxsim.js";
+import type { AdviceOptions, Options, Paste, PolicySaid, Problem, RunHeld, RunRows, Screened, Told } from "../../bindings/wasm/pkg/ctxsim.js";
 
-export type { AdviceOptions, Options, PolicySaid, Problem, RunRows, Told };
+export type { AdviceOptions, Options, Paste, PolicySaid, Problem, RunHeld, RunRows, Screened, Told };
 
 /** One policy over all sessions, or on one. Costs are US dollars, shares are fractions. */
 export interface Line {
   policy: string;
   usd: number | null;
+  /** What of the cost is read, written, plain input and output; the rest is what is expected beside requests. */
+  parts: [number, number, number, number] | null;
   /** The cost at both ends of the recovery assumptions. */
   usdEnds: [number, number] | null;
   /** Against the first policy; null for the first itself. */
@@ -76,6 +78,38 @@ export interface Found {
   file: File | null;
 }
 
+/** What can be done about the bill, as the first screen of the command line has it. */
+export interface ScreenLever {
+  agent: string;
+  name: string;
+  set: string[];
+  title: string;
+  word: "do" | "your_call" | "try" | "dont" | "cannot_tell";
+  why: string;
+  saved_month: number | null;
+  saved_interval: [number, number] | null;
+  change: number | null;
+  evidence_kept: number | null;
+  known_by: "bills" | "simulated";
+}
+
+/** The first screen of the command line: what was read, what it was billed, where that goes, what can be done. */
+export interface Screen {
+  read: { sessions: number; sub_agents: number; requests: number; people: number; projects: number; days: number; first_day: string | null; last_day: string | null; agents: { agent: string; sessions: number; has_settings: boolean }[] };
+  predicted: { requests: number; exact: number; predicted_usd: number; billed_usd: number } | null;
+  bill: { total_usd: number; last_30_days_usd: number | null };
+  month: { of: "last_30_days" | "scaled" | "all_sessions"; usd: number; parts: { part: string; about: string; usd: number }[]; other_misses: { cause: string; about: string; usd: number }[] };
+  by_project: { project: string; sessions: number; usd: number }[];
+  by_day: { day: string; usd: number }[];
+  levers: ScreenLever[];
+  certainty: string;
+}
+
+/** Of the advice behind a screen: what to paste for the levers that are certain. */
+export interface ScreenAdvice {
+  agents: { agent: string; levers: { set: string[] }[]; pasted: number | null; paste: Paste[]; heed: string[]; month: { usd: number | null } }[];
+}
+
 /** What a worker can be asked. */
 export interface Calls {
   start(module: WebAssembly.Module): void;
@@ -95,5 +129,7 @@ export interface Calls {
   page(options: Options): string;
   requests(session: string, options: Options): RunRows[];
   explain(session: string, request: number, options: Options): Told;
-  advise(options: AdviceOptions): Told;
+  screen(options: AdviceOptions): { screen: Screen; advice: ScreenAdvice };
+  holds(session: string, options: Options): RunHeld[];
+  pasteOf(agent: string, set: string[]): Paste[];
 }

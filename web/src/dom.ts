@@ -50,3 +50,9 @@ export function download(name: string, text: string, type: string): void {
   link.remove();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
+
+/** Copies a text, and says so. */
+export async function copy(text: string, said: HTMLElement): Promise<void> {
+  const copied = navigator.clipboard?.writeText(text) ?? Promise.reject(new Error());
+  said.textContent = await copied.then(() => "Copied.", () => "This browser does not let a page copy: select the text and copy it.");
+}

@@ -43,10 +43,10 @@ export async function play(pool: Pool, text: string, told: (words: string) => vo
     await pool.fill(pool.own, (it) => told(`Reading ${it.read} of ${it.all} sessions`));
     alive();
     await pool.own.ask("code", [NAME, url]);
-    told("Playing your function");
+    told("Simulating your function");
     return await pool.own.ask("answer", [{ policies: ["identity", NAME] }], (done, all) => {
       alive();
-      told(`Played ${done} of ${all} sessions`);
+      told(`Simulating: ${done} of ${all} sessions`);
     });
   } finally {
     clearTimeout(timer);

@@ -2,13 +2,13 @@
 import type { Line } from "./answers";
 import { svg } from "./dom";
 import { change, interval, share } from "./numbers";
+import { titleOf } from "./state";
 
 export interface Trail {
   change: number;
   evidence: number;
 }
 
-const short = (name: string) => name.split("/").at(-1)!;
 const MARGIN = { top: 14, right: 16, bottom: 40, left: 46 };
 
 interface Point {
@@ -54,7 +54,7 @@ export function picture(lines: Line[], now: string, trail: Trail[], width: numbe
     grid.append(svg("text", { x: MARGIN.left - 8, y: y(value) + 4, "text-anchor": "end" }, `${Math.round(100 * value)}%`));
   }
   grid.append(svg("text", { x: right, y: height - 6, "text-anchor": "end" }, "change in cost →"));
-  grid.append(svg("text", { x: 2, y: height - 6 }, "↑ evidence kept"));
+  grid.append(svg("text", { x: 2, y: height - 6 }, "↑ kept"));
 
   const points = known.map((line): Point => {
     const value = line.change ?? 0;
@@ -64,7 +64,7 @@ export function picture(lines: Line[], now: string, trail: Trail[], width: numbe
   const placed = points.map((it) => ({ x: it.x - 7, y: it.y + 4, to: it.x + 7 }));
   const drawn = [...points].sort((one, other) => one.y - other.y || one.x - other.x).map((it) => named(it, placed, right, now, choose, { x, high, low }));
   const dots = trail.filter((it) => it.change <= high).map((it) => svg("circle", { class: "trail", cx: x(it.change), cy: y(it.evidence), r: 2.5, "aria-hidden": "true" }));
-  const label = `Cost against evidence of ${known.length} policies; the table below has the numbers.`;
+  const label = `Cost against what is kept of ${known.length} policies; the table below has the numbers.`;
   return svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": label }, grid, ...dots, ...drawn);
 }
 
@@ -79,7 +79,7 @@ function named(point: Point, placed: { x: number; y: number; to: number }[], rig
   const isBase = line.change === null;
   const kind = isBase ? "base" : line.policy === now ? "now" : "";
   const most = right < 520 ? 20 : 48;
-  const name = isBase ? "what you have" : short(line.policy);
+  const name = isBase ? "today" : line.policy.endsWith(", moved") ? `${titleOf(line.policy.slice(0, -7))}, moved` : titleOf(line.policy);
   const text = (name.length > most ? `${name.slice(0, most - 1)}…` : name) + (point.isOff ? ` ${change(line.change)} →` : "");
   const wide = text.length * (kind === "now" ? 8.4 : 7.6);
   const isLeft = point.isOff || point.x + 10 + wide > right;
@@ -92,7 +92,7 @@ function named(point: Point, placed: { x: number; y: number; to: number }[], rig
   const [low, high] = line.interval ?? [0, 0];
   const ends = [Math.max(low, scale.low), Math.min(high, scale.high)] as const;
   const whisker = line.interval && ends[0] < ends[1] && svg("line", { class: "whisker", x1: scale.x(ends[0]), x2: scale.x(ends[1]), y1: point.y, y2: point.y });
-  const words = `${text}, ${line.policy}: cost ${change(line.change) || "as it is"}${line.interval ? `, 95% interval ${interval(line.interval)}` : ""}; ${share(line.evidence)} of the evidence kept`;
+  const words = `${text}, ${line.policy}: cost ${change(line.change) || "as recorded"}${line.interval ? `, 95% interval ${interval(line.interval)}` : ""}; ${share(line.evidence)} kept`;
   const activate = (event: Event) => {
     event.preventDefault();
     choose(line.policy);

@@ -2,7 +2,15 @@
 import uPlot from "uplot";
 import { plain, share, usd } from "./numbers";
 
-const color = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+/** A colour as it is in the theme of now: a canvas cannot choose one of two. */
+function color(name: string): string {
+  const probe = document.body.appendChild(document.createElement("span"));
+  probe.className = "hidden";
+  probe.style.color = `var(${name})`;
+  const found = getComputedStyle(probe).color;
+  probe.remove();
+  return found;
+}
 const plots = new Map<HTMLElement, { plot: uPlot; key: string; draw(): void }>();
 
 /** Draws again where the colours or the width have changed. */
@@ -10,6 +18,7 @@ function redraw(): void {
   for (const { draw } of plots.values()) draw();
 }
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+addEventListener("theme", redraw);
 let later = 0;
 addEventListener("resize", () => {
   clearTimeout(later);
@@ -54,11 +63,11 @@ export interface CurvePoint {
 /** The value at which a curve is marked. */
 let marked = 0;
 
-/** Cost and evidence over the values of a number. */
+/** Cost and what is kept over the values of a number. */
 export function curve(at: HTMLElement, name: string, points: CurvePoint[], now: number): void {
   const data: uPlot.AlignedData = [points.map((it) => it.value), points.map((it) => it.usd), points.map((it) => it.evidence)];
   const cheapest = points.reduce((one, other) => (other.usd < one.usd ? other : one));
-  const label = `Cost and evidence over ${name}: the cheapest of ${points.length} values is ${plain(cheapest.value)}, at ${usd(cheapest.usd)}.`;
+  const label = `Cost and what is kept over ${name}: the cheapest of ${points.length} values is ${plain(cheapest.value)}, at ${usd(cheapest.usd)}.`;
   marked = now;
   const mark = (plot: uPlot) => {
     const x = Math.round(plot.valToPos(marked, "x", true));
@@ -74,6 +83,7 @@ export function curve(at: HTMLElement, name: string, points: CurvePoint[], now: 
   show(at, name, label, (width) => ({
     width,
     height: 190,
+    legend: { live: false },
     hooks: { draw: [mark] },
     scales: { x: { time: false }, usd: {}, kept: { range: (_, low) => [Math.min(0.8, low), 1] } },
     axes: [
@@ -84,28 +94,7 @@ export function curve(at: HTMLElement, name: string, points: CurvePoint[], now: 
     series: [
       { label: name, value: (_, it) => (it === null ? "" : plain(it)) },
       { label: "cost", scale: "usd", stroke: color("--mark"), width: 2, points: { size: 6 }, value: (_, it) => (it === null ? "" : usd(it)) },
-      { label: "evidence", scale: "kept", stroke: color("--other"), width: 1.5, dash: [5, 3], points: { size: 4 }, value: (_, it) => (it === null ? "" : share(it)) },
+      { label: "kept", scale: "kept", stroke: color("--other"), width: 1.5, dash: [5, 3], points: { size: 4 }, value: (_, it) => (it === null ? "" : share(it)) },
     ],
   }), data);
-}
-
-/** The prompts of a session's requests under two policies. */
-export function prompts(at: HTMLElement, policy: string, had: (number | null)[], would: (number | null)[], chosen: (index: number) => void): void {
-  const numbers = had.map((_, nth) => nth + 1);
-  const most = (all: (number | null)[]) => Math.max(0, ...all.map((it) => it ?? 0));
-  const label = `Prompts of ${had.length} requests: at most ${plain(most(had))} tokens as it is, ${plain(most(would))} under ${policy}.`;
-  const line = (label: string, stroke: string, width: number): uPlot.Series => ({ label, stroke, width, spanGaps: false, points: { show: false }, value: (_, it) => (it === null ? "" : plain(it)) });
-  const listen = (plot: uPlot) => plot.over.addEventListener("click", () => plot.cursor.idx != null && chosen(plot.cursor.idx));
-  show(at, "", label, (width) => ({
-    width,
-    height: 220,
-    hooks: { ready: [listen] },
-    scales: { x: { time: false }, y: { range: (_, __, high) => [0, high * 1.05] } },
-    axes: [axis({ values: (_, all) => all.map(plain) }), axis({ size: 64, values: (_, all) => all.map((it) => (it >= 1000 ? `${plain(it / 1000)}k` : plain(it))) })],
-    series: [
-      { label: "request", value: (_, it) => (it === null ? "" : plain(it)) },
-      line("prompt as it is", color("--quiet"), 1.5),
-      line(`under ${policy}`, color("--mark"), 2),
-    ],
-  }), [numbers, had, would]);
 }

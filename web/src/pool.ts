@@ -5,7 +5,7 @@ import { Failed, Seat } from "./seat";
 import type { Given } from "./folder";
 
 /** With more sessions than this, an answer comes in steps. */
-export const MANY = 50;
+export const MANY = 12;
 /** The sessions of the first step, and by how many times each step grows. */
 const FIRST = 12;
 const GROWS = 2.5;

@@ -38,21 +38,35 @@ export function rangeOf({ unit, value }: Numbered, promptMax: number): Range {
   return { min: 0, max: Math.ceil(most / by) * by, step: by };
 }
 
-/** Shows sliders; `moved` is called with each value that the hand passes. */
-export function sliders(at: HTMLElement, policy: PolicySaid, promptMax: number, set: Map<string, number>, moved: (it: Numbered, value: number) => void): void {
-  const all = numbersOf(policy).map((it) => {
-    const range = rangeOf(it, promptMax);
-    const now = set.get(it.path) ?? it.value;
-    const id = `slider-${it.name}`;
-    const shown = el("output", { for: id }, now === null ? "as computed" : plain(now));
-    const input = el("input", { id, type: "range", ...range, value: now ?? range.max, "data-path": it.path });
-    input.addEventListener("input", () => {
-      const value = Number(input.value);
-      shown.textContent = plain(value);
-      moved(it, value);
-    });
-    const label = el("label", { for: id }, it.name.replaceAll("_", " "), " ", el("span", { class: "unit" }, it.unit === "count" ? "" : it.unit));
-    return el("div", { class: "slider" }, label, shown, input);
+/** So many sliders are seen; the rest is folded. */
+const SEEN = 3;
+
+/** Shows sliders, those with a value first; `moved` is called with each value that the hand passes. */
+export function sliders([first, rest]: [HTMLElement, HTMLDetailsElement], policy: PolicySaid, promptMax: number, set: Map<string, number>, moved: (it: Numbered, value: number) => void): void {
+  const ordered = numbersOf(policy).sort((one, other) => Number(one.value === null) - Number(other.value === null));
+  const all = ordered.map((it) => slider(it, rangeOf(it, promptMax), set, moved));
+  first.replaceChildren(...all.slice(0, SEEN));
+  rest.hidden = all.length <= SEEN;
+  rest.open = false;
+  rest.querySelector("summary")!.textContent = `${all.length - SEEN} more ${all.length === SEEN + 1 ? "number" : "numbers"}`;
+  rest.querySelector("div")!.replaceChildren(...all.slice(SEEN));
+}
+
+function slider(it: Numbered, range: Range, set: Map<string, number>, moved: (it: Numbered, value: number) => void): HTMLElement {
+  const now = set.get(it.path) ?? it.value;
+  const id = `slider-${it.name}`;
+  const shown = el("output", { for: id }, now === null ? "as computed" : plain(now));
+  const input = el("input", { id, type: "range", ...range, value: now ?? range.max, "data-path": it.path });
+  const label = el("label", { for: id }, it.name.replaceAll("_", " "), " ", el("span", { class: "unit" }, it.unit === "count" ? "" : it.unit));
+  const whole = el("div", { class: `slider${now === null ? " unset" : ""}` }, label, shown, input, el("span", { class: "inert-says hint" }, "changes nothing in these sessions"));
+  const show = () => {
+    shown.textContent = plain(Number(input.value));
+    whole.classList.remove("unset", "inert");
+  };
+  input.addEventListener("shown", show);
+  input.addEventListener("input", () => {
+    show();
+    moved(it, Number(input.value));
   });
-  at.replaceChildren(...all);
+  return whole;
 }

@@ -1,5 +1,5 @@
 // A worker: one bench, asked by messages in their order. It needs no network, so it has none.
-import { Bench, diagnose, initSync, layOut, policies, policy, policyText } from "../../bindings/wasm/pkg/ctxsim.js";
+import { Bench, diagnose, initSync, layOut, pasteOf, policies, policy, policyText } from "../../bindings/wasm/pkg/ctxsim.js";
 import type { Answer, Calls, Failure, Line, Options } from "./answers";
 
 for (const name of ["fetch", "XMLHttpRequest", "WebSocket", "EventSource", "WebTransport"]) {
@@ -53,7 +53,12 @@ const calls: Async<Calls> = {
   page: (options, tell) => bench.page({ ...options, ...FOLDER, ...bundled }, tell),
   requests: (session, options) => bench.requests(session, { ...options, ...bundled }),
   explain: (session, request, options) => bench.explain(session, request, { ...options, ...bundled }),
-  advise: (options) => bench.advise({ ...options, ...FOLDER, ...bundled }),
+  screen: (options) => {
+    const { screen, advice } = bench.screen({ ...options, ...FOLDER, ...bundled });
+    return { screen: JSON.parse(screen), advice: JSON.parse(advice) };
+  },
+  holds: (session, options) => bench.holds(session, { ...options, ...bundled }),
+  pasteOf: (agent, set) => pasteOf(agent, set),
 };
 
 /** Returns which files have the content of an earlier one: only files of equal length are read for it. */
@@ -78,6 +83,7 @@ function lineOf(policy: string, totals: any, change: number | null, spread: any)
   return {
     policy,
     usd: cost.total,
+    parts: cost.base === null ? null : [cost.cache_read, cost.cache_write, cost.uncached, cost.output],
     usdEnds: ends ? [cost.total_low, cost.total_high] : null,
     change,
     interval: spread?.interval ?? null,

@@ -1,14 +1,14 @@
-// A static server for the built page, with the content security policy as a header, and a browser.
-import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
+// The built page below a folder of a server, as any host may have it, and a browser.
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { createServer } from "node:http";
-import { extname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { DIST, answer } from "../serve.mjs";
+
+export { DIST };
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-export const DIST = fileURLToPath(new URL("../dist", import.meta.url));
 export const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
-export const POLICY = "default-src 'none'; connect-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; worker-src 'self'; img-src data:";
-const TYPES = { ".js": "text/javascript", ".wasm": "application/wasm", ".html": "text/html; charset=utf-8", ".css": "text/css" };
 
 const { chromium } = await import("playwright-core").catch(() => ({ chromium: null }));
 /** Why there are no tests in a browser, if there are none. */
@@ -24,10 +24,8 @@ export async function serve() {
   const server = createServer((request, response) => {
     const path = decodeURI(new URL(request.url, "http://x").pathname);
     if (request.headers["service-worker"] !== "script") asked.push(path);
-    const file = join(DIST, path.replace(/^\/below\//, "").replace(/^$/, "index.html"));
-    const found = path.startsWith("/below/") && existsSync(file) && statSync(file).isFile();
-    response.writeHead(found ? 200 : 404, { "content-type": TYPES[extname(file)] ?? "text/plain", "content-security-policy": POLICY });
-    response.end(found ? readFileSync(file) : "");
+    if (path.startsWith("/below/")) answer(path.slice("/below/".length), request, response);
+    else response.writeHead(404).end();
   });
   await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
   return { asked, url: `http://127.0.0.1:${server.address().port}/below/`, close: () => server.close() };
@@ -49,8 +47,8 @@ export async function until(page, test, arg, limit = 20_000) {
 }
 
 /** Opens the page, ready. */
-export async function open(browser, url, options = {}) {
-  const context = await browser.newContext(options);
+export async function open(browser, url, options = {}, context = null) {
+  context ??= await browser.newContext(options);
   const page = await context.newPage();
   page.problems = [];
   page.on("pageerror", (error) => page.problems.push(String(error)));
@@ -61,7 +59,7 @@ export async function open(browser, url, options = {}) {
 }
 
 /** Waits until the first answer to all sessions stands, with the policy that the page itself chooses to compare. */
-export const settled = (page) => until(page, () => document.querySelector("#hero").dataset.part === "false" && document.querySelector("#policy").value === document.querySelector("#hero").dataset.of && document.querySelectorAll("#lines tbody tr").length > 2 && !document.querySelector("#status").textContent);
+export const settled = (page) => until(page, () => document.querySelector("#hero").dataset.part === "false" && document.querySelector("#hero").dataset.of?.startsWith(document.querySelector("#policy").value) && document.querySelectorAll("#lines tbody tr").length > 2 && document.querySelector("#policy").value && !document.querySelector("#status").textContent);
 
 /** The recordings below folders. */
 export function recordings(...folders) {

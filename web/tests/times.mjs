@@ -1,22 +1,21 @@
-// Prints how long the page takes, with the sessions of folders and with twelve times as many. `npm run times FOLDER…`
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+// Prints how long the page takes with 1, 40 and 276 sessions of folders, how high it is, and what it weighs. `npm run times FOLDER…`
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { launch, open, recordings, serve, settled, until } from "./server.mjs";
+import { DIST, launch, open, recordings, serve, settled, until } from "./server.mjs";
 
 const paths = recordings(...process.argv.slice(2));
 const folder = mkdtempSync(join(tmpdir(), "ctxsim-times-"));
 
-/** Writes the sessions `times` times, each time under other ids, so that none is left out as a copy. */
-function written(times) {
-  const to = join(folder, `sessions-${times}`);
+/** Writes so many sessions, those of the folders again and again under other ids, so that none is left out as a copy. */
+function written(n) {
+  const to = join(folder, `sessions-${n}`);
   mkdirSync(to);
-  paths.forEach((path, at) => {
+  for (let at = 0; at < n; at++) {
+    const [path, nth] = [paths[at % paths.length], Math.floor(at / paths.length)];
     const text = readFileSync(path, "utf8");
-    for (let nth = 0; nth < times; nth++) {
-      writeFileSync(join(to, `${nth}-${at}.jsonl`), nth ? text.replaceAll(/"sessionId":\s*"([^"]*)"/g, `"sessionId":"$1-${nth}"`) : text);
-    }
-  });
+    writeFileSync(join(to, `${nth}-${at % paths.length}.jsonl`), nth ? text.replaceAll(/"sessionId":\s*"([^"]*)"/g, `"sessionId":"$1-${nth}"`) : text);
+  }
   return to;
 }
 
@@ -53,9 +52,10 @@ const ms = (all) => `median ${median(all).toFixed(0)} ms, at most ${Math.max(...
 const VALUES = [40, 60, 80, 100, 120, 50, 70, 90, 110, 45, 65, 85, 105].map((it) => it * 1000);
 const PATH = "params.trigger.tokens";
 
-async function measured(server, browser, times) {
-  const sessions = written(times);
-  const page = await open(browser, server.url);
+async function measured(server, browser, n) {
+  const sessions = written(n);
+  const page = await open(browser, server.url, { viewport: { width: 1440, height: 900 } });
+  await until(page, () => "demo" in document.body.dataset);
   await page.evaluate(() => {
     globalThis.long = [];
     new PerformanceObserver((list) => list.getEntries().forEach((it) => globalThis.long.push(it.duration))).observe({ type: "longtask" });
@@ -74,30 +74,44 @@ async function measured(server, browser, times) {
   await until(page, () => globalThis.first.exact, null, 240_000);
   await settled(page);
   const first = await page.evaluate(() => globalThis.first);
-  console.log(`${paths.length * times} sessions: first answer after ${first.cost.toFixed(0)} ms, the usual policies after ${first.usual.toFixed(0)} ms, all of them on all sessions after ${first.exact.toFixed(0)} ms`);
+  console.log(`${n} sessions: first answer after ${first.cost.toFixed(0)} ms, the usual policies after ${first.usual.toFixed(0)} ms, all of them on all sessions after ${first.exact.toFixed(0)} ms`);
   await page.locator("#policy").fill("clear_tool_results");
   await page.locator("#policy").press("Enter");
   await page.locator("#policy").blur();
   await until(page, (path) => document.querySelector(`[data-path="${path}"]`), PATH);
   await settled(page);
-  await page.waitForTimeout(2000);
+  const began = performance.now();
+  await until(page, () => "screen" in document.body.dataset, null, 240_000);
+  console.log(`  the first screen's cards ${((performance.now() - began) / 1000).toFixed(1)} s after that`);
+  await page.waitForTimeout(3000);
   const reading = tasks(await browser.stopTracing(), "CrRendererMain");
   await browser.startTracing(page, { categories: CATEGORIES });
   console.log(`  slider to first answer: ${ms(await moves(page, PATH, VALUES, false))}`);
   const sliding = await browser.stopTracing();
   const [main, worker] = [tasks(sliding, "CrRendererMain"), tasks(sliding, "DedicatedWorker").slice(0, VALUES.length)];
   console.log(`  in processor time: the longest main-thread task ${reading[0]?.toFixed(0)} ms while reading and ${main[0]?.toFixed(0)} ms while sliding; a worker's answer to the slider ${ms(worker)}`);
-  await page.waitForTimeout(times > 1 ? 8000 : 2000);
-  console.log(`  slider to exact answer: ${ms(await moves(page, PATH, times > 1 ? VALUES.slice(0, 3) : VALUES, true))}`);
+  await page.waitForTimeout(n > 1 ? 6000 : 2000);
+  await browser.startTracing(page, { categories: CATEGORIES });
+  console.log(`  slider to exact answer: ${ms(await moves(page, PATH, n > 40 ? VALUES.slice(0, 5) : VALUES, true))}`);
   await page.waitForTimeout(2000);
+  const exact = await browser.stopTracing();
+  console.log(`  in processor time, the longest tasks of workers while exact answers were given: ${tasks(exact, "DedicatedWorker").slice(0, n > 40 ? 5 : VALUES.length).map((it) => it.toFixed(0)).join(", ")} ms`);
+  console.log(`  the page is ${await page.evaluate(() => document.documentElement.scrollHeight)} pixels high at 1440`);
   const long = await page.evaluate(() => globalThis.long);
   console.log(`  main thread: ${long.length} tasks above 50 ms, the longest ${Math.max(0, ...long).toFixed(0)} ms`);
   await page.context().close();
 }
 
+/** Prints what is sent of each file: its .br. */
+function weights() {
+  const sent = readdirSync(DIST).filter((it) => it.endsWith(".br")).map((it) => [it.slice(0, -3), statSync(join(DIST, it)).size]);
+  console.log(`sent, compressed: ${sent.sort((one, other) => other[1] - one[1]).map(([name, size]) => `${name} ${(size / 1000).toFixed(1)} kB`).join(", ")}`);
+}
+
 const [server, browser] = [await serve(), await launch()];
 try {
-  for (const times of [1, 12]) await measured(server, browser, times);
+  for (const n of [1, 40, 276]) await measured(server, browser, n);
+  weights();
 } finally {
   await browser.close();
   server.close();

@@ -1,8 +1,11 @@
 //! Sessions that are read once and compared often.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use ctxsim::app::advise::agents::Agent;
+use ctxsim::app::advise::files::pastes;
 use ctxsim::{Code, Comparison, Recording, Report, RequestRow, Scenario};
 use js_sys::Function;
 use send_wrapper::SendWrapper;
@@ -43,9 +46,17 @@ export interface RequestRow {
   usd: number | null;
   /** With what is expected beside it: over a run, these add up to its cost. */
   total_usd: number | null;
+  /** What of it is read from the cache, written to the cache, plain input, and output, in US dollars; null where some token has no price. */
+  parts_usd: [read: number, written: number, uncached: number, output: number] | null;
 }
 /** The requests of one policy on one session. */
 export interface RunRows { policy: string; scenario: string; profile: string; rows: RequestRow[] }
+/** What the prompts of one policy on one session hold, request by request of the agent: tokens by tool, or by kind. */
+export interface RunHeld { policy: string; held: Record<string, number>[] }
+/** What to paste, and where. */
+export interface Paste { at: string; project: string | null; text: string }
+/** The first screen and its advice: the documents that `ctxsim screen` and `ctxsim advise` print, the latter without wishes. */
+export interface Screened { screen: string; advice: string }
 /** A document, and the text that the command line prints. */
 export interface Told { json: string; text: string }
 "#;
@@ -58,6 +69,15 @@ extern "C" {
     /// The requests of runs.
     #[wasm_bindgen(typescript_type = "RunRows[]")]
     pub type AllRows;
+    /// What prompts hold.
+    #[wasm_bindgen(typescript_type = "RunHeld[]")]
+    pub type AllHeld;
+    /// A first screen and its advice.
+    #[wasm_bindgen(typescript_type = "Screened")]
+    pub type ScreenedDocuments;
+    /// What to paste, place by place.
+    #[wasm_bindgen(typescript_type = "Paste[]")]
+    pub type Pastes;
     /// A document, and its text.
     #[wasm_bindgen(typescript_type = "Told")]
     pub type Told;
@@ -157,6 +177,29 @@ impl Bench {
         told(&advice.json().map_err(|it| thrown(&it))?, &advice.to_string())
     }
 
+    /// Says what its sessions were billed, where that goes, and what can be done about it: the document that `ctxsim screen --format json` prints,
+    /// without the commands that go on from there, and the advice that its levers come from.
+    pub fn screen(&self, options: Option<GivenAdvice>) -> Result<ScreenedDocuments, JsValue> {
+        let mut options = Options::read(options.as_ref().map(AsRef::as_ref))?;
+        let settings = options.settings.take();
+        let settings = settings.as_ref().map(|[name, text]| (name.as_str(), text.as_str()));
+        let found = self.comparison_of(options)?.screen(settings).map_err(|it| thrown(&it))?;
+        let screen = found.screen_json().map_err(|it| thrown(&it))?.unwrap_or_default();
+        let advice = found.json().map_err(|it| thrown(&it))?;
+        object(&ScreenedText { screen: &screen, advice: &advice }).map(JsCast::unchecked_into)
+    }
+
+    /// Plays one of its sessions alone, and returns what each of the agent's prompts holds.
+    pub fn holds(&self, session: &str, options: Option<Given>) -> Result<AllHeld, JsValue> {
+        let plan = self.alone(session, options)?.plan().map_err(|it| thrown(&it))?;
+        let runs = plan.runs().map_err(|it| thrown(&it))?;
+        let held = |run: &ctxsim::RunId| {
+            plan.holds(run).map(|held| RunHeld { policy: run.policy.clone(), held }).map_err(|it| thrown(&it))
+        };
+        let all = runs.iter().map(held).collect::<Result<Vec<_>, JsValue>>()?;
+        object(&all).map(JsCast::unchecked_into)
+    }
+
     /// Plays one of its sessions alone, and returns each request.
     pub fn requests(&self, session: &str, options: Option<Given>) -> Result<AllRows, JsValue> {
         let report = self.alone(session, options)?.rows().run().map_err(|it| thrown(&it))?;
@@ -165,7 +208,7 @@ impl Bench {
             policy: it.policy(),
             scenario: it.scenario(),
             profile: it.profile(),
-            rows: it.request_rows().unwrap_or_default(),
+            rows: it.request_rows().unwrap_or_default().iter().map(PricedRow::new).collect(),
         });
         object(&rows.collect::<Vec<_>>()).map(JsCast::unchecked_into)
     }
@@ -192,7 +235,47 @@ struct RunRows<'a> {
     policy: &'a str,
     scenario: &'a str,
     profile: &'a str,
-    rows: &'a [RequestRow],
+    rows: Vec<PricedRow<'a>>,
+}
+
+/// A request, with what its parts cost.
+#[derive(Serialize)]
+struct PricedRow<'a> {
+    #[serde(flatten)]
+    row: &'a RequestRow,
+    parts_usd: Option<[f64; 4]>,
+}
+
+impl<'a> PricedRow<'a> {
+    fn new(row: &'a RequestRow) -> Self {
+        let usd = |picodollars: u128| picodollars as f64 / 1e12;
+        Self { row, parts_usd: row.parts.map(|it| [it.read, it.write, it.uncached, it.output].map(usd)) }
+    }
+}
+
+/// What the prompts of a run hold.
+#[derive(Serialize)]
+struct RunHeld {
+    policy: String,
+    held: Vec<BTreeMap<String, u64>>,
+}
+
+/// A first screen and its advice, as texts.
+#[derive(Serialize)]
+struct ScreenedText<'a> {
+    screen: &'a str,
+    advice: &'a str,
+}
+
+/// Returns what to paste to give an agent settings, `KEY=VALUE` each; nothing for an agent or a setting that is not known.
+#[wasm_bindgen(js_name = pasteOf)]
+pub fn paste_of(agent: &str, set: Vec<String>) -> Result<Pastes, JsValue> {
+    let all = Agent::all().map_err(|it| said(&format!("{} problems of the agents' files", it.len())))?;
+    let agent = all.values().find(|it| it.name == agent);
+    let pairs = set.iter().filter_map(|it| it.split_once('='));
+    let chosen: Vec<_> =
+        pairs.filter_map(|(key, value)| Some((agent?.setting(key)?, value))).collect();
+    object(&pastes(&chosen)).map(JsCast::unchecked_into)
 }
 
 /// Returns a document and its text.

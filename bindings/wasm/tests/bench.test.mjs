@@ -107,6 +107,26 @@ test("requests, explanations and advice are those of the command line", () => {
   assert.throws(() => bench.advise({ agent: "nobody" }), { message: /nobody/ });
 });
 
+test("the first screen is the command line's, what a request's parts cost adds up, and prompts hold what is sent", () => {
+  const bench = benchOf(SESSIONS);
+  const found = bench.screen();
+  const [told, known] = [JSON.parse(found.screen), JSON.parse(printed("screen", "--format", "json", ...SESSIONS))];
+  for (const part of ["predicted", "bill", "month", "by_day", "certainty"]) assert.deepEqual(told[part], known[part], part);
+  assert.deepEqual(told.levers.map((it) => [it.title, it.word, it.saved_month]), known.levers.map((it) => [it.title, it.word, it.saved_month]));
+  assert.equal(JSON.parse(found.advice).agents[0].agent, known.read.agents[0].agent);
+  assert.deepEqual(ctxsim.pasteOf("Claude Code", ["autoCompactWindow=100000"]).map((it) => JSON.parse(it.text)), [{ autoCompactWindow: 100_000 }]);
+  assert.deepEqual(ctxsim.pasteOf("nobody", ["key=1"]), []);
+
+  const options = under("identity", "truncate_oldest");
+  const rows = bench.requests("claude-code-session", options);
+  for (const row of rows.flatMap((it) => it.rows)) assert.ok(Math.abs(row.parts_usd.reduce((sum, it) => sum + it, 0) - row.usd) < 1e-9);
+  bench.holds("claude-code-session", options).forEach(({ policy, held }, nth) => {
+    assert.equal(policy, rows[nth].policy);
+    const main = rows[nth].rows.filter((it) => it.role === "main");
+    assert.deepEqual(held.map((it) => Object.values(it).reduce((sum, one) => sum + one, 0)), main.map((it) => it.prompt));
+  });
+});
+
 test("files of a folder are named and ordered, and policies tell their numbers", () => {
   assert.deepEqual(ctxsim.layOut(["p/two/a.jsonl", "p/one/a.jsonl"]), [{ path: "p/one/a.jsonl", name: "one/a" }, { path: "p/two/a.jsonl", name: "two/a" }]);
   assert.ok(ctxsim.policies().some((it) => it.name === "identity" && it.about));

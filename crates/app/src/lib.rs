@@ -81,7 +81,7 @@ use parts::tickets::HeldTicket;
 pub use probes::fit;
 pub use realised::{RealisedRequest, forecast, realised};
 pub use recordings::held;
-pub use screen::screen;
+pub use screen::{screen, screen_and_advice};
 use selection::{Exclusion, Selection};
 pub use sweep::{Swept, SweptLoad, sweep};
 pub use twins::twins_in_memory;

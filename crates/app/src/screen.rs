@@ -28,10 +28,24 @@ pub fn screen(
     threads: Option<usize>,
     progress: Progress<'_>,
 ) -> Result<FirstScreen, Error> {
-    let prices = ListPrices::read(catalog);
     let asked = AdviceRequest { min_evidence: MIN_EVIDENCE, ..AdviceRequest::default() };
+    screen_and_advice(catalog, comparison, &asked, threads, progress).map(|it| it.0)
+}
+
+/// The same with the advice that its levers come from, which has what to paste.
+///
+/// # Errors
+/// Every problem of the inputs, or no session is recorded.
+pub fn screen_and_advice(
+    catalog: &Catalog,
+    comparison: &Comparison,
+    asked: &AdviceRequest,
+    threads: Option<usize>,
+    progress: Progress<'_>,
+) -> Result<(FirstScreen, Advice), Error> {
+    let prices = ListPrices::read(catalog);
     let facts = |load: &Load, as_recorded: &Policy| facts_of(load, as_recorded, None, &prices);
-    let (advice, all) = advise::advised(catalog, comparison, &asked, (threads, progress), facts)?;
+    let (advice, all) = advise::advised(catalog, comparison, asked, (threads, progress), facts)?;
     let all: Vec<SessionFacts> = all.into_iter().flatten().listed();
     if all.is_empty() {
         return Err(no_recording("show"));
@@ -41,7 +55,8 @@ pub fn screen(
     let mut levers: Vec<(String, Vec<Lever>)> = advice.agents.iter().map(of).listed();
     let by_bills = advice.by_bills.iter();
     levers.extend(by_bills.map(|it| (it.agent.clone(), it.best_levers().into_iter().cloned().listed())));
-    Ok(FirstScreen::new(&all, advice.skipped, &levers, certainty))
+    let screen = FirstScreen::new(&all, advice.skipped.clone(), &levers, certainty);
+    Ok((screen, advice))
 }
 
 /// Says how sure a first screen is.

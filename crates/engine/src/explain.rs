@@ -5,6 +5,7 @@
 //! Other runs pay nothing for this.
 
 pub mod breaks;
+mod held;
 mod items;
 mod prefix;
 mod record;
@@ -25,6 +26,7 @@ use ctxsim_input::policy::Moment;
 use ctxsim_input::{Policy, Profile};
 use ctxsim_timeline::{Item, Timeline, Usage};
 
+pub use held::{HeldPart, held};
 pub use items::{Cached, StandingItem, Stood};
 pub use prefix::{PrefixCompared, Same};
 use record::{CacheLookup, Eyes, NotedEdit, SentPrompt, SinkState, WantedRow};

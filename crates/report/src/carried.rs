@@ -147,8 +147,12 @@ impl CarriedShare {
 
 /// Returns the name of an item: its tool where it is a result, else its kind.
 pub(super) fn what(timeline: &Timeline, kind: Kind, item: ItemIx) -> String {
-    let row = &timeline.spine.items[item as usize];
-    let tool = timeline.spine.tools.get_index(usize::from(row.tool)).map_or("", String::as_str);
+    of_kind(timeline, kind, timeline.spine.items[item as usize].tool)
+}
+
+/// Returns the name of what a kind and, for results, a tool bring into prompts.
+pub fn of_kind(timeline: &Timeline, kind: Kind, tool: u16) -> String {
+    let tool = timeline.spine.tools.get_index(usize::from(tool)).map_or("", String::as_str);
     match kind {
         Kind::ToolResult if !tool.is_empty() => tool.to_owned(),
         // Few logs tell them apart, and a prompt's hidden front may be cut anywhere: `import --fixed` splits it where that is known.

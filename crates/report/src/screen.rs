@@ -38,6 +38,10 @@ pub struct FirstScreen {
     pub predicted: Option<BillCheck>,
     pub bill: ScreenBill,
     pub month: MonthBill,
+    /// What was billed in all, project by project, the dearest first; the name is empty where no log tells it.
+    pub by_project: Vec<ProjectBill>,
+    /// What was billed in all, day by day, in UTC; what has no time is in none.
+    pub by_day: Vec<DayBill>,
     /// What can be done about it, the largest saving first.
     pub levers: Vec<AgentLever>,
     /// How sure all of this is, in a sentence.
@@ -157,6 +161,25 @@ pub struct MonthPart {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MonthMisses {
     pub cause: MissCause,
+    /// The same in words.
+    pub about: &'static str,
+    #[serde(serialize_with = "in_usd")]
+    pub usd: Cost,
+}
+
+/// What the sessions of a project were billed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ProjectBill {
+    pub project: String,
+    pub sessions: usize,
+    #[serde(serialize_with = "in_usd")]
+    pub usd: Cost,
+}
+
+/// What a day was billed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DayBill {
+    pub day: String,
     #[serde(serialize_with = "in_usd")]
     pub usd: Cost,
 }
@@ -204,6 +227,8 @@ impl FirstScreen {
             predicted: check,
             bill: ScreenBill::new(sessions),
             month: MonthBill::new(sessions),
+            by_project: ProjectBill::all(sessions),
+            by_day: DayBill::all(sessions),
             levers,
             certainty,
             next: Vec::new(),
@@ -243,6 +268,32 @@ fn by_day(sessions: &[SessionFacts]) -> BTreeMap<i64, PartCosts> {
         }
     }
     days
+}
+
+impl ProjectBill {
+    fn all(sessions: &[SessionFacts]) -> Vec<Self> {
+        let mut by_project: BTreeMap<&str, Self> = BTreeMap::new();
+        for it in sessions {
+            let bill = by_project
+                .entry(&it.project)
+                .or_insert_with(|| Self { project: it.project.clone(), ..Self::default() });
+            bill.sessions += 1;
+            bill.usd = it.by_day.values().fold(bill.usd, |sum, it| sum + it.total());
+        }
+        let mut all = by_project.into_values().listed();
+        all.order_by_key(|it| std::cmp::Reverse(it.usd));
+        all
+    }
+}
+
+impl DayBill {
+    fn all(sessions: &[SessionFacts]) -> Vec<Self> {
+        let of = |(day, costs): (i64, PartCosts)| Self {
+            day: calendar::date_text(day * DAY_MS),
+            usd: costs.total(),
+        };
+        by_day(sessions).into_iter().map(of).listed()
+    }
 }
 
 impl ReadSessions {
@@ -343,8 +394,11 @@ impl MonthBill {
             all = all.scaled((MONTH * DAY_MS).unsigned_abs().into(), (days * DAY_MS as f64).round() as u128);
         }
         let part = |part: BillPart| MonthPart { part, about: part.about(), usd: all.of(part) };
-        let mut causes =
-            all.by_cause.iter().map(|(cause, usd)| MonthMisses { cause: *cause, usd: *usd }).listed();
+        let mut causes = all
+            .by_cause
+            .iter()
+            .map(|(cause, usd)| MonthMisses { cause: *cause, about: cause.about(), usd: *usd })
+            .listed();
         causes.order_by_key(|it| std::cmp::Reverse(it.usd));
         Self {
             of: calendar.basis,
