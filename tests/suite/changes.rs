@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use base64::Engine as _;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -32,6 +33,15 @@ struct Body {
     more: Value,
     tools: Vec<&'static str>,
     system: &'static str,
+    /// Whether its message has an image, which takes 400 tokens.
+    has_image: bool,
+}
+
+/// The first bytes of a PNG of this size, in base64.
+fn png(width: u32, height: u32) -> String {
+    let head = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
+    let bytes = [&head[..], &width.to_be_bytes(), &height.to_be_bytes(), &[8, 6, 0, 0, 0]].concat();
+    base64::engine::general_purpose::STANDARD.encode(bytes)
 }
 
 /// A log of requests a minute apart: the sizes of their prompts grow by a message of 300 tokens and an answer of 100.
@@ -39,7 +49,12 @@ fn log(bodies: &[Body], prompts: &[u64]) -> String {
     let mut messages: Vec<Value> = Vec::new();
     let mut lines = String::new();
     for (nth, body) in bodies.iter().enumerate() {
-        messages.push(json!({"role": "user", "content": format!("question {nth} {}", "word ".repeat(240))}));
+        let text = format!("question {nth} {}", "word ".repeat(240));
+        let source = json!({"type": "base64", "media_type": "image/png", "data": png(560, 560)});
+        messages.push(match body.has_image {
+            true => json!({"role": "user", "content": [{"type": "text", "text": text}, {"type": "image", "source": source}]}),
+            false => json!({"role": "user", "content": text}),
+        });
         let tool =
             |name: &&str| json!({"name": name, "description": format!("{name} {}", "tool ".repeat(800))});
         let mut line = json!({
@@ -63,7 +78,7 @@ fn log(bodies: &[Body], prompts: &[u64]) -> String {
 const TOOLS: [&str; 2] = ["read", "write"];
 
 fn body(more: Value) -> Body {
-    Body { more, tools: TOOLS.to_vec(), system: "Be brief." }
+    Body { more, tools: TOOLS.to_vec(), system: "Be brief.", has_image: false }
 }
 
 /// The stable prefix of the scripted load, as `log` has it.
@@ -86,7 +101,13 @@ fn scripted(turns: &[String]) -> String {
 fn every_kind_of_change_gives_the_same_rows_scripted_and_as_a_request_log() {
     let other_tools = Body { tools: vec!["search", "write"], ..body(json!({})) };
     let other_system = Body { system: "Be long.", ..body(json!({})) };
-    let changes: [(&str, Body, String, String); 5] = [
+    let changes: [(&str, Body, String, String); 6] = [
+        (
+            "images",
+            Body { has_image: true, ..body(json!({})) },
+            "images = [{ width = 560, height = 560 }]".to_owned(),
+            String::new(),
+        ),
         (
             "tools",
             other_tools,
@@ -121,7 +142,9 @@ fn every_kind_of_change_gives_the_same_rows_scripted_and_as_a_request_log() {
     for (name, changed, there, back) in changes {
         let folder = TempDir::new().unwrap();
         let bodies = [body(json!({})), body(json!({})), changed, body(json!({}))];
-        fs::write(folder.path().join("log.jsonl"), log(&bodies, &[4_300, 4_700, 5_100, 5_500])).unwrap();
+        let more = if name == "images" { 400 } else { 0 };
+        let prompts = [4_300, 4_700, 5_100 + more, 5_500 + more];
+        fs::write(folder.path().join("log.jsonl"), log(&bodies, &prompts)).unwrap();
         let turns = [String::new(), String::new(), there, back];
         fs::write(folder.path().join("changes.toml"), scripted(&turns)).unwrap();
         for profile in ["anthropic/claude-sonnet-5", "anthropic/claude-opus-5", "anthropic/claude-fable-5.1"]
@@ -270,4 +293,18 @@ fn a_layout_that_an_api_refuses_is_a_warning_and_no_run_under_its_profile() {
         assert!(told(&refused).contains(&format!("error[{code}]")) && told(&refused).contains("bad.ron:1:"));
         assert!(run("openai/gpt-5.6-sol").status.success(), "the latest count there: {code}");
     }
+}
+
+/// Rounds of three shell calls and a screenshot of 400 tokens, 26 times; the screenshot is an image, or as many tokens of text.
+fn screenshots(is_image: bool) -> String {
+    let result = match is_image {
+        true => "result = { raw = 0 }\nimages = [{ width = 560, height = 560 }]",
+        false => "result = { raw = 400 }",
+    };
+    format!(
+        "name = \"screens\"\nabout = \"Screens.\"\nstable = [{{ kind = \"tool_schema\", tokens = 16_000 }}, {{ kind = \"system\", tokens = 6_000 }}]\n\
+         [[load.turns]]\nuser_tokens = 400\nanswer_tokens = 300\nrounds = 26\n\
+         [[load.turns.calls]]\ntool = \"terminal\"\ntimes = 3\nargs_tokens = 90\ngap_ms = 12_000\nresult = {{ raw = 1_150 }}\n\
+         [[load.turns.calls]]\ntool = \"screenshot\"\nargs_tokens = 40\ngap_ms = 12_000\n{result}\n"
+    )
 }

@@ -4,6 +4,7 @@ pub mod cache;
 pub mod calendar;
 mod check;
 mod family;
+mod images;
 pub mod price;
 pub mod written;
 
@@ -18,6 +19,7 @@ pub use self::cache::{
     Blocks, Breakpoints, CacheRules, ExplicitCache, Lifetimes, Settings, Steps, Touch, TtlClass, UnitRules,
 };
 pub use self::family::{Counting, Factor, Family};
+pub use self::images::{ImageRule, ImageSize, UnknownImage};
 pub use self::written::{PriceSpec, ProfileFile};
 
 /// One model at one provider at one date.
@@ -32,6 +34,8 @@ pub struct Profile {
     pub models: Vec<String>,
     /// How its models count tokens, if that is known.
     pub family: Option<&'static Family>,
+    /// How its models count images.
+    pub images: &'static ImageRule,
     /// The model's token limits.
     pub limits: Limits,
     /// The provider's cache.

@@ -161,6 +161,7 @@ fn what(timeline: &Timeline, item: &CarriedItem) -> String {
         Kind::Summary => "summaries".to_owned(),
         Kind::Memory => "memory".to_owned(),
         Kind::Approval => "approvals".to_owned(),
+        Kind::Image => "images".to_owned(),
     }
 }
 

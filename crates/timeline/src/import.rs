@@ -23,6 +23,7 @@ mod gemini_stream;
 mod glance;
 mod harness;
 mod identity;
+mod image;
 mod index;
 mod inspect_ai;
 mod json;

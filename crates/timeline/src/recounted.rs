@@ -1,8 +1,8 @@
 //! A load in the tokens of other models than those that it was recorded with.
 
 use super::{EventKind, Item, Timeline};
-use ctxsim_base::quantity::Decimal;
-use ctxsim_input::profile::{Factor, Family};
+use ctxsim_base::quantity::{Decimal, Tokens, saturated};
+use ctxsim_input::profile::{Factor, Family, ImageRule};
 use ctxsim_input::scenario::refetch::{AssumedNumber, Refetch};
 use ctxsim_input::tokens;
 
@@ -17,9 +17,28 @@ impl Timeline {
         model.map_or_else(of_tokenizer, |it| Family::of_model(&it.name))
     }
 
-    /// Returns it in the tokens of another family; texts, needs and times stay.
+    /// Returns it in the tokens of another family, its images by the rule of other models; texts, needs and times stay.
     #[must_use]
-    pub fn recounted(&self, factor: Factor) -> Self {
+    pub fn recounted(&self, factor: Factor, images: &'static ImageRule) -> Self {
+        let mut it = if factor.is_one() { self.clone() } else { self.recounted_texts(factor) };
+        it.images.rule = Some(images);
+        let from = self.images.rule.unwrap_or(images);
+        for (item, size) in &self.images.items {
+            let (was, is) = (from.tokens(*size), images.tokens(*size));
+            let of = |tokens: u32| {
+                saturated((Tokens::from(tokens) * Tokens::from(is)).div_ceil(was.max(1).into()))
+            };
+            let (Some(before), Some(now)) =
+                (self.spine.items.get(*item as usize), it.spine.items.get_mut(*item as usize))
+            else {
+                continue;
+            };
+            (now.raw, now.excerpt, now.summary) = (of(before.raw), of(before.excerpt), of(before.summary));
+        }
+        it
+    }
+
+    fn recounted_texts(&self, factor: Factor) -> Self {
         let mut it = self.clone();
         it.spine.items.iter_mut().for_each(|item| item.recount(factor));
         it.spine.steps.iter_mut().for_each(|step| step.output_tokens = factor.tokens(step.output_tokens));

@@ -183,6 +183,10 @@ pub enum Code {
     HistoryRange,
     /// A probability of cache hits is none.
     HitProbability,
+    /// An image has one edge without the other.
+    ImageEdge,
+    /// A number of images, or an edge of one, is out of its range.
+    ImageRange,
     /// A breakpoint before all messages stands beside no implicit one.
     ImplicitLeadAlone,
     /// A file that would be made is there.
