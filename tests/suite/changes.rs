@@ -38,7 +38,7 @@ struct Body {
 }
 
 /// The first bytes of a PNG of this size, in base64.
-fn png(width: u32, height: u32) -> String {
+pub(super) fn png(width: u32, height: u32) -> String {
     let head = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
     let bytes = [&head[..], &width.to_be_bytes(), &height.to_be_bytes(), &[8, 6, 0, 0, 0]].concat();
     base64::engine::general_purpose::STANDARD.encode(bytes)
@@ -295,16 +295,129 @@ fn a_layout_that_an_api_refuses_is_a_warning_and_no_run_under_its_profile() {
     }
 }
 
-/// Rounds of three shell calls and a screenshot of 400 tokens, 26 times; the screenshot is an image, or as many tokens of text.
-fn screenshots(is_image: bool) -> String {
+/// What a load of 26 rounds of three shell calls and a screenshot writes and costs, where these stages apply; a screenshot is an image, or as
+/// many tokens of text.
+fn of_screenshots(is_image: bool, stages: &str) -> (u64, f64) {
+    let folder = TempDir::new().unwrap();
     let result = match is_image {
         true => "result = { raw = 0 }\nimages = [{ width = 560, height = 560 }]",
         false => "result = { raw = 400 }",
     };
-    format!(
-        "name = \"screens\"\nabout = \"Screens.\"\nstable = [{{ kind = \"tool_schema\", tokens = 16_000 }}, {{ kind = \"system\", tokens = 6_000 }}]\n\
-         [[load.turns]]\nuser_tokens = 400\nanswer_tokens = 300\nrounds = 26\n\
-         [[load.turns.calls]]\ntool = \"terminal\"\ntimes = 3\nargs_tokens = 90\ngap_ms = 12_000\nresult = {{ raw = 1_150 }}\n\
-         [[load.turns.calls]]\ntool = \"screenshot\"\nargs_tokens = 40\ngap_ms = 12_000\n{result}\n"
-    )
+    let load = format!(
+        r#"name = "screens"
+about = "Screens."
+stable = [{{ kind = "tool_schema", tokens = 16_000 }}, {{ kind = "system", tokens = 6_000 }}]
+[[load.turns]]
+user_tokens = 400
+answer_tokens = 300
+rounds = 26
+[[load.turns.calls]]
+tool = "terminal"
+times = 3
+args_tokens = 90
+gap_ms = 12_000
+result = {{ raw = 1_150 }}
+[[load.turns.calls]]
+tool = "screenshot"
+args_tokens = 40
+gap_ms = 12_000
+{result}
+"#
+    );
+    let policy = format!("(name: \"evict\", about: \"Evicts.\", stages: [{stages}])");
+    fs::write(folder.path().join("screens.toml"), load).unwrap();
+    fs::write(folder.path().join("evict.ron"), policy).unwrap();
+    let args = [
+        "run",
+        "--scenario",
+        "screens.toml",
+        "--policy",
+        "evict.ron",
+        "--profile",
+        "anthropic/claude-opus-5",
+    ];
+    let output = ctxsim(folder.path(), &[&args[..], &["--format", "json"]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let totals = &report["runs"][0]["totals"];
+    (totals["cache_write_tokens"].as_u64().unwrap(), totals["cost_usd"]["total"].as_f64().unwrap())
+}
+
+#[test]
+fn images_that_go_one_by_one_cost_more_than_in_batches_as_results_and_as_images() {
+    let by = |unit: &str, kinds: &str, count: &str| {
+        let scope =
+            |more: &str| format!("scope: (kinds: [{kinds}], {more}keep_recent: {unit}(3), shown: [raw])");
+        let each = format!("(name: \"evict\", {}, apply: show(marker(12)))", scope(""));
+        let ten = scope(&format!("by: {unit}(10), whole: true, "));
+        let ten = format!("(name: \"evict\", when: count(of: {count}), {ten}, apply: show(marker(12)))");
+        [each, ten, String::new()]
+    };
+    let results = by("tool_uses", "tool_result], tools: [\"screenshot\"", "tool_uses, at_least: 14");
+    let images = by("items", "image", "items, at_least: 13");
+    let rounded = |(written, usd): (u64, f64)| (written / 1_000, (usd * 100.0).round() / 100.0);
+
+    let written = results.map(|it| rounded(of_screenshots(false, &it)));
+    assert_eq!(written, [(1_462, 12.42), (217, 5.45), (130, 4.99)]);
+    // The first image invalidates the messages once.
+    let written = images.map(|it| rounded(of_screenshots(true, &it)));
+    assert_eq!(written, [(1_466, 12.44), (222, 5.47), (135, 5.01)]);
+}
+
+#[test]
+fn a_scope_of_results_has_the_images_of_results_and_units_hold_both() {
+    let marker = "apply: show(marker(12)))";
+    let ten = "by: tool_uses(10), whole: true, keep_recent: tool_uses(3), shown: [raw])";
+    let of = |kinds: &str| {
+        format!(
+            "(name: \"evict\", when: count(of: tool_uses, at_least: 14), scope: (kinds: [{kinds}], tools: [\"screenshot\"], {ten}, {marker}"
+        )
+    };
+    let (written, _) = of_screenshots(true, &of("tool_result"));
+
+    assert!((218_000..230_000).contains(&written), "two batches, each as one of images alone: {written}");
+}
+
+#[test]
+fn an_image_that_leaves_brings_back_what_was_there_without_it() {
+    let folder = TempDir::new().unwrap();
+    let image = "images = [{ width = 560, height = 560 }]".to_owned();
+    let turns = [String::new(), image, String::new(), String::new()];
+    fs::write(folder.path().join("changes.toml"), scripted(&turns)).unwrap();
+    let policy = "(name: \"drop\", about: \"Drop.\", stages: [(name: \"evict\", at: [turn_start], scope: (part: completed, kinds: [image]), apply: drop)])";
+    fs::write(folder.path().join("drop.ron"), policy).unwrap();
+    let args = [
+        "run",
+        "--scenario",
+        "changes.toml",
+        "--policy",
+        "drop.ron",
+        "--rows",
+        "requests",
+        "--format",
+        "json",
+    ];
+    let reads = |profile: &str| -> Vec<u64> {
+        let output = ctxsim(folder.path(), &[&args[..], &["--profile", profile]].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let rows: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let rows = rows["rows"].as_array().or(rows.as_array()).unwrap().clone();
+        rows.iter().map(|it| it["cache_read_tokens"].as_u64().unwrap_or(0)).collect()
+    };
+
+    // With it, only tools and system prompt are read; without it, what the first request had written is there again.
+    assert_eq!(reads("anthropic/claude-sonnet-5"), [0, 4_000, 4_300, 5_500]);
+}
+
+#[test]
+fn an_image_takes_what_the_rule_of_the_model_says() {
+    let folder = TempDir::new().unwrap();
+    let load = "name = \"sizes\"\nabout = \"Sizes.\"\n[[load.turns]]\nuser_tokens = 100\nanswer_tokens = 10\nimages = [{ width = 1_024, height = 1_024 }, { count = 2 }]\n";
+    fs::write(folder.path().join("sizes.toml"), load).unwrap();
+    let prompt = |profile: &str| uses(folder.path(), &["--scenario", "sizes.toml"], profile)[0][0];
+
+    // Patches of 28 pixels, tiles of 512, tiles of 768; where the size is not known, 1,280 by 800.
+    assert_eq!(prompt("anthropic/claude-sonnet-4.6"), 100 + 37 * 37 + 2 * 46 * 29);
+    assert_eq!(prompt("duckagent/openai-gpt-5.4"), 100 + 1_229 + 2 * 1_200);
+    assert_eq!(prompt("field/gpt-4o"), 100 + 765 + 2 * 1_105);
 }

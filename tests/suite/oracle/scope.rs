@@ -27,6 +27,12 @@ fn has_or_empty<T: PartialEq>(list: &[T], value: &T) -> bool {
     list.is_empty() || list.contains(value)
 }
 
+/// Whether an item is of one of some kinds, if there are any; an image in a result is part of that, too.
+fn is_among(kinds: &[Kind], item: &Item) -> bool {
+    let is_in_result = item.kind == Kind::Image && item.tool != u16::MAX;
+    has_or_empty(kinds, &item.kind) || is_in_result && kinds.contains(&Kind::ToolResult)
+}
+
 /// Whether the filters of a scope hold for a slot.
 pub(super) fn passes(scope: &Scope, history: &History<'_>, world: &World, slot: usize) -> bool {
     let (item, view) = (history.item(slot), &history.slots[slot].view);
@@ -44,7 +50,7 @@ pub(super) fn passes(scope: &Scope, history: &History<'_>, world: &World, slot: 
                 && scope.shown.is_empty()
         }
         Stands::Shown => {
-            has_or_empty(scope.kinds(), &item.kind)
+            is_among(scope.kinds(), item)
                 && has_or_empty(&scope.preserve, &item.preserve)
                 && has_or_empty(&scope.shown, &view.rendition)
                 && (scope.tools.is_empty() || tool_matches(&scope.tools, item, history.timeline()))
@@ -98,7 +104,7 @@ fn keeps(keep: &Keep, history: &History<'_>, slot: usize) -> bool {
             has_or_empty(&keep.kinds, &Kind::Summary) && keep.tools.is_empty()
         }
         Stands::Shown => {
-            has_or_empty(&keep.kinds, &item.kind)
+            is_among(&keep.kinds, item)
                 && (keep.tools.is_empty() || tool_matches(&keep.tools, item, history.timeline()))
         }
     }
