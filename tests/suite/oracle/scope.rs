@@ -263,7 +263,7 @@ impl Reach<'_> {
                 let start = usize::try_from(count).ok().and_then(|it| starts.get(it).copied());
                 return start.unwrap_or(self.region.end).max(self.region.start);
             }
-            _ => self.n_fitting(extent, self.list.iter()),
+            _ => self.n_fitting(extent, false, self.list.iter()),
         };
         self.list.get(n).copied().unwrap_or(self.region.end)
     }
@@ -277,7 +277,7 @@ impl Reach<'_> {
                 let nth = usize::try_from(count).ok().and_then(|it| starts.len().checked_sub(it));
                 return nth.map_or(self.region.start, |it| starts[it].max(self.region.start));
             }
-            _ => self.n_fitting(extent, self.list.iter().rev()),
+            _ => self.n_fitting(extent, true, self.list.iter().rev()),
         };
         match self.list.len() - n {
             0 => self.region.start,
@@ -286,13 +286,21 @@ impl Reach<'_> {
     }
 
     /// How many slots fit, one after the other.
-    fn n_fitting<'s>(&self, extent: &Extent, slots: impl Iterator<Item = &'s usize>) -> usize {
+    fn n_fitting<'s>(
+        &self,
+        extent: &Extent,
+        is_from_end: bool,
+        slots: impl Iterator<Item = &'s usize>,
+    ) -> usize {
         let (mut n, mut n_results, mut tokens) = (0, 0, 0_u64);
         for slot in slots {
             n_results += u64::from(self.history.kind(*slot) == Kind::ToolResult);
             tokens = tokens.saturating_add(self.history.slots[*slot].view.tokens);
+            let is_image = self.history.kind(*slot) == Kind::Image;
+            // From the end on, an image comes before the result that it is in.
+            let of_image = is_from_end && is_image && self.history.item(*slot).tool != u16::MAX;
             let fits = match extent {
-                Extent::ToolUses(count) => n_results <= count.get(),
+                Extent::ToolUses(count) => n_results + u64::from(of_image) <= count.get(),
                 Extent::Tokens(count) => tokens <= count.get(),
                 Extent::Size(size) => tokens <= self.world.size(size, self.env),
                 Extent::Fraction(share) => (n as u64) < share.of(self.list.len() as u64),
