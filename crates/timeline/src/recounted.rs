@@ -1,7 +1,7 @@
 //! A load in the tokens of other models than those that it was recorded with.
 
 use super::{EventKind, Item, Timeline};
-use ctxsim_base::quantity::{Decimal, Tokens, saturated};
+use ctxsim_base::quantity::Decimal;
 use ctxsim_input::profile::{Factor, Family, ImageRule};
 use ctxsim_input::scenario::refetch::{AssumedNumber, Refetch};
 use ctxsim_input::tokens;
@@ -25,9 +25,7 @@ impl Timeline {
         let from = self.images.rule.unwrap_or(images);
         for (item, size) in &self.images.items {
             let (was, is) = (from.tokens(*size), images.tokens(*size));
-            let of = |tokens: u32| {
-                saturated((Tokens::from(tokens) * Tokens::from(is)).div_ceil(was.max(1).into()))
-            };
+            let of = |tokens: u32| (f64::from(tokens) * f64::from(is) / f64::from(was)).ceil() as u32;
             let (Some(before), Some(now)) =
                 (self.spine.items.get(*item as usize), it.spine.items.get_mut(*item as usize))
             else {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::ProfileFile;
 use crate::policy::wildcard;
 use crate::text::decode::{Format, decode_table};
-use ctxsim_base::quantity::{Tokens, saturated};
+use ctxsim_base::quantity::Tokens;
 
 /// The rules, with sources.
 const FILE: &str = ctxsim_assumptions::IMAGES;
@@ -119,39 +119,39 @@ impl ImageRule {
         let tokens = match (&self.patches, &self.tiles) {
             (Some(patches), _) => patches.tokens(width, height),
             (None, Some(tiles)) => tiles.tokens(width, height),
-            (None, None) => self.tokens.unwrap_or_default(),
+            (None, None) => self.tokens.unwrap_or_default() as f64,
         };
-        saturated(tokens.max(1))
+        tokens.max(1.0) as u32
     }
 }
 
 impl ImagePatches {
-    fn tokens(&self, width: f64, height: f64) -> Tokens {
+    fn tokens(&self, width: f64, height: f64) -> f64 {
         let side = f64::from(self.side.max(1));
         let mut scale = self.edge_max.map_or(1.0, |it| (f64::from(it) / width.max(height)).min(1.0));
         let count = |scale: f64| whole(width * scale / side) * whole(height * scale / side);
-        if count(scale) > self.count_max {
+        if count(scale) > self.count_max as f64 {
             let room = (self.count_max as f64 * side * side / (width * height)).sqrt();
             let fit = |edge: f64| (edge * room / side).floor().max(1.0) / (edge * room / side);
             scale = room * fit(width).min(fit(height)).min(1.0);
         }
-        (count(scale).min(self.count_max) as f64 * self.factor.unwrap_or(1.0)).ceil() as Tokens
+        (count(scale).min(self.count_max as f64) * self.factor.unwrap_or(1.0)).ceil()
     }
 }
 
 impl ImageTiles {
-    fn tokens(&self, width: f64, height: f64) -> Tokens {
+    fn tokens(&self, width: f64, height: f64) -> f64 {
         let fits = self.fits.map_or(1.0, |it| (f64::from(it) / width.max(height)).min(1.0));
         let short = width.min(height) * fits;
         let scale = fits * self.short_edge.map_or(1.0, |it| (f64::from(it) / short).min(1.0));
         let side = f64::from(self.side.max(1));
-        self.base + self.each * whole(width * scale / side) * whole(height * scale / side)
+        self.base as f64 + self.each as f64 * whole(width * scale / side) * whole(height * scale / side)
     }
 }
 
 /// Returns how many whole squares cover so many, whatever a float has lost of them.
-fn whole(squares: f64) -> u64 {
-    (squares - 1e-9).ceil().max(1.0) as u64
+fn whole(squares: f64) -> f64 {
+    (squares - 1e-9).ceil().max(1.0)
 }
 
 #[cfg(test)]
