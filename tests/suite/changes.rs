@@ -38,7 +38,7 @@ struct Body {
 }
 
 /// The first bytes of a PNG of this size, in base64.
-pub(super) fn png(width: u32, height: u32) -> String {
+pub(crate) fn png(width: u32, height: u32) -> String {
     let head = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
     let bytes = [&head[..], &width.to_be_bytes(), &height.to_be_bytes(), &[8, 6, 0, 0, 0]].concat();
     base64::engine::general_purpose::STANDARD.encode(bytes)

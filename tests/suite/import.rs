@@ -12,6 +12,7 @@ mod counted;
 mod counted_documents;
 mod damaged;
 mod gemini_cli;
+mod images;
 mod inferred;
 mod inspect_ai;
 mod listed;

@@ -188,3 +188,35 @@ impl Transcript {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size(bytes: &[u8]) -> Option<[u32; 2]> {
+        use base64::Engine as _;
+        let text = base64::engine::general_purpose::STANDARD.encode(bytes);
+        size_of(&text).map(|it| [it.width, it.height])
+    }
+
+    #[test]
+    fn the_four_formats_tell_their_size_in_their_first_bytes() {
+        let png =
+            [&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..], &640_u32.to_be_bytes(), &480_u32.to_be_bytes(), &[8; 5]]
+                .concat();
+        let gif = [&b"GIF89a"[..], &320_u16.to_le_bytes(), &200_u16.to_le_bytes(), &[0; 3]].concat();
+        let notes = [&[0xff, 0xe1][..], &2_002_u16.to_be_bytes(), &[7; 2_000]].concat();
+        let frame = [0xff, 0xc0, 0, 17, 8, 0, 100, 1, 0, 3, 1, 0x22, 0, 2, 0x11, 1, 3, 0x11, 1];
+        let jpeg = [&[0xff, 0xd8][..], &notes, &frame].concat();
+        let webp =
+            [&b"RIFF\x40\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0"[..], &[99, 0, 0, 49, 0, 0], &[0; 32]].concat();
+
+        assert_eq!(size(&png), Some([640, 480]));
+        assert_eq!(size(&gif), Some([320, 200]));
+        assert_eq!(size(&jpeg), Some([256, 100]), "behind a camera's notes");
+        assert_eq!(size(&webp), Some([100, 50]));
+        assert_eq!(size(b"\x89PNG\r\n\x1a\n"), None, "cut off");
+        assert_eq!(size_of("https://example.com/a.png"), None);
+        assert_eq!(size_of("data:image/png;base64,%%%"), None);
+    }
+}

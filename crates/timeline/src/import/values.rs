@@ -47,13 +47,13 @@ pub(super) struct MessageBlock<'a> {
 #[derive(Clone, Debug, Default, serde::Deserialize)]
 #[serde(default)]
 pub(super) struct CacheControl {
-    ttl: String,
+    ttl: Option<String>,
 }
 
 impl CacheControl {
     /// Returns how long its entry lives: five minutes, where nothing else is said.
     pub(super) fn ttl(&self) -> TtlClass {
-        if self.ttl == "1h" { TtlClass::Long } else { TtlClass::Short }
+        if self.ttl.as_deref() == Some("1h") { TtlClass::Long } else { TtlClass::Short }
     }
 }
 
