@@ -19,21 +19,8 @@ fn with_image(name: &str, place: &str, image: &Value) -> String {
     line.to_string()
 }
 
-/// A log of each format with one image of 560 by 560 pixels.
-fn logs() -> Vec<(&'static str, String)> {
-    let data = png(560, 560);
-    let url = format!("data:image/png;base64,{data}");
-    let source = json!({"type": "base64", "media_type": "image/png", "data": data});
-    let result = json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": [
-        {"type": "text", "text": "seen"}, {"type": "image", "source": source}]}]});
-    let usage = |input: u32| format!(r#"{{"input_tokens":{input},"output_tokens":20}}"#);
-    let claude = Session::default().user("look").call("m1", "c", &usage(1_000));
-    let claude = claude.line("user", &result.to_string(), "").text("m2", "ok", &usage(1_600));
-    let chat = json!({
-        "messages": [{"role": "user", "content": [{"type": "text", "text": "look"}, {"type": "image_url", "image_url": {"url": url}}]}],
-        "response": {"id": "r", "model": "gpt-4o", "choices": [{"message": {"role": "assistant", "content": "ok"}}],
-            "usage": {"prompt_tokens": 900, "completion_tokens": 2}},
-    });
+/// A rollout of Codex with an image.
+fn of_codex(url: &str) -> String {
     let codex = [
         json!({"type": "session_meta", "payload": {"id": "s", "timestamp": "2026-01-01T00:00:00.000Z"}}),
         json!({"type": "turn_context", "payload": {"model": "gpt-5.4"}}),
@@ -48,6 +35,24 @@ fn logs() -> Vec<(&'static str, String)> {
     let stamped = codex.into_iter().enumerate().map(|(nth, mut it)| {
         it["timestamp"] = format!("2026-01-01T00:00:0{nth}.000Z").into();
         format!("{it}\n")
+    });
+    stamped.collect()
+}
+
+/// A log of each format with one image of 560 by 560 pixels.
+fn logs() -> Vec<(&'static str, String)> {
+    let data = png(560, 560);
+    let url = format!("data:image/png;base64,{data}");
+    let source = json!({"type": "base64", "media_type": "image/png", "data": data});
+    let result = json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": [
+        {"type": "text", "text": "seen"}, {"type": "image", "source": source}]}]});
+    let usage = |input: u32| format!(r#"{{"input_tokens":{input},"output_tokens":20}}"#);
+    let claude = Session::default().user("look").call("m1", "c", &usage(1_000));
+    let claude = claude.line("user", &result.to_string(), "").text("m2", "ok", &usage(1_600));
+    let chat = json!({
+        "messages": [{"role": "user", "content": [{"type": "text", "text": "look"}, {"type": "image_url", "image_url": {"url": url}}]}],
+        "response": {"id": "r", "model": "gpt-4o", "choices": [{"message": {"role": "assistant", "content": "ok"}}],
+            "usage": {"prompt_tokens": 900, "completion_tokens": 2}},
     });
     let gemini = [
         json!({"sessionId": "s", "projectHash": "p", "startTime": "2026-01-01T00:00:00.000Z", "lastUpdated": "2026-01-01T00:00:00.000Z", "kind": "main"}),
@@ -80,7 +85,7 @@ fn logs() -> Vec<(&'static str, String)> {
     vec![
         ("claude-code", claude.text),
         ("messages", chat.to_string()),
-        ("codex", stamped.collect()),
+        ("codex", of_codex(&url)),
         ("gemini-cli", lines(&gemini)),
         ("opencode", opencode.to_string()),
         ("pi", lines(&pi)),
