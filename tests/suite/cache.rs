@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
+mod best_effort;
 mod breakpoints;
 mod cassettes;
 mod deepseek;

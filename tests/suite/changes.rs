@@ -421,3 +421,79 @@ fn an_image_takes_what_the_rule_of_the_model_says() {
     assert_eq!(prompt("duckagent/openai-gpt-5.4"), 100 + 1_229 + 2 * 1_200);
     assert_eq!(prompt("field/gpt-4o"), 100 + 765 + 2 * 1_105);
 }
+
+#[test]
+fn a_change_may_come_within_a_turn_and_a_request_that_it_has_not_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let call =
+        "[[load.turns.calls]]\ntool = \"look\"\ntimes = 2\nargs_tokens = 10\nresult = { raw = 1_000 }\n";
+    let write = |request: u64| {
+        let changes = format!("changes = [{{ request = {request}, effort = \"low\" }}]\n{call}");
+        fs::write(folder.path().join("changes.toml"), scripted(&[changes, String::new()])).unwrap();
+    };
+    let reads = |request: u64| {
+        write(request);
+        let found = uses(folder.path(), &["--scenario", "changes.toml"], "anthropic/claude-opus-5");
+        found.iter().map(|it| it[1]).collect::<Vec<_>>()
+    };
+
+    // Prompts of 4,300, 5,310 and 6,320 tokens, then the next turn's: what was set stays set.
+    assert_eq!(reads(2), [0, 0, 5_310, 6_320]);
+    assert_eq!(reads(3), [0, 4_300, 0, 6_320]);
+    write(4);
+    let refused = ctxsim(folder.path(), &["validate", "changes.toml"]);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("the turn has no request 4"), "{refused:?}");
+    assert_eq!(refused.status.code(), Some(2));
+}
+
+#[test]
+fn a_log_whose_own_marks_break_a_rule_is_played_and_noted() {
+    let folder = TempDir::new().unwrap();
+    let marks = |n: usize| {
+        let block = |nth: usize| {
+            let mark = if nth < n { json!({"type": "ephemeral"}) } else { Value::Null };
+            json!({"type": "text", "text": format!("{nth} {}", "word ".repeat(400)), "cache_control": mark})
+        };
+        let content: Vec<Value> = (0..6).map(block).collect();
+        let usage = json!({"input_tokens": 0, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 3_000, "output_tokens": 2});
+        let line = json!({
+            "timestamp": 1_000, "model": "claude-sonnet-5", "system": "Be brief.",
+            "messages": [{"role": "user", "content": content}],
+            "response": {"id": "m", "type": "message", "role": "assistant", "model": "claude-sonnet-5",
+                "content": [{"type": "text", "text": "yes"}], "usage": usage},
+        });
+        fs::write(folder.path().join("log.jsonl"), format!("{line}\n")).unwrap();
+        let output = ctxsim(folder.path(), &["run", "--details", "log.jsonl"]);
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+
+    assert!(marks(5).contains("In 1 of 1 request, the prompt"), "{}", marks(5));
+    assert!(!marks(4).contains("documented to refuse"), "{}", marks(4));
+}
+
+#[test]
+fn a_layout_that_an_override_makes_is_held_against_the_api_too() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("changes.toml"), scripted(&[String::new()])).unwrap();
+    let policy = "(name: \"two\", about: \"Two marks.\", layout: (breakpoints: [(at: end_of(tools), ttl: \"1h\"), (at: end_of(system), ttl: \"1h\")]), stages: [])";
+    fs::write(folder.path().join("two.ron"), policy).unwrap();
+    let run = |set: &[&str]| {
+        let args = [
+            "run",
+            "--policy",
+            "two.ron",
+            "--scenario",
+            "changes.toml",
+            "--profile",
+            "anthropic/claude-sonnet-5",
+        ];
+        ctxsim(folder.path(), &[&args, set].concat())
+    };
+
+    let refused = run(&["--set", "two.layout.breakpoints.0.ttl=5m"]);
+
+    assert!(run(&[]).status.success());
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("error[marks-order]"), "{refused:?}");
+}

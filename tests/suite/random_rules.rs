@@ -107,11 +107,15 @@ pub(crate) fn rules() -> impl Strategy<Value = CacheRules> {
         4 => units().prop_map(CacheRules::Units),
         3 => blocks().prop_map(CacheRules::Blocks),
     ];
-    let hits = prop::option::weighted(0.3, (0_u64..=Hits::CERTAIN, 0_u64..5));
+    let hits = prop::option::weighted(
+        0.3,
+        (0_u64..=Hits::CERTAIN, 0_u64..5, prop::option::of((0_u64..300, 0_u64..300))),
+    );
     let lucky = (lucky, hits).prop_map(|(rules, hits)| match hits {
         None => rules,
-        Some((parts, seed)) => {
-            let hits = Some(Hits { parts, seed });
+        Some((parts, seed, never)) => {
+            let never = never.map(|(from, more)| [from, from + more]);
+            let hits = Some(Hits { parts, seed, never });
             CacheRules::Qualified(Box::new(Qualified {
                 rules,
                 invalidates: Invalidates::default(),

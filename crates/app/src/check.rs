@@ -77,23 +77,21 @@ fn refused_somewhere(catalog: &Catalog, policy: &Policy) -> Vec<Diagnostic> {
     all.into_iter().map(named).collect()
 }
 
-/// Returns which breakpoints of policies the APIs of some profiles refuse.
-pub(super) fn refused(policies: &[Loaded<PolicyFile>], profiles: &[Loaded<ProfileFile>]) -> Vec<Diagnostic> {
-    let mut found: Vec<Diagnostic> = Vec::new();
-    for (policy, profile) in policies.iter().flat_map(|it| profiles.iter().map(move |profile| (it, profile)))
-    {
-        let problems = policy.spec.layout.iter().flat_map(|it| profile.spec.cache.refused(it));
-        let problems = problems.map(|it| {
-            let help = format!(
-                "{}, or leave out {}, whose API refuses it",
-                it.help.clone().unwrap_or_default(),
-                profile.spec.name
-            );
-            it.help(help)
-        });
-        found.extend(policy.locate(problems.collect()));
-    }
-    found
+/// Returns which breakpoints of a policy, with all that overrides make of it, the APIs of some profiles refuse.
+pub(super) fn refused(
+    loaded: &Loaded<PolicyFile>,
+    spec: &PolicyFile,
+    profiles: &[Loaded<ProfileFile>],
+) -> Vec<Diagnostic> {
+    let by = |profile: &Loaded<ProfileFile>| {
+        let problems = spec.layout.iter().flat_map(|it| profile.spec.cache.refused(it));
+        let without = |it: Diagnostic| {
+            let help = it.help.clone().unwrap_or_default();
+            it.help(format!("{help}, or leave out {}, whose API refuses it", profile.spec.name))
+        };
+        problems.map(without).listed()
+    };
+    loaded.locate(profiles.iter().flat_map(by).collect())
 }
 
 /// Starts the program of a policy that is one, and checks that it keeps to the protocol; there is nothing to check of any other.

@@ -110,9 +110,9 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
     let is_complete = found.is_empty();
     let variants = variants::settings(&comparison.variants, &mut found);
     found.problems.extend(processes::refused(&policies, comparison));
-    found.problems.extend(check::refused(&policies, &loaded_profiles));
     let play_twice = comparison.play_twice;
-    let mut work = Inputs { catalog, policies, settings, variants, found, is_complete, play_twice };
+    let named = &loaded_profiles;
+    let mut work = Inputs { catalog, policies, named, settings, variants, found, is_complete, play_twice };
     let needs_models = under_own_models && loaded_scenarios.iter().any(is_recorded);
     let models = if needs_models { ModelProfiles::read(catalog) } else { Vec::new() };
     let (profiles, models) = work.profiles(&loaded_profiles, models);
@@ -194,6 +194,8 @@ fn suite(catalog: &Catalog, comparison: &Comparison) -> Result<Option<Loaded<Sui
 struct Inputs<'a> {
     catalog: &'a Catalog,
     policies: Vec<Loaded<PolicyFile>>,
+    /// The profiles that are named.
+    named: &'a [Loaded<ProfileFile>],
     settings: Vec<Used>,
     /// The overrides of the last policies, one list each.
     variants: Vec<Vec<Override>>,
@@ -264,10 +266,8 @@ impl Inputs<'_> {
                 Err(problems) => self.found.problems.extend(loaded.locate(problems)),
             }
         }
-        let is_cache_set = set.iter().zip(&of_models).any(|(it, before)| it.cache != before.spec.cache);
-        let mut models = if is_set { ModelProfiles::of_specs(set) } else { ModelProfiles::new(of_models) };
-        models.is_cache_set = is_cache_set;
-        (profiles, models)
+        let overridden = set.iter().zip(&of_models).map(|(spec, it)| it.overridden(spec)).listed();
+        (profiles, ModelProfiles::new(if is_set { overridden } else { of_models }))
     }
 
     /// Makes the suite.
@@ -392,6 +392,8 @@ impl Inputs<'_> {
         }
         let mut models = Vec::with_capacity(specs.len());
         for (spec, loaded) in specs.iter().zip(&self.policies) {
+            let refused = check::refused(loaded, spec, self.named);
+            self.found.problems.extend(refused);
             match check::checked(self.catalog, spec, &loaded.origin) {
                 Ok(policy) if self.play_twice => models.push(Arc::new(processes::played_twice(policy))),
                 Ok(policy) => models.push(Arc::new(policy)),

@@ -2,7 +2,7 @@
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::session::note_on_tokens;
+use super::session::{note_on_refused, note_on_tokens};
 use super::{Comparison, Load};
 use ctxsim_base::grid::numbers::{listed, percent};
 use ctxsim_base::list::Listed as _;
@@ -12,7 +12,12 @@ use ctxsim_report::{Brief, Report, distinct};
 /// Returns what a reader must know of it and the policies that it is played under.
 pub fn notes_on_load(load: &Load) -> Vec<String> {
     let own = load.world.notes(load).into_iter();
-    note_on_tokens(load).into_iter().chain(own).chain(notes_on_unread(load)).listed()
+    note_on_tokens(load)
+        .into_iter()
+        .chain(note_on_refused(load))
+        .chain(own)
+        .chain(notes_on_unread(load))
+        .listed()
 }
 
 /// Notes parts of policies that the load does not read.

@@ -7,12 +7,13 @@ use ctxsim_engine::ledger::Rows;
 use ctxsim_input::{Limits, Policy, Profile};
 use ctxsim_report::filled::Filled;
 use ctxsim_report::{BillAsLogged, BillCheck, NewerVersion, SessionReport, SharedFront};
-use ctxsim_timeline::Timeline;
+use ctxsim_timeline::{RecordedMark, Timeline};
 
 use super::models::ModelProfiles;
+use ctxsim_base::grid::numbers::{counted, thousands};
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::take::{CountedLoad, Load};
-use ctxsim_input::profile::Counting;
+use ctxsim_input::profile::{Counting, TtlClass};
 
 /// Returns what a report says of it, if it is recorded; the rows are those that its bill is compared with, where they are known.
 pub(super) fn session_report(
@@ -44,6 +45,26 @@ pub(super) fn session_report(
         filled: profile.and_then(|it| Filled::of(timeline, it)),
         pauses: profile.and_then(|it| Pauses::of(timeline, it)),
         shared: SharedFront::of(timeline),
+    })
+}
+
+/// Notes that requests which were answered carry marks that the provider's API is documented to refuse.
+pub(super) fn note_on_refused(load: &Load) -> Option<String> {
+    let recorded = load.timeline()?.recorded.as_ref()?;
+    let profile = load.profiles.first().filter(|_| load.is_under_own_model)?;
+    let is_refused = |marks: &[RecordedMark]| {
+        let lives: Vec<TtlClass> = marks.iter().map(|it| it.ttl).listed();
+        profile.refuses_marks(&lives)
+    };
+    let n = recorded.marks.iter().filter(|it| is_refused(it)).count();
+    (n > 0).then(|| {
+        format!(
+            "In {} of {}, the prompt has more marks than the API of {} takes, or one of an hour behind one of five minutes: its documentation \
+             says that such a request is refused. They are played as logged.",
+            thousands(n as u64),
+            counted(recorded.marks.len(), "request"),
+            profile.name
+        )
     })
 }
 

@@ -1,6 +1,7 @@
 //! A ledger folded to a report's numbers.
 
 pub mod assumed;
+pub mod best_effort;
 pub mod break_even;
 pub mod carried;
 pub mod delta;
@@ -23,6 +24,7 @@ pub mod sub_agents;
 use crate::ledger::{Firing, Outcome, RequestSums, Sums};
 use crate::price::{self, Costs, Models, PriceIndex};
 use assumed::{Assumed, AssumedChanges, AssumedCost, AssumedReach};
+use best_effort::HitStake;
 use ctxsim_base::quantity::{Amount, Expected, Tokens, UNLIMITED, packed};
 use ctxsim_input::Limits;
 use ctxsim_input::profile::{Assumptions, Lifetimes};
@@ -80,12 +82,14 @@ pub struct Tally {
     /// The lowest cost, in US dollars, of anything that keeps every needed item; known only for schedules in
     /// hindsight.
     pub bound: Option<f64>,
+    /// What hits save that the provider does not promise, if it promises none.
+    pub hit_stake: Option<HitStake>,
 }
 
 packed!(Tally:
     [n_runs, sums, outcome, costs, limits, lifetimes, limit_pressure, has_needs],
     [recovery_input, recovery_output, reaction_tokens, recovery_interval, assumed, counted_ends],
-    [n_played, latency_ms, resets, summariser_limit, bound]);
+    [n_played, latency_ms, resets, summariser_limit, bound, hit_stake]);
 
 impl Tally {
     /// Returns the tally of a run in which nothing happened.
@@ -110,6 +114,7 @@ impl Tally {
             resets: None,
             summariser_limit: None,
             bound: None,
+            hit_stake: None,
         }
     }
 
@@ -172,6 +177,7 @@ impl Tally {
             resets: None,
             summariser_limit: models.summariser_limit(),
             bound: beside.bound,
+            hit_stake: HitStake::new(&sums.main.tokens, profile),
         };
         let ends = tally.exact_interval().or(tally.costs.exact().map(|it| [it; 2]));
         let share = |it: Amount, of: f64| Amount::of_usd(it.usd() * (of - 1.0));
@@ -245,6 +251,7 @@ impl Tally {
         self.latency_ms += other.latency_ms;
         self.summariser_limit = self.summariser_limit.or(other.summariser_limit);
         self.bound = self.bound.zip(other.bound).map(|(own, more)| own + more);
+        self.hit_stake = HitStake::sum([self.hit_stake, other.hit_stake]);
     }
 
     /// Returns what it costs in US dollars with all recorded compactions and with none of them; the same where

@@ -16,7 +16,8 @@ use ctxsim_base::diag::{Diagnostic, Problems};
 use ctxsim_base::quantity::{Cost, Tokens, UNLIMITED};
 
 pub use self::cache::{
-    Blocks, Breakpoints, CacheRules, ExplicitCache, Lifetimes, Settings, Steps, Touch, TtlClass, UnitRules,
+    Blocks, Breakpoints, CacheRules, ExplicitCache, Lifetimes, Refusal, Settings, Steps, Touch, TtlClass,
+    UnitRules,
 };
 pub use self::family::{Counting, Factor, Family};
 pub use self::images::{ImageRule, ImageSize, UnknownImage};
@@ -42,6 +43,8 @@ pub struct Profile {
     pub cache: CacheRules,
     /// Whether the provider calls its cache best effort: hits are likely, not sure.
     pub is_best_effort: bool,
+    /// What its API refuses of a request's breakpoints.
+    pub refuses: Vec<Refusal>,
     pub prices: Prices,
     /// What is assumed rather than known.
     pub assumptions: Assumptions,

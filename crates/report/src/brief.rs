@@ -25,6 +25,8 @@ pub struct Figures {
     pub turns_completed: u32,
     /// Its cost in US dollars; `None` if a price is unknown.
     pub cost: Option<f64>,
+    /// What its reads would cost more as plain input, in US dollars, if its provider promises no hit.
+    pub(super) saved_by_luck: Option<f64>,
     /// The number of sampled runs over which recovery is averaged.
     pub n_played: u32,
     /// Whether the load has needs.
@@ -69,6 +71,7 @@ impl From<&Run> for Figures {
             turns_requested: tally.outcome.turns_requested,
             turns_completed: tally.outcome.turns_completed,
             cost: tally.costs.total(),
+            saved_by_luck: tally.hit_stake.map(|it| it.saved.usd()),
             n_played: tally.n_played,
             has_needs: tally.has_needs,
             has_resets: tally.resets.is_some(),

@@ -1,6 +1,6 @@
 //! How far the recorded sessions behind a table carry what it says.
 //!
-//! Are their bills reproduced, and is it known what they needed?
+//! Are their bills reproduced, is it known what they needed, and does the provider promise the hits that were counted on?
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -9,6 +9,7 @@ use super::brief::Brief;
 use super::session::{BillCheck, SessionReport};
 use ctxsim_base::grid::numbers::{self, percent};
 use ctxsim_base::list::Listed as _;
+use ctxsim_timeline::import;
 
 /// The largest error of predicted input cost that is passed over in silence, as a share of the recorded bill. Savings between
 /// policies are mostly above it, and the bills of most recorded Claude Code sessions are reproduced within half of it.
@@ -35,6 +36,56 @@ pub struct TableTrust {
     pub with_needs: usize,
     /// Scenarios without.
     pub without_needs: usize,
+    /// What rests on caches that their provider calls best effort, if anything does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best_effort: Option<BestEffortShare>,
+}
+
+/// What of the first policy's bill rests on caches that their provider calls best effort.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BestEffortShare {
+    /// That policy.
+    pub policy: String,
+    /// The share of its bill of runs that have such a cache.
+    pub of_bill: f64,
+    /// The cost if none of them were hit, in times of what is said.
+    pub times_without_hits: f64,
+    /// The cost with as much read as in recorded sessions, as declared and at either end of its interval, in times of what is said;
+    /// `None` where that was not counted for all models.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub times_as_counted: Option<[f64; 3]>,
+}
+
+impl BestEffortShare {
+    /// Adds up what rests on such caches in runs of one policy; nothing where too little does to matter.
+    fn new(runs: &[Brief<'_>]) -> Option<Self> {
+        let cost: f64 = runs.iter().map(|it| it.figures.cost).sum::<Option<f64>>().filter(|it| *it > 0.0)?;
+        let lucky = || runs.iter().filter_map(|it| Some((it, it.figures.saved_by_luck?)));
+        let saved: f64 = lucky().map(|it| it.1).sum();
+        let lost = |(run, saved): (&Brief<'_>, f64)| {
+            Some(import::hit_share(run.profile)?.ends().map(|it| (1.0 - it) * saved))
+        };
+        let add = |sum: [f64; 3], more: [f64; 3]| [0, 1, 2].map(|at| sum[at] + more[at]);
+        let lost = lucky().map(lost).try_fold([0.0; 3], |sum, more| Some(add(sum, more?)));
+        (saved > BILL_ERROR_MAX * cost).then(|| Self {
+            policy: runs.first().map_or_else(String::new, |it| it.policy.to_owned()),
+            of_bill: lucky().filter_map(|it| it.0.figures.cost).sum::<f64>() / cost,
+            times_without_hits: 1.0 + saved / cost,
+            times_as_counted: lost.map(|it| it.map(|usd| 1.0 + usd / cost)),
+        })
+    }
+
+    /// Says it, to follow *but*.
+    fn words(&self) -> String {
+        let share = if self.of_bill < 1.0 { percent(self.of_bill) } else { "all".to_owned() };
+        let what = format!("{share} of the bill of {} rests on caches that are best effort", self.policy);
+        match self.times_as_counted {
+            Some([declared, low, high]) => format!(
+                "{what}: with hits as in recorded sessions, it is about {declared:.1} times as high ({low:.1} to {high:.1})"
+            ),
+            None => format!("{what}: without a hit, it is {:.1} times as high", self.times_without_hits),
+        }
+    }
 }
 
 impl TableTrust {
@@ -64,12 +115,14 @@ impl TableTrust {
             sources: sources.into_iter().map(source).listed(),
             with_needs,
             without_needs: runs.len() - with_needs,
+            best_effort: BestEffortShare::new(runs),
         }
     }
 
     /// Says what speaks against the table's numbers, to follow them in the same sentence; empty if nothing does.
     pub fn doubts(&self) -> String {
-        let doubts: Vec<String> = [self.on_bills(), self.on_needs()].into_iter().flatten().listed();
+        let on_hits = self.best_effort.as_ref().map(BestEffortShare::words);
+        let doubts: Vec<String> = [self.on_bills(), self.on_needs(), on_hits].into_iter().flatten().listed();
         if doubts.is_empty() { String::new() } else { format!(", but {}", doubts.join(", and ")) }
     }
 

@@ -22,6 +22,7 @@ mod gemini_cli;
 mod gemini_stream;
 mod glance;
 mod harness;
+pub use harness::hit_share;
 mod identity;
 mod image;
 mod index;

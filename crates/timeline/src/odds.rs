@@ -89,3 +89,15 @@ impl Odds {
         self.rewrites.binary_search_by_key(&step, |it| it.step).ok().map(|at| &self.rewrites[at])
     }
 }
+
+/// What part of what could be read from a best-effort cache is read, as it was counted in recorded sessions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HitShare(pub Chance);
+
+impl HitShare {
+    /// Returns it as declared, and where most and least is read.
+    pub fn ends(self) -> [f64; 3] {
+        let [low, high] = self.0.interval;
+        [self.0.value, high, low]
+    }
+}

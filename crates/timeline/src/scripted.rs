@@ -11,8 +11,8 @@ use ctxsim_base::rng::{Seed, SplitMix64, Stream};
 use ctxsim_input::profile::ImageRule;
 use ctxsim_input::profile::cache::{SETTINGS, Setting};
 use ctxsim_input::scenario::{
-    Amount, Generate, ITEM_TOKENS_MAX, PatternRandom, ResultSizes, ScriptedCall, ScriptedImages, StableItem,
-    TurnSpec,
+    Amount, Generate, ITEM_TOKENS_MAX, PatternRandom, ResultSizes, ScriptedCall, ScriptedChange,
+    ScriptedImages, StableItem, TurnSpec,
 };
 use ctxsim_input::{Scenario, ScenarioFile, Settings};
 
@@ -86,6 +86,8 @@ struct ScriptedTurns {
     /// When the next request starts; a load without gaps takes no time.
     at_ms: i64,
     n_turns: u64,
+    /// The number of the turn's requests so far.
+    n_requests: u64,
     fronts: ScriptedFronts,
     /// By setting, the values so far; the first is that of the beginning.
     values: [Vec<String>; SETTINGS.len()],
@@ -110,6 +112,7 @@ impl ScriptedTurns {
             source,
             at_ms: 0,
             n_turns: 0,
+            n_requests: 0,
         }
     }
 
@@ -123,7 +126,7 @@ impl ScriptedTurns {
         self.source.begin_turn(self.n_turns);
         self.n_turns += 1;
         let user = narrow(self.value(&spec.user_tokens, turn, 0));
-        self.change(spec);
+        self.n_requests = 0;
         let digest = spec.says.as_ref().map(|it| xxh3_64_with_seed(it.as_bytes(), user.into()));
         let said = NewItem { digest, ..NewItem::plain(Kind::User, user) };
         let said: Vec<NewItem<'_>> = std::iter::once(said).chain(images(&spec.images)).collect();
@@ -145,6 +148,7 @@ impl ScriptedTurns {
         let answer = narrow(self.value(&spec.answer_tokens, turn, 0));
         let shown = answer.saturating_add(self.answer_overhead);
         let answer_item = NewItem::plain(Kind::Assistant, shown);
+        self.next_request(spec);
         self.builder.step(self.at_ms, Tokens::from(answer), &[answer_item], &[]);
         if spec.repeats {
             let results = made.iter().flat_map(|it| it.told()).map(|told| told.0);
@@ -159,8 +163,14 @@ impl ScriptedTurns {
         self.needs(Due::TurnEnd, if is_talk { &spec.talk_needs } else { &spec.follow_up_needs });
     }
 
-    /// Lets a turn's request differ from the ones before in what is beside its messages.
-    fn change(&mut self, spec: &TurnSpec) {
+    /// Begins the next request of a turn, with what changes from there on beside its messages.
+    fn next_request(&mut self, turn: &TurnSpec) {
+        self.n_requests += 1;
+        let n = self.n_requests;
+        turn.each_change().filter(|it| it.request == n).for_each(|it| self.change(&it));
+    }
+
+    fn change(&mut self, spec: &ScriptedChange) {
         for (setting, value) in spec.settings() {
             self.set(setting, value);
         }
@@ -199,6 +209,7 @@ impl ScriptedTurns {
             results.extend(images.map(|it| NewItem { tool: &spec.tool, answers: usize::MAX, ..it }));
             output += Tokens::from(text) + Tokens::from(tokens);
         }
+        self.next_request(turn);
         self.builder.step(self.at_ms, output, &reply, &results);
         let Some((last, before)) = calls.split_last() else { return };
         self.wait([&turn.response_ms, &last.gap_ms], (nth_turn, first + before.len() as u64));
@@ -256,9 +267,10 @@ struct ScriptedFronts {
 impl ScriptedFronts {
     /// Adds to a stable prefix the places that it lacks of what turns put there, behind those of their kind.
     fn new(stable: &[StableItem], turns: &[TurnSpec]) -> Self {
-        let versions: Vec<&[StableItem]> = turns.iter().filter_map(|it| it.stable.as_deref()).collect();
+        let versions: Vec<Vec<StableItem>> =
+            turns.iter().flat_map(TurnSpec::each_change).filter_map(|it| it.stable).collect();
         let mut places = stable.to_vec();
-        for item in versions.iter().copied().flatten() {
+        for item in versions.iter().flatten() {
             let of_kind = |it: &StableItem| it.kind == item.kind;
             let longest = versions.iter().map(|it| it.iter().filter(|it| of_kind(it)).count()).max();
             let behind = match places.iter().rposition(of_kind) {

@@ -10,8 +10,8 @@ const BREAKPOINTS: &str = "[cache.breakpoints]\nttl = [\"5m\", \"1h\"]";
 
 /// Which of so many requests are served.
 fn served(parts: u64, n: usize) -> Vec<bool> {
-    let mut hit_draws = HitDraws::new(Some(Hits { parts, seed: 7 }));
-    (0..n).map(|_| hit_draws.is_served()).collect()
+    let mut hit_draws = HitDraws::new(Some(Hits { parts, seed: 7, never: None }));
+    (0..n).map(|_| hit_draws.is_served(100)).collect()
 }
 
 #[test]
@@ -70,4 +70,15 @@ fn another_seed_is_another_luck() {
 
     assert_eq!(reads(1), reads(1));
     assert_ne!(reads(1), reads(2));
+}
+
+/// python-genai#1880: a cache that held nothing for prompts of 9,000 to 17,000 tokens.
+#[test]
+fn prompts_of_lengths_that_are_never_cached_find_nothing_and_those_on_either_side_do() {
+    let rules = "[cache.prefix_interval]\nhits = { probability = 1, never = { from_tokens = 9_000, to_tokens = 17_000 } }";
+    let grown = [&[][..], &[], &[(1, 1)], &[(1, 1), (2, 8_000)], &[(1, 1), (2, 8_000), (3, 1)]];
+    let prompts = grown.map(|it| users(8_999, it));
+    let reads = Listed::new(&rules_of(rules), "").reads_and_writes(&prompts);
+
+    assert_eq!(reads.iter().map(|it| it[0]).collect::<Vec<_>>(), [0, 8_999, 0, 0, 17_000]);
 }

@@ -168,7 +168,9 @@ impl Cache {
         let nth = self.n;
         self.n += 1;
         let is_served = self.hits.is_none_or(|hits| {
-            Seed(hits.seed).nth("cache hit", 0, nth).between(1, 1_000_000_000) <= hits.parts
+            let is_never =
+                hits.never.is_some_and(|[from, to]| from <= history.tokens() && history.tokens() <= to);
+            !is_never && Seed(hits.seed).nth("cache hit", 0, nth).between(1, 1_000_000_000) <= hits.parts
         });
         let mut usage = match &mut self.memory {
             Memory::None => read(history.tokens(), 0, None),

@@ -69,6 +69,8 @@ pub enum Code {
     CategoryEmpty,
     /// A token has no characters.
     CharsPerTokenZero,
+    /// A turn has no request of the number from which on something changes.
+    ChangeRequest,
     /// These results have no such chart.
     ChartMissing,
     /// A file of chats has no questions.
@@ -183,6 +185,8 @@ pub enum Code {
     HistoryRange,
     /// A probability of cache hits is none.
     HitProbability,
+    /// The lengths of prompts that a cache never holds are in the wrong order.
+    HitsNever,
     /// An image has one edge without the other.
     ImageEdge,
     /// A number of images, or an edge of one, is out of its range.

@@ -10,6 +10,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::{CacheRule, Finding, RequestView, cache};
 use crate::ledger::{CacheUse, ExplicitCacheRow};
 use crate::projection::chain::{Chain, Link};
+use ctxsim_base::quantity::Tokens;
 use ctxsim_base::rng::{Seed, Stream};
 use ctxsim_input::profile::Steps;
 use ctxsim_input::profile::cache::{Hits, PromptLevel, Qualified as Rules, SETTINGS};
@@ -32,10 +33,11 @@ impl HitDraws {
         Self { hits, draws: Seed(hits.map_or(0, |it| it.seed)).stream(PURPOSE, 0) }
     }
 
-    /// Returns whether the next request is.
-    pub fn is_served(&mut self) -> bool {
+    /// Returns whether the next request is, by the length of its prompt; each takes a draw.
+    pub fn is_served(&mut self, prompt: Tokens) -> bool {
         let Some(hits) = self.hits else { return true };
-        self.draws.draw().between(1, Hits::CERTAIN) <= hits.parts
+        let is_drawn = self.draws.draw().between(1, Hits::CERTAIN) <= hits.parts;
+        is_drawn && !hits.is_never(prompt)
     }
 }
 
@@ -145,7 +147,7 @@ impl CacheRule for QualifiedCache {
         } else {
             self.submit_told(request)
         };
-        self.was_served = self.hit_draws.is_served();
+        self.was_served = self.hit_draws.is_served(request.prompt);
         if self.was_served { usage } else { self.inner.unserved(&usage) }
     }
 

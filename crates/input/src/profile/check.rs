@@ -45,6 +45,7 @@ pub(super) fn profile(spec: &ProfileFile, problems: &mut Problems) -> Profile {
         images: ImageRule::of_profile(spec),
         limits: problems.within("limits", |problems| limits(&spec.limits, problems)),
         is_best_effort: spec.best_effort,
+        refuses: spec.cache.refuses().to_vec(),
         cache: problems.within("cache", |problems| spec.cache.check(problems)),
         prices: problems
             .within("prices", |problems| price::prices(&spec.prices, start_ms, &assumed.services, problems)),

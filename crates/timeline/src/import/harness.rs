@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::side_requests::{Habit, Recaps};
 use super::transcript::Exchange;
-use crate::odds::{Odds, Trigger};
+use crate::odds::{HitShare, Odds, Trigger};
 use crate::shared::Chance;
 use crate::{Documented, Usage};
 use ctxsim_base::quantity::{Decimal, Tokens};
@@ -332,6 +332,16 @@ impl fmt::Display for Cases {
 /// Returns whether a model is one of those that a rule is about: all, where it names none.
 fn is_of_models(patterns: &[String], model: &str) -> bool {
     patterns.is_empty() || matches_any(patterns, model)
+}
+
+/// Returns what part of what stood in a model's best-effort cache is read, where that was counted: what does not fall, and what falls leave.
+pub fn hit_share(model: &str) -> Option<HitShare> {
+    let declared = HarnessRules::of(ANY)?.odds.iter().find(|it| is_of_models(&it.models, model))?;
+    let (falls, kept) = (declared.within?, declared.kept?);
+    let read = |falls: f64, kept: f64| 1.0 - falls * (1.0 - kept);
+    let value = read(falls.value, kept.value);
+    let interval = [read(falls.high, kept.low), read(falls.low, kept.high)];
+    Some(HitShare(Chance { value, interval, declared: value }))
 }
 
 impl HarnessRules {

@@ -132,7 +132,7 @@ pub fn replay(trace: &BlockTrace, limits: &Limits, rules: &CacheRules, sink: &mu
     for (request, step) in trace.requests.iter().zip(0_u32..) {
         let blocks = trace.blocks.get(request.blocks.clone()).unwrap_or_default();
         let n_held = store.as_mut().map_or(0, |it| it.submit(blocks)) as u64;
-        let n_hits = if hit_draws.is_served() { n_held } else { 0 };
+        let n_hits = if hit_draws.is_served(request.prompt) { n_held } else { 0 };
         hits.n_blocks += blocks.len() as u64;
         hits.n_hits += n_hits;
         let read = (n_hits * trace.block_tokens).min(request.prompt);

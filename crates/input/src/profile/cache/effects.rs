@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::CacheRules;
 use ctxsim_base::diag::{Code, Problems};
-use ctxsim_base::quantity::Decimal;
+use ctxsim_base::quantity::{Decimal, Tokens};
 
 /// For each setting: the first level of the prompt that a change invalidates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,6 +61,20 @@ pub struct HitsFields {
     /// The seed of the draws that decide it. Default: 0.
     #[serde(default)]
     pub seed: u64,
+    /// Prompts of such lengths find nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub never: Option<NeverFields>,
+}
+
+/// Lengths of prompts for which a cache was seen to hold nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct NeverFields {
+    /// The shortest, in tokens.
+    pub from_tokens: Tokens,
+    /// The longest, in tokens.
+    pub to_tokens: Tokens,
 }
 
 impl HitsFields {
@@ -77,7 +91,16 @@ impl HitsFields {
             );
         }
         let parts = parts.unwrap_or(Hits::CERTAIN);
-        (parts < Hits::CERTAIN).then_some(Hits { parts, seed: self.seed })
+        let never = self.never.map(|it| [it.from_tokens, it.to_tokens]);
+        if let Some([from, to]) = never.filter(|[from, to]| from > to) {
+            problems.push_at(
+                Code::HitsNever,
+                "hits.never",
+                format!("no prompt has at least {from} and at most {to} tokens"),
+                "write the shorter length as `from_tokens`",
+            );
+        }
+        (parts < Hits::CERTAIN || never.is_some()).then_some(Hits { parts, seed: self.seed, never })
     }
 }
 
@@ -121,11 +144,18 @@ pub struct Hits {
     pub parts: u64,
     /// The seed of the draws.
     pub seed: u64,
+    /// The shortest and the longest prompt of those that find nothing, if there are any.
+    pub never: Option<[Tokens; 2]>,
 }
 
 impl Hits {
     /// The number of parts that means certainty.
     pub const CERTAIN: u64 = 1_000_000_000;
+
+    /// Returns whether a prompt of this length finds nothing, whatever is cached.
+    pub fn is_never(&self, prompt: Tokens) -> bool {
+        self.never.is_some_and(|[from, to]| (from..=to).contains(&prompt))
+    }
 }
 
 /// A setting of a request beside its content.

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cache, TtlClass};
+use super::{Cache, CacheRules, TtlClass};
 use crate::policy::{Breakpoint, LayoutSpec, LevelEnd, PromptPlace};
+use crate::profile::Profile;
 use ctxsim_base::diag::{Code, Diagnostic};
 
 /// A rule of a provider's API about the breakpoints of a request.
@@ -19,7 +20,29 @@ pub enum Refusal {
     TwoLifetimes,
 }
 
+impl Profile {
+    /// Returns whether its API documents that it refuses a request whose prompt carries these marks, from its front to its end.
+    pub fn refuses_marks(&self, marks: &[TtlClass]) -> bool {
+        let CacheRules::Breakpoints(rules) = self.cache.plain() else { return false };
+        let is_broken = |rule: &Refusal| match rule {
+            Refusal::TooMany => marks.len() > usize::from(rules.breakpoints_max),
+            Refusal::LongBehindShort => marks.windows(2).any(|it| it == [TtlClass::Short, TtlClass::Long]),
+            // Whether an automatic mark falls on another one is seen in a layout alone.
+            Refusal::TwoLifetimes => false,
+        };
+        self.refuses.iter().any(is_broken)
+    }
+}
+
 impl Cache {
+    /// Returns what the provider's API refuses.
+    pub fn refuses(&self) -> &[Refusal] {
+        match self {
+            Self::Breakpoints(fields) => &fields.refuses,
+            _ => &[],
+        }
+    }
+
     /// Returns which breakpoints of a layout the provider's API refuses, each with why.
     pub fn refused(&self, layout: &LayoutSpec) -> Vec<Diagnostic> {
         let Self::Breakpoints(fields) = self else { return Vec::new() };

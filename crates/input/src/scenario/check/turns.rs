@@ -5,7 +5,7 @@ use indexmap::{IndexMap, IndexSet};
 use super::size;
 use crate::scenario::{
     Amount, Cycle, Generate, ITEM_TOKENS_MAX, Level, ListChoice, NumberRange, PatternPlaces, ResultSizes,
-    Revisit, ScenarioFile, ScriptedCall, ScriptedImages, TurnSpec,
+    Revisit, ScenarioFile, ScriptedCall, ScriptedChange, ScriptedImages, TurnSpec,
 };
 use ctxsim_base::diag::{Code, Problems, nearest};
 use ctxsim_base::quantity::Tokens;
@@ -181,11 +181,35 @@ fn check_turn(spec: &TurnSpec, overhead: Tokens, problems: &mut Problems) {
     for (index, call) in spec.calls.iter().enumerate() {
         problems.within(format_args!("calls.{index}"), |problems| check_call(call, overhead, problems));
     }
+    for (index, change) in spec.changes.iter().enumerate() {
+        problems.within(format_args!("changes.{index}"), |problems| check_change(change, spec, problems));
+    }
     problems.within("answer_needs", |problems| check_weights(&spec.answer_needs, problems));
     problems.within("follow_up_needs", |problems| check_weights(&spec.follow_up_needs, problems));
     problems.within("talk_needs", |problems| check_weights(&spec.talk_needs, problems));
     for (index, revisit) in spec.revisits.iter().enumerate() {
         problems.within(format_args!("revisits.{index}"), |problems| check_revisit(revisit, problems));
+    }
+}
+
+/// Checks that a turn has the request from which on something changes.
+fn check_change(change: &ScriptedChange, turn: &TurnSpec, problems: &mut Problems) {
+    let of_round = turn.calls.iter().fold(0, |sum: u64, it| sum.saturating_add(it.times));
+    let of_round = if turn.parallel { of_round.min(1) } else { of_round };
+    let most = turn.rounds.most().saturating_mul(of_round).saturating_add(1);
+    if !(2..=most).contains(&change.request) {
+        let (message, help) = match change.request {
+            0 => ("requests are counted from 1".to_owned(), "write 2 or more".to_owned()),
+            1 => (
+                "what changes with the first request of a turn is said by the turn".to_owned(),
+                "move the fields to the turn itself".to_owned(),
+            ),
+            n => (
+                format!("the turn has no request {n}"),
+                format!("it has at most {most}: one for each call, and one for the answer"),
+            ),
+        };
+        problems.push_at(Code::ChangeRequest, "request", message, help);
     }
 }
 

@@ -87,6 +87,9 @@ pub struct TurnSpec {
     pub tool_choice: Option<String>,
     /// What the provider adds to prompts from this turn on: web search, citations, speed. Default: as it is.
     pub features: Option<String>,
+    /// What changes within the turn, from its second request on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<ScriptedChange>,
     /// Whether the calls of a round are made at once, in one request, and their results come together. Default: one request each.
     #[serde(default, skip_serializing_if = "is_no")]
     pub parallel: bool,
@@ -116,7 +119,44 @@ pub struct TurnSpec {
     pub revisits: Vec<Revisit>,
 }
 
+/// What requests have other than before, from one within a turn on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ScriptedChange {
+    /// The request of the turn, counted from 1. What changes with the first is said by the turn itself.
+    pub request: u64,
+    /// The prompts' stable prefix from then on. Default: as it is.
+    pub stable: Option<Vec<StableItem>>,
+    /// The model. Default: as it is.
+    pub model: Option<String>,
+    /// The effort. Default: as it is.
+    pub effort: Option<String>,
+    /// Thinking: its mode or budget. Default: as it is.
+    pub thinking: Option<String>,
+    /// The tool choice. Default: as it is.
+    pub tool_choice: Option<String>,
+    /// What the provider adds to prompts: web search, citations, speed. Default: as it is.
+    pub features: Option<String>,
+}
+
 impl TurnSpec {
+    /// Returns what changes with its first request, then what changes within it.
+    pub fn each_change(&self) -> impl Iterator<Item = ScriptedChange> {
+        let first = ScriptedChange {
+            request: 1,
+            stable: self.stable.clone(),
+            model: self.model.clone(),
+            effort: self.effort.clone(),
+            thinking: self.thinking.clone(),
+            tool_choice: self.tool_choice.clone(),
+            features: self.features.clone(),
+        };
+        std::iter::once(first).chain(self.changes.iter().cloned())
+    }
+}
+
+impl ScriptedChange {
     /// Returns the settings that it names, with what they are set to.
     pub fn settings(&self) -> impl Iterator<Item = (Setting, &str)> {
         let all = [
