@@ -9,6 +9,8 @@ pub const BLOCKS: &str = include_str!("blocks.toml");
 pub const COMPACTIONS: &str = include_str!("compactions.toml");
 /// The text of `harnesses.toml`.
 pub const HARNESSES: &str = include_str!("harnesses.toml");
+/// The text of `images.toml`.
+pub const IMAGES: &str = include_str!("images.toml");
 /// The text of `levers.toml`.
 pub const LEVERS: &str = include_str!("levers.toml");
 /// The text of `price_lists.toml`.

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use base64::Engine as _;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -32,6 +33,15 @@ struct Body {
     more: Value,
     tools: Vec<&'static str>,
     system: &'static str,
+    /// Whether its message has an image, which takes 400 tokens.
+    has_image: bool,
+}
+
+/// The first bytes of a PNG of this size, in base64.
+pub(crate) fn png(width: u32, height: u32) -> String {
+    let head = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
+    let bytes = [&head[..], &width.to_be_bytes(), &height.to_be_bytes(), &[8, 6, 0, 0, 0]].concat();
+    base64::engine::general_purpose::STANDARD.encode(bytes)
 }
 
 /// A log of requests a minute apart: the sizes of their prompts grow by a message of 300 tokens and an answer of 100.
@@ -39,7 +49,12 @@ fn log(bodies: &[Body], prompts: &[u64]) -> String {
     let mut messages: Vec<Value> = Vec::new();
     let mut lines = String::new();
     for (nth, body) in bodies.iter().enumerate() {
-        messages.push(json!({"role": "user", "content": format!("question {nth} {}", "word ".repeat(240))}));
+        let text = format!("question {nth} {}", "word ".repeat(240));
+        let source = json!({"type": "base64", "media_type": "image/png", "data": png(560, 560)});
+        messages.push(match body.has_image {
+            true => json!({"role": "user", "content": [{"type": "text", "text": text}, {"type": "image", "source": source}]}),
+            false => json!({"role": "user", "content": text}),
+        });
         let tool =
             |name: &&str| json!({"name": name, "description": format!("{name} {}", "tool ".repeat(800))});
         let mut line = json!({
@@ -63,7 +78,7 @@ fn log(bodies: &[Body], prompts: &[u64]) -> String {
 const TOOLS: [&str; 2] = ["read", "write"];
 
 fn body(more: Value) -> Body {
-    Body { more, tools: TOOLS.to_vec(), system: "Be brief." }
+    Body { more, tools: TOOLS.to_vec(), system: "Be brief.", has_image: false }
 }
 
 /// The stable prefix of the scripted load, as `log` has it.
@@ -86,7 +101,13 @@ fn scripted(turns: &[String]) -> String {
 fn every_kind_of_change_gives_the_same_rows_scripted_and_as_a_request_log() {
     let other_tools = Body { tools: vec!["search", "write"], ..body(json!({})) };
     let other_system = Body { system: "Be long.", ..body(json!({})) };
-    let changes: [(&str, Body, String, String); 5] = [
+    let changes: [(&str, Body, String, String); 6] = [
+        (
+            "images",
+            Body { has_image: true, ..body(json!({})) },
+            "images = [{ width = 560, height = 560 }]".to_owned(),
+            String::new(),
+        ),
         (
             "tools",
             other_tools,
@@ -121,7 +142,9 @@ fn every_kind_of_change_gives_the_same_rows_scripted_and_as_a_request_log() {
     for (name, changed, there, back) in changes {
         let folder = TempDir::new().unwrap();
         let bodies = [body(json!({})), body(json!({})), changed, body(json!({}))];
-        fs::write(folder.path().join("log.jsonl"), log(&bodies, &[4_300, 4_700, 5_100, 5_500])).unwrap();
+        let more = if name == "images" { 400 } else { 0 };
+        let prompts = [4_300, 4_700, 5_100 + more, 5_500 + more];
+        fs::write(folder.path().join("log.jsonl"), log(&bodies, &prompts)).unwrap();
         let turns = [String::new(), String::new(), there, back];
         fs::write(folder.path().join("changes.toml"), scripted(&turns)).unwrap();
         for profile in ["anthropic/claude-sonnet-5", "anthropic/claude-opus-5", "anthropic/claude-fable-5.1"]
@@ -270,6 +293,133 @@ fn a_layout_that_an_api_refuses_is_a_warning_and_no_run_under_its_profile() {
         assert!(told(&refused).contains(&format!("error[{code}]")) && told(&refused).contains("bad.ron:1:"));
         assert!(run("openai/gpt-5.6-sol").status.success(), "the latest count there: {code}");
     }
+}
+
+/// What a load of 26 rounds of three shell calls and a screenshot writes and costs, where these stages apply; a screenshot is an image, or as
+/// many tokens of text.
+fn of_screenshots(is_image: bool, stages: &str) -> (u64, f64) {
+    let folder = TempDir::new().unwrap();
+    let result = match is_image {
+        true => "result = { raw = 0 }\nimages = [{ width = 560, height = 560 }]",
+        false => "result = { raw = 400 }",
+    };
+    let load = format!(
+        r#"name = "screens"
+about = "Screens."
+stable = [{{ kind = "tool_schema", tokens = 16_000 }}, {{ kind = "system", tokens = 6_000 }}]
+[[load.turns]]
+user_tokens = 400
+answer_tokens = 300
+rounds = 26
+[[load.turns.calls]]
+tool = "terminal"
+times = 3
+args_tokens = 90
+gap_ms = 12_000
+result = {{ raw = 1_150 }}
+[[load.turns.calls]]
+tool = "screenshot"
+args_tokens = 40
+gap_ms = 12_000
+{result}
+"#
+    );
+    let policy = format!("(name: \"evict\", about: \"Evicts.\", stages: [{stages}])");
+    fs::write(folder.path().join("screens.toml"), load).unwrap();
+    fs::write(folder.path().join("evict.ron"), policy).unwrap();
+    let args = [
+        "run",
+        "--scenario",
+        "screens.toml",
+        "--policy",
+        "evict.ron",
+        "--profile",
+        "anthropic/claude-opus-5",
+    ];
+    let output = ctxsim(folder.path(), &[&args[..], &["--format", "json"]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let totals = &report["runs"][0]["totals"];
+    (totals["cache_write_tokens"].as_u64().unwrap(), totals["cost_usd"]["total"].as_f64().unwrap())
+}
+
+#[test]
+fn images_that_go_one_by_one_cost_more_than_in_batches_as_results_and_as_images() {
+    let by = |unit: &str, kinds: &str, count: &str| {
+        let scope =
+            |more: &str| format!("scope: (kinds: [{kinds}], {more}keep_recent: {unit}(3), shown: [raw])");
+        let each = format!("(name: \"evict\", {}, apply: show(marker(12)))", scope(""));
+        let ten = scope(&format!("by: {unit}(10), whole: true, "));
+        let ten = format!("(name: \"evict\", when: count(of: {count}), {ten}, apply: show(marker(12)))");
+        [each, ten, String::new()]
+    };
+    let results = by("tool_uses", "tool_result], tools: [\"screenshot\"", "tool_uses, at_least: 14");
+    let images = by("items", "image", "items, at_least: 13");
+    let rounded = |(written, usd): (u64, f64)| ((written + 500) / 1_000, (usd * 100.0).round() / 100.0);
+
+    let written = results.map(|it| rounded(of_screenshots(false, &it)));
+    assert_eq!(written, [(1_458, 12.42), (218, 5.45), (131, 4.99)]);
+    // The first image invalidates the messages once.
+    let written = images.map(|it| rounded(of_screenshots(true, &it)));
+    assert_eq!(written, [(1_462, 12.44), (223, 5.47), (135, 5.01)]);
+}
+
+#[test]
+fn a_scope_of_results_has_the_images_of_results_and_units_hold_both() {
+    let marker = "apply: show(marker(12)))";
+    let ten = "by: tool_uses(10), whole: true, keep_recent: tool_uses(3), shown: [raw])";
+    let of = |kinds: &str| {
+        format!(
+            "(name: \"evict\", when: count(of: tool_uses, at_least: 14), scope: (kinds: [{kinds}], tools: [\"screenshot\"], {ten}, {marker}"
+        )
+    };
+    let (written, _) = of_screenshots(true, &of("tool_result"));
+
+    assert!((218_000..230_000).contains(&written), "two batches, each as one of images alone: {written}");
+}
+
+#[test]
+fn an_image_that_leaves_brings_back_what_was_there_without_it() {
+    let folder = TempDir::new().unwrap();
+    let image = "images = [{ width = 560, height = 560 }]".to_owned();
+    let turns = [String::new(), image, String::new(), String::new()];
+    fs::write(folder.path().join("changes.toml"), scripted(&turns)).unwrap();
+    let policy = "(name: \"drop\", about: \"Drop.\", stages: [(name: \"evict\", at: [turn_start], scope: (part: completed, kinds: [image]), apply: drop)])";
+    fs::write(folder.path().join("drop.ron"), policy).unwrap();
+    let args = [
+        "run",
+        "--scenario",
+        "changes.toml",
+        "--policy",
+        "drop.ron",
+        "--rows",
+        "requests",
+        "--format",
+        "json",
+    ];
+    let reads = |profile: &str| -> Vec<u64> {
+        let output = ctxsim(folder.path(), &[&args[..], &["--profile", profile]].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let rows: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let rows = rows["rows"].as_array().or(rows.as_array()).unwrap().clone();
+        rows.iter().map(|it| it["cache_read_tokens"].as_u64().unwrap_or(0)).collect()
+    };
+
+    // With it, only tools and system prompt are read; without it, what the first request had written is there again.
+    assert_eq!(reads("anthropic/claude-sonnet-5"), [0, 4_000, 4_300, 5_100]);
+}
+
+#[test]
+fn an_image_takes_what_the_rule_of_the_model_says() {
+    let folder = TempDir::new().unwrap();
+    let load = "name = \"sizes\"\nabout = \"Sizes.\"\n[[load.turns]]\nuser_tokens = 100\nanswer_tokens = 10\nimages = [{ width = 1_024, height = 1_024 }, { count = 2 }]\n";
+    fs::write(folder.path().join("sizes.toml"), load).unwrap();
+    let prompt = |profile: &str| uses(folder.path(), &["--scenario", "sizes.toml"], profile)[0][0];
+
+    // Patches of 28 pixels, tiles of 512, tiles of 768; where the size is not known, 1,280 by 800.
+    assert_eq!(prompt("anthropic/claude-sonnet-4.6"), 100 + 37 * 37 + 2 * 46 * 29);
+    assert_eq!(prompt("duckagent/openai-gpt-5.4"), 100 + 1_229 + 2 * 1_200);
+    assert_eq!(prompt("field/gpt-4o"), 100 + 765 + 2 * 1_105);
 }
 
 #[test]

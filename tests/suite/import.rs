@@ -13,6 +13,7 @@ mod counted_documents;
 mod damaged;
 mod databases;
 mod gemini_cli;
+mod images;
 mod inferred;
 mod inspect_ai;
 mod listed;

@@ -9,6 +9,8 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::changes::png;
+
 /// Claude Opus 4.5 in US dollars per token: read, write for five minutes, for an hour, output.
 const READ: f64 = 0.5e-6;
 const WRITE: f64 = 6.25e-6;
@@ -25,6 +27,10 @@ struct Asked {
     says: Option<&'static str>,
     hook: Option<&'static str>,
     diagnosis: Option<&'static str>,
+    /// Tokens that were neither read nor written.
+    plain: u64,
+    /// Whether the message has an image, which takes 400 tokens.
+    has_image: bool,
     /// A call that the answer makes, and the size of its result in characters.
     calls: Option<(&'static str, usize)>,
 }
@@ -41,9 +47,10 @@ fn write(folder: &Path, nth: usize, person: &str, requests: &[Asked]) {
     let mut before = 0;
     for (at, asked) in requests.iter().enumerate() {
         minute += asked.minutes;
-        let prompt = asked.read + asked.written;
+        let prompt = asked.read + asked.written + asked.plain;
         // Four characters a token, of what is new; the first prompt's is the front.
-        let new = if at == 0 { 0 } else { prompt.saturating_sub(before) as usize * 4 };
+        let of_image = if asked.has_image { 400 } else { 0 };
+        let new = if at == 0 { 0 } else { prompt.saturating_sub(before + of_image) as usize * 4 };
         before = prompt;
         let (day, month) = (minute / 1_440 % 28 + 1, minute / 1_440 / 28 + 1);
         let time = format!("2026-{month:02}-{day:02}T{:02}:{:02}", 8 + minute % 1_440 / 60, minute % 60);
@@ -64,6 +71,10 @@ fn write(folder: &Path, nth: usize, person: &str, requests: &[Asked]) {
             Some((call, size)) => {
                 json!([{"type": "tool_result", "tool_use_id": call, "content": "word ".repeat(size / 5)}])
             }
+            None if asked.has_image => json!([
+                {"type": "text", "text": format!("Go on. {}", "word ".repeat(new / 5))},
+                {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": png(560, 560)}},
+            ]),
             None => {
                 json!(asked.says.map_or_else(|| format!("Go on. {}", "word ".repeat(new / 5)), str::to_owned))
             }
@@ -78,7 +89,7 @@ fn write(folder: &Path, nth: usize, person: &str, requests: &[Asked]) {
         };
         let creation = json!({"ephemeral_5m_input_tokens": asked.written, "ephemeral_1h_input_tokens": 0});
         let usage = json!({
-            "input_tokens": 0, "cache_read_input_tokens": asked.read, "output_tokens": ANSWER as u64,
+            "input_tokens": asked.plain, "cache_read_input_tokens": asked.read, "output_tokens": ANSWER as u64,
             "cache_creation_input_tokens": asked.written, "cache_creation": creation,
         });
         let mut message = json!({
@@ -290,6 +301,101 @@ fn outputs_beyond_a_cap_are_worth_their_write_and_every_later_read() {
     let per_session = saved(&advice, lever) / 12.0;
     let cut = per_session / (WRITE + 20.0 * READ);
     assert!((15_500.0..=16_200.0).contains(&cut), "{cut}");
+}
+
+#[test]
+fn images_are_worth_their_later_reads_less_what_is_written_anew_behind_them() {
+    // One a request from the second on, 13 in all, and 30 requests that carry them on.
+    let session = |images: u64, later: u64| -> Vec<Asked> {
+        let grown = |nth: u64| asked(1, 29_500 + 500 * nth, 500);
+        let with = (1..=images).map(|nth| Asked { has_image: true, ..grown(nth) });
+        let without = (images + 1..=images + later).map(grown);
+        std::iter::once(asked(0, 0, 30_000)).chain(with).chain(without).collect()
+    };
+    let found = advice(&folder(&session(13, 30)), &[]);
+    let lever = levers(&found, "images")[0];
+
+    // The first stands behind 30,000 tokens; the fourteenth request reads 36,000, and no longer carries ten images.
+    // Of the growth that was billed, 375 tokens are the share of each image.
+    assert!(lever["about"].as_str().unwrap().contains("120 older images (45,000 tokens)"), "{lever:#}");
+    let out = 3_750.0;
+    let rewritten = 36_000.0 - 30_000.0 - out;
+    let expected = out * READ * 31.0 - rewritten * (WRITE - READ);
+    let per_session = saved(&found, lever) / 12.0;
+    assert!((per_session - expected).abs() < 1e-9, "{per_session} for {expected}: {lever:#}");
+    assert_eq!(lever["word"], "your_call");
+
+    let few = advice(&folder(&session(12, 30)), &[]);
+    assert!(levers(&few, "images").is_empty(), "twelve images stay");
+    let short = advice(&folder(&session(13, 2)), &[]);
+    assert!(levers(&short, "images").is_empty(), "two requests do not pay for what is written anew");
+}
+
+#[test]
+fn marks_are_worth_reads_of_what_was_sent_before_less_the_price_of_writes() {
+    let plain = |minutes: u64| {
+        [30_000, 30_500, 31_000, 31_500].map(|plain| Asked { minutes, plain, ..Asked::default() })
+    };
+    let found = advice(&folder(&plain(1)), &[]);
+    let lever = levers(&found, "marks")[0];
+
+    const INPUT: f64 = 5e-6;
+    let written = 31_500.0;
+    let read = 30_000.0 + 30_500.0 + 31_000.0;
+    let expected = 12.0 * (read * (INPUT - READ) - written * (WRITE - INPUT));
+    assert!((saved(&found, lever) - expected).abs() < 1e-9, "{} for {expected}", saved(&found, lever));
+    assert_eq!(lever["known_by"], "bills");
+
+    let apart = advice(&folder(&plain(30)), &[]);
+    assert!(levers(&apart, "marks").is_empty(), "nothing lives for half an hour");
+    assert!(levers(&advice(&folder(&quiet()), &[]), "marks").is_empty(), "what is cached is marked");
+}
+
+/// Writes twelve sessions of four requests with their bodies, the third and fourth with the tools in another order or not.
+fn bodies(is_reordered: bool) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let prompts = [4_300, 4_700, 5_100, 5_500];
+    for session in 0..12 {
+        let (mut messages, mut lines): (Vec<Value>, String) = (Vec::new(), String::new());
+        for (nth, prompt) in prompts.into_iter().enumerate() {
+            messages.push(json!({"role": "user", "content": format!("question {session} {nth} {}", "word ".repeat(240))}));
+            let tool =
+                |name: &str| json!({"name": name, "description": format!("{name} {}", "tool ".repeat(800))});
+            let mut tools = vec![tool("read"), tool("write")];
+            if is_reordered && nth > 1 {
+                tools.reverse();
+            }
+            let read = if nth == 0 || is_reordered && nth == 2 { 0 } else { prompts[nth - 1] };
+            let answer = format!("answer {session} {nth} {}", "word ".repeat(80));
+            let usage = json!({
+                "input_tokens": 0, "cache_read_input_tokens": read, "cache_creation_input_tokens": prompt - read, "output_tokens": 100,
+            });
+            let line = json!({
+                "timestamp": 1_780_000_000 + session * 172_800 + 60 * nth, "model": "claude-sonnet-5",
+                "system": format!("Be brief. {}", "rule ".repeat(1_600)), "tools": tools, "messages": messages,
+                "response": {
+                    "id": format!("m{session}-{nth}"), "type": "message", "role": "assistant", "model": "claude-sonnet-5",
+                    "content": [{"type": "text", "text": answer}], "usage": usage,
+                },
+            });
+            messages.push(json!({"role": "assistant", "content": answer}));
+            lines += &format!("{line}\n");
+        }
+        fs::write(folder.path().join(format!("s{session}.jsonl")), lines).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn another_order_of_the_same_tools_is_worth_what_it_missed_and_one_order_nothing() {
+    let found = advice(&bodies(true), &[]);
+    let lever = levers(&found, "tool_order")[0];
+
+    // Claude Sonnet 5 reads at 0.20 dollars and writes at 2.50; the prompt of the second request was there.
+    let expected = 12.0 * 4_700.0 * (2.5e-6 - 0.2e-6);
+    assert!((saved(&found, lever) - expected).abs() < 1e-9, "{} for {expected}", saved(&found, lever));
+    assert_eq!(lever["word"], "do");
+    assert!(levers(&advice(&bodies(false), &[]), "tool_order").is_empty());
 }
 
 #[test]

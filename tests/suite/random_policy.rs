@@ -204,7 +204,8 @@ type Beside = (Option<Size>, Option<KeptItems>, Option<SecondCall>, Option<Resto
 
 fn beside() -> BoxedStrategy<Beside> {
     let some = |most: u64| prop::option::weighted(0.5, (0..most).prop_map(Size::Tokens));
-    let kinds = subsequence(vec![Kind::User, Kind::Assistant, Kind::ToolResult, Kind::Reasoning], 1..=2);
+    let kinds =
+        subsequence(vec![Kind::User, Kind::Assistant, Kind::ToolResult, Kind::Reasoning, Kind::Image], 1..=2);
     let keeps =
         (kinds, 0_u64..3_000).prop_map(|(kinds, tokens)| KeptItems { kinds, tokens: Size::Tokens(tokens) });
     let reads = select(vec![SecondReads::History, SecondReads::Summary]);
@@ -416,7 +417,8 @@ pub(crate) fn policy() -> BoxedStrategy<PolicyFile> {
     let stages =
         prop::collection::vec(prop_oneof![2 => entry_stage(), 8 => late_stage(), 1 => idle_stage()], 1..=4);
     let table = || prop::collection::vec(row(), 1..=3);
-    let kinds = vec![Kind::User, Kind::Assistant, Kind::ToolCall, Kind::ToolResult, Kind::Summary];
+    let kinds =
+        vec![Kind::User, Kind::Assistant, Kind::ToolCall, Kind::ToolResult, Kind::Summary, Kind::Image];
     let adds = prop::collection::vec((select(kinds), (0_u64..200).prop_map(Size::Tokens)), 0..4);
     let counter = prop::option::of(adds.prop_map(|it| HarnessCounter { adds: it.into_iter().collect() }));
     (stages, table(), table(), 0_u64..20_000, 0_u64..5, recovery(), counter)

@@ -374,9 +374,15 @@ impl StepPlan {
         if reply.is_empty() {
             reply.push(NewItem::plain(Kind::Assistant, 40));
         }
-        let results = self.calls.iter().enumerate().map(|(n, it)| NewItem {
-            digest: it.digest,
-            ..NewItem::result(TOOLS[it.tool], n, it.sizes, it.preserve, it.recover)
+        let results = self.calls.iter().enumerate().flat_map(|(n, it)| {
+            let result = NewItem {
+                digest: it.digest,
+                ..NewItem::result(TOOLS[it.tool], n, it.sizes, it.preserve, it.recover)
+            };
+            // Some show something, too.
+            let image =
+                NewItem { tool: TOOLS[it.tool], answers: usize::MAX, ..NewItem::image(None, it.call + 1) };
+            std::iter::once(result).chain((it.call % 5 == 2).then_some(image))
         });
         timeline.step(now_ms, self.output, &reply, &results.collect::<Vec<_>>());
     }

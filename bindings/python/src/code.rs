@@ -190,7 +190,7 @@ fn finished(part: ctxsim::Part, handle: bool, exact: bool, written_by: Option<Mo
 }
 
 /// The kinds of entries with their names.
-const KINDS: [(Kind, &str); 10] = [
+const KINDS: [(Kind, &str); 11] = [
     (Kind::System, "system"),
     (Kind::ToolSchema, "tool_schema"),
     (Kind::User, "user"),
@@ -201,6 +201,7 @@ const KINDS: [(Kind, &str); 10] = [
     (Kind::Summary, "summary"),
     (Kind::Memory, "memory"),
     (Kind::Approval, "approval"),
+    (Kind::Image, "image"),
 ];
 
 fn name_of(kind: Kind) -> &'static str {

@@ -8,7 +8,7 @@ use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen(typescript_custom_section)]
 const TYPES: &str = r#"
-export type Kind = "system" | "tool_schema" | "user" | "assistant" | "reasoning" | "tool_call" | "tool_result" | "summary" | "memory" | "approval";
+export type Kind = "system" | "tool_schema" | "user" | "assistant" | "reasoning" | "tool_call" | "tool_result" | "summary" | "memory" | "approval" | "image";
 /** One entry of a history, as it arrived; earlier views never change it. */
 export interface Entry {
   /** Its number, in order of arrival across all sessions of a run. */

@@ -15,7 +15,7 @@ use ctxsim_engine::measure::sensitivity::{
 };
 use ctxsim_engine::price::PriceIndex;
 use ctxsim_engine::take::{
-    Cell, FailedRun, FailedRuns, FoldedLedger, Ledgers, Load, Progress, Simulations, Unpriced,
+    Cell, CountedLoad, FailedRun, FailedRuns, FoldedLedger, Ledgers, Load, Progress, Simulations, Unpriced,
 };
 use ctxsim_input::profile::Counting;
 use ctxsim_report::ALL;
@@ -191,7 +191,7 @@ impl<'a> LedgersOfLoad<'a> {
         let own = self.own.as_ref().map(|it| &it[self.simulations.within(cell)]);
         let (has_needs, service) = (self.load.has_needs(), own.and_then(|it| it.service));
         let turns = self.load.turns;
-        let counted = self.load.counted_under(cell.profile).map(|it| it.factor.shares());
+        let counted = self.load.counted_under(cell.profile).and_then(CountedLoad::shares);
         let ledger = |(sums, index, outcome): &'a FoldedLedger| Ledger {
             has_needs,
             service,

@@ -79,13 +79,13 @@ pub(super) fn note_on_tokens(load: &Load) -> Option<String> {
         shortened(&of.listed())
     };
     let mut factors: Vec<&CountedLoad> = Vec::new();
-    for it in (0..load.profiles.len()).filter_map(|it| load.counted_under(it)) {
-        if !factors.iter().any(|known| known.to.name == it.to.name) {
+    for it in (0..load.profiles.len()).filter_map(|it| load.counted_under(it)).filter(|it| it.to.is_some()) {
+        if !factors.iter().any(|known| known.to == it.to) {
             factors.push(it);
         }
     }
     let anew = names(|it| matches!(it, Counting::Anew(_))).map(|names| {
-        let each = factors.iter().map(|it| format!("{} of {}", it.factor.words(), it.to.about));
+        let each = factors.iter().map(|it| format!("{} of {}", it.factor.words(), it.to.map_or("", |it| &it.about)));
         format!(
             "Sizes were recorded in tokens of {recorded}; under {names} they are counted anew, each as {}, and costs are as sure as \
              that (total_low, total_high).",

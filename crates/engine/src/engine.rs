@@ -2,6 +2,7 @@
 
 mod compiled;
 mod drawn;
+mod images;
 mod lanes;
 mod moments;
 mod needs;
@@ -28,6 +29,7 @@ use ctxsim_timeline::shared::Chance;
 use ctxsim_timeline::{Event, EventKind, ItemIx, StepIx, Timeline, TurnIx};
 
 use drawn::DrawnNeeds;
+use images::ImagesSeen;
 use lanes::Lanes;
 use seen::Seen;
 use users::Users;
@@ -216,6 +218,8 @@ struct EngineRun<'r, 't, P: ?Sized, S> {
     /// The steps whose prompts the outcome tells, from the next one on.
     before_compactions: &'t [StepIx],
     settings: Settings,
+    /// The images that have come, where any cache asks whether there are any.
+    images: Option<ImagesSeen>,
     /// The settings of the agent's last request.
     sent_settings: Settings,
     /// How long the harness asks entries to live.
@@ -258,6 +262,7 @@ impl<'r, 't, P: Projector + ?Sized, S: Sink> EngineRun<'r, 't, P, S> {
             timeline,
             projector,
             layout,
+            images: ImagesSeen::new(timeline, lanes.rules()),
             seen: recoveries.iter().any(|it| terms(it).is_some()).then(Seen::default),
             ways: recoveries.iter().map(way).collect(),
             limits,

@@ -4,6 +4,7 @@ pub mod cache;
 pub mod calendar;
 mod check;
 mod family;
+mod images;
 pub mod price;
 pub mod written;
 
@@ -19,6 +20,7 @@ pub use self::cache::{
     UnitRules,
 };
 pub use self::family::{Counting, Factor, Family};
+pub use self::images::{ImageRule, ImageSize, UnknownImage};
 pub use self::written::{PriceSpec, ProfileFile};
 
 /// One model at one provider at one date.
@@ -33,6 +35,8 @@ pub struct Profile {
     pub models: Vec<String>,
     /// How its models count tokens, if that is known.
     pub family: Option<&'static Family>,
+    /// How its models count images.
+    pub images: &'static ImageRule,
     /// The model's token limits.
     pub limits: Limits,
     /// The provider's cache.

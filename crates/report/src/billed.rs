@@ -6,6 +6,7 @@
 mod after_misses;
 mod fresh_start;
 mod front;
+mod images;
 mod injected;
 mod keep_alive;
 mod leaving;
@@ -31,7 +32,7 @@ use ctxsim_engine::measure::month::Calendar;
 use session::BilledSession;
 
 /// All of them, in the order of the words that name them.
-static LEVERS: [&dyn BilledLever; 19] = [
+static LEVERS: [&dyn BilledLever; 20] = [
     &after_misses::MODELS,
     &after_misses::RESUMED,
     &after_misses::SYSTEM,
@@ -39,6 +40,7 @@ static LEVERS: [&dyn BilledLever; 19] = [
     &after_misses::TOOL_ORDER,
     &fresh_start::FreshStartLever,
     &front::FrontLever,
+    &images::ImagesLever,
     &injected::InjectedLever,
     &keep_alive::KeepAliveLever,
     &leaving::LeavingLever,

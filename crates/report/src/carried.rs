@@ -165,6 +165,7 @@ pub fn of_kind(timeline: &Timeline, kind: Kind, tool: u16) -> String {
         Kind::Summary => "summaries".to_owned(),
         Kind::Memory => "memory".to_owned(),
         Kind::Approval => "approvals".to_owned(),
+        Kind::Image => "images".to_owned(),
     }
 }
 

@@ -17,6 +17,7 @@ impl Timeline {
         spine.steps.truncate(step as usize);
         let n_items = spine.steps.last().map_or(spine.n_stable, |it| it.results.end);
         spine.items.truncate(n_items as usize);
+        cut.images.items.retain(|it| it.0 < n_items);
         for item in spine.items.iter_mut().filter(|it| it.pair >= n_items) {
             item.pair = NO_ITEM;
         }

@@ -8,11 +8,12 @@ use std::ops::Range;
 use super::evidence::{Need, TurnEvidence};
 use super::{
     Compaction, Due, Event, EventKind, FrontItem, Harness, Inferred, Item, ItemIx, Kind, Level, Lifecycle,
-    NO_ITEM, Needs, Phase, Session, SideRequest, Spine, StepIx, StepRow, Texts, Timeline, TurnIx, TurnRow,
-    Usage, When,
+    NO_ITEM, Needs, Phase, Session, SideRequest, Spine, StepIx, StepRow, Texts, Timeline, TimelineImages,
+    TurnIx, TurnRow, Usage, When,
 };
 use ctxsim_base::quantity::{Cost, Decimal, Tokens, ix, saturated};
 use ctxsim_input::TtlClass;
+use ctxsim_input::profile::ImageRule;
 use ctxsim_input::profile::cache::Setting;
 use ctxsim_input::scenario::TokenizerName;
 use ctxsim_input::scenario::refetch::Refetch;
@@ -54,6 +55,7 @@ impl TimelineBuilder {
             needs: Needs::default(),
             facts: None,
             texts: Texts::default(),
+            images: TimelineImages::default(),
             events: Vec::new(),
             harness: Harness::default(),
             shared: None,
@@ -88,6 +90,11 @@ impl TimelineBuilder {
     /// Sets the characters per token.
     pub fn chars_per_token(&mut self, ratio: Decimal) {
         self.timeline.chars_per_token = ratio;
+    }
+
+    /// Sets the rule by which the tokens of images were counted.
+    pub fn image_rule(&mut self, rule: &'static ImageRule) {
+        self.timeline.images.rule = Some(rule);
     }
 
     /// Sets the tokenizer of texts that a policy writes.
@@ -414,6 +421,9 @@ impl TimelineBuilder {
             rank: if is_result { self.n_results } else { 0 },
         };
         spine.items.push(item);
+        if item.kind == Kind::Image {
+            self.timeline.images.items.push((index, new.image));
+        }
         if let Some(text) = new.text {
             self.timeline.texts.set(index, text);
             if let Some(form) = new.form {

@@ -25,6 +25,7 @@ mod glance;
 mod harness;
 pub use harness::hit_share;
 mod identity;
+mod image;
 mod index;
 mod inspect_ai;
 mod json;

@@ -27,6 +27,7 @@ use indexmap::IndexSet;
 use xxhash_rust::xxh3::xxh3_64;
 
 use ctxsim_base::quantity::{Cost, Decimal, Tokens, ix};
+use ctxsim_input::profile::{ImageRule, ImageSize};
 use ctxsim_input::scenario::TokenizerName;
 use ctxsim_input::scenario::refetch::Refetch;
 use ctxsim_input::scenario::user_messages::UserTerms;
@@ -63,6 +64,8 @@ pub struct Timeline {
     pub facts: Option<facts::FactPlane>,
     /// The items' texts, if the load has text.
     pub texts: Texts,
+    /// Its images, if it has any.
+    pub images: TimelineImages,
     /// Events other than requests, in order.
     pub events: Vec<Event>,
     /// How the recorded harness used the provider's cache.
@@ -94,6 +97,15 @@ pub struct Timeline {
     pub users: Option<UserTerms>,
     /// Its assumptions, in sentences.
     pub assumptions: Vec<String>,
+}
+
+/// The images of a load.
+#[derive(Clone, Debug, Default)]
+pub struct TimelineImages {
+    /// The rule by which their tokens were counted.
+    pub rule: Option<&'static ImageRule>,
+    /// Each item that is one, in order, with its size in pixels, where that is known.
+    pub items: Vec<(ItemIx, Option<ImageSize>)>,
 }
 
 /// Structure and sizes; rows hold ranges into the next level.

@@ -2,7 +2,7 @@
 
 use super::{EventKind, Item, Timeline};
 use ctxsim_base::quantity::Decimal;
-use ctxsim_input::profile::{Factor, Family};
+use ctxsim_input::profile::{Factor, Family, ImageRule};
 use ctxsim_input::scenario::refetch::{AssumedNumber, Refetch};
 use ctxsim_input::tokens;
 
@@ -17,9 +17,26 @@ impl Timeline {
         model.map_or_else(of_tokenizer, |it| Family::of_model(&it.name))
     }
 
-    /// Returns it in the tokens of another family; texts, needs and times stay.
+    /// Returns it in the tokens of another family, its images by the rule of other models; texts, needs and times stay.
     #[must_use]
-    pub fn recounted(&self, factor: Factor) -> Self {
+    pub fn recounted(&self, factor: Factor, images: &'static ImageRule) -> Self {
+        let mut it = if factor.is_one() { self.clone() } else { self.recounted_texts(factor) };
+        it.images.rule = Some(images);
+        let from = self.images.rule.unwrap_or(images);
+        for (item, size) in &self.images.items {
+            let (was, is) = (from.tokens(*size), images.tokens(*size));
+            let of = |tokens: u32| (f64::from(tokens) * f64::from(is) / f64::from(was)).ceil() as u32;
+            let (Some(before), Some(now)) =
+                (self.spine.items.get(*item as usize), it.spine.items.get_mut(*item as usize))
+            else {
+                continue;
+            };
+            (now.raw, now.excerpt, now.summary) = (of(before.raw), of(before.excerpt), of(before.summary));
+        }
+        it
+    }
+
+    fn recounted_texts(&self, factor: Factor) -> Self {
         let mut it = self.clone();
         it.spine.items.iter_mut().for_each(|item| item.recount(factor));
         it.spine.steps.iter_mut().for_each(|step| step.output_tokens = factor.tokens(step.output_tokens));

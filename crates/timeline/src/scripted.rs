@@ -8,10 +8,11 @@ use super::facts::{FactForm, ItemShare};
 use super::{Due, FrontItem, ItemSizes, Kind, Level, Need, NewItem, Timeline, TimelineBuilder};
 use ctxsim_base::quantity::{Tokens, ix, saturated};
 use ctxsim_base::rng::{Seed, SplitMix64, Stream};
+use ctxsim_input::profile::ImageRule;
 use ctxsim_input::profile::cache::{SETTINGS, Setting};
 use ctxsim_input::scenario::{
-    Amount, Generate, ITEM_TOKENS_MAX, PatternRandom, ResultSizes, ScriptedCall, ScriptedChange, StableItem,
-    TurnSpec,
+    Amount, Generate, ITEM_TOKENS_MAX, PatternRandom, ResultSizes, ScriptedCall, ScriptedChange,
+    ScriptedImages, StableItem, TurnSpec,
 };
 use ctxsim_input::{Scenario, ScenarioFile, Settings};
 
@@ -127,7 +128,9 @@ impl ScriptedTurns {
         let user = narrow(self.value(&spec.user_tokens, turn, 0));
         self.n_requests = 0;
         let digest = spec.says.as_ref().map(|it| xxh3_64_with_seed(it.as_bytes(), user.into()));
-        self.builder.begin_turn(&[NewItem { digest, ..NewItem::plain(Kind::User, user) }]);
+        let said = NewItem { digest, ..NewItem::plain(Kind::User, user) };
+        let said: Vec<NewItem<'_>> = std::iter::once(said).chain(images(&spec.images)).collect();
+        self.builder.begin_turn(&said);
         self.plant(&spec.plants);
         spec.asks.iter().for_each(|it| self.builder.ask(it));
         self.revisits(spec, reach);
@@ -202,6 +205,8 @@ impl ScriptedTurns {
             reply.extend((text > 0).then(|| NewItem::plain(Kind::Assistant, text)));
             reply.push(NewItem::call(&spec.tool, tokens));
             results.push(NewItem::result(&spec.tool, answers, sizes, spec.preserve, recover(spec)));
+            let images = images(&spec.images);
+            results.extend(images.map(|it| NewItem { tool: &spec.tool, answers: usize::MAX, ..it }));
             output += Tokens::from(text) + Tokens::from(tokens);
         }
         self.next_request(turn);
@@ -320,7 +325,16 @@ fn begin_with(spec: &ScenarioFile, stable: &[StableItem]) -> TimelineBuilder {
     for item in stable {
         builder.stable(item.kind, narrow(item.tokens));
     }
+    builder.image_rule(ImageRule::of_model(""));
     builder
+}
+
+/// Returns images as items, counted by the rule of models whose own is not published: those of a profile count them anew.
+fn images(written: &[ScriptedImages]) -> impl Iterator<Item = NewItem<'static>> {
+    written.iter().flat_map(|it| {
+        let (size, count) = (it.size(), usize::try_from(it.count).unwrap_or_default());
+        std::iter::repeat_n(NewItem::image(size, ImageRule::of_model("").tokens(size)), count)
+    })
 }
 
 /// Returns the sizes of a result with all defaults filled in.

@@ -45,8 +45,8 @@ fn with(rules: &str, changes: &str) -> CacheRules {
 
 #[test]
 fn anthropic_guide_each_change_takes_its_level_and_what_stands_behind_it() {
-    // The table is the default; a word that changes nothing makes the rules look at settings.
-    let rules = with(RULES[0], "effort = \"nothing\"");
+    // The table is the default, but for images; a word that changes nothing makes the rules look at settings.
+    let rules = with(RULES[0], "effort = \"nothing\", images = \"messages\"");
     let reads = SETTINGS.map(|it| read(&rules, it));
 
     let [tools, system, features] = [0, 2_000, 2_000];

@@ -28,7 +28,7 @@ fn bills(imported: &Imported) -> Vec<Usage> {
 }
 
 /// A span that an SDK wrote.
-fn span(id: &str, parent: &str, second: u32, name: &str, attributes: Value) -> String {
+pub(super) fn span(id: &str, parent: &str, second: u32, name: &str, attributes: Value) -> String {
     json!({"type": "span", "traceId": "t", "spanId": id, "parentSpanId": parent, "name": name,
         "startTime": [1_790_000_000 + second, 0], "endTime": [1_790_000_001 + second, 0], "attributes": attributes})
     .to_string()
@@ -59,7 +59,7 @@ fn a_sub_agent_is_a_session_of_its_own_and_sums_of_agents_are_no_requests() {
 }
 
 #[test]
-fn spans_in_any_order_give_the_same_sessions() {
+pub(super) fn spans_in_any_order_give_the_same_sessions() {
     let mut lines: Vec<&str> = COPILOT_CLI.lines().collect();
     lines.reverse();
 

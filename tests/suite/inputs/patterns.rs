@@ -329,6 +329,7 @@ fn call(odd: u32) -> impl Strategy<Value = ScriptedCall> {
             purpose_tokens,
             args_tokens,
             result,
+            images: Vec::new(),
             gap_ms: Amount::Fixed(3_000),
             plants,
             spreads: IndexMap::from([("spread".to_owned(), 3)]),

@@ -58,7 +58,7 @@ impl Run<'_> {
     pub(super) fn row_matches(&self, row: &TableRow, slot: usize) -> bool {
         let item = self.history.item(slot);
         let tool = self.timeline.spine.tools.get_index(item.tool as usize);
-        let has_tool = matches!(item.kind, Kind::ToolCall | Kind::ToolResult)
+        let has_tool = matches!(item.kind, Kind::ToolCall | Kind::ToolResult | Kind::Image)
             && tool.is_some_and(|name| matches_any(&row.tools, name));
         let larger_than = row.larger_than.as_ref().map(|it| self.world.size(it, Env::default()));
         (row.tools.is_empty() || has_tool)

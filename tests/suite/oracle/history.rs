@@ -464,6 +464,10 @@ impl<'a> History<'a> {
             Unit::ToolUses if item.kind == Kind::ToolCall && (item.pair as usize) < self.items.len() => {
                 item.pair as usize
             }
+            // An image in a result goes with it.
+            Unit::ToolUses if item.kind == Kind::Image && item.tool != u16::MAX => {
+                (0..slot).rev().find(|it| self.kind(*it) == Kind::ToolResult).unwrap_or(slot)
+            }
             Unit::ToolUses => slot,
             Unit::Messages => self.messages.iter().filter(|start| **start <= slot).count(),
             Unit::Groups => self.groups.iter().filter(|start| **start <= slot).count(),

@@ -27,6 +27,12 @@ fn has_or_empty<T: PartialEq>(list: &[T], value: &T) -> bool {
     list.is_empty() || list.contains(value)
 }
 
+/// Whether an item is of one of some kinds, if there are any; an image in a result is part of that, too.
+fn is_among(kinds: &[Kind], item: &Item) -> bool {
+    let is_in_result = item.kind == Kind::Image && item.tool != u16::MAX;
+    has_or_empty(kinds, &item.kind) || is_in_result && kinds.contains(&Kind::ToolResult)
+}
+
 /// Whether the filters of a scope hold for a slot.
 pub(super) fn passes(scope: &Scope, history: &History<'_>, world: &World, slot: usize) -> bool {
     let (item, view) = (history.item(slot), &history.slots[slot].view);
@@ -44,7 +50,7 @@ pub(super) fn passes(scope: &Scope, history: &History<'_>, world: &World, slot: 
                 && scope.shown.is_empty()
         }
         Stands::Shown => {
-            has_or_empty(scope.kinds(), &item.kind)
+            is_among(scope.kinds(), item)
                 && has_or_empty(&scope.preserve, &item.preserve)
                 && has_or_empty(&scope.shown, &view.rendition)
                 && (scope.tools.is_empty() || tool_matches(&scope.tools, item, history.timeline()))
@@ -98,7 +104,7 @@ fn keeps(keep: &Keep, history: &History<'_>, slot: usize) -> bool {
             has_or_empty(&keep.kinds, &Kind::Summary) && keep.tools.is_empty()
         }
         Stands::Shown => {
-            has_or_empty(&keep.kinds, &item.kind)
+            is_among(&keep.kinds, item)
                 && (keep.tools.is_empty() || tool_matches(&keep.tools, item, history.timeline()))
         }
     }
@@ -257,7 +263,7 @@ impl Reach<'_> {
                 let start = usize::try_from(count).ok().and_then(|it| starts.get(it).copied());
                 return start.unwrap_or(self.region.end).max(self.region.start);
             }
-            _ => self.n_fitting(extent, self.list.iter()),
+            _ => self.n_fitting(extent, false, self.list.iter()),
         };
         self.list.get(n).copied().unwrap_or(self.region.end)
     }
@@ -271,7 +277,7 @@ impl Reach<'_> {
                 let nth = usize::try_from(count).ok().and_then(|it| starts.len().checked_sub(it));
                 return nth.map_or(self.region.start, |it| starts[it].max(self.region.start));
             }
-            _ => self.n_fitting(extent, self.list.iter().rev()),
+            _ => self.n_fitting(extent, true, self.list.iter().rev()),
         };
         match self.list.len() - n {
             0 => self.region.start,
@@ -280,13 +286,21 @@ impl Reach<'_> {
     }
 
     /// How many slots fit, one after the other.
-    fn n_fitting<'s>(&self, extent: &Extent, slots: impl Iterator<Item = &'s usize>) -> usize {
+    fn n_fitting<'s>(
+        &self,
+        extent: &Extent,
+        is_from_end: bool,
+        slots: impl Iterator<Item = &'s usize>,
+    ) -> usize {
         let (mut n, mut n_results, mut tokens) = (0, 0, 0_u64);
         for slot in slots {
             n_results += u64::from(self.history.kind(*slot) == Kind::ToolResult);
             tokens = tokens.saturating_add(self.history.slots[*slot].view.tokens);
+            let is_image = self.history.kind(*slot) == Kind::Image;
+            // From the end on, an image comes before the result that it is in.
+            let of_image = is_from_end && is_image && self.history.item(*slot).tool != u16::MAX;
             let fits = match extent {
-                Extent::ToolUses(count) => n_results <= count.get(),
+                Extent::ToolUses(count) => n_results + u64::from(of_image) <= count.get(),
                 Extent::Tokens(count) => tokens <= count.get(),
                 Extent::Size(size) => tokens <= self.world.size(size, self.env),
                 Extent::Fraction(share) => (n as u64) < share.of(self.list.len() as u64),

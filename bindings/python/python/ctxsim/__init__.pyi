@@ -18,6 +18,7 @@ Kind: TypeAlias = Literal[
     "summary",
     "memory",
     "approval",
+    "image",
 ]
 Path: TypeAlias = str | PathLike[str]
 Sessions: TypeAlias = (

@@ -187,6 +187,10 @@ pub enum Code {
     HitProbability,
     /// The lengths of prompts that a cache never holds are in the wrong order.
     HitsNever,
+    /// An image has one edge without the other.
+    ImageEdge,
+    /// A number of images, or an edge of one, is out of its range.
+    ImageRange,
     /// A breakpoint before all messages stands beside no implicit one.
     ImplicitLeadAlone,
     /// A file that would be made is there.

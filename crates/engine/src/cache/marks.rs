@@ -182,8 +182,8 @@ fn lead(links: &[Link]) -> usize {
 /// Returns the ends of user messages and of runs of results, the last one first.
 fn eligible_ends(links: &[Link]) -> impl Iterator<Item = usize> {
     let mut later = None;
-    links.iter().enumerate().rev().filter_map(move |(index, it)| {
-        let group = match it.kind {
+    links.iter().enumerate().rev().filter_map(move |(index, _)| {
+        let group = match kind_of_block(links, index) {
             Kind::User | Kind::Summary | Kind::Memory => Some(Kind::User),
             Kind::ToolResult => Some(Kind::ToolResult),
             _ => None,
@@ -191,6 +191,15 @@ fn eligible_ends(links: &[Link]) -> impl Iterator<Item = usize> {
         let is_end = std::mem::replace(&mut later, group) != group;
         (is_end && group.is_some()).then_some(index)
     })
+}
+
+/// Returns what a block is; an image belongs to the result or to the message that it stands behind.
+fn kind_of_block(links: &[Link], at: usize) -> Kind {
+    if links[at].kind != Kind::Image {
+        return links[at].kind;
+    }
+    let before = links[..at].iter().rev().find(|it| it.kind != Kind::Image);
+    before.map(|it| it.kind).filter(|it| *it == Kind::ToolResult).unwrap_or(Kind::User)
 }
 
 /// Returns the last prefix of a level that is at the front.
@@ -215,7 +224,7 @@ fn message_ends(links: &[Link]) -> impl Iterator<Item = usize> {
 /// Returns the last prefix before a turn, counted back from the active one: turns begin where the user
 /// speaks.
 fn before_turn(back: u8, links: &[Link]) -> Option<usize> {
-    let is_user = |at: usize| links[at].kind == Kind::User;
+    let is_user = |at: usize| kind_of_block(links, at) == Kind::User;
     let begins = |at: &usize| is_user(*at) && !at.checked_sub(1).is_some_and(is_user);
     (0..links.len()).rev().filter(begins).nth(back.into())?.checked_sub(1)
 }
@@ -225,11 +234,17 @@ fn side(kind: Kind) -> Option<bool> {
     match kind {
         Kind::System | Kind::ToolSchema => None,
         Kind::Assistant | Kind::Reasoning | Kind::ToolCall => Some(true),
-        Kind::User | Kind::ToolResult | Kind::Summary | Kind::Memory | Kind::Approval => Some(false),
+        Kind::User | Kind::ToolResult | Kind::Summary | Kind::Memory | Kind::Approval | Kind::Image => {
+            Some(false)
+        }
     }
 }
 
 /// Returns whether two neighbours are one position: where runs are, a run of calls is, and so is a run of results.
 pub fn is_one_position(unit: LookbackUnit, earlier: Kind, later: Kind) -> bool {
-    unit == LookbackUnit::Run && earlier == later && matches!(later, Kind::ToolCall | Kind::ToolResult)
+    let is_run = earlier == later && matches!(later, Kind::ToolCall | Kind::ToolResult);
+    // The images of a result are within its block.
+    let is_within = earlier == Kind::ToolResult && later == Kind::Image;
+    let is_behind = earlier == Kind::Image && later == Kind::ToolResult;
+    is_within || unit == LookbackUnit::Run && (is_run || is_behind)
 }

@@ -11,6 +11,7 @@ use crate::recovery::CarriedAgain;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_input::TtlClass;
 use ctxsim_input::policy::Changes;
+use ctxsim_input::profile::cache::Setting;
 use ctxsim_timeline::shared::Chance;
 use ctxsim_timeline::{ItemIx, Shared, StepIx, TurnIx};
 
@@ -75,6 +76,9 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
             fetches: reply.fetches,
             ..RequestRow::default()
         };
+        if let Some(images) = &mut self.images {
+            self.settings.set(Setting::Images, images.are_shown(&self.prompt).into());
+        }
         let is_other = self.carry_on(row.change);
         if self.has_marks {
             self.mark(step);

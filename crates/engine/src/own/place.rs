@@ -194,7 +194,12 @@ fn inserted<'p>(
         };
         if matches!(
             kind,
-            Kind::ToolCall | Kind::ToolResult | Kind::ToolSchema | Kind::Reasoning | Kind::Approval
+            Kind::ToolCall
+                | Kind::ToolResult
+                | Kind::ToolSchema
+                | Kind::Reasoning
+                | Kind::Approval
+                | Kind::Image
         ) {
             return Err(Misplaced::Kind(*kind));
         }

@@ -91,6 +91,8 @@ pub enum Kind {
     Memory,
     /// A question about whether a tool may run, or the answer to it.
     Approval,
+    /// An image, of a message or of a tool's result.
+    Image,
 }
 
 impl From<policy::Kind> for Kind {
@@ -106,6 +108,7 @@ impl From<policy::Kind> for Kind {
             policy::Kind::Summary => Self::Summary,
             policy::Kind::Memory => Self::Memory,
             policy::Kind::Approval => Self::Approval,
+            policy::Kind::Image => Self::Image,
         }
     }
 }
@@ -123,6 +126,7 @@ impl From<Kind> for policy::Kind {
             Kind::Summary => Self::Summary,
             Kind::Memory => Self::Memory,
             Kind::Approval => Self::Approval,
+            Kind::Image => Self::Image,
         }
     }
 }

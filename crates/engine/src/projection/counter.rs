@@ -7,7 +7,7 @@ use ctxsim_input::policy;
 use ctxsim_timeline::{Item, Kind};
 
 /// How many kinds of items there are.
-const KINDS: usize = Kind::Approval as usize + 1;
+const KINDS: usize = Kind::Image as usize + 1;
 
 /// What a harness's count adds to what is billed, brought up to date from the journal of edits.
 #[derive(Clone, Debug, PartialEq)]

@@ -85,6 +85,13 @@ impl ClassMask {
         self.0 >> (kind as u16) & 1 == 1
     }
 
+    /// Returns whether an item is of a kind in the set; an image in a result is part of that, too.
+    #[inline]
+    pub fn has_item(self, item: &Item) -> bool {
+        self.has_kind(item.kind)
+            || item.kind == Kind::Image && item.tool != u16::MAX && self.has_kind(Kind::ToolResult)
+    }
+
     /// Returns whether an evidence class is in the set.
     #[inline]
     pub fn has_preserve(self, preserve: Preserve) -> bool {
@@ -157,7 +164,7 @@ impl Filter {
         }
         let (item, slot) = (prompt.item(index), prompt.slot(index));
         // Most slots are of another kind: calls where results are meant.
-        if slot.state == super::State::Shown && !self.kinds.has_kind(item.kind) {
+        if slot.state == super::State::Shown && !self.kinds.has_item(item) {
             return false;
         }
         self.has_slot(item, slot)
@@ -172,7 +179,7 @@ impl Filter {
             }
             super::State::Host | super::State::FoldHost => self.has_summary(),
             super::State::Shown => {
-                self.kinds.has_kind(item.kind)
+                self.kinds.has_item(item)
                     && self.shown.has_shown(slot.rendition)
                     && self.preserve.has_preserve(item.preserve)
                     && item.raw >= self.raw_min

@@ -94,7 +94,7 @@ impl<F: Fn(&Prompt<'_>, SlotIx) -> bool> ReachQuery<'_, F> {
         let mut at = edit.visible_from(self.region.from);
         while at < self.region.to {
             edit.touch(1);
-            if (self.has)(edit.prompt(), at) && !left.takes(edit.prompt(), at) {
+            if (self.has)(edit.prompt(), at) && !left.takes(edit.prompt(), at, false) {
                 return at;
             }
             at = edit.visible_from(at + 1);
@@ -109,7 +109,7 @@ impl<F: Fn(&Prompt<'_>, SlotIx) -> bool> ReachQuery<'_, F> {
             if !(self.has)(edit.prompt(), at) {
                 continue;
             }
-            if !left.takes(edit.prompt(), at) {
+            if !left.takes(edit.prompt(), at, true) {
                 return start;
             }
             start = at;
@@ -136,11 +136,12 @@ impl Allowance {
         Self { unit: Unit::Items, count: u64::MAX, tokens }
     }
 
-    /// Takes a slot if it fits.
-    fn takes(&mut self, prompt: &Prompt<'_>, index: SlotIx) -> bool {
-        let size = Tokens::from(prompt.slot(index).tokens);
-        let counts = self.unit != Unit::ToolUses || prompt.kind(index) == Kind::ToolResult;
-        let fits = self.count >= u64::from(counts) && size <= self.tokens;
+    /// Takes a slot if it fits; from the end on, an image comes before the result that it is in.
+    fn takes(&mut self, prompt: &Prompt<'_>, index: SlotIx, is_from_end: bool) -> bool {
+        let (size, kind) = (Tokens::from(prompt.slot(index).tokens), prompt.kind(index));
+        let counts = self.unit != Unit::ToolUses || kind == Kind::ToolResult;
+        let begins = is_from_end && kind == Kind::Image && prompt.item(index).tool != u16::MAX;
+        let fits = self.count >= u64::from(counts || begins) && size <= self.tokens;
         if fits {
             self.count -= u64::from(counts);
             self.tokens -= size;

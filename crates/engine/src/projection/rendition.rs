@@ -265,7 +265,7 @@ pub(super) fn without_evidence(shown: ShownAs) -> ShownAs {
 impl RowRender {
     #[inline]
     fn matches(&self, item: &Item) -> bool {
-        let is_result = item.kind == Kind::ToolResult || item.kind == Kind::ToolCall;
+        let is_result = matches!(item.kind, Kind::ToolResult | Kind::ToolCall | Kind::Image);
         item.raw >= self.larger_than
             && self.preserve.has_preserve(item.preserve)
             && (self.tools.is_all() || (is_result && self.tools.has(item.tool)))

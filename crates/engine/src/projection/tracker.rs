@@ -179,6 +179,20 @@ impl Tracker {
     }
 }
 
+/// Returns the result in which an image is, or the slot itself: the images of a result come right behind it.
+#[inline]
+fn result_of(prompt: &Prompt<'_>, index: SlotIx) -> SlotIx {
+    let is_in_result = |at: SlotIx| {
+        let item = prompt.item(at);
+        item.kind == Kind::Image && item.tool != u16::MAX
+    };
+    let mut at = index;
+    while at > 0 && is_in_result(at) {
+        at -= 1;
+    }
+    at
+}
+
 /// Returns which unit a slot belongs to, counted in the timeline.
 #[inline(always)]
 pub fn unit_of(prompt: &Prompt<'_>, index: SlotIx, unit: Unit) -> usize {
@@ -187,7 +201,7 @@ pub fn unit_of(prompt: &Prompt<'_>, index: SlotIx, unit: Unit) -> usize {
         Unit::Items => index as usize,
         Unit::ToolUses => {
             let is_call = item.kind == Kind::ToolCall && item.pair != NO_ITEM;
-            (if is_call { item.pair } else { index }) as usize
+            (if is_call { item.pair } else { result_of(prompt, index) }) as usize
         }
         Unit::Steps => item.step_ix as usize,
         Unit::Turns => item.turn_ix as usize,

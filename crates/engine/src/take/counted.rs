@@ -3,40 +3,69 @@
 use std::sync::Arc;
 
 use super::Load;
-use ctxsim_input::profile::{Counting, Factor, Family};
+use ctxsim_input::profile::{Counting, Factor, Family, ImageRule};
 use ctxsim_timeline::Timeline;
 
-/// A load as another family of models counts its tokens.
+/// A load as other models count its tokens.
 #[derive(Clone, Debug)]
 pub struct CountedLoad {
-    /// The family whose tokens they are.
-    pub to: &'static Family,
+    /// The family whose tokens those of its texts are, where it is another than that of the recording.
+    pub to: Option<&'static Family>,
     /// How many of these stand for one of those.
     pub factor: Factor,
+    /// The rule by which its images are counted.
+    images: &'static ImageRule,
     /// The load in them.
     pub timeline: Arc<Timeline>,
 }
 
+impl CountedLoad {
+    /// Counts a layout of the load as this one.
+    pub(super) fn count(&self, layout: &Timeline) -> Timeline {
+        layout.recounted(self.factor, self.images)
+    }
+
+    /// Returns the ends of a cost's interval as shares of the cost, where texts are counted anew.
+    pub fn shares(&self) -> Option<[f64; 2]> {
+        self.to.map(|_| self.factor.shares())
+    }
+
+    /// Returns what tells it from the load as others count it.
+    pub(super) fn key(&self) -> [&'static str; 2] {
+        [self.to.map_or("", |it| &it.name), &self.images.name]
+    }
+}
+
 impl Load {
-    /// Has each profile's models count its tokens, if somebody's models counted those that were recorded.
+    /// Has each profile's models count its tokens: those of texts, if somebody's models counted those that were recorded, and those of images.
     #[must_use]
     pub fn counted(mut self) -> Self {
-        let timeline = self.timeline().filter(|_| !self.is_under_own_model);
-        let Some((timeline, from)) = timeline.and_then(|it| Some((it, it.counted_by()?))) else {
-            return self;
-        };
+        let Some(timeline) = self.timeline().filter(|_| !self.is_under_own_model) else { return self };
+        let (from, images) = (timeline.counted_by(), &timeline.images);
         let mut all: Vec<Option<Arc<CountedLoad>>> = Vec::with_capacity(self.profiles.len());
-        for to in self.profiles.iter().map(|it| it.family) {
-            let Some(to) = to.filter(|it| it.name != from.name) else {
+        for profile in &self.profiles {
+            let to = from.zip(profile.family).filter(|(from, to)| from.name != to.name);
+            let counts_images =
+                !images.items.is_empty() && images.rule.is_some_and(|it| it.name != profile.images.name);
+            if to.is_none() && !counts_images {
                 all.push(None);
                 continue;
+            }
+            let mut counted = CountedLoad {
+                to: to.map(|it| it.1),
+                factor: to.map_or(Factor::ONE, |(from, to)| from.factor_to(to)),
+                images: if images.items.is_empty() {
+                    images.rule.unwrap_or(profile.images)
+                } else {
+                    profile.images
+                },
+                timeline: Arc::clone(timeline),
             };
-            let known = all.iter().flatten().find(|it| it.to.name == to.name).cloned();
-            let counted = known.unwrap_or_else(|| {
-                let factor = from.factor_to(to);
-                Arc::new(CountedLoad { to, factor, timeline: Arc::new(timeline.recounted(factor)) })
-            });
-            all.push(Some(counted));
+            let known = all.iter().flatten().find(|it| it.key() == counted.key()).cloned();
+            all.push(Some(known.unwrap_or_else(|| {
+                counted.timeline = Arc::new(counted.count(timeline));
+                Arc::new(counted)
+            })));
         }
         self.counts = all;
         self
@@ -49,7 +78,7 @@ impl Load {
 
     /// Returns how the models of a profile count a load that was recorded as billed.
     pub fn counting(&self, profile: usize) -> Option<Counting> {
-        if let Some(counted) = self.counted_under(profile) {
+        if let Some(counted) = self.counted_under(profile).filter(|it| it.to.is_some()) {
             return Some(Counting::Anew(counted.factor));
         }
         let (timeline, profile) = (self.timeline()?, self.profiles.get(profile)?);

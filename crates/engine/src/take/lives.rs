@@ -213,7 +213,7 @@ impl Lives<'_> {
     fn timeline(&self, profile: usize, policy: usize) -> Option<Arc<Timeline>> {
         let timeline = self.load.layout(self.undone(profile, policy).unwrap_or(&UndoneCompactions::new()))?;
         let counted = self.load.counted_under(profile);
-        Some(counted.map_or_else(|| Arc::clone(&timeline), |it| Arc::new(timeline.recounted(it.factor))))
+        Some(counted.map_or_else(|| Arc::clone(&timeline), |it| Arc::new(it.count(&timeline))))
     }
 
     /// Returns the compactions that a run avoids, of a load with any.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::counted::CountedLoad;
 use super::detail::{KeptDetail, Wanted};
 use super::other_models::OtherModels;
 use super::played_recovery::DrawnRuns;
@@ -118,7 +119,7 @@ impl Load {
         let ledgers = simulations.folded(progress);
         let plain = Beside { has_needs: self.has_needs(), turns: self.turns, ..Beside::default() };
         let tallies = |cell: Cell| {
-            let counted = self.counted_under(cell.profile).map(|it| it.factor.shares());
+            let counted = self.counted_under(cell.profile).and_then(CountedLoad::shares);
             let beside = Beside { counted, ..plain.clone() };
             let priced = |(sums, index, outcome): &FoldedLedger| {
                 Tally::beside(sums, index.as_ref(), outcome, self.models_of(cell), &beside)
@@ -225,7 +226,7 @@ impl Played<'_> {
         let models = load.models_of(cell);
         let tally = |beside: &Beside| Tally::beside(sums, index.as_ref(), outcome, models, beside);
         let has_needs = load.has_needs();
-        let counted = load.counted_under(cell.profile).map(|it| it.factor.shares());
+        let counted = load.counted_under(cell.profile).and_then(CountedLoad::shares);
         let plain = Beside { has_needs, counted, turns: load.turns, ..Beside::default() };
         let closed = tally(&plain);
         let ends = self.ends(cell).filter(|_| has_needs);

@@ -88,7 +88,7 @@ impl<'a> Keys<'a> {
         let mut place = |(nth, profile): (usize, &'a Profile)| {
             let Profile { limits, cache, assumptions, .. } = profile;
             let counted = counted(nth);
-            let family = counted.map(|it| it.to.name.as_str());
+            let family = counted.map(CountedLoad::key);
             let own = (limits, cache, assumptions.recovery, family, asks_prices.then_some(nth));
             let (place, is_new) = found.insert_full(own);
             if is_new {

@@ -436,6 +436,8 @@ pub enum Kind {
     Memory,
     /// A question whether a tool may run, or its answer.
     Approval,
+    /// An image, of a message or of a tool's result; a scope of tool results has the images of results, too.
+    Image,
 }
 
 impl Kind {
@@ -452,6 +454,7 @@ impl Kind {
             Self::Summary => "summary",
             Self::Memory => "memory",
             Self::Approval => "approval",
+            Self::Image => "image",
         }
     }
 }

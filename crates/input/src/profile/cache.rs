@@ -236,6 +236,18 @@ impl CacheRules {
         }
     }
 
+    /// Returns whether a change of a setting alone invalidates anything, as far as the rules say so.
+    pub fn heeds(&self, setting: Setting) -> bool {
+        match self {
+            Self::Qualified(it) => {
+                it.invalidates.0[setting as usize] != PromptLevel::Nothing
+                    || it.rules.heeds(setting)
+                    || it.of_models.iter().any(|it| it.heeds(setting))
+            }
+            _ => false,
+        }
+    }
+
     /// Returns the probability of a hit, if it is not certain.
     pub fn hits(&self) -> Option<Hits> {
         match self {

@@ -3,7 +3,7 @@
 mod price;
 
 use super::written::RecoveryPrice;
-use super::{Assumptions, Family, Limits, Profile, ProfileFile, written};
+use super::{Assumptions, Family, ImageRule, Limits, Profile, ProfileFile, written};
 use ctxsim_base::diag::{Code, Problems};
 use ctxsim_base::quantity::{Cost, UNLIMITED};
 
@@ -42,6 +42,7 @@ pub(super) fn profile(spec: &ProfileFile, problems: &mut Problems) -> Profile {
         as_of: spec.as_of.clone(),
         models: spec.models.iter().map(|it| it.to_ascii_lowercase()).collect(),
         family: Family::of_profile(spec),
+        images: ImageRule::of_profile(spec),
         limits: problems.within("limits", |problems| limits(&spec.limits, problems)),
         is_best_effort: spec.best_effort,
         refuses: spec.cache.refuses().to_vec(),

@@ -120,7 +120,7 @@ impl Family {
     /// Returns how many tokens of another family stand for one of its own; its interval is as wide as both of theirs allow.
     pub fn factor_to(&self, other: &Self) -> Factor {
         if self.name == other.name {
-            return Factor { value: 1.0, interval: [1.0; 2] };
+            return Factor::ONE;
         }
         let (own, to) = (self.factor, other.factor);
         Factor { value: to.value / own.value, interval: [to.low / own.high, to.high / own.low] }
@@ -128,6 +128,9 @@ impl Family {
 }
 
 impl Factor {
+    /// The same number.
+    pub const ONE: Self = Self { value: 1.0, interval: [1.0; 2] };
+
     /// Returns whether it changes nothing.
     pub fn is_one(self) -> bool {
         self.interval == [1.0; 2]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::evidence::Recover;
 use crate::tool_form::ToolForm;
 use crate::{Capability, Kind, Preserve};
+use ctxsim_input::profile::ImageSize;
 
 /// The sizes of an item in its renditions, in tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,6 +40,8 @@ pub struct NewItem<'a> {
     pub recover: Recover,
     /// For a result: the index of the call among the reply's calls.
     pub answers: usize,
+    /// Of an image: its size, if it is known.
+    pub image: Option<ImageSize>,
     /// A digest of its content. Default: from its index.
     pub digest: Option<u64>,
     /// Its text, if there is one; of a call, its input as JSON.
@@ -62,12 +65,18 @@ impl<'a> NewItem<'a> {
             preserve: Preserve::None,
             recover: Recover::default(),
             answers: 0,
+            image: None,
             digest: None,
             text: None,
             file: None,
             form: None,
             capability: None,
         }
+    }
+
+    /// An image, which takes so many tokens.
+    pub fn image(image: Option<ImageSize>, tokens: u32) -> Self {
+        Self { image, ..Self::plain(Kind::Image, tokens) }
     }
 
     /// A tool call.

@@ -1,5 +1,7 @@
 //! Collects requests from a harness's records, in the order in which they happened.
 
+use std::ops::Range;
+
 use indexmap::IndexMap;
 
 use super::content::Content;
@@ -66,8 +68,8 @@ pub(super) struct Assembler {
     pending: Pending,
     /// By name, the calls of the last reply and of those before it.
     calls: IndexMap<String, AssembledCall>,
-    /// By call, the place of its result among the parts.
-    results: IndexMap<String, usize>,
+    /// By call, the places of its result and of the images in it among the parts.
+    results: IndexMap<String, Range<usize>>,
     /// When the last thing after the last reply arrived.
     after_ms: Option<i64>,
     n_parts: usize,
@@ -106,7 +108,7 @@ struct AssembledCall {
 impl Assembler {
     /// Appends to what is before every prompt; nothing else may have come yet.
     pub(super) fn stable(&mut self, part: Part) {
-        self.transcript.stable.push(part);
+        self.transcript.stable.push(part.with_images_as_text());
         self.n_parts += 1;
     }
 
@@ -121,7 +123,14 @@ impl Assembler {
     }
 
     /// Appends a part of the user's side: to a new turn, or to the results when the turn goes on and nobody typed it.
-    pub(super) fn said(&mut self, line: usize, at_ms: Option<i64>, mut part: Part, is_typed: bool) {
+    pub(super) fn said(&mut self, line: usize, at_ms: Option<i64>, part: Part, is_typed: bool) {
+        let (said, images) = part.apart();
+        for part in said.into_iter().chain(images) {
+            self.said_alone(line, at_ms, part, is_typed);
+        }
+    }
+
+    fn said_alone(&mut self, line: usize, at_ms: Option<i64>, mut part: Part, is_typed: bool) {
         self.n_parts += 1;
         part.stands_in |= !is_typed && self.pending.is_replacing();
         match self.transcript.exchanges.last_mut().filter(|it| it.has_calls()) {
@@ -188,10 +197,11 @@ impl Assembler {
 
     /// Says that the harness cleared the results of these calls; returns how many there are.
     pub(super) fn cleared(&mut self, calls: &[String]) -> usize {
-        let before = self.pending.cleared.len();
-        self.pending.cleared.extend(calls.iter().filter_map(|it| self.results.swap_remove(it)));
+        let places = calls.iter().filter_map(|it| self.results.swap_remove(it)).collect::<Vec<_>>();
+        let n_results = places.len();
+        self.pending.cleared.extend(places.into_iter().flatten());
         self.pending.cleared.sort_unstable();
-        self.pending.cleared.len() - before
+        n_results
     }
 
     /// Appends a result; one that answers no call of the last reply stands without its call.
@@ -208,7 +218,7 @@ impl Assembler {
             losses.add(line, "results before the first request, which count as user text");
             return self.said(line, at_ms, part.with_kind(Kind::User), true);
         };
-        self.results.insert(call.to_owned(), self.n_parts);
+        let named = call;
         let call = self.calls.get(call);
         let tool = if part.tool.is_empty() { call.map_or("", |it| &it.tool).to_owned() } else { part.tool };
         let answers = match call {
@@ -221,16 +231,20 @@ impl Assembler {
                 usize::MAX
             }
         };
-        self.n_parts += 1;
-        last.results.push(Part { tool, answers, ..part });
+        let (result, images) = Part { tool, answers, ..part }.apart();
+        let first = self.n_parts;
+        self.n_parts += images.len() + usize::from(result.is_some());
+        last.results.extend(result.into_iter().chain(images));
+        self.results.insert(named.to_owned(), first..self.n_parts);
         self.after_ms = self.after_ms.max(at_ms);
     }
 
     /// Appends what the last reply brought about as a whole, and no call of it.
     pub(super) fn observed(&mut self, at_ms: Option<i64>, part: Part) {
         let Some(last) = self.transcript.exchanges.last_mut() else { return };
-        self.n_parts += 1;
-        last.results.push(part);
+        let (observed, images) = part.apart();
+        self.n_parts += images.len() + usize::from(observed.is_some());
+        last.results.extend(observed.into_iter().chain(images));
         self.after_ms = self.after_ms.max(at_ms);
     }
 
@@ -246,7 +260,7 @@ impl Assembler {
                 self.calls.insert(named.call, AssembledCall { exchange, nth, tool });
                 nth += 1;
             }
-            parts.push(named.part);
+            parts.push(named.part.with_images_as_text());
         }
         if parts.is_empty() {
             parts.push(Part::new(Kind::Assistant, 0, 0));

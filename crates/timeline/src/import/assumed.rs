@@ -120,6 +120,11 @@ impl ScenarioAssumptions {
         let mut item = match part.kind {
             Kind::ToolCall => NewItem::call(tool, raw),
             Kind::ToolResult => self.result(tool, part.answers, raw, rule),
+            Kind::Image => NewItem {
+                tool,
+                answers: usize::MAX,
+                ..NewItem::image(part.images.first().and_then(|it| it.size), raw)
+            },
             kind => NewItem::plain(kind, raw),
         };
         item.digest = Some(part.digest);
@@ -214,6 +219,7 @@ pub(super) fn sentences(
         ));
     }
     sentences.extend(conduct.sentences().iter().cloned());
+    sentences.extend(transcript.image_sentence());
     sentences.extend(gaps(transcript, counting, allotment));
     sentences.extend(transcript.assumptions.iter().cloned());
     sentences
@@ -222,7 +228,7 @@ pub(super) fn sentences(
 /// Describes how what the user says is counted.
 fn user_sentence(transcript: &Transcript, counting: &SizeAssumptions) -> String {
     let mut said = transcript.exchanges.iter().flat_map(Exchange::user);
-    let is_counted = counting.counts_users && said.any(|it| it.tokens.is_some());
+    let is_counted = counting.counts_users && said.any(|it| it.kind == Kind::User && it.tokens.is_some());
     let how = if is_counted {
         "User text is counted with the reconstructed vocabulary of the billed model, and where it has other than ASCII \
             characters"

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::image::LoggedImage;
 use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
@@ -44,27 +45,37 @@ pub(super) struct Content {
     pub(super) measured: Measured,
     /// Its text; `None` for anything but a string.
     pub(super) text: Option<Arc<str>>,
+    /// The images in it, which are no part of its length.
+    pub(super) images: Vec<LoggedImage>,
 }
 
 impl Content {
     /// Keeps and measures a text.
     pub(super) fn new(text: &str) -> Self {
-        Self { measured: Measured::text(text), text: Some(Arc::from(text)) }
+        Self { measured: Measured::text(text), text: Some(Arc::from(text)), images: Vec::new() }
+    }
+
+    /// An image.
+    pub(super) fn image(image: LoggedImage) -> Self {
+        let measured = Measured { characters: 0, digest: image.digest };
+        Self { measured, text: None, images: vec![image] }
     }
 
     /// Joins contents, one a line; the lines' ends are not counted.
     pub(super) fn join(contents: impl Iterator<Item = Self>) -> Self {
         let mut measured = Measured::default();
         let mut texts: Vec<Arc<str>> = Vec::new();
+        let mut images = Vec::new();
         for content in contents {
             measured = measured.then(content.measured, 0);
             texts.extend(content.text);
+            images.extend(content.images);
         }
         let text = match texts.len() {
             0 | 1 => texts.pop(),
             _ => Some(Arc::from(texts.join("\n"))),
         };
-        Self { measured, text }
+        Self { measured, text, images }
     }
 }
 
@@ -76,13 +87,13 @@ impl<'de> Deserialize<'de> for Arguments {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let written = <&RawValue>::deserialize(deserializer)?.get();
         let measured = serde_json::from_str(written).map_err(de::Error::custom)?;
-        Ok(Self(Content { measured, text: Some(Arc::from(written)) }))
+        Ok(Self(Content { measured, text: Some(Arc::from(written)), images: Vec::new() }))
     }
 }
 
 impl From<Measured> for Content {
     fn from(measured: Measured) -> Self {
-        Self { measured, text: None }
+        Self { measured, text: None, images: Vec::new() }
     }
 }
 

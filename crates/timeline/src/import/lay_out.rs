@@ -17,6 +17,7 @@ use crate::infer_needs::infer_needs;
 use crate::{Compaction, FixedPart, FrontItem, ItemIx, Kind, NewItem, RecordedMark, RecordedModel, Timeline};
 use ctxsim_base::quantity::{Decimal, Tokens, ix, saturated};
 use ctxsim_input::TtlClass;
+use ctxsim_input::profile::ImageRule;
 use ctxsim_input::profile::cache::{SETTINGS, Setting};
 use ctxsim_input::scenario::{Assume, ResetsAssumed as Keeping, TokenizerName};
 use ctxsim_input::tokens;
@@ -88,6 +89,7 @@ impl Transcript {
         let mut builder = TimelineBuilder::new(name, file_tools);
         builder.recorded(harness);
         builder.tokenizer(self.count(assume.tokenizer));
+        self.count_images(&assumed.counting);
         let mut allotment = allot(&self, assumed.counting);
         let leads = Leads::new(&self, &allotment, assumed.asks_bills());
         let undone = self.settle_resets(undo, &mut allotment);
@@ -339,6 +341,8 @@ fn finished(
     let mut timeline = builder.finish();
     timeline.models = models.into_counted();
     timeline.began_ms = began_ms;
+    let main = timeline.main_model().map_or("", |it| it.name.as_str());
+    timeline.images.rule = Some(ImageRule::of_model(main));
     infer_needs(&mut timeline, &assumed.needs, file_tools);
     timeline
 }

@@ -8,7 +8,7 @@ use self::record::{
     AboutRecord, OpencodeInfo, OpencodeMessageRecord, OpencodePart, OpencodeTokens, StateRecord,
 };
 use super::assemble::{Assembler, HistorySummary, Reply};
-use super::content::{Content, Measured};
+use super::content::Content;
 use super::document::{self, DocumentPiece, FrontOutline};
 use super::format::{Checked, LogFormat};
 use super::json;
@@ -16,7 +16,7 @@ use super::lines::LogLines;
 use super::losses::Losses;
 use super::transcript::{Named, Part, Remover, Transcript, named_apart};
 use super::usage::{Billed, Shaped};
-use super::values::{Count, IMAGE_CHARACTERS};
+use super::values::Count;
 use crate::Kind;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::or_unlimited;
@@ -317,8 +317,8 @@ fn user_part(line: usize, part: OpencodePart<'_>, losses: &mut Losses) -> Option
         // Of a text file, the text is a part of its own.
         "file" if part.mime.0.starts_with("text/") || part.mime.0 == "application/x-directory" => None,
         "file" => {
-            let digest = part.url.map_or(0, |it| it.digest);
-            Some(Part::of(Kind::User, Measured { characters: IMAGE_CHARACTERS, digest }))
+            let file = part.url.unwrap_or_default();
+            Some(Part::of(Kind::User, file.content(part.mime.0.starts_with("image/"))))
         }
         "subtask" => Some(Part::of(Kind::User, part.prompt.unwrap_or_default())),
         "agent" => None,

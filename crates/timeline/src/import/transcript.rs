@@ -7,6 +7,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::content::{Content, Measured};
 use super::harness::{HarnessRules, Version};
+use super::image::LoggedImage;
 use crate::shared::Neighbours;
 use crate::{AgentTotals, FixedPart, ItemIx, Kind, Level, Occasion, Usage};
 use ctxsim_base::quantity::{Cost, Tokens};
@@ -195,6 +196,8 @@ pub(super) struct Part {
     pub(super) stands_in: bool,
     /// Of a message before the user's first: what of the fixed part of the prompts it is.
     pub(super) fixed: Option<FixedPart>,
+    /// The images in it, until they are parts of their own; of one that is, itself.
+    pub(super) images: Vec<LoggedImage>,
     /// Its text, where the recording has it; of a call, its input as JSON. Held once, however often the part is cloned.
     pub(super) text: Option<Arc<str>>,
 }
@@ -278,14 +281,15 @@ impl Part {
             file: None,
             stands_in: false,
             fixed: None,
+            images: Vec::new(),
             text: None,
         }
     }
 
     /// A part with its content, and its text where that is known.
     pub(super) fn of(kind: Kind, content: impl Into<Content>) -> Self {
-        let Content { measured, text } = content.into();
-        Self { text, ..Self::new(kind, measured.characters, measured.digest) }
+        let Content { measured, text, images } = content.into();
+        Self { text, images, ..Self::new(kind, measured.characters, measured.digest) }
     }
 
     /// The same content as another kind of part, which is neither call nor result.
@@ -310,7 +314,9 @@ impl Named {
 
     /// What a model said or thought, if it is anything.
     pub(super) fn spoken(kind: Kind, content: Option<Content>) -> Option<Self> {
-        content.filter(|it| it.measured.characters > 0).map(|content| Self::plain(Part::of(kind, content)))
+        content
+            .filter(|it| it.measured.characters > 0 || !it.images.is_empty())
+            .map(|content| Self::plain(Part::of(kind, content)))
     }
 
     /// A call of a tool with its arguments.
@@ -353,5 +359,6 @@ fn label(kind: Kind) -> u64 {
         Kind::Summary => 8,
         Kind::Memory => 9,
         Kind::Approval => 10,
+        Kind::Image => 11,
     }
 }

@@ -6,11 +6,9 @@ use std::fmt;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::content::{Arguments, Content, Measured, ignores_the_rest, skip_list, skip_map};
+use super::image::LoggedFile;
 use super::transcript::Named;
 use ctxsim_input::TtlClass;
-
-/// What an image counts as, in characters; its encoding says nothing about its tokens.
-pub(super) const IMAGE_CHARACTERS: u64 = 6_000;
 
 /// One block of a message.
 #[derive(Debug, Default, serde::Deserialize)]
@@ -23,12 +21,12 @@ pub(super) struct MessageBlock<'a> {
     pub(super) text: Option<Content>,
     /// Of a `thinking`.
     pub(super) thinking: Option<Content>,
-    /// Of a `redacted_thinking`.
-    pub(super) data: Option<Measured>,
+    /// Of a `redacted_thinking`, and of some images.
+    pub(super) data: Option<LoggedFile>,
     /// Of an `image`.
-    pub(super) source: Option<Measured>,
+    pub(super) source: Option<LoggedFile>,
     /// Of an `image_url`.
-    pub(super) image_url: Option<Measured>,
+    pub(super) image_url: Option<LoggedFile>,
     /// The call's name.
     pub(super) id: Text<'a>,
     /// The tool's name.
@@ -49,26 +47,35 @@ pub(super) struct MessageBlock<'a> {
 #[derive(Clone, Debug, Default, serde::Deserialize)]
 #[serde(default)]
 pub(super) struct CacheControl {
-    ttl: String,
+    ttl: Option<String>,
 }
 
 impl CacheControl {
     /// Returns how long its entry lives: five minutes, where nothing else is said.
     pub(super) fn ttl(&self) -> TtlClass {
-        if self.ttl == "1h" { TtlClass::Long } else { TtlClass::Short }
+        if self.ttl.as_deref() == Some("1h") { TtlClass::Long } else { TtlClass::Short }
     }
 }
 
 impl MessageBlock<'_> {
-    /// Returns what it shows; a picture or a document counts the same whatever its encoding.
-    pub(super) fn to_content(&self) -> Content {
-        let is_picture =
-            matches!(self.kind.0.as_ref(), "image" | "document" | "input_image" | "image_url" | "input_file");
-        if is_picture {
-            let digest = self.source.or(self.image_url).or(self.data).map_or(0, |it| it.digest);
-            return Measured { characters: IMAGE_CHARACTERS, digest }.into();
+    /// Returns how many parts it is: the images in a result are parts of their own.
+    pub(super) fn n_parts(&self) -> usize {
+        match &self.content {
+            MessageContent::Blocks(blocks) if self.kind.0 == "tool_result" => {
+                1 + blocks.iter().filter(|it| !it.to_content().images.is_empty()).count()
+            }
+            _ => 1,
         }
-        self.text.clone().unwrap_or_default()
+    }
+
+    /// Returns what it shows.
+    pub(super) fn to_content(&self) -> Content {
+        let file = self.source.or(self.image_url).or(self.data).unwrap_or_default();
+        match self.kind.0.as_ref() {
+            "image" | "input_image" | "image_url" => file.content(true),
+            "document" | "input_file" => file.content(false),
+            _ => self.text.clone().unwrap_or_default(),
+        }
     }
 }
 

@@ -56,16 +56,26 @@ fn messages(prompt: &[Segment]) -> Vec<usize> {
     (first..prompt.len()).filter(ends).collect()
 }
 
+/// What a segment is part of: an image of a result or of what the user says.
+fn block(prompt: &[Segment], at: usize) -> Kind {
+    let before = (0..=at).rev().map(|it| prompt[it].kind).find(|it| *it != Kind::Image);
+    match (prompt[at].kind, before) {
+        (Kind::Image, Some(Kind::ToolResult)) => Kind::ToolResult,
+        (Kind::Image, _) => Kind::User,
+        (kind, _) => kind,
+    }
+}
+
 /// Where messages end that carry an automatic breakpoint.
 fn eligible(prompt: &[Segment]) -> Vec<usize> {
-    let group = |kind: Kind| match kind {
+    let group = |at: usize| match block(prompt, at) {
         Kind::ToolResult => 1,
         Kind::User | Kind::Summary | Kind::Memory | Kind::Approval => 2,
         _ => 0,
     };
     let ends = |index: &usize| {
-        let own = group(prompt[*index].kind);
-        own > 0 && prompt.get(index + 1).is_none_or(|next| group(next.kind) != own)
+        let own = group(*index);
+        own > 0 && (index + 1 == prompt.len() || group(index + 1) != own)
     };
     (0..prompt.len()).filter(ends).collect()
 }
@@ -94,7 +104,7 @@ fn marks(rules: &Breakpoints, sent: &Sent<'_>) -> Vec<Mark> {
                 messages(prompt).into_iter().rev().skip(offset.into()).take(n.into()).collect()
             }
             PromptPlace::BeforeTurn(back) => {
-                let said = |at: usize| prompt[at].kind == Kind::User;
+                let said = |at: usize| block(prompt, at) == Kind::User;
                 let turns: Vec<usize> =
                     (0..prompt.len()).filter(|it| said(*it) && (*it == 0 || !said(it - 1))).collect();
                 let turn = turns.len().checked_sub(1 + usize::from(back)).map(|it| turns[it]);
@@ -125,8 +135,12 @@ fn looked_at(rules: &Breakpoints, prompt: &[Segment], mark: usize) -> Vec<usize>
         let kind = prompt[index].kind;
         let runs =
             matches!(kind, Kind::ToolCall | Kind::ToolResult) && rules.lookback_unit == LookbackUnit::Run;
+        let later = positions.last().and_then(|it| it.last()).map(|it| prompt[*it].kind);
+        let is_within = (kind, later) == (Kind::ToolResult, Some(Kind::Image));
+        let is_behind = (kind, later) == (Kind::Image, Some(Kind::ToolResult))
+            && rules.lookback_unit == LookbackUnit::Run;
         match positions.last_mut() {
-            Some(run) if runs && prompt[run[0]].kind == kind => run.push(index),
+            Some(run) if is_within || is_behind || runs && later == Some(kind) => run.push(index),
             _ => positions.push(vec![index]),
         }
     }

@@ -21,7 +21,7 @@ pub struct InvalidatesFields {
     pub features: Option<PromptLevel>,
     /// The tool choice. Default: from the messages on.
     pub tool_choice: Option<PromptLevel>,
-    /// Images. Default: from the messages on.
+    /// The first image that enters a prompt, and the last one that leaves it. Default: no part.
     pub images: Option<PromptLevel>,
     /// Thinking. Default: from the messages on.
     pub thinking: Option<PromptLevel>,
@@ -173,7 +173,7 @@ pub enum Setting {
     Features,
     /// The tool choice.
     ToolChoice,
-    /// Whether it contains images.
+    /// Whether it contains images: the engine knows.
     Images,
     /// Thinking: its mode and budget.
     Thinking,
@@ -233,10 +233,10 @@ pub const SETTINGS: [Setting; 9] = [
 pub struct Invalidates(pub [PromptLevel; 9]);
 
 impl Default for Invalidates {
-    /// The default effect of changes: everything after the place where the change appears.
+    /// The default effect of changes: everything after the place where the change appears. An image is content, and appears where it stands.
     fn default() -> Self {
-        use PromptLevel::{Messages, System, Tools};
-        Self([Tools, Tools, System, System, Messages, Messages, Messages, Messages, Messages])
+        use PromptLevel::{Messages, Nothing, System, Tools};
+        Self([Tools, Tools, System, System, Messages, Nothing, Messages, Messages, Messages])
     }
 }
 

@@ -5,7 +5,7 @@ use indexmap::{IndexMap, IndexSet};
 use super::size;
 use crate::scenario::{
     Amount, Cycle, Generate, ITEM_TOKENS_MAX, Level, ListChoice, NumberRange, PatternPlaces, ResultSizes,
-    Revisit, ScenarioFile, ScriptedCall, ScriptedChange, TurnSpec,
+    Revisit, ScenarioFile, ScriptedCall, ScriptedChange, ScriptedImages, TurnSpec,
 };
 use ctxsim_base::diag::{Code, Problems, nearest};
 use ctxsim_base::quantity::Tokens;
@@ -18,6 +18,12 @@ const SCALE_MAX: u64 = 10_000;
 const WAIT_MS_MAX: u64 = 31_536_000_000;
 /// The most facts of one name in one result.
 const SPREAD_MAX: u32 = 10_000;
+/// The longest edge of an image, in pixels: no provider takes a longer one.
+const EDGE_MAX: u32 = 8_000;
+/// The most tokens of an image under any rule.
+const IMAGE_TOKENS_MAX: u64 = 50_000;
+/// The most images of one size in one message.
+const IMAGES_MAX: u64 = 1_000;
 /// The most items, needs and facts of a load.
 const PARTS_MAX: u64 = 25_000_000;
 /// The most tokens of all prompts of a load, of all of its trials, were nothing ever removed: up to here JSON numbers are exact everywhere, and
@@ -103,12 +109,14 @@ impl Content {
     /// Adds a number of turns.
     fn add(&mut self, spec: &ScenarioFile, turn: &TurnSpec, taken: u64) {
         let said = turn.user_tokens.most().saturating_add(turn.answer_tokens.most());
-        self.take(taken, said.saturating_add(spec.answer_overhead_tokens));
+        let images = n_images(&turn.images).saturating_mul(IMAGE_TOKENS_MAX);
+        self.take(taken, said.saturating_add(spec.answer_overhead_tokens).saturating_add(images));
         self.requests = self.requests.saturating_add(taken);
         for call in &turn.calls {
             let made = call.turns.as_ref().map_or(taken, |it| it.among(taken));
             let n = made.saturating_mul(turn.rounds.most()).saturating_mul(call.times);
-            let texts = [call.text_tokens.most(), call.result.raw.most(), spec.unread_tokens];
+            let images = n_images(&call.images).saturating_mul(IMAGE_TOKENS_MAX);
+            let texts = [call.text_tokens.most(), call.result.raw.most(), spec.unread_tokens, images];
             let all = texts
                 .iter()
                 .fold(call_tokens(call, spec.call_overhead_tokens), |sum, it| sum.saturating_add(*it));
@@ -127,7 +135,8 @@ fn parts(turn: &TurnSpec, taken: u64) -> u64 {
     let product = |factors: &[u64]| factors.iter().fold(1, |product: u64, it| product.saturating_mul(*it));
     let count = |lists: &[usize]| lists.iter().sum::<usize>() as u64;
     // A message and an answer; a call and a result.
-    let own = count(&[2, turn.revisits.len(), turn.plants.len(), turn.asks.len()]);
+    let own = count(&[2, turn.revisits.len(), turn.plants.len(), turn.asks.len()])
+        .saturating_add(n_images(&turn.images));
     let of_calls = turn.calls.iter().map(|call| {
         let made = call.turns.as_ref().map_or(taken, |it| it.among(taken));
         let spread = call.spreads.values().fold(0, |sum: u64, it| sum.saturating_add((*it).into()));
@@ -136,10 +145,15 @@ fn parts(turn: &TurnSpec, taken: u64) -> u64 {
             made,
             turn.rounds.most(),
             call.times,
-            count(&[items, call.plants.len()]).saturating_add(spread),
+            count(&[items, call.plants.len()]).saturating_add(spread).saturating_add(n_images(&call.images)),
         ])
     });
     of_calls.fold(product(&[taken, own]), u64::saturating_add)
+}
+
+/// Returns how many images there are.
+fn n_images(images: &[ScriptedImages]) -> u64 {
+    images.iter().fold(0, |sum: u64, it| sum.saturating_add(it.count))
 }
 
 /// Checks that facts are stated before they are asked for, in the same pattern or earlier.
@@ -157,6 +171,7 @@ fn check_turn(spec: &TurnSpec, overhead: Tokens, problems: &mut Problems) {
     problems.within("times", |problems| repeated(spec.times, problems));
     problems.within("user_tokens", |problems| amount(&spec.user_tokens, CountedUnit::Tokens, problems));
     problems.within("answer_tokens", |problems| amount(&spec.answer_tokens, CountedUnit::Tokens, problems));
+    problems.within("images", |problems| check_images(&spec.images, problems));
     problems.within("rounds", |problems| {
         repeated(spec.rounds.least(), problems);
         amount(&spec.rounds, CountedUnit::Rounds, problems);
@@ -240,6 +255,7 @@ fn check_call(spec: &ScriptedCall, overhead: Tokens, problems: &mut Problems) {
             problems.within(field, |problems| amount(tokens, CountedUnit::Tokens, problems));
         }
     });
+    problems.within("images", |problems| check_images(&spec.images, problems));
     for (level, tokens) in &spec.recover {
         problems.within(format_args!("recover.{}", level.name()), |problems| {
             size(*tokens, problems);
@@ -249,6 +265,28 @@ fn check_call(spec: &ScriptedCall, overhead: Tokens, problems: &mut Problems) {
                     "this number has no effect: recovering a conclusion costs nothing, and recovering the whole \
                         result costs its raw size",
                     "remove it",
+                );
+            }
+        });
+    }
+}
+
+/// Checks images: how many, and that both edges are known or neither.
+fn check_images(images: &[ScriptedImages], problems: &mut Problems) {
+    for (index, it) in images.iter().enumerate() {
+        problems.within(index, |problems| {
+            problems.check_range(Code::ImageRange, "count", it.count, [1, IMAGES_MAX]);
+            for (field, edge) in [("width", it.width), ("height", it.height)] {
+                if let Some(edge) = edge {
+                    problems.check_range(Code::ImageRange, field, edge.into(), [1, EDGE_MAX.into()]);
+                }
+            }
+            if it.width.is_some() != it.height.is_some() {
+                let message = "an image has a width and a height, and one of them is missing";
+                problems.push(
+                    Code::ImageEdge,
+                    message,
+                    "write both, as in `(width: 1280, height: 800)`, or neither",
                 );
             }
         });

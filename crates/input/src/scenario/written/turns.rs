@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Amount, PatternPlaces, StableItem, is_no};
 use crate::policy::Preserve;
+use crate::profile::ImageSize;
 use crate::profile::cache::Setting;
 use ctxsim_base::quantity::Tokens;
 
@@ -60,6 +61,9 @@ pub struct TurnSpec {
     pub user_tokens: Amount,
     /// Tokens of the final answer.
     pub answer_tokens: Amount,
+    /// Images behind the user message. Default: none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<ScriptedImages>,
     /// How often its calls are repeated as a whole. Default: 1.
     #[serde(default = "one_round", skip_serializing_if = "is_one_round")]
     pub rounds: Amount,
@@ -191,6 +195,9 @@ pub struct ScriptedCall {
     pub args_tokens: Amount,
     /// The result's sizes.
     pub result: ResultSizes,
+    /// Images in the result, beside its sizes. Default: none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<ScriptedImages>,
     /// Milliseconds from the start of its request to the start of the next one. Default: 0.
     #[serde(default, skip_serializing_if = "Amount::is_silent")]
     pub gap_ms: Amount,
@@ -207,6 +214,27 @@ pub struct ScriptedCall {
     /// Tokens needed to fetch it again, by level.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub recover: IndexMap<Level, Tokens>,
+}
+
+/// Images of one size; how many tokens they take is a rule of the model (`assumptions/images.toml`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ScriptedImages {
+    /// How many. Default: 1.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    pub count: u64,
+    /// The width in pixels. Default: that of an image whose size is not known.
+    pub width: Option<u32>,
+    /// The height in pixels. Default: that of an image whose size is not known.
+    pub height: Option<u32>,
+}
+
+impl ScriptedImages {
+    /// Returns the size of each, if it is known.
+    pub fn size(&self) -> Option<ImageSize> {
+        Some(ImageSize { width: self.width?, height: self.height? })
+    }
 }
 
 /// The sizes of a tool result in its renditions.

@@ -341,9 +341,10 @@ fn part(line: usize, block: MessageBlock<'_>, text_kind: Kind, losses: &mut Loss
     let found = match block.kind.0.as_ref() {
         "text" => plain(text_kind, block.text.unwrap_or_default()),
         "image" | "document" if is_user => plain(text_kind, block.to_content()),
-        "thinking" | "redacted_thinking" if !is_user => {
-            plain(Kind::Reasoning, block.thinking.or(block.data.map(Content::from)).unwrap_or_default())
-        }
+        "thinking" | "redacted_thinking" if !is_user => plain(
+            Kind::Reasoning,
+            block.thinking.or(block.data.map(|it| it.measured.into())).unwrap_or_default(),
+        ),
         "tool_use" if !is_user => Named::call(&block.id.0, &block.name.0, block.input.unwrap_or_default().0),
         "tool_result" if is_user => {
             let part = Part::of(Kind::ToolResult, block.content.to_content());

@@ -7,10 +7,11 @@ use serde_json::value::RawValue;
 use crate::Kind;
 use crate::import::assemble::Assembler;
 use crate::import::content::{Arguments, Content, Measured, ignores_the_rest};
+use crate::import::image::LoggedFile;
 use crate::import::losses::Losses;
 use crate::import::transcript::{Named, Part};
 use crate::import::usage::{BillReader, Billed, Shaped};
-use crate::import::values::{Count, Flag, IMAGE_CHARACTERS, Text};
+use crate::import::values::{Count, Flag, Text};
 
 /// A record: what is said of the session, a message, or a change of either.
 #[derive(Debug, Default, serde::Deserialize)]
@@ -108,8 +109,8 @@ pub(in crate::import) struct GeminiPart<'a> {
     thought: Flag,
     function_call: Option<GeminiFunction<'a>>,
     function_response: Option<GeminiFunction<'a>>,
-    inline_data: Option<Measured>,
-    file_data: Option<Measured>,
+    inline_data: Option<LoggedFile>,
+    file_data: Option<LoggedFile>,
 }
 
 /// A call, or what came back.
@@ -185,7 +186,7 @@ impl GeminiPart<'_> {
             return Some(Spoken::Result(Named { call: result.id.0.into_owned(), part }));
         }
         if let Some(data) = self.inline_data.or(self.file_data) {
-            return Some(Spoken::Said(Measured { characters: IMAGE_CHARACTERS, digest: data.digest }.into()));
+            return Some(Spoken::Said(data.content(true)));
         }
         let text = self.text?;
         Some(if self.thought.0 { Spoken::Thought(text) } else { Spoken::Said(text) })
@@ -200,7 +201,7 @@ impl GeminiContent<'_> {
             Spoken::Call(named) | Spoken::Result(named) => {
                 let part = named.part;
                 let measured = Measured { characters: part.characters, digest: part.digest };
-                Some(Content { measured, text: part.text })
+                Some(Content { measured, text: part.text, images: part.images })
             }
         });
         Content::join(contents)

@@ -206,8 +206,8 @@ impl MessageSession {
         for message in list.iter().zip(&self.ends) {
             let record = json::first::<MessageRecord<'_>>(message.0.get()).unwrap_or_default();
             let MessageContent::Blocks(blocks) = record.content else { continue };
-            let after =
-                blocks.iter().enumerate().map(|(nth, it)| (blocks.len() - 1 - nth, &it.cache_control));
+            let n_after = |nth: usize| blocks[nth + 1..].iter().map(MessageBlock::n_parts).sum::<usize>();
+            let after = blocks.iter().enumerate().map(|(nth, it)| (n_after(nth), &it.cache_control));
             let marked = after.filter_map(|(n_after, it)| Some((n_after, it.as_ref()?)));
             marks.extend(marked.map(|(n_after, it)| mark(Some(message.1.saturating_sub(n_after)), it)));
         }
@@ -448,9 +448,10 @@ fn spoken_block(line: usize, block: MessageBlock<'_>, losses: &mut Losses) -> Op
     let plain = |kind, content: Content| Some(Named::plain(Part::of(kind, content)));
     match block.kind.0.as_ref() {
         "text" | "output_text" | "refusal" => plain(Kind::Assistant, block.text.unwrap_or_default()),
-        "thinking" | "redacted_thinking" => {
-            plain(Kind::Reasoning, block.thinking.or(block.data.map(Content::from)).unwrap_or_default())
-        }
+        "thinking" | "redacted_thinking" => plain(
+            Kind::Reasoning,
+            block.thinking.or(block.data.map(|it| it.measured.into())).unwrap_or_default(),
+        ),
         "tool_use" | "server_tool_use" => {
             Some(Named::call(&block.id.0, &block.name.0, block.input.unwrap_or_default().0))
         }

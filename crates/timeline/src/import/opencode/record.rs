@@ -2,6 +2,7 @@
 
 use crate::import::content::{Arguments, Content, Measured};
 use crate::import::dollars::Dollars;
+use crate::import::image::LoggedFile;
 use crate::import::losses::Losses;
 use crate::import::usage::{BillReader, Billed, Shaped};
 use crate::import::values::{Count, Flag, Text};
@@ -115,7 +116,7 @@ pub(super) struct OpencodePart<'a> {
     /// Of a `file`: what it is.
     pub(super) mime: Text<'a>,
     /// Of a `file`: where it is, or its content.
-    pub(super) url: Option<Measured>,
+    pub(super) url: Option<LoggedFile>,
     /// Of a `subtask`: what it is asked.
     pub(super) prompt: Option<Content>,
     /// Of a `compaction`: whether the harness wanted it.

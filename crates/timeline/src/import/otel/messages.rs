@@ -6,9 +6,8 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::attributes::{Attributes, arguments, content};
 use super::record::OtelRecord;
 use crate::Kind;
-use crate::import::content::{Content, Measured};
+use crate::import::image::LoggedFile;
 use crate::import::transcript::{Named, Part};
-use crate::import::values::IMAGE_CHARACTERS;
 
 #[derive(Clone, Debug)]
 pub(super) struct OtelMessage {
@@ -119,8 +118,9 @@ fn piece(value: &Value, role: &str) -> Named {
         "" if value.is_string() => Named::plain(Part::of(kind, content(Some(value)))),
         "text" | "" => Named::plain(Part::of(kind, text(&["content", "text"]))),
         _ => {
-            let digest = xxh3_64(value.to_string().as_bytes());
-            Named::plain(Part::of(kind, Content::from(Measured { characters: IMAGE_CHARACTERS, digest })))
+            let file: LoggedFile = serde_json::from_value(value.clone()).unwrap_or_default();
+            let is_document = value.to_string().contains("application/pdf");
+            Named::plain(Part::of(kind, file.content(!is_document)))
         }
     }
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::import::harness::Version;
+use crate::import::image::LoggedImage;
 use crate::import::losses::Losses;
 use crate::import::transcript::{
     Exchange, LoggedCompaction, Part, PartNeed, Remover, RequestForm, Transcript,
@@ -13,6 +14,7 @@ use crate::import::values::Count;
 use crate::{AgentTotals, Diagnosis, FixedPart, InjectedText, Kind, Level, Occasion, Usage, infer_needs};
 use ctxsim_base::quantity::{Cost, Tokens, or_unlimited};
 use ctxsim_input::TtlClass;
+use ctxsim_input::profile::ImageSize;
 
 /// The version of the format.
 const VERSION: u32 = 1;
@@ -187,6 +189,9 @@ pub(super) struct RedactedPart {
     stands_in: bool,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     fixed: String,
+    /// Of an image: its size in pixels, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pixels: Option<ImageSize>,
 }
 
 /// Returns whether a flag is left out.
@@ -208,11 +213,13 @@ impl RedactedPart {
             file: file.map(|it| it as u64),
             stands_in: part.stands_in,
             fixed: part.fixed.map_or_else(String::new, |it| named(&FIXED, &it)),
+            pixels: part.images.first().and_then(|it| it.size),
         }
     }
 
     fn into_part(self) -> Part {
         let stands_for = |number: u64| xxh3_64(&number.to_le_bytes());
+        let image = LoggedImage { digest: stands_for(self.content), size: self.pixels };
         Part {
             digest: stands_for(self.content),
             tokens: self.tokens,
@@ -221,6 +228,7 @@ impl RedactedPart {
             file: self.file.map(stands_for),
             stands_in: self.stands_in,
             fixed: valued(&FIXED, &self.fixed),
+            images: if self.kind == Kind::Image { vec![image] } else { Vec::new() },
             ..Part::new(self.kind, self.characters, 0)
         }
     }
