@@ -304,6 +304,24 @@ fn sub_agents_are_sessions_of_their_own_with_their_own_lifetimes() {
 }
 
 #[test]
+fn a_sub_agent_that_is_started_as_another_was_reads_all_of_its_first_prompt() {
+    let [main, inside, beside] = LANES;
+    let first = |requests: &'static [(u32, u64, u64)]| {
+        let folder = TempDir::new().unwrap();
+        let twin = Session { requests, ..beside };
+        fs::write(folder.path().join("a.jsonl"), main.text() + &inside.text()).unwrap();
+        fs::write(folder.path().join("agent-beside.jsonl"), twin.text()).unwrap();
+        let row = rows(&plan(folder.path(), false), 1)[4];
+        (row.0, row.1, row.2)
+    };
+
+    // Started within five minutes of the last answer of the one inside, and later; in a prompt of another size, and before it.
+    assert_eq!(first(&[(606, 7_000, 0)]), (7_003, 7_000, [0, 0]));
+    assert_eq!(first(&[(608, 6_000, 1_000)]), (7_003, 0, [7_000, 0]));
+    assert_eq!(first(&[(606, 6_000, 1_500)]), (7_503, 6_000, [1_500, 0]));
+}
+
+#[test]
 fn totals_name_agents_and_sub_agents_apart_and_a_policy_says_to_whom_it_applies() {
     let folder = lanes(false);
     let run = |policy: &str| {

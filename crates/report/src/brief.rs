@@ -1,7 +1,6 @@
 //! What tables and notes look at in each run, beside what they add up.
 
-use ctxsim_base::quantity::{Expected, Tokens};
-use ctxsim_engine::measure::best_effort::HitStake;
+use ctxsim_base::quantity::Expected;
 use ctxsim_engine::take::Run;
 use ctxsim_input::profile::Counting;
 
@@ -26,10 +25,8 @@ pub struct Figures {
     pub turns_completed: u32,
     /// Its cost in US dollars; `None` if a price is unknown.
     pub cost: Option<f64>,
-    /// Input tokens of the agent's requests.
-    pub(super) input: Tokens,
-    /// What hits save that its provider does not promise, if it promises none.
-    pub(super) hit_stake: Option<HitStake>,
+    /// What its reads would cost more as plain input, in US dollars, if its provider promises no hit.
+    pub(super) saved_by_luck: Option<f64>,
     /// The number of sampled runs over which recovery is averaged.
     pub n_played: u32,
     /// Whether the load has needs.
@@ -74,8 +71,7 @@ impl From<&Run> for Figures {
             turns_requested: tally.outcome.turns_requested,
             turns_completed: tally.outcome.turns_completed,
             cost: tally.costs.total(),
-            input: tally.sums.main.tokens.prompt(),
-            hit_stake: tally.hit_stake,
+            saved_by_luck: tally.hit_stake.map(|it| it.saved.usd()),
             n_played: tally.n_played,
             has_needs: tally.has_needs,
             has_resets: tally.resets.is_some(),

@@ -44,6 +44,9 @@ pub struct FirstScreen {
     pub certainty: String,
     /// The commands that go on from here, and what they do.
     pub next: Vec<NextCommand>,
+    /// What was billed by days since 1970, for its chart.
+    #[serde(skip)]
+    pub days: BTreeMap<i64, PartCosts>,
 }
 
 /// What was read.
@@ -204,6 +207,7 @@ impl FirstScreen {
             levers,
             certainty,
             next: Vec::new(),
+            days: by_day(sessions),
         }
     }
 
@@ -228,6 +232,17 @@ impl FirstScreen {
     pub fn json(&self) -> Result<String, serde_json::Error> {
         json_text(self)
     }
+}
+
+/// Adds up what was billed by day, where logs tell days.
+fn by_day(sessions: &[SessionFacts]) -> BTreeMap<i64, PartCosts> {
+    let mut days: BTreeMap<i64, PartCosts> = BTreeMap::new();
+    for (day, costs) in sessions.iter().flat_map(|it| &it.by_day) {
+        if let Some(day) = day {
+            *days.entry(*day).or_default() += costs;
+        }
+    }
+    days
 }
 
 impl ReadSessions {

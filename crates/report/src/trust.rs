@@ -9,8 +9,6 @@ use super::brief::Brief;
 use super::session::{BillCheck, SessionReport};
 use ctxsim_base::grid::numbers::{self, percent};
 use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::Tokens;
-use ctxsim_engine::measure::best_effort::HitStake;
 use ctxsim_timeline::import;
 
 /// The largest error of predicted input cost that is passed over in silence, as a share of the recorded bill. Savings between
@@ -48,8 +46,8 @@ pub struct TableTrust {
 pub struct BestEffortShare {
     /// That policy.
     pub policy: String,
-    /// The share of the input tokens that are read from such caches.
-    pub of_input: f64,
+    /// The share of its bill of runs that have such a cache.
+    pub of_bill: f64,
     /// The cost if none of them were hit, in times of what is said.
     pub times_without_hits: f64,
     /// The cost with as much read as in recorded sessions, as declared and at either end of its interval, in times of what is said;
@@ -62,19 +60,16 @@ impl BestEffortShare {
     /// Adds up what rests on such caches in runs of one policy; nothing where too little does to matter.
     fn new(runs: &[Brief<'_>]) -> Option<Self> {
         let cost: f64 = runs.iter().map(|it| it.figures.cost).sum::<Option<f64>>().filter(|it| *it > 0.0)?;
-        let input: Tokens = runs.iter().map(|it| it.figures.input).sum();
-        let stakes = || runs.iter().filter_map(|it| Some((it.profile, it.figures.hit_stake?)));
-        let saved: f64 = stakes().map(|it| it.1.saved.usd()).sum();
-        let lost = |(profile, stake): (&str, HitStake)| {
-            Some(import::hit_share(profile)?.ends().map(|it| (1.0 - it) * stake.saved.usd()))
+        let lucky = || runs.iter().filter_map(|it| Some((it, it.figures.saved_by_luck?)));
+        let saved: f64 = lucky().map(|it| it.1).sum();
+        let lost = |(run, saved): (&Brief<'_>, f64)| {
+            Some(import::hit_share(run.profile)?.ends().map(|it| (1.0 - it) * saved))
         };
         let add = |sum: [f64; 3], more: [f64; 3]| [0, 1, 2].map(|at| sum[at] + more[at]);
-        let lost = stakes().map(lost).try_fold([0.0; 3], |sum, more| Some(add(sum, more?)));
-        let is_much = saved > BILL_ERROR_MAX * cost;
-        let policy = runs.first()?.policy.to_owned();
-        is_much.then(|| Self {
-            policy,
-            of_input: stakes().map(|it| it.1.read).sum::<Tokens>() as f64 / input as f64,
+        let lost = lucky().map(lost).try_fold([0.0; 3], |sum, more| Some(add(sum, more?)));
+        (saved > BILL_ERROR_MAX * cost).then(|| Self {
+            policy: runs.first().map_or_else(String::new, |it| it.policy.to_owned()),
+            of_bill: lucky().filter_map(|it| it.0.figures.cost).sum::<f64>() / cost,
             times_without_hits: 1.0 + saved / cost,
             times_as_counted: lost.map(|it| it.map(|usd| 1.0 + usd / cost)),
         })
@@ -82,16 +77,13 @@ impl BestEffortShare {
 
     /// Says it, to follow *but*.
     fn words(&self) -> String {
-        let what = format!(
-            "{} of what {} sends is read from caches that are best effort",
-            percent(self.of_input),
-            self.policy
-        );
+        let share = if self.of_bill < 1.0 { percent(self.of_bill) } else { "all".to_owned() };
+        let what = format!("{share} of the bill of {} rests on caches that are best effort", self.policy);
         match self.times_as_counted {
             Some([declared, low, high]) => format!(
-                "{what}: with hits as in recorded sessions, it costs about {declared:.1} times as much ({low:.1} to {high:.1})"
+                "{what}: with hits as in recorded sessions, it is about {declared:.1} times as high ({low:.1} to {high:.1})"
             ),
-            None => format!("{what}: without a hit, it costs {:.1} times as much", self.times_without_hits),
+            None => format!("{what}: without a hit, it is {:.1} times as high", self.times_without_hits),
         }
     }
 }

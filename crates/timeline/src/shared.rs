@@ -80,6 +80,9 @@ pub struct Neighbours {
     pub front_tokens: Option<Tokens>,
     /// When one of them last answered before the first request and before each that follows a pause, in milliseconds since 1970.
     pub sent_ms: Vec<i64>,
+    /// When another of the same parent was last answered that had been started with the same message, in milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sibling_ms: Option<i64>,
     /// How probable it is that a session that nobody recorded had left them; nothing where a known one did.
     pub chance: Option<Chance>,
     /// What was counted in those of them that had ended when it began.
@@ -160,7 +163,10 @@ impl Neighbours {
             let sent_ms = self.last_between(after_ms, at_ms)?;
             Some((ix(step), sent_ms.saturating_sub(began_ms)))
         });
-        Some(Shared { end, sent: sent.collect(), sibling: None, chance: self.chance })
+        let started_with =
+            timeline.spine.turns.first().filter(|it| !it.user.is_empty()).map(|it| it.user.start + 1);
+        let sibling = started_with.zip(self.sibling_ms.map(|it| it.saturating_sub(began_ms)));
+        Some(Shared { end, sent: sent.collect(), sibling, chance: self.chance })
     }
 
     /// Returns the last time at which one of them answered after a moment and not after another.

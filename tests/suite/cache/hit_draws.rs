@@ -75,9 +75,10 @@ fn another_seed_is_another_luck() {
 /// python-genai#1880: a cache that held nothing for prompts of 9,000 to 17,000 tokens.
 #[test]
 fn prompts_of_lengths_that_are_never_cached_find_nothing_and_those_on_either_side_do() {
-    let rules = "[cache.prefix_interval]\nhits = { never = { from_tokens = 9_000, to_tokens = 17_000 } }";
-    let lengths = [8_999, 8_999, 9_000, 17_000, 17_001];
-    let reads = Listed::new(&rules_of(rules), "").reads_and_writes(&lengths.map(|it| users(it, &[])));
+    let rules = "[cache.prefix_interval]\nhits = { probability = 1, never = { from_tokens = 9_000, to_tokens = 17_000 } }";
+    let grown = [&[][..], &[], &[(1, 1)], &[(1, 1), (2, 8_000)], &[(1, 1), (2, 8_000), (3, 1)]];
+    let prompts = grown.map(|it| users(8_999, it));
+    let reads = Listed::new(&rules_of(rules), "").reads_and_writes(&prompts);
 
     assert_eq!(reads.iter().map(|it| it[0]).collect::<Vec<_>>(), [0, 8_999, 0, 0, 17_000]);
 }

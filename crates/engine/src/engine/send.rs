@@ -167,23 +167,24 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     fn hear_others(&mut self, step: StepIx) {
         if let Some(shared) = &self.timeline.shared {
             if let Some((end, sent_ms)) = shared.sibling.filter(|_| step == 0 && self.last_ms.is_none()) {
-                self.hear(end, sent_ms, step);
+                // Its whole prompt was this one, so it was marked where this one is.
+                self.hear(end, sent_ms, (step, self.timeline.tail(step)));
             }
             while let Some((at, sent_ms)) = shared.sent.get(self.n_heard).filter(|it| it.0 <= step) {
                 self.n_heard += 1;
                 if *at == step {
-                    self.hear(shared.end, *sent_ms, step);
+                    self.hear(shared.end, *sent_ms, (step, 0));
                 }
             }
         }
         if let Some(end) = self.front_sent.take() {
-            self.hear(end, self.ambient.now_ms, step);
+            self.hear(end, self.ambient.now_ms, (step, 0));
         }
     }
 
-    /// Lets the cache serve the items before one, which somebody else sent.
+    /// Lets the cache serve the items before one, which somebody else sent before a step, with so many tokens behind the last mark.
     #[cold]
-    fn hear(&mut self, end: ItemIx, sent_ms: i64, step: StepIx) {
+    fn hear(&mut self, end: ItemIx, sent_ms: i64, (step, tail): (StepIx, Tokens)) {
         let chain = self.chain.front(self.n_shared(end));
         let tokens = chain.links().last().map_or(0, |it| it.tokens);
         if tokens == 0 {
@@ -191,7 +192,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         }
         let (ttl, settings) = (self.ttl, self.settings);
         let view = RequestView::of(tokens, &chain, self.layout, sent_ms);
-        let view = RequestView { ttl, settings, ..view };
+        let view = RequestView { ttl, settings, tail, ..view };
         for lane in 0..self.lanes.len() {
             if self.lanes.hears_others(lane) {
                 let usage = self.lanes.submit(lane, &view);

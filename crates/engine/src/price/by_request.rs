@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Costs, charged, recovery, request};
+use super::{Bill, Costs, charged, recovery};
 use crate::ledger::{RequestRow, Role, Rows, Sink, Sums};
 use ctxsim_base::quantity::{Amount, Cost};
 use ctxsim_input::Profile;
@@ -14,8 +14,8 @@ use ctxsim_timeline::{StepIx, TurnIx};
 /// What a request costs, and what is expected beside it; `None` where some token has no price.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestCost {
-    /// The request itself.
-    pub request: Option<Cost>,
+    /// The request itself, by what its tokens are.
+    pub bill: Bill,
     /// Recovery of what was due with it, and what it carries of what was fetched again.
     pub recovery: Option<Amount>,
     /// What is looked up anew before it, and what it carries of that.
@@ -29,10 +29,15 @@ pub struct RequestCost {
 }
 
 impl RequestCost {
+    /// Returns the cost of the request itself.
+    pub fn request(&self) -> Option<Cost> {
+        self.bill.total()
+    }
+
     /// Returns the sum.
     pub fn total(&self) -> Option<Amount> {
         let expected = self.recovery? + self.exploration? + self.left + self.reaction;
-        Some(Amount::from(self.request?) + expected + self.rest)
+        Some(Amount::from(self.request()?) + expected + self.rest)
     }
 }
 
@@ -99,8 +104,8 @@ pub fn by_request<'a>(
             reaction = whole.reaction;
             rest = Amount::from(whole.storage + whole.memory + whole.penalty);
         }
-        let request = request(row, &model(row).prices);
-        RequestCost { request, recovery, exploration, left: left.unwrap_or_default(), reaction, rest }
+        let bill = Bill::of_request(model(row).prices.at(row.at_ms), &row.tokens());
+        RequestCost { bill, recovery, exploration, left: left.unwrap_or_default(), reaction, rest }
     };
     rows.requests.iter().enumerate().map(cost).collect()
 }

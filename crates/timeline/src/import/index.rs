@@ -46,6 +46,8 @@ pub struct Indexed {
     pub(super) life_ms: Option<i64>,
     /// Whether its first request read anything, if that is known.
     pub(super) reads_first: Option<bool>,
+    /// With what a sub-agent was started, if the scan reads it: a digest of the message, and the size of its first prompt.
+    pub(super) started_with: Option<(u64, Tokens)>,
     /// What its bills show of odds that no log tells beforehand.
     pub own: OwnCounts,
 }
@@ -161,8 +163,26 @@ pub fn neighbours(sessions: &[&Indexed]) -> Vec<Neighbours> {
             all[nth] = group.tell(nth);
         }
     }
+    tell_siblings(sessions, &mut all);
     tell_own(sessions, &mut all);
     all
+}
+
+/// Tells each sub-agent when another of its parent was last answered that had been started with the same message, in a prompt of the same
+/// size: all of it is the same then.
+fn tell_siblings(sessions: &[&Indexed], all: &mut [Neighbours]) {
+    let mut groups: IndexMap<(&str, &str, &Kin, (u64, Tokens)), Vec<usize>> = IndexMap::new();
+    for (nth, it) in sessions.iter().enumerate() {
+        if let (Some(parent), Some(start)) = (&it.parent, it.started_with) {
+            groups.entry((&it.user, parent, &it.kin, start)).or_default().push(nth);
+        }
+    }
+    for members in groups.into_values().filter(|it| it.len() > 1) {
+        let group = FrontGroup::new(sessions, &members);
+        for nth in members {
+            all[nth].sibling_ms = sessions[nth].began_ms().and_then(|it| group.last(nth, i64::MIN, it));
+        }
+    }
 }
 
 /// Tells each session what was counted in those of its user, under the same declared odds, that had ended when it began: what judges a
@@ -295,7 +315,7 @@ impl<'s> FrontGroup<'s> {
         // It was measured of agents' own sessions.
         let chance = HarnessRules::chance(session.kin.harness, session.kin.version)
             .filter(|_| !is_known && !session.kin.is_of_agent);
-        Neighbours { front_tokens: self.front(nth), sent_ms, chance, own: OwnCounts::default() }
+        Neighbours { front_tokens: self.front(nth), sent_ms, chance, ..Neighbours::default() }
     }
 
     /// Returns the last time at which another one was answered after a moment and not after another.

@@ -56,8 +56,7 @@ impl InvalidatesFields {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct HitsFields {
-    /// The probability, from 0 to 1. Default: 1, a hit is certain.
-    #[serde(default = "certain", skip_serializing_if = "is_certain")]
+    /// The probability, from 0 to 1.
     pub probability: Decimal,
     /// The seed of the draws that decide it. Default: 0.
     #[serde(default)]
@@ -76,14 +75,6 @@ pub struct NeverFields {
     pub from_tokens: Tokens,
     /// The longest, in tokens.
     pub to_tokens: Tokens,
-}
-
-fn certain() -> Decimal {
-    Decimal::ONE
-}
-
-fn is_certain(probability: &Decimal) -> bool {
-    *probability == Decimal::ONE
 }
 
 impl HitsFields {

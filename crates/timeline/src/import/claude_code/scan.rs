@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use memchr::memmem::Finder;
 use serde_json::value::RawValue;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::HARNESS;
 use super::record::{AGENT_PROGRESS, AGENT_TOTALS, ClaudeUsage};
@@ -98,6 +99,9 @@ struct ScannedMessage<'a> {
     #[serde(borrow)]
     model: Text<'a>,
     usage: Shaped<ClaudeUsage>,
+    /// What was said: read of the message alone with which a sub-agent was started.
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
 }
 
 /// A lane of the session while it is scanned: the agent itself, or one of its sub-agents.
@@ -116,6 +120,8 @@ struct ScannedLane {
     has_progress: bool,
     /// When the user's side last said something.
     said_ms: Option<i64>,
+    /// A digest of its first message.
+    started_with: Option<u64>,
     /// What its bills show of odds.
     own: OwnCases,
 }
@@ -274,7 +280,12 @@ impl ScannedLane {
         let Some(message) = &record.message else { return };
         let at_ms = milliseconds(&record.timestamp.0);
         match record.kind.0.as_ref() {
-            "user" => self.said_ms = self.said_ms.max(at_ms),
+            "user" => {
+                self.said_ms = self.said_ms.max(at_ms);
+                if self.started_with.is_none() {
+                    self.started_with = message.content.map(|it| xxh3_64(it.get().as_bytes()));
+                }
+            }
             "assistant" if message.model.0 != "<synthetic>" => self.answer(record, message, at_ms),
             // No model wrote it: an error, or the session was left here and taken up again.
             "assistant" => self.own.told(),
@@ -335,10 +346,12 @@ impl ScannedLane {
         let id = if is_of_agent { format!("{}/{name}", self.id) } else { self.id.clone() };
         let life_ms = self.life_ms();
         let places::HomeFolders { user, project } = places::home_folders(&self.cwd);
+        let first = self.usages.first().map(|it| it.prompt).filter(|_| is_of_agent);
         Indexed {
             id: if self.id.is_empty() { String::new() } else { id },
             session: if is_alone { String::new() } else { name },
             has_texts: true,
+            started_with: self.started_with.zip(first),
             parent: is_of_agent.then_some(self.id),
             user,
             project,
