@@ -70,10 +70,4 @@ impl Tracer {
         let own = runs.into_iter().filter(|it| it.profile == profile);
         Traces { runs: own.map(of).listed(), left_out: None }
     }
-
-    /// Returns the requests of so many runs that were folded, which have none.
-    pub fn of_none(n_runs: usize) -> Traces {
-        let sentence = format!("The requests of {n_runs} runs were not kept: none is charted.");
-        Traces { runs: Vec::new(), left_out: (n_runs > MOST_RUNS).then_some(sentence) }
-    }
 }
