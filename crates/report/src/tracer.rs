@@ -58,16 +58,16 @@ impl Tracer {
         // Of equal ones the first: in which order they were played does not matter.
         let dearest = traced.reduce(|one, other| if usd(&other) > usd(&one) { other } else { one });
         let Some(runs) = dearest else { return Traces::default() };
-        let of = |it: RunRequests| RunRequests {
-            scenario: format!("{}, the most expensive of {n_loads},", it.scenario),
-            ..it
+        // Of several price lists that under which the first policy costs most.
+        let first = runs.first().map(|it| it.policy.clone()).unwrap_or_default();
+        let firsts = runs.iter().filter(|it| it.policy == first);
+        let profile = firsts.reduce(|one, it| if it.usd > one.usd { it } else { one });
+        let profile = profile.map(|it| it.profile.clone()).unwrap_or_default();
+        let of = |it: RunRequests| match n_loads {
+            1 => it,
+            _ => RunRequests { scenario: format!("{}, the most expensive of {n_loads},", it.scenario), ..it },
         };
-        Traces { runs: runs.into_iter().map(of).listed(), left_out: None }
-    }
-
-    /// Returns the requests of so many runs that were folded, which have none.
-    pub fn of_none(n_runs: usize) -> Traces {
-        let sentence = format!("The requests of {n_runs} runs were not kept: none is charted.");
-        Traces { runs: Vec::new(), left_out: (n_runs > MOST_RUNS).then_some(sentence) }
+        let own = runs.into_iter().filter(|it| it.profile == profile);
+        Traces { runs: own.map(of).listed(), left_out: None }
     }
 }

@@ -18,9 +18,8 @@ use crate::shown::PagedArgs;
 use crate::verbs::parts::{self, PartJob, PartsArgs};
 use crate::verbs::run::{self, ReportView, TotalsView, written};
 use crate::what::{PlayedUnder, PoliciesArgs, SelectArgs, SuiteArgs, What};
-use ctxsim_report::html;
+use ctxsim_report::html::{self, Traces};
 use ctxsim_report::sections::Detail;
-use ctxsim_report::tracer::Tracer;
 use ctxsim_report::verdict::MIN_EVIDENCE;
 
 pub(super) const EXAMPLES: &str = "\
@@ -153,7 +152,8 @@ pub(super) fn memory(catalog: &Catalog, args: &MemoryArgs) -> Result<bool, Error
 /// Writes what parts in folders and files come to, as one process would have written it.
 pub(super) fn merge(paths: &[PathBuf], put: &TotalsView<'_>, inputs: &Files) -> Result<(), Error> {
     let report = parts::merged(paths, |order, read| fold_histories(order, read))?;
-    let traces = Tracer::of_none(report.runs.len());
+    // Runs that were folded have no requests.
+    let traces = Traces::default();
     let detail = Detail::Groups;
     let shown = ReportView { width: put.to.shown.width(), detail, chart: None };
     let text = written(&report, &traces, &shown, put.format)?;

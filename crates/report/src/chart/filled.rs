@@ -9,6 +9,7 @@ use super::legend::{self, Swatch};
 use super::scene::{LINE, Path, Scene, WIDTH, round};
 use super::{ChartData, Picture};
 use crate::carried::what;
+use ctxsim_base::foreign::in_one_line;
 use ctxsim_base::grid::numbers::{self, percent};
 use ctxsim_base::grid::{Grid, Of};
 use ctxsim_base::list::Listed as _;
@@ -53,7 +54,7 @@ impl FilledKind {
             n += 1;
             for item in items {
                 let row = &timeline.spine.items[*item as usize];
-                let of = kinds.entry(what(timeline, row.kind, *item)).or_default();
+                let of = kinds.entry(in_one_line(&what(timeline, row.kind, *item)).into_owned()).or_default();
                 of.resize(n, 0);
                 of[n - 1] += Tokens::from(row.raw);
             }

@@ -256,7 +256,9 @@ pub(super) fn field(it: &FieldChange) -> String {
 
 /// Returns a value as people read it: of a long text with marks of its own, its beginning as it stands in the file.
 fn plain(value: &str) -> Cow<'_, str> {
-    match serde_json::from_str::<String>(value).ok().filter(|_| value.contains('\\')) {
+    let has_marks = value.contains("\\\"") || value.contains("\\n");
+    let is_plain = |it: &String| !it.chars().any(|it| it.is_control() && !it.is_ascii_whitespace());
+    match serde_json::from_str::<String>(value).ok().filter(|it| has_marks && is_plain(it)) {
         Some(text) => {
             let start: String = text.split_whitespace().listed().join(" ").chars().take(TEXT_SHOWN).collect();
             Cow::Owned(if start.len() < text.len() { start + " …" } else { start })

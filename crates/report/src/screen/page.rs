@@ -82,6 +82,8 @@ fn waterfall(it: &FirstScreen) -> Option<PageChart> {
     let best = of(&[Word::Do]).or_else(|| of(&[Word::YourCall, Word::Try]));
     if let Some((lever, saved)) = best.and_then(|it| Some((&it.lever, it.lever.saved_month?))) {
         let word = lever.word.map_or_else(String::new, |it| format!("{}: ", it.text()));
+        // What is shown adds up to the cent.
+        let [usd, saved] = [usd, saved].map(|it| (it * 100.0).round() / 100.0);
         steps.push(WaterStep { name: word + &lever.title, usd: -saved, is: WaterKind::Change });
         steps.push(total("what would be left", usd - saved));
     }
