@@ -15,3 +15,7 @@ bench:
 # Instructions of whole commands against `benches/limits.toml`; needs valgrind. `--builds` measures builds instead.
 speed *ARGS:
     cargo run --quiet --package ctxsim-benches --bin speed -- {{ARGS}}
+
+# Prints how high reports are and what they weigh
+heights *REPORTS:
+    python3 benches/report_heights.py {{REPORTS}}

@@ -124,7 +124,7 @@ impl Plan {
             if !keeps_rows {
                 return (Vec::new(), Vec::new());
             }
-            let traces = if tracer.wants(load) { Tracer::of_load(load, takes) } else { Vec::new() };
+            let traces = if tracer.wants(load) { tracer.of_load(load, takes) } else { Vec::new() };
             (KeptRows::of_load(load, takes), traces)
         };
         let told = |done, all| progress(Progress { done, all });

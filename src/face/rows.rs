@@ -183,8 +183,8 @@ impl RequestRow {
             pair: Some(pair),
             total_usd: cost.total().map(Amount::usd),
             parts: CostParts::new(cost),
-            usd: cost.request.map(Cost::usd),
-            picodollars: cost.request.map(|it| it.0),
+            usd: cost.request().map(Cost::usd),
+            picodollars: cost.request().map(|it| it.0),
             ..Self::new(row, profile)
         }
     }

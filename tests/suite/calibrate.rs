@@ -5,6 +5,7 @@
 mod compactions;
 mod harness;
 mod unforeseen;
+mod whose_rules;
 
 use std::path::PathBuf;
 

@@ -121,10 +121,15 @@ impl Damage {
     }
 }
 
-/// Returns the good inputs of a target.
+/// Returns the good inputs of a target: those alone whose names have one of the words of `CTXSIM_FUZZ_SEEDS`, where that is set.
+#[expect(clippy::disallowed_methods, reason = "what to search is no input of a simulation")]
 fn seeds(name: &str) -> Vec<Vec<u8>> {
+    let words = std::env::var("CTXSIM_FUZZ_SEEDS").unwrap_or_default();
+    let is_asked = |it: &PathBuf| words.split(',').any(|word| it.to_string_lossy().contains(word));
     match SEEDS.iter().find(|it| it.0 == name) {
-        Some((_, folders)) => files(folders).iter().map(|it| fs::read(it).unwrap()).collect(),
+        Some((_, folders)) => {
+            files(folders).into_iter().filter(is_asked).map(|it| fs::read(it).unwrap()).collect()
+        }
         None => made::of(name),
     }
 }

@@ -11,6 +11,7 @@ mod costs;
 mod counted;
 mod counted_documents;
 mod damaged;
+mod databases;
 mod gemini_cli;
 mod inferred;
 mod inspect_ai;

@@ -1,11 +1,9 @@
 //! Charts and the page: which numbers they show, that they stand alone, and that everybody can read them.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::ledger::Rows;
 use ctxsim::measure::assumed::Assumed;
 use ctxsim::report::Report;
 use ctxsim::report::chart::requests::RunRequests;
@@ -14,7 +12,7 @@ use ctxsim::report::chart::{
 };
 use ctxsim::report::html::{self, Traces};
 use ctxsim::report::sections::Detail;
-use ctxsim::take::Cell;
+use ctxsim::take::Sinks;
 use roxmltree::{Document, Node, ParsingOptions};
 use serde::Serialize;
 
@@ -33,11 +31,8 @@ impl Ran {
         let plan = Plan::new(&catalog, comparison).unwrap();
         let report = plan.report(Some(threads), &|_, _| {}).unwrap();
         let of_loads = plan.each(Some(threads), &|_, _| {}, |load, progress| {
-            let trace = |(cell, rows): (Cell, Arc<Rows>)| {
-                let profile = &load.profiles[cell.profile].name;
-                RunRequests::new(&load.policies[cell.policy], &load.name, profile, &rows)
-            };
-            load.rows(progress).into_iter().map(trace).collect::<Vec<_>>()
+            let sinks = Sinks { rows: true, ..Sinks::default() };
+            RunRequests::of_load(load, &load.takes(&sinks, progress).takes, &load.name)
         });
         let traces = Traces { runs: of_loads.unwrap().concat(), left_out: None };
         Self { report, traces }

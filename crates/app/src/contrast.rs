@@ -22,6 +22,7 @@ use ctxsim_input::text::Encode;
 use ctxsim_input::text::decode::to_json;
 use ctxsim_input::{Policy, PolicyFile, Profile};
 use ctxsim_report::SessionReport;
+use ctxsim_report::chart::requests::RunRequests;
 use ctxsim_report::contrast::{
     Broken, ChangedStage, Contrast, ContrastPart, FactChange, FieldChange, NeedChange, RequestChange,
 };
@@ -152,6 +153,7 @@ impl<'l> PlayedPair<'l> {
             facts: facts(&takes[0].answers, &takes[1].answers),
             stages: stages(policies),
             changed: fields(policies),
+            traces: RunRequests::of_load(load, takes, &load.name),
         })
     }
 }
@@ -176,7 +178,7 @@ fn requests(
     costs: [&[RequestCost]; 2],
     command: impl Fn(usize, usize) -> Option<String>,
 ) -> Vec<RequestChange> {
-    let usd = |side: usize, row: usize| costs[side].get(row).and_then(|it| it.request).unwrap_or_default();
+    let usd = |side: usize, row: usize| costs[side].get(row).and_then(|it| it.request()).unwrap_or_default();
     let one = |places: [Option<usize>; 2]| {
         let cost = |side: usize| places[side].map_or(Cost::default(), |row| usd(side, row));
         (places, [cost(0), cost(1)])

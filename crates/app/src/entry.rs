@@ -231,8 +231,9 @@ impl ReadyLoad {
         };
         // A model that no profile stands for is priced as the session's own.
         let all = timeline.filter(|it| is_own && it.models.len() > 1);
-        let as_logged =
-            |it: &RecordedModel, profile| if models.is_cache_set { profile } else { as_logged(it, profile) };
+        let as_logged = |it: &RecordedModel, profile: Profile| {
+            if models.has_own_cache(&profile) { profile } else { as_logged(it, profile) }
+        };
         let of = |it: &RecordedModel| as_logged(it, models.of(&it.name).unwrap_or(&profiles[0]).clone());
         let all_models = all.map_or_else(Vec::new, |it| it.models.iter().map(of).listed());
         let profiles = match timeline.filter(|_| is_own).and_then(|it| it.main_model()) {

@@ -266,10 +266,8 @@ impl Inputs<'_> {
                 Err(problems) => self.found.problems.extend(loaded.locate(problems)),
             }
         }
-        let is_cache_set = set.iter().zip(&of_models).any(|(it, before)| it.cache != before.spec.cache);
-        let mut models = if is_set { ModelProfiles::of_specs(set) } else { ModelProfiles::new(of_models) };
-        models.is_cache_set = is_cache_set;
-        (profiles, models)
+        let overridden = set.iter().zip(&of_models).map(|(spec, it)| it.overridden(spec)).listed();
+        (profiles, ModelProfiles::new(if is_set { overridden } else { of_models }))
     }
 
     /// Makes the suite.

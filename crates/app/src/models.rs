@@ -27,8 +27,6 @@ pub(super) struct ModelProfiles {
     all: Vec<Covering>,
     /// By model, the place of the profile that covers it: sessions ask for the same few models again and again.
     found: Arc<Mutex<IndexMap<String, Option<usize>>>>,
-    /// Whether somebody has overridden how some of them cache, which then holds whatever logs show.
-    pub(super) is_cache_set: bool,
 }
 
 /// A profile that covers models, at its usual prices and at those of regions.
@@ -36,13 +34,16 @@ pub(super) struct ModelProfiles {
 struct Covering {
     spec: Arc<ProfileFile>,
     usual: Arc<Profile>,
+    /// Whether its cache rules are the user's own, which hold whatever logs show.
+    has_own_cache: bool,
     /// By service, made when a model is bought in a region.
     served: OnceLock<Vec<(String, Profile)>>,
 }
 
 impl Covering {
-    fn new(spec: Arc<ProfileFile>, usual: Arc<Profile>) -> Self {
-        Self { spec, usual, served: OnceLock::new() }
+    fn new(of: OfModels) -> Option<Self> {
+        let OfModels { spec, checked, has_own_cache } = of;
+        Some(Self { spec, usual: checked?, has_own_cache, served: OnceLock::new() })
     }
 
     /// Returns the profile at the prices of a region; nothing where its prices there are not known.
@@ -119,12 +120,20 @@ pub(super) struct OfModels {
     /// As written.
     pub(super) spec: Arc<ProfileFile>,
     checked: Option<Arc<Profile>>,
+    /// Whether its cache rules are the user's own: of a file that does not ship, or overridden.
+    has_own_cache: bool,
 }
 
 impl OfModels {
     fn new(spec: ProfileFile) -> Self {
         let checked = Profile::new(&spec).ok().map(Arc::new);
-        Self { spec: Arc::new(spec), checked }
+        Self { spec: Arc::new(spec), checked, has_own_cache: false }
+    }
+
+    /// Returns it as overrides make it.
+    pub(super) fn overridden(&self, spec: &ProfileFile) -> Self {
+        let has_own_cache = self.has_own_cache || spec.cache != self.spec.cache;
+        Self { has_own_cache, ..Self::new(spec.clone()) }
     }
 
     fn read(catalog: &Catalog, name: &str) -> Option<Self> {
@@ -138,20 +147,20 @@ impl ModelProfiles {
     pub(super) fn read(catalog: &Catalog) -> Vec<OfModels> {
         let of = |(name, origin): (&str, &Origin)| match origin {
             Origin::Bundled(file) => file.once(|| Ok(OfModels::read(catalog, name))).ok().flatten(),
-            _ => OfModels::read(catalog, name),
+            _ => OfModels::read(catalog, name).map(|it| OfModels { has_own_cache: true, ..it }),
         };
         catalog.origins(Kind::Profile).filter_map(of).listed()
     }
 
     /// Takes those that are checked.
     pub(super) fn new(all: impl IntoIterator<Item = OfModels>) -> Self {
-        let covering = |it: OfModels| Some(Covering::new(it.spec, it.checked?));
-        Self { all: all.into_iter().filter_map(covering).listed(), ..Self::default() }
+        Self { all: all.into_iter().filter_map(Covering::new).listed(), ..Self::default() }
     }
 
-    /// Takes those that pass the rules, of specs that may have been overridden.
-    pub(super) fn of_specs(specs: &[ProfileFile]) -> Self {
-        Self::new(specs.iter().cloned().map(OfModels::new))
+    /// Returns whether the cache rules of a profile among them are the user's own.
+    pub(super) fn has_own_cache(&self, profile: &Profile) -> bool {
+        let plain = profile.name.split(SERVICE_MARK).next();
+        self.all.iter().any(|it| it.has_own_cache && Some(it.usual.name.as_str()) == plain)
     }
 
     /// Removes the limits of all of them.

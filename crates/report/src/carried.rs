@@ -16,7 +16,7 @@ use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::measure::carried::CarriedItem;
 use ctxsim_timeline::row::json::json_text;
 use ctxsim_timeline::row::{Value, group};
-use ctxsim_timeline::{Kind, Timeline};
+use ctxsim_timeline::{ItemIx, Kind, Timeline};
 
 /// The number of items listed per session.
 const SHOWN: usize = 10;
@@ -91,7 +91,7 @@ impl PromptFill {
         let mut dearest: Vec<&CarriedItem> = items.iter().filter(|it| it.kind != Kind::System).listed();
         dearest.order_by(|one, other| other.carried_usd.total_cmp(&one.carried_usd));
         let rows = dearest.into_iter().take(SHOWN).map(|it| CarriedRow {
-            what: what(timeline, it),
+            what: what(timeline, it.kind, it.item),
             about: about(timeline, it),
             turn: it.turn_ix + 1,
             request: it.first + 1,
@@ -113,7 +113,7 @@ impl CarriedShare {
     /// Adds up the items of a session by tool or kind, the most expensive first.
     pub fn by_tool(timeline: &Timeline, items: &[CarriedItem]) -> Vec<Self> {
         together(items.iter().map(|it| Self {
-            what: what(timeline, it),
+            what: what(timeline, it.kind, it.item),
             items: 1,
             tokens: it.tokens,
             resent: it.resent.into(),
@@ -146,9 +146,8 @@ impl CarriedShare {
 }
 
 /// Returns the name of an item: its tool where it is a result, else its kind.
-fn what(timeline: &Timeline, item: &CarriedItem) -> String {
-    let row = &timeline.spine.items[item.item as usize];
-    of_kind(timeline, item.kind, row.tool)
+pub(super) fn what(timeline: &Timeline, kind: Kind, item: ItemIx) -> String {
+    of_kind(timeline, kind, timeline.spine.items[item as usize].tool)
 }
 
 /// Returns the name of what a kind and, for results, a tool bring into prompts.

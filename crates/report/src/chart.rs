@@ -5,23 +5,29 @@
 
 mod axis;
 pub mod distribution;
+pub mod filled;
 pub mod forest;
 pub mod frontier;
+pub mod heat;
 mod ink;
 mod legend;
 pub mod names;
+pub mod pair;
 pub mod requests;
 pub mod curves;
+pub mod days;
 pub mod scene;
 pub mod stacked;
 pub mod tornado;
+pub mod waterfall;
+pub mod winners;
 
 use serde::Serialize;
 
 use super::Report;
 use super::sections::{Detail, Section};
 use super::template;
-use ctxsim_base::grid::Grid;
+use ctxsim_base::grid::{Grid, numbers};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use names::PolicyLabels;
@@ -39,12 +45,15 @@ pub struct ChartKind {
 }
 
 /// The kinds, in display order.
-pub const KINDS: [ChartKind; 9] = [
+pub const KINDS: [ChartKind; 12] = [
     kind("change", distribution::NEEDS, |it| boxed(distribution::all(it))),
     kind("frontier", frontier::NEEDS, |it| boxed(frontier::all(it))),
     kind("cost", stacked::NEEDS, |it| boxed(stacked::all(it))),
+    kind("waterfall", waterfall::NEEDS, |it| boxed(waterfall::all(it))),
     kind("tornado", tornado::NEEDS, |it| boxed(tornado::all(it))),
     kind("requests", requests::NEEDS, |it| boxed(requests::all(it))),
+    kind("pair", pair::NEEDS, |it| boxed(pair::all(it))),
+    kind("filled", filled::NEEDS, |it| boxed(filled::all(it))),
     kind("depth", curves::NEEDS, |it| boxed(curves::by_depth(it))),
     kind("length", curves::NEEDS, |it| boxed(curves::by_length(it))),
     kind("aging", curves::NEEDS_SESSIONS, |it| boxed(curves::by_session(it))),
@@ -160,6 +169,16 @@ impl<'r> ChartData<'r> {
         let name = |kind: &str, nth| if nth == 0 { kind.to_owned() } else { format!("{kind}-{}", nth + 1) };
         pictures.map(|(kind, nth, it)| figure(&name(kind, nth), &*it)).listed()
     }
+}
+
+/// Returns how many decimals dollars up to an amount have in a picture: cents, unless all of it is less than a dollar.
+pub(super) fn cents(highest: f64) -> usize {
+    if highest >= 1.0 { 2 } else { numbers::decimals(highest) }
+}
+
+/// Writes a difference in dollars: what is saved is negative.
+fn signed_dollars(usd: f64, decimals: usize) -> String {
+    format!("{}${}", if usd < 0.0 { "−" } else { "+" }, numbers::fixed(usd.abs(), decimals))
 }
 
 /// Makes a chart of a picture.

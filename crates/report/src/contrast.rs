@@ -11,6 +11,7 @@ pub mod table;
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use super::chart::requests::RunRequests;
 use super::firings::Stages;
 use super::metric::{self, Metric};
 use super::remembered::{self, Both};
@@ -120,6 +121,9 @@ pub struct Contrast {
     pub loses_unknown: bool,
     /// Notes that a reader must know.
     pub notes: Vec<String>,
+    /// The requests of both runs on the load that costs most in the base, for charts.
+    #[serde(skip)]
+    pub traces: Vec<RunRequests>,
 }
 
 /// Returns whether nothing says what a load needs or asks.
@@ -133,6 +137,21 @@ fn trust(parts: &[ContrastPart]) -> TableTrust {
     let sessions: Vec<_> = parts.iter().filter_map(|it| it.session.as_ref()).listed();
     let runs: Vec<Brief<'_>> = parts.iter().map(|it| Brief::from(&it.runs[0])).listed();
     TableTrust::new(&sessions, &runs)
+}
+
+/// Returns the requests of the load that costs most in the base.
+fn dearest(parts: &[ContrastPart]) -> Vec<RunRequests> {
+    let usd = |it: &ContrastPart| it.traces.first().and_then(|it| it.usd).unwrap_or_default();
+    let traced = parts.iter().filter(|it| it.traces.len() == 2);
+    let Some(part) = traced.reduce(|one, it| if usd(it) > usd(one) { it } else { one }) else {
+        return Vec::new();
+    };
+    let n = parts.len();
+    let of = |it: &RunRequests| match n {
+        1 => it.clone(),
+        _ => RunRequests { scenario: format!("{}, the most expensive of {n},", it.scenario), ..it.clone() },
+    };
+    part.traces.iter().map(of).listed()
 }
 
 /// Facts in a different state.
@@ -212,6 +231,7 @@ impl Contrast {
             stages: first.stages.iter().map(|it| stage(it, &counted)).listed(),
             loses_unknown: parts.iter().all(loses_unknown),
             trust: trust(parts),
+            traces: dearest(parts),
             notes,
         })
     }

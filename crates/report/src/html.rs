@@ -1,15 +1,19 @@
 //! A report as one self-contained HTML page.
 
+mod kinds;
+
 use indexmap::IndexSet;
 
 use super::chart::requests::RunRequests;
-use super::chart::{ChartData, PageChart};
+use super::chart::{self, ChartData, PageChart};
 use super::page::{Card, Page, PagePart, PagePiece, Tone};
-use super::sections::Detail;
+use super::sections::{Detail, Section, TableLine};
 use super::verdict::{Choice, Verdict};
-use super::{Brief, Report, Run, distinct, template};
+use super::{ALL, Brief, Report, Run, distinct, template};
+use ctxsim_base::grid::Grid;
 use ctxsim_base::grid::numbers::{self, percent, signed};
 use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::Better;
 
 /// The requests that a page can chart.
@@ -21,7 +25,26 @@ pub struct Traces {
 }
 
 /// The kinds of charts that carry a verdict, in their order; the others show causes.
-const CARRIES: [&str; 5] = ["frontier", "depth", "length", "aging", "history"];
+const CARRIES: [&str; 11] = [
+    "requests",
+    "frontier",
+    "cost",
+    "waterfall",
+    "pair",
+    "filled",
+    "change",
+    "depth",
+    "length",
+    "aging",
+    "history",
+];
+/// The most tables that stand open, and have charts on the page; the others are folded.
+const OPEN: usize = 3;
+
+/// What the names of projects begin with whose sessions share a memory.
+const HISTORY: &str = "history/";
+/// The most notes that stand open.
+const NOTES: usize = 4;
 
 /// The suite that supplies what nobody named, so that nobody asked for it.
 const DEFAULT: &str = "default";
@@ -31,11 +54,13 @@ const DEFAULT: &str = "default";
 /// # Errors
 /// What the template says.
 pub fn report(report: &Report, detail: Detail, traces: &Traces) -> Result<String, template::Error> {
+    let is_of_projects = is_of_memory(report)
+        && report.briefs().all(|it| it.scenario.starts_with(HISTORY) || it.scenario == ALL);
+    let command = if is_of_projects { "memory" } else { "run" };
     let source = ChartData::new(report, detail, &traces.runs);
-    let (carrying, others): (Vec<PageChart>, Vec<PageChart>) =
-        source.figures().into_iter().partition(carries);
+    let Drawn { carrying, others, left_out } = Drawn::new(&source, traces);
     let page = Page {
-        command: "run",
+        command,
         title: title(report),
         about: about(report),
         answers: answers(report),
@@ -43,7 +68,7 @@ pub fn report(report: &Report, detail: Detail, traces: &Traces) -> Result<String
         parts: vec![
             PagePart::picture(PagePiece::pictures(carrying)),
             PagePart::tables(tables(report, detail)),
-            PagePart::causes(causes(report, detail, left_out(&source, traces), others)),
+            PagePart::causes(causes(report, detail, left_out, others)),
             PagePart::assumptions(assumptions(report)),
         ],
     };
@@ -62,21 +87,74 @@ fn rests_on(report: &Report) -> Vec<String> {
     drawn.into_iter().chain((!days.is_empty()).then(|| format!("Prices of {days}."))).listed()
 }
 
-/// Returns whether a picture carries a verdict.
-fn carries(it: &PageChart) -> bool {
-    CARRIES
-        .iter()
-        .any(|kind| it.name.strip_prefix(kind).is_some_and(|it| it.is_empty() || it.starts_with('-')))
+/// The charts of a page.
+struct Drawn {
+    /// Those that carry the verdict: the first of each kind, in the order of [`CARRIES`].
+    carrying: Vec<PageChart>,
+    others: Vec<PageChart>,
+    /// Sentences on those that are not on the page.
+    left_out: Vec<String>,
+}
+
+impl Drawn {
+    fn new(source: &ChartData<'_>, traces: &Traces) -> Self {
+        let nth = |it: &PageChart| it.name.rsplit_once('-').and_then(|it| it.1.parse::<usize>().ok());
+        let (drawn, more): (Vec<PageChart>, Vec<PageChart>) =
+            source.figures().into_iter().partition(|it| nth(it).is_none_or(|it| it <= OPEN));
+        let place = |it: &PageChart| CARRIES.iter().position(|kind| *kind == it.name);
+        let (mut carrying, others): (Vec<PageChart>, Vec<PageChart>) =
+            drawn.into_iter().partition(|it| place(it).is_some());
+        carrying.order_by_key(place);
+        let n_shown = source.sections.len();
+        let tables = (source.n_left_out > 0).then(|| {
+            format!("Charts cover the first {n_shown} tables; {} more have none.", source.n_left_out)
+        });
+        let more = more.last().map(|last| {
+            let n = numbers::counted(more.len(), "further chart");
+            format!("{n} of other tables: `--chart NAME`, up to `{}`.", last.name)
+        });
+        let left_out = tables.into_iter().chain(more).chain(traces.left_out.clone()).listed();
+        Self { carrying, others, left_out }
+    }
 }
 
 /// Returns the tables; a row of policies has the command that explains what costs the change.
 fn tables(report: &Report, detail: Detail) -> Vec<PagePiece> {
     let figures = report.figures_grid().into_iter().map(PagePiece::table);
     let sections = report.sections(detail).into_iter().map(|it| {
-        let grid = it.grid(numbers::thousands);
-        PagePiece::table_with(grid, |policy| report.explains.command(report, &it, policy))
+        let mut grid = it.grid(numbers::short);
+        for (row, line) in grid.rows.iter_mut().zip(&it.lines) {
+            let title = report.titles.get(&line.policy).cloned();
+            row.note =
+                title.into_iter().chain(row.note.take()).reduce(|one, other| format!("{one}; {other}"));
+        }
+        let grid = if report.columns.is_empty() { answer_first(grid) } else { grid };
+        (PagePiece::table_with(grid, |policy| report.explains.command(report, &it, policy)), it.is_part)
     });
-    figures.chain(sections).chain(report.grids().into_iter().map(PagePiece::table)).listed()
+    let others = report.grids().into_iter().map(|it| (PagePiece::table(it), false));
+    let (mut open, mut folded) = (Vec::new(), Vec::new());
+    for (piece, is_part) in sections.chain(others) {
+        let is_open = !is_part && open.len() < OPEN;
+        if is_open { open.push(piece) } else { folded.push(piece) }
+    }
+    let heading = numbers::counted(folded.len(), "further table");
+    open.extend(PagePiece::fold(heading, folded));
+    figures.chain(open).listed()
+}
+
+/// Puts the columns first that answer: what a policy costs, by how much that differs, and what it keeps.
+fn answer_first(mut grid: Grid) -> Grid {
+    const FIRST: [&str; 4] = ["cost USD", "Δ cost", "95% interval", "evidence kept"];
+    let mut order: Vec<usize> = (1..grid.columns.len()).listed();
+    order.order_by_key(|at| {
+        FIRST.iter().position(|it| *it == grid.columns[*at].heading).unwrap_or(FIRST.len())
+    });
+    order.insert(0, 0);
+    grid.columns = order.iter().map(|at| grid.columns[*at].clone()).listed();
+    for row in &mut grid.rows {
+        row.cells = order.iter().filter_map(|at| row.cells.get(*at).cloned()).listed();
+    }
+    grid
 }
 
 /// Returns what brings the numbers about. A section more is a line more.
@@ -86,28 +164,43 @@ fn causes(report: &Report, detail: Detail, left_out: Vec<String>, figures: Vec<P
         guards.unwrap_or_default(),
         report.filled_grids().into_iter().map(PagePiece::table).listed(),
         report.memory_line().into_iter().map(PagePiece::Text).listed(),
+        PagePiece::fold(numbers::counted(figures.len(), "further chart"), PagePiece::charts(figures)),
         left_out.into_iter().map(PagePiece::Text).listed(),
-        PagePiece::charts(figures),
     ];
     sections.into_iter().flatten().listed()
+}
+
+/// Returns a list, if there is anything in it.
+fn list_of(lines: Vec<String>) -> Vec<PagePiece> {
+    if lines.is_empty() { Vec::new() } else { vec![PagePiece::List(lines)] }
 }
 
 /// Returns what is assumed, and what else a reader must know.
 fn assumptions(report: &Report) -> Vec<PagePiece> {
     let references = report.references.iter().map(|it| format!("{}: {}", it.name, it.about));
-    let notes = report.all_notes().into_iter().chain(references).listed();
-    let lists = [PagePiece::list("Notes", notes), PagePiece::list("Assumed", report.assumptions())];
-    lists.into_iter().flatten().listed()
+    let mut notes = report.all_notes().into_iter().chain(references).listed();
+    let more = notes.split_off(notes.len().min(NOTES));
+    let more = PagePiece::fold(numbers::counted(more.len(), "more note"), list_of(more));
+    let scenarios = distinct(report.briefs().map(|it| it.scenario));
+    let kinds = kinds::all(report.assumptions(), &scenarios);
+    let folded =
+        kinds.into_iter().flat_map(|it| PagePiece::fold(it.heading, vec![PagePiece::List(it.lines)]));
+    PagePiece::list("Notes", notes).into_iter().chain(more).chain(folded).listed()
 }
 
 /// Returns the verdicts: of published figures, of tables, and of what is remembered.
 fn answers(report: &Report) -> Vec<Card> {
-    let verdicts = report.verdicts();
+    let sections = report.sections(Detail::Groups);
+    let verdicts = report.verdicts_of(&sections);
     let is_several = verdicts.len() > 1;
-    let of_tables = verdicts.iter().map(|it| Card {
-        of: is_several
-            .then(|| format!("{} under {}", it.load.split(" (").next().unwrap_or_default(), it.profile)),
-        ..Card::from(it)
+    let of_tables = verdicts.iter().map(|it| {
+        let section =
+            sections.iter().find(|section| section.load == it.load && section.profile == it.profile);
+        Card {
+            of: is_several
+                .then(|| format!("{} under {}", it.load.split(" (").next().unwrap_or_default(), it.profile)),
+            ..Card::of(it, section)
+        }
     });
     let all: Vec<Card> = published(report).into_iter().chain(remembered(report)).chain(of_tables).listed();
     if all.is_empty() { vec![numbers_only(report)] } else { all }
@@ -128,8 +221,70 @@ fn numbers_only(report: &Report) -> Card {
     }
 }
 
-impl From<&Verdict> for Card {
-    fn from(it: &Verdict) -> Self {
+/// Says what a policy costs instead of what another does.
+fn instead(section: Option<&Section>, policy: &str) -> Option<String> {
+    let section = section?;
+    let usd = |it: &TableLine| it.tally.costs.total();
+    let (own, base) = (section.lines.iter().find(|it| it.policy == policy)?, section.lines.first()?);
+    Some(of_costs([usd(own)?, usd(base)?]))
+}
+
+/// Says two costs.
+pub(super) fn of_costs(usd: [f64; 2]) -> String {
+    let decimals = chart::cents(usd.into_iter().fold(0.0, f64::max));
+    let [own, base] = usd.map(|it| format!("${}", numbers::fixed(it, decimals)));
+    format!("{own} instead of {base}")
+}
+
+/// Says a change in cost as a verdict does, and how it may be taken: twice as much and more as a factor.
+pub(super) fn cost_verdict(change: f64, is_sure: bool) -> (String, Tone) {
+    match change {
+        it if it >= 1.0 => (format!("Costs {:.1}×", 1.0 + it), Tone::Worse),
+        it if it > 0.0 => (format!("Costs {}", signed(it)), if is_sure { Tone::Worse } else { Tone::Plain }),
+        it => (signed(it), if is_sure { Tone::Better } else { Tone::Plain }),
+    }
+}
+
+impl Card {
+    /// Says why the first policy is kept: what the only other one costs, or the next.
+    fn keeping(it: &Verdict, section: Option<&Section>, title: Option<&String>, plain: Self) -> Self {
+        let kept = percent(it.min_evidence).replace(".0%", "%");
+        let lines = section.map_or(&[][..], |it| &it.lines);
+        let next = lines.iter().skip(1).filter(|it| it.tally.costs.total().is_some());
+        let next = next.filter(|line| section.is_some_and(|it| it.change(line).is_some_and(|it| it > 0.0)));
+        let next = next.min_by(|one, other| {
+            let usd = |it: &TableLine| it.tally.costs.total().unwrap_or(f64::INFINITY);
+            usd(one).total_cmp(&usd(other))
+        });
+        let told = next.and_then(|line| {
+            let change = section?.change(line)?;
+            Some((line, cost_verdict(change, true), instead(section, &line.policy)?))
+        });
+        match told {
+            Some((line, (number, tone), instead)) if lines.len() == 2 => {
+                let what = format!("{instead}, with {}: keep {}", line.policy, it.baseline);
+                Self { number, what, tone, sure: None, ..plain }
+            }
+            told => {
+                let next = told.map_or_else(String::new, |(line, (number, _), instead)| {
+                    let number = number.to_lowercase().replace("costs ", "");
+                    format!("; the next, {}, costs {number}: {instead}", line.policy)
+                });
+                let title = title.map_or_else(String::new, |it| format!("{it}: "));
+                let none = if title.is_empty() { "Nothing" } else { "nothing" };
+                Self {
+                    number: format!("Keep {}", it.baseline),
+                    what: format!(
+                        "{title}{none} that keeps at least {kept} of the evidence is cheaper{next}"
+                    ),
+                    sure: None,
+                    ..plain
+                }
+            }
+        }
+    }
+
+    fn of(it: &Verdict, section: Option<&Section>) -> Self {
         let Some(best) = &it.cheapest else {
             return Self { number: "No verdict".to_owned(), what: it.words(), ..Self::default() };
         };
@@ -163,21 +318,16 @@ impl From<&Verdict> for Card {
         let kept = percent(it.min_evidence).replace(".0%", "%");
         let holds = best.evidence_kept.map_or_else(String::new, |it| format!("; it keeps {}", percent(it)));
         match best.change {
-            None => Self {
-                number: format!("Keep {}", best.shown),
-                what: format!("nothing that keeps at least {kept} of the evidence is cheaper"),
-                sure: None,
-                ..plain
-            },
-            Some(change) => Self {
-                number: signed(change),
-                what: format!(
-                    "with {}, the cheapest that keeps at least {kept} of the evidence{holds}",
+            None => Self::keeping(it, section, best.title.as_ref(), plain),
+            Some(change) => {
+                let instead = instead(section, &best.policy).map_or_else(String::new, |it| it + ", ");
+                let (number, tone) = cost_verdict(change, is_sure(best));
+                let what = format!(
+                    "{instead}with {}, the cheapest that keeps at least {kept} of the evidence{holds}",
                     best.named()
-                ),
-                tone: if is_sure(best) { Tone::Better } else { Tone::Plain },
-                ..plain
-            },
+                );
+                Self { number, what, tone, ..plain }
+            }
         }
     }
 }
@@ -310,12 +460,10 @@ fn of_load(runs: &[&Run]) -> Option<(String, Card)> {
     Some((best.scenario.clone(), answer))
 }
 
-/// Names the charts that are not on the page.
-fn left_out(source: &ChartData<'_>, traces: &Traces) -> Vec<String> {
-    let n_shown = source.sections.len();
-    let tables = (source.n_left_out > 0)
-        .then(|| format!("Charts cover the first {n_shown} tables; {} more have none.", source.n_left_out));
-    tables.into_iter().chain(traces.left_out.clone()).listed()
+/// Returns whether all that was run are memories.
+fn is_of_memory(report: &Report) -> bool {
+    let mut own = report.runs.iter().filter(|it| it.scenario != ALL).peekable();
+    own.peek().is_some() && own.all(|it| it.findings.as_ref().is_some_and(|it| it.kind().is_of_memory))
 }
 
 /// Describes the page.
@@ -330,7 +478,8 @@ fn title(report: &Report) -> String {
         (_, Some(suite)) if suite != DEFAULT => format!("suite {suite}"),
         (all, _) => format!("{} scenarios", numbers::thousands(all.len() as u64)),
     };
-    format!("Context policies compared: {subject}")
+    let what = if is_of_memory(report) { "Memories" } else { "Context policies" };
+    format!("{what} compared: {subject}")
 }
 
 /// Describes what was compared.

@@ -15,7 +15,11 @@ use ctxsim_base::list::Listed as _;
 /// Sorts, filters, and joins points with rows; a page is complete without it.
 const SCRIPT: &str = include_str!("page/page.js");
 /// The digest of the script by which a page allows it, and nothing else, to run.
-const SCRIPT_SHA256: &str = "3vikua6es0dFg5hILIc/dK1/NGOTT1oLs5BuJFH9MIg=";
+const SCRIPT_SHA256: &str = "DnzBbaBT7YiXuuTVo7fY5pnPNDeq5rj82HK90FeX8Wk=";
+/// A table of more rows scrolls in a window of its own.
+const TALL: usize = 30;
+/// The most rows that stand one under the other on a narrow screen; a longer table scrolls.
+const MOST_CARDS: usize = 60;
 /// How a page looks, apart from its charts.
 const STYLE: &str = include_str!("page/page.css");
 
@@ -88,6 +92,11 @@ pub(super) enum PagePiece {
     Lead(Box<PagePicture>),
     /// Pictures side by side.
     Charts(Vec<PagePicture>),
+    /// What is opened by those who look for it.
+    Fold {
+        heading: String,
+        pieces: Vec<PagePiece>,
+    },
 }
 
 /// A table whose rows can be pointed at.
@@ -100,6 +109,12 @@ pub(super) struct PageTable {
     rows: Vec<PageRow>,
     /// Whether some row has a command.
     has_commands: bool,
+    /// The column of bars, which are drawn, if there is one.
+    bars: Option<usize>,
+    /// Whether it is read row by row where there is no room for its columns.
+    has_cards: bool,
+    /// Whether it has a window of its own.
+    is_tall: bool,
 }
 
 /// A row of a table.
@@ -172,13 +187,17 @@ impl PagePiece {
         if lines.is_empty() { Vec::new() } else { vec![Self::Head(heading.to_owned()), Self::List(lines)] }
     }
 
-    /// Pictures: the first with its numbers beside it, the others side by side.
+    /// Pictures: one with its numbers beside it, several side by side.
     pub(super) fn pictures(mut figures: Vec<PageChart>) -> Vec<Self> {
-        if figures.is_empty() {
-            return Vec::new();
+        match figures.len() {
+            1 => figures.pop().map(Self::lead).into_iter().listed(),
+            _ => Self::charts(figures),
         }
-        let others = figures.split_off(1);
-        figures.into_iter().map(Self::lead).chain(Self::charts(others)).listed()
+    }
+
+    /// Folds pieces away under a heading, if there are any.
+    pub(super) fn fold(heading: impl Into<String>, pieces: Vec<Self>) -> Vec<Self> {
+        if pieces.is_empty() { Vec::new() } else { vec![Self::Fold { heading: heading.into(), pieces }] }
     }
 
     /// Pictures side by side.
@@ -193,6 +212,7 @@ impl PagePiece {
     fn tables_mut(&mut self) -> Vec<&mut PageTable> {
         match self {
             Self::Table(it) => vec![it],
+            Self::Fold { pieces, .. } => pieces.iter_mut().flat_map(Self::tables_mut).listed(),
             _ => Vec::new(),
         }
     }
@@ -201,6 +221,7 @@ impl PagePiece {
         match self {
             Self::Lead(it) => vec![&mut **it],
             Self::Charts(figures) => figures.iter_mut().listed(),
+            Self::Fold { pieces, .. } => pieces.iter_mut().flat_map(Self::drawn_mut).listed(),
             _ => Vec::new(),
         }
     }
@@ -232,7 +253,18 @@ impl PageTable {
         };
         let rows: Vec<PageRow> = grid.rows.into_iter().map(row).listed();
         let has_commands = rows.iter().any(|it| it.command.is_some());
-        Self { id: String::new(), title: grid.title, columns: grid.columns, rows, has_commands }
+        let mut columns = grid.columns;
+        let is_bar = |at: &usize| {
+            let mut cells = rows.iter().filter_map(|it| it.cells.get(*at)).filter(|it| !it.is_empty());
+            cells.clone().next().is_some() && cells.all(|it| it.chars().all(|it| it == '█'))
+        };
+        let bars = (0..columns.len()).find(is_bar);
+        if let Some(column) = bars.and_then(|it| columns.get_mut(it)).filter(|it| it.heading.is_empty()) {
+            "of the largest".clone_into(&mut column.heading);
+        }
+        let has_cards = columns.len() > 3 && rows.len() <= MOST_CARDS;
+        let is_tall = rows.len() > TALL;
+        Self { id: String::new(), title: grid.title, columns, rows, has_commands, bars, has_cards, is_tall }
     }
 
     /// Names the table and its rows, so that they can be pointed at.

@@ -47,6 +47,12 @@ pub(super) fn is_idle(line: &TableLine, first: &TableLine) -> bool {
 /// Returns the parts of the bill that moved, as shares of the first one's cost, the largest first, or nothing
 /// if the two did not do the same work, or some cost is not known.
 fn parts(tally: &Tally, first: &Tally) -> Option<Vec<(String, f64)>> {
+    let whole = first.costs.total()?;
+    Some(moved(tally, first)?.into_iter().map(|(name, usd)| (name, usd / whole)).listed())
+}
+
+/// Returns the same in US dollars.
+pub(super) fn moved(tally: &Tally, first: &Tally) -> Option<Vec<(String, f64)>> {
     let whole = first.costs.total().filter(|it| *it > 0.0)?;
     if tally.costs.total().is_none() || !tally.outcome.did_as_much_as(&first.outcome) {
         return None;
@@ -72,8 +78,8 @@ fn parts(tally: &Tally, first: &Tally) -> Option<Vec<(String, f64)>> {
         ("memory", own.memory.usd() - other.memory.usd()),
         ("penalties", own.penalty.usd() - other.penalty.usd()),
     ];
-    let shares = parts.into_iter().map(|(name, usd)| (name.to_owned(), usd / whole));
-    let mut moved: Vec<(String, f64)> = shares.filter(|it| it.1.abs() >= TOLD_FROM).listed();
+    let parts = parts.into_iter().map(|(name, usd)| (name.to_owned(), usd));
+    let mut moved: Vec<(String, f64)> = parts.filter(|it| it.1.abs() / whole >= TOLD_FROM).listed();
     moved.order_by(|one, other| other.1.abs().total_cmp(&one.1.abs()));
     Some(moved)
 }

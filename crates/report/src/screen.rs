@@ -48,6 +48,9 @@ pub struct FirstScreen {
     pub certainty: String,
     /// The commands that go on from here, and what they do.
     pub next: Vec<NextCommand>,
+    /// What was billed by days since 1970, for its chart.
+    #[serde(skip)]
+    pub days: BTreeMap<i64, PartCosts>,
 }
 
 /// What was read.
@@ -229,6 +232,7 @@ impl FirstScreen {
             levers,
             certainty,
             next: Vec::new(),
+            days: by_day(sessions),
         }
     }
 
@@ -273,15 +277,23 @@ impl ProjectBill {
 
 impl DayBill {
     fn all(sessions: &[SessionFacts]) -> Vec<Self> {
-        let mut by_day: BTreeMap<i64, Cost> = BTreeMap::new();
-        let days = sessions.iter().flat_map(|it| &it.by_day);
-        for (day, costs) in days.filter_map(|(day, costs)| Some(((*day)?, costs))) {
-            let sum = by_day.entry(day).or_default();
-            *sum = *sum + costs.total();
-        }
-        let of = |(day, usd): (i64, Cost)| Self { day: calendar::date_text(day * DAY_MS), usd };
-        by_day.into_iter().map(of).listed()
+        let of = |(day, costs): (i64, PartCosts)| Self {
+            day: calendar::date_text(day * DAY_MS),
+            usd: costs.total(),
+        };
+        by_day(sessions).into_iter().map(of).listed()
     }
+}
+
+/// Adds up what was billed by day, where logs tell days.
+fn by_day(sessions: &[SessionFacts]) -> BTreeMap<i64, PartCosts> {
+    let mut days: BTreeMap<i64, PartCosts> = BTreeMap::new();
+    for (day, costs) in sessions.iter().flat_map(|it| &it.by_day) {
+        if let Some(day) = day {
+            *days.entry(*day).or_default() += costs;
+        }
+    }
+    days
 }
 
 impl ReadSessions {

@@ -234,7 +234,7 @@ impl Sweep {
             Some(frontier::Point { usd_interval, mark, ..point })
         });
         let subject = format!("{} varied, {} points", self.head.policy, self.points.len());
-        let frontier = Frontier::new(subject, frontier::KEPT, points.listed(), Vec::new());
+        let frontier = Frontier::new(subject, frontier::KEPT, points.listed(), Vec::new()).numbered();
         (frontier.points.len() > 1).then(|| figure("frontier", &frontier))
     }
 }

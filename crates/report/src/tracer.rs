@@ -1,5 +1,6 @@
-//! Keeps the requests of runs while they are played, for the charts of a page.
+//! Keeps the requests of runs while they are played, for the charts of a page: of a few runs all, of many those of the dearest session.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::chart::requests::RunRequests;
@@ -10,11 +11,13 @@ use ctxsim_engine::take::{Load, Take};
 /// The most runs whose requests are charted: each takes a part of the page.
 const MOST_RUNS: usize = 24;
 
-/// Keeps the requests of a comparison's runs while it is played, as long as they are few.
+/// Keeps the requests of a comparison's runs while it is played.
 #[derive(Debug, Default)]
 pub struct Tracer {
     n_runs: AtomicUsize,
     is_on: bool,
+    /// What the dearest load so far costs under its first policy.
+    highest: Mutex<f64>,
 }
 
 impl Tracer {
@@ -23,43 +26,48 @@ impl Tracer {
         Self { is_on, ..Self::default() }
     }
 
-    /// Returns whether the requests of a load are still shown; conversations have none of their own.
+    /// Returns whether the requests of a load may be shown; conversations have none of their own.
     pub fn wants(&self, load: &Load) -> bool {
-        let has_requests = load.world.lengths().is_empty();
+        let has_requests = self.is_on && load.world.lengths().is_empty();
         let n_own = if has_requests { load.policies.len() * load.profiles.len() } else { 0 };
-        self.is_on && self.n_runs.fetch_add(n_own, Ordering::Relaxed) + n_own <= MOST_RUNS
+        self.n_runs.fetch_add(n_own, Ordering::Relaxed);
+        has_requests
     }
 
-    /// Returns the requests of a load's runs.
-    pub fn of_load(load: &Load, takes: &[Take]) -> Vec<RunRequests> {
+    /// Returns the requests of a load's runs; of many runs, nothing where a dearer load was played before.
+    pub fn of_load(&self, load: &Load, takes: &[Take]) -> Vec<RunRequests> {
+        let usd = takes.first().and_then(|it| it.run.tally.costs.total()).unwrap_or_default();
+        let is_few = self.n_runs.load(Ordering::Relaxed) <= MOST_RUNS;
+        let is_dearest = self.highest.lock().is_ok_and(|mut highest| {
+            *highest = highest.max(usd);
+            usd >= *highest
+        });
         let trial = if load.trials > 1 { " (first trial)" } else { "" };
         let scenario = format!("{}{trial}", load.name);
-        let rows = takes.iter().filter_map(|it| Some((it.cell, it.rows.as_ref()?)));
-        let trace = rows.filter(|(_, it)| it.fault.is_none()).map(|(cell, rows)| {
-            let profile = &load.profiles[cell.profile].name;
-            RunRequests::new(&load.policies[cell.policy], &scenario, profile, rows)
-        });
-        trace.listed()
+        if is_few || is_dearest { RunRequests::of_load(load, takes, &scenario) } else { Vec::new() }
     }
 
-    /// Returns them all, or why there are none.
+    /// Returns them all, or those of the dearest load where they are too many.
     pub fn traces(self, of_loads: Vec<Vec<RunRequests>>) -> Traces {
-        let n_runs = self.n_runs.into_inner();
-        if n_runs <= MOST_RUNS {
+        if self.n_runs.into_inner() <= MOST_RUNS {
             return Traces { runs: of_loads.concat(), left_out: None };
         }
-        Self::of_none(n_runs)
+        let n_loads = of_loads.len();
+        let usd = |it: &[RunRequests]| it.first().and_then(|it| it.usd).unwrap_or_default();
+        let traced = of_loads.into_iter().filter(|it| !it.is_empty());
+        // Of equal ones the first: in which order they were played does not matter.
+        let dearest = traced.reduce(|one, other| if usd(&other) > usd(&one) { other } else { one });
+        let Some(runs) = dearest else { return Traces::default() };
+        let of = |it: RunRequests| RunRequests {
+            scenario: format!("{}, the most expensive of {n_loads},", it.scenario),
+            ..it
+        };
+        Traces { runs: runs.into_iter().map(of).listed(), left_out: None }
     }
 
-    /// Returns the requests of so many runs that have none, or too many of them.
+    /// Returns the requests of so many runs that were folded, which have none.
     pub fn of_none(n_runs: usize) -> Traces {
-        if n_runs <= MOST_RUNS {
-            return Traces::default();
-        }
-        let sentence = format!(
-            "Request charts cover at most {MOST_RUNS} runs, and this comparison has {n_runs}: name fewer \
-                scenarios, profiles or policies."
-        );
-        Traces { runs: Vec::new(), left_out: Some(sentence) }
+        let sentence = format!("The requests of {n_runs} runs were not kept: none is charted.");
+        Traces { runs: Vec::new(), left_out: (n_runs > MOST_RUNS).then_some(sentence) }
     }
 }

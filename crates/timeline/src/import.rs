@@ -12,6 +12,7 @@ mod codex;
 mod content;
 mod copilot_cli;
 mod counting;
+mod database;
 mod document;
 mod documents;
 mod dollars;
@@ -72,6 +73,7 @@ use ctxsim_base::quantity::Tokens;
 use ctxsim_input::scenario::{Assume, ITEM_TOKENS_MAX};
 
 pub use among::Among;
+pub use database::{is_database, with_log};
 pub use format::{Checked, LogFormat};
 pub use glance::{Glance, glances};
 pub use index::{Indexed, hear, hear_siblings, index, neighbours};
@@ -150,11 +152,14 @@ pub fn recognised_by(text: &str) -> Vec<&'static str> {
 /// Returns the format of a reader's content, from its first lines, if it is a recorded session.
 ///
 /// # Errors
-/// One of the lines is too long.
+/// One of the lines is too long, or a database is damaged or not one that is read.
 pub fn detect_from(reader: &mut dyn BufRead) -> Result<Option<&'static str>, Box<Diagnostic>> {
     // What cannot be read is told when it is.
     if inspect_ai::begins(reader).unwrap_or(false) {
         return Ok(Some(inspect_ai::FORMAT.name));
+    }
+    if let Some(format) = database::format(reader).ok().flatten() {
+        return format.map(Some);
     }
     let lines = LogLines::new(reader);
     match (found(lines.head()), lines.too_long()) {
@@ -351,7 +356,13 @@ fn read(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<Result<Read
     let read = if inspect_ai::begins(reader)? {
         inspect_ai::read_archive(reader, losses)?.map(|it| (&inspect_ai::FORMAT, it))
     } else {
-        read_lines(reader, losses)?
+        match database::text(reader)? {
+            Some(text) => match text {
+                Ok(text) => read_lines(&mut text.as_bytes(), losses)?,
+                Err(problem) => Err(problem),
+            },
+            None => read_lines(reader, losses)?,
+        }
     };
     Ok(read.map_err(|it| vec![*it]).and_then(|(format, mut transcripts)| {
         let refused = losses.problems();
@@ -388,8 +399,7 @@ fn once(transcripts: &mut Vec<Transcript>, losses: &mut Losses) {
 fn read_lines(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<Result<ReadLog, Box<Diagnostic>>> {
     let mut lines = LogLines::new(reader);
     let Some(format) = found(lines.head()) else {
-        let problem = refused::database(lines.head())
-            .unwrap_or_else(|| lines.too_long().map_or_else(|| unknown(lines.head()), too_long));
+        let problem = lines.too_long().map_or_else(|| unknown(lines.head()), too_long);
         lines.finish(&mut Losses::default())?;
         return Ok(Err(Box::new(problem)));
     };

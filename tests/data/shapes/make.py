@@ -107,3 +107,94 @@ t={"v":3,"id":"T-00000000-0000-4000-8000-0000000000a1","created":1791799200000,"
  am(3,"assistant",[{"type":"text","text":words(15)}],au(3,5,420,9860,42))],
  "title":words(3)}
 open(D+'amp-thread.json','w').write(json.dumps(t,indent=1)+'\n')
+# opencode: the same sessions as exported, and as its database keeps them (anomalyco/opencode, packages/opencode/src/session/session.sql.ts)
+import sqlite3,os
+at=1791885600000
+def oinfo(i,ses,role,t,**k): return {"id":f"msg_{ses[-2:]}{i:02}","sessionID":ses,"role":role,"time":{"created":t},**k}
+def otok(i,o,rs,rd,wr): return {"total":i+o+rs+rd+wr,"input":i,"output":o,"reasoning":rs,"cache":{"read":rd,"write":wr}}
+def osession(ses,parent,n,t):
+    ms=[{"info":oinfo(0,ses,"user",t,agent="build"),"parts":[{"type":"text","text":words(400 if n>2 else 20)}]}]
+    rd=0
+    for i in range(1,n+1):
+        fresh,wr=40+i,2600 if i==1 else 300
+        parts=[{"type":"step-start"},{"type":"reasoning","text":words(9)},{"type":"text","text":words(12)}]
+        if i<n: parts.append({"type":"tool","callID":f"call_{i}","tool":"read","state":{"status":"completed","input":{"filePath":f"/work/inlet/{W[i]}.txt"},"output":words(70),"title":"","metadata":{},"time":{"start":t+i*9000+2000,"end":t+i*9000+2500}}})
+        parts.append({"type":"step-finish","reason":"stop","cost":0.004,"tokens":otok(fresh,60+i,8,rd,wr)})
+        ms.append({"info":oinfo(i,ses,"assistant",t+i*9000,parentID=ms[0]["info"]["id"],modelID="claude-sonnet-4-5",providerID="anthropic",mode="build",cost=0.004,tokens=otok(fresh,60+i,8,rd,wr),finish="tool-calls" if i<n else "stop"),"parts":parts})
+        ms[-1]["info"]["time"]["completed"]=t+i*9000+4000
+        rd+=wr
+    for m in ms:
+        for j,p in enumerate(m["parts"]): p.update({"id":f"prt_{m['info']['id'][4:]}{j:02}","sessionID":ses,"messageID":m["info"]["id"]})
+    return {"info":{"id":ses,"parentID":parent,"directory":"/work/inlet","title":words(3),"version":"1.18.16","time":{"created":t,"updated":t+99000}},"messages":ms}
+sessions=[osession("ses_00000000000000000000a1",None,5,at),osession("ses_00000000000000000000b2","ses_00000000000000000000a1",2,at+30000)]
+open(D+'opencode-export.jsonl','w').write(''.join(json.dumps(x,separators=(',',':'))+'\n' for x in sessions))
+SCHEMA="""CREATE TABLE `project` (`id` text PRIMARY KEY, `worktree` text NOT NULL);
+CREATE TABLE `session` (`id` text PRIMARY KEY, `project_id` text NOT NULL, `parent_id` text, `slug` text NOT NULL, `directory` text NOT NULL, `title` text NOT NULL, `version` text NOT NULL, `time_created` integer NOT NULL, `time_updated` integer NOT NULL, CONSTRAINT `fk` FOREIGN KEY (`project_id`) REFERENCES `project`(`id`) ON DELETE CASCADE);
+CREATE TABLE `message` (`id` text PRIMARY KEY, `session_id` text NOT NULL, `time_created` integer NOT NULL, `time_updated` integer NOT NULL, `data` text NOT NULL, CONSTRAINT `fk` FOREIGN KEY (`session_id`) REFERENCES `session`(`id`) ON DELETE CASCADE);
+CREATE TABLE `part` (`id` text PRIMARY KEY, `message_id` text NOT NULL, `session_id` text NOT NULL, `time_created` integer NOT NULL, `time_updated` integer NOT NULL, `data` text NOT NULL);
+CREATE INDEX `part_message_id_id_idx` ON `part` (`message_id`,`id`);"""
+def without(x,*keys): return json.dumps({k:v for k,v in x.items() if k not in keys},separators=(',',':'))
+def put(db,s,messages):
+    i=s["info"]; db.execute("INSERT OR IGNORE INTO session VALUES (?,?,?,?,?,?,?,?,?)",(i["id"],"p1",i["parentID"],"slug",i["directory"],i["title"],i["version"],i["time"]["created"],i["time"]["updated"]))
+    for m in messages:
+        t=m["info"]["time"]["created"]
+        db.execute("INSERT INTO message VALUES (?,?,?,?,?)",(m["info"]["id"],i["id"],t,t,without(m["info"],"id","sessionID")))
+        for p in reversed(m["parts"]): db.execute("INSERT INTO part VALUES (?,?,?,?,?,?)",(p["id"],m["info"]["id"],i["id"],t,t,without(p,"id","sessionID","messageID")))
+def fresh(name,mode,page=512):
+    for end in ("","-wal","-shm"): pathlib.Path(D+name+end).unlink(missing_ok=True)
+    db=sqlite3.connect(D+name); db.executescript(f"PRAGMA page_size={page}; PRAGMA journal_mode={mode}; PRAGMA wal_autocheckpoint=0;")
+    return db
+db=fresh('opencode.db','delete'); db.executescript(SCHEMA); db.execute("INSERT INTO project VALUES ('p1','/work/inlet')")
+for s in sessions: put(db,s,s["messages"])
+db.commit(); db.close()
+# The same in the middle of work: the last messages stand in the log alone, one of them changed once, and one is not finished.
+db=fresh('opencode-open.db','wal'); db.executescript(SCHEMA); db.execute("INSERT INTO project VALUES ('p1','/work/inlet')")
+put(db,sessions[0],sessions[0]["messages"][:3]); db.commit(); db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+put(db,sessions[0],sessions[0]["messages"][3:]); put(db,sessions[1],sessions[1]["messages"]); db.execute("UPDATE message SET data='{}' WHERE id='msg_b202'"); db.commit()
+db.execute("UPDATE message SET data=? WHERE id='msg_b202'",(without(sessions[1]["messages"][2]["info"],"id","sessionID"),)); db.commit()
+db.execute("PRAGMA cache_size=1"); db.execute("BEGIN"); db.execute("UPDATE part SET data='{}'")
+copies={end:pathlib.Path(D+'opencode-open.db'+end).read_bytes() for end in ("","-wal")}
+db.rollback(); db.close()
+for end in ("-wal","-shm"): pathlib.Path(D+'opencode-open.db'+end).unlink(missing_ok=True)
+for end,b in copies.items(): pathlib.Path(D+'opencode-open.db'+end).write_bytes(b)
+# ZCode's table of requests (getagentseal/codeburn, docs/providers/zcode.md)
+db=fresh('zcode.sqlite','delete'); db.executescript("CREATE TABLE session (id TEXT PRIMARY KEY, directory TEXT NOT NULL); CREATE TABLE model_usage (id TEXT PRIMARY KEY, session_id TEXT NOT NULL, turn_id TEXT, model_id TEXT NOT NULL, input_tokens INTEGER NOT NULL DEFAULT 0, output_tokens INTEGER NOT NULL DEFAULT 0, reasoning_tokens INTEGER NOT NULL DEFAULT 0, cache_creation_input_tokens INTEGER NOT NULL DEFAULT 0, cache_read_input_tokens INTEGER NOT NULL DEFAULT 0, started_at INTEGER NOT NULL, completed_at INTEGER);")
+for i,(p,rd,wr,o) in enumerate([(9000,0,0,210),(9400,8960,0,120),(9700,9344,0,90)]): db.execute("INSERT INTO model_usage VALUES (?,?,?,?,?,?,?,?,?,?,?)",(f"u{i}","s1","t1","GLM-5.2",p,o,20,wr,rd,at+i*20000,at+i*20000+5000))
+db.commit(); db.close()
+# A tree whose pages lead to one another in a circle, and a database with its log in one file: seeds of the fuzzer.
+F=D+'../fuzz/recording/'
+b=bytearray(pathlib.Path(D+'opencode.db').read_bytes())
+page=next(i for i in range(1,len(b)//512) if b[i*512]==5)
+b[page*512+8:page*512+12]=(page+1).to_bytes(4,'big')
+pathlib.Path(F+'database_circle.db').write_bytes(b)
+pathlib.Path(F+'database_with_log.db').write_bytes(copies[""]+copies["-wal"])
+# OpenInference names within OTLP (Arize-ai/openinference, spec): lists are spelt out
+def flat(prefix,ms):
+    o={}
+    for i,m in enumerate(ms):
+        k=f"{prefix}.{i}.message."
+        o[k+"role"]=m["role"]
+        if "content" in m: o[k+"content"]=m["content"]
+        for j,t in enumerate(m.get("contents",[])): o[k+f"contents.{j}.message_content.type"]="text"; o[k+f"contents.{j}.message_content.text"]=t
+        for j,c in enumerate(m.get("calls",[])):
+            c0=k+f"tool_calls.{j}.tool_call."; o[c0+"id"]=c; o[c0+"function.name"]="read_file"; o[c0+"function.arguments"]=json.dumps({"path":c+".txt"})
+        if "of" in m: o[k+"tool_call_id"]=m["of"]
+    return o
+def attr(k,v): return {"key":k,"value":{"intValue":str(v)} if isinstance(v,int) else {"stringValue":v}}
+def ospan(i,parent,t,name,kind,a): return {"traceId":"0"*30+"e1","spanId":f"{i:016x}","parentSpanId":parent,"name":name,"startTimeUnixNano":str((1791972000+t)*10**9),"endTimeUnixNano":str((1791972000+t+3)*10**9),"attributes":[attr("openinference.span.kind",kind)]+[attr(k,v) for k,v in a.items()]}
+m=[{"role":"system","content":words(30)}]+[{"role":"user","contents":[words(20),words(5)]}]
+spans=[ospan(1,"",0,"agent","AGENT",{"llm.token_count.prompt":9999}),ospan(2,f"{1:016x}",0,"step","CHAIN",{})]
+tool=json.dumps({"type":"function","function":{"name":"read_file","description":words(6)}})
+for i,(p,rd,wr,o) in enumerate([(4200,0,4096,70),(4500,4096,256,60),(4900,4352,384,50)]):
+    a=[{"role":"assistant","content":words(6),**({"calls":[f"c{i}"]} if i<2 else {})}]
+    spans.append(ospan(10+i,f"{2:016x}",10*i+1,"ChatAnthropic","LLM",{"session.id":"se9","llm.model_name":"claude-opus-5","llm.token_count.prompt":p,"llm.token_count.completion":o,"llm.token_count.total":p+o,"llm.token_count.prompt_details.cache_read":rd,"llm.token_count.prompt_details.cache_write":wr,"llm.tools.0.tool.json_schema":tool,**flat("llm.input_messages",m),**flat("llm.output_messages",a)}))
+    if i<2:
+        r0=words(40); spans.append(ospan(20+i,f"{2:016x}",10*i+5,"read_file","TOOL",{"tool.name":"read_file","input.value":"{}","output.value":r0}))
+        m=m+a+[{"role":"tool","content":r0,"of":f"c{i}"}]
+out('otel-openinference.jsonl',[{"resourceSpans":[{"resource":{"attributes":[attr("service.name","fixture")]},"scopeSpans":[{"scope":{"name":"openinference.instrumentation.langchain"},"spans":spans}]}]}])
+# LangSmith with messages as LangChain serialises them
+def lc(cls,**k): return {"lc":1,"type":"constructor","id":["langchain","schema","messages",cls],"kwargs":{**k,"additional_kwargs":{},"response_metadata":{}}}
+h=[lc("SystemMessage",content=words(30)),lc("HumanMessage",content=words(20))]
+a=lc("AIMessage",content=words(6),tool_calls=[{"name":"read_file","args":{"path":"a.txt"},"id":"c1","type":"tool_call"}])
+def lsm(i,t,p,cr,o,messages,answer): return {**ls(i,t,p,cr,0,o,0),"inputs":{"messages":[messages]},"outputs":{"generations":[[{"text":answer["kwargs"]["content"],"type":"ChatGeneration","message":answer}]],"llm_output":None}}
+out('langsmith-messages.jsonl',[lsm(1,1,900,0,60,h,a),lsm(2,9,1300,896,40,h+[a,lc("ToolMessage",content=words(40),tool_call_id="c1")],lc("AIMessageChunk",content=words(15)))])

@@ -52,8 +52,11 @@ const IDENTITY: &str = include_str!("../../../policies/identity.ron");
 const CONTEXT_ONLY: &str = include_str!("../../../policies/memory_runners/context_only.ron");
 const PROFILE: &str = include_str!("../../../profiles/anthropic/claude-opus-4.5.toml");
 
-/// Reads recorded sessions of any format, plays each under a provider's cache, and reads them again without their words.
+/// Reads recorded sessions of any format, a database with the log behind it, plays each under a provider's cache, and reads them again without their words.
 fn recording(bytes: &[u8]) {
+    let log = bytes.windows(4).position(|it| import::is_database(bytes) && it == [0x37, 0x7f, 6, 0x82]);
+    let with_log = log.map(|at| import::with_log(bytes[..at].to_vec(), &bytes[at..]));
+    let bytes = with_log.as_deref().unwrap_or(bytes);
     let (assume, tools) = (Assume::default(), ["read".to_owned()]);
     let Ok(Ok(sessions)) = import::import_from(&mut &*bytes, "fuzz", &assume, &tools) else { return };
     let redacted = import::redact(&mut &*bytes, "fuzz", &assume, &tools, &[], &|it| Some(it.to_owned()))

@@ -18,6 +18,9 @@ their tables). Where a log states what a request cost and a price list of its da
 of OpenHands (DeepSeek) and trajectories of terminus-2 (GPT-4o); `tests/suite/import/costs.rs` lists the files, and why the costs of three others differ.
 opencode states a cost of 0 for models of plans, and the other formats state none.
 
+SQLite databases are read by a reader of this project of about 500 lines, which only reads, locks nothing, and builds for WebAssembly. SQLite itself (`rusqlite`,
+bundled) would add 1.9 MB to the program instead of 0.13 MB, 37 seconds to a build and 262,858 lines of C. A line in a message about a database is one of its export.
+
 Input and output mean the same for every format: the prompt is what was read from the cache, written to it, and neither; output includes reasoning.
 ";
 

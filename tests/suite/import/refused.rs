@@ -136,9 +136,8 @@ fn every_reference_file_is_read_or_refused_by_name() {
 }
 
 #[test]
-fn a_database_is_refused_with_the_command_that_exports_its_sessions() {
+fn a_database_of_another_agent_is_refused_with_what_to_use_instead() {
     let schemas = [
-        ("CREATE TABLE `session` (`id` text)", "an agent such as opencode", "opencode export"),
         ("CREATE TABLE assistant_usage_events (model TEXT)", "Copilot CLI", "events.jsonl"),
         ("CREATE TABLE span_attributes (span_id TEXT)", "VS Code's agent traces", "otel.outfile"),
         ("CREATE TABLE cursorDiskKV (key TEXT)", "Cursor", "LiteLLM"),

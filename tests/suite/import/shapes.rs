@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use ctxsim::input::policy::Kind::{Assistant, System, ToolCall, ToolResult, ToolSchema, User};
 use ctxsim::timeline::Usage;
 use ctxsim::timeline::import::{import_all, recognised_by};
 use serde_json::Value;
@@ -162,6 +163,28 @@ fn rows_of_tracing_services_are_billed_as_they_say() {
     assert_eq!(([uncached + read, read, output], written), (told, 0));
 
     assert_eq!(billed("phoenix-spans.csv"), [30, 10_680, 5_890, 250]);
+
+    let name = "langsmith-messages.jsonl";
+    let spine = &imported(&text_of(name)).timeline.spine;
+    let kinds: Vec<Kind> = spine.items.iter().map(|it| it.kind).collect();
+    // What the first prompt has more than its texts stands before them.
+    assert_eq!(kinds, [System, System, User, Assistant, ToolCall, ToolResult, Assistant]);
+    assert_eq!(billed(name), [1_304, 896, 0, 100]);
+}
+
+#[test]
+fn openinferences_names_are_read_within_opentelemetry() {
+    let name = "otel-openinference.jsonl";
+    let [uncached, read, written, output] = billed(name);
+    assert_eq!([uncached + read + written, read, written, output], [13_600, 8_448, 4_736, 180]);
+
+    let imported = imported(&text_of(name));
+    let spine = &imported.timeline.spine;
+    assert_eq!((imported.format, spine.turns.len(), spine.steps.len()), ("otel", 1, 3));
+    let kinds: Vec<Kind> = spine.items.iter().map(|it| it.kind).collect();
+    let step = [Assistant, ToolCall, ToolResult];
+    let expected = [&[System, ToolSchema, System, User, User][..], &step, &step, &[Assistant]].concat();
+    assert_eq!(kinds, expected);
 }
 
 #[test]

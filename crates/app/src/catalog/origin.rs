@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::borrow::Cow;
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,10 +11,19 @@ use ctxsim_base::error::Error;
 use ctxsim_input::Format;
 use ctxsim_input::policy::OwnCode;
 use ctxsim_input::text::source::{self, Source, read_text};
-use ctxsim_timeline::Timeline;
+use ctxsim_timeline::{Timeline, import};
 
 /// What the name of an input in memory begins with in diagnostics.
 pub(super) const MEMORY_MARK: &str = "memory:";
+
+/// The longest database or log of one that is read, in bytes.
+const DATABASE_BYTES_MAX: u64 = 1 << 30;
+
+/// What stands at the front of a log as long as it is the same one.
+const LOG_HEADER_BYTES: u64 = 32;
+
+/// How often a database is read whose log is begun anew meanwhile.
+const READS_MAX: usize = 3;
 
 /// The place of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,7 +153,7 @@ impl Origin {
     pub fn reader(&self) -> Result<Box<dyn BufRead>, Error> {
         match self {
             Self::Bundled(it) => Ok(Box::new(it.text().as_bytes())),
-            Self::File(path) => source::open(path),
+            Self::File(path) => opened(path),
             Self::Stream(it) => Ok(Box::new(io::Cursor::new(SharedBytes(Arc::clone(it))))),
             Self::Revision(..) | Self::Memory(_) | Self::Built(_) => {
                 Ok(Box::new(io::Cursor::new(self.text()?.into_owned())))
@@ -204,6 +213,30 @@ pub(super) fn plain(path: &Path) -> String {
         }
     }
     parts.join("/")
+}
+
+/// Opens a file. A database comes with the log of what was written last, which may lie beside it: neither is locked or changed.
+fn opened(path: &Path) -> Result<Box<dyn BufRead>, Error> {
+    let failed = |source| Error::Read { path: path.to_owned(), source };
+    let mut reader = source::open(path)?;
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let log = PathBuf::from(log);
+    let front = reader.fill_buf().unwrap_or_default();
+    if !import::is_database(front) || !log.metadata().is_ok_and(|it| it.is_file()) {
+        return Ok(reader);
+    }
+    // Pages that are put into the database meanwhile are in the log as well, unless it is begun anew.
+    for _ in 0..READS_MAX {
+        let mut begun = Vec::new();
+        source::open(&log)?.take(LOG_HEADER_BYTES).read_to_end(&mut begun).map_err(failed)?;
+        let database = source::read_bytes(path, DATABASE_BYTES_MAX)?;
+        let written = source::read_bytes(&log, DATABASE_BYTES_MAX)?;
+        if written.starts_with(&begun) {
+            return Ok(Box::new(io::Cursor::new(import::with_log(database, &written))));
+        }
+    }
+    Err(failed(io::Error::other("its agent writes to it all the time; copy it first, with its `-wal` file")))
 }
 
 /// Reports a missing file.

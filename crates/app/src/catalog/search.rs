@@ -16,7 +16,7 @@ use ctxsim_input::text::decode;
 use ctxsim_input::{Format, ScenarioFile, Source};
 
 /// The extensions of recordings; other files of a folder are ignored.
-const RECORDINGS: [&str; 4] = ["jsonl", "json", "csv", "eval"];
+const RECORDINGS: [&str; 6] = ["jsonl", "json", "csv", "eval", "db", "sqlite"];
 
 /// Why a file of a folder is left out.
 const NAMELESS: &str = "its name has control characters, or others that cannot be seen";
@@ -73,9 +73,10 @@ impl Catalog {
                     sessions",
                 );
                 problem.place.file = given.to_owned();
-                return Err(
-                    vec![problem.help("recordings end in `.jsonl`, `.json`, `.csv` or `.eval`")].into()
-                );
+                return Err(vec![
+                    problem.help("recordings end in `.jsonl`, `.json`, `.csv`, `.eval`, `.db` or `.sqlite`"),
+                ]
+                .into());
             }
             return searched(search);
         }

@@ -67,7 +67,12 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
         RowsArg::Runs => {
             let tracer = Tracer::new(is_drawn);
             let (mut report, traces) = with_progress(|it| {
-                plan.report_with(args.what.threads(), it, |load| tracer.wants(load), Tracer::of_load)
+                plan.report_with(
+                    args.what.threads(),
+                    it,
+                    |load| tracer.wants(load),
+                    |load, takes| tracer.of_load(load, takes),
+                )
             })?;
             report.min_evidence = args.evidence.min_evidence;
             report.next = next(args, &report.sessions);

@@ -56,7 +56,7 @@ pub fn carried_items(timeline: &Timeline, prices: &Prices) -> Vec<CarriedItem> {
 }
 
 /// Hands over the billed prompts of a session, each with its bill and its items in order.
-pub(super) fn each_prompt(timeline: &Timeline, mut each: impl FnMut(StepIx, Usage, &[ItemIx])) {
+pub fn each_prompt(timeline: &Timeline, mut each: impl FnMut(StepIx, Usage, &[ItemIx])) {
     let spine = &timeline.spine;
     let mut window = CarriedItems::new(timeline);
     for (session, row) in spine.sessions.iter().enumerate() {

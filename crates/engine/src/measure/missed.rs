@@ -11,7 +11,7 @@ use ctxsim_timeline::row::columns;
 use ctxsim_timeline::{Diagnosis, EventKind, Kind, Occasion, StepIx, Timeline, Usage};
 
 /// Fewer tokens are no miss: providers cache no shorter prefixes, and some read in steps.
-pub(crate) const MISS_MIN: Tokens = 1_024;
+pub const MISS_MIN: Tokens = 1_024;
 
 /// Why a prompt's front was not read, by who knows it best: what the provider or the harness says in the log, then what the session's
 /// content shows, then what its times allow.

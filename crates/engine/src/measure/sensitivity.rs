@@ -5,6 +5,7 @@ use std::ops::{Deref, Range};
 use std::slice;
 use std::sync::Arc;
 
+use super::floor::Floor;
 use super::{Beside, BreakEven, Label, Remembered, Tally};
 use crate::ledger::{Outcome, Sums, is_as_much};
 use crate::price::{Costs, Models, PriceIndex};
@@ -487,6 +488,12 @@ impl PriceRow {
     /// Returns the cheapest policy, or `None` if everything costs nothing.
     pub fn cheapest(&self) -> Option<usize> {
         self.order().first().copied().filter(|_| !self.is_free())
+    }
+
+    /// Returns the cheapest of the first policy and those that keep enough of the evidence, or `None` if everything costs nothing.
+    pub fn cheapest_keeping(&self, floor: Floor) -> Option<usize> {
+        let keeps = |it: &usize| *it == 0 || floor.passes(self.cells[*it].evidence_kept());
+        self.order().iter().copied().find(keeps).filter(|_| !self.is_free())
     }
 
     /// Returns the lowest cost of a policy that has a rank.

@@ -14,9 +14,7 @@ use ctxsim_timeline::{StepIx, TurnIx};
 /// What a request costs, and what is expected beside it; `None` where some token has no price.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestCost {
-    /// The request itself.
-    pub request: Option<Cost>,
-    /// The same by how its tokens are billed.
+    /// The request itself, by what its tokens are.
     pub bill: Bill,
     /// Recovery of what was due with it, and what it carries of what was fetched again.
     pub recovery: Option<Amount>,
@@ -31,10 +29,15 @@ pub struct RequestCost {
 }
 
 impl RequestCost {
+    /// Returns the cost of the request itself.
+    pub fn request(&self) -> Option<Cost> {
+        self.bill.total()
+    }
+
     /// Returns the sum.
     pub fn total(&self) -> Option<Amount> {
         let expected = self.recovery? + self.exploration? + self.left + self.reaction;
-        Some(Amount::from(self.request?) + expected + self.rest)
+        Some(Amount::from(self.request()?) + expected + self.rest)
     }
 }
 
@@ -102,15 +105,7 @@ pub fn by_request<'a>(
             rest = Amount::from(whole.storage + whole.memory + whole.penalty);
         }
         let bill = Bill::of_request(model(row).prices.at(row.at_ms), &row.tokens());
-        RequestCost {
-            request: bill.total(),
-            bill,
-            recovery,
-            exploration,
-            left: left.unwrap_or_default(),
-            reaction,
-            rest,
-        }
+        RequestCost { bill, recovery, exploration, left: left.unwrap_or_default(), reaction, rest }
     };
     rows.requests.iter().enumerate().map(cost).collect()
 }

@@ -147,7 +147,10 @@ fn read_up_to(path: &Path, bytes_max: u64) -> Result<String, Error> {
 }
 
 /// Reads a file, up to so many bytes.
-fn read_bytes(path: &Path, bytes_max: u64) -> Result<Vec<u8>, Error> {
+///
+/// # Errors
+/// The file cannot be read, or is larger.
+pub fn read_bytes(path: &Path, bytes_max: u64) -> Result<Vec<u8>, Error> {
     let failed = |source| Error::Read { path: path.to_owned(), source };
     let too_large = || {
         let message = format!("it is larger than {} MiB", bytes_max >> 20);

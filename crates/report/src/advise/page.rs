@@ -14,6 +14,14 @@ use ctxsim_base::list::Listed as _;
 const RESTS_ON: &str = "Every setting and combination is tested on all sessions. Intervals hold for everything that was tried at once: over \
      sessions and blocks of time, and over what is assumed.";
 
+/// The most settings of which the verdict says why they are not advised; the table has all.
+const WHYS: usize = 3;
+
+/// Says between which ends the bill of a month changes: what is saved is negative.
+fn sure([low, high]: [f64; 2]) -> String {
+    format!("95% interval {}", dollar_range([-high, -low]))
+}
+
 /// Returns advice as a page.
 ///
 /// # Errors
@@ -48,9 +56,9 @@ fn asked(it: &AgentAdvice) -> Option<Card> {
     let (asked, lever) = it.asked()?;
     let word = lever.word.map_or_else(String::new, |it| format!(" ({})", it.text()));
     Some(Card {
-        number: lever.saved_month.map_or_else(|| "Unknown".to_owned(), cents),
-        what: format!("a month is saved by what you asked for: {}{word}", lever.title),
-        sure: lever.saved_interval.map(|it| format!("95% interval {}", dollar_range(it))),
+        number: lever.saved_month.map_or_else(|| "Unknown".to_owned(), |it| cents(-it)),
+        what: format!("a month with what you asked for: {}{word}", lever.title),
+        sure: lever.saved_interval.map(sure),
         words: vec![asked_words(lever)],
         code: asked.paste.first().map(|it| it.text.clone()),
         ..Card::default()
@@ -63,14 +71,14 @@ fn answer(it: &AgentAdvice) -> Card {
         return Card {
             number: "Nothing to paste".to_owned(),
             what: format!("Of {n}, none is certain enough to be called “do”."),
-            words: it.best_levers().into_iter().filter_map(why).listed(),
+            words: it.best_levers().into_iter().filter_map(why).take(WHYS).listed(),
             ..Card::default()
         };
     };
     Card {
-        number: best.saved_month.map_or_else(|| "Do this".to_owned(), cents),
-        what: format!("a month is saved by this: {}", best.title),
-        sure: best.saved_interval.map(|it| format!("95% interval {}", dollar_range(it))),
+        number: best.saved_month.map_or_else(|| "Do this".to_owned(), |it| cents(-it)),
+        what: format!("a month with this: {}", best.title),
+        sure: best.saved_interval.map(sure),
         words: it.paste.first().map(|it| format!("Put this into {}:", it.at)).into_iter().listed(),
         code: it.paste.first().map(|it| it.text.clone()),
         tone: Tone::Better,
@@ -81,13 +89,13 @@ fn answer(it: &AgentAdvice) -> Card {
 /// Draws what was tried against what is in force.
 fn forest(it: &AgentAdvice, nth: usize) -> Option<PageChart> {
     let line = |it: &Lever| {
-        let saved = it.saved_month.map_or_else(String::new, |it| format!("{} a month, ", cents(it)));
+        let saved = it.saved_month.map(|it| format!("{} a month", cents(-it)));
         let word = it.word.map_or_else(String::new, |it| format!("{}: ", it.text()));
         Some(ForestLine::of_cost(
             format!("{word}{}", it.title),
             it.expected?,
             it.interval,
-            format!("{saved}{}", kept(it.evidence_kept)),
+            saved.into_iter().chain(it.evidence_kept.map(|it| kept(Some(it)))).listed().join(", "),
         ))
     };
     let lines: Vec<ForestLine> = it.best_levers().into_iter().filter_map(line).listed();

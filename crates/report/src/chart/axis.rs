@@ -35,6 +35,13 @@ impl Axis {
         Self { to: high.max(1.0), ticks, ..axis }
     }
 
+    /// Returns an axis from nothing to a number, whatever that is, with round numbers below it.
+    pub(super) fn tight(high: f64, places: [f64; 2], about: f64) -> Self {
+        let axis = Self::new(0.0, high, places, about);
+        let ticks = axis.ticks.iter().copied().filter(|it| *it <= high).listed();
+        Self { to: if high > 0.0 { high } else { axis.to }, ticks, ..axis }
+    }
+
     /// Returns an axis for points: it begins at nothing, unless all of them are far from it.
     pub(super) fn of_points(low: f64, high: f64, places: [f64; 2], about: f64) -> Self {
         let low = if low > high / 2.0 && high > low { low } else { 0.0 };

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::ink;
 use super::legend;
 use super::names::PolicyLabel;
-use super::scene::{Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, fit, line, rectangle, shape};
+use super::scene::{Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, fit, line, rectangle};
 use super::{ChartData, Picture, fewest};
 use ctxsim_base::grid::Grid;
 use ctxsim_base::grid::numbers;
@@ -152,12 +152,17 @@ impl DotLine {
         let mut marks: Vec<DrawnMark> = vec![
             Path::filled(rectangle([low - 1.0, top], [high + 1.0, top + SPREAD]), ink).faded(0.25).into(),
         ];
-        for (nth, session) in self.sessions.iter().enumerate() {
+        let dot = |(nth, session): (usize, &SessionDot)| {
             // Neighbours in the order of changes stand apart, always in the same way.
             let y = middle + ((nth * 5 % 7) as f64 - 3.0) * SPREAD / 8.0;
-            let dot = shape(0, [at(session.change), y], 2.2);
-            marks.push(Path::filled(dot, ink).into());
-        }
+            [at(session.change), y].map(|it| (it * 2.0).round() / 2.0)
+        };
+        // Of dots that lie over one another one is seen.
+        let mut dots: Vec<[f64; 2]> = self.sessions.iter().enumerate().map(dot).listed();
+        dots.order_by(|one, other| one[0].total_cmp(&other[0]).then(one[1].total_cmp(&other[1])));
+        dots.dedup();
+        let d: String = dots.iter().map(|[x, y]| format!("M{x} {y}h0")).collect();
+        marks.push(Path::drawn(d, ink, 4.4).rounded().into());
         let mark = line([[half, top - 2.0], [half, top + SPREAD + 2.0]]);
         marks.push(Path::drawn(mark, ink::TEXT, 2.5).into());
         marks

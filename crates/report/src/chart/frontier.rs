@@ -36,6 +36,9 @@ pub struct Frontier {
     pub points: Vec<Point>,
     /// The policies that stopped early, or whose cost or evidence is unknown.
     pub left_out: Vec<String>,
+    /// Whether points are called by their numbers, because their names are long and alike.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_numbered: bool,
 }
 
 /// A policy by cost and evidence.
@@ -173,7 +176,8 @@ impl PlacedPoint<'_> {
             marks.push(Path::drawn(shape(0, *at, 9.5), ink::TEXT, 1.5).into());
         }
         marks.push(mark.into());
-        scene.spot_of(point.policy.keys(), label, marks);
+        let numbered = format!("#{nth} {}", point.policy.label);
+        scene.spot_of(point.policy.keys().into_iter().chain([numbered]).listed(), label, marks);
     }
 }
 
@@ -195,7 +199,23 @@ impl Frontier {
         let (mut points, unknown): (Vec<Point>, Vec<Point>) = points.into_iter().partition(Point::is_known);
         left_out.extend(unknown.into_iter().map(|it| it.policy.label));
         mark_efficient(&mut points);
-        Self { subject, kept, points, left_out }
+        Self { subject, kept, points, left_out, is_numbered: false }
+    }
+
+    /// Calls points by their numbers, which the legend and the table explain.
+    #[must_use]
+    pub fn numbered(self) -> Self {
+        Self { is_numbered: true, ..self }
+    }
+
+    /// Returns what a point is called in the drawing.
+    fn name(&self, it: &Point) -> String {
+        match it.mark {
+            Some(BASE) => it.name(),
+            mark if self.is_numbered => mark
+                .map_or_else(|| format!("#{}", it.policy.nth), |mark| format!("#{} ({mark})", it.policy.nth)),
+            _ => it.name(),
+        }
     }
 
     /// Returns whether there are several points and something costs anything.
@@ -207,7 +227,7 @@ impl Frontier {
 
     /// Returns the number of decimals its amounts have.
     fn decimals(&self) -> usize {
-        numbers::decimals(self.points.iter().map(|it| it.usd).fold(0.0, f64::max))
+        super::cents(self.points.iter().map(|it| it.usd).fold(0.0, f64::max))
     }
 
     /// Returns the efficient points, the cheapest first.
@@ -233,6 +253,7 @@ impl Frontier {
     /// Writes names beside points, the marked and the efficient ones first, over lines only where there is no other room; points in
     /// one place share a name. Returns the points for whose names there is no room.
     fn draw_names<'f>(
+        &self,
         scene: &mut Scene,
         placed: &[PlacedPoint<'f>],
         [mut taken, mut points]: [Vec<legend::Area>; 2],
@@ -253,7 +274,7 @@ impl Frontier {
             let near = placed.iter().filter(|other| is_near(other.at, it.at)).count();
             let more = near.saturating_sub(1);
             let more = if more == 0 { String::new() } else { format!(" +{more}") };
-            let name = format!("{}{more}", it.point.name());
+            let name = format!("{}{more}", self.name(it.point));
             let names = [name.clone(), fit(&name, SHORT)];
             let tries = names.iter().flat_map(|name| [(name, &taken), (name, &points)]);
             let area =
@@ -316,8 +337,13 @@ impl Picture for Frontier {
             let reach = |ends: Option<[f64; 2]>, written: &dyn Fn(f64) -> String| {
                 or_none(ends, |it| it.map(written).join(" … "))
             };
+            let number = if self.is_numbered && it.mark != Some(BASE) {
+                format!("#{} ", it.policy.nth)
+            } else {
+                String::new()
+            };
             let cells = [
-                it.policy.label.clone(),
+                number + &it.policy.label,
                 numbers::fixed(it.usd, decimals),
                 numbers::percent(it.kept),
                 if it.is_efficient { "yes" } else { "no" }.to_owned(),
@@ -348,9 +374,12 @@ impl Picture for Frontier {
         let ends = |it: &Point| if is_coloured(it) { it.ends() } else { [[it.usd; 2], [it.kept; 2]] };
         let all = |nth: usize| self.points.iter().flat_map(move |it| ends(it)[nth]);
         let [low, high] = [all(0).fold(f64::INFINITY, f64::min), all(0).fold(0.0, f64::max)];
-        let [lowest, highest] = [all(1).fold(1.0, f64::min).max(0.0), all(1).fold(1.0, f64::max)];
+        let lowest = all(1).fold(1.0, f64::min).max(0.0);
+        // Where nothing comes near to all of it, the axis ends with what there is.
+        let most = all(1).fold(0.0, f64::max);
+        let highest = if most < 0.5 { most } else { 1.0 };
         let across = Axis::of_points(low, high, [left, right], 5.0);
-        let up = Axis::of_points(lowest, highest.min(1.0), [bottom, top], 5.0);
+        let up = Axis::of_points(lowest, highest, [bottom, top], 5.0);
         let begins = up.ticks.first().filter(|it| **it > 0.0);
         let begins = begins.map_or_else(String::new, |it| format!(" (axis from {:.0}%)", it * 100.0));
         across.below(&mut scene, [top, bottom], "cost in US dollars", |it| across.written(it));
@@ -374,13 +403,18 @@ impl Picture for Frontier {
         let points: Vec<legend::Area> = points.listed();
         let taken = points.iter().copied().chain(lines.map(legend::around)).listed();
         let frame = [left, top - 8.0, WIDTH, bottom];
-        let unnamed = Self::draw_names(&mut scene, &placed, [taken, points], frame);
+        let unnamed = self.draw_names(&mut scene, &placed, [taken, points], frame);
         let (plain, coloured): (Vec<_>, Vec<_>) = placed.iter().partition(|it| !it.is_coloured);
         plain.into_iter().chain(coloured).for_each(|it| it.draw(&mut scene, self.decimals()));
         let sample = |it: &Point| {
             if it.policy.looks_ahead { Swatch::Ring(it.policy.nth) } else { Swatch::Shape(it.policy.nth) }
         };
-        let entries = unnamed.iter().filter(|_| is_few).map(|it| (sample(it), it.name()));
+        let is_told = |it: &Point| self.is_numbered && is_coloured(it) && it.mark != Some(BASE);
+        let numbered = self.points.iter().filter(|it| is_told(it));
+        let numbered = numbered.map(|it| (sample(it), format!("{}: {}", self.name(it), it.policy.label)));
+        let unnamed =
+            unnamed.iter().filter(|_| is_few && !self.is_numbered).map(|it| (sample(it), it.name()));
+        let entries = numbered.chain(unnamed).listed();
         let foot = legend::legend_from(&mut scene, bottom + 56.0, entries);
         scene.height = foot + 20.0;
         scene
@@ -423,7 +457,9 @@ mod tests {
         });
         let mut points: Vec<Point> = points.collect();
         points.iter_mut().for_each(|it| it.is_efficient = true);
-        let scene = Frontier { subject: String::new(), kept: KEPT, points, left_out: Vec::new() }.scene();
+        let scene =
+            Frontier { subject: String::new(), kept: KEPT, points, left_out: Vec::new(), is_numbered: false }
+                .scene();
 
         let areas: Vec<_> = scene
             .marks

@@ -18,8 +18,8 @@ pub(super) enum Swatch {
     /// The shape of a policy that is not compared.
     Ring(usize),
     Colour(Ink),
-    /// What marks the firing of a stage.
-    Firing,
+    /// What marks a prefix that broke.
+    Broken,
 }
 
 impl Swatch {
@@ -28,7 +28,7 @@ impl Swatch {
         let path = match self {
             Self::Shape(nth) => point(nth, [x, y], 5.0),
             Self::Ring(nth) => ring(nth, [x, y]),
-            Self::Firing => firing([x, y]),
+            Self::Broken => Path::filled(tick([x, y]), ink::TEXT),
             Self::Colour(ink) => Path::filled(rectangle([x - 6.0, y - 6.0], [x + 6.0, y + 6.0]), ink),
         };
         vec![path.into()]
@@ -45,9 +45,9 @@ pub(super) fn ring(nth: usize, at: [f64; 2]) -> Path {
     Path::filled(shape(nth, at, 5.0), ink::PAPER).outlined(ink::policy(nth), 2.0)
 }
 
-/// Returns the mark of a stage that fired.
-pub(super) fn firing(at: [f64; 2]) -> Path {
-    Path::filled(shape(4, at, 3.6), ink::TEXT).outlined(ink::PAPER, 0.7)
+/// Returns the mark of a prefix that broke, above a place.
+pub(super) fn tick(at: [f64; 2]) -> String {
+    shape(4, at, 3.2)
 }
 
 /// Returns the line of a policy, dashed where its colour has been used before.

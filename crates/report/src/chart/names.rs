@@ -53,6 +53,15 @@ impl PolicyLabels {
         Self(policies.map(|it| (it.name.clone(), it)).collect())
     }
 
+    /// Labels policies that are in no report.
+    pub fn named(names: &[&str]) -> Self {
+        let label = |(nth, (name, label)): (usize, (&&str, &str))| {
+            let it = PolicyLabel { label: label.to_owned(), ..PolicyLabel::new(name, nth) };
+            ((*name).to_owned(), it)
+        };
+        Self(names.iter().zip(short_names(names)).enumerate().map(label).collect())
+    }
+
     /// Returns a policy; one that the report does not have is called by its name.
     pub fn of(&self, name: &str) -> PolicyLabel {
         self.0.get(name).cloned().unwrap_or_else(|| PolicyLabel::new(name, self.0.len()))

@@ -1,31 +1,48 @@
-//! The prompt of each request of a run: what was read from the cache, written to it, or neither, and who edited it.
+//! What each request of a run costs, by part of its bill, and where the cached prefix broke: before and after on one axis.
+
+use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::axis::Axis;
+use super::filled::FilledKind;
 use super::ink;
 use super::legend::{self, Swatch};
 use super::names::{self, PolicyLabels};
-use super::scene::{Anchor, LINE, Path, Scene, SceneText, WIDTH, fit, line, round};
+use super::scene::{Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, fit, line, round, width};
 use super::{ChartData, Picture};
 use ctxsim_base::grid::numbers;
 use ctxsim_base::grid::{Grid, Of};
 use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_engine::ledger::{RequestRow, Role, Rows};
+use ctxsim_engine::ledger::pairing::RequestId;
+use ctxsim_engine::ledger::{CacheUse, RequestRow, Role};
+use ctxsim_engine::measure::missed::{MISS_MIN, Miss, all_misses};
+use ctxsim_engine::price::by_request::RequestCost;
+use ctxsim_engine::take::{Load, Take};
 use ctxsim_input::Policy;
 
 /// What a run must have for such a chart.
-pub(super) const NEEDS: &str = "few enough runs to show their requests";
-/// How high the frame of a policy is.
-const HEIGHT: f64 = 84.0;
-/// Up to so many firings of a policy are reached by keyboard.
+pub(super) const NEEDS: &str = "requests";
+/// How high the bars of a policy are, and the line of its prompts above them.
+const BARS: f64 = 78.0;
+const PROMPTS: f64 = 26.0;
+/// Where the frames begin and end.
+const LEFT: f64 = 52.0;
+const RIGHT: f64 = WIDTH - 16.0;
+/// How much narrower than [`width`] says a sentence in small letters is.
+const PLAIN: f64 = 1.15;
+/// The most policies that are drawn; the numbers have all.
+const MOST_PANELS: usize = 4;
+/// Of so many broken prefixes of a policy, those that leave most unread, each says what it is; the keyboard reaches them.
 const MOST_STOPS: usize = 12;
 /// Who edits where no stage does: a recorded compaction, recalled memory, or content of the harness that changes.
 const OUTSIDE: &str = "the harness or memory";
-/// The parts of a prompt with their colours, from the foot up.
-const PARTS: [&str; 3] = ["read from the cache", "written to the cache", "uncached"];
+/// The parts of a request's bill with their colours, from the foot up.
+const PARTS: [&str; 6] =
+    ["read from the cache", "written to it", "uncached", "output", "recovery", "summaries"];
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunRequests {
@@ -36,17 +53,30 @@ pub struct RunRequests {
     pub sent: Vec<RequestBar>,
     /// How many requests wrote summaries.
     pub n_summaries: usize,
+    /// What the run costs in US dollars; none where some of it has no price.
+    pub usd: Option<f64>,
+    /// What of that is no request's own, such as stored contents.
+    pub whole_usd: f64,
+    /// Of the first run of a recorded session: what fills its billed prompts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub filled: Vec<FilledKind>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RequestBar {
-    /// Tokens of its prompt that were read, written, and billed as plain input.
-    pub tokens: [Tokens; 3],
+    /// What it is in every run of its load.
+    pub id: RequestId,
+    /// Tokens of its prompt that were read, written, and billed as plain input, and of its output.
+    pub tokens: [Tokens; 4],
+    /// What it costs in US dollars, by [`PARTS`]; a summary or keep-alive request counts towards the request that it comes before.
+    pub usd: [f64; 6],
     /// The stage that was the first to edit what had been sent before; the policy itself, if it is code. A recorded compaction is no
     /// stage's doing.
     pub edited_by: Option<String>,
     /// How many edits were made since then.
     pub n_edits: u32,
+    /// Why less was read than the request before had in the cache, if so, and how many tokens less.
+    pub broke: Option<(String, Tokens)>,
 }
 
 /// The requests of a scenario under a profile, policy by policy.
@@ -56,6 +86,10 @@ pub struct RequestBars {
     pub subject: String,
     /// The policies.
     pub panels: Vec<Panel>,
+    /// Those that are drawn, by their places.
+    drawn: Vec<usize>,
+    /// The place of what is advised, if that is not the first.
+    advised: Option<usize>,
 }
 
 /// The requests of a policy.
@@ -67,47 +101,117 @@ pub struct Panel {
 }
 
 impl RunRequests {
-    /// Takes what charts show from the rows of a run.
-    pub fn new(policy: &Policy, scenario: &str, profile: &str, rows: &Rows) -> Self {
-        let (main, others): (Vec<&RequestRow>, Vec<&RequestRow>) =
-            rows.requests.iter().partition(|it| it.role == Role::Main);
-        let sent = main.into_iter().map(|it| {
-            let editor = match it.change.by {
-                Some(u16::MAX) => OUTSIDE,
-                by => {
-                    by.and_then(|it| policy.stages.get(usize::from(it))).map_or(&policy.name, |it| &it.name)
-                }
-            };
-            RequestBar {
-                tokens: [it.usage.read, it.usage.write[0] + it.usage.write[1], it.usage.uncached],
-                edited_by: (it.change.n_edits > 0).then(|| editor.to_owned()),
-                n_edits: it.change.n_edits,
-            }
-        });
-        Self {
-            policy: policy.name.clone(),
-            scenario: scenario.to_owned(),
-            profile: profile.to_owned(),
-            sent: sent.listed(),
-            n_summaries: others.len(),
-        }
+    /// Takes what charts show from the runs of a load that kept their rows.
+    pub fn of_load<'t>(load: &Load, takes: impl IntoIterator<Item = &'t Take>, scenario: &str) -> Vec<Self> {
+        let misses = load
+            .profiles
+            .iter()
+            .map(|it| load.timeline().map_or_else(Vec::new, |timeline| all_misses(timeline, it)))
+            .listed();
+        let filled = || load.timeline().map_or_else(Vec::new, |it| FilledKind::of(&it));
+        let of = |take: &Take| {
+            let rows = take.rows.as_ref().filter(|it| it.fault.is_none())?;
+            let costs = load.costs_by_request(take).unwrap_or_default();
+            let policy = &load.policies[take.cell.policy];
+            let is_priced = costs.iter().all(|it| it.total().is_some()) && costs.len() == rows.requests.len();
+            let usd = is_priced.then(|| costs.iter().filter_map(|it| Some(it.total()?.usd())).sum());
+            let whole = |it: &RequestCost| (it.reaction + it.rest).usd();
+            Some(Self {
+                policy: policy.name.clone(),
+                scenario: scenario.to_owned(),
+                profile: load.profiles[take.cell.profile].name.clone(),
+                sent: bars(policy, &rows.requests, &costs, &misses[take.cell.profile]),
+                n_summaries: rows.requests.iter().filter(|it| it.role != Role::Main).count(),
+                usd,
+                whole_usd: costs.last().map_or(0.0, whole),
+                filled: if take.cell.policy == 0 && take.cell.profile == 0 { filled() } else { Vec::new() },
+            })
+        };
+        takes.into_iter().filter_map(of).listed()
     }
+}
+
+/// Returns the agent's own requests, each with what was sent beside it.
+fn bars(policy: &Policy, rows: &[RequestRow], costs: &[RequestCost], misses: &[Miss]) -> Vec<RequestBar> {
+    let mut all: Vec<RequestBar> = Vec::new();
+    let mut beside = 0.0;
+    for (nth, (row, id)) in rows.iter().zip(RequestId::of_all(rows)).enumerate() {
+        let cost = costs.get(nth).copied().unwrap_or_default();
+        let own = cost.request().unwrap_or_default().usd();
+        let whole = (cost.reaction + cost.rest).usd();
+        let expected = cost.total().map_or(0.0, |it| it.usd()) - own - whole;
+        if row.role != Role::Main {
+            beside += own + expected;
+            continue;
+        }
+        let CutPrompt { edited_by, broke } = cut(policy, row, all.last(), misses);
+        let bill = cost.bill;
+        let [read, write, uncached, output] =
+            [bill.read, bill.write, bill.uncached, bill.output].map(|it| it.usd());
+        all.push(RequestBar {
+            id,
+            tokens: [row.usage.read, row.usage.write.iter().sum(), row.usage.uncached, row.output],
+            usd: [read, write, uncached, output, expected, std::mem::take(&mut beside)],
+            edited_by,
+            n_edits: row.change.n_edits,
+            broke,
+        });
+    }
+    if let Some(last) = all.last_mut() {
+        last.usd[5] += beside;
+    }
+    all
+}
+
+/// Who edited a prompt, and why less of it was read than of the one before.
+struct CutPrompt {
+    edited_by: Option<String>,
+    broke: Option<(String, Tokens)>,
+}
+
+fn cut(policy: &Policy, row: &RequestRow, before: Option<&RequestBar>, misses: &[Miss]) -> CutPrompt {
+    let editor = match row.change.by {
+        Some(u16::MAX) => OUTSIDE,
+        by => by.and_then(|it| policy.stages.get(usize::from(it))).map_or(&policy.name, |it| &it.name),
+    };
+    let edited_by = (row.change.n_edits > 0).then(|| editor.to_owned());
+    // Where writes are not billed, all of a prompt is cached.
+    let cached =
+        before.map_or(0, |it| if it.tokens[1] > 0 { it.tokens[0] + it.tokens[1] } else { it.prompt() });
+    let less = cached.saturating_sub(row.usage.read);
+    let recorded = || misses.iter().find(|it| it.step == row.step).map(|it| it.cause.about());
+    let why =
+        || edited_by.clone().unwrap_or_else(|| recorded().unwrap_or("the entries were gone").to_owned());
+    let broke = (less >= MISS_MIN && row.usage != CacheUse::default()).then(|| (why(), less));
+    CutPrompt { edited_by, broke }
 }
 
 /// Returns a chart for each scenario and profile.
 pub fn all(source: &ChartData<'_>) -> Vec<RequestBars> {
+    let advised = source.report.verdicts_of(&source.sections).into_iter().filter_map(|it| it.cheapest);
+    of_traces(source.traces, &source.names, &advised.map(|it| it.policy).collect())
+}
+
+/// The same of runs that are in no report.
+pub fn of_traces(
+    traces: &[RunRequests],
+    names: &PolicyLabels,
+    advised: &BTreeSet<String>,
+) -> Vec<RequestBars> {
     let mut charts: IndexMap<String, RequestBars> = IndexMap::new();
-    for trace in source.traces.iter().filter(|it| !it.sent.is_empty()) {
+    for trace in traces.iter().filter(|it| !it.sent.is_empty()) {
         let subject = format!("{} under {}", trace.scenario, trace.profile);
-        let chart = charts.entry(subject.clone()).or_insert(RequestBars { subject, panels: Vec::new() });
-        chart.panels.push(Panel::new(&source.names, trace.clone()));
+        let nothing =
+            RequestBars { subject: subject.clone(), panels: Vec::new(), drawn: Vec::new(), advised: None };
+        let chart = charts.entry(subject).or_insert(nothing);
+        chart.panels.push(Panel::new(names, trace.clone()));
     }
-    charts.into_values().listed()
+    charts.into_values().map(|it| it.choosing(advised)).listed()
 }
 
 impl RequestBar {
     fn prompt(&self) -> Tokens {
-        self.tokens.iter().sum()
+        self.tokens[..3].iter().sum()
     }
 }
 
@@ -120,80 +224,98 @@ impl Panel {
         self.trace.sent.iter().map(RequestBar::prompt).max().unwrap_or(0)
     }
 
-    /// Returns before how many requests each stage was the first to edit, in the order of their first time.
-    fn firings(&self) -> IndexMap<&str, usize> {
-        let mut firings = IndexMap::new();
-        for stage in self.trace.sent.iter().filter_map(|it| it.edited_by.as_deref()) {
-            *firings.entry(stage).or_default() += 1;
+    /// Returns how often some reason was there, in the order of their first time.
+    fn counted<'a>(&'a self, of: impl Fn(&'a RequestBar) -> Option<&'a str>) -> Vec<String> {
+        let mut n: IndexMap<&str, usize> = IndexMap::new();
+        self.trace.sent.iter().filter_map(of).for_each(|it| *n.entry(it).or_default() += 1);
+        n.iter().map(|(why, n)| format!("{why} {n}×")).listed()
+    }
+
+    /// Says who edited, and before how many requests first.
+    fn fired(&self) -> String {
+        let said = self.counted(|it| it.edited_by.as_deref());
+        if said.is_empty() { "none".to_owned() } else { said.join(", ") }
+    }
+
+    /// Says how often its prefix broke, and why.
+    fn breaks(&self) -> String {
+        match self.trace.sent.iter().filter(|it| it.broke.is_some()).count() {
+            0 => "never broken".to_owned(),
+            n => format!("broken {n}×: {}", self.counted(|it| Some(&it.broke.as_ref()?.0)).join(", ")),
         }
-        firings
     }
+}
 
-    /// Says the firings.
-    fn fired(&self) -> Option<String> {
-        let said: Vec<String> = self.firings().iter().map(|(stage, n)| format!("{stage} {n}×")).listed();
-        (!said.is_empty()).then(|| said.join(", "))
-    }
-
-    /// Returns the outline of the first parts of all prompts together, as steps; of requests that share a place the longest is
-    /// seen.
-    fn outline(&self, n_parts: usize, place: impl Fn(usize) -> f64, up: &Axis) -> String {
-        let sum = |it: &RequestBar| it.tokens.iter().take(n_parts).sum::<Tokens>();
-        let mut tops: Vec<(usize, Tokens, usize)> = Vec::new();
-        for (nth, sent) in self.trace.sent.iter().enumerate() {
-            let column = (place(nth) * 2.0) as usize;
-            match tops.last_mut() {
-                Some((last, highest, _)) if *last == column => *highest = (*highest).max(sum(sent)),
-                _ => tops.push((column, sum(sent), nth)),
+impl RequestBars {
+    /// Chooses what is drawn: the first policy, what is advised, and the next ones.
+    fn choosing(mut self, advised: &BTreeSet<String>) -> Self {
+        let mut order: Vec<usize> = (0..self.panels.len()).listed();
+        let rank = |nth: &usize| {
+            let policy = &self.panels[*nth].policy;
+            match policy.looks_ahead {
+                _ if *nth == 0 => 0,
+                _ if advised.contains(&policy.name) => 1,
+                is_oracle => 2 + u8::from(is_oracle),
             }
-        }
-        let foot = round(up.at(0.0));
-        let steps: String = tops
-            .iter()
-            .map(|(_, tokens, nth)| {
-                let [x, y] = [place(*nth), up.at(*tokens as f64)].map(round);
-                format!("H{x}V{y}")
-            })
-            .collect();
-        let [start, end] = [place(0), place(self.trace.sent.len())].map(round);
-        format!("M{start} {foot}{steps}H{end}V{foot}Z")
+        };
+        order.order_by_key(rank);
+        self.advised = order.get(1).copied().filter(|it| rank(it) == 1);
+        order.truncate(MOST_PANELS);
+        order.order_by_key(|it| *it);
+        self.drawn = order;
+        self
     }
 
-    /// Draws the requests into a frame that begins at a height.
-    fn draw(&self, scene: &mut Scene, across: &Axis, top: f64, highest: Tokens) {
-        let (left, right, bottom) = (52.0, WIDTH - 16.0, top + HEIGHT);
-        let up = Axis::new(0.0, highest as f64, [bottom, top], 3.0);
-        for tick in &up.ticks {
-            let y = up.at(*tick);
-            scene.add(Path::drawn(line([[left, y], [right, y]]), ink::GRID, 1.0));
-            let tokens = SceneText::new(left - 6.0, y + 4.0, numbers::short(*tick as u64).replace(".0", ""));
-            scene.add(tokens.anchored(Anchor::End).faint());
-        }
-        let place = |nth: usize| across.at(nth as f64);
-        for n_parts in (1..=PARTS.len()).rev() {
-            let d = self.outline(n_parts, place, &up);
-            scene.add(Path::filled(d, ink::part(n_parts - 1)));
-        }
-        let n_firings = self.trace.sent.iter().filter(|it| it.edited_by.is_some()).count();
-        for (nth, sent) in self.trace.sent.iter().enumerate() {
-            let Some(stage) = &sent.edited_by else { continue };
-            let x = (place(nth) + place(nth + 1)) / 2.0;
-            let mark = legend::firing([x, up.at(sent.prompt() as f64) - 6.0]);
-            let edits =
-                if sent.n_edits == 1 { "1 edit".to_owned() } else { format!("{} edits", sent.n_edits) };
-            let label = format!(
-                "request {}: {stage}, {edits}, prompt {}",
-                nth + 1,
-                numbers::thousands(sent.prompt())
-            );
-            scene.spot(label, n_firings <= MOST_STOPS, vec![mark.into()]);
-        }
+    fn drawn(&self) -> impl Iterator<Item = &Panel> {
+        self.drawn.iter().filter_map(|it| self.panels.get(*it))
+    }
+
+    /// Returns what the first policy is compared with: what is advised, else the cheapest of the others that know no later needs.
+    pub(super) fn candidate(&self) -> Option<&Panel> {
+        let usd = |it: &Panel| it.trace.usd.unwrap_or(f64::INFINITY);
+        let others = self.panels.iter().skip(1).filter(|it| !it.policy.looks_ahead);
+        let cheapest = others.min_by(|one, other| usd(one).total_cmp(&usd(other)));
+        self.advised.and_then(|it| self.panels.get(it)).or(cheapest)
+    }
+
+    /// Returns whether all that is drawn has a price; else bars are tokens.
+    fn is_priced(&self) -> bool {
+        self.drawn().all(|it| it.trace.usd.is_some())
+            && self.drawn().any(|it| it.trace.usd.is_some_and(|usd| usd > 0.0))
+    }
+
+    fn decimals(&self) -> usize {
+        super::cents(self.panels.iter().filter_map(|it| it.trace.usd).fold(0.0, f64::max))
+    }
+
+    /// Says what a policy costs, and by how much that differs from the first.
+    fn cost(&self, panel: &Panel) -> Option<String> {
+        let usd = panel.trace.usd.filter(|_| self.is_priced())?;
+        let first = self.panels.first().and_then(|it| it.trace.usd).filter(|it| *it > 0.0);
+        let is_first = self.panels.first().is_some_and(|it| it.policy == panel.policy);
+        let change = first.filter(|_| !is_first).map(|it| format!(", {}", numbers::signed(usd / it - 1.0)));
+        Some(format!("${}{}", numbers::fixed(usd, self.decimals()), change.unwrap_or_default()))
+    }
+
+    /// Says what is not drawn.
+    fn left_out(&self) -> Vec<String> {
+        let n = self.panels.len() - self.drawn.len();
+        let more = (n > 0).then(|| format!("and {}, in the numbers", numbers::counted(n, "more run")));
+        let least = 0.1f64.powi(self.decimals() as i32);
+        let whole = |it: &Panel| {
+            let usd = Some(it.trace.whole_usd).filter(|usd| self.is_priced() && usd.abs() >= least)?;
+            Some(format!("{} of {}", super::signed_dollars(usd, self.decimals()), it.policy.label))
+        };
+        let whole = self.drawn().filter_map(whole).listed();
+        let whole = (!whole.is_empty()).then(|| format!("in no request: {}", whole.join(", ")));
+        more.into_iter().chain(whole).listed()
     }
 }
 
 impl Picture for RequestBars {
     fn title(&self) -> String {
-        "Prompt size of each request".to_owned()
+        let what = if self.is_priced() { "costs" } else { "sends" };
+        format!("What each request {what}, and where the cache broke")
     }
 
     fn subject(&self) -> String {
@@ -201,27 +323,26 @@ impl Picture for RequestBars {
     }
 
     fn summary(&self) -> String {
-        let said = self.panels.iter().map(|it| {
-            let (n, longest) = (it.trace.sent.len(), numbers::thousands(it.longest()));
-            let edited = match it.fired() {
-                Some(fired) => format!("edited by {fired}"),
-                None => "never edited".to_owned(),
-            };
-            format!("{}: {n} requests, longest prompt {longest} tokens, {edited}", it.policy.label)
+        let said = self.drawn().map(|it| {
+            let (n, longest) = (it.trace.sent.len(), numbers::short(it.longest()));
+            let cost = self.cost(it).map_or_else(String::new, |it| format!("{it}, "));
+            let requests = numbers::counted(n, "request");
+            format!("{}: {cost}{requests}, longest prompt {longest} tokens, {}", it.policy.label, it.breaks())
         });
         format!("{}.", said.listed().join("; "))
     }
 
     fn table(&self) -> Grid {
         let sum = |it: &Panel, part: usize| it.trace.sent.iter().map(|it| it.tokens[part]).sum();
-        let columns: [Of<'_, Panel>; 8] = [
+        let columns: [Of<'_, Panel>; 9] = [
             ("policy", &|it| it.policy.label.clone()),
-            ("edited by", &|it| it.fired().unwrap_or_else(|| "none".to_owned())),
+            ("edited by", &|it| it.fired()),
+            ("cost", &|it| self.cost(it).unwrap_or_else(|| numbers::NONE.to_owned())),
             ("requests", &|it| numbers::thousands(it.trace.sent.len() as u64)),
             ("longest prompt tokens", &|it| numbers::thousands(it.longest())),
-            ("read", &|it| numbers::thousands(sum(it, 0))),
-            ("written", &|it| numbers::thousands(sum(it, 1))),
-            ("uncached", &|it| numbers::thousands(sum(it, 2))),
+            ("read", &|it| numbers::short(sum(it, 0))),
+            ("written", &|it| numbers::short(sum(it, 1))),
+            ("uncached", &|it| numbers::short(sum(it, 2))),
             ("summaries", &|it| it.trace.n_summaries.to_string()),
         ];
         Grid::of("", 2, &self.panels, &columns)
@@ -229,24 +350,184 @@ impl Picture for RequestBars {
 
     fn scene(&self) -> Scene {
         let mut scene = Scene::new(0.0);
-        let parts =
-            PARTS.iter().enumerate().map(|(nth, it)| (Swatch::Colour(ink::part(nth)), (*it).to_owned()));
-        let fired = [(Swatch::Firing, "edited".to_owned())];
-        let top = legend::legend(&mut scene, parts.chain(fired)) + LINE;
-        scene.add(SceneText::new(4.0, top, "prompt tokens"));
-        let highest = self.panels.iter().map(Panel::longest).max().unwrap_or(0);
-        let longest = self.panels.iter().map(|it| it.trace.sent.len()).max().unwrap_or(0);
-        let across = Axis::exact(longest as f64, [52.0, WIDTH - 16.0], 6.0);
-        let pitch = LINE + HEIGHT + 26.0;
-        for (nth, panel) in self.panels.iter().enumerate() {
-            let y = top + 8.0 + pitch * nth as f64;
-            scene.add(legend::point(panel.policy.nth, [58.0, y + 9.5], 4.5));
-            scene.add(SceneText::new(70.0, y + 14.0, fit(&panel.policy.label, WIDTH - 80.0)).bold());
-            panel.draw(&mut scene, &across, y + LINE + 14.0, highest);
+        let frame = Frame::new(self);
+        let shown = (0..PARTS.len()).filter(|part| frame.has(*part));
+        let parts = shown.map(|it| (Swatch::Colour(ink::part(it)), PARTS[it].to_owned()));
+        let broke = self.drawn().any(|it| it.trace.sent.iter().any(|it| it.broke.is_some()));
+        let broke = broke.then(|| (Swatch::Broken, "cached prefix broken, and why".to_owned()));
+        let top = legend::legend(&mut scene, parts.chain(broke)) + 12.0;
+        let pitch = LINE * 2.0 + PROMPTS + BARS + 30.0;
+        for (nth, panel) in self.drawn().enumerate() {
+            let y = top + pitch * nth as f64;
+            let cost = self.cost(panel).unwrap_or_default();
+            scene.add(legend::point(panel.policy.nth, [9.0, y + 7.5], 4.5));
+            let name = fit(&panel.policy.label, WIDTH - 44.0 - width(&cost));
+            scene.add(SceneText::new(20.0, y + 12.0, name).bold());
+            scene.add(SceneText::new(RIGHT, y + 12.0, cost).anchored(Anchor::End).bold());
+            scene.add(
+                SceneText::new(20.0, y + 12.0 + LINE, fit(&panel.breaks(), PLAIN * (WIDTH - 36.0))).faint(),
+            );
+            frame.draw(panel, &mut scene, y + 2.0 * LINE + 6.0);
         }
-        let bottom = top + 8.0 + pitch * self.panels.len() as f64 - 12.0;
-        across.below(&mut scene, [bottom; 2], "requests, in order", |it| across.written(it));
-        scene.height = bottom + 62.0;
+        let bottom = top + pitch * self.drawn.len() as f64 - 12.0;
+        let unit = if frame.is_priced { "US dollars" } else { "tokens" };
+        let name = format!("requests; bars: {unit}, line: prompt tokens");
+        frame.across.below(&mut scene, [bottom; 2], &name, |it| frame.across.written(it));
+        let mut foot = bottom + 52.0;
+        for more in self.left_out() {
+            scene.add(SceneText::new(4.0, foot, fit(&more, WIDTH - 8.0)).faint());
+            foot += LINE;
+        }
+        scene.height = foot + 10.0;
         scene
     }
+}
+
+/// Where requests stand: one axis for all policies, on which what is the same request stands at the same place.
+struct Frame {
+    is_priced: bool,
+    /// The place of each request among those of all policies.
+    places: IndexMap<RequestId, usize>,
+    across: Axis,
+    /// The highest bar and the longest prompt.
+    highest: [f64; 2],
+    has: [bool; 6],
+}
+
+impl Frame {
+    fn new(of: &RequestBars) -> Self {
+        let sent = || of.drawn().flat_map(|it| &it.trace.sent);
+        let places: BTreeSet<RequestId> = sent().map(|it| it.id).collect();
+        let is_priced = of.is_priced();
+        let highest = |of: &dyn Fn(&RequestBar) -> f64| sent().map(of).fold(0.0, f64::max);
+        let mut it = Self {
+            is_priced,
+            across: Axis::exact(places.len() as f64, [LEFT, RIGHT], 6.0),
+            places: places.into_iter().zip(0..).collect(),
+            highest: [0.0; 2],
+            has: [false; 6],
+        };
+        it.has =
+            [0, 1, 2, 3, 4, 5].map(|part| sent().any(|bar| it.up_to(bar, part + 1) > it.up_to(bar, part)));
+        it.highest = [highest(&|bar| it.up_to(bar, PARTS.len())), highest(&|bar| bar.prompt() as f64)];
+        it
+    }
+
+    fn has(&self, part: usize) -> bool {
+        self.has[part]
+    }
+
+    /// Returns the first parts of a request together.
+    fn up_to(&self, bar: &RequestBar, n_parts: usize) -> f64 {
+        match self.is_priced {
+            // What is expected to be spared cannot be drawn.
+            true => bar.usd.iter().take(n_parts).map(|it| it.max(0.0)).sum(),
+            false => bar.tokens.iter().take(n_parts).map(|it| *it as f64).sum(),
+        }
+    }
+
+    /// Returns what some number is at each place, half a unit wide; of requests that share a place the highest is seen.
+    fn steps(&self, panel: &Panel, of: impl Fn(&RequestBar) -> f64) -> Vec<[f64; 3]> {
+        let mut steps: Vec<[f64; 3]> = Vec::new();
+        for bar in &panel.trace.sent {
+            let Some(place) = self.places.get(&bar.id) else { continue };
+            let [from, to] = [*place, place + 1].map(|it| (self.across.at(it as f64) * 2.0).floor() / 2.0);
+            let to = to.max(from + 0.5);
+            match steps.last_mut() {
+                Some(last) if from < last[1] => last[2] = last[2].max(of(bar)),
+                _ => steps.push([from, to, of(bar)]),
+            }
+        }
+        steps
+    }
+
+    /// Draws a policy below a height.
+    fn draw(&self, panel: &Panel, scene: &mut Scene, top: f64) {
+        let prompts = Axis::tight(self.highest[1], [top + PROMPTS, top], 1.0);
+        let foot = top + PROMPTS + BARS + 12.0;
+        let bars = Axis::tight(self.highest[0], [foot, foot - BARS], 3.0);
+        let longest = numbers::short(panel.longest()).replace(".0", "");
+        scene.add(SceneText::new(LEFT - 6.0, top + 14.0, longest).anchored(Anchor::End).faint());
+        for tick in &bars.ticks {
+            let y = bars.at(*tick);
+            scene.add(Path::drawn(line([[LEFT, y], [RIGHT, y]]), ink::GRID, 1.0));
+            let written = match self.is_priced {
+                true => format!("${}", bars.written(*tick)),
+                false => numbers::short(*tick as u64).replace(".0", ""),
+            };
+            scene.add(SceneText::new(LEFT - 6.0, y + 4.0, written).anchored(Anchor::End).faint());
+        }
+        let line = drawn(&self.steps(panel, |it| it.prompt() as f64), &prompts, None);
+        scene.add(Path::drawn(line, ink::TEXT, 1.2));
+        for part in (0..PARTS.len()).rev().filter(|it| self.has[*it]) {
+            let d = drawn(&self.steps(panel, |it| self.up_to(it, part + 1)), &bars, Some(foot));
+            scene.add(Path::filled(d, ink::part(part)));
+        }
+        self.mark(panel, scene, foot - BARS - 4.0);
+    }
+
+    /// Marks where the prefix broke, and says why where most was left unread.
+    fn mark(&self, panel: &Panel, scene: &mut Scene, y: f64) {
+        let sent = &panel.trace.sent;
+        let mut broken: Vec<(usize, Tokens)> =
+            sent.iter().enumerate().filter_map(|(nth, it)| Some((nth, it.broke.as_ref()?.1))).listed();
+        broken.order_by_key(|it| std::cmp::Reverse(it.1));
+        let at = |nth: usize| {
+            let place = self.places.get(&sent[nth].id).copied().unwrap_or_default() as f64;
+            self.across.at(place + 0.5)
+        };
+        let (told, rest) = broken.split_at(broken.len().min(MOST_STOPS));
+        let marks: String = rest.iter().map(|(nth, _)| legend::tick([at(*nth), y])).collect();
+        if !marks.is_empty() {
+            scene.add(Path::filled(marks, ink::TEXT));
+        }
+        for (nth, less) in told {
+            let bar = &sent[*nth];
+            let label = format!(
+                "request {}: {}; {} tokens fewer read of {}{}",
+                nth + 1,
+                bar.broke.as_ref().map_or("", |it| &it.0),
+                numbers::thousands(*less),
+                numbers::thousands(bar.prompt()),
+                if self.is_priced {
+                    format!(", ${}", numbers::fixed(bar.usd.iter().sum(), 2))
+                } else {
+                    String::new()
+                }
+            );
+            let mark: DrawnMark = Path::filled(legend::tick([at(*nth), y]), ink::TEXT).into();
+            scene.spot(label, true, vec![mark]);
+        }
+    }
+}
+
+/// Draws steps as a line, or as an area above a foot; where a request is missing, there is nothing.
+fn drawn(steps: &[[f64; 3]], up: &Axis, foot: Option<f64>) -> String {
+    let mut d = String::new();
+    let close = |d: &mut String| {
+        if let Some(foot) = foot.filter(|_| !d.is_empty()) {
+            d.push_str(&format!("V{}Z", round(foot)));
+        }
+    };
+    let mut pen = [f64::NAN; 2];
+    let mut run = 0.0;
+    for &[from, to, height] in steps {
+        let y = round(up.at(height));
+        if pen[0] != from {
+            d.push_str(&if run > 0.0 { format!("h{run}") } else { String::new() });
+            close(&mut d);
+            d.push_str(
+                &foot.map_or_else(|| format!("M{from} {y}"), |it| format!("M{from} {}V{y}", round(it))),
+            );
+            run = 0.0;
+        } else if pen[1] != y {
+            d.push_str(&format!("h{run}v{}", round(y - pen[1])));
+            run = 0.0;
+        }
+        run += to - from;
+        pen = [to, y];
+    }
+    d.push_str(&if run > 0.0 { format!("h{run}") } else { String::new() });
+    close(&mut d);
+    d
 }

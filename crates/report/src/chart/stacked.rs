@@ -98,7 +98,7 @@ impl Stacked {
     }
 
     fn decimals(&self) -> usize {
-        numbers::decimals(self.bars.iter().map(|it| it.total).fold(0.0, f64::max))
+        super::cents(self.bars.iter().map(|it| it.total).fold(0.0, f64::max))
     }
 
     /// Draws a bar, and the interval of its end.

@@ -1,5 +1,7 @@
 //! The changes between two policies in words: the verdict, the causes, the rows of a table.
 
+use std::borrow::Cow;
+
 use super::{Broken, Contrast, ContrastNumber, FieldChange, RequestChange, StageChange};
 use crate::metric;
 use ctxsim_base::grid::numbers::{self, NONE, or_none, percent, signed, thousands};
@@ -11,6 +13,8 @@ use ctxsim_engine::measure::Standing;
 const HEADINGS: [&str; 7] = ["", "base", "candidate", "difference", "relative", "95% interval", "verdict"];
 /// The most changed fields that are shown.
 const FIELDS_SHOWN: usize = 8;
+/// The most characters of a changed text that are shown.
+const TEXT_SHOWN: usize = 60;
 /// Policies that differ in more fields have little in common.
 const FIELDS_MAX: usize = 40;
 
@@ -246,8 +250,19 @@ fn plus(usd: f64, decimals: usize) -> String {
 
 /// Describes a changed field.
 pub(super) fn field(it: &FieldChange) -> String {
-    let [base, candidate] = it.says.each_ref().map(|it| it.as_deref().unwrap_or("(nothing)"));
+    let [base, candidate] = it.says.each_ref().map(|it| it.as_deref().map_or("(nothing)".into(), plain));
     format!("`{}`: {base} → {candidate}", it.field)
+}
+
+/// Returns a value as people read it: of a long text with marks of its own, its beginning as it stands in the file.
+fn plain(value: &str) -> Cow<'_, str> {
+    match serde_json::from_str::<String>(value).ok().filter(|_| value.contains('\\')) {
+        Some(text) => {
+            let start: String = text.split_whitespace().listed().join(" ").chars().take(TEXT_SHOWN).collect();
+            Cow::Owned(if start.len() < text.len() { start + " …" } else { start })
+        }
+        None => Cow::Borrowed(value),
+    }
 }
 
 /// Says how often something happened.

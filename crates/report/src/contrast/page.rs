@@ -1,8 +1,14 @@
 //! What changes between policies, as a page.
 
+use std::collections::BTreeSet;
+
 use super::{Beside, Contrast, ContrastNumber};
 use crate::chart::figure;
 use crate::chart::forest::{Forest, ForestLine};
+use crate::chart::names::PolicyLabels;
+use crate::chart::pair::RequestPairs;
+use crate::chart::requests;
+use crate::html::{cost_verdict, of_costs};
 use crate::page::{Card, Page, PagePart, PagePiece, Tone};
 use crate::sections::OWN;
 use crate::{metric, template};
@@ -10,6 +16,9 @@ use ctxsim_base::grid::Grid;
 use ctxsim_base::grid::numbers::{counted, interval, signed};
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::Standing;
+
+/// The most comparisons whose requests are drawn.
+const MOST_TRACED: usize = 3;
 
 /// Returns all comparisons as a page.
 ///
@@ -29,9 +38,15 @@ pub fn page(contrasts: &[Contrast], beside: &Beside) -> Result<String, template:
         let all = it.causes().into_iter().flat_map(|it| PagePiece::list(it.heading, it.lines));
         head.into_iter().chain(all).listed()
     };
-    let figures = contrasts.iter().zip(1..).filter_map(|(it, nth)| {
+    let figures = contrasts.iter().zip(1..).flat_map(|(it, nth)| {
         let forest = forest(it);
-        (!forest.lines.is_empty()).then(|| figure(&format!("change-{nth}"), &forest))
+        let changes = (!forest.lines.is_empty()).then(|| figure(&format!("change-{nth}"), &forest));
+        let names = PolicyLabels::named(&[&it.base, &it.candidate]);
+        let bars = requests::of_traces(&it.traces, &names, &BTreeSet::new());
+        // Of many comparisons each has its own page.
+        let bars = bars.first().filter(|_| nth <= MOST_TRACED);
+        let pairs = bars.and_then(RequestPairs::new).map(|it| figure(&format!("pair-{nth}"), &it));
+        bars.map(|it| figure(&format!("requests-{nth}"), it)).into_iter().chain(pairs).chain(changes)
     });
     let notes = contrasts.iter().flat_map(|it| it.notes.clone()).listed();
     let page = Page {
@@ -73,14 +88,17 @@ pub fn page(contrasts: &[Contrast], beside: &Beside) -> Result<String, template:
 
 fn answer(it: &Contrast) -> Card {
     let cost = it.number(&format!("totals.{}", metric::COST));
-    let number = cost.map_or_else(
-        || "No verdict".to_owned(),
+    let (number, what) = cost.map_or_else(
+        || ("No verdict".to_owned(), String::new()),
         |it| match it.delta.relative {
-            Some(relative) => signed(relative),
-            None => "Same".to_owned(),
+            Some(relative) => {
+                let usd = [it.delta.candidate, it.delta.base];
+                (cost_verdict(relative, true).0, format!("{}, ", of_costs(usd)))
+            }
+            None => ("Same".to_owned(), String::new()),
         },
     );
-    let what = format!("cost with {} instead of {}", it.candidate, it.base);
+    let what = format!("{what}with {} instead of {}", it.candidate, it.base);
     let sure = cost.and_then(relative).map(|ends| format!("95% interval {}%", interval(ends)));
     let tone = cost.map_or(Tone::Plain, |it| tone(it.delta.standing));
     Card { number, what, sure, words: vec![it.verdict()], tone, ..Card::default() }

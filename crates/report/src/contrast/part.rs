@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use crate::chart::requests::RunRequests;
 use crate::{Run, SessionReport};
 use ctxsim_engine::ledger::pairing::RequestId;
 use ctxsim_engine::measure::Tally;
@@ -30,6 +31,8 @@ pub struct ContrastPart {
     pub stages: Vec<ChangedStage>,
     /// The differences between the policy files.
     pub changed: Vec<FieldChange>,
+    /// The requests of both runs, for charts.
+    pub traces: Vec<RunRequests>,
 }
 
 /// Prefixes broken by one author.

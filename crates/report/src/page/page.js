@@ -121,8 +121,7 @@
   const open = () => {
     const row = document.getElementById(location.hash.slice(1));
     if (!row || row.tagName !== "TR") return;
-    const fold = row.closest("figure details");
-    if (fold) fold.open = true;
+    for (let fold = row.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
     const more = row.querySelector("details");
     if (more) more.open = true;
     row.hidden = false;

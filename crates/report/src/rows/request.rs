@@ -116,7 +116,7 @@ impl RequestInContext<'_> {
     fn cost(&self) -> Option<f64> {
         let models = Models::new(self.context.profile, self.context.policy.summariser());
         let alone = || price::request(self.row, &models.of(self.row.role).prices);
-        self.cost.map_or_else(alone, |it| it.request).map(Cost::usd)
+        self.cost.map_or_else(alone, |it| it.request()).map(Cost::usd)
     }
 
     /// Returns an amount beside it.

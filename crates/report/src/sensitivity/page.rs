@@ -1,19 +1,24 @@
 //! A comparison across profiles as a page: who is cheapest under most lists, the change under each, and the effect of each rate.
 
-use super::grids::{cheapest_by, heading, legend, letters, notes, several, tables};
+use super::grids::{heading, legend, letters, notes, several, tables};
 use super::policies::same_work;
 use super::{ALL, Compared};
 use crate::chart::distribution::{Distribution, DotLine as Spread, SessionDot};
 use crate::chart::names::PolicyLabel;
 use crate::chart::tornado::{Tornado, TornadoBar, TornadoLine};
+use crate::chart::winners::{Winners, WonList};
 use crate::chart::{PageChart, figure};
 use crate::page::{Card, Page, PagePart, PagePiece};
 use crate::template;
+use crate::verdict::MIN_EVIDENCE;
 use ctxsim_base::grid::numbers::{counted, percent};
 use ctxsim_base::list::Listed as _;
-use ctxsim_engine::measure::sensitivity::{PriceRow, Sensitivity};
+use ctxsim_engine::measure::floor::Floor;
+use ctxsim_engine::measure::sensitivity::{PriceRow, ProfileShare, Sensitivity};
 use ctxsim_input::profile::price::VariedRate as Rate;
 
+/// What a policy must keep to be called the cheapest.
+const FLOOR: Floor = Floor(MIN_EVIDENCE);
 /// The most price lists whose rates are drawn.
 const LISTS: usize = 8;
 
@@ -58,25 +63,65 @@ fn answer(it: &Sensitivity, grid: &Compared) -> Option<Card> {
         (low, high) if low == high => format!("It keeps {low} of the needed evidence."),
         (low, high) => format!("It keeps {low} to {high} of the needed evidence."),
     });
-    let cheapest = cheapest_by(it, &it.policies);
+    // Whoever forgets more is not the cheapest of what does the same.
+    let below = |nth: &usize| {
+        let is_below =
+            |row: &&PriceRow| row.cells.get(*nth).is_some_and(|it| !FLOOR.passes(it.evidence_kept()));
+        *nth > 0 && grid.rows.iter().any(|row| is_below(&row) && row.cheapest() == Some(*nth))
+    };
+    let below: Vec<String> =
+        (0..it.policies.len()).filter(below).map(|nth| it.policies[nth].clone()).listed();
+    let floor = percent(FLOOR.0).replace(".0%", "%");
+    let below = (!below.is_empty()).then(|| {
+        format!("Cheaper under some lists, but below {floor} of the evidence: {}.", below.join(", "))
+    });
     Some(Card {
-        number: format!("{n} of {}", rows.len()),
-        what: format!("price lists: {} is the cheapest", it.policies[best]),
-        words: kept.into_iter().chain(cheapest).listed(),
+        number: format!("{n} of {}", rows.iter().filter(|it| it.cheapest_keeping(FLOOR).is_some()).count()),
+        what: format!(
+            "price lists: {} is the cheapest that keeps at least {floor} of the evidence",
+            it.policies[best]
+        ),
+        words: kept.into_iter().chain(below).listed(),
         ..Card::default()
     })
 }
 
 /// Returns under how many price lists the policy that is cheapest most often is, and which it is.
 fn winner(it: &Sensitivity, grid: &Compared) -> Option<(usize, usize)> {
-    let wins =
-        |policy: usize| grid.rows.iter().filter(|it| !it.is_free() && it.cheapest() == Some(policy)).count();
+    let is_won = |row: &&PriceRow, policy| row.cheapest_keeping(FLOOR) == Some(policy);
+    let wins = |policy: usize| grid.rows.iter().filter(|it| is_won(it, policy)).count();
     (0..it.policies.len()).map(|nth| (wins(nth), nth)).rev().max_by_key(|it| it.0)
 }
 
 fn figures(it: &Sensitivity, grid: &Compared) -> Vec<PageChart> {
+    let winners = winners(it, grid).map(|it| figure("cheapest", &it));
     let spread = spread(it, grid).map(|it| figure("lists", &it));
-    spread.into_iter().chain(tornado(it, grid).map(|it| figure("rates", &it))).listed()
+    winners.into_iter().chain(spread).chain(tornado(it, grid).map(|it| figure("rates", &it))).listed()
+}
+
+/// Returns whom each price list is cheapest for.
+fn winners(it: &Sensitivity, grid: &Compared) -> Option<Winners> {
+    let label = |nth: usize| PolicyLabel::new(&it.policies[nth], nth);
+    let won = |(profile, row): (&ProfileShare, &PriceRow)| {
+        let best = row.cheapest_keeping(FLOOR)?;
+        let change = row.cells[best].cost()? / row.cells[0].cost()? - 1.0;
+        let change = Some(change).filter(|it| best > 0 && it.is_finite());
+        Some((best, WonList { name: profile.name.clone(), policy: label(best), change }))
+    };
+    let won: Vec<(usize, WonList)> = it.profiles.iter().zip(&grid.rows).filter_map(won).listed();
+    let policies =
+        (0..it.policies.len()).map(|nth| (label(nth), won.iter().filter(|it| it.0 == nth).count())).listed();
+    let floor = percent(FLOOR.0).replace(".0%", "%");
+    (won.len() > 1).then(|| Winners {
+        subject: format!("{}; of those that keep at least {floor} of the evidence", subject(grid)),
+        policies,
+        lists: won.into_iter().map(|it| it.1).listed(),
+    })
+}
+
+/// Returns what a grid is of.
+fn subject(grid: &Compared) -> String {
+    if grid.load == ALL { "all scenarios".to_owned() } else { grid.load.clone() }
 }
 
 /// Returns the change of each policy's cost under each price list, a dot each.
@@ -94,10 +139,9 @@ fn spread(it: &Sensitivity, grid: &Compared) -> Option<Distribution> {
         (of.len() > 1).then(|| Spread::new(PolicyLabel::new(&it.policies[nth], nth), of))
     };
     let lines: Vec<Spread> = (1..it.policies.len()).filter_map(line).listed();
-    let subject = if grid.load == ALL { "all scenarios".to_owned() } else { grid.load.clone() };
     (!lines.is_empty()).then(|| Distribution {
         of: "price list",
-        subject,
+        subject: subject(grid),
         baseline: it.policies[0].clone(),
         lines,
     })

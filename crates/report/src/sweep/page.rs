@@ -6,12 +6,12 @@ use super::table::{grid, label, words};
 use super::{Sweep, SweepPoint, short};
 use crate::chart::figure;
 use crate::chart::forest::{Forest, ForestLine};
+use crate::chart::heat::{HeatCell, HeatMap};
 use crate::metric::COST;
 use crate::page::{Card, Page, PagePart, PagePiece, Tone, kept};
 use crate::template;
-use ctxsim_base::grid::numbers::{NONE, counted, interval, signed};
+use ctxsim_base::grid::numbers::{counted, interval, signed};
 use ctxsim_base::grid::shell::quoted;
-use ctxsim_base::grid::{Grid, Row};
 use ctxsim_base::list::Listed as _;
 
 /// Returns a sweep as a page.
@@ -21,7 +21,8 @@ use ctxsim_base::list::Listed as _;
 pub fn page(it: &Sweep) -> Result<String, template::Error> {
     let head = &it.head;
     let curve = curve(it).map(|it| figure("varied", &it));
-    let figures = it.figure().into_iter().chain(curve).listed();
+    let map = map(it).map(|it| figure("map", &it));
+    let figures = map.into_iter().chain(it.figure()).chain(curve).listed();
     let all: Vec<usize> = (0..it.points.len()).listed();
     let mut points = grid(it, &all, &|_| String::new());
     points.title = format!("Every point of {} against {}", head.policy, head.base);
@@ -41,7 +42,7 @@ pub fn page(it: &Sweep) -> Result<String, template::Error> {
         rests_on: rests_on(it),
         parts: vec![
             PagePart::picture(PagePiece::pictures(figures)),
-            PagePart::tables(matrix(it).map(PagePiece::table).into_iter().chain([points]).listed()),
+            PagePart::tables(vec![points]),
             PagePart::assumptions(PagePiece::list("Varied", varied).into_iter().chain(set).listed()),
         ],
     };
@@ -121,22 +122,28 @@ fn curve(it: &Sweep) -> Option<Forest> {
     })
 }
 
-/// Returns the change in cost over the values of two paths, a row for each value of the first.
-fn matrix(it: &Sweep) -> Option<Grid> {
-    let [_, _] = it.head.vary.as_slice() else { return None };
-    let value = |it: &SweepPoint, nth: usize| it.set.get(nth).map(|it| short(std::slice::from_ref(it)));
+/// Draws the change in cost over the values of two paths, a row for each value of the first.
+fn map(it: &Sweep) -> Option<HeatMap> {
+    let [(down, _), (across, _)] = it.head.vary.as_slice() else { return None };
+    let value = |it: &SweepPoint, nth: usize| Some(it.set.get(nth)?.split_once('=')?.1.to_owned());
     let of = |nth: usize| it.points.iter().filter_map(|it| value(it, nth)).collect::<IndexSet<_>>();
-    let [rows, columns] = [of(0), of(1)];
+    let values = [of(0), of(1)];
     let cell = |row: &String, column: &String| {
         let is_here =
             |it: &&SweepPoint| value(it, 0).as_ref() == Some(row) && value(it, 1).as_ref() == Some(column);
-        let point = it.points.iter().find(is_here)?;
-        Some(format!("{} ({})", signed(change(point)?), kept_by(point)))
+        let (nth, point) = it.points.iter().enumerate().find(|it| is_here(&it.1))?;
+        let kept = point.numbers.get("evidence_kept");
+        Some(HeatCell { change: change(point)?, kept, mark: mark(it, nth) })
     };
-    let headings: Vec<&str> = std::iter::once("").chain(columns.iter().map(String::as_str)).listed();
-    let row = |row: &String| {
-        let cells = columns.iter().map(|column| cell(row, column).unwrap_or_else(|| NONE.to_owned()));
-        Row::from(std::iter::once(row.clone()).chain(cells).listed())
-    };
-    Some(Grid::new("Change in cost, and evidence kept", 1, &headings, rows.iter().map(row)))
+    let cells =
+        values[0].iter().map(|row| values[1].iter().map(|column| cell(row, column)).listed()).listed();
+    let short = |path: &String| path.rsplit_once("params.").map_or(path.as_str(), |it| it.1).to_owned();
+    Some(HeatMap {
+        title: "Change in cost over two values".to_owned(),
+        subject: format!("{} against {}; framed: the front", it.head.policy, it.head.base),
+        base: it.head.base.clone(),
+        varied: [short(down), short(across)],
+        values: values.map(|it| it.into_iter().listed()),
+        cells,
+    })
 }

@@ -11,6 +11,11 @@ use crate::template;
 use ctxsim_base::grid::numbers::{counted, interval, signed};
 use ctxsim_base::list::Listed as _;
 
+/// Variants that cost so many times what the base does are in the numbers alone.
+const DEAR: f64 = 1.5;
+/// The most variants whose change is drawn.
+const MOST_DRAWN: usize = 12;
+
 /// Returns what was found as a page.
 ///
 /// # Errors
@@ -124,13 +129,23 @@ fn frontier(it: &Tuned) -> Option<PageChart> {
     let points = distinct(it).filter_map(|(nth, point)| {
         let part = judged(&point.parts)?;
         let (usd, own) = (part.base_cost?, part.cost?);
+        if nth > 0 && own > DEAR * usd {
+            return None;
+        }
         let ends = part.spread.and_then(|it| it.interval).map(|ends| ends.map(|end| usd * (1.0 + end)));
         let mark = (nth == 0).then_some(if it.is_recommended { ADVISED } else { "best" });
         let own = Point::new(PolicyLabel::new(&variant_name(&point.set), nth + 1), own, part.evidence_kept?);
         Some(Point { usd_interval: ends, mark, ..own })
     });
-    let subject = format!("{}, {}", it.policy, held_out(it));
+    let n_dear =
+        distinct(it).filter(|it| judged(&it.1.parts).is_some_and(|it| it.change() > Some(DEAR - 1.0)));
+    let dear = match n_dear.count() {
+        0 => String::new(),
+        n => format!("; {} that cost +50% and more are in the table", counted(n, "variant")),
+    };
+    let subject = format!("{}, {}{dear}", it.policy, held_out(it));
     let frontier = Frontier::new(subject, KEPT, std::iter::once(base).chain(points).listed(), Vec::new());
+    let frontier = frontier.numbered();
     (frontier.points.len() > 1).then(|| figure("frontier", &frontier))
 }
 
@@ -140,7 +155,7 @@ fn held_out(it: &Tuned) -> &'static str {
 
 /// Draws the change in cost of each variant.
 fn forest(it: &Tuned) -> Option<PageChart> {
-    let lines = distinct(it).filter_map(|(_, point)| {
+    let lines = distinct(it).take(MOST_DRAWN).filter_map(|(_, point)| {
         let part = judged(&point.parts)?;
         let says = kept(part.evidence_kept);
         Some(ForestLine::of_cost(
@@ -151,7 +166,7 @@ fn forest(it: &Tuned) -> Option<PageChart> {
         ))
     });
     let forest = Forest {
-        title: "Change in cost of each variant".to_owned(),
+        title: "Change in cost of the best variants".to_owned(),
         subject: held_out(it).to_owned(),
         base: it.base.clone(),
         of: "variant",

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::bodies::{self, count, list};
+use super::bodies::{self, any, count, list, text};
 use super::format::{Checked, LogFormat};
 use super::usage::BillReader;
 
@@ -44,7 +44,7 @@ fn message(message: &Value, bill: &mut BillReader<'_>) -> Value {
     let [sent, written] = [&message["meta"]["sentAt"], &usage["timestamp"]];
     let content = match &message["content"] {
         Value::Array(blocks) => Value::Array(blocks.iter().map(block).collect()),
-        text => text.clone(),
+        said => said.clone(),
     };
     json!({
         "role": message["role"],
@@ -70,11 +70,7 @@ fn block(block: &Value) -> Value {
     if block["type"] != "tool_result" {
         return block.clone();
     }
-    let run = &block["run"];
-    let shown = match [&run["result"], &run["error"]].into_iter().find(|it| !it.is_null()) {
-        Some(Value::String(text)) => text.clone(),
-        Some(other) => other.to_string(),
-        None => String::new(),
-    };
+    let shown = any(&block["run"], &["result", "error"]);
+    let shown = if shown.is_null() { String::new() } else { text(shown) };
     json!({"type": "tool_result", "tool_use_id": block["toolUseID"], "content": shown})
 }

@@ -83,6 +83,11 @@ pub(super) fn any<'v>(value: &'v Value, names: &[&str]) -> &'v Value {
     names.iter().find_map(|it| value.get(it).filter(|it| !it.is_null())).unwrap_or(&Value::Null)
 }
 
+/// Returns a text as it is, and anything else as its JSON.
+pub(super) fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
 /// Returns the elements of a list, or none if it is not a list.
 pub(super) fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)

@@ -89,6 +89,9 @@ impl From<Measured> for Content {
 /// Takes whatever a visitor has no use for: it is read over, and a value stands in its place.
 macro_rules! ignores_the_rest {
     ($value:expr; $($visit:ident$(: $type:ty)?),*) => {
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("any value")
+        }
         $(ignores_the_rest!(@$visit $($type)?, $value);)*
     };
     (@visit_unit, $value:expr) => {
@@ -123,6 +126,15 @@ pub(super) fn skip_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<(), A::Erro
 
 pub(super) use ignores_the_rest;
 
+/// Takes values that are no texts as what they look like.
+macro_rules! measures {
+    ($($visit:ident: $type:ty),+) => {
+        $(fn $visit<E: de::Error>(self, value: $type) -> Result<Self::Value, E> {
+            Ok(Measured::text(&value.to_string()).into())
+        })+
+    };
+}
+
 impl<'de> Deserialize<'de> for Measured {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(MeasuredVisitor)
@@ -142,21 +154,7 @@ impl<'de> Visitor<'de> for MeasuredVisitor {
         Ok(Measured::text(text))
     }
 
-    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Measured, E> {
-        Ok(Measured::text(if value { "true" } else { "false" }))
-    }
-
-    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Measured, E> {
-        Ok(Measured::text(&value.to_string()))
-    }
-
-    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Measured, E> {
-        Ok(Measured::text(&value.to_string()))
-    }
-
-    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Measured, E> {
-        Ok(Measured::text(&value.to_string()))
-    }
+    measures!(visit_bool: bool, visit_u64: u64, visit_i64: i64, visit_f64: f64);
 
     fn visit_unit<E: de::Error>(self) -> Result<Measured, E> {
         Ok(Measured::default())
@@ -201,21 +199,7 @@ impl<'de> Visitor<'de> for MeasuredTextVisitor {
         Ok(Content::new(text))
     }
 
-    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Content, E> {
-        MeasuredVisitor.visit_bool(value).map(Content::from)
-    }
-
-    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Content, E> {
-        MeasuredVisitor.visit_u64(value).map(Content::from)
-    }
-
-    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Content, E> {
-        MeasuredVisitor.visit_i64(value).map(Content::from)
-    }
-
-    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Content, E> {
-        MeasuredVisitor.visit_f64(value).map(Content::from)
-    }
+    measures!(visit_bool: bool, visit_u64: u64, visit_i64: i64, visit_f64: f64);
 
     fn visit_unit<E: de::Error>(self) -> Result<Content, E> {
         Ok(Content::default())

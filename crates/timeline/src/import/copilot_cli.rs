@@ -430,8 +430,7 @@ fn compaction_bill(
     }
     let unread = bill.less(prompt, "cacheReadTokens", cache_read);
     let uncached = bill.less(unread, "cacheWriteTokens", cache_write);
-    let usage = Usage { prompt, cache_read, cache_write, cache_write_long: None, uncached, output };
-    bill.finish(usage).map(|it| (it, record.model.0.into_owned()))
+    bill.apart(uncached, cache_read, cache_write, output).map(|it| (it, record.model.0.into_owned()))
 }
 
 fn of_bill(usage: Usage) -> BillTotals {

@@ -1,7 +1,5 @@
 //! Amounts of money as harnesses write them: US dollars as numbers.
 
-use std::fmt;
-
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::content::{ignores_the_rest, skip_list, skip_map};
@@ -24,10 +22,6 @@ struct DollarsVisitor;
 
 impl<'de> Visitor<'de> for DollarsVisitor {
     type Value = Option<Cost>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an amount")
-    }
 
     fn visit_f64<E: de::Error>(self, amount: f64) -> Result<Self::Value, E> {
         let is_amount = (0.0..=DOLLARS_MAX).contains(&amount);

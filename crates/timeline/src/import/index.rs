@@ -8,7 +8,7 @@ use super::glance::Glance;
 use super::harness::{HarnessRules, Version};
 use super::identity::{HEAD_BYTES, Identity, identities};
 use super::lines::LogLines;
-use super::{found, inspect_ai, places};
+use super::{database, found, inspect_ai, places};
 use crate::own::{OwnCounts, SeenCases};
 use crate::shared::Neighbours;
 use crate::{Kind, RecordedModel, StepRow, Timeline};
@@ -113,6 +113,17 @@ pub fn index(reader: &mut dyn BufRead) -> io::Result<Vec<Indexed>> {
     count_one(|it| &mut it.scans);
     if inspect_ai::begins(reader)? {
         return Ok(Vec::new());
+    }
+    if let Some(text) = database::text(reader)? {
+        let ids = text.map_or_else(|_| Vec::new(), |it| database::ids(&it));
+        let is_alone = ids.len() == 1;
+        let named = |id: String| Indexed {
+            session: if is_alone { String::new() } else { id.clone() },
+            id,
+            has_texts: true,
+            ..Indexed::default()
+        };
+        return Ok(ids.into_iter().map(named).collect());
     }
     let mut lines = LogLines::with_head(reader, HEAD_BYTES);
     if let Some(scan) = found(lines.head()).and_then(|it| it.scan) {

@@ -1,7 +1,5 @@
 //! Logs of agents that are known and cannot be read, by the members of their records: each is refused by its name and with the reason.
 
-use std::fmt;
-
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::content::{ignores_the_rest, skip_list};
@@ -105,11 +103,8 @@ const REFUSED: [RefusedLog; 24] = [
     },
 ];
 
-/// How every SQLite file begins.
-const DATABASE: &str = "SQLite format 3";
-
-/// Databases, by a name that their schemas have.
-const DATABASES: [(&str, RefusedLog); 5] = [
+/// Databases, by a name that their tables or columns have.
+const DATABASES: [(&str, RefusedLog); 4] = [
     (
         "assistant_usage_events",
         RefusedLog {
@@ -126,8 +121,6 @@ const DATABASES: [(&str, RefusedLog); 5] = [
     ),
     ("cursorDiskKV", RefusedLog::of("Cursor", &[])),
     ("accumulated_total_tokens", RefusedLog::of("Goose", &[])),
-    // opencode's own tables have names that others have, too.
-    ("", RefusedLog::database("an agent such as opencode")),
 ];
 
 /// How the chat histories of Aider begin.
@@ -143,11 +136,7 @@ impl RefusedLog {
     }
 
     const fn database(name: &'static str) -> Self {
-        Self {
-            why: "databases are not read",
-            instead: "export its sessions first, for example with `opencode export SESSION > session.json`",
-            ..Self::of(name, &[])
-        }
+        Self { why: "none of the tables of its database is known to hold requests", ..Self::of(name, &[]) }
     }
 
     fn fits(&self, record: &RefusedRecord) -> bool {
@@ -162,10 +151,14 @@ impl RefusedLog {
     }
 }
 
-/// Returns why a file with this front is refused, if it is a database.
-pub(super) fn database(head: &str) -> Option<Diagnostic> {
-    let mut known = DATABASES.iter().filter(|_| head.starts_with(DATABASE));
-    known.find(|it| head.contains(it.0)).map(|found| found.1.problem())
+/// Returns why a database with these names is refused, if it is one of an agent that is known.
+pub(super) fn database(names: &str) -> Option<Diagnostic> {
+    DATABASES.iter().find(|it| names.contains(it.0)).map(|found| found.1.problem())
+}
+
+/// Returns why another database is refused.
+pub(super) fn other_database() -> Diagnostic {
+    RefusedLog::database("an unknown agent").problem()
 }
 
 /// Returns why a recording with this front is refused, if it is of an agent whose logs cannot be read.
@@ -228,10 +221,6 @@ impl<'de> DeserializeSeed<'de> for MemberReading<'_> {
 
 impl<'de> Visitor<'de> for MemberReading<'_> {
     type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a record")
-    }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let Self(found, depth) = self;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_128;
 
 use self::shapes::{RowShape, SHAPES};
-use super::bodies::{list, place};
+use super::bodies::{self, any, list, place};
 use super::documents;
 use super::dollars::Dollars;
 use super::format::{Checked, LogFormat};
@@ -28,8 +28,8 @@ use ctxsim_base::quantity::{Cost, Tokens};
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "usage-rows",
-    looks_like: "JSON or comma-separated values, one request per row with its usage, as Langfuse, LangSmith, Phoenix, promptreplay and prompt-cache-bench write them",
-    place: "exports of tracing services: observations, runs or spans, as JSON, JSON lines or CSV",
+    looks_like: "JSON or comma-separated values, one request per row with its usage, as Langfuse, LangSmith, Phoenix, promptreplay and prompt-cache-bench write them, or ZCode's database",
+    place: "exports of tracing services: observations, runs or spans, as JSON, JSON lines or CSV; ~/.zcode/cli/db/db.sqlite",
     reads: "usage with what was read and written, models, times, costs; messages, where a row has them with their roles",
     omits: "rows that are no requests; texts in other forms: a prompt without texts is known by its size",
     checked: Checked::Real(
@@ -44,7 +44,7 @@ pub(super) const FORMAT: LogFormat = LogFormat {
 fn shape_of(head: &str) -> Option<&'static RowShape> {
     let text = head.trim_ascii_start();
     let first = match text.starts_with(['{', '[']) {
-        true => unpacked(super::bodies::first(head)?),
+        true => unpacked(bodies::first(head)?),
         false => table::rows(text.get(..text.find('\n')? + 1)?).next()?.1,
     };
     SHAPES.iter().find(|it| it.fits(&first))
@@ -143,8 +143,7 @@ impl FoundRows {
             |paths: &[&str]| look(row, paths).and_then(Value::as_f64).filter(|it| (0.0..1e9).contains(it));
         let after = |ms: Option<f64>| Some(at_ms?.saturating_add(ms?.round() as i64));
         let names = shape.session.iter().filter_map(|it| look(row, &[*it]));
-        let session: Vec<String> =
-            names.map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned)).collect();
+        let session: Vec<String> = names.map(bodies::text).collect();
         self.rows.push(Row {
             line,
             session: session.join("/"),
@@ -203,13 +202,9 @@ impl FoundRows {
     fn with_texts(self, losses: &mut Losses) -> Vec<Transcript> {
         let mut said = String::new();
         for row in self.rows {
-            let message = match spoken(&row.output) {
-                Some(mut messages) => messages.pop().unwrap_or_default(),
-                None if row.output.get("role").is_some() => row.output,
-                None => {
-                    json!({"role": "assistant", "content": row.output.as_str().map_or_else(|| row.output.to_string(), str::to_owned)})
-                }
-            };
+            let answer = spoken(&row.output).and_then(|mut it| it.pop()).or_else(|| message(&row.output));
+            let answer =
+                answer.unwrap_or_else(|| json!({"role": "assistant", "content": bodies::text(&row.output)}));
             let usage = row.usage.map(|it| {
                 json!({
                     "prompt_tokens": it.prompt,
@@ -224,7 +219,7 @@ impl FoundRows {
                 "model": row.model,
                 "cost": row.cost.map(Cost::usd),
                 "messages": row.messages,
-                "response": {"choices": [{"message": message}], "usage": usage},
+                "response": {"choices": [{"message": answer}], "usage": usage},
             });
             // Writing to a text does not fail.
             let _ = writeln!(said, "{request}");
@@ -290,19 +285,51 @@ fn transcript(rows: Vec<Row>) -> Transcript {
 
 /// Returns messages with their roles; nothing if a value is no list of such.
 fn spoken(value: &Value) -> Option<Vec<Value>> {
-    let messages = list(value.get("messages").unwrap_or(value));
-    let messages: Option<Vec<Value>> = messages
-        .iter()
-        .map(|it| {
-            let message = it.get("message").unwrap_or(it);
-            let role = look(message, &["role", "message.role"])?;
-            match message.get("role") {
-                Some(_) => Some(message.clone()),
-                None => Some(json!({"role": role, "content": look(message, &["message.content"])})),
-            }
-        })
-        .collect();
+    // A list of lists is that of several prompts that were sent at once, of which there is one here.
+    let messages = match list(value.get("messages").unwrap_or(value)) {
+        [Value::Array(only)] => only,
+        all => all,
+    };
+    let messages: Option<Vec<Value>> = messages.iter().map(message).collect();
     messages.filter(|it| !it.is_empty())
+}
+
+/// Returns a message with its role; nothing if a value is none.
+fn message(value: &Value) -> Option<Value> {
+    let answer =
+        ["/generations/0/0/message", "/generations/0/message"].iter().find_map(|it| value.pointer(it));
+    let message = answer.or(value.get("message")).unwrap_or(value);
+    if let Some(role) = of_langchain(message) {
+        return Some(role);
+    }
+    let role = look(message, &["role", "message.role"])?;
+    match message.get("role") {
+        Some(_) => Some(message.clone()),
+        None => Some(json!({"role": role, "content": look(message, &["message.content"])})),
+    }
+}
+
+/// Returns a message that LangChain has serialised by its class (`lc`, `id`, `kwargs`) in the usual words.
+fn of_langchain(message: &Value) -> Option<Value> {
+    let (class, said) = (message.get("id")?.as_array()?.last()?.as_str()?, message.get("kwargs")?);
+    let role = match class.trim_end_matches("Chunk") {
+        "SystemMessage" => "system",
+        "HumanMessage" => "user",
+        "AIMessage" => "assistant",
+        "ToolMessage" => "tool",
+        _ => return None,
+    };
+    let mut usual = json!({"role": role, "content": any(said, &["content"])});
+    let calls = list(any(said, &["tool_calls"]));
+    // Blocks of Anthropic's hold the calls themselves.
+    if !calls.is_empty() && !list(&usual["content"]).iter().any(|it| it["type"] == "tool_use") {
+        let call = |it: &Value| json!({"id": it["id"], "type": "function", "function": {"name": it["name"], "arguments": it["args"].to_string()}});
+        usual["tool_calls"] = calls.iter().map(call).collect();
+    }
+    if let Some(call) = said.get("tool_call_id") {
+        usual["tool_call_id"] = call.clone();
+    }
+    Some(usual)
 }
 
 /// Reads a time: ISO 8601, or seconds or milliseconds since 1970.

@@ -1,6 +1,5 @@
 //! What a provider billed for a request: a number that is not a count refuses the recording, a missing one leaves the request unbilled.
 
-use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::value::MapAccessDeserializer;
@@ -174,10 +173,6 @@ struct ShapedVisitor<T>(PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for ShapedVisitor<T> {
     type Value = Shaped<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
         T::deserialize(MapAccessDeserializer::new(map)).map(Shaped::Object)

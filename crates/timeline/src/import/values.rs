@@ -187,10 +187,6 @@ struct TextVisitor;
 impl<'de> Visitor<'de> for TextVisitor {
     type Value = Cow<'de, str>;
 
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a string")
-    }
-
     fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Self::Value, E> {
         Ok(Cow::Borrowed(text))
     }
@@ -212,10 +208,6 @@ struct LenientCountVisitor;
 
 impl<'de> Visitor<'de> for LenientCountVisitor {
     type Value = Result<u64, &'static str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a whole number from 0")
-    }
 
     fn visit_u64<E: de::Error>(self, value: u64) -> Result<Self::Value, E> {
         Ok(Ok(value))
@@ -286,10 +278,6 @@ struct FlagVisitor;
 
 impl<'de> Visitor<'de> for FlagVisitor {
     type Value = bool;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("true or false")
-    }
 
     fn visit_bool<E: de::Error>(self, value: bool) -> Result<bool, E> {
         Ok(value)

@@ -124,7 +124,6 @@ impl MetricsRecord {
         // What was written is a part of the prompt; an agent that counts otherwise says more than fits.
         let cache_write = if written <= not_read { written } else { 0 };
         let uncached = not_read - cache_write;
-        let usage = Usage { prompt, cache_read, cache_write, cache_write_long: None, uncached, output };
-        (bill.finish(usage), record.cost_usd.0.filter(|it| it.0 > 0))
+        (bill.apart(uncached, cache_read, cache_write, output), record.cost_usd.0.filter(|it| it.0 > 0))
     }
 }

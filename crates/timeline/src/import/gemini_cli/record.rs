@@ -1,18 +1,16 @@
 //! Messages as Gemini CLI records them, and contents as the Gemini interface writes them.
 
-use std::fmt;
-
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::Kind;
 use crate::import::assemble::Assembler;
 use crate::import::content::{Arguments, Content, Measured, ignores_the_rest};
 use crate::import::losses::Losses;
 use crate::import::transcript::{Named, Part};
 use crate::import::usage::{BillReader, Billed, Shaped};
 use crate::import::values::{Count, Flag, IMAGE_CHARACTERS, Text};
-use crate::{Kind, Usage};
 
 /// A record: what is said of the session, a message, or a change of either.
 #[derive(Debug, Default, serde::Deserialize)]
@@ -92,14 +90,8 @@ impl GeminiTokens {
         let tool = bill.count("tool", record.tool);
         let uncached = bill.less(input, "cached", cache_read) + tool;
         let is_there = bill.is_complete();
-        let usage = Usage {
-            prompt: input + tool,
-            cache_read,
-            uncached,
-            output: output + thoughts,
-            ..Usage::default()
-        };
-        Billed { usage: bill.finish(usage), reasoning: thoughts, is_there }
+        let usage = bill.apart(uncached, cache_read, 0, output + thoughts);
+        Billed { usage, reasoning: thoughts, is_there }
     }
 }
 
@@ -234,10 +226,6 @@ struct PartsVisitor;
 
 impl<'de> Visitor<'de> for PartsVisitor {
     type Value = GeminiContent<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text, a part or a list of parts")
-    }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
         Ok(GeminiContent(vec![GeminiPart { text: Some(Content::new(text)), ..GeminiPart::default() }]))

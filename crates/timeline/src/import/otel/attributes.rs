@@ -1,9 +1,17 @@
 //! Attributes of spans and log records, in the shapes in which exporters write them.
 
+use std::str::FromStr as _;
+
 use serde_json::{Map, Value};
 
 use crate::import::content::{Content, Measured};
 use crate::import::values::Count;
+
+/// Names that OpenInference puts around each member of a list, and which say nothing.
+const WRAPPERS: [&str; 4] = ["message", "message_content", "tool_call", "tool"];
+
+/// How deep the values may lie in one another that attributes spell out.
+const STEPS_MAX: usize = 12;
 
 /// The attributes of a record.
 #[derive(Clone, Debug, Default)]
@@ -51,6 +59,19 @@ impl Attributes {
         Some((key, count(self.any(&[key])?)))
     }
 
+    /// Returns the list whose members stand in attributes of their own, as `llm.input_messages.0.message.role`.
+    pub(super) fn spelt_out(&self, list: &str) -> Option<Value> {
+        let step = |it| u64::from_str(it).map_or(KeyStep::Member(it), KeyStep::Element);
+        let of_list = self.0.iter().filter_map(|(key, value)| {
+            let path = key.strip_prefix(list)?.strip_prefix('.')?;
+            Some((path.split('.').filter(|it| !WRAPPERS.contains(it)).map(step).collect::<Vec<_>>(), value))
+        });
+        let mut values: Vec<(Vec<KeyStep<'_>>, &Value)> =
+            of_list.filter(|it| it.0.len() <= STEPS_MAX).collect();
+        values.sort_by(|one, other| one.0.cmp(&other.0));
+        Some(nested(&values, 0)).filter(Value::is_array)
+    }
+
     /// Returns the first of some attributes as what it says: the JSON in a text, or the value itself.
     pub(super) fn structure(&self, keys: &[&str]) -> Option<Value> {
         match self.any(keys)? {
@@ -58,6 +79,32 @@ impl Attributes {
                 Some(serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone())))
             }
             value => Some(value.clone()),
+        }
+    }
+}
+
+/// A step to a value within others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum KeyStep<'k> {
+    Element(u64),
+    Member(&'k str),
+}
+
+/// Returns the list or the object that values make whose steps agree up to a depth.
+fn nested(values: &[(Vec<KeyStep<'_>>, &Value)], depth: usize) -> Value {
+    let inner = values.iter().position(|it| it.0.len() > depth).unwrap_or(values.len());
+    if let Some((_, value)) = values[..inner].last() {
+        return (*value).clone();
+    }
+    let groups = || values.chunk_by(|one, other| one.0[depth] == other.0[depth]);
+    match values.first().map(|it| it.0[depth]) {
+        Some(KeyStep::Element(_)) => groups().map(|it| nested(it, depth + 1)).collect(),
+        _ => {
+            let member = |it: &[(Vec<KeyStep<'_>>, &Value)]| match it[0].0[depth] {
+                KeyStep::Member(name) => Some((name.to_owned(), nested(it, depth + 1))),
+                KeyStep::Element(_) => None,
+            };
+            Value::Object(groups().filter_map(member).collect())
         }
     }
 }

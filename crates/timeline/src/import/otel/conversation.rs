@@ -9,6 +9,7 @@ use super::messages::OtelMessage;
 use super::record::OtelRecord;
 use crate::Kind;
 use crate::import::assemble::{Assembler, HistorySummary, Reply};
+use crate::import::bodies;
 use crate::import::content::Content;
 use crate::import::dollars::Dollars;
 use crate::import::losses::Losses;
@@ -227,10 +228,16 @@ impl Conversation {
         let mut results = Vec::new();
         for (tool, nth) in tools.iter().zip(0_usize..) {
             let attributes = &tool.attributes;
-            let own = attributes.text(&["gen_ai.tool.call.id", "tool_use_id", "ai.toolCall.id"]);
+            let own =
+                attributes.text(&["gen_ai.tool.call.id", "tool_use_id", "ai.toolCall.id", "tool_call.id"]);
             let id = if own.is_empty() { format!("call {nth}") } else { own.to_owned() };
-            let name =
-                attributes.text(&["gen_ai.tool.name", "tool_name", "function_name", "ai.toolCall.name"]);
+            let name = attributes.text(&[
+                "gen_ai.tool.name",
+                "tool_name",
+                "function_name",
+                "ai.toolCall.name",
+                "tool.name",
+            ]);
             if !has_calls {
                 let asked = [
                     "gen_ai.tool.call.arguments",
@@ -238,10 +245,16 @@ impl Conversation {
                     "tool_parameters",
                     "function_args",
                     "ai.toolCall.args",
+                    "input.value",
                 ];
                 reply.parts.push(Named::call(&id, name, arguments(attributes.any(&asked))));
             }
-            let result = attributes.any(&["gen_ai.tool.call.result", "tool_output", "ai.toolCall.result"]);
+            let result = attributes.any(&[
+                "gen_ai.tool.call.result",
+                "tool_output",
+                "ai.toolCall.result",
+                "output.value",
+            ]);
             results.push((tool, id, Part::of(Kind::ToolResult, content(result))));
         }
         self.assembler.replied(reply);
@@ -261,7 +274,6 @@ impl Conversation {
 
 /// Returns what the emitter says that a request cost, in US dollars.
 fn cost(record: &OtelRecord) -> Option<Cost> {
-    let value = record.attributes.any(&["cost_usd", "gen_ai.usage.cost"])?;
-    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    serde_json::from_str::<Dollars>(&text).ok()?.0
+    let value = record.attributes.any(&["cost_usd", "gen_ai.usage.cost", "llm.cost.total"])?;
+    serde_json::from_str::<Dollars>(&bodies::text(value)).ok()?.0
 }

@@ -101,6 +101,18 @@ static AI_SDK: BillNames = BillNames {
     holds_reasoning: true,
 };
 
+/// Those of OpenInference.
+static OPENINFERENCE: BillNames = BillNames {
+    input: &["llm.token_count.prompt"],
+    also_input: &[],
+    read: &["llm.token_count.prompt_details.cache_read"],
+    written: &["llm.token_count.prompt_details.cache_write"],
+    output: &["llm.token_count.completion"],
+    reasoning: &["llm.token_count.completion_details.reasoning"],
+    is_whole: true,
+    holds_reasoning: true,
+};
+
 /// Operations that are requests to a model.
 const REQUESTS: [&str; 3] = ["chat", "text_completion", "generate_content"];
 
@@ -124,6 +136,13 @@ impl OtelRecord {
     fn role_of_span(&self) -> RecordRole {
         let operation = self.attributes.text(&["gen_ai.operation.name"]);
         let verb = self.name.split(' ').next().unwrap_or_default();
+        match self.attributes.text(&["openinference.span.kind"]) {
+            "LLM" if operation.is_empty() => return RecordRole::Request(&OPENINFERENCE, Rank::Span),
+            "TOOL" => return RecordRole::Tool,
+            "AGENT" => return RecordRole::Agent,
+            "CHAIN" => return RecordRole::Sum,
+            _ => {}
+        }
         match (operation, verb) {
             (_, "claude_code.llm_request") => RecordRole::Request(&CLAUDE_CODE, Rank::Span),
             (_, verb) if verb.starts_with("ai.") && verb.contains(".do") => {
@@ -170,9 +189,7 @@ impl OtelRecord {
             false => input,
         };
         let output = if names.holds_reasoning { output } else { output.saturating_add(reasoning) };
-        let prompt = uncached.saturating_add(cache_read).saturating_add(cache_write);
-        let usage = Usage { prompt, cache_read, cache_write, cache_write_long: None, uncached, output };
-        bill.finish(usage).map(|it| (it, reasoning.min(output)))
+        bill.apart(uncached, cache_read, cache_write, output).map(|it| (it, reasoning.min(output)))
     }
 
     /// Returns which conversation it is of; empty if it does not say.
@@ -203,6 +220,8 @@ impl OtelRecord {
             "gen_ai.request.model",
             "ai.response.model",
             "ai.model.id",
+            "llm.response.model_name",
+            "llm.model_name",
             "model",
         ])
     }

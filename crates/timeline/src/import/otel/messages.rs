@@ -24,7 +24,9 @@ impl OtelRecord {
     /// Returns the messages that were sent; `None` where they are not exported.
     pub(super) fn input(&self) -> Option<Vec<OtelMessage>> {
         let keys = ["gen_ai.input.messages", "gen_ai.prompt", "ai.prompt.messages"];
-        let found = self.attributes.structure(&keys).map(|it| messages(&it, "user"));
+        let found =
+            self.attributes.structure(&keys).or_else(|| self.attributes.spelt_out("llm.input_messages"));
+        let found = found.map(|it| messages(&it, "user"));
         let of_events = || {
             let told = self.events.iter().filter_map(|(name, it)| of_event(name, it));
             Some(told.collect::<Vec<_>>()).filter(|it| !it.is_empty())
@@ -35,6 +37,7 @@ impl OtelRecord {
     /// Returns the parts of the reply, as far as they are exported.
     pub(super) fn output(&self) -> Vec<Named> {
         let found = self.attributes.structure(&["gen_ai.output.messages", "gen_ai.completion"]);
+        let found = found.or_else(|| self.attributes.spelt_out("llm.output_messages"));
         let mut parts: Vec<Named> =
             found.iter().flat_map(|it| messages(it, "assistant")).flat_map(|message| message.parts).collect();
         for (_, event) in self.events.iter().filter(|it| it.0 == "gen_ai.choice") {
@@ -52,9 +55,10 @@ impl OtelRecord {
     /// Returns what stands before every prompt: the tools' schemas, and the system prompt.
     pub(super) fn front(&self) -> Vec<Part> {
         let tools = self.attributes.structure(&["gen_ai.tool.definitions", "ai.prompt.tools"]);
-        let tools = tools.as_ref().and_then(Value::as_array);
-        let mut front: Vec<Part> =
-            tools.into_iter().flatten().map(|it| Part::of(Kind::ToolSchema, arguments(Some(it)))).collect();
+        let tools = tools.or_else(|| self.attributes.spelt_out("llm.tools"));
+        let tools = tools.as_ref().and_then(Value::as_array).into_iter().flatten();
+        let schema = |it: &Value| arguments(Some(it.get("json_schema").unwrap_or(it)));
+        let mut front: Vec<Part> = tools.map(|it| Part::of(Kind::ToolSchema, schema(it))).collect();
         if let Some(system) = self.attributes.structure(&["gen_ai.system_instructions"]) {
             let parts =
                 message_of(&system, "system").parts.into_iter().map(|it| it.part.with_kind(Kind::System));
@@ -75,7 +79,7 @@ fn messages(value: &Value, role: &str) -> Vec<OtelMessage> {
 /// Reads a message; one without a role has the usual one.
 fn message_of(value: &Value, usual: &str) -> OtelMessage {
     let role = value.get("role").and_then(Value::as_str).unwrap_or(usual);
-    let within = ["parts", "content", "message"].iter().find_map(|it| value.get(it));
+    let within = ["parts", "content", "contents", "message"].iter().find_map(|it| value.get(it));
     let mut parts = match within.unwrap_or(value) {
         Value::Array(list) => list.iter().map(|it| piece(it, role)).collect(),
         Value::Null => Vec::new(),

@@ -1,10 +1,10 @@
 //! One line of a chat of Qwen Code as written.
 
+use crate::Kind;
 use crate::import::gemini_cli::GeminiContent;
 use crate::import::transcript::Part;
 use crate::import::usage::{BillReader, Billed, Shaped};
 use crate::import::values::{Count, Flag, Text};
-use crate::{Kind, Usage};
 
 /// A record.
 #[derive(Debug, Default, serde::Deserialize)]
@@ -98,7 +98,6 @@ impl QwenUsage {
         let uncached = bill.less(prompt, "cachedContentTokenCount", cache_read);
         let is_there = bill.is_complete();
         let output = bill.output(prompt, output, reasoning, "totalTokenCount", record.total_token_count);
-        let usage = Usage { prompt, cache_read, uncached, output, ..Usage::default() };
-        Billed { usage: bill.finish(usage), reasoning, is_there }
+        Billed { usage: bill.apart(uncached, cache_read, 0, output), reasoning, is_there }
     }
 }

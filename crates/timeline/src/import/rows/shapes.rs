@@ -201,4 +201,20 @@ const PROMPT_CACHE_BENCH: RowShape = RowShape {
     ..RowShape::NONE
 };
 
-pub(super) static SHAPES: [RowShape; 5] = [LANGFUSE, LANGSMITH, PHOENIX, PROMPTREPLAY, PROMPT_CACHE_BENCH];
+/// ZCode's table `model_usage`: input holds what was read and written.
+const ZCODE: RowShape = RowShape {
+    has: &[&["session_id"], &["model_id"], &["started_at"], &["input_tokens"], &["cache_read_input_tokens"]],
+    session: &["session_id"],
+    start: &["started_at"],
+    end: &["completed_at"],
+    model: &["model_id"],
+    tokens_in: &["input_tokens"],
+    read: &["cache_read_input_tokens"],
+    written: &["cache_creation_input_tokens"],
+    tokens_out: &["output_tokens"],
+    reasoning: &["reasoning_tokens"],
+    ..RowShape::NONE
+};
+
+pub(super) static SHAPES: [RowShape; 6] =
+    [LANGFUSE, LANGSMITH, PHOENIX, PROMPTREPLAY, PROMPT_CACHE_BENCH, ZCODE];

@@ -1,0 +1,100 @@
+//! Which policy is the cheapest under each price list: a square for each list, a row for each provider.
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use super::Picture;
+use super::ink;
+use super::legend::{self, Swatch};
+use super::names::PolicyLabel;
+use super::scene::{Anchor, LINE, Path, Scene, SceneText, WIDTH, fit, rectangle, width};
+use ctxsim_base::grid::Grid;
+use ctxsim_base::grid::numbers::{NONE, or_none, signed};
+use ctxsim_base::list::Listed as _;
+
+/// How far squares stand apart, and how large they are.
+const PITCH: f64 = 19.0;
+const SQUARE: f64 = 15.0;
+
+/// The cheapest policy under each price list.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Winners {
+    pub subject: String,
+    /// The policies, each with the number of lists under which it is the cheapest.
+    pub policies: Vec<(PolicyLabel, usize)>,
+    pub lists: Vec<WonList>,
+}
+
+/// A price list, and who is the cheapest under it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WonList {
+    /// Its name, which begins with its provider.
+    pub name: String,
+    pub policy: PolicyLabel,
+    /// The change of its cost against the first policy's; none for that one.
+    pub change: Option<f64>,
+}
+
+impl Winners {
+    /// Returns the lists by provider, the one with most lists first.
+    fn by_provider(&self) -> Vec<(&str, Vec<&WonList>)> {
+        let mut all: IndexMap<&str, Vec<&WonList>> = IndexMap::new();
+        for list in &self.lists {
+            let provider = list.name.split_once('/').map_or(list.name.as_str(), |it| it.0);
+            all.entry(provider).or_default().push(list);
+        }
+        for lists in all.values_mut() {
+            lists.sort_by_key(|it| it.policy.nth);
+        }
+        all.sort_by(|_, one, _, other| other.len().cmp(&one.len()));
+        all.into_iter().listed()
+    }
+}
+
+impl Picture for Winners {
+    fn title(&self) -> String {
+        "The cheapest policy under each price list".to_owned()
+    }
+
+    fn subject(&self) -> String {
+        self.subject.clone()
+    }
+
+    fn summary(&self) -> String {
+        let n = self.lists.len();
+        let said =
+            self.policies.iter().filter(|it| it.1 > 0).map(|it| format!("{} under {}", it.0.label, it.1));
+        format!("Of {n} price lists: {}.", said.listed().join(", "))
+    }
+
+    fn table(&self) -> Grid {
+        let row = |it: &WonList| vec![it.name.clone(), it.policy.label.clone(), or_none(it.change, signed)];
+        Grid::new("", 2, &["price list", "cheapest", "Δ cost"], self.lists.iter().map(row))
+    }
+
+    fn scene(&self) -> Scene {
+        let mut scene = Scene::new(0.0);
+        let won = self.policies.iter().filter(|it| it.1 > 0);
+        let entries = won.map(|(it, n)| (Swatch::Colour(ink::policy(it.nth)), format!("{} ({n})", it.label)));
+        let top = legend::legend(&mut scene, entries) + 8.0;
+        let providers = self.by_provider();
+        let left = providers.iter().map(|it| width(it.0)).fold(0.0, f64::max).min(WIDTH / 3.0) + 10.0;
+        let in_row = ((WIDTH - left) / PITCH).floor().max(1.0) as usize;
+        let mut y = top;
+        for (provider, lists) in providers {
+            let name = SceneText::new(left - 8.0, y + 12.0, fit(provider, left - 8.0));
+            scene.add(name.anchored(Anchor::End).faint());
+            for (nth, list) in lists.iter().enumerate() {
+                let x = left + PITCH * (nth % in_row) as f64;
+                let y = y + PITCH * (nth / in_row) as f64;
+                let change = list.change.map_or(NONE.to_owned(), signed);
+                let label = format!("{}: {} ({change})", list.name, list.policy.label);
+                let square = rectangle([x, y], [x + SQUARE, y + SQUARE]);
+                scene.spot(label, false, vec![Path::filled(square, ink::policy(list.policy.nth)).into()]);
+            }
+            y += PITCH * lists.len().div_ceil(in_row) as f64 + 3.0;
+        }
+        scene.height = y + LINE;
+        scene
+    }
+}
