@@ -4,7 +4,7 @@ export interface Given {
   file: File;
 }
 
-export const RECORDINGS = /\.(jsonl|json|csv|eval)$/;
+export const RECORDINGS = /\.(jsonl|json|csv|eval|db|sqlite)$/;
 
 /** What a file input holds: those of a folder have their path below it. */
 export function chosen(input: HTMLInputElement): Given[] {

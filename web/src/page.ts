@@ -64,7 +64,7 @@ async function take(given: Given[] | null): Promise<void> {
   sessions.clearNothing();
   // What the reader chose stays chosen.
   if (!state.isFirst && state.policy?.kind === "named") wanted ??= { policy: state.policy.name, base: state.base, set: [...state.set] };
-  if (paths.length === 0) return nothing("There is no recording in it: recordings end in .jsonl, .json, .csv or .eval.");
+  if (paths.length === 0) return nothing("There is no recording in it: recordings end in .jsonl, .json, .csv, .eval, .db or .sqlite.");
   Object.assign(state, { paths, isExample: given === null, policy: null, said: null, usual: null, pair: null, isPart: false, trail: [], active: null, base: wanted?.base ?? BASE });
   state.set.clear();
   sessions.forget();

@@ -99,7 +99,7 @@ export function showVerdict(pair: Answer): void {
   const sessions = `${count(pair.count)} ${pair.count === 1 ? "session" : "sessions"}`;
   const isBase = line === base;
   const enough = line.evidence === null || line.evidence >= pair.minEvidence;
-  const isSure = !line.interval || line.interval[0] > 0 || line.interval[1] < 0;
+  const isSure = !tone(line.change) || !line.interval || line.interval[0] > 0 || line.interval[1] < 0;
   const kind = !enough ? "low" : isSure ? tone(line.change) : "";
   const hero = byId("hero");
   hero.replaceChildren(...(isBase || line.change === null

@@ -244,6 +244,9 @@ test("the demo has run on load, with the command line's numbers, and the page ex
   assert.equal(said[2].usd, run(...args, "--set", `params.trigger.tokens=${trigger}`)[1]);
   for (const other of [-5000, -1000, 1000, 5000]) assert.ok(said[2].usd <= run(...args, "--set", `params.trigger.tokens=${Number(trigger) + other}`)[1], "no trigger beside it is cheaper");
 
+  const alt = await page.locator('meta[property="og:image:alt"]').getAttribute("content");
+  for (const { usd } of said) assert.ok(alt.includes(`$${usd.toFixed(2)}`), `npm run card, and what it shows in words: ${usd}`);
+
   await page.locator("#try").click();
   await settled(page);
   assert.equal(await shown(page), said[2].usd);
