@@ -168,13 +168,23 @@ pub fn neighbours(sessions: &[&Indexed]) -> Vec<Neighbours> {
     all
 }
 
+/// How a sub-agent was started: sub-agents that agree in it send the same first prompt.
+#[derive(PartialEq, Eq, Hash)]
+struct AgentStart<'s> {
+    user: &'s str,
+    parent: &'s str,
+    kin: &'s Kin,
+    with: (u64, Tokens),
+}
+
 /// Tells each sub-agent when another of its parent was last answered that had been started with the same message, in a prompt of the same
 /// size: all of it is the same then.
 fn tell_siblings(sessions: &[&Indexed], all: &mut [Neighbours]) {
-    let mut groups: IndexMap<(&str, &str, &Kin, (u64, Tokens)), Vec<usize>> = IndexMap::new();
+    let mut groups: IndexMap<AgentStart<'_>, Vec<usize>> = IndexMap::new();
     for (nth, it) in sessions.iter().enumerate() {
-        if let (Some(parent), Some(start)) = (&it.parent, it.started_with) {
-            groups.entry((&it.user, parent, &it.kin, start)).or_default().push(nth);
+        if let (Some(parent), Some(with)) = (&it.parent, it.started_with) {
+            let start = AgentStart { user: &it.user, parent, kin: &it.kin, with };
+            groups.entry(start).or_default().push(nth);
         }
     }
     for members in groups.into_values().filter(|it| it.len() > 1) {
