@@ -108,7 +108,7 @@ impl RunRequests {
             .iter()
             .map(|it| load.timeline().map_or_else(Vec::new, |timeline| all_misses(timeline, it)))
             .listed();
-        let filled = || load.timeline().map_or_else(Vec::new, |it| FilledKind::of(&it));
+        let filled = || load.timeline().map_or_else(Vec::new, |it| FilledKind::of(it));
         let of = |take: &Take| {
             let rows = take.rows.as_ref().filter(|it| it.fault.is_none())?;
             let costs = load.costs_by_request(take).unwrap_or_default();
