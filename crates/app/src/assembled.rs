@@ -133,6 +133,7 @@ pub(super) fn assembled_report(head: &PartHead, gathered: Gathered) -> Report {
     };
     report.notes.extend(report.note_on_unread());
     report.notes.extend(report.notes_on_versions());
+    report.notes.extend(super::notes::on_best_effort(&report));
     report.notes.extend(super::notes::on_recovery(&report));
     report.notes.extend(report.notes_on_resets());
     report.notes.extend(report.notes_on_summarisers());

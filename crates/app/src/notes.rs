@@ -4,7 +4,7 @@ use indexmap::{IndexMap, IndexSet};
 
 use super::session::{note_on_refused, note_on_tokens};
 use super::{Comparison, Load};
-use ctxsim_base::grid::numbers::{listed, percent};
+use ctxsim_base::grid::numbers::{counted, listed, percent};
 use ctxsim_base::list::Listed as _;
 use ctxsim_report::sections::{Detail, Section, TableLine};
 use ctxsim_report::{Brief, Report, distinct};
@@ -121,6 +121,27 @@ pub(super) fn on_recovery(report: &Report) -> Vec<String> {
     }
     notes.extend(open_orders(report));
     notes
+}
+
+/// Says what rests on best-effort caches where one policy is played alone, so that no verdict does.
+pub(super) fn on_best_effort(report: &Report) -> Vec<String> {
+    let policies = distinct(report.briefs().map(|it| it.policy));
+    if policies.len() > 1 || report.briefs().all(|it| it.figures.saved_by_luck.is_none()) {
+        return Vec::new();
+    }
+    let sections = report.sections(Detail::Groups);
+    let resting =
+        sections.iter().filter_map(|it| Some((it.profile.as_str(), it.trust.best_effort.as_ref()?)));
+    let mut resting = resting.listed();
+    resting.dedup_by_key(|it| it.0);
+    let most =
+        resting.iter().max_by(|one, other| one.1.times_without_hits.total_cmp(&other.1.times_without_hits));
+    let Some((profile, share)) = most else { return Vec::new() };
+    let others = match resting.len() - 1 {
+        0 => String::new(),
+        n => format!(" So it is, though less, under {}.", counted(n, "other profile")),
+    };
+    vec![format!("Under {profile}, {}.{others}", share.words())]
 }
 
 /// The name of the profile of sessions that each run under their own model's.

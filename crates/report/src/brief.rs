@@ -26,7 +26,7 @@ pub struct Figures {
     /// Its cost in US dollars; `None` if a price is unknown.
     pub cost: Option<f64>,
     /// What its reads would cost more as plain input, in US dollars, if its provider promises no hit.
-    pub(super) saved_by_luck: Option<f64>,
+    pub saved_by_luck: Option<f64>,
     /// The number of sampled runs over which recovery is averaged.
     pub n_played: u32,
     /// Whether the load has needs.

@@ -76,7 +76,7 @@ impl BestEffortShare {
     }
 
     /// Says it, to follow *but*.
-    fn words(&self) -> String {
+    pub fn words(&self) -> String {
         let share = if self.of_bill < 1.0 { percent(self.of_bill) } else { "all".to_owned() };
         let what = format!("{share} of the bill of {} rests on caches that are best effort", self.policy);
         match self.times_as_counted {

@@ -56,3 +56,18 @@ fn providers_that_promise_hits_and_published_figures_have_no_such_doubt() {
         assert_eq!(compared(profile, None)["trust"]["best_effort"], Value::Null, "{profile}");
     }
 }
+
+#[test]
+fn a_policy_that_is_run_alone_has_no_verdict_and_a_note_says_it() {
+    let said = |profile: &str| {
+        let args = ["run", "--scenario", "agents/coding_day", "--policy", "identity", "--profile", profile];
+        let output = Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+
+    assert!(said("google/gemini-2.5-flash").contains(
+        "Under google/gemini-2.5-flash, all of the bill of identity rests on caches that are best effort: with hits as in recorded sessions"
+    ));
+    assert!(!said("anthropic/claude-sonnet-5").contains("best effort"));
+}
