@@ -68,7 +68,7 @@ pub struct RequestBar {
     pub id: RequestId,
     /// Tokens of its prompt that were read, written, and billed as plain input, and of its output.
     pub tokens: [Tokens; 4],
-    /// What it costs in US dollars, by [`PARTS`]; a summary or keep-alive request counts towards the request that it comes before.
+    /// What it costs in US dollars, by the parts of a bill; a summary or keep-alive request counts towards the request that it comes before.
     pub usd: [f64; 6],
     /// The stage that was the first to edit what had been sent before; the policy itself, if it is code. A recorded compaction is no
     /// stage's doing.
