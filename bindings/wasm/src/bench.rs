@@ -273,8 +273,7 @@ pub fn paste_of(agent: &str, set: Vec<String>) -> Result<Pastes, JsValue> {
     let all = Agent::all().map_err(|it| said(&format!("{} problems of the agents' files", it.len())))?;
     let agent = all.values().find(|it| it.name == agent);
     let pairs = set.iter().filter_map(|it| it.split_once('='));
-    let chosen: Vec<_> =
-        pairs.filter_map(|(key, value)| Some((agent?.setting(key)?, value))).collect();
+    let chosen: Vec<_> = pairs.filter_map(|(key, value)| Some((agent?.setting(key)?, value))).collect();
     object(&pastes(&chosen)).map(JsCast::unchecked_into)
 }
 
