@@ -36,6 +36,10 @@ impl Tracer {
 
     /// Returns the requests of a load's runs; of many runs, nothing where a dearer load was played before.
     pub fn of_load(&self, load: &Load, takes: &[Take]) -> Vec<RunRequests> {
+        // Rows may be there for other reasons: a bill is compared with them.
+        if !self.is_on {
+            return Vec::new();
+        }
         let usd = takes.first().and_then(|it| it.run.tally.costs.total()).unwrap_or_default();
         let is_few = self.n_runs.load(Ordering::Relaxed) <= MOST_RUNS;
         let is_dearest = self.highest.lock().is_ok_and(|mut highest| {
