@@ -139,7 +139,7 @@ pub(super) fn on_best_effort(report: &Report) -> Vec<String> {
     let Some((profile, share)) = most else { return Vec::new() };
     let others = match resting.len() - 1 {
         0 => String::new(),
-        n => format!(" So it is, though less, under {}.", counted(n, "other profile")),
+        n => format!(" The same holds, to a lesser degree, under {}.", counted(n, "other profile")),
     };
     vec![format!("Under {profile}, {}.{others}", share.words())]
 }

@@ -111,7 +111,7 @@ pub(super) struct PageTable {
     has_commands: bool,
     /// The column of bars, which are drawn, if there is one.
     bars: Option<usize>,
-    /// Whether it is read row by row where there is no room for its columns.
+    /// Whether each row becomes a card on a narrow screen.
     has_cards: bool,
     /// Whether it has a window of its own.
     is_tall: bool,

@@ -46,12 +46,12 @@ pub struct TableTrust {
 pub struct BestEffortShare {
     /// That policy.
     pub policy: String,
-    /// The share of its bill of runs that have such a cache.
+    /// How much of its bill is of runs that have such a cache, as a share.
     pub of_bill: f64,
-    /// The cost if none of them were hit, in times of what is said.
+    /// How many times as high the bill is if no request is served from them.
     pub times_without_hits: f64,
-    /// The cost with as much read as in recorded sessions, as declared and at either end of its interval, in times of what is said;
-    /// `None` where that was not counted for all models.
+    /// The same if as much is read as in recorded sessions: as declared, and at either end of its interval; `None` where nobody counted that
+    /// for all of the models.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times_as_counted: Option<[f64; 3]>,
 }

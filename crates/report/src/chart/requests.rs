@@ -55,7 +55,7 @@ pub struct RunRequests {
     pub n_summaries: usize,
     /// What the run costs in US dollars; none where some of it has no price.
     pub usd: Option<f64>,
-    /// What of that is no request's own, such as stored contents.
+    /// The part of that which belongs to no single request, such as stored contents.
     pub whole_usd: f64,
     /// Of the first run of a recorded session: what fills its billed prompts.
     #[serde(skip_serializing_if = "Vec::is_empty")]

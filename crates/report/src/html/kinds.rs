@@ -8,7 +8,7 @@ use ctxsim_base::list::Listed as _;
 /// What sentences of a kind begin with, and the heading over them; the last is of all others.
 const KINDS: [(&str, &str); 3] =
     [("Left out of ", "Left out of the logs"), ("Not known: ", "Not known"), ("", "Assumed")];
-/// What stands for a number in the form of a sentence, and for the name of a session.
+/// The placeholders for numbers and for names of sessions, by which sentences that differ in these alone are found.
 const NUMBER: char = '\u{1}';
 const NAME: char = '\u{2}';
 
