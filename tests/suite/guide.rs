@@ -88,8 +88,8 @@ fn the_page_on_memories_shows_what_its_commands_print() {
 #[cfg(unix)]
 #[test]
 fn the_field_notes_show_what_their_commands_print() {
-    holds("docs/field-notes.md");
-    holds("docs/duckagent-runtime.md");
+    holds("docs/studies/field-notes.md");
+    holds("docs/studies/duckagent-runtime.md");
 }
 
 #[cfg(unix)]

@@ -13,7 +13,7 @@ const OPENING: &str = "\
 
 `ctxsim run --rows KIND` writes rows as JSON lines, JSON or CSV; `--format jsonl` and `csv` write a row for each run. JSON puts the columns of a group into an object;
 CSV joins their names with a dot. If rows of several runs are written, `policy`, `scenario` and `profile` come first; rows of conversations then have `length` and `trial`.
-A guard names a number of a run by its column, as in `totals.cost_usd.total`. Cards and facts (`docs/aging.md`) have a schema of their own.
+A guard names a number of a run by its column, as in `totals.cost_usd.total`. Cards and facts (`docs/studies/aging.md`) have a schema of their own.
 ";
 
 #[test]

@@ -1,4 +1,4 @@
-//! The published figures of ageing beside ours: labels that agree with the fit, bands by one rule, and the tables of `docs/aging.md`.
+//! The published figures of ageing beside ours: labels that agree with the fit, bands by one rule, and the tables of `docs/studies/aging.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -207,7 +207,7 @@ fn the_document_has_every_figure_with_its_label_its_band_and_whether_it_is_met()
     for line in lines.iter().filter(|it| it.kind == FigureKind::HeldOut) {
         assert!(line.within.is_some(), "{} has no band", line.name);
     }
-    let path = "docs/aging.md";
+    let path = "docs/studies/aging.md";
     let shown = file(path);
     let now = [("held-out", claim(&lines)), ("counts", counts(&lines)), ("figures", table(&lines))]
         .iter()

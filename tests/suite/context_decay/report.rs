@@ -33,7 +33,7 @@ fn the_costs_in_the_document_are_those_of_the_suites() {
         grid.unwrap().rows
     };
     let (budget, whole) = (costs("context-decay-cost"), costs("context-decay-whole"));
-    let text = include_str!("../../../docs/context-decay.md");
+    let text = include_str!("../../../docs/studies/context-decay.md");
     let section = text.split("## What it costs").nth(1).unwrap().split("\n## ").next().unwrap();
 
     let mut n_rows = 0;

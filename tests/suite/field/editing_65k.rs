@@ -1,4 +1,4 @@
-//! Context editing at 65,000 tokens on a recorded session: fewer tokens, and twice the bill (`docs/field-notes.md`).
+//! Context editing at 65,000 tokens on a recorded session: fewer tokens, and twice the bill (`docs/studies/field-notes.md`).
 //!
 //! The recording is too large for the test data; `CTXSIM_REFERENCE` names a folder that has it.
 

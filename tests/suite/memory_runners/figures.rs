@@ -13,7 +13,7 @@ use super::accuracy::summary;
 use super::{report, runner};
 
 /// The document.
-const DOCUMENT: &str = "docs/memory-runners.md";
+const DOCUMENT: &str = "docs/studies/memory-runners.md";
 /// Set to write the tables anew.
 const WRITES: &str = "CTXSIM_WRITE_MEMORY_RUNNERS";
 
