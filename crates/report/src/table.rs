@@ -39,7 +39,7 @@ pub fn report(report: &Report, layout: TableLayout<'_>) -> String {
     if !is_brief || !has_room || fits(&most) {
         return most;
     }
-    (0..NOTES).rev().map(with).find(fits).unwrap_or_else(|| with(0))
+    (0..NOTES).rev().map(with).find(fits).unwrap_or(most)
 }
 
 /// A report as it is written.

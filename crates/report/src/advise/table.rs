@@ -3,9 +3,9 @@
 use super::saved::TrialDay;
 use super::whom::{self, Whom};
 use super::{Advice, AgentAdvice, Basis, BilledAdvice, From, Lifetimes, WishFor};
-use crate::Skipped;
 use crate::blocks::{PageBlock, in_markdown, on_terminal};
 use crate::lever::{KnownBy, Lever, Word};
+use crate::{BillAsLogged, Skipped};
 use ctxsim_base::foreign::in_one_line;
 use ctxsim_base::grid::markdown::Markdown;
 use ctxsim_base::grid::numbers::{counted, interval, listed, or_none, percent, signed, thousands};
@@ -13,22 +13,36 @@ use ctxsim_base::grid::tint::Terminal;
 use ctxsim_base::grid::{CellKind, Grid, Hue};
 use ctxsim_base::list::Listed as _;
 
+/// The most lines unless details are asked for, on a terminal of so many columns.
+const LINES: usize = 40;
+const COLUMNS: usize = 100;
 /// The most notes, and reasons of words, unless details are asked for.
 const NOTES: usize = 3;
 const WHYS: usize = 3;
 
 /// Returns advice for a terminal.
 pub fn table(it: &Advice, is_detailed: bool, on: impl Into<Terminal>) -> String {
-    on_terminal(&blocks(it, is_detailed), on.into())
+    let on = on.into();
+    let with = |n_whys| on_terminal(&blocks(it, is_detailed, n_whys), on);
+    let most = with(WHYS);
+    let has_room = on.width.is_none_or(|it| it >= COLUMNS);
+    let fits = |it: &String| it.lines().count() <= LINES;
+    if is_detailed || !has_room || fits(&most) {
+        return most;
+    }
+    (0..WHYS).rev().map(with).find(fits).unwrap_or(most)
 }
 
 /// Returns advice as Markdown.
 pub fn markdown(it: &Advice, is_detailed: bool) -> Markdown {
-    in_markdown(&blocks(it, is_detailed))
+    in_markdown(&blocks(it, is_detailed, WHYS))
 }
 
-pub(super) fn blocks(advice: &Advice, is_detailed: bool) -> Vec<PageBlock> {
-    let mut blocks: Vec<PageBlock> = advice.agents.iter().flat_map(|it| of_agent(it, is_detailed)).listed();
+/// Lays advice out; unless details are asked for, with so many reasons of words.
+pub(super) fn blocks(advice: &Advice, is_detailed: bool, n_whys: usize) -> Vec<PageBlock> {
+    let n_whys = if is_detailed { usize::MAX } else { n_whys };
+    let mut blocks: Vec<PageBlock> =
+        advice.agents.iter().flat_map(|it| of_agent(it, is_detailed, n_whys)).listed();
     for (format, n) in &advice.unknown {
         blocks.push(PageBlock::text(format!(
             "No settings are known for {} of the format {format}, which several agents write. Name the agent with `--agent`.",
@@ -46,11 +60,12 @@ pub(super) fn blocks(advice: &Advice, is_detailed: bool) -> Vec<PageBlock> {
     blocks
 }
 
-fn of_agent(it: &AgentAdvice, is_detailed: bool) -> Vec<PageBlock> {
+fn of_agent(it: &AgentAdvice, is_detailed: bool, n_whys: usize) -> Vec<PageBlock> {
     let mut blocks = asked(it);
     blocks.extend(answer(it));
     blocks.push(PageBlock::Text(words(it)));
-    blocks.extend(it.as_logged.iter().map(|it| PageBlock::Aside(it.words())).filter(|_| is_detailed));
+    let billed = |it: &BillAsLogged| if is_detailed { it.words() } else { it.in_short("") };
+    blocks.extend(it.as_logged.iter().map(|it| PageBlock::Text(billed(it))));
     let n_notes = if is_detailed { it.notes.len() } else { NOTES };
     blocks.extend(it.notes.iter().take(n_notes).map(|it| PageBlock::Aside(it.clone())));
     let best = it.best_levers();
@@ -61,7 +76,6 @@ fn of_agent(it: &AgentAdvice, is_detailed: bool) -> Vec<PageBlock> {
             let of = best.iter().map(|it| (it.title.clone(), *it));
             in_short("What you can do, and what that saves a month", of)
         }));
-        let n_whys = if is_detailed { best.len() } else { WHYS };
         blocks.extend(best.into_iter().filter_map(why).take(n_whys).map(PageBlock::Aside));
     }
     if is_detailed {
@@ -181,8 +195,8 @@ fn answer(it: &AgentAdvice) -> Vec<PageBlock> {
         blocks.push(PageBlock::text(format!("It also does this: {}", best.effects.join(" "))));
     }
     blocks.extend(pastes(&it.paste));
-    blocks.extend(it.heed.iter().map(|it| PageBlock::text(it.clone())));
-    blocks.extend(not_pasted(it, best).map(PageBlock::Text));
+    blocks.extend(it.heed.iter().map(|it| PageBlock::Aside(it.clone())));
+    blocks.extend(not_pasted(it, best).map(PageBlock::Aside));
     blocks
 }
 
@@ -200,7 +214,7 @@ fn asked(it: &AgentAdvice) -> Vec<PageBlock> {
     if !asked.trial.is_empty() {
         let n = asked.trial.iter().filter(|it| it.is_on).count();
         blocks.push(PageBlock::text(format!(
-            "A trial of {}: put it in force on the {n} that are on, and take it out on the others, before the first session of the day (UTC). A session counts for the day on which it begins. `ctxsim realised` then compares the days.",
+            "A trial of {}: turn it on for the {n} days that are on, and off for the others, before the first session of the day (UTC). A session counts for the day on which it begins. `ctxsim realised` then compares the days.",
             counted(asked.trial.len(), "day")
         )));
         let row = |it: &TrialDay| vec![it.day.clone(), if it.is_on { "on" } else { "off" }.to_owned()];
@@ -361,7 +375,7 @@ fn lifetimes(it: &AgentAdvice) -> Grid {
         ]
     };
     let headings = [
-        "lane",
+        "conversation",
         "sessions",
         "5 min a month",
         "1 h a month",

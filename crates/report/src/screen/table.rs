@@ -174,7 +174,7 @@ fn of_agent(it: &AgentRead, is_counted: bool) -> String {
 fn predicted(it: &FirstScreen) -> Option<String> {
     let check = it.predicted?;
     Some(format!(
-        "Checked by predicting the bill: cache reads match exactly on {} of the requests, and {}.",
+        "Checked by predicting the bill: cache reads match to the token on {} of the requests; {}.",
         percent(check.exact as f64 / check.requests.max(1) as f64),
         predicted_against(check.predicted_usd, check.billed_usd)
     ))
