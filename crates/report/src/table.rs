@@ -12,9 +12,6 @@ use ctxsim_base::grid::terminal::{DrawnTable, draw, fits, hidden_note};
 use ctxsim_base::grid::tint::{Terminal, Tint};
 use ctxsim_base::list::Listed as _;
 
-/// The most lines on recorded sessions, unless details are asked for, on a terminal of so many columns.
-const LINES: usize = 40;
-const COLUMNS: usize = 100;
 /// The most notes, unless details are asked for.
 const NOTES: usize = 3;
 
@@ -32,14 +29,8 @@ pub struct TableLayout<'t> {
 pub fn report(report: &Report, layout: TableLayout<'_>) -> String {
     let with =
         |n_notes| TableText { report, layout, text: String::new(), hidden: Vec::new() }.written(n_notes);
-    let most = with(NOTES);
     let is_brief = layout.detail == Detail::Groups && !report.sessions.is_empty();
-    let has_room = layout.on.width.is_none_or(|it| it >= COLUMNS);
-    let fits = |it: &String| it.lines().count() <= LINES;
-    if !is_brief || !has_room || fits(&most) {
-        return most;
-    }
-    (0..NOTES).rev().map(with).find(fits).unwrap_or(most)
+    if is_brief { layout.on.fitted(NOTES, with) } else { with(NOTES) }
 }
 
 /// A report as it is written.

@@ -13,9 +13,6 @@ use ctxsim_base::grid::tint::Terminal;
 use ctxsim_base::grid::{CellKind, Grid, Hue};
 use ctxsim_base::list::Listed as _;
 
-/// The most lines unless details are asked for, on a terminal of so many columns.
-const LINES: usize = 40;
-const COLUMNS: usize = 100;
 /// The most notes, and reasons of words, unless details are asked for.
 const NOTES: usize = 3;
 const WHYS: usize = 3;
@@ -24,13 +21,7 @@ const WHYS: usize = 3;
 pub fn table(it: &Advice, is_detailed: bool, on: impl Into<Terminal>) -> String {
     let on = on.into();
     let with = |n_whys| on_terminal(&blocks(it, is_detailed, n_whys), on);
-    let most = with(WHYS);
-    let has_room = on.width.is_none_or(|it| it >= COLUMNS);
-    let fits = |it: &String| it.lines().count() <= LINES;
-    if is_detailed || !has_room || fits(&most) {
-        return most;
-    }
-    (0..WHYS).rev().map(with).find(fits).unwrap_or(most)
+    if is_detailed { with(WHYS) } else { on.fitted(WHYS, with) }
 }
 
 /// Returns advice as Markdown.

@@ -8,7 +8,7 @@ use crate::session::predicted_against;
 use ctxsim_base::foreign::in_one_line;
 use ctxsim_base::grid::markdown::Markdown;
 use ctxsim_base::grid::numbers::{counted, listed, percent, signed, thousands};
-use ctxsim_base::grid::tint::{Terminal, Tint};
+use ctxsim_base::grid::tint::{COLUMNS, Terminal, Tint};
 use ctxsim_base::grid::{CellKind, Grid, terminal};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
@@ -16,9 +16,6 @@ use ctxsim_base::quantity::Cost;
 use ctxsim_engine::measure::missed::MissCause;
 use ctxsim_engine::measure::month::Basis;
 
-/// The most lines and columns of a screen.
-const LINES: usize = 40;
-const COLUMNS: usize = 100;
 /// The most levers, causes, agents and models that are named.
 const LEVERS: usize = 8;
 const CAUSES: usize = 3;
@@ -40,12 +37,7 @@ pub fn table(it: &FirstScreen, on: impl Into<Terminal>) -> String {
     let on = Terminal { width: Some(width), ..on };
     let closing = if on.is_quiet { String::new() } else { format!("\n{}", on_terminal(&closing(it), on)) };
     let with = |n_levers| on_terminal(&blocks(it, n_levers), on) + &closing;
-    let fits = |text: &String| text.lines().count() <= LINES;
-    let most = it.levers.len().min(LEVERS);
-    if width < COLUMNS {
-        return with(most);
-    }
-    (0..=most).rev().map(with).find(fits).unwrap_or_else(|| with(most))
+    on.fitted(it.levers.len().min(LEVERS), with)
 }
 
 /// Returns a screen as Markdown.
