@@ -261,7 +261,7 @@ impl BillAsLogged {
             0 => String::new(),
             n => format!(" ({} without a price left out)", of_requests(n)),
         };
-        let beside = self.beside.words(&usd);
+        let beside = self.beside.in_short(&usd);
         format!("As logged: {} at list prices for {n}{left_out}{more}.{beside}", usd(self.total().usd()))
     }
 

@@ -475,7 +475,8 @@ impl Verdict {
         let of = if assumed.is_some() { "from" } else { "95% interval" };
         let by = if assumed.is_some() { " by what is assumed" } else { "" };
         let cheaper = best.cheaper.map_or_else(String::new, |it| {
-            format!("; cheaper in {} of {}", percent_round(it), self.scenarios)
+            let n = (it * self.scenarios as f64).round();
+            format!("; cheaper in {n} of {}", self.scenarios)
         });
         let opposite = if assumed.is_some() {
             "; the opposite is possible"

@@ -13,27 +13,27 @@ use ctxsim_base::grid::tint::Terminal;
 use ctxsim_base::grid::{CellKind, Grid, Hue};
 use ctxsim_base::list::Listed as _;
 
-/// The most notes, and reasons of words, unless details are asked for.
+/// The most settings, notes, and reasons of words, unless details are asked for.
+const LEVERS: usize = 12;
 const NOTES: usize = 3;
 const WHYS: usize = 3;
 
 /// Returns advice for a terminal.
 pub fn table(it: &Advice, is_detailed: bool, on: impl Into<Terminal>) -> String {
     let on = on.into();
-    let with = |n_whys| on_terminal(&blocks(it, is_detailed, n_whys), on);
-    if is_detailed { with(WHYS) } else { on.fitted(WHYS, with) }
+    let with = |n_levers| on_terminal(&blocks(it, is_detailed, n_levers), on);
+    if is_detailed { with(usize::MAX) } else { on.fitted(LEVERS, with) }
 }
 
 /// Returns advice as Markdown.
 pub fn markdown(it: &Advice, is_detailed: bool) -> Markdown {
-    in_markdown(&blocks(it, is_detailed, WHYS))
+    in_markdown(&blocks(it, is_detailed, if is_detailed { usize::MAX } else { LEVERS }))
 }
 
-/// Lays advice out; unless details are asked for, with so many reasons of words.
-pub(super) fn blocks(advice: &Advice, is_detailed: bool, n_whys: usize) -> Vec<PageBlock> {
-    let n_whys = if is_detailed { usize::MAX } else { n_whys };
+/// Lays advice out, with so many settings of each agent; a reason stands for each fourth of them.
+pub(super) fn blocks(advice: &Advice, is_detailed: bool, n_levers: usize) -> Vec<PageBlock> {
     let mut blocks: Vec<PageBlock> =
-        advice.agents.iter().flat_map(|it| of_agent(it, is_detailed, n_whys)).listed();
+        advice.agents.iter().flat_map(|it| of_agent(it, is_detailed, n_levers)).listed();
     for (format, n) in &advice.unknown {
         blocks.push(PageBlock::text(format!(
             "No settings are known for {} of the format {format}, which several agents write. Name the agent with `--agent`.",
@@ -51,28 +51,29 @@ pub(super) fn blocks(advice: &Advice, is_detailed: bool, n_whys: usize) -> Vec<P
     blocks
 }
 
-fn of_agent(it: &AgentAdvice, is_detailed: bool, n_whys: usize) -> Vec<PageBlock> {
+fn of_agent(it: &AgentAdvice, is_detailed: bool, n_levers: usize) -> Vec<PageBlock> {
     let mut blocks = asked(it);
     blocks.extend(answer(it));
     blocks.push(PageBlock::Text(words(it)));
     let billed = |it: &BillAsLogged| if is_detailed { it.words() } else { it.in_short("") };
     blocks.extend(it.as_logged.iter().map(|it| PageBlock::Text(billed(it))));
     let n_notes = if is_detailed { it.notes.len() } else { NOTES };
+    let n_whys = if is_detailed { usize::MAX } else { WHYS.min(n_levers / 4) };
     blocks.extend(it.notes.iter().take(n_notes).map(|it| PageBlock::Aside(it.clone())));
     let best = it.best_levers();
     if !it.levers.is_empty() {
         blocks.push(PageBlock::Table(if is_detailed {
             levers("What you can do", &best, false)
         } else {
-            let of = best.iter().map(|it| (it.title.clone(), *it));
-            in_short("What you can do, and what that saves a month", of)
+            let shown = most_telling(best.iter().copied(), n_levers).into_iter().map(|nth| best[nth]);
+            in_short("What you can do, and what that saves a month", shown.map(|it| (it.title.clone(), it)))
         }));
         blocks.extend(best.into_iter().filter_map(why).take(n_whys).map(PageBlock::Aside));
     }
     if is_detailed {
-        blocks.extend(behind(it))
+        blocks.extend(behind(it));
     } else {
-        blocks.extend(rest(it))
+        blocks.extend(rest(it));
     }
     blocks
 }
@@ -287,6 +288,24 @@ fn sessions_after(it: &Lever) -> String {
         (Some(Word::Try), None) => " Bills vary too much for later ones to tell it from chance.".to_owned(),
         _ => String::new(),
     }
+}
+
+/// Returns the places of so many levers in their order: if not all fit, those that say *do* stay first, and then those of which
+/// something is known.
+pub(crate) fn most_telling<'l>(all: impl Iterator<Item = &'l Lever>, most: usize) -> Vec<usize> {
+    let mut ranked: Vec<(u8, usize)> = all
+        .enumerate()
+        .map(|(nth, it)| match it.word {
+            Some(Word::Do) => (0, nth),
+            Some(Word::YourCall | Word::Try) => (1, nth),
+            _ => (2, nth),
+        })
+        .listed();
+    ranked.sort_unstable();
+    ranked.truncate(most);
+    let mut places = ranked.into_iter().map(|it| it.1).listed();
+    places.sort_unstable();
+    places
 }
 
 /// Lays levers out in a line each, by the names that they are given.
