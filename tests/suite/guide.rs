@@ -73,23 +73,43 @@ fn holds(document: &str) {
     assert!(shown == now, "{document}: set CTXSIM_BLESS to write what the commands print");
 }
 
+/// Holds every page below a folder of the book against what its commands print.
 #[cfg(unix)]
-#[test]
-fn the_guide_shows_what_its_commands_print() {
-    holds("docs/guide.md");
+fn hold_all(folder: &str) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut count = 0;
+    for page in crate::words::pages_below(root, folder) {
+        let text = fs::read_to_string(&page).unwrap();
+        if crate::blocks::blocks(&text).iter().any(|it| it.language == "console") {
+            holds(&page.strip_prefix(root).unwrap().to_string_lossy());
+            count += 1;
+        }
+    }
+    assert!(count > 0, "{folder}");
 }
 
 #[cfg(unix)]
 #[test]
-fn the_page_on_memories_shows_what_its_commands_print() {
-    holds("docs/memory.md");
+fn the_tutorial_shows_what_its_commands_print() {
+    hold_all("docs/tutorial.md");
 }
 
 #[cfg(unix)]
 #[test]
-fn the_field_notes_show_what_their_commands_print() {
-    holds("docs/studies/field-notes.md");
-    holds("docs/studies/duckagent-runtime.md");
+fn each_how_to_shows_what_its_commands_print() {
+    hold_all("docs/how-to");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_explanations_show_what_their_commands_print() {
+    hold_all("docs/explanation");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_studies_show_what_their_commands_print() {
+    hold_all("docs/studies");
 }
 
 #[cfg(unix)]
@@ -277,7 +297,7 @@ fn a_policy_that_the_base_does_not_have_is_named_and_the_others_are_compared() {
 fn what_users_copy_into_their_ci_runs_no_code_of_an_unknown_owner() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     for file in
-        ["crates/cli/src/verbs/init/workflow.yml", "action.yml", "action.sh", "README.md", "docs/guide.md"]
+        ["crates/cli/src/verbs/init/workflow.yml", "action.yml", "action.sh", "README.md", "docs/how-to/guard-in-ci.md"]
     {
         let text = fs::read_to_string(root.join(file)).unwrap();
         let uses = text.lines().filter_map(|it| it.split_once("uses: ")).map(|it| it.1);
