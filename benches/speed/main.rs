@@ -55,7 +55,9 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     env::set_current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))?;
     let (flags, names): (Vec<String>, Vec<String>) = env::args().skip(1).partition(|it| it.starts_with('-'));
     if let Some(unknown) = flags.iter().find(|it| !["--builds", "--documents"].contains(&it.as_str())) {
-        return Err(format!("unknown flag `{unknown}`: use `speed [NAME]... [--builds | --documents]`").into());
+        return Err(
+            format!("unknown flag `{unknown}`: use `speed [NAME]... [--builds | --documents]`").into()
+        );
     }
     let limits: Limits = toml::from_str(&fs::read_to_string("benches/limits.toml")?)?;
     if flags == ["--documents"] {
@@ -81,7 +83,9 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
 /// Counts words and lines of the documents; returns whether all limits hold.
 fn all_documents(limits: &Limits) -> bool {
     let rows = words::measured(Path::new("."), &limits.documents);
-    rows.into_iter().map(|(name, number, limit, unit)| show(&name, Ok(Some(number)), limit, unit)).fold(true, |all, it| all & it)
+    rows.into_iter()
+        .map(|(name, number, limit, unit)| show(&name, Ok(Some(number)), limit, unit))
+        .fold(true, |all, it| all & it)
 }
 
 /// Counts what the builds take, and measures those whose name contains one of some texts; returns whether all limits hold.

@@ -31,7 +31,8 @@ fn the_summary_names_every_page_of_the_book() {
     let named: BTreeSet<String> = named.collect();
     let folders = ["docs", "docs/how-to", "docs/reference", "docs/explanation", "docs/studies"];
     let pages = folders.into_iter().flat_map(|it| pages_below(&root(), it));
-    let pages = pages.map(|it| it.strip_prefix(root().join("docs")).unwrap().to_string_lossy().replace('\\', "/"));
+    let pages =
+        pages.map(|it| it.strip_prefix(root().join("docs")).unwrap().to_string_lossy().replace('\\', "/"));
     let pages: BTreeSet<String> = pages.filter(|it| it != "SUMMARY.md").collect();
 
     assert_eq!(named, pages);
@@ -97,5 +98,9 @@ fn the_moving_picture_shows_what_the_terminal_shows_today() {
 
     let picture = fs::read_to_string(root().join("docs/pictures/terminal.svg")).unwrap();
 
-    assert_eq!(described(&picture).trim_end(), printed.trim_end(), "benches/terminal.py says how it is drawn");
+    assert_eq!(
+        described(&picture).trim_end(),
+        printed.trim_end(),
+        "benches/terminal.py says how it is drawn"
+    );
 }

@@ -86,15 +86,21 @@ fn the_words_under_the_picture_of_the_readme_are_true() {
         .output()
         .unwrap();
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    let of = |nth: usize, pointer: &str| report["runs"][nth]["totals"].pointer(pointer).unwrap().as_f64().unwrap();
+    let of =
+        |nth: usize, pointer: &str| report["runs"][nth]["totals"].pointer(pointer).unwrap().as_f64().unwrap();
     let shorter = 1.0 - of(1, "/prompt_tokens_max") / of(0, "/prompt_tokens_max");
     let [plain, slid] = [of(0, "/cost_usd/total"), of(1, "/cost_usd/total")];
     let readme = read("README.md");
 
-    assert!((shorter - 1.0 / 3.0).abs() < 0.03 && readme.contains("the longest prompt a third shorter"), "{shorter}");
+    assert!(
+        (shorter - 1.0 / 3.0).abs() < 0.03 && readme.contains("the longest prompt a third shorter"),
+        "{shorter}"
+    );
     let times = format!("the bill {:.1} times as\nhigh", slid / plain);
     assert!(readme.contains(&times), "README.md should say {times:?}");
-    assert!(readme.contains(&format!("{plain:.2} dollars")) && readme.contains(&format!("{slid:.2} dollars")));
+    assert!(
+        readme.contains(&format!("{plain:.2} dollars")) && readme.contains(&format!("{slid:.2} dollars"))
+    );
 }
 
 /// The page asks the module for its own session as this asks the library.

@@ -40,7 +40,8 @@ fn page_links(text: &str) -> PageLinks {
             Event::End(TagEnd::Heading(_)) => {
                 let base = anchor(&heading.take().unwrap_or_default());
                 let numbered = (1..).map(|nth| format!("{base}-{nth}"));
-                let free = std::iter::once(base.clone()).chain(numbered).find(|it| !found.anchors.contains(it));
+                let free =
+                    std::iter::once(base.clone()).chain(numbered).find(|it| !found.anchors.contains(it));
                 found.anchors.extend(free);
             }
             Event::Text(it) | Event::Code(it) => {
@@ -125,7 +126,10 @@ fn every_link_of_the_documents_leads_somewhere() {
 
 #[test]
 fn anchors_are_those_that_readers_click() {
-    assert_eq!(anchor("`immediate_summary`, term by term".trim_matches('`')), "immediate_summary-term-by-term");
+    assert_eq!(
+        anchor("`immediate_summary`, term by term".trim_matches('`')),
+        "immediate_summary-term-by-term"
+    );
     assert_eq!(anchor("5 minutes or 1 hour?"), "5-minutes-or-1-hour");
     let page = page_links("# One\n\n## A `b`, c\n\n[x](y.md#z) <img src=\"p.svg\">\n\n## One\n");
     assert_eq!(page.anchors.into_iter().collect::<Vec<_>>(), ["a-b-c", "one", "one-1"]);

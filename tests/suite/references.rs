@@ -80,9 +80,11 @@ fn the_page_of_commands_is_the_help_of_each_verb() {
     };
     let verbs: Vec<String> = help.lines().filter_map(verb).collect();
     assert!(verbs.len() > 12, "{verbs:?}");
-    let mut page = format!("# Commands\n\nWhat `ctxsim --help` and `ctxsim VERB --help` print.\n\n```text\n{help}```\n");
+    let mut page =
+        format!("# Commands\n\nWhat `ctxsim --help` and `ctxsim VERB --help` print.\n\n```text\n{help}```\n");
     for verb in verbs {
-        write!(page, "\n## ctxsim {verb}\n\n```text\n{}```\n", indented(&printed(&[&verb, "--help"]))).unwrap();
+        write!(page, "\n## ctxsim {verb}\n\n```text\n{}```\n", indented(&printed(&[&verb, "--help"])))
+            .unwrap();
     }
     hold_page("commands.md", &page);
 }
@@ -114,14 +116,17 @@ fn the_page_of_profiles_lists_the_bundled_price_lists() {
         };
         let [input, read, write, output] = ["input", "cache_read", "cache_write", "output"].map(price);
         let (date, limit) = (text(&table, "as_of"), number(limit));
-        writeln!(page, "| `{name}` | {date} | {limit} | {rule} | {input} | {read} | {write} | {output} |").unwrap();
+        writeln!(page, "| `{name}` | {date} | {limit} | {rule} | {input} | {read} | {write} | {output} |")
+            .unwrap();
     }
     hold_page("profiles.md", &page);
 }
 
 #[test]
 fn the_page_of_settings_lists_what_advice_tries() {
-    let mut page = "# Settings of agents\n\nWhat `ctxsim advise` tries, by agent, from `assumptions/settings/`.\n".to_owned();
+    let mut page =
+        "# Settings of agents\n\nWhat `ctxsim advise` tries, by agent, from `assumptions/settings/`.\n"
+            .to_owned();
     for (file, (_, table)) in tables("assumptions/settings") {
         let (name, date) = (text(&table, "name"), text(&table, "as_of"));
         write!(page, "\n## {name}\n\nFrom `assumptions/settings/{file}.toml`, as of {date}.\n\n| setting | what it decides | where | values | default | source |\n|---|---|---|---|---|---|\n").unwrap();
@@ -132,7 +137,8 @@ fn the_page_of_settings_lists_what_advice_tries() {
             let cells = ["about", "at"].map(|name| text(it, name).replace('|', "\\|"));
             let [about, at] = cells;
             let (key, default, source) = (text(it, "key"), text(it, "default"), text(it, "source"));
-            writeln!(page, "| `{key}` | {about} | {at} | {} | {default} | {source} |", values.join(", ")).unwrap();
+            writeln!(page, "| `{key}` | {about} | {at} | {} | {default} | {source} |", values.join(", "))
+                .unwrap();
         }
         let left_out: Vec<&Table> = list("left_out").filter_map(Value::as_table).collect();
         if !left_out.is_empty() {

@@ -6,7 +6,7 @@ use std::path::Path;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// Words that no text for newcomers has, and what to write.
-const REPLACED: [(&str, &str); 26] = [
+const REPLACED: [(&str, &str); 24] = [
     ("play", "simulate"),
     ("plays", "simulates"),
     ("played", "simulated"),
@@ -29,8 +29,6 @@ const REPLACED: [(&str, &str); 26] = [
     ("rediscovery", "fetching again"),
     ("whoever", "you"),
     ("nobody has", "we have not"),
-    ("is no", "is not a"),
-    ("are no", "are not"),
     ("says of", "says about"),
     ("tells of", "shows"),
 ];
@@ -40,7 +38,14 @@ const TERMS: [(&str, &[&str]); 4] = [
     ("identity", &["`identity` sends everything", "`identity` keeps everything"]),
     ("clairvoyant", &["`clairvoyant` knows the future"]),
     ("hindsight", &["`hindsight` knows the future", "`hindsight` knows in advance"]),
-    ("evidence", &["*Evidence kept* is the share", "*evidence* is text that a later step reused", "*Evidence* is text that a later step reused"]),
+    (
+        "evidence",
+        &[
+            "*Evidence kept* is the share",
+            "*evidence* is text that a later step reused",
+            "*Evidence* is text that a later step reused",
+        ],
+    ),
 ];
 
 /// Returns the prose of a page, without blocks and code, a line for each paragraph.
@@ -54,7 +59,9 @@ fn prose(page: &str) -> String {
             Event::Text(it) if !is_block => text.push_str(&it),
             Event::Code(_) => text.push('`'),
             Event::SoftBreak => text.push(' '),
-            Event::End(TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::TableCell | TagEnd::Item) => text.push('\n'),
+            Event::End(TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::TableCell | TagEnd::Item) => {
+                text.push('\n')
+            }
             _ => {}
         }
     }
@@ -98,7 +105,8 @@ fn texts_of_page(name: &str, source: &str) -> String {
     for line in source.lines().filter(|it| !it.trim_start().starts_with(['/', '*'])) {
         for quote in ['"', '`', '\''] {
             let strings = line.split(quote).skip(1).step_by(2);
-            for it in strings.filter(|it| it.split_whitespace().count() > 2 && !it.contains(['{', '=', ';'])) {
+            for it in strings.filter(|it| it.split_whitespace().count() > 2 && !it.contains(['{', '=', ';']))
+            {
                 texts += &format!("{it}\n");
             }
         }
@@ -116,7 +124,9 @@ fn pages_for_newcomers_use_the_words_of_the_vocabulary() {
     }
     for page in pages {
         let found = wrong_in(&fs::read_to_string(&page).unwrap());
-        wrong.extend(found.into_iter().map(|it| format!("{}: {it}", page.strip_prefix(root).unwrap().display())));
+        wrong.extend(
+            found.into_iter().map(|it| format!("{}: {it}", page.strip_prefix(root).unwrap().display())),
+        );
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
