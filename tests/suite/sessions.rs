@@ -230,7 +230,7 @@ fn the_reference_sessions_laid_out_as_projects_come_to_what_a_suite_of_their_pat
     let of_suite = report(&of_suite, 2);
 
     let totals = |it: &Report| {
-        let text = table::report(it, TableLayout { width: Some(100), detail: Detail::Groups });
+        let text = table::report(it, TableLayout { on: Some(100).into(), ..TableLayout::default() });
         // Groups of equally many sessions come in the order in which they are listed.
         let mut blocks: Vec<String> =
             text[text.find("36 sessions (").unwrap()..].split("\n\n").map(str::to_owned).collect();
@@ -371,7 +371,7 @@ fn several_sessions_print_what_was_read_then_a_total_and_end_with_a_verdict() {
     let folder = projects();
     let report = report(&comparison(&[folder.path().to_str().unwrap()]), 2);
 
-    let text = table::report(&report, TableLayout { width: Some(100), detail: Detail::Groups });
+    let text = table::report(&report, TableLayout { on: Some(100).into(), ..TableLayout::default() });
 
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("As logged: $"), "{text}");

@@ -14,7 +14,7 @@ use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::{Cost, Tokens};
 use ctxsim_engine::ledger::TokenUse;
-use ctxsim_engine::price::Bill;
+use ctxsim_engine::price::{Bill, Costs};
 use ctxsim_input::Profile;
 use ctxsim_input::profile::cache::Setting;
 use ctxsim_input::profile::price::PriceList;
@@ -313,6 +313,33 @@ impl Report {
         std::iter::once(logged.words()).chain(self.reconciled(&logged)).collect()
     }
 
+    /// Says what was billed, and what it costs simulated as it was, in a sentence.
+    pub(super) fn billed_in_short(&self) -> Option<String> {
+        let Some(logged) = self.as_logged().filter(|it| it.requests > 0) else { return self.why_no_bill() };
+        let billed = format!("Billed by the logs: {} at list prices", usd(logged.total().usd()));
+        let simulated =
+            self.simulated_usd().map_or_else(String::new, |it| format!("; simulated as it was: {}", usd(it)));
+        let left_out = match logged.requests_without_price() {
+            0 => String::new(),
+            n => format!(" ({} without a price left out)", of_requests(n)),
+        };
+        Some(format!("{billed}{left_out}{simulated}."))
+    }
+
+    /// Returns what all sessions cost played once as they were; nothing where one was not.
+    fn simulated_usd(&self) -> Option<f64> {
+        self.as_recorded()?.iter().map(|it| it.total()).sum()
+    }
+
+    /// Returns the costs of each session played once as it was; nothing where one was not.
+    fn as_recorded(&self) -> Option<Vec<&Costs>> {
+        let all_costs = |it: &SessionReport| {
+            let mut of = self.runs.iter().filter(|run| run.policy == AS_RECORDED && run.scenario == it.name);
+            of.next().filter(|_| of.next().is_none()).map(|run| &run.tally.costs)
+        };
+        self.sessions.iter().map(all_costs).collect()
+    }
+
     /// Says why the bill that logs have is not shown.
     fn why_no_bill(&self) -> Option<String> {
         let has_bill = |it: &&SessionReport| it.requests > it.requests_estimated;
@@ -329,11 +356,7 @@ impl Report {
 
     /// Says what is between the bill and the simulated cost; nothing where not every session was played once as it was.
     fn reconciled(&self, logged: &BillAsLogged) -> Option<String> {
-        let all_costs = |it: &SessionReport| {
-            let mut of = self.runs.iter().filter(|run| run.policy == AS_RECORDED && run.scenario == it.name);
-            of.next().filter(|_| of.next().is_none()).map(|run| &run.tally.costs)
-        };
-        let costs: Vec<_> = self.sessions.iter().map(all_costs).collect::<Option<_>>()?;
+        let costs = self.as_recorded()?;
         let total: f64 = costs.iter().map(|it| it.total()).sum::<Option<f64>>()?;
         let output = costs.iter().map(|it| it.main.output.usd()).sum::<f64>() - logged.own_output.usd();
         let compactions = costs.iter().map(|it| it.compaction.usd()).sum::<f64>() - logged.summaries.usd();

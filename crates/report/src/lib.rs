@@ -45,6 +45,7 @@ pub mod explain;
 pub mod runs;
 pub mod session;
 pub mod shot;
+mod spark;
 mod summariser;
 pub mod table;
 pub mod tracer;
@@ -350,10 +351,14 @@ impl Report {
         ctxsim_worlds::findings().flat_map(|it| (it.grids)(&runs, &self.references)).listed()
     }
 
-    /// The same, and where this is the first report on recorded sessions what fills their prompts and what missed the cache.
+    /// Returns, where this is the first report on recorded sessions, what fills their prompts and what missed the cache.
+    pub fn filled_of_first(&self) -> Vec<Grid> {
+        if self.next.is_some() { self.filled_grids() } else { Vec::new() }
+    }
+
+    /// Returns the tables of what worlds found, and those of the first report on recorded sessions.
     pub fn grids_of_first(&self) -> Vec<Grid> {
-        let filled = if self.next.is_some() { self.filled_grids() } else { Vec::new() };
-        self.grids().into_iter().chain(filled).listed()
+        self.grids().into_iter().chain(self.filled_of_first()).listed()
     }
 
     /// Returns all assumptions of the runs, each once, naming the profiles if it does not hold for all.
