@@ -61,7 +61,8 @@ fn printed(command: &str, folder: &Path) -> String {
 /// Returns the part of what was printed that a block shows: from the first line that begins with the text of `from=`, up to the first one that
 /// begins with that of `until=`, at most `lines=`. `+` stands for a blank. `…` follows where more was printed.
 fn part(block: &Block, printed: &str) -> String {
-    let word = |name: &str| block.words.iter().find_map(|it| it.strip_prefix(name)).map(|it| it.replace('+', " "));
+    let word =
+        |name: &str| block.words.iter().find_map(|it| it.strip_prefix(name)).map(|it| it.replace('+', " "));
     let lines: Vec<&str> = printed.lines().collect();
     let find = |lines: &[&str], begin: &str| {
         let found = lines.iter().position(|it| it.trim_start().starts_with(begin));
