@@ -82,7 +82,7 @@ def picture(command, printed):
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.4g} {height}" width="{width:.4g}" height="{height}" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, DejaVu Sans Mono, monospace" font-size="13" fill="#c9d1d9" role="img">',
         f"<title>{html.escape(command)}</title>",
         f"<desc>{html.escape(chr(10).join(plain), quote=False)}</desc>",
-        "<style>text{white-space:pre}.t{animation:t 18s infinite}.d{animation:d 18s infinite}"
+        f"<style>text{{white-space:pre}}.t{{transform:translateX({right:.4g}px);animation:t 18s infinite}}.d{{transform:translateY({down}px);animation:d 18s infinite}}"
         f"@keyframes t{{0%,3%{{transform:none;animation-timing-function:steps({typed})}}13%,100%{{transform:translateX({right:.4g}px)}}}}"
         f"@keyframes d{{0%,18%{{transform:none;animation-timing-function:steps({len(lines)})}}45%,100%{{transform:translateY({down}px)}}}}"
         "@media (prefers-reduced-motion:reduce){.t,.d{display:none}}</style>",
