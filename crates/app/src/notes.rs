@@ -28,7 +28,7 @@ fn notes_on_unread(load: &Load) -> Vec<String> {
         fields.for_each(|it| unread.entry(it).or_default().push(policy.name.clone()));
     }
     let told = unread.into_iter().map(|(field, policies)| {
-        format!("{} does not read `{field}`: {} played without it.", load.name, are(&policies))
+        format!("{} does not read `{field}`: {} simulated without it.", load.name, are(&policies))
     });
     told.listed()
 }

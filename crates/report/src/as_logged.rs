@@ -251,6 +251,20 @@ impl BillAsLogged {
         self.words_in(None)
     }
 
+    /// Says the sum in a sentence, what else there is to say of it before its end, and what is beside it.
+    pub(super) fn in_short(&self, more: &str) -> String {
+        if self.requests == 0 {
+            return self.words();
+        }
+        let n = of_requests(self.requests);
+        let left_out = match self.requests_without_price() {
+            0 => String::new(),
+            n => format!(" ({} without a price left out)", of_requests(n)),
+        };
+        let beside = self.beside.in_short(&usd);
+        format!("As logged: {} at list prices for {n}{left_out}{more}.{beside}", usd(self.total().usd()))
+    }
+
     /// Says it in a currency.
     pub fn words_in(&self, currency: Option<&Currency>) -> String {
         let usd = |dollars: f64| match currency {
@@ -313,25 +327,19 @@ impl Report {
         std::iter::once(logged.words()).chain(self.reconciled(&logged)).collect()
     }
 
-    /// Says what was billed, and what it costs simulated as it was, in a sentence.
+    /// Says what was billed, and what it costs simulated as it was, in a sentence or two.
     pub(super) fn billed_in_short(&self) -> Option<String> {
-        let Some(logged) = self.as_logged().filter(|it| it.requests > 0) else { return self.why_no_bill() };
-        let billed = format!("Billed by the logs: {} at list prices", usd(logged.total().usd()));
-        let simulated =
-            self.simulated_usd().map_or_else(String::new, |it| format!("; simulated as it was: {}", usd(it)));
-        let left_out = match logged.requests_without_price() {
-            0 => String::new(),
-            n => format!(" ({} without a price left out)", of_requests(n)),
-        };
-        Some(format!("{billed}{left_out}{simulated}."))
+        let Some(logged) = self.as_logged() else { return self.why_no_bill() };
+        let simulated = self.simulated_usd().map(|it| format!("; simulated as it was: {}", usd(it)));
+        Some(logged.in_short(&simulated.unwrap_or_default()))
     }
 
-    /// Returns what all sessions cost played once as they were; nothing where one was not.
+    /// Returns what all sessions cost simulated once as they were; nothing where one was not.
     fn simulated_usd(&self) -> Option<f64> {
         self.as_recorded()?.iter().map(|it| it.total()).sum()
     }
 
-    /// Returns the costs of each session played once as it was; nothing where one was not.
+    /// Returns the costs of each session simulated once as it was; nothing where one was not.
     fn as_recorded(&self) -> Option<Vec<&Costs>> {
         let all_costs = |it: &SessionReport| {
             let mut of = self.runs.iter().filter(|run| run.policy == AS_RECORDED && run.scenario == it.name);

@@ -99,8 +99,10 @@ pub const ALL: &str = "ALL";
 pub struct Report {
     /// The suite, if any.
     pub suite: Option<String>,
-    /// Notes that a reader must know.
+    /// Notes that a reader must know, and behind them those that explain the numbers further.
     pub notes: Vec<String>,
+    /// How many of them a reader must know.
+    pub n_first_notes: usize,
     /// Published figures shown beside ours.
     pub references: Vec<Reference>,
     /// Published figures shown beside ours, in their own table.

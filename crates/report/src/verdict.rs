@@ -8,7 +8,7 @@ use super::decide::{Judgement, SessionEffect};
 use super::estimated::Estimated;
 use super::lever::Word;
 use super::names::short_names;
-use super::sections::{Detail, Section, TableLine};
+use super::sections::{Detail, OWN, Section, TableLine};
 use super::trust::TableTrust;
 use super::{Report, Run};
 use ctxsim_base::grid::numbers::{percent, signed};
@@ -172,10 +172,12 @@ impl Report {
 
     /// Returns all notes, those on what no scenario says and on oracles too.
     pub fn all_notes(&self) -> Vec<String> {
+        let (first, rest) = self.notes.split_at(self.n_first_notes.min(self.notes.len()));
         self.note_on_needs()
             .into_iter()
+            .chain(first.iter().cloned())
             .chain(self.note_on_oracles())
-            .chain(self.notes.iter().cloned())
+            .chain(rest.iter().cloned())
             .chain(self.note_on_users())
             .chain(self.note_on_summaries())
             .chain(self.notes_on_facts())
@@ -187,7 +189,9 @@ impl Report {
         let verdicts = self.verdicts();
         let one = |it: &Verdict| {
             let [answer, more] = it.parts();
-            let about = format!("{} under {}: ", it.load.split(" (").next().unwrap_or_default(), it.profile);
+            let joint = if it.profile == OWN { ", " } else { " under " };
+            let load = it.load.split(" (").next().unwrap_or_default();
+            let about = format!("{load}{joint}{}: ", it.profile);
             [if verdicts.len() == 1 { answer } else { about + &answer }, more]
         };
         verdicts.iter().map(one).listed()
@@ -200,7 +204,9 @@ impl Report {
         let of = |it: &TableLine| {
             let ([told, low, high], kept) = (it.tally.evidence_told()?, it.tally.evidence_kept()?);
             let [told, low, high, kept] = [told, low, high, kept].map(percent);
-            Some(format!("{} {told} ({low} to {high}) in place of {kept}", it.policy))
+            // Where nothing is behind a summary, there is nothing to tell.
+            (told != kept || low != high)
+                .then(|| format!("{} {told} ({low} to {high}) in place of {kept}", it.policy))
         };
         let all: Vec<String> = whole.filter_map(of).listed();
         (!all.is_empty()).then(|| {
@@ -253,7 +259,7 @@ impl Report {
         let names: Vec<&str> = self.oracles.iter().filter(is_run).map(String::as_str).listed();
         (!names.is_empty()).then(|| {
             format!(
-                "{} sees the future: nothing can keep more evidence, but other policies may be cheaper. No exploration is charged to it.",
+                "{} sees the future: nothing can keep more evidence, but other policies may be cheaper. It pays for no searches of its own.",
                 names.join(", ")
             )
         })
@@ -469,7 +475,8 @@ impl Verdict {
         let of = if assumed.is_some() { "from" } else { "95% interval" };
         let by = if assumed.is_some() { " by what is assumed" } else { "" };
         let cheaper = best.cheaper.map_or_else(String::new, |it| {
-            format!("; cheaper in {} of {}", percent_round(it), self.scenarios)
+            let n = (it * self.scenarios as f64).round();
+            format!("; cheaper in {n} of {}", self.scenarios)
         });
         let opposite = if assumed.is_some() {
             "; the opposite is possible"

@@ -20,6 +20,10 @@ impl From<Option<usize>> for Terminal {
     }
 }
 
+/// The most lines of an answer, on a terminal of so many columns.
+const LINES: usize = 40;
+pub const COLUMNS: usize = 100;
+
 /// What a piece of text is to its reader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tint {
@@ -63,6 +67,17 @@ pub fn is_tint(code: &str) -> bool {
 }
 
 impl Terminal {
+    /// Returns an answer with as many extras as leave it within 40 lines, or with none where no number does; with the most where the
+    /// terminal is narrower than 100 columns.
+    pub fn fitted(self, most: usize, with: impl Fn(usize) -> String) -> String {
+        let whole = with(most);
+        let fits = |it: &String| it.lines().count() <= LINES;
+        if fits(&whole) || self.width.is_some_and(|it| it < COLUMNS) {
+            return whole;
+        }
+        (0..most).rev().map(&with).find(fits).unwrap_or_else(|| with(0))
+    }
+
     /// Returns text in a tint, if there are colours; it must have no break.
     pub fn paint(self, tint: Tint, text: &str) -> String {
         if !self.is_coloured || tint == Tint::Plain || text.trim().is_empty() {

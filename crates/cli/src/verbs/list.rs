@@ -78,19 +78,26 @@ fn glance(names: &[&str], on: Terminal, text: &mut String) {
             within.push(first);
         }
     }
+    // Those in no folder are the first to try.
+    folders.sort_by(|one, _, other, _| one.cmp(other));
     let row = |(folder, (n, within)): (&str, (usize, Vec<&str>))| {
         let folder = if folder.is_empty() { String::new() } else { format!("{folder}/") };
-        let most = within.len().min(GLANCE);
-        let more =
-            if within.len() > most { format!(", and {} more", within.len() - most) } else { String::new() };
-        vec![format!("  {folder}"), thousands(n as u64), format!("{}{more}", within[..most].join(", "))]
+        let mut room = GLANCE;
+        let fits = |it: &&&str| {
+            room = room.saturating_sub(it.len() + 2);
+            room > 0
+        };
+        let shown = within.iter().take_while(fits).copied().listed();
+        let more = within.len() - shown.len();
+        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+        vec![format!("  {folder}"), thousands(n as u64), format!("{}{more}", shown.join(", "))]
     };
     let grid = Grid::new("", 1, &["", "", ""], folders.into_iter().map(row)).with(CellKind::Text, &[2]);
     *text += &(draw(&grid, on).text + "\n");
 }
 
-/// The most names of a folder that are listed at a glance.
-const GLANCE: usize = 24;
+/// The letters of a folder's names that are listed at a glance: about two lines.
+const GLANCE: usize = 130;
 
 /// Writes what each name is, folder by folder.
 fn entries(catalog: &Catalog, kind: Kind, names: &[&str], on: Terminal, text: &mut String) {

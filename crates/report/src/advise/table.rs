@@ -3,9 +3,9 @@
 use super::saved::TrialDay;
 use super::whom::{self, Whom};
 use super::{Advice, AgentAdvice, Basis, BilledAdvice, From, Lifetimes, WishFor};
-use crate::Skipped;
 use crate::blocks::{PageBlock, in_markdown, on_terminal};
 use crate::lever::{KnownBy, Lever, Word};
+use crate::{BillAsLogged, Skipped};
 use ctxsim_base::foreign::in_one_line;
 use ctxsim_base::grid::markdown::Markdown;
 use ctxsim_base::grid::numbers::{counted, interval, listed, or_none, percent, signed, thousands};
@@ -13,22 +13,27 @@ use ctxsim_base::grid::tint::Terminal;
 use ctxsim_base::grid::{CellKind, Grid, Hue};
 use ctxsim_base::list::Listed as _;
 
-/// The most notes, and reasons of words, unless details are asked for.
+/// The most settings, notes, and reasons of words, unless details are asked for.
+const LEVERS: usize = 12;
 const NOTES: usize = 3;
 const WHYS: usize = 3;
 
 /// Returns advice for a terminal.
 pub fn table(it: &Advice, is_detailed: bool, on: impl Into<Terminal>) -> String {
-    on_terminal(&blocks(it, is_detailed), on.into())
+    let on = on.into();
+    let with = |n_levers| on_terminal(&blocks(it, is_detailed, n_levers), on);
+    if is_detailed { with(usize::MAX) } else { on.fitted(LEVERS, with) }
 }
 
 /// Returns advice as Markdown.
 pub fn markdown(it: &Advice, is_detailed: bool) -> Markdown {
-    in_markdown(&blocks(it, is_detailed))
+    in_markdown(&blocks(it, is_detailed, if is_detailed { usize::MAX } else { LEVERS }))
 }
 
-pub(super) fn blocks(advice: &Advice, is_detailed: bool) -> Vec<PageBlock> {
-    let mut blocks: Vec<PageBlock> = advice.agents.iter().flat_map(|it| of_agent(it, is_detailed)).listed();
+/// Lays advice out, with so many settings of each agent; a reason stands for each fourth of them.
+pub(super) fn blocks(advice: &Advice, is_detailed: bool, n_levers: usize) -> Vec<PageBlock> {
+    let mut blocks: Vec<PageBlock> =
+        advice.agents.iter().flat_map(|it| of_agent(it, is_detailed, n_levers)).listed();
     for (format, n) in &advice.unknown {
         blocks.push(PageBlock::text(format!(
             "No settings are known for {} of the format {format}, which several agents write. Name the agent with `--agent`.",
@@ -46,28 +51,29 @@ pub(super) fn blocks(advice: &Advice, is_detailed: bool) -> Vec<PageBlock> {
     blocks
 }
 
-fn of_agent(it: &AgentAdvice, is_detailed: bool) -> Vec<PageBlock> {
+fn of_agent(it: &AgentAdvice, is_detailed: bool, n_levers: usize) -> Vec<PageBlock> {
     let mut blocks = asked(it);
     blocks.extend(answer(it));
     blocks.push(PageBlock::Text(words(it)));
-    blocks.extend(it.as_logged.iter().map(|it| PageBlock::Aside(it.words())).filter(|_| is_detailed));
+    let billed = |it: &BillAsLogged| if is_detailed { it.words() } else { it.in_short("") };
+    blocks.extend(it.as_logged.iter().map(|it| PageBlock::Text(billed(it))));
     let n_notes = if is_detailed { it.notes.len() } else { NOTES };
+    let n_whys = if is_detailed { usize::MAX } else { WHYS.min(n_levers / 4) };
     blocks.extend(it.notes.iter().take(n_notes).map(|it| PageBlock::Aside(it.clone())));
     let best = it.best_levers();
     if !it.levers.is_empty() {
         blocks.push(PageBlock::Table(if is_detailed {
             levers("What you can do", &best, false)
         } else {
-            let of = best.iter().map(|it| (it.title.clone(), *it));
-            in_short("What you can do, and what that saves a month", of)
+            let shown = most_telling(best.iter().copied(), n_levers).into_iter().map(|nth| best[nth]);
+            in_short("What you can do, and what that saves a month", shown.map(|it| (it.title.clone(), it)))
         }));
-        let n_whys = if is_detailed { best.len() } else { WHYS };
         blocks.extend(best.into_iter().filter_map(why).take(n_whys).map(PageBlock::Aside));
     }
     if is_detailed {
-        blocks.extend(behind(it))
+        blocks.extend(behind(it));
     } else {
-        blocks.extend(rest(it))
+        blocks.extend(rest(it));
     }
     blocks
 }
@@ -181,8 +187,8 @@ fn answer(it: &AgentAdvice) -> Vec<PageBlock> {
         blocks.push(PageBlock::text(format!("It also does this: {}", best.effects.join(" "))));
     }
     blocks.extend(pastes(&it.paste));
-    blocks.extend(it.heed.iter().map(|it| PageBlock::text(it.clone())));
-    blocks.extend(not_pasted(it, best).map(PageBlock::Text));
+    blocks.extend(it.heed.iter().map(|it| PageBlock::Aside(it.clone())));
+    blocks.extend(not_pasted(it, best).map(PageBlock::Aside));
     blocks
 }
 
@@ -200,7 +206,7 @@ fn asked(it: &AgentAdvice) -> Vec<PageBlock> {
     if !asked.trial.is_empty() {
         let n = asked.trial.iter().filter(|it| it.is_on).count();
         blocks.push(PageBlock::text(format!(
-            "A trial of {}: put it in force on the {n} that are on, and take it out on the others, before the first session of the day (UTC). A session counts for the day on which it begins. `ctxsim realised` then compares the days.",
+            "A trial of {}: turn it on for the {n} days that are on, and off for the others, before the first session of the day (UTC). A session counts for the day on which it begins. `ctxsim realised` then compares the days.",
             counted(asked.trial.len(), "day")
         )));
         let row = |it: &TrialDay| vec![it.day.clone(), if it.is_on { "on" } else { "off" }.to_owned()];
@@ -284,6 +290,24 @@ fn sessions_after(it: &Lever) -> String {
     }
 }
 
+/// Returns the places of so many levers in their order: if not all fit, those that say *do* stay first, and then those of which
+/// something is known.
+pub(crate) fn most_telling<'l>(all: impl Iterator<Item = &'l Lever>, most: usize) -> Vec<usize> {
+    let mut ranked: Vec<(u8, usize)> = all
+        .enumerate()
+        .map(|(nth, it)| match it.word {
+            Some(Word::Do) => (0, nth),
+            Some(Word::YourCall | Word::Try) => (1, nth),
+            _ => (2, nth),
+        })
+        .listed();
+    ranked.sort_unstable();
+    ranked.truncate(most);
+    let mut places = ranked.into_iter().map(|it| it.1).listed();
+    places.sort_unstable();
+    places
+}
+
 /// Lays levers out in a line each, by the names that they are given.
 pub(crate) fn in_short<'l>(title: &str, all: impl Iterator<Item = (String, &'l Lever)>) -> Grid {
     let row = |(name, it): (String, &Lever)| {
@@ -361,7 +385,7 @@ fn lifetimes(it: &AgentAdvice) -> Grid {
         ]
     };
     let headings = [
-        "lane",
+        "conversation",
         "sessions",
         "5 min a month",
         "1 h a month",

@@ -101,10 +101,10 @@ fn by(change: f64) -> String {
 fn sums(it: &Realised) -> String {
     let how = match (it.is_by_cost, &it.compared) {
         (true, None) => {
-            "played with the earlier settings and at the rate at which such plays met earlier bills"
+            "simulated with the earlier settings, and corrected by how far such simulations were off earlier bills"
         }
         (true, Some(_)) => {
-            "played with the earlier settings and at the rate of the sessions without the change"
+            "simulated with the earlier settings, and corrected by the sessions without the change"
         }
         (false, None) => "by their requests and at the earlier rates of their kinds",
         (false, Some(_)) => "by their requests and at the rates of the sessions without the change",

@@ -1,24 +1,19 @@
 //! A first screen in words: at most 40 lines of 100 columns, which need no manual.
 
 use super::{AgentLever, AgentRead, FirstScreen, MonthPart, PeriodCosts};
-use crate::advise::{in_short, rough};
+use crate::advise::{in_short, most_telling, rough};
 use crate::blocks::{PageBlock, in_markdown};
-use crate::lever::Word;
-use crate::session::predicted_against;
+use crate::session::{COMMAND, predicted_against};
 use ctxsim_base::foreign::in_one_line;
 use ctxsim_base::grid::markdown::Markdown;
 use ctxsim_base::grid::numbers::{counted, listed, percent, signed, thousands};
-use ctxsim_base::grid::tint::{Terminal, Tint};
+use ctxsim_base::grid::tint::{COLUMNS, Terminal, Tint};
 use ctxsim_base::grid::{CellKind, Grid, terminal};
 use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::Cost;
 use ctxsim_engine::measure::missed::MissCause;
 use ctxsim_engine::measure::month::Basis;
 
-/// The most lines and columns of a screen.
-const LINES: usize = 40;
-const COLUMNS: usize = 100;
 /// The most levers, causes, agents and models that are named.
 const LEVERS: usize = 8;
 const CAUSES: usize = 3;
@@ -27,8 +22,6 @@ const NAMED: usize = 4;
 const BAR: f64 = 20.0;
 /// Longer names of others' making are cut.
 const NAME: usize = 24;
-/// A longer command names its sessions by one word.
-const COMMAND: usize = 90;
 
 /// The headings of tables that need none on a terminal.
 const SUM: [&str; 4] = ["what", "US dollars", "share", ""];
@@ -40,12 +33,7 @@ pub fn table(it: &FirstScreen, on: impl Into<Terminal>) -> String {
     let on = Terminal { width: Some(width), ..on };
     let closing = if on.is_quiet { String::new() } else { format!("\n{}", on_terminal(&closing(it), on)) };
     let with = |n_levers| on_terminal(&blocks(it, n_levers), on) + &closing;
-    let fits = |text: &String| text.lines().count() <= LINES;
-    let most = it.levers.len().min(LEVERS);
-    if width < COLUMNS {
-        return with(most);
-    }
-    (0..=most).rev().map(with).find(fits).unwrap_or_else(|| with(most))
+    on.fitted(it.levers.len().min(LEVERS), with)
 }
 
 /// Returns a screen as Markdown.
@@ -174,7 +162,7 @@ fn of_agent(it: &AgentRead, is_counted: bool) -> String {
 fn predicted(it: &FirstScreen) -> Option<String> {
     let check = it.predicted?;
     Some(format!(
-        "Checked by predicting the bill: cache reads match exactly on {} of the requests, and {}.",
+        "Checked by predicting the bill: cache reads match to the token on {} of the requests; {}.",
         percent(check.exact as f64 / check.requests.max(1) as f64),
         predicted_against(check.predicted_usd, check.billed_usd)
     ))
@@ -384,15 +372,7 @@ fn plain(cause: MissCause) -> &'static str {
 /// Returns the levers, the largest saving first.
 fn levers(it: &FirstScreen, n_levers: usize) -> Grid {
     let is_several = it.read.agents.len() > 1;
-    // If not all of them fit, those that say *do* stay first, and then those of which something is known.
-    let mut shown: Vec<usize> = (0..it.levers.len()).listed();
-    shown.order_by_key(|nth| match it.levers[*nth].lever.word {
-        Some(Word::Do) => 0,
-        Some(Word::YourCall | Word::Try) => 1,
-        _ => 2,
-    });
-    shown.truncate(n_levers);
-    shown.sort_unstable();
+    let shown = most_telling(it.levers.iter().map(|it| &it.lever), n_levers);
     let named = |AgentLever { agent, lever }: &'_ AgentLever| {
         if is_several { format!("{}: {}", short(agent), lever.title) } else { lever.title.clone() }
     };

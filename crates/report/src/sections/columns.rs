@@ -34,7 +34,7 @@ const DERIVED: [(TableColumn, &str, &str, Option<u8>); 4] = [
     (TableColumn::Change, "change", "Δ cost", None),
     (TableColumn::Spread(SpreadPart::Interval), "interval", "95% interval", None),
     (TableColumn::Spread(SpreadPart::Median), "median", "median session", Some(8)),
-    (TableColumn::Spread(SpreadPart::Shares), "shares", "% cheaper / same / dearer", Some(7)),
+    (TableColumn::Spread(SpreadPart::Shares), "shares", "% down / same / up", Some(7)),
 ];
 
 impl TableColumn {
