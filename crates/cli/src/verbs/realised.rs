@@ -27,7 +27,7 @@ Examples:
 
 Only sessions count that have the change: by their logs where these show it, else from the day that `--changed` names, and only of versions \
 that have the setting. They are played with the earlier settings where that is possible, else compared by their requests. People whose logs \
-show that they changed nothing are compared with. docs/advise.md says how often the answer is right.
+show that they changed nothing are compared with. docs/reference/advice.md says how often the answer is right.
 
 Exit codes: 0 success; 2 bad input or usage.";
 

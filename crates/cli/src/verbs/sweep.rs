@@ -34,7 +34,7 @@ Examples:
   ctxsim sweep … --shard 3/16 --output shard-3.json       one part of sixteen, on any machine
   ctxsim run --merge shard-*.json --format json                 the same bytes as a single machine would write
 
-A GitHub matrix, a Slurm array or a Kubernetes indexed job can run the shards: see docs/guide.md.
+A GitHub matrix, a Slurm array or a Kubernetes indexed job can run the shards: see docs/how-to/review-a-change.md.
 
 Exit codes: 0 success; 2 bad input or usage, or a run failed.";
 
