@@ -7,8 +7,7 @@
 use super::left::{LeftLists, PrefixList};
 use super::qualified::is_told_by_less;
 use super::{RequestView, elapsed_ms};
-use crate::projection::chain::{Chain, Link};
-use xxhash_rust::xxh3::xxh3_128;
+use crate::projection::chain::{Chain, Link, grown};
 
 /// The prefixes of every earlier prompt, each with a note; when each was last sent is known.
 #[derive(Clone, Debug)]
@@ -62,10 +61,6 @@ fn key(links: &[Link], adds: &[u128], at: usize) -> Option<u128> {
     let link = links.get(at)?;
     let before = at.checked_sub(1).filter(|_| !is_told_by_less(links, at));
     Some(before.map_or(link.digest, |it| grown(links[it].digest, adds[at])))
-}
-
-fn grown(before: u128, adds: u128) -> u128 {
-    xxh3_128([before.to_le_bytes(), adds.to_le_bytes()].as_flattened())
 }
 
 impl<T: Copy + PartialEq> Prefixes<T> {
