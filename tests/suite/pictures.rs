@@ -116,7 +116,7 @@ fn costs_are_divided_into_their_parts() {
     let charts = stacked::all(&ran.source());
 
     for bar in charts.iter().flat_map(|it| &it.bars) {
-        let sum: f64 = bar.usd.iter().sum();
+        let sum: f64 = bar.amounts.iter().sum();
         assert!((sum - bar.total).abs() <= 1e-9 * bar.total, "{bar:?}");
     }
     assert_shown("cost", &charts);

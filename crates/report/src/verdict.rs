@@ -190,6 +190,7 @@ impl Report {
             .chain(self.note_on_summaries())
             .chain(self.notes_on_facts())
             .chain(self.note_on_oracles())
+            .chain(self.note_on_waiting())
             .listed()
     }
 
