@@ -91,3 +91,4 @@ mod tokenizers;
 mod trees;
 mod tune;
 mod users;
+mod waiting;

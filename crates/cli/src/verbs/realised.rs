@@ -68,17 +68,19 @@ pub(crate) struct RealisedArgs {
 /// Compares and writes.
 pub(super) fn realised(catalog: &Catalog, args: &RealisedArgs) -> Result<(), Error> {
     let format = args.shown.shown.choose(&FORMATS)?;
-    let saved = forecast(&args.file.display().to_string(), &read_text(&args.file)?)?;
-    catalog.files().note(&args.file);
-    args.shown.check(catalog.files())?;
+    // A table by hand may be wrong: that is said before any session is read.
     let outcomes = args.outcomes.as_ref().map(|it| -> Result<OutcomeTable, Error> {
         catalog.files().note(it);
         OutcomeTable::read(&it.display().to_string(), &read_text(it)?)
     });
+    let outcomes = outcomes.transpose()?;
+    let saved = forecast(&args.file.display().to_string(), &read_text(&args.file)?)?;
+    catalog.files().note(&args.file);
+    args.shown.check(catalog.files())?;
     let asked = RealisedRequest {
         changed: args.changed.clone(),
         unchanged: args.unchanged.clone(),
-        outcomes: outcomes.transpose()?,
+        outcomes,
     };
     let (comparison, threads) = (args.sessions.comparison(), args.threads.number());
     let found = with_progress(|it| held_against(catalog, &comparison, (&saved, &asked), threads, it))?;
