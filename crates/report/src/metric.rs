@@ -37,12 +37,12 @@ const USUAL: [NumberStyle; 10] = [
     usual("requests", "requests", Some(5), Better::Neither),
     usual("prompt_tokens_max", "prompt max tok", Some(6), Better::Lower),
     usual("cache_hit_ratio", "cache hit", Some(10), Better::Higher),
-    usual("cache_read_tokens", "read tok", Some(3), Better::Neither),
-    usual("cache_write_tokens", "write tok", Some(2), Better::Neither),
-    usual("uncached_tokens", "uncached tok", Some(1), Better::Neither),
+    usual("cache_read_tokens", "read tok", Some(4), Better::Neither),
+    usual("cache_write_tokens", "write tok", Some(3), Better::Neither),
+    usual("uncached_tokens", "uncached tok", Some(2), Better::Neither),
     usual("recovery.expected_calls", "recovery calls", Some(7), Better::Lower),
     usual("evidence_kept", "evidence kept", Some(11), Better::Higher),
-    usual(WAITING, "waiting minutes", Some(4), Better::Lower),
+    usual(WAITING, "waiting minutes", Some(1), Better::Lower),
     usual(COST, "cost USD", None, Better::Lower),
 ];
 
