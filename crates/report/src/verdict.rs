@@ -177,11 +177,11 @@ impl Report {
             .into_iter()
             .chain(first.iter().cloned())
             .chain(self.note_on_oracles())
+            .chain(self.note_on_waiting())
             .chain(rest.iter().cloned())
             .chain(self.note_on_users())
             .chain(self.note_on_summaries())
             .chain(self.notes_on_facts())
-            .chain(self.note_on_waiting())
             .listed()
     }
 
