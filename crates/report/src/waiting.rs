@@ -24,7 +24,7 @@ impl Report {
         }
         (n > 0).then(|| {
             let names = listed(&names);
-            format!("Waiting is unknown under {names}: nobody measured how long their models take, and no other model's data is used.")
+            format!("Waiting is unknown under {names}: there are no timings of their models, and those of another model are not used.")
         })
     }
 }

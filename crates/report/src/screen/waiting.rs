@@ -154,7 +154,7 @@ pub(super) fn sentence(it: &FirstScreen) -> Option<String> {
     let unknown = waiting.without_data();
     let Some((minutes, [low, high])) = waiting.minutes.zip(waiting.interval) else {
         return unknown
-            .map(|it| format!("How long you waited for answers is unknown: nobody measured {it}."));
+            .map(|it| format!("How long you waited for answers is unknown: there are no timings of {it}."));
     };
     let (unit, by) = if minutes >= HOURS_FROM { ("hours", 60.0) } else { ("minutes", 1.0) };
     let [said, low, high] = [minutes, low, high].map(|it| rounded(it / by));
@@ -162,7 +162,7 @@ pub(super) fn sentence(it: &FirstScreen) -> Option<String> {
     let first = it.levers.first().and_then(|it| changed(it, minutes));
     let first = first.map(|it| rounded(it / by)).filter(|it| *it != said);
     let first = first.map_or_else(String::new, |it| format!("; the first change makes it {it}"));
-    let rest = unknown.map_or_else(String::new, |it| format!(" Not counted, as nobody measured them: {it}."));
+    let rest = unknown.map_or_else(String::new, |it| format!(" Not counted, as there are no timings: {it}."));
     Some(format!("You waited about {said} {unit}{period} for answers ({low} to {high}){first}.{rest}"))
 }
 
