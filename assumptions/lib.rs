@@ -29,6 +29,8 @@ pub const SUMMARIES: &str = include_str!("summaries.toml");
 pub const TOKENIZERS: &str = include_str!("tokenizers.toml");
 /// The text of `user_messages.toml`.
 pub const USER_MESSAGES: &str = include_str!("user_messages.toml");
+/// The text of `waiting.toml`.
+pub const WAITING: &str = include_str!("waiting.toml");
 
 /// The files below `aging`.
 pub const AGING: Files = include!(concat!(env!("OUT_DIR"), "/aging.rs"));

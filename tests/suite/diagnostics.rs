@@ -336,6 +336,8 @@ fn mistaken_files() -> Vec<Vec<&'static str>> {
         vec!["advise", "duckagent/plain_chat"],
         vec!["realised", "forecast_cut.json", SESSION],
         vec!["realised", "nowhere.json", SESSION],
+        vec!["realised", "forecast_cut.json", SESSION, "--outcomes", "outcomes_wordy.csv"],
+        vec!["realised", "forecast_cut.json", SESSION, "--outcomes", "outcomes_columns.csv"],
         vec!["tune", "--fit", "answers_careless.csv", "--policy", "aging/careful"],
         vec!["tune", "--fit", "answers_columns.csv", "--policy", "aging/careful"],
         vec!["tune", "--fit", "answers_none.csv", "--policy", "aging/careful"],

@@ -95,4 +95,5 @@ mod trees;
 mod tune;
 mod users;
 mod vocabulary;
+mod waiting;
 mod words;

@@ -162,10 +162,10 @@ impl<'p> LoggedRequest<'_, 'p> {
 }
 
 /// Hands over what a session was billed for, request by request.
-pub(super) fn each_logged<'p>(
-    timeline: &Timeline,
+pub(super) fn each_logged<'l, 'p>(
+    timeline: &'l Timeline,
     profile_of: ProfileOf<'p>,
-    mut each: impl FnMut(&LoggedRequest<'_, 'p>),
+    mut each: impl FnMut(&LoggedRequest<'l, 'p>),
 ) {
     let Some(recorded) = &timeline.recorded else { return };
     let mut model = timeline.models.first().map_or("", |it| it.name.as_str());

@@ -95,6 +95,8 @@ pub struct Lever {
     /// US dollars that it saves a month, negative where it costs more; and the 95% interval, the least saving first.
     pub saved_month: Option<f64>,
     pub saved_interval: Option<[f64; 2]>,
+    /// Minutes less that one waits for answers a month in main conversations, negative where one waits longer; null where that is not known.
+    pub saved_minutes_month: Option<f64>,
     /// The relative change in cost over all sessions.
     pub change: Option<f64>,
     /// The change to expect, which the dollars are: of a *do*, shrunk, because the best of many looks better than it is.

@@ -177,6 +177,7 @@ impl Report {
             .into_iter()
             .chain(first.iter().cloned())
             .chain(self.note_on_oracles())
+            .chain(self.note_on_waiting())
             .chain(rest.iter().cloned())
             .chain(self.note_on_users())
             .chain(self.note_on_summaries())

@@ -266,3 +266,38 @@ fn sessions_of_other_agents_do_not_count() {
     assert_eq!(found.notes, ["Not of this agent, so not counted: 1 session."]);
     assert_eq!(Realised { notes: Vec::new(), ..found }, alone);
 }
+
+#[test]
+fn outcomes_of_a_table_are_compared_beside_the_dollars() {
+    let folder = tempfile::tempdir().unwrap();
+    add(folder.path(), "long", 20, true, &[]);
+    add(folder.path(), "other", 20, false, &[("/Users/ann/", "/Users/bob/")]);
+    fs::write(folder.path().join("f.json"), serde_json::to_string(&forecast()).unwrap()).unwrap();
+    let ask = |table: &str, more: &[&str]| {
+        fs::write(folder.path().join("o.csv"), table).unwrap();
+        ctxsim(folder.path(), &[&["realised", "f.json", ".", "--outcomes", "o.csv"][..], more].concat())
+    };
+    let lines = |prefix: &str, value: &str| -> String {
+        (0..20).map(|nth| format!("{prefix}{nth},{value}\n")).collect()
+    };
+
+    let all = format!("session,solved\n{}{}", lines("long", "true"), lines("other", "false"));
+    let found: serde_json::Value = serde_json::from_str(&out(&ask(&all, &["--format", "json"]))).unwrap();
+
+    let outcomes = &found["outcomes"];
+    let words: Vec<&str> =
+        outcomes["groups"].as_array().unwrap().iter().filter_map(|it| it["word"].as_str()).collect();
+    assert_eq!((words, outcomes["groups"][1]["difference"].as_f64()), (vec!["higher"], Some(1.0)));
+    let text = out(&ask(&all, &[]));
+    assert!(text.contains("Outcome “solved”, from o.csv"), "{text}");
+    assert!(text.contains("Higher in with it against without the change: +100.0 points"), "{text}");
+
+    let groups = format!("session,merged,group\n{}{}", lines("long", "1,new"), lines("other", "1,old"));
+    let text = out(&ask(&groups, &[]));
+    assert!(text.contains("Cannot tell: old against new: 0.0 points"), "{text}");
+
+    let misspelt = ask("session,solved\nlong1,yes\nohter3,1\n", &[]);
+    let told = String::from_utf8_lossy(&misspelt.stderr).into_owned();
+    assert_eq!(misspelt.status.code(), Some(2));
+    assert!(told.contains("o.csv:2:7") && told.contains("`yes` is not an outcome"), "{told}");
+}

@@ -114,6 +114,17 @@ impl AgentSessions<'_> {
         by_group(&self.calendar.weigh(effects).filter_map(of).listed())
     }
 
+    /// Returns the minutes less that one waits for answers a month in main conversations with a choice, over the sessions whose models have data.
+    fn saved_minutes(&self, choice: &MenuChoice) -> Option<f64> {
+        let saved = |(it, weight): (&&PlayedSession, f64)| {
+            let [base, own] = [&it.base, it.run(choice)].map(|it| it.waiting.total().minutes());
+            Some((base? - own?) * weight)
+        };
+        let main = self.calendar.weigh(self.played).filter(|it| !it.0.seen.is_of_agent);
+        // Nothing is never less than nothing.
+        main.filter_map(saved).reduce(|sum, it| sum + it).map(|it| 0.0 + it)
+    }
+
     fn lever(&self, choice: &MenuChoice, it: &Judgement, month: Option<f64>, force: &Force<'_>) -> Lever {
         let is_do = it.word == Some(Word::Do);
         let expected = if is_do { it.expected } else { it.change };
@@ -128,6 +139,7 @@ impl AgentSessions<'_> {
             why: it.why.clone(),
             saved_month: expected.and_then(dollars),
             saved_interval: it.interval.and_then(|it| Some([dollars(it[1])?, dollars(it[0])?])),
+            saved_minutes_month: self.saved_minutes(choice),
             change: it.change,
             expected,
             interval: it.interval,

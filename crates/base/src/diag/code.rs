@@ -266,6 +266,8 @@ pub enum Code {
     NumberOutOfRange,
     /// A declared number is out of its range.
     NumberRange,
+    /// A table of outcomes cannot be read, or is of other sessions.
+    OutcomesBroken,
     /// An output would overwrite a file of someone else's.
     OutputExists,
     /// An output's extension belongs to no format.

@@ -8,7 +8,8 @@ use super::lives::Layouts;
 use super::run::LoadFacts;
 use super::world::{Plays, World};
 use super::{Cell, Progress, Sinks, Take};
-use ctxsim_input::scenario::refetch::Refetch;
+use ctxsim_input::profile::written::RecoveryPrice;
+use ctxsim_input::scenario::refetch::{End, Refetch};
 use ctxsim_input::{Policy, Profile};
 use ctxsim_timeline::Timeline;
 
@@ -86,6 +87,13 @@ impl Load {
     /// Returns whether anything in it needs anything.
     pub fn has_needs(&self) -> bool {
         self.timeline().is_some_and(|it| !it.needs.is_empty())
+    }
+
+    /// Returns the share of recovery calls that share a request with others; none where a profile prices calls by themselves.
+    pub(super) fn shared_calls(&self, profile: usize) -> f64 {
+        let is_priced = self.profiles[profile].assumptions.recovery == RecoveryPrice::Requests;
+        let terms = self.timeline_under(profile).filter(|_| is_priced).map(|it| it.refetch.terms(End::Value));
+        terms.map_or(0.0, |it| 1.0 - it.own_request)
     }
 
     /// Returns its runs in the order of a report: by profile, then by policy.

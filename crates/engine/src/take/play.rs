@@ -227,7 +227,8 @@ impl Played<'_> {
         let tally = |beside: &Beside| Tally::beside(sums, index.as_ref(), outcome, models, beside);
         let has_needs = load.has_needs();
         let counted = load.counted_under(cell.profile).and_then(CountedLoad::shares);
-        let plain = Beside { has_needs, counted, turns: load.turns, ..Beside::default() };
+        let shared_calls = load.shared_calls(cell.profile);
+        let plain = Beside { has_needs, counted, turns: load.turns, shared_calls, ..Beside::default() };
         let closed = tally(&plain);
         let ends = self.ends(cell).filter(|_| has_needs);
         let moved = |it: AloneAtEnd<Amount>| (it.played - closed.costs.assumed()).times(it.share);
@@ -239,7 +240,8 @@ impl Played<'_> {
         };
         let beside = self.drawn.beside(self.simulations, cell, models, &closed, beside);
         let own = self.other_models.as_ref().zip(detail.rows.as_ref());
-        tally(&Beside { own_models: own.map(|(it, rows)| it.bill(load, cell, rows)), ..beside })
+        let (own_models, own_waiting) = own.map(|(it, rows)| it.bill(load, cell, rows)).unzip();
+        tally(&Beside { own_models, own_waiting, ..beside })
     }
 
     /// Returns the cost of recovery and exploration at the ends of what is assumed of them; nothing if a price is unknown.

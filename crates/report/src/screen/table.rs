@@ -1,6 +1,6 @@
 //! A first screen in words: at most 40 lines of 100 columns, which need no manual.
 
-use super::{AgentLever, AgentRead, FirstScreen, MonthPart, PeriodCosts};
+use super::{AgentLever, AgentRead, FirstScreen, MonthPart, PeriodCosts, waiting};
 use crate::advise::{in_short, most_telling, rough};
 use crate::blocks::{PageBlock, in_markdown};
 use crate::session::{COMMAND, predicted_against};
@@ -76,6 +76,7 @@ pub(super) fn blocks(it: &FirstScreen, n_levers: usize) -> Vec<PageBlock> {
     blocks.extend(predicted(it).map(PageBlock::Text));
     blocks.push(bill(it));
     blocks.extend(beside(it).map(PageBlock::Text));
+    blocks.extend(waiting::sentence(it).map(PageBlock::Text));
     if it.month.usd > Cost::default() {
         blocks.push(PageBlock::Table(month(it)));
         blocks.extend(other_misses(it).map(PageBlock::Text));

@@ -229,6 +229,7 @@ impl<'t> MessageLog<'t> {
         }
         let session = &mut self.sessions[index];
         session.front(&request);
+        session.outcome = record.outcome().or(session.outcome.take());
         session.go_on(&record);
         session.known(n_known);
         for message in list.iter().skip(n_known) {

@@ -2,7 +2,6 @@
 
 use serde_json::value::RawValue;
 
-use crate::Usage;
 use crate::import::content::Content;
 use crate::import::content::Measured;
 use crate::import::dollars::Dollars;
@@ -10,6 +9,7 @@ use crate::import::json;
 use crate::import::times::milliseconds;
 use crate::import::usage::BillReader;
 use crate::import::values::{CacheControl, Count, MessageContent, Text};
+use crate::{LoggedOutcome, Usage};
 use ctxsim_base::quantity::{Cost, Tokens};
 use ctxsim_input::profile::cache::Setting;
 
@@ -72,6 +72,15 @@ pub(super) struct RequestRecord<'a> {
     /// The bill of a row of another format, which would be lost among messages.
     #[serde(rename = "usageDetails", alias = "usage_details")]
     pub(super) usage_of_row: Raw<'a>,
+    /// What an agent's trajectory says of the whole run.
+    info: Raw<'a>,
+}
+
+/// What trajectories of mini-swe-agent and SWE-agent say of the whole run.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct RunRecord<'a> {
+    exit_status: Text<'a>,
 }
 
 impl<'a> RequestRecord<'a> {
@@ -110,6 +119,14 @@ impl<'a> RequestRecord<'a> {
     /// Returns the model that was asked.
     pub(super) fn model(&self) -> &str {
         &self.model.0
+    }
+
+    /// Returns whether the agent handed in a result, where its trajectory says how it ended; whether that is right stands elsewhere.
+    pub(super) fn outcome(&self) -> Option<LoggedOutcome> {
+        let status = object::<RunRecord<'a>>(self.info?)?.exit_status.0;
+        let is_submitted = status.to_ascii_lowercase().starts_with("submitted");
+        let (name, value) = ("submitted".to_owned(), if is_submitted { 1.0 } else { 0.0 });
+        (!status.is_empty()).then_some(LoggedOutcome { name, value })
     }
 
     /// Returns the settings of the request, each with what it is set to; empty where it is what a request without it means.

@@ -16,7 +16,7 @@ use crate::import::losses::Losses;
 use crate::import::transcript::{LoggedMark, Named, Part, RequestForm, Transcript};
 use crate::import::usage::BillReader;
 use crate::import::values::{CacheControl, MessageBlock, MessageContent};
-use crate::{Kind, Occasion};
+use crate::{Kind, LoggedOutcome, Occasion};
 use ctxsim_base::quantity::ix;
 use ctxsim_input::TtlClass;
 use ctxsim_input::profile::cache::{SETTINGS, Setting};
@@ -61,6 +61,8 @@ pub(super) struct MessageSession {
     form: RequestForm,
     /// By message, how many parts there are up to its end.
     ends: Vec<usize>,
+    /// What became of its task, if the log tells.
+    pub(super) outcome: Option<LoggedOutcome>,
 }
 
 /// What stands before the messages of a request.
@@ -398,6 +400,7 @@ impl MessageSession {
         }
         transcript.has_breakpoints = self.has_breakpoints;
         transcript.counts_output = self.has_usage;
+        transcript.outcome = self.outcome;
         transcript
     }
 }
