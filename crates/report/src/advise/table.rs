@@ -1,5 +1,6 @@
 //! Advice in words: totals first, then what to change, what that does, and what else was tried.
 
+use super::bears;
 use super::saved::TrialDay;
 use super::whom::{self, Whom};
 use super::{Advice, AgentAdvice, Basis, BilledAdvice, From, Lifetimes, WishFor};
@@ -76,6 +77,7 @@ fn of_agent(it: &AgentAdvice, is_detailed: bool) -> Vec<PageBlock> {
         blocks.push(PageBlock::text(of_wish(it, wish)));
     }
     if is_detailed {
+        blocks.extend(bears::blocks(&it.levers));
         blocks.extend(
             it.left_out
                 .iter()
