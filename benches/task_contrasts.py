@@ -2,7 +2,8 @@
 
     python3 benches/task_contrasts.py complexity_trap.csv
 
-Writes assumptions/quality.toml and assumptions/turns.toml. Each arm is compared with that of the same scaffold and model which keeps everything, on
+Writes assumptions/quality.toml, assumptions/turns.toml, tests/data/quality/orders.csv (the costs of any two arms of a scaffold and model) and paid.csv
+beside it (what Gemini's arms paid for a million prompt tokens). Each arm is compared with that of the same scaffold and model which keeps everything, on
 the instances of both. Intervals are 95%, by bootstrap over instances (2,000 draws, seed 65). Halves: instances by the last digit of their number,
 even and odd.
 """
@@ -17,10 +18,10 @@ from collections import defaultdict
 ROOT = pathlib.Path(__file__).parent.parent
 DRAWS, SEED = 2_000, 65
 MODELS = [
-    ("gemini_2.5_flash_thinking", "Gemini 2.5 Flash, thinking"),
+    ("gemini_2.5_flash_thinking", "Gemini 2.5 Flash (thinking)"),
     ("gemini_2.5_flash", "Gemini 2.5 Flash"),
     ("gemini-2.5-flash", "Gemini 2.5 Flash"),
-    ("Qwen3-32B_thinking", "Qwen3 32B, thinking"),
+    ("Qwen3-32B_thinking", "Qwen3 32B (thinking)"),
     ("Qwen3-Coder_480B", "Qwen3 Coder 480B"),
     ("qwen3-32b", "Qwen3 32B"),
 ]
@@ -72,13 +73,38 @@ def told(pairs_of, units):
     return values, ends, text
 
 
+def orders(arms):
+    """The cost of each arm by that of each other one of its scaffold, model and set of tasks: rows of orders.csv."""
+    random.seed(SEED)
+    keys = sorted(arms)
+    for nth, first in enumerate(keys):
+        for second in keys[nth + 1 :]:
+            both = sorted(set(arms[first]) & set(arms[second])) if first[:3] == second[:3] else []
+            if not both:
+                continue
+            pairs = [(arms[first][it][1], arms[second][it][1]) for it in both]
+
+            def ratio(of):
+                return sum(it[0] for it in of) / sum(it[1] for it in of)
+
+            drawn = sorted(ratio([pairs[random.randrange(len(pairs))] for _ in pairs]) for _ in range(DRAWS))
+            ends = (drawn[int(0.025 * DRAWS)], drawn[int(0.975 * DRAWS) - 1])
+            tasks = 50 if first[2] else 500
+            named = [it for key in (first, second) for it in (key[3], key[4])]
+            yield [first[0], first[1], tasks, *named, len(both), *(f"{it:.3f}" for it in (ratio(pairs), *ends))]
+
+
 def is_even(instance):
     return int(re.search(r"(\d)$", instance).group(1)) % 2 == 0
 
 
 def main():
-    arms = defaultdict(dict)
+    arms, paid = defaultdict(dict), defaultdict(list)
     for row in csv.DictReader(open(sys.argv[1], encoding="utf-8")):
+        prompts = float(row["turn_count"]) * float(row["mean_prompt_tokens"] or 0)
+        if "gemini" in row["experiment"] and prompts > 0:
+            usd = float(row["cost"]) - float(row["summary_cost"] or 0)
+            paid[(SCAFFOLDS[row["scaffold"]], row["strategy"])].append(usd / prompts * 1e6)
         values = (float(row["outcome"]), float(row["cost"]), float(row["turn_count"]))
         arms[arm(row)][row["instance_id"]] = values
     text, by_family = [], defaultdict(list)
@@ -115,6 +141,16 @@ def main():
         path = ROOT / f"assumptions/{name}.toml"
         kept = path.read_text(encoding="utf-8").split("# Computed below.\n")[0]
         path.write_text(kept + "# Computed below.\n" + "".join(parts), encoding="utf-8")
+    with open(ROOT / "tests/data/quality/orders.csv", "w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow("scaffold,model,tasks,first,first_window,second,second_window,n,cost,low,high".split(","))
+        rows.writerows(orders(arms))
+    with open(ROOT / "tests/data/quality/paid.csv", "w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(["scaffold", "strategy", "n", "p5", "median", "p95"])
+        for key, values in sorted(paid.items()):
+            values.sort()
+            rows.writerow([*key, len(values), *(f"{values[int(len(values) * it)]:.3f}" for it in (0.05, 0.5, 0.95))])
 
 
 main()
