@@ -298,7 +298,7 @@ fn samples(part: &ContrastPart, is_same_work: impl Fn(&[Tally; 2]) -> bool) -> V
 
 /// Returns how many more turns the saving of what edits prompts bears.
 fn gone_at(pairs: &[[Tally; 2]], interval: Option<[f64; 2]>) -> Option<TurnsBreakEven> {
-    let edits = pairs.iter().any(|it| it[1].outcome.firings.iter().any(|it| it.fired > 0));
+    let edits = pairs.iter().any(|it| it[1].outcome.firings.iter().any(|it| it.acted > 0));
     let sum = |of: fn(&[Tally; 2]) -> Option<f64>| pairs.iter().map(of).sum::<Option<f64>>();
     let (base, own) = (sum(|it| it[0].costs.total())?, sum(|it| it[1].costs.total())?);
     let again = sum(|it| it[1].as_many_again())?;

@@ -241,7 +241,7 @@ impl Played<'_> {
         let beside = self.drawn.beside(self.simulations, cell, models, &closed, beside);
         let own = self.other_models.as_ref().zip(detail.rows.as_ref());
         let priced = tally(&Beside { own_models: own.map(|(it, rows)| it.bill(load, cell, rows)), ..beside });
-        let edits = priced.outcome.firings.iter().any(|it| it.fired > 0);
+        let edits = priced.outcome.firings.iter().any(|it| it.acted > 0);
         match load.turns_ratio.filter(|_| edits) {
             Some(ratio) => {
                 priced.at_turns_ratio(ratio, TurnRatios::declared().ends(&load.policies[cell.policy], ratio))
