@@ -382,8 +382,8 @@ fn the_first_screen_advice_its_page_and_its_json_say_the_same_of_each_lever() {
             serde_json::from_str(&text).unwrap()
         };
         let (screen, advice) = (json("screen"), json("advise"));
-        let [text, page] =
-            ["table", "html"].map(|it| out(&ctxsim(folder.path(), &["advise", &sessions, "--format", it])));
+        let [text, page] = ["table", "html"]
+            .map(|it| out(&ctxsim(folder.path(), &["advise", &sessions, "--details", "--format", it])));
         let said = out(&ctxsim(folder.path(), &["screen", &sessions]));
         let levers = screen["levers"].as_array().unwrap();
         assert!(!levers.is_empty(), "{screen}");

@@ -8,7 +8,8 @@ use ctxsim_base::grid::numbers::{
 };
 use ctxsim_base::grid::prose::wrap;
 use ctxsim_base::grid::terminal::draw_with_note;
-use ctxsim_base::grid::{CellKind, Grid};
+use ctxsim_base::grid::tint::{Terminal, Tint};
+use ctxsim_base::grid::{CellKind, Grid, Hue};
 use ctxsim_base::list::Listed as _;
 
 /// The most variants that are shown by default.
@@ -20,9 +21,12 @@ pub(crate) const HELD_OUT_BLOCKS: &str = "What limits on the sessions held out r
 /// The title of the blocks where each project is held out in turn.
 pub(crate) const IN_TURN_BLOCKS: &str = "Each project under what is chosen without it, and by time";
 
-/// Returns what was found as text.
-pub fn tuned(it: &Tuned, shows_all: bool, width: Option<usize>) -> String {
+/// Returns what was found as text: whether to use it, how it did, and the variants.
+pub fn tuned(it: &Tuned, shows_all: bool, on: impl Into<Terminal>) -> String {
+    let on = on.into();
     let mut text = String::new();
+    best(it, on, &mut text);
+    text.push('\n');
     let sessions: usize = it.parts.iter().map(|it| it.sessions).sum();
     let head = format!(
         "{} tuned against {} on {}: {}",
@@ -31,15 +35,14 @@ pub fn tuned(it: &Tuned, shows_all: bool, width: Option<usize>) -> String {
         counted(sessions, "session"),
         counted(it.variants, "variant")
     );
-    wrap(&head, "", width, &mut text);
-    varied(it).iter().for_each(|it| wrap(it, "", width, &mut text));
-    text.push('\n');
-    table(it, shows_all, width, &mut text);
-    text.push('\n');
-    best(it, width, &mut text);
+    on.paragraph(Tint::Strong, "", &head, &mut text);
+    table(it, shows_all, on, &mut text);
+    if !on.is_quiet {
+        on.paragraphs(Tint::Faint, "", varied(it), &mut text);
+    }
     if shows_all {
         block_grids(it).iter().for_each(|it| {
-            let _ = write!(text, "\n{}\n{}\n", it.title, draw_with_note(it, width));
+            let _ = write!(text, "\n{}\n{}\n", on.paint(Tint::Strong, &it.title), draw_with_note(it, on));
         });
     }
     text
@@ -100,12 +103,12 @@ pub(super) fn varied(it: &Tuned) -> Vec<String> {
 }
 
 /// Draws the variants, the best first.
-fn table(it: &Tuned, shows_all: bool, width: Option<usize>, text: &mut String) {
-    let _ = writeln!(text, "{}", draw_with_note(&grid(it, shows_all), width));
+fn table(it: &Tuned, shows_all: bool, on: Terminal, text: &mut String) {
+    let _ = writeln!(text, "{}", draw_with_note(&grid(it, shows_all), on));
     let groups = it.points.chunk_by(|one, other| one.parts == other.parts);
     let more: usize = groups.skip(if shows_all { usize::MAX } else { SHOWN }).map(<[_]>::len).sum();
     if more > 0 {
-        let _ = writeln!(text, "… and {more} more: see --details");
+        on.paragraph(Tint::Faint, "", &format!("… and {more} more: see --details"), text);
     }
 }
 
@@ -139,11 +142,29 @@ pub(super) fn grid(it: &Tuned, shows_all: bool) -> Grid {
         let name = format!("{}{alike}{best}", variant_name(&group[0].set));
         rows.push(row(name, &mut group[0].parts.iter().map(own)));
     }
-    Grid::new("", 1, &headings, rows)
+    let changes = headings.iter().filter(|it| it.ends_with("Δ cost")).map(String::as_str).listed();
+    Grid::new("", 1, &headings, rows).hued(Hue::Less, &changes)
 }
 
-/// Says which variant is best, how it did on both parts, and whether to use it.
-fn best(it: &Tuned, width: Option<usize>, text: &mut String) {
+/// Says whether to use what is best.
+fn verdict(it: &Tuned, on: Terminal, text: &mut String) {
+    let answer = match &it.reason {
+        Some(reason) => format!("Nothing is recommended: {reason}."),
+        None if it.chosen.is_empty() => "Recommended as it is: the held-out sessions confirm it.".to_owned(),
+        None => "Recommended: the held-out sessions confirm it. To apply:".to_owned(),
+    };
+    on.paragraph(Tint::Strong, "", &answer, text);
+    if it.reason.is_none() {
+        it.chosen.iter().for_each(|it| {
+            let _ = writeln!(text, "  {it}");
+        });
+    }
+}
+
+/// Says whether to use the best variant, which it is, and how it did on both parts.
+fn best(it: &Tuned, on: Terminal, text: &mut String) {
+    let width = on.width;
+    verdict(it, on, text);
     let keeps = it.parts.first().is_some_and(|own| own.surely_keeps(it.min_evidence));
     let floor = percent(it.min_evidence);
     let what = match it.kept_of() {
@@ -182,18 +203,6 @@ fn best(it: &Tuned, width: Option<usize>, text: &mut String) {
     }
     if let Some(optimism) = it.optimism {
         wrap(&against(optimism), "", width, text);
-    }
-    match &it.reason {
-        Some(reason) => wrap(&format!("Nothing is recommended: {reason}."), "", width, text),
-        None if it.chosen.is_empty() => {
-            wrap("Recommended as it is: the held-out sessions confirm it.", "", width, text);
-        }
-        None => {
-            text.push_str("Recommended: the held-out sessions confirm it. To apply:\n");
-            it.chosen.iter().for_each(|it| {
-                let _ = writeln!(text, "  {it}");
-            });
-        }
     }
     // Where the word is the reason, it is told.
     it.word_rests_on
