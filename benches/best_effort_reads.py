@@ -29,7 +29,7 @@ def main():
         own = [it for name, it in sessions.items() if half in ("all", odd[name])]
         pairs = [(before[0], now[1]) for it in own for before, now in zip(it, it[1:])]
         sizes = [read / round(read / 2_019) for _, read in pairs if read > 0]
-        step = round(statistics.median(sizes))
+        step = round(sorted(sizes)[len(sizes) // 10])  # nine of ten reads have steps of at least this size
         of = [(before // step * step, read) for before, read in pairs]
         known = [(there, read) for there, read in of if there > 0]
         fallen = [(there, read) for there, read in known if read < FALLEN_BELOW * there]

@@ -137,96 +137,92 @@ impl Score {
 /// A way of playing: what it is called, and what it costs.
 type Way<'w> = (&'w str, Costs);
 
+/// Writes a row that has the score of some orders under each way.
+fn scored<'o>(
+    what: &str,
+    orders: &[&'o Order],
+    ways: &[Way<'_>],
+    halves: &[usize],
+    is_in: impl Fn(&'o Order) -> bool,
+) -> String {
+    let mut text = format!("| {what} |");
+    for (_, costs) in ways {
+        let own = orders.iter().copied().filter(|it| is_in(it));
+        write!(text, " {} |", Score::of(own, costs, halves).words()).unwrap();
+    }
+    text + "\n"
+}
+
+/// Writes a head of a table, with a column for each way.
+fn head(first: &str, ways: &[Way<'_>], last: &str, cell: &str) -> String {
+    let mut text = format!("\n| {first} |");
+    ways.iter().for_each(|it| write!(text, " {} |", it.0).unwrap());
+    let n = first.matches('|').count() + 1;
+    let columns = ways.len() + last.matches('|').count();
+    format!("{text}{last}\n|{}{}\n", "---|".repeat(n), format!("{cell}|").repeat(columns))
+}
+
+fn title(it: &Arm) -> String {
+    if it.0 == "raw" { "keeping everything".to_owned() } else { format!("{}, newest {}", it.0, it.1) }
+}
+
+/// Returns what an arm costs on all trajectories.
+fn sum(costs: &Costs, arm: &Arm) -> f64 {
+    costs[arm].0.iter().sum()
+}
+
 fn page(orders: &[Order], ways: &[Way<'_>], arms: &[Arm]) -> String {
     let told: Vec<&Order> = orders.iter().filter(|it| it.is_told()).collect();
     let mut paid = "| scaffold | arms | runs | p5 | median | p95 |\n|---|---|---:|---:|---:|---:|".to_owned();
     for line in include_str!("../data/quality/paid.csv").lines().skip(1) {
         write!(paid, "\n| {} |", line.replace(',', " | ")).unwrap();
     }
-    let mut text = HEAD
-        .replace("PAID", &paid)
-        .replace("TOLD", &told.len().to_string())
-        .replace("ALL", &orders.len().to_string());
-    text += "\n| which are compared |";
-    ways.iter().for_each(|it| write!(text, " {} |", it.0).unwrap());
-    text += "\n|---|";
-    text += &"---|".repeat(ways.len());
-    text += "\n";
+    let counts = [told.len(), orders.len()].map(|it| it.to_string());
+    let mut text = HEAD.replace("PAID", &paid).replace("TOLD", &counts[0]).replace("ALL", &counts[1]);
+    text += &head("which are compared", ways, "", "---");
     let mut families: Vec<String> = told.iter().map(|it| it.families()).collect();
     families.sort();
     families.dedup();
     for family in &families {
-        write!(text, "| {family} |").unwrap();
-        for (_, costs) in ways {
-            let own = told.iter().copied().filter(|it| it.families() == *family);
-            write!(text, " {} |", Score::of(own, costs, &[0, 1]).words()).unwrap();
-        }
-        text += "\n";
+        text += &scored(family, &told, ways, &[0, 1], |it| it.families() == *family);
     }
-    for (what, is_in) in [("under OpenHands", "OpenHands"), ("under SWE-agent", "SWE-agent")] {
-        write!(text, "| {what} |").unwrap();
-        for (_, costs) in ways {
-            let own = told.iter().copied().filter(|it| it.scaffold == is_in);
-            write!(text, " {} |", Score::of(own, costs, &[0, 1]).words()).unwrap();
-        }
-        text += "\n";
+    for scaffold in ["OpenHands", "SWE-agent"] {
+        text += &scored(&format!("under {scaffold}"), &told, ways, &[0, 1], |it| it.scaffold == scaffold);
     }
-    for (what, halves) in
-        [("all, on even trajectories", &[0][..]), ("all, on odd trajectories", &[1]), ("**all**", &[0, 1])]
-    {
-        write!(text, "| {what} |").unwrap();
-        for (_, costs) in ways {
-            write!(text, " {} |", Score::of(told.iter().copied(), costs, halves).words()).unwrap();
-        }
-        text += "\n";
-    }
-    text += "\n## Each arm\n\nThe cost of the 20 trajectories by that of keeping everything, and the share kept of what later steps need.\n\n| arm |";
-    ways.iter().for_each(|it| write!(text, " {} |", it.0).unwrap());
-    text += " kept |\n|---|";
-    text += &"---:|".repeat(ways.len() + 1);
-    text += "\n";
+    text += &scored("all, on even trajectories", &told, ways, &[0], |_| true);
+    text += &scored("all, on odd trajectories", &told, ways, &[1], |_| true);
+    text += &scored("**all**", &told, ways, &[0, 1], |_| true);
+    text += ARMS;
+    text += &head("arm", ways, " kept |", "---:");
     let raw: Arm = ("raw".to_owned(), 0);
     for arm in arms {
-        let title = if arm == &raw {
-            "keeping everything".to_owned()
-        } else {
-            format!("{}, newest {}", arm.0, arm.1)
-        };
-        write!(text, "| {title} |").unwrap();
+        write!(text, "| {} |", title(arm)).unwrap();
         for (_, costs) in ways {
-            let sum = |arm: &Arm| costs[arm].0.iter().sum::<f64>();
-            write!(text, " {:.2} |", sum(arm) / sum(&raw)).unwrap();
+            write!(text, " {:.2} |", sum(costs, arm) / sum(costs, &raw)).unwrap();
         }
         writeln!(text, " {:.0}% |", 100.0 * ways[0].1[arm].1).unwrap();
     }
-    text += "\n## Every order that was measured\n\n| scaffold | model | tasks | first | second | measured cost | ";
-    ways.iter().for_each(|it| write!(text, "{} | ", it.0).unwrap());
-    text = format!("{}\n|---|---|---:|---|---|---|", text.trim_end());
-    text += &"---:|".repeat(ways.len());
-    text += "\n";
+    text += "\n## Every order that was measured\n";
+    text += &head("scaffold | model | tasks | first | second | measured cost", ways, "", "---:");
     for it in told {
-        let [first, second] = &it.arms;
-        let arm =
-            |it: &Arm| if it.1 == 0 { "keeping everything".to_owned() } else { format!("{} {}", it.0, it.1) };
-        let [value, low, high] = it.cost;
-        write!(
-            text,
-            "| {} | {} | {} | {} | {} | {value:.2} ({low:.2} to {high:.2}) |",
-            it.scaffold,
-            it.model,
-            it.tasks,
-            arm(first),
-            arm(second)
-        )
-        .unwrap();
+        let ([first, second], [value, low, high]) = (&it.arms, it.cost);
+        let own =
+            format!("{} | {} | {} | {} | {}", it.scaffold, it.model, it.tasks, title(first), title(second));
+        write!(text, "| {own} | {value:.2} ({low:.2} to {high:.2}) |").unwrap();
         for (_, costs) in ways {
-            let sum = |arm: &Arm| costs[arm].0.iter().sum::<f64>();
-            write!(text, " {:.2} |", sum(first) / sum(second)).unwrap();
+            write!(text, " {:.2} |", sum(costs, first) / sum(costs, second)).unwrap();
         }
         text += "\n";
     }
     text
 }
+
+/// What stands before the arms.
+const ARMS: &str = "
+## Each arm
+
+The cost of the 20 trajectories by that of keeping everything, and the share kept of what later steps need.
+";
 
 const HEAD: &str = "# The order of costs in The Complexity Trap
 

@@ -87,6 +87,7 @@ mod summariser;
 mod summaries;
 mod sums;
 mod sweep;
+mod task_page;
 mod tidy;
 mod tokenizers;
 mod trees;

@@ -1,7 +1,6 @@
 //! What a saving bears: more turns, a declared ratio of them, and what published runs tell of the task.
 
 use std::cell::RefCell;
-use std::path::Path;
 use std::process::Command;
 
 use ctxsim::engine::Simulation;
@@ -14,7 +13,7 @@ use ctxsim::measure::assumed::Assumed;
 use ctxsim::measure::known_task::KnownTask;
 use ctxsim::measure::turn_ratios::TurnRatios;
 use ctxsim::report::extra_turns::TurnsBreakEven;
-use ctxsim::report::known_task::{known, narrow, page};
+use ctxsim::report::known_task::{known, narrow};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -22,6 +21,7 @@ use crate::laws::hold;
 use crate::random_policy::policy;
 use crate::random_rules::rules;
 use crate::random_timeline::timeline;
+use crate::task_page::page;
 
 /// Random runs that are compared.
 const RUNS: usize = 100;
@@ -319,14 +319,4 @@ fn masks_below_the_declared_share_of_turns_took_more_turns_and_those_above_it_di
     assert_eq!((below.len(), above.len()), (9, 7));
     assert_eq!(turns(&below).iter().filter(|it| **it > 1.1).count(), 6);
     assert!(turns(&above).iter().all(|it| (0.85..=1.10).contains(it)), "{:?}", turns(&above));
-}
-
-/// `CTXSIM_BLESS=1 cargo test --test suite the_page_on_the_task` writes it.
-#[test]
-fn the_page_on_the_task_has_all_that_is_declared() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/studies/task.md");
-    if std::env::var_os("CTXSIM_BLESS").is_some() {
-        std::fs::write(&path, page()).unwrap();
-    }
-    assert_eq!(std::fs::read_to_string(path).unwrap(), page());
 }

@@ -42,7 +42,7 @@ fn worst_turns(known: &KnownTask) -> Option<f64> {
     let is_small = |it: &&TaskContrast| {
         it.window.zip(it.raw_turns).is_some_and(|(n, all)| (n as f64) < known.window.share * all)
     };
-    let masks = known.contrasts.iter().filter(|it| it.family == Some(PolicyFamily::Mask)).filter(is_small);
+    let masks = whole(known, PolicyFamily::Mask).into_iter().filter(is_small);
     masks.filter_map(|it| Some(it.turns?.value)).reduce(f64::max)
 }
 
@@ -55,23 +55,15 @@ fn most(all: &[&TaskContrast]) -> u64 {
 }
 
 /// Writes a number with its interval, signed.
-fn points(it: TaskNumber) -> String {
+pub fn points(it: TaskNumber) -> String {
     match it.low.zip(it.high) {
         Some((low, high)) => format!("{} ({} to {})", signed(it.value), signed(low), signed(high)),
         None => signed(it.value),
     }
 }
 
-/// Writes a number with its interval, as a ratio.
-fn ratio(it: TaskNumber) -> String {
-    match it.low.zip(it.high) {
-        Some((low, high)) => format!("{} ({} to {})", fixed(it.value, 2), fixed(low, 2), fixed(high, 2)),
-        None => fixed(it.value, 2),
-    }
-}
-
 /// Writes points with their sign.
-fn signed(points: f64) -> String {
+pub fn signed(points: f64) -> String {
     let sign = match points {
         it if it <= -0.05 => "−",
         it if it >= 0.05 => "+",
@@ -102,70 +94,3 @@ pub fn narrow(window: u64, requests: &[u64]) -> Option<String> {
         fixed(worst, 1)
     ))
 }
-
-/// Returns the page of the book that has all of it.
-pub fn page() -> String {
-    let known = KnownTask::declared();
-    let mut text = String::from(HEAD);
-    let _ = writeln!(text, "\n## In a line\n");
-    for family in PolicyFamily::ALL {
-        let line = line(known, family)
-            .unwrap_or_else(|| format!("Nothing is published here of {}.", family.about()));
-        let _ = writeln!(text, "- {line}");
-    }
-    let _ = writeln!(text, "\n## Every comparison\n\n{CONTRASTS}");
-    for it in known.contrasts.iter().chain(&known.read) {
-        let title = known.sources.get(&it.source).map_or("", |it| it.title.as_str());
-        let turns = it.turns.map_or_else(|| "–".to_owned(), ratio);
-        let window = it.window.map_or_else(|| "–".to_owned(), |it| it.to_string());
-        let raw = it.raw_turns.map_or_else(|| "–".to_owned(), |it| fixed(it, 1));
-        let model = if it.model.is_empty() { "–" } else { &it.model };
-        let _ = writeln!(
-            text,
-            "| {title} | {} | {model} | {} | {window} | {raw} | {} | {} | {} | {turns} |",
-            it.scaffold,
-            it.policy,
-            it.n,
-            points(it.points),
-            ratio(it.cost)
-        );
-    }
-    let _ = writeln!(text, "\n## Pooled\n\n{POOLED}");
-    for it in &known.pooled {
-        let title = known.sources.get(&it.source).map_or("", |it| it.title.as_str());
-        let family = it.family.about();
-        let _ = writeln!(
-            text,
-            "| {title} | {} | {family} | {} | {} | {} | {} and {} | {} | {} |",
-            it.scaffold,
-            it.contrasts,
-            it.n,
-            points(it.points),
-            signed(it.halves[0]),
-            signed(it.halves[1]),
-            ratio(it.cost),
-            ratio(it.turns)
-        );
-    }
-    let _ = writeln!(text, "\n## Sources\n");
-    for it in known.sources.values() {
-        let _ = writeln!(text, "- [{}]({}): {}.", it.title, it.url, it.about);
-    }
-    text
-}
-
-const HEAD: &str = "# What is known of the task
-
-ctxsim computes what a policy costs and how much of the needed text stays in prompts. It does not compute whether the agent still solves its task, and no part of it turns length or evidence into success: in published runs, neither predicts it. What it
-shows instead is what others measured, with its source. This page has all of it; `assumptions/quality.toml` is the same as data, and `benches/task_contrasts.py` computes it.
-
-A saving also bears only so many more turns ([turns](../reference/turns.md)), and a window that is small against the turns of a session is never more than *your call*: the mask of the newest 10 results under OpenHands, whose sessions take 80 turns, made 99 of 246 runs end at the cap of 250 turns, against 2.
-";
-
-const CONTRASTS: &str = "Points are percentage points of tasks solved, against the same scaffold and model that keeps everything; cost and turns are ratios. Brackets have 95% intervals (bootstrap over tasks). *Turns kept* are those of the agent that keeps everything.
-
-| source | scaffold | model | policy | newest results | turns kept | tasks | points | cost | turns |
-|---|---|---|---|---:|---:|---:|---|---|---|";
-
-const POOLED: &str = "| source | scaffold | policy | models | tasks | points | halves | cost | turns |
-|---|---|---|---:|---:|---|---|---|---|";

@@ -177,3 +177,29 @@ fn costs_in_the_reference_files_are_what_was_billed_or_it_is_known_why_not() {
     }
     assert_eq!(with_costs, known.iter().filter(|it| it.contains('/')).count());
 }
+
+#[test]
+fn the_input_of_trajectories_lies_in_its_interval_where_a_cache_works_by_best_effort() {
+    let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ctxsim"));
+    let output = command
+        .args(["import", "--report", "--format", "json"])
+        .arg(folder.join("quality/mini-swe-agent"))
+        .output();
+    let report: serde_json::Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+    let usd = |it: &serde_json::Value, name: &str| it[name].as_f64().unwrap();
+    let holds = |it: &&serde_json::Value| {
+        (usd(it, "expected_input_usd_low")..=usd(it, "expected_input_usd_high"))
+            .contains(&usd(it, "billed_input_usd"))
+    };
+    let sessions = report["as_recorded"]["sessions"].as_array().unwrap();
+    let all = &report["as_recorded"]["all"];
+    let [expected, billed] = ["expected_input_usd", "billed_input_usd"].map(|it| usd(all, it));
+    println!(
+        "{expected} expected, {billed} billed, {} of {}",
+        sessions.iter().filter(holds).count(),
+        sessions.len()
+    );
+    assert!((expected / billed - 1.0).abs() < 0.06, "{expected} for {billed}");
+    assert!(sessions.iter().filter(holds).count() >= 19 && sessions.len() == 20);
+}
