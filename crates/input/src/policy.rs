@@ -2,6 +2,7 @@
 
 pub mod apply;
 mod check;
+mod family;
 pub mod lint;
 pub mod memory;
 mod merge;
@@ -16,6 +17,7 @@ pub mod written;
 use std::ops::Deref;
 use std::sync::Arc;
 
+pub use self::family::PolicyFamily;
 pub use self::pattern::{matches_any, wildcard};
 pub use self::settable::SearchUse;
 pub use self::stage::Stage;

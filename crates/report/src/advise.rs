@@ -1,5 +1,6 @@
 //! What the users of an agent should set: what the settings in force cost, the best others, and how far that holds.
 
+mod bears;
 pub mod page;
 pub mod saved;
 mod table;

@@ -33,6 +33,8 @@ pub struct SessionEffect {
     pub task: (f64, f64),
     /// Whether prompts differ from those that were recorded.
     pub is_edited: bool,
+    /// What as many turns again would cost at its end, in US dollars; `None` where nothing tells.
+    pub again: Option<f64>,
 }
 
 /// A session under what is in force and under each row of a family.
@@ -90,6 +92,8 @@ pub struct Judgement {
     pub p_costs: Option<f64>,
     /// The chance of a false saving anywhere in the family, if this row is said to save.
     pub p_adjusted: Option<f64>,
+    /// What as many turns again would cost under it, as a share of what the base costs.
+    pub again: Option<f64>,
     /// The share of the needed evidence that is kept, and its lower end, over sessions and blocks.
     pub kept: Option<f64>,
     pub kept_low: Option<f64>,
@@ -112,6 +116,7 @@ impl SessionEffect {
             kept: Some(run.sums.needs.evidence()).filter(|it| it.1 > 0.0),
             task: (users.running_met, users.running),
             is_edited: run.outcome.firings.iter().any(|it| it.fired > 0),
+            again: run.as_many_again(),
         }
     }
 }

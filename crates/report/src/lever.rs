@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::extra_turns::TurnsBreakEven;
+
 /// The word of a lever: what to do about it. The first that applies is its own; `decide` says when each does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -103,6 +105,12 @@ pub struct Lever {
     pub expected: Option<f64>,
     /// The 95% interval of the change, corrected for everything that was tried beside it.
     pub interval: Option<[f64; 2]>,
+    /// How many more turns its saving bears; none where it saves nothing, or no play tells what a turn costs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gone_at_extra_turns: Option<TurnsBreakEven>,
+    /// What published runs tell of the task under such a setting, and under which conditions; in a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub known_of_task: Option<String>,
     /// The share of the needed evidence that prompts still hold, and the lower end of its interval.
     pub evidence_kept: Option<f64>,
     pub evidence_low: Option<f64>,

@@ -25,6 +25,8 @@ pub mod markdown;
 pub mod metric;
 pub mod sections;
 pub mod json;
+pub mod extra_turns;
+pub mod known_task;
 pub mod lever;
 pub mod decide;
 pub mod billed;

@@ -16,6 +16,8 @@ use ctxsim_report::advise::{MonthCost, WishFor};
 use ctxsim_report::decide::groups::{GroupedSession, by_group};
 use ctxsim_report::decide::{FamilyRow, FamilySession, Judgement, SessionEffect, TriedFamily, pasted};
 use ctxsim_report::distinct;
+use ctxsim_report::extra_turns::TurnsBreakEven;
+use ctxsim_report::known_task as task;
 use ctxsim_report::lever::{GroupSaving, Lever, SETTINGS, Word};
 use ctxsim_timeline::import::user_of;
 
@@ -96,8 +98,17 @@ impl AgentSessions<'_> {
             set: pairs.clone().map(super::menu::MenuPair::text).listed(),
             lanes: pairs.clone().map(|it| [false, true].map(|of| it.setting.lane.include(of))).listed(),
             is_lifetime: pairs.clone().any(|it| it.setting.shown_by == Some(ShownBy::Lifetimes)),
-            unjudged: pairs.clone().find_map(|it| it.setting.unjudged.clone()),
+            unjudged: pairs
+                .clone()
+                .find_map(|it| it.setting.unjudged.clone())
+                .or_else(|| self.narrow(choice)),
         }
+    }
+
+    /// Returns why a choice is its user's to judge whose window is small against the requests of the sessions.
+    fn narrow(&self, choice: &MenuChoice) -> Option<String> {
+        let requests = self.played.iter().map(|it| it.seen.requests).listed();
+        task::narrow(self.menu.newest_requests(choice)?, &requests)
     }
 
     /// Returns what a choice saves each person or project.
@@ -143,6 +154,8 @@ impl AgentSessions<'_> {
             change: it.change,
             expected,
             interval: it.interval,
+            gone_at_extra_turns: self.gone_at(choice, it),
+            known_of_task: task::known(&self.menu.families(choice)),
             evidence_kept: it.kept,
             evidence_low: it.kept_low,
             effects: pairs.iter().map(|it| it.setting.effects.clone()).listed(),
@@ -154,6 +167,14 @@ impl AgentSessions<'_> {
             lever.sessions_to_know = expected.and_then(|it| bills.sessions_to_know(it));
         }
         lever
+    }
+
+    /// Returns how many more turns the saving of a choice bears: what it is shown to save, of what turns cost under it. Lifetimes edit no prompt, so
+    /// that no turn is added for them.
+    fn gone_at(&self, choice: &MenuChoice, it: &Judgement) -> Option<TurnsBreakEven> {
+        let shown = if it.word == Some(Word::Do) { it.expected } else { it.change };
+        let edits = !self.menu.families(choice).is_empty();
+        TurnsBreakEven::new(shown?, it.interval, it.again?).filter(|_| edits)
     }
 
     /// Returns what only maintainers can change, where it would save.

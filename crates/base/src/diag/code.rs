@@ -69,6 +69,7 @@ pub enum Code {
     CategoryEmpty,
     /// A token has no characters.
     CharsPerTokenZero,
+    TurnsRatioRange,
     /// A turn has no request of the number from which on something changes.
     ChangeRequest,
     /// These results have no such chart.

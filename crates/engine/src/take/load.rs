@@ -47,6 +47,8 @@ pub struct Load {
     pub is_twin: bool,
     /// The turns of the session as recorded, if this is one without some of its compactions.
     pub turns: Option<u32>,
+    /// How many times the turns an agent takes under a policy that edits its prompts; `None` for as many.
+    pub turns_ratio: Option<f64>,
     /// The same under other assumptions about its recording, where these were asked for.
     pub under: Vec<Load>,
 }
@@ -70,6 +72,7 @@ impl Load {
             project: String::new(),
             is_twin: false,
             turns: None,
+            turns_ratio: None,
             under: Vec::new(),
         }
     }

@@ -13,6 +13,7 @@ use crate::builtin::bound;
 use crate::engine::CompiledPolicy;
 use crate::ledger::{Outcome, Rows, RunFault, Sums};
 use crate::measure::assumed::{Assumed, AssumedChanges};
+use crate::measure::turn_ratios::TurnRatios;
 use crate::measure::{Beside, Tally};
 use crate::price::{self, Models, PriceIndex};
 use crate::projection::Threshold;
@@ -241,7 +242,14 @@ impl Played<'_> {
         let beside = self.drawn.beside(self.simulations, cell, models, &closed, beside);
         let own = self.other_models.as_ref().zip(detail.rows.as_ref());
         let (own_models, own_waiting) = own.map(|(it, rows)| it.bill(load, cell, rows)).unzip();
-        tally(&Beside { own_models, own_waiting, ..beside })
+        let priced = tally(&Beside { own_models, own_waiting, ..beside });
+        let edits = priced.outcome.firings.iter().any(|it| it.acted > 0);
+        match load.turns_ratio.filter(|_| edits) {
+            Some(ratio) => {
+                priced.at_turns_ratio(ratio, TurnRatios::declared().ends(&load.policies[cell.policy], ratio))
+            }
+            None => priced,
+        }
     }
 
     /// Returns the cost of recovery and exploration at the ends of what is assumed of them; nothing if a price is unknown.

@@ -81,6 +81,8 @@ pub struct ScenarioFile {
     pub file_tools: Vec<String>,
     /// Characters per token, for policies that count characters. Default: 4.
     pub chars_per_token: Option<Decimal>,
+    /// How many times the turns the agent takes under a policy that edits its prompts, 0.1 to 10. Default: as many.
+    pub turns_ratio: Option<Decimal>,
     /// The source of the items.
     pub load: LoadSpec,
 }
@@ -106,6 +108,7 @@ impl ScenarioFile {
             answer_overhead_tokens: 0,
             file_tools: Vec::new(),
             chars_per_token: None,
+            turns_ratio: None,
             load: LoadSpec::Turns(Vec::new()),
         }
     }

@@ -1,5 +1,6 @@
 //! Advice in words: totals first, then what to change, what that does, and what else was tried.
 
+use super::bears;
 use super::saved::TrialDay;
 use super::whom::{self, Whom};
 use super::{Advice, AgentAdvice, Basis, BilledAdvice, From, Lifetimes, WishFor};
@@ -95,6 +96,7 @@ fn behind(it: &AgentAdvice) -> Vec<PageBlock> {
         blocks.push(PageBlock::Table(levers("Everything that was tried", &it.levers.iter().listed(), true)));
     }
     blocks.extend(it.wishes.iter().map(|wish| PageBlock::text(of_wish(it, wish))));
+    blocks.extend(bears::blocks(&it.levers));
     let not_tried = it.left_out.iter().map(|it| format!("Not tried: {}. {}.", it.key, upper(&it.reason)));
     blocks.extend(not_tried.map(PageBlock::Text));
     if !it.untold.is_empty() {

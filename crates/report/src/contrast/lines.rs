@@ -86,6 +86,11 @@ impl Contrast {
         {
             words += " The order depends on what is assumed.";
         }
+        if let Some(gone) =
+            self.gone_at_extra_turns.filter(|_| cost.is_some_and(|it| it.delta.standing == Standing::Better))
+        {
+            words += &format!(" The saving is {}.", gone.words());
+        }
         for (standing, verb) in [(Standing::Better, "Better"), (Standing::Worse, "Worse")] {
             let others = self.numbers.iter().filter(|it| it.delta.standing == standing);
             let others = others.filter(|it| cost.is_none_or(|cost| cost.place != it.place));

@@ -44,7 +44,12 @@ impl JudgedRow<'_> {
 /// Gives a row its word.
 pub(super) fn judgement(row: &JudgedRow<'_>) -> Judgement {
     let kept = row.effect.kept.as_ref();
-    let alone = Judgement { kept: kept.map(|it| it.value), kept_low: row.kept_low(), ..Judgement::default() };
+    let alone = Judgement {
+        kept: kept.map(|it| it.value),
+        kept_low: row.kept_low(),
+        again: row.effect.again,
+        ..Judgement::default()
+    };
     let Some(found) = Found::new(row) else {
         let why = match row.family.sessions.len() {
             1 => "a single session tells nothing of others",
