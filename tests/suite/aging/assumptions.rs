@@ -100,7 +100,7 @@ fn a_model_of_a_user_is_a_file_beside_the_scenario() {
 fn each_number_with_an_interval_is_declared_inside_it_and_orderings_show_which_conclusions_flip() {
     let numbers = AgingNumbers::declared();
     for (name, [low, high]) in &numbers.intervals {
-        let declared = numbers.get(name).unwrap_or_else(|| model("mid").utilisation);
+        let declared = numbers.get(name).or(model("mid").own(name)).unwrap();
         assert!(*low <= declared && declared <= *high, "{name}");
     }
     let folder = tempfile::tempdir().unwrap();

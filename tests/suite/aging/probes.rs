@@ -28,7 +28,6 @@ fn answers(spec: &Spec, seed: u64, looks: bool) -> Vec<ProbeQuestion> {
     let mut numbers = AgingNumbers::declared().clone();
     numbers.fitted.extract = EXTRACT;
     numbers.fitted.similarity_margin = MARGIN;
-    numbers.assumed.reference_utilisation = USE;
     let stream = generate::stream(&sessions(), Seed(seed).child("an agent", 0), &numbers);
     let player = AgingPlayer::of(&stream, &numbers, &[], false);
     let by = |utilisation: f64| std::sync::Arc::new(Model { utilisation, ..Model::default() });
