@@ -5,9 +5,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{fs, thread};
 
-use ctxsim::catalog::bundled_catalog;
 use super::played::AgingRuns;
 use super::scored::{self, DRAWS, FILE, Score, Units, drawn, of_file, percentile, play};
+use ctxsim::catalog::bundled_catalog;
 
 /// Plays the draws anew if it writes, and says what they score beside the fit and a constant guess.
 pub(crate) fn run(writes: bool) {

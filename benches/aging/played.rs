@@ -8,9 +8,7 @@ use ctxsim::input::policy::memory::{SessionRead, SessionStore};
 use ctxsim::input::scenario::LoadSpec;
 use ctxsim::input::suite::Figure;
 use ctxsim::input::{Scenario, ScenarioFile};
-use ctxsim::worlds::aging::{
-    Aging, AgingObserved, AgingPlayer, AgingSummary, MemoryRules, StreamResult,
-};
+use ctxsim::worlds::aging::{Aging, AgingObserved, AgingPlayer, AgingSummary, MemoryRules, StreamResult};
 
 /// The model that figures are of where their scenario names none.
 pub(crate) const REFERENCE: &str = "mid";

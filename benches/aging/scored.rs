@@ -51,7 +51,7 @@ fn is_prediction(figure: &Figure) -> bool {
 }
 
 /// Returns whether a direction is certain: the number is on the right side of its bound by more than two standard errors.
-fn is_certain(figure: &Figure, ours: Option<Ours>) -> bool {
+pub(crate) fn is_certain(figure: &Figure, ours: Option<Ours>) -> bool {
     let bound = figure.at_least.or(figure.at_most);
     let (Some(Ours { value, se: Some(se) }), Some(bound)) = (ours, bound) else { return false };
     is_within(figure, Some(value)) && (value - bound).abs() > 2.0 * se
@@ -104,9 +104,8 @@ impl<'f> Units<'f> {
         }
         let best = |units: &Vec<&Vec<&Figure>>| {
             let ends = units.iter().flat_map(|it| it.iter()).flat_map(|it| [it.at_least, it.at_most]);
-            let met = |guess: f64| {
-                units.iter().filter(|it| it.iter().all(|it| is_within(it, Some(guess)))).count()
-            };
+            let met =
+                |guess: f64| units.iter().filter(|it| it.iter().all(|it| is_within(it, Some(guess)))).count();
             ends.flatten().map(met).max().unwrap_or(0)
         };
         by_metric.values().map(best).sum()
@@ -117,8 +116,15 @@ impl<'f> Units<'f> {
 fn of_metric(figure: &Figure) -> String {
     let others = ["slope", "half_life", "accumulator_error"];
     let metric = others.iter().find(|it| figure.metric.contains(**it)).unwrap_or(&"share");
-    let differs = figure.minus.is_some() || figure.minus_scenario.is_some() || figure.metric.contains("shock");
-    let form = if figure.over.is_some() { "ratio of " } else if differs { "difference of " } else { "" };
+    let differs =
+        figure.minus.is_some() || figure.minus_scenario.is_some() || figure.metric.contains("shock");
+    let form = if figure.over.is_some() {
+        "ratio of "
+    } else if differs {
+        "difference of "
+    } else {
+        ""
+    };
     format!("{form}{metric}")
 }
 
@@ -155,8 +161,12 @@ pub(crate) fn drawn(fit: &str) -> Vec<Drawn> {
     });
     let tried: Tried = toml::from_str(fit).unwrap();
     let of_models = tried.fits.into_iter().filter(|it| it.model.as_deref().is_some_and(|it| it != REFERENCE));
-    let own = of_models
-        .map(|it| Drawn { model: it.model, name: it.number, ends: [it.from, it.to], is_count: false });
+    let own = of_models.map(|it| Drawn {
+        model: it.model,
+        name: it.number,
+        ends: [it.from, it.to],
+        is_count: false,
+    });
     shared.chain(own).collect()
 }
 
