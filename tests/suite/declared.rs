@@ -80,7 +80,7 @@ fn others(declared: f64) -> Vec<f64> {
     }
     let is_count = declared >= 1.0 && declared.fract() == 0.0;
     let half = if is_count { (declared / 2.0).floor() } else { declared / 2.0 };
-    vec![half, declared * 2.0, 0.0]
+    vec![half, declared * 2.0, 0.0, (1.0 - declared).max(0.0)]
 }
 
 fn worlds() -> [DeclaredWorld; 3] {
