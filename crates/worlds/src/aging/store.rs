@@ -294,9 +294,12 @@ impl<'a> AgingStore<'a> {
             return;
         }
         let n_beside = self.n_confusable();
-        let odds = 1.0 + self.rules.confusion(self.numbers) * n_beside as f64;
-        let fold =
-            if self.rules.is_oracle(MemoryPart::Write) { 1.0 } else { self.numbers.fitted.fold / odds };
+        let odds = if self.rules.is_oracle(MemoryPart::Write) {
+            1.0
+        } else {
+            1.0 + self.rules.confusion(self.numbers) * n_beside as f64
+        };
+        let fold = self.rules.fold(self.numbers) / odds;
         for (total, accumulator) in self.stream.graph.accumulators.iter().enumerate() {
             for (nth, delta) in accumulator.deltas.iter().enumerate() {
                 if delta.session == session {
