@@ -224,7 +224,9 @@ const ARMS: &str = "
 The cost of the 20 trajectories by that of keeping everything, and the share kept of what later steps need.
 ";
 
-const HEAD: &str = "# The order of costs in The Complexity Trap
+const HEAD: &str = "<!-- Generated: `CTXSIM_BLESS=1 cargo test --test suite complexity_trap` writes this page. -->
+
+# The order of costs in The Complexity Trap
 
 **What this cannot tell.** Not magnitudes: the trajectories are of another agent (mini-swe-agent) and another model (Gemini 3 Pro Preview), and their sessions are shorter than those of OpenHands. Not success: whether a task is solved under a policy is not simulated ([what is known of the task](task.md)). Not turns: each arm
 replays the recorded turns, though the measured arms took 0.9 to 2.4 times as many, which is in their costs.

@@ -69,7 +69,9 @@ pub(crate) fn page() -> String {
     text
 }
 
-const HEAD: &str = "# What is known of the task
+const HEAD: &str = "<!-- Generated: `CTXSIM_BLESS=1 cargo test --test suite task_page` writes this page. -->
+
+# What is known of the task
 
 ctxsim computes what a policy costs and how much of the needed text stays in prompts. It does not compute whether the agent still solves its task, and no part of it turns length or evidence into success: in published runs, neither predicts it. What it
 shows instead is what others measured, with its source. This page has all of it; `assumptions/quality.toml` is the same as data, and `benches/task_contrasts.py` computes it.

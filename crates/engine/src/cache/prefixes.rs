@@ -60,7 +60,12 @@ pub(super) fn is_live(ttl_ms: Option<u64>, touched_ms: i64, now_ms: i64) -> bool
 fn key(links: &[Link], adds: &[u128], at: usize) -> Option<u128> {
     let link = links.get(at)?;
     let before = at.checked_sub(1).filter(|_| !is_told_by_less(links, at));
-    Some(before.map_or(link.digest, |it| grown(links[it].digest, adds[at])))
+    Some(before.map_or(link.digest, |it| growing(links[it].digest, adds[at])))
+}
+
+/// Returns what grows from a prefix, which is never taken for a prefix.
+fn growing(before: u128, adds: u128) -> u128 {
+    !grown(before, adds)
 }
 
 impl<T: Copy + PartialEq> Prefixes<T> {
@@ -137,7 +142,7 @@ impl<T: Copy + PartialEq> Prefixes<T> {
         let rest = list.without(n_shared);
         let first = rest.iter().next();
         if let Some((first, _)) = first {
-            self.left.put(grown(links[end - 1].digest, first), rest);
+            self.left.put(growing(links[end - 1].digest, first), rest);
         }
         end
     }
@@ -167,7 +172,7 @@ impl<T: Copy + PartialEq> Prefixes<T> {
     fn drop_from(&mut self, from: usize, is_cut: bool) {
         let Some(first) = self.last.get(from) else { return };
         let before = from.checked_sub(1).filter(|_| !is_cut);
-        let key = before.map_or(first.digest, |it| grown(self.last[it].digest, first.adds));
+        let key = before.map_or(first.digest, |it| growing(self.last[it].digest, first.adds));
         self.left.keep(key, self.last.drain(from..).map(|it| (it.adds, it.note)), self.last_ms);
     }
 

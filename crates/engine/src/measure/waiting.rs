@@ -6,7 +6,7 @@ use std::ops::{Add, AddAssign};
 
 use crate::ledger::{RequestSums, Sums, TokenUse};
 use crate::price::Models;
-use ctxsim_base::quantity::{Expected, packed};
+use ctxsim_base::quantity::{Expected, packed, saturated};
 use ctxsim_input::profile::WaitModel;
 
 /// Nanoseconds of a millisecond.
@@ -65,7 +65,7 @@ impl Waited {
 
     fn known(model: Option<&WaitModel>, is_any: bool, ns: impl Fn(&WaitModel) -> i128) -> Self {
         let Some(model) = model else { return Self { is_unknown: is_any, ..Self::default() } };
-        let ms = i64::try_from((ns(model) + MS / 2).div_euclid(MS)).unwrap_or(i64::MAX);
+        let ms: i64 = saturated((ns(model) + MS / 2).div_euclid(MS));
         let end = |share: f64| (ms as f64 * share).round() as i64;
         Self { ms, ends: model.session_ratio.map(end), is_unknown: false }
     }
