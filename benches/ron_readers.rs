@@ -42,6 +42,7 @@ fn of_crate(policies: &[String], scenarios: &[String]) {
     scenarios.iter().for_each(|it| drop(black_box(dialect.from_str::<ScenarioFile>(it).unwrap())));
 }
 
+#[expect(clippy::disallowed_methods, reason = "it measures time")]
 fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let [policies, scenarios] = ["policies", "scenarios"].map(|it| texts(&root.join(it)));

@@ -36,7 +36,7 @@ fn file(path: &str) -> String {
 fn collect(value: &Value, place: &str, all: &mut BTreeMap<String, f64>) {
     match value {
         Value::Object(members) => {
-            members.iter().for_each(|it| collect(it.1, &format!("{place}.{}", it.0), all))
+            members.iter().for_each(|it| collect(it.1, &format!("{place}.{}", it.0), all));
         }
         Value::Array(items) => {
             items.iter().enumerate().for_each(|it| collect(it.1, &format!("{place}.{}", it.0), all));

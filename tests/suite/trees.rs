@@ -183,7 +183,8 @@ fn hold_generated(n: usize) {
     let mut runner = TestRunner::deterministic();
     let policies = policy();
     let mut draws = Xoshiro256PlusPlus::seed_from_u64(64);
-    let kinds: [(Vec<String>, fn(&str) -> bool); 4] = [
+    type IsRead = fn(&str) -> bool;
+    let kinds: [(Vec<String>, IsRead); 4] = [
         (texts::<PolicyFile>("policy", "policies", Format::Ron), reads_as_ron::<PolicyFile>),
         (texts::<ScenarioFile>("scenario", "scenarios", Format::Ron), reads_as_ron::<ScenarioFile>),
         (texts::<ProfileFile>("profile", "profiles", Format::Ron), reads_as_ron::<ProfileFile>),

@@ -215,7 +215,6 @@ fn sessions_that_are_played_with_more_turns_than_a_saving_bears_cost_more() {
         let dearer = (40.0 * (1.0 + 1.5 * played.max(gone) / 100.0)).ceil();
         assert!(with(&dearer.to_string())[1] > base);
     }
-    println!("{ratios:#?}");
 }
 
 #[test]

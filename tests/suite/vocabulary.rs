@@ -60,7 +60,7 @@ fn prose(page: &str) -> String {
             Event::Code(_) => text.push('`'),
             Event::SoftBreak => text.push(' '),
             Event::End(TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::TableCell | TagEnd::Item) => {
-                text.push('\n')
+                text.push('\n');
             }
             _ => {}
         }

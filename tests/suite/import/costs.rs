@@ -195,11 +195,6 @@ fn the_input_of_trajectories_lies_in_its_interval_where_a_cache_works_by_best_ef
     let sessions = report["as_recorded"]["sessions"].as_array().unwrap();
     let all = &report["as_recorded"]["all"];
     let [expected, billed] = ["expected_input_usd", "billed_input_usd"].map(|it| usd(all, it));
-    println!(
-        "{expected} expected, {billed} billed, {} of {}",
-        sessions.iter().filter(holds).count(),
-        sessions.len()
-    );
     assert!((expected / billed - 1.0).abs() < 0.06, "{expected} for {billed}");
     assert!(sessions.iter().filter(holds).count() >= 19 && sessions.len() == 20);
 }
