@@ -106,9 +106,8 @@ pub(super) fn workloads(
             named.iter().map(|(path, field)| origin_of(scenario, path, field)).collect::<Result<_, _>>()?
         }
     };
-    let texts = beside.iter().map(Origin::text).collect::<Result<Vec<_>, _>>()?;
-    let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).listed();
-    if let Some(made) = ctxsim_worlds::make(&checked, &texts) {
+    let mut files = beside.iter().map(Origin::reader).collect::<Result<Vec<_>, _>>()?;
+    if let Some(made) = ctxsim_worlds::make(&checked, &mut files) {
         return made.map_err(|problems| match beside.as_slice() {
             [origin] => in_file(problems, origin),
             _ => problems.into(),

@@ -20,6 +20,7 @@ mod replay;
 #[cfg(feature = "worlds")]
 mod similar;
 
+use std::io::BufRead;
 use std::sync::Arc;
 
 use ctxsim_base::diag::{Code, Diagnostic};
@@ -47,6 +48,9 @@ static ALL: &[Registered] = &[
     items::WORLD,
 ];
 
+/// A file that a load names, which may be larger than what is held of it.
+pub type NamedFile = Box<dyn BufRead>;
+
 /// What is made of a load: its worlds, or every problem of the file that it names.
 type MadeWorlds = Result<Vec<Arc<dyn World>>, Vec<Diagnostic>>;
 
@@ -61,8 +65,8 @@ struct Registered {
     check: fn(&LoadSpec) -> Vec<Diagnostic>,
     /// Finds what is wrong with a memory that only it reads.
     check_memory: fn(&MemorySpec) -> Vec<Diagnostic>,
-    /// Makes the loads of a scenario; the texts are of the files that it names.
-    make: fn(&Scenario, &[&str]) -> Option<MadeWorlds>,
+    /// Makes the loads of a scenario; the files are those that it names.
+    make: fn(&Scenario, &mut [NamedFile]) -> Option<MadeWorlds>,
     /// Returns the load that a file stands for that is named like a recording, by how the file begins and what it is called.
     of_file: fn(&str, &str) -> Option<LoadSpec>,
     /// Returns the files that a load of it names, relative to the scenario's folder, with the fields that do.
@@ -118,9 +122,9 @@ pub fn check_memory(memory: &MemorySpec) -> Vec<Diagnostic> {
     ALL.iter().flat_map(|it| (it.check_memory)(memory)).collect()
 }
 
-/// Makes what a scenario plays, if that is a world of its own; the texts are of the files that it names.
-pub fn make(scenario: &Scenario, texts: &[&str]) -> Option<MadeWorlds> {
-    ALL.iter().find_map(|it| (it.make)(scenario, texts))
+/// Makes what a scenario plays, if that is a world of its own; the files are those that it names.
+pub fn make(scenario: &Scenario, files: &mut [NamedFile]) -> Option<MadeWorlds> {
+    ALL.iter().find_map(|it| (it.make)(scenario, files))
 }
 
 /// Returns the load that a file stands for that is named like a recording: by how it begins, and what it is called.

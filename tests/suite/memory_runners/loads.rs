@@ -39,7 +39,7 @@ fn the_writes_of_all_users_stand_in_one_queue_of_the_indexer() {
 #[test]
 fn chats_in_the_shape_of_longmemeval_are_read_with_their_evidence() {
     let text = include_str!("../../../scenarios/memory_runners/spec_questions.json");
-    let users = long_mem_eval::read(text, ChatNumbers::declared()).unwrap();
+    let users = long_mem_eval::read(&mut text.as_bytes(), ChatNumbers::declared()).unwrap();
     let kinds: Vec<QuestionKind> = users.iter().map(|it| it.questions[0].kind).collect();
 
     assert_eq!(kinds, QuestionKind::ALL, "the five questions of the specification are of the five types");

@@ -2,6 +2,7 @@
 
 mod draft;
 mod generate;
+mod locomo;
 pub mod long_mem_eval;
 mod plane;
 
