@@ -6,9 +6,11 @@ mod figures;
 mod fixture;
 mod interventions;
 mod laws;
+mod mechanisms;
 mod own_scenario;
 mod probes;
 mod reports;
+mod written;
 
 use std::sync::Arc;
 

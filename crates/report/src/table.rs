@@ -72,6 +72,7 @@ pub fn report(report: &Report, layout: TableLayout) -> String {
     wrap(more, "More: ", layout.width, &mut text);
     wrap(&limits(report, layout.detail), "Simulated: ", layout.width, &mut text);
     wrap_all(report.verdict_lines(), "Verdict: ", layout.width, &mut text);
+    wrap_all(report.repair_lines(), "Repair: ", layout.width, &mut text);
     wrap_all(report.next_lines(), "Next: ", layout.width, &mut text);
     text
 }

@@ -2,6 +2,7 @@
 //!
 //! `tune` and `advise` share this rule.
 
+mod goal;
 pub mod page;
 mod part;
 pub mod table;
@@ -20,6 +21,8 @@ use ctxsim_engine::measure::floor::Floor;
 
 use crate::decide::Judgement;
 use crate::lever::Word;
+use goal::GoalSearch;
+pub use goal::{GoalFound, GoalNumber, GoalPoint, TuneGoal};
 use part::Picked;
 pub use part::{BlockPart, TunePart};
 pub use verdict::{Reason, WhyNot};
@@ -47,6 +50,9 @@ pub struct TunedSession {
     /// For memories, which declare no needs: the name of the number that is used as the evidence kept, and its value as a share of all
     /// questions, for the base and then for each variant.
     pub remembered: Option<(String, Vec<f64>)>,
+    /// The numbers of the goal, objectives before guards: of the base and then of each variant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub numbers: Vec<Vec<Option<f64>>>,
 }
 
 /// A path that is varied.
@@ -87,6 +93,9 @@ pub struct Tried {
     pub points: Vec<Vec<String>>,
     /// The names of the policy's stages.
     pub stages: Vec<String>,
+    /// What is looked for, if it is not the lowest cost.
+    #[serde(default)]
+    pub goal: TuneGoal,
 }
 
 /// How sessions were split.
@@ -154,6 +163,9 @@ pub struct Tuned {
     pub prompt_tokens_max: u64,
     /// All variants, the best first.
     pub points: Vec<TunedPoint>,
+    /// The result by what was asked for, if that is not the lowest cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goal: Option<GoalFound>,
 }
 
 impl Tuned {
@@ -193,6 +205,11 @@ impl Tuned {
             let (one, other) = (one.1.order(min_evidence), other.1.order(min_evidence));
             one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
         });
+        let search = GoalSearch { goal: &tried.goal, parts: &parts, n: n_variants };
+        let by_goal = if tried.goal.is_asked() { search.order() } else { Vec::new() };
+        if !by_goal.is_empty() {
+            points.order_by_key(|it| by_goal.iter().position(|own| *own == it.0));
+        }
         let never_fired = never_fired(&tried.stages, sessions);
         let best = points.first().map(|it| it.0).unwrap_or_default();
         let points: Vec<TunedPoint> = points.into_iter().map(|it| it.1).listed();
@@ -222,8 +239,13 @@ impl Tuned {
             reason: None,
             prompt_tokens_max: sessions.iter().map(|it| it.base.sums.main.prompt_max).max().unwrap_or(0),
             never_fired,
+            goal: if by_goal.is_empty() { None } else { search.found(&by_goal, &points) },
             points,
         };
+        if tuned.goal.is_some() {
+            tuned.conclude_by_goal();
+            return tuned;
+        }
         let n_held_out = halves[1].len();
         let all_idle = !tried.stages.is_empty() && tuned.never_fired.len() == tried.stages.len();
         let reason = tuned.why_not_here(all_idle).or_else(|| match tuned.parts.as_slice() {
@@ -243,6 +265,16 @@ impl Tuned {
         self.is_recommended = reason.is_none();
         (self.word, self.word_rests_on) = verdict::word_beside(found, reason.as_ref());
         (self.why_not, self.reason) = reason.map(|it| (it.why, it.text)).unzip();
+    }
+
+    /// Takes what the goal says of the choice.
+    fn conclude_by_goal(&mut self) {
+        let Some(goal) = &self.goal else { return };
+        self.word = Some(goal.word);
+        self.word_rests_on = Some(goal.why.clone());
+        self.is_recommended = goal.word == Word::Do;
+        self.reason = (!self.is_recommended).then(|| goal.why.clone());
+        self.why_not = (!self.is_recommended).then_some(WhyNot::Word);
     }
 
     /// Returns what a policy file says of where its numbers come from.

@@ -12,6 +12,7 @@ mod play;
 pub mod probes;
 mod question;
 mod read;
+mod repair;
 mod rules;
 pub mod stream;
 mod store;

@@ -146,7 +146,10 @@ fn scenario(bytes: &[u8]) {
         }
         (Ok(scenario), LoadSpec::Aging(load)) => {
             let few = |it: &Aging| it.load.sessions <= 20;
-            Aging::all(&scenario, load, &[], ReadStreams::default()).iter().filter(|it| few(it)).for_each(|it| drop(it.stream(0)));
+            Aging::all(&scenario, load, &[], ReadStreams::default())
+                .iter()
+                .filter(|it| few(it))
+                .for_each(|it| drop(it.stream(0)));
         }
         // A file of chats is a target of its own.
         (Ok(scenario), LoadSpec::Chats(load)) => {
@@ -161,7 +164,7 @@ fn scenario(bytes: &[u8]) {
         (Ok(scenario), LoadSpec::History(load)) => {
             let few = matches!(&load.from, HistorySource::Generated(it) if it.sessions * (it.sources + it.more_requests) <= 500);
             if few {
-                drop(ctxsim::worlds::make(&scenario, &[]));
+                drop(ctxsim::worlds::make(&scenario, &mut []));
             }
         }
         (Ok(scenario), LoadSpec::Turns(_) | LoadSpec::Generate(_) | LoadSpec::Recorded { .. }) => {

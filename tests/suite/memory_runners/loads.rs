@@ -42,7 +42,11 @@ fn chats_in_the_shape_of_longmemeval_are_read_with_their_evidence() {
     let users = long_mem_eval::read(&mut text.as_bytes(), ChatNumbers::declared()).unwrap();
     let kinds: Vec<QuestionKind> = users.iter().map(|it| it.questions[0].kind).collect();
 
-    assert_eq!(kinds, QuestionKind::ALL, "the five questions of the specification are of the five types");
+    assert_eq!(
+        kinds,
+        QuestionKind::ALL[..5],
+        "the five questions of the specification are of the five types"
+    );
     let needs: Vec<usize> = users.iter().map(|it| it.questions[0].needs.len()).collect();
     assert_eq!(needs, [1, 1, 4, 2, 0]);
     assert!(users.iter().all(|it| it.sessions.len() == 8 && it.sessions.iter().all(|it| it.messages == 4)));

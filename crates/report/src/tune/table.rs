@@ -34,6 +34,12 @@ pub fn tuned(it: &Tuned, shows_all: bool, width: Option<usize>) -> String {
     wrap(&head, "", width, &mut text);
     varied(it).iter().for_each(|it| wrap(it, "", width, &mut text));
     text.push('\n');
+    if let Some(goal) = &it.goal {
+        let n_shown = if shows_all { usize::MAX } else { SHOWN };
+        let _ = writeln!(text, "{}\n", draw_with_note(&goal.grid(&it.base, n_shown), width));
+        goal.lines(&it.base).iter().for_each(|line| wrap(line, "", width, &mut text));
+        return text;
+    }
     table(it, shows_all, width, &mut text);
     text.push('\n');
     best(it, width, &mut text);
@@ -81,6 +87,10 @@ pub(super) fn varied(it: &Tuned) -> Vec<String> {
         it.fixed.iter().for_each(|it| by_reason.entry(&it.reason).or_default().push(&it.param));
         let all = by_reason.iter().map(|(reason, params)| format!("{} ({reason})", params.join(", ")));
         lines.push(format!("Not varied: {}.", all.listed().join("; ")));
+    }
+    if let Some(goal) = &it.goal {
+        lines.push(goal.title());
+        return lines;
     }
     if let Some(number) = it.kept_of() {
         lines.push(format!(

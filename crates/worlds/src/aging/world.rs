@@ -250,6 +250,7 @@ impl Aging {
             pressure: Pressure::of(&self.load),
             floor: observed.floor.means(),
             ceiling: observed.ceiling.means(),
+            repair: own.repair(spec),
             ..own.summary(has_retrieval)
         }
     }

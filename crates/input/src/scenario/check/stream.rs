@@ -34,6 +34,8 @@ struct StreamNames<'f> {
     said: IndexMap<&'f str, NamedFact>,
     /// By total and session: how it changes.
     changes: IndexMap<&'f str, Vec<(usize, i64)>>,
+    /// Whether every name so far was found where it belongs. If not, wrong answers may only follow from that.
+    is_sound: bool,
 }
 
 /// Checks a stream.
@@ -47,7 +49,8 @@ pub(in crate::scenario) fn check(file: &StreamFile, problems: &mut Problems) {
     named.for_each(|(name, nth)| {
         all.entry(name).or_insert(nth);
     });
-    let mut names = StreamNames { file, all, said: IndexMap::new(), changes: IndexMap::new() };
+    let mut names =
+        StreamNames { file, all, said: IndexMap::new(), changes: IndexMap::new(), is_sound: true };
     let mut has_profile_ended = false;
     for (nth, session) in file.sessions.iter().enumerate() {
         problems.within(format_args!("sessions.{nth}"), |problems| {
@@ -130,11 +133,11 @@ fn check_number(field: &str, number: Option<i64>, problems: &mut Problems) {
 impl<'f> StreamNames<'f> {
     /// Says a fact.
     fn say(&mut self, fact: &'f StreamFact, session: usize, problems: &mut Problems) {
+        self.is_sound &= self.is_one_kind(fact, problems);
         check_number("value", fact.value, problems);
         check_number("adds", fact.adds, problems);
-        self.check_form(fact, problems);
         if let Some(old) = &fact.replaces {
-            problems.within("replaces", |to| self.replace(old, fact, session, to));
+            self.is_sound &= problems.within("replaces", |to| self.replace(old, fact, session, to));
         }
         if let (Some(adds), Some(to)) = (fact.adds, &fact.to) {
             self.changes.entry(to).or_default().push((session, adds));
@@ -146,67 +149,66 @@ impl<'f> StreamNames<'f> {
                 "give it another name, such as `{name}_2`, and `replaces = \"{name}\"` if it is its new version"
             );
             problems.push_at(Code::NameDuplicate, "name", message, help);
+            self.is_sound = false;
             return;
         }
         let value = fact.value.or(fact.adds);
         self.said.insert(name, NamedFact { session, value, replaced: None, retracted: None });
     }
 
-    /// Checks that a fact is one kind of fact.
-    fn check_form(&self, fact: &StreamFact, problems: &mut Problems) {
+    /// Returns whether a fact is one kind of fact, and says if it is not.
+    fn is_one_kind(&self, fact: &StreamFact, problems: &mut Problems) -> bool {
         if fact.adds.is_some() != fact.to.is_some() {
             let help = "write both `adds` and `to`, as in `{ adds = -40, to = \"budget\" }`";
-            problems.push_at(Code::FactNotOne, "adds", "a change needs an amount and a total", help);
+            let field = if fact.adds.is_some() { "adds" } else { "to" };
+            problems.push_at(Code::FactNotOne, field, "a change needs an amount and a total", help);
+            return false;
         }
-        let is_other = fact.value.is_some() || fact.subject || fact.replaces.is_some();
-        if fact.adds.is_some() && is_other
-            || fact.subject && (fact.value.is_some() || fact.replaces.is_some())
-        {
-            let help = "keep `value` with or without `replaces`, or `subject`, or `adds` and `to`; add other facts for the rest";
+        let is_new = fact.value.is_some() || fact.replaces.is_some();
+        if fact.adds.is_some() && (is_new || fact.subject) || fact.subject && is_new {
+            let help = "keep `value` with or without `replaces`, or `subject`, or `adds` with `to`; write the rest as other facts";
             problems.push(Code::FactNotOne, "this fact is of several kinds", help);
+            return false;
         }
-        let Some(total) = fact.to.as_ref() else { return };
-        if !self.file.totals.iter().any(|it| it.name == *total) {
-            let known = self.file.totals.iter().map(|it| it.name.as_str());
-            let help = near_or(total, known, || {
-                format!("add it to `totals`: `{{ name = \"{total}\", initial = 0 }}`")
-            });
-            problems.push_at(Code::NameUnknown, "to", format!("unknown total `{total}`"), help);
-        }
+        fact.to.as_ref().is_none_or(|it| self.is_total(it, "to", problems))
     }
 
-    /// Replaces a fact by its new version.
-    fn replace(&mut self, old: &str, new: &StreamFact, session: usize, problems: &mut Problems) {
-        if !self.is_known(old, session, problems) {
-            return;
+    /// Replaces a fact by its new version; returns whether it can be.
+    fn replace(&mut self, old: &str, new: &StreamFact, session: usize, problems: &mut Problems) -> bool {
+        if !self.is_current(old, "replace", session, problems) {
+            return false;
         }
-        let Some(fact) = self.said.get_mut(old) else { return };
-        if let Some((newer, _)) = &fact.replaced {
-            let message = format!("`{old}` has already been replaced");
-            problems.push(Code::FactReplaced, message, format!("replace its newest version, `{newer}`"));
-        } else if fact.retracted.is_some() {
-            let message = format!("`{old}` was retracted and cannot get a new version");
-            problems.push(Code::FactInvalidated, message, "leave out `replaces`, or remove the retraction");
-        } else {
-            fact.replaced = Some((new.name.clone().unwrap_or_else(|| "without a name".to_owned()), session));
-        }
+        let newer = new.name.clone().unwrap_or_default();
+        self.said.get_mut(old).is_some_and(|it| it.replaced.replace((newer, session)).is_none())
     }
 
     /// Retracts a fact.
     fn retract(&mut self, name: &str, session: usize, problems: &mut Problems) {
-        if !self.is_known(name, session, problems) {
-            return;
-        }
-        let Some(fact) = self.said.get_mut(name) else { return };
-        if let Some((newer, _)) = &fact.replaced {
-            let message = format!("`{name}` has been replaced and is no longer true");
-            problems.push(Code::FactReplaced, message, format!("retract its newest version, `{newer}`"));
-        } else if fact.retracted.is_some() {
-            let help = "remove one of the two";
-            problems.push(Code::FactInvalidated, format!("`{name}` is retracted twice"), help);
-        } else {
+        if self.is_current(name, "retract", session, problems)
+            && let Some(fact) = self.said.get_mut(name)
+        {
             fact.retracted = Some(session);
         }
+    }
+
+    /// Returns whether a fact is true in a session, and says if it is not, and so cannot be replaced or retracted.
+    fn is_current(&self, name: &str, verb: &str, session: usize, problems: &mut Problems) -> bool {
+        if !self.is_known(name, session, problems) {
+            return false;
+        }
+        let Some(fact) = self.said.get(name) else { return false };
+        if let Some((newer, _)) = &fact.replaced {
+            let message = format!("`{name}` has already been replaced");
+            let help = match newer.as_str() {
+                "" => "give its newest version a name, and use that".to_owned(),
+                newer => format!("{verb} its newest version, `{newer}`"),
+            };
+            problems.push(Code::FactReplaced, message, help);
+        } else if let Some(ended) = fact.retracted {
+            let help = format!("remove the retraction in session {ended}, or this one; or state a new fact");
+            problems.push(Code::FactInvalidated, format!("`{name}` was retracted in session {ended}"), help);
+        }
+        fact.replaced.is_none() && fact.retracted.is_none()
     }
 
     /// Asks a question.
@@ -222,18 +224,27 @@ impl<'f> StreamNames<'f> {
                 problems.push(Code::QuestionNotOne, message, "write a question for each");
             }
         }
+        let mut is_sound = self.is_sound;
         for (field, name) in question.facts() {
-            problems.within(field, |to| self.is_known(name, session, to));
+            is_sound &= problems.within(field, |to| self.is_known(name, session, to));
         }
-        self.check_lists(question, problems);
+        if let Some(total) = &question.total {
+            is_sound &= self.is_total(total, "total", problems);
+        }
+        self.check_times(question, session, problems);
+        if is_sound {
+            self.check_lists(question, problems);
+            self.check_answer(question, session, problems);
+        }
+    }
+
+    /// Checks the sessions that a question names.
+    fn check_times(&self, question: &StreamQuestion, session: usize, problems: &mut Problems) {
         if let Some(until) = question.until.filter(|it| *it <= session as u64) {
             let message =
                 format!("it is first asked in session {session}, so it cannot end before session {until}");
             let help = format!("write {} or more, or leave `until` out", session + 1);
             problems.push_at(Code::EventSession, "until", message, help);
-        }
-        if let Some(total) = &question.total {
-            problems.within("total", |to| self.check_total(total, to));
         }
         if let Some(at) = question.at.filter(|it| *it > session as u64 || question.total.is_none()) {
             let (message, help) = match question.total.is_some() {
@@ -242,7 +253,6 @@ impl<'f> StreamNames<'f> {
             };
             problems.push_at(Code::EventSession, "at", message, help);
         }
-        self.check_answer(question, session, problems);
     }
 
     /// Checks that lists of facts are long enough, and that what is to be told apart can be confused.
@@ -267,8 +277,6 @@ impl<'f> StreamNames<'f> {
             problems.push_at(Code::FactUnknown, "apart", message, help);
         }
         if let Some([old, new]) = &question.trend
-            && self.said.contains_key(old.as_str())
-            && self.said.contains_key(new.as_str())
             && self.newest(old) != self.newest(new)
         {
             let message = format!("`{old}` and `{new}` are not versions of one fact");
@@ -312,12 +320,16 @@ impl<'f> StreamNames<'f> {
         }
     }
 
-    fn check_total(&self, total: &str, problems: &mut Problems) {
-        let mut known = self.file.totals.iter().map(|it| it.name.as_str());
-        if !known.clone().any(|it| it == total) {
-            let help = near_or(total, known.by_ref(), || "name one of the stream's `totals`".to_owned());
-            problems.push(Code::NameUnknown, format!("unknown total `{total}`"), help);
+    /// Returns whether there is a total, and says if there is not.
+    fn is_total(&self, total: &str, field: &str, problems: &mut Problems) -> bool {
+        let known = self.file.totals.iter().map(|it| it.name.as_str());
+        if known.clone().any(|it| it == total) {
+            return true;
         }
+        let help =
+            near_or(total, known, || format!("add it to `totals`: `{{ name = \"{total}\", initial = 0 }}`"));
+        problems.push_at(Code::NameUnknown, field, format!("unknown total `{total}`"), help);
+        false
     }
 
     /// Checks that a question's answer is what the facts say when it is asked.
@@ -329,9 +341,7 @@ impl<'f> StreamNames<'f> {
             (.., Some(any)) => any.iter().filter_map(|it| self.value(it)).collect(),
             _ => Vec::new(),
         };
-        if right.contains(&answer)
-            || right.is_empty() && !question.facts().is_empty() && self.is_worded(question)
-        {
+        if right.contains(&answer) {
             return;
         }
         let said: Vec<String> = right.iter().map(ToString::to_string).collect();
@@ -346,11 +356,6 @@ impl<'f> StreamNames<'f> {
             }
         };
         problems.push_at(Code::AnswerWrong, "answer", message, help);
-    }
-
-    /// Returns whether a fact of a question is unknown, which is reported by itself.
-    fn is_worded(&self, question: &StreamQuestion) -> bool {
-        question.facts().iter().any(|it| !self.said.contains_key(it.1))
     }
 
     /// Returns the value of a fact's newest version so far.
