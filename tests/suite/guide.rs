@@ -60,9 +60,18 @@ fn printed(command: &str, folder: &Path) -> String {
 
 /// Holds a document against what its commands print.
 fn holds(document: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(document);
+    holds_with(document, &[]);
+}
+
+/// The same of commands that read some files of the project, which lie in their folder.
+fn holds_with(document: &str, files: &[&str]) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = root.join(document);
     let shown = fs::read_to_string(&path).unwrap();
     let folder = tempfile::tempdir().unwrap();
+    for file in files.iter().map(|it| root.join(it)) {
+        fs::copy(&file, folder.path().join(file.file_name().unwrap())).unwrap();
+    }
 
     let now = played(&shown, folder.path());
 
@@ -83,6 +92,18 @@ fn the_guide_shows_what_its_commands_print() {
 #[test]
 fn the_page_on_memories_shows_what_its_commands_print() {
     holds("docs/memory.md");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_page_on_streams_of_ones_own_shows_what_its_commands_print() {
+    holds("docs/how-to/ageing-stream.md");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_page_on_tuning_memories_shows_what_its_commands_print() {
+    holds_with("docs/how-to/tune-a-memory.md", &["tests/data/aging/streams/help_desk.toml"]);
 }
 
 #[cfg(unix)]

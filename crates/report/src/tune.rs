@@ -200,16 +200,9 @@ impl Tuned {
             (nth, TunedPoint { set, parts: by_part.iter().map(|it| it[nth].clone()).listed() })
         };
         let mut points: Vec<(usize, TunedPoint)> = tried.points.into_iter().enumerate().map(point).listed();
-        // Points that cost the same stay in the order in which they were tried.
-        points.order_by(|one, other| {
-            let (one, other) = (one.1.order(min_evidence), other.1.order(min_evidence));
-            one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
-        });
         let search = GoalSearch { goal: &tried.goal, parts: &parts, n: n_variants };
-        let by_goal = if tried.goal.is_asked() { search.order() } else { Vec::new() };
-        if !by_goal.is_empty() {
-            points.order_by_key(|it| by_goal.iter().position(|own| *own == it.0));
-        }
+        let by_goal = search.order();
+        order_points(&mut points, min_evidence, &by_goal);
         let never_fired = never_fired(&tried.stages, sessions);
         let best = points.first().map(|it| it.0).unwrap_or_default();
         let points: Vec<TunedPoint> = points.into_iter().map(|it| it.1).listed();
@@ -239,24 +232,28 @@ impl Tuned {
             reason: None,
             prompt_tokens_max: sessions.iter().map(|it| it.base.sums.main.prompt_max).max().unwrap_or(0),
             never_fired,
-            goal: if by_goal.is_empty() { None } else { search.found(&by_goal, &points) },
+            goal: search.found(&by_goal, &points),
             points,
         };
         if tuned.goal.is_some() {
             tuned.conclude_by_goal();
-            return tuned;
-        }
-        let n_held_out = halves[1].len();
-        let all_idle = !tried.stages.is_empty() && tuned.never_fired.len() == tried.stages.len();
-        let reason = tuned.why_not_here(all_idle).or_else(|| match tuned.parts.as_slice() {
-            [_, out] => tuned.forbids(out),
-            _ => Some(tuned.too_few(sessions.len(), n_held_out)),
-        });
-        tuned.conclude(reason, part::word(&judged, min_evidence).unwrap_or_default());
-        if let [own, out] = tuned.parts.as_slice() {
-            tuned.optimism = own.spread.zip(out.spread).map(|(own, out)| out.change - own.change);
+        } else {
+            let all_idle = !tried.stages.is_empty() && tuned.never_fired.len() == tried.stages.len();
+            tuned.conclude_by_cost(all_idle, [sessions.len(), halves[1].len()], &judged);
         }
         tuned
+    }
+
+    /// Takes what the rule says of the cheapest variant; `n` is how many sessions there are, and how many are held out.
+    fn conclude_by_cost(&mut self, all_idle: bool, n: [usize; 2], judged: &[Picked<'_>]) {
+        let reason = self.why_not_here(all_idle).or_else(|| match self.parts.as_slice() {
+            [_, out] => self.forbids(out),
+            _ => Some(self.too_few(n[0], n[1])),
+        });
+        self.conclude(reason, part::word(judged, self.min_evidence).unwrap_or_default());
+        if let [own, out] = self.parts.as_slice() {
+            self.optimism = own.spread.zip(out.spread).map(|(own, out)| out.change - own.change);
+        }
     }
 
     /// Takes what the rule says of the choice, beside why it does not hold, if it does not.
@@ -312,6 +309,17 @@ impl TunedPoint {
             Some((own, change)) => (u8::from(!own.surely_keeps(floor)), change),
             None => (2, 0.0),
         }
+    }
+}
+
+/// Puts variants in the order of a goal, or else by what they cost. Points that cost the same stay in the order in which they were tried.
+fn order_points(points: &mut [(usize, TunedPoint)], min_evidence: f64, by_goal: &[usize]) {
+    points.order_by(|one, other| {
+        let (one, other) = (one.1.order(min_evidence), other.1.order(min_evidence));
+        one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
+    });
+    if !by_goal.is_empty() {
+        points.order_by_key(|it| by_goal.iter().position(|own| *own == it.0));
     }
 }
 

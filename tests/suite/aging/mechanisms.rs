@@ -17,7 +17,7 @@ fn report(suite: &str, scenario: &str) -> Report {
 
 /// Returns a number of each memory.
 fn numbers(report: &Report, name: &str) -> Vec<(String, f64)> {
-    let of = |it: &ctxsim::engine::take::Run| {
+    let of = |it: &ctxsim::take::Run| {
         Some((it.policy.trim_start_matches("aging/").to_owned(), it.found::<AgingSummary>()?.mean(name)?))
     };
     report.runs.iter().filter_map(of).collect()

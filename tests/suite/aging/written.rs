@@ -134,7 +134,7 @@ fn a_stream_written_by_hand_runs_through_every_verb_that_reads_ageing_loads() {
         "--base",
         "aging/lossy",
         "--vary",
-        "memory.sessions.read.top.entries=2,8",
+        "memory.sessions.read.top.n=2,8",
     ];
 
     assert!(out(&there, &["validate", "help_desk.toml"]).contains("1 input is valid"));

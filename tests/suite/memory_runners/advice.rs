@@ -2,7 +2,7 @@
 
 use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::bundled_catalog;
-use ctxsim::engine::measure::Statistic;
+use ctxsim::measure::Statistic;
 use ctxsim::report::Report;
 use ctxsim::worlds::chats::tables::advised;
 use ctxsim::worlds::chats::{ChatSummary, Wins};

@@ -1,6 +1,6 @@
 //! A search for what a memory does best: its choice is never dominated, keeps what it has to, and its word follows from its interval.
 
-use ctxsim::engine::measure::Tally;
+use ctxsim::measure::Tally;
 use ctxsim::report::sweep::{Objective, PointGuard};
 use ctxsim::report::tune::{Tried, TuneGoal, Tuned, TunedSession};
 use ctxsim::rng::Seed;

@@ -103,7 +103,11 @@ impl GoalSearch<'_> {
     }
 
     /// Returns the variants, the choice first: no other that keeps the guards is better by one objective and as good by all others.
+    /// None where nothing but the lowest cost is asked for.
     pub(super) fn order(&self) -> Vec<usize> {
+        if !self.goal.is_asked() {
+            return Vec::new();
+        }
         let known = (0..self.n).filter_map(|it| Some((it, self.badness(it)?))).listed();
         let keeping = known.iter().filter(|it| self.keeps(0, it.0 + 1)).cloned().listed();
         let chosen = nearest_to_best(&keeping);

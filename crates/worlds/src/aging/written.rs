@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use super::stream::{AgingProbe, AgingSession, AgingStream, Ask, Scoring};
 use crate::graph::{Accumulator, FactIx, FactRelation, Graph, RecordIx, Says, TotalChange};
-use ctxsim_base::quantity::{ix, saturated};
+use ctxsim_base::quantity::ix;
 use ctxsim_base::rng::Seed;
 use ctxsim_input::scenario::{
     StreamFact, StreamFile, StreamQuestion, StreamRecord, StreamScore, StreamSession, StreamTotal,
@@ -58,8 +58,7 @@ impl<'f> StreamReading<'f> {
             StreamScore::Fidelity => Scoring::Fidelity,
             StreamScore::Dependencies => Scoring::Dependencies,
         };
-        let session =
-            |it: &StreamSession| AgingSession { tasks: saturated(it.tasks), tokens: saturated(it.tokens) };
+        let session = |it: &StreamSession| AgingSession { tasks: short(it.tasks), tokens: short(it.tokens) };
         let sessions = file.sessions.iter().map(session).collect();
         Self {
             facts: IndexMap::new(),
@@ -119,7 +118,7 @@ impl<'f> StreamReading<'f> {
             _ if session >= n => u32::MAX,
             None => session + 1,
             Some(until) if until >= u64::from(n) => u32::MAX,
-            Some(until) => saturated(until),
+            Some(until) => short(until),
         };
         self.stream.probes.push(AgingProbe { from: session, until, ask, is_scored: written.scored });
     }
@@ -147,7 +146,7 @@ impl<'f> StreamReading<'f> {
             return Some(Ask::Binding { fact: self.fact(name) });
         }
         let accumulator = *self.totals.get(it.total.as_ref()?.as_str())?;
-        Some(Ask::Total { accumulator, at: saturated(it.at_or_before(session as usize)) })
+        Some(Ask::Total { accumulator, at: short(it.at_or_before(session as usize)) })
     }
 }
 
@@ -276,6 +275,11 @@ impl StreamWriting<'_> {
             },
         }
     }
+}
+
+/// Returns a count or a session of a file, which its rules have bounded.
+fn short(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or_default()
 }
 
 fn fact_name(place: FactIx) -> String {

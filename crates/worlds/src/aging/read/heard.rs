@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::aging::stream::{AgingProbe, AgingSession, AgingStream, Ask, Scoring};
 use crate::chats::{ChatNumbers, Question, QuestionKind, User};
 use crate::graph::{FactIx, FactRelation, Graph, Says};
-use ctxsim_base::quantity::{ix, saturated};
+use ctxsim_base::quantity::ix;
 use ctxsim_base::rng::Seed;
 
 /// Returns a user's stream, and how many questions it leaves out because nothing of what they ask was said; none if that leaves none.
@@ -25,7 +25,7 @@ pub(super) fn stream(user: &User, numbers: &ChatNumbers) -> Option<(AgingStream,
     });
     let mut probes: Vec<AgingProbe> = probes.collect();
     probes.sort_by_key(|it| it.from);
-    let tokens = |words: u64| saturated::<u32>((words as f64 * numbers.sizes.tokens_per_word) as u64).max(1);
+    let tokens = |words: u64| ((words as f64 * numbers.sizes.tokens_per_word) as u32).max(1);
     let spoken = user.sessions.iter().map(|it| AgingSession { tasks: 1, tokens: tokens(it.words) });
     let asking = AgingSession { tasks: 1, tokens: tokens(u64::from(numbers.sizes.statement_words)) };
     let stream = AgingStream {

@@ -9,7 +9,7 @@ use super::{FactWording, Question, QuestionKind, StatementKind, User, UserDraft}
 use crate::chats::ChatNumbers;
 use crate::graph::FactIx;
 use ctxsim_base::diag::{Code, Problems};
-use ctxsim_base::quantity::{ix, saturated};
+use ctxsim_base::quantity::ix;
 
 /// A conversation with its questions.
 #[derive(Debug, Deserialize)]
@@ -80,16 +80,16 @@ impl ToldUser for LocomoSample {
     fn user(&self, numbers: &ChatNumbers) -> User {
         let mut draft = UserDraft::new(self.sample_id.clone());
         let mut facts: IndexMap<String, FactIx> = IndexMap::new();
-        let most = u64::from(numbers.sizes.statement_words).max(1);
-        let count = |text: &str| text.split_whitespace().count() as u64;
+        let most = (numbers.sizes.statement_words as usize).max(1);
+        let count = |text: &str| text.split_whitespace().count();
         let is_evidence = |id: &str| self.qa.iter().any(|it| it.names().any(|name| name == id));
         for turns in self.sessions() {
             let session = draft.n_sessions();
-            draft.session(ix::<u32>(turns.len()).max(1), turns.iter().map(|it| count(&it.text)).sum());
+            draft.session(ix::<u32>(turns.len()).max(1), turns.iter().map(|it| count(&it.text) as u64).sum());
             for (message, turn) in turns.iter().enumerate() {
                 let kind =
                     if is_evidence(&turn.dia_id) { StatementKind::Fact } else { StatementKind::Detail };
-                let words = saturated(count(&turn.text).clamp(1, most));
+                let words = ix(count(&turn.text).clamp(1, most));
                 let text = Some(turn.text.as_str().into());
                 let said = FactWording { message: ix(message), kind, words, text };
                 facts.insert(turn.dia_id.clone(), draft.say(session, said));
