@@ -259,7 +259,7 @@ impl Run {
         self.totals.get_or_init(|| RunTotals::new(&self.inner.tally)).number(place)
     }
 
-    /// Returns every number in the JSON report's `totals` with its path, in their order there; `docs/rows.md` lists their units.
+    /// Returns every number in the JSON report's `totals` with its path, in their order there; `docs/reference/rows.md` lists their units.
     pub fn metrics(&self) -> impl Iterator<Item = (String, Option<f64>)> {
         let numbers = heads::<Tally>().into_iter().filter(|it| it.unit.is_number());
         numbers.map(|it| {

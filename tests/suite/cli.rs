@@ -10,6 +10,7 @@ mod kept;
 #[cfg(unix)]
 mod output;
 mod store;
+mod terminal;
 mod verbs;
 mod words;
 

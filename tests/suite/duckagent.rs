@@ -312,7 +312,8 @@ fn ranked(suite: &str, whole: bool) -> Vec<Cost> {
 #[test]
 fn the_document_on_capped_and_exact_caching_shows_what_the_suites_say() {
     let document =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/studies/duckagent-caching.md")).unwrap();
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/studies/duckagent-caching.md"))
+            .unwrap();
 
     for whole in [true, false] {
         let (capped, exact) = (ranked("duckagent-fixture", whole), ranked("duckagent-exact", whole));

@@ -353,7 +353,7 @@ fn has(program: &str) -> bool {
 fn the_programs_of_the_documents_are_one_policy() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let document = read("docs/processes.md");
+    let document = read("docs/reference/processes.md");
     played(&document, folder);
     helpers(folder);
     let policy = fs::read_to_string(folder.join("policies/mine.ron")).unwrap();

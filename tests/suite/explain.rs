@@ -90,7 +90,7 @@ fn drawn(name: &str, timeline: &Timeline, policy: &Policy, profile: &Profile, n:
         profile,
         names_run: false,
     };
-    let style = table::ExplainStyle { width: Some(100), ..table::ExplainStyle::default() };
+    let style = table::ExplainStyle { on: Some(100).into(), lists_all: false };
     let text = table::explanation(&it, context, style);
     assert!(text.lines().all(|it| it.chars().count() <= 100), "{text}");
     let mut settings = insta::Settings::clone_current();

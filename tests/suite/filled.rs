@@ -112,14 +112,17 @@ fn the_first_report_shows_both_and_its_commands_work() {
     };
     let path = folder.path().display().to_string();
 
-    let text = run(&["run".to_owned(), path.clone(), "--width".to_owned(), "400".to_owned()]);
+    let text = run(&[
+        "run".to_owned(),
+        path.clone(),
+        "--details".to_owned(),
+        "--width".to_owned(),
+        "400".to_owned(),
+    ]);
 
-    assert!(
-        text.contains("What fills the prompts") && text.contains("a pause outlived the entries"),
-        "{text}"
-    );
+    assert!(text.contains("What fills the prompts") && text.contains("a pause outlived the cache"), "{text}");
     assert!(text.contains("Each 1,000 tokens at the front of the prompts"), "{text}");
-    let look = text.lines().find_map(|it| it.strip_prefix("The dearest miss: ctxsim ")).unwrap();
+    let look = text.lines().find_map(|it| it.strip_prefix("The most expensive miss: ctxsim ")).unwrap();
     let words: Vec<String> = look.split(' ').map(str::to_owned).collect();
     assert!(run(&words).contains("21.5k") || run(&words).contains("21,500"), "{}", run(&words));
     // Another report on the same sessions, and one that names none, do not repeat it.

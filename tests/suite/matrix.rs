@@ -397,8 +397,7 @@ fn a_scenario_that_only_a_pattern_found_is_left_out_where_a_policy_has_no_effect
 #[test]
 fn a_policy_that_sets_more_than_a_load_reads_is_played_without_it_and_a_note_says_so() {
     let run = "run --policy context_decay/memory_banks --profile anthropic/claude-haiku-4.5 --scenario";
-    let note =
-        "duckagent/plain_chat does not read `memory.facts`: context_decay/memory_banks is played without it.";
+    let note = "duckagent/plain_chat does not read `memory.facts`: context_decay/memory_banks is simulated without it.";
 
     assert!(told(&format!("{run} duckagent/plain_chat")).1.contains(note));
     assert!(!told(&format!("{run} context_decay/trials --trials 1")).1.contains("does not read"));

@@ -171,7 +171,7 @@ fn every_miss_of_a_session_has_the_name_that_its_log_its_content_or_its_times_gi
 fn the_first_report_rows_and_an_explanation_call_a_miss_by_the_same_name() {
     let folder = written(&session(&SESSION.map(|it| it.0)));
 
-    let first = printed(&folder, &["run", "--width", "200"]);
+    let first = printed(&folder, &["run", "--details", "--width", "200"]);
     let rows = printed(&folder, &["run", "--policy", "identity", "--rows", "requests", "--format", "jsonl"]);
     let rows: Vec<Value> = rows.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
     let misses = misses(&folder);

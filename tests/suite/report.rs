@@ -43,7 +43,10 @@ fn a_report_is_written_as_markdown() {
 #[test]
 fn a_table_fits_its_terminal() {
     for width in [72, 80, 100, 120, 200] {
-        let text = table::report(&report(), TableLayout { width: Some(width), detail: Detail::Scenarios });
+        let text = table::report(
+            &report(),
+            TableLayout { on: Some(width).into(), detail: Detail::Scenarios, ..TableLayout::default() },
+        );
 
         let widest = text.lines().map(|it| it.chars().count()).max();
         assert!(widest <= Some(width), "{widest:?} columns in {width}:\n{text}");

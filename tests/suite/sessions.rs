@@ -230,7 +230,7 @@ fn the_reference_sessions_laid_out_as_projects_come_to_what_a_suite_of_their_pat
     let of_suite = report(&of_suite, 2);
 
     let totals = |it: &Report| {
-        let text = table::report(it, TableLayout { width: Some(100), detail: Detail::Groups });
+        let text = table::report(it, TableLayout { on: Some(100).into(), ..TableLayout::default() });
         // Groups of equally many sessions come in the order in which they are listed.
         let mut blocks: Vec<String> =
             text[text.find("36 sessions (").unwrap()..].split("\n\n").map(str::to_owned).collect();
@@ -367,19 +367,22 @@ fn equal_inputs_run_once_and_different_ones_of_a_name_are_told_apart() {
 }
 
 #[test]
-fn several_sessions_print_what_was_read_then_a_total_and_end_with_a_verdict() {
+fn several_sessions_print_a_verdict_then_what_was_read_and_a_total() {
     let folder = projects();
     let report = report(&comparison(&[folder.path().to_str().unwrap()]), 2);
 
-    let text = table::report(&report, TableLayout { width: Some(100), detail: Detail::Groups });
+    let text = table::report(&report, TableLayout { on: Some(100).into(), ..TableLayout::default() });
 
     let lines: Vec<&str> = text.lines().collect();
-    assert!(lines[0].starts_with("As logged: $"), "{text}");
-    assert!(text.contains("\n4 sessions read (14 requests); 1 is a sub-agent's; 6 skipped:"), "{text}");
-    assert!(text.contains("Checked against the recorded bill: "), "{text}");
+    assert!(lines[0].starts_with("No recommendation: "), "the answer first: {text}");
+    assert!(text.contains("\nAs logged: $"), "{text}");
+    assert!(text.contains("\n4 sessions read (14 requests), under "), "{text}");
+    assert!(text.contains("\n6 skipped: "), "{text}");
+    assert!(text.contains("Cache reads: "), "{text}");
     assert!(text.contains("\n4 sessions (4 turns) · each under the profile of its own model"), "{text}");
-    assert!(text.contains("\n2 sessions (2 turns) · anthropic/claude-opus-4.5"), "{text}");
-    assert!(lines.iter().any(|it| it.starts_with("Verdict: ")), "{text}");
+    let detailed = TableLayout { on: Some(100).into(), detail: Detail::Scenarios, ..TableLayout::default() };
+    let detailed = table::report(&report, detailed);
+    assert!(detailed.contains("\n2 sessions (2 turns) · anthropic/claude-opus-4.5"), "{detailed}");
     assert!(lines.iter().all(|it| it.chars().count() <= 100), "{text}");
     let sections = report.sections(Detail::Groups);
     assert_eq!((sections[0].scenarios, sections[0].is_part), (4, false));
@@ -467,7 +470,7 @@ fn a_verdict_names_what_saves_by_losing_evidence_and_takes_no_oracle() {
     let told = "Cheaper by losing evidence: duckagent_recoverable_decay_guarded_mid (";
     assert!(strict.words().contains(told), "{}", strict.words());
     assert_eq!(loose.cheapest.unwrap().policy, guarded);
-    assert!(report.note_on_oracles().unwrap().starts_with("clairvoyant has full knowledge"));
+    assert!(report.note_on_oracles().unwrap().starts_with("clairvoyant sees the future"));
 }
 
 /// Returns a recording of the test data.

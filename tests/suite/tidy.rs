@@ -432,15 +432,19 @@ fn the_design_is_short_and_names_types_that_exist() {
 
 /// What only the writers of media write, and where each of these stands.
 const MEDIA: [(&str, &[&str]); 14] = [
-    // Codes of terminals: what knows their width, what lets ours pass, and the colours of explanations.
+    // Codes of terminals: what knows their width, what lets ours pass, our colours, and what clears a line of progress.
     (
         "\\x1b",
-        &["crates/base/src/grid.rs", "crates/base/src/foreign.rs", "crates/report/src/explain/table.rs"],
+        &[
+            "crates/base/src/grid.rs",
+            "crates/base/src/foreign.rs",
+            "crates/base/src/grid/tint.rs",
+            "crates/cli/src/progress.rs",
+        ],
     ),
     ("eprintln!", &["crates/cli/src/output.rs"]),
     ("stdout().lock()", &["crates/cli/src/output.rs"]),
-    // The progress of long work has its own line on a terminal.
-    ("eprint!", &["crates/cli/src/verbs/run.rs"]),
+    ("eprint!", &[]),
     ("\"::error", &["crates/base/src/foreign/runner.rs"]),
     // Markdown that is pasted together.
     ("<details>", &["crates/base/src/grid/markdown.rs"]),

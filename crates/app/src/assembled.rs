@@ -131,17 +131,18 @@ pub(super) fn assembled_report(head: &PartHead, gathered: Gathered) -> Report {
         min_evidence: head.min_evidence,
         ..report
     };
+    report.notes.extend(report.notes_on_failures(&head.baseline));
+    report.notes.extend(distinct(unpriced::notes(&report, unpriced.iter()).into_iter()));
     report.notes.extend(report.note_on_unread());
     report.notes.extend(report.notes_on_versions());
     report.notes.extend(super::notes::on_best_effort(&report));
+    report.n_first_notes = report.notes.len();
+    report.notes.extend(super::notes::on_hindsight(&report, &head.schedules));
     report.notes.extend(super::notes::on_recovery(&report));
     report.notes.extend(report.notes_on_resets());
     report.notes.extend(report.notes_on_summarisers());
     if !head.is_ranked {
         report.notes.extend(report.notes_on_stages());
     }
-    report.notes.extend(super::notes::on_hindsight(&report, &head.schedules));
-    report.notes.extend(distinct(unpriced::notes(&report, unpriced.iter()).into_iter()));
-    report.notes.extend(report.notes_on_failures(&head.baseline));
     report
 }

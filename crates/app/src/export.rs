@@ -17,7 +17,7 @@ impl Plan {
     pub fn export(&self, length: u64, trial: u64, set: &[String]) -> Result<Export, Vec<Diagnostic>> {
         let refuse = |code, message: String, help: &str| vec![Diagnostic::at(code, "", message).help(help)];
         let (Some(entry), Some(profile)) = (self.scenarios.first(), self.profiles.first()) else {
-            return Err(refuse(Code::ListEmpty, "there is nothing to play".to_owned(), "name a scenario"));
+            return Err(refuse(Code::ListEmpty, "there is nothing to export".to_owned(), "name a scenario"));
         };
         let loads = self.open(entry).map_err(|error| match error {
             Error::Invalid(problems) => problems,

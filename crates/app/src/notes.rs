@@ -28,7 +28,7 @@ fn notes_on_unread(load: &Load) -> Vec<String> {
         fields.for_each(|it| unread.entry(it).or_default().push(policy.name.clone()));
     }
     let told = unread.into_iter().map(|(field, policies)| {
-        format!("{} does not read `{field}`: {} played without it.", load.name, are(&policies))
+        format!("{} does not read `{field}`: {} simulated without it.", load.name, are(&policies))
     });
     told.listed()
 }
@@ -106,12 +106,12 @@ fn of_section(section: &Section, report: &Report, schedules: &[String]) -> Optio
 /// A smaller share of the cost is nothing.
 const SAVED_MIN: f64 = 0.000_5;
 
-/// Lists where recovery was sampled, and which orders depend on the recovery assumptions.
+/// Lists which orders depend on the recovery assumptions, and where recovery was sampled.
 pub(super) fn on_recovery(report: &Report) -> Vec<String> {
     let played: IndexSet<&str> =
         report.briefs().filter(|it| it.figures.n_played > 0).map(|it| it.policy).collect();
     let n_played = report.briefs().map(|it| it.figures.n_played).max().unwrap_or_default();
-    let mut notes = Vec::new();
+    let mut notes = open_orders(report);
     if !played.is_empty() {
         let names: Vec<&str> = played.into_iter().listed();
         notes.push(format!(
@@ -119,7 +119,6 @@ pub(super) fn on_recovery(report: &Report) -> Vec<String> {
             names.join(", ")
         ));
     }
-    notes.extend(open_orders(report));
     notes
 }
 

@@ -418,7 +418,7 @@ impl StillPeople {
         match has {
             _ if is_still && (!self.named.is_empty() || has != HasChange::Shown) => Ok(true),
             HasChange::Shown | HasChange::Untold => Ok(false),
-            HasChange::No => Err("their logs show that the setting was not in force".to_owned()),
+            HasChange::No => Err("their logs show that the setting was not on".to_owned()),
             HasChange::Impossible => {
                 let since = set
                     .iter()

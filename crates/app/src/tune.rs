@@ -165,7 +165,7 @@ impl<'a> Tuning<'a> {
     /// It is of memories.
     pub fn check_parts(&self) -> Result<(), Error> {
         let Some(name) = reads::of_memories(&self.plan.scenarios) else { return Ok(()) };
-        let message = format!("{name} is of memories, which are played over drawn sessions");
+        let message = format!("{name} is of memories, which are simulated over drawn sessions");
         let problem = Diagnostic::at(Code::PartFindings, "", message);
         Err(vec![problem.help("leave `--parts` out, or name recorded sessions")].into())
     }

@@ -6,10 +6,12 @@ pub mod numbers;
 pub mod prose;
 pub mod shell;
 pub mod terminal;
+pub mod tint;
 
 use serde::Serialize;
 
 use crate::foreign::Foreign;
+use tint::Tint;
 
 /// A table.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -29,6 +31,25 @@ pub struct Column {
     pub kind: CellKind,
     /// Its order of hiding where a terminal has not enough room, from 1; `None` if it is hidden last, from the right.
     pub leaves: Option<u8>,
+    /// Which of its cells are good, and which bad.
+    #[serde(skip)]
+    pub hue: Hue,
+}
+
+/// Which cells of a column are good, and which bad: a terminal shows them in green and in red.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hue {
+    /// None says so.
+    #[default]
+    None,
+    /// Less is better: changes with a minus are good, those with a plus bad.
+    Less,
+    /// More is better.
+    More,
+    /// As good or bad as the words of its row say.
+    AsWords,
+    /// Words that say what to do: `do` and `better` are good, `worse` is bad, what is open stands back.
+    Words,
 }
 
 /// What the cells of a column are: where they stand, and how they take less room.
@@ -100,6 +121,15 @@ impl Grid {
         self
     }
 
+    /// Returns the table with columns whose cells are good or bad, by their headings.
+    #[must_use]
+    pub fn hued(mut self, hue: Hue, headings: &[&str]) -> Self {
+        for column in self.columns.iter_mut().filter(|it| headings.contains(&it.heading.as_str())) {
+            column.hue = hue;
+        }
+        self
+    }
+
     /// Returns whether some column says what it holds.
     fn has_headings(&self) -> bool {
         self.columns.iter().any(|it| !it.heading.is_empty())
@@ -109,7 +139,28 @@ impl Grid {
 impl Column {
     /// Makes a column that is hidden last.
     pub fn new(heading: &str, kind: CellKind) -> Self {
-        Self { heading: heading.to_owned(), kind, leaves: None }
+        Self { heading: heading.to_owned(), kind, leaves: None, hue: Hue::None }
+    }
+}
+
+impl Hue {
+    /// Returns the tint of a cell.
+    fn tint(self, cell: &str) -> Tint {
+        let is_nought = !cell.contains(|it: char| ('1'..='9').contains(&it));
+        let sign = cell.trim_start_matches('~').chars().next();
+        match (self, sign) {
+            (Self::None | Self::AsWords, _) => Tint::Plain,
+            (Self::Words, _) => match cell {
+                "do" | "better" | "cheaper" => Tint::Good,
+                "worse" | "dearer" => Tint::Bad,
+                "your call" | "try" => Tint::Open,
+                _ => Tint::Faint,
+            },
+            _ if is_nought => Tint::Plain,
+            (Self::Less, Some('−')) | (Self::More, Some('+' | '$')) => Tint::Good,
+            (Self::Less, Some('+')) | (Self::More, Some('−')) => Tint::Bad,
+            _ => Tint::Plain,
+        }
     }
 }
 

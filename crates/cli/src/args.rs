@@ -9,7 +9,7 @@ use ctxsim_report::verdict::MIN_EVIDENCE;
 
 use crate::git::RevArgs;
 use crate::output::{ForceArgs, OutputArgs};
-use crate::shown::PagedArgs;
+use crate::shown::{PagedArgs, WidthArgs};
 use crate::verbs::parts::PartsArgs;
 use crate::verbs::run;
 use crate::what::{PoliciesArgs, SelectArgs, SuiteArgs, What};
@@ -143,6 +143,8 @@ pub(super) struct ListArgs {
     /// List only inputs whose name or description contains this text
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub filter: String,
+    #[command(flatten)]
+    pub wide: WidthArgs,
 }
 
 /// A kind of input.

@@ -7,6 +7,7 @@ mod git;
 mod moved;
 mod output;
 mod pictures;
+mod progress;
 mod project;
 mod render;
 mod shown;
@@ -48,6 +49,7 @@ fn answered(args: Vec<OsString>, bundle: Bundle) -> ExitCode {
         Ok(cli) => cli,
         Err(code) => return code,
     };
+    cli.tone.hold();
     let catalog = match opened {
         Ok(catalog) => catalog,
         Err(error) => return unopened(&cli.command, &error),

@@ -10,13 +10,13 @@ use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use ctxsim_app::catalog::{Catalog, Files, Kind, is_same_file};
 use ctxsim_base::diag::Code;
 use ctxsim_base::error::Error;
 use ctxsim_base::foreign::{self, runner};
+use ctxsim_base::grid::tint::{Terminal, is_tint};
 use ctxsim_base::list::Listed as _;
-use ctxsim_report::explain::is_colour;
 use ctxsim_timeline::row::json::json_text;
 use serde::Serialize;
 
@@ -195,7 +195,7 @@ pub(super) fn print(text: &str) -> Result<(), Error> {
 
 /// Returns text for people, in which nothing but our own colours is obeyed.
 pub(super) fn neutral(text: &str) -> Cow<'_, str> {
-    foreign::printed(text, |code| is_coloured() && is_colour(code))
+    foreign::printed(text, |code| is_coloured() && is_tint(code))
 }
 
 /// Prints what a writer made for programs, which has neutralised everything; a closed pipe is not an error.
@@ -246,6 +246,60 @@ pub(super) fn json(result: &impl Serialize) -> Result<String, Error> {
 pub(super) fn width() -> Option<usize> {
     let is_terminal = io::stdout().is_terminal();
     is_terminal.then(terminal_size::terminal_size).flatten().map(|(width, _)| usize::from(width.0))
+}
+
+/// Whether only answers are shown.
+static IS_QUIET: AtomicBool = AtomicBool::new(false);
+
+/// When text is coloured, and how much is told: on every verb.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(super) struct ToneArgs {
+    /// When to colour text; `auto` does on a terminal unless NO_COLOR is set
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t,
+        hide_default_value = true,
+        help_heading = "Everywhere"
+    )]
+    color: ColourArg,
+    /// Show answers only: no progress, no notes, nothing on how to go on
+    #[arg(long, short, global = true, help_heading = "Everywhere")]
+    quiet: bool,
+}
+
+/// When text is coloured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum ColourArg {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+impl ToneArgs {
+    /// Lets everything that is told from now on have it so.
+    pub(super) fn hold(self) {
+        IS_QUIET.store(self.quiet, Ordering::Relaxed);
+        match self.color {
+            ColourArg::Auto => anstream::ColorChoice::Auto,
+            ColourArg::Always => anstream::ColorChoice::Always,
+            ColourArg::Never => anstream::ColorChoice::Never,
+        }
+        .write_global();
+    }
+}
+
+/// Returns whether only answers are shown.
+pub(super) fn is_quiet() -> bool {
+    IS_QUIET.load(Ordering::Relaxed)
+}
+
+/// Returns how text is shown on standard output, or in a file, but for its width.
+pub(super) fn terminal(is_printed: bool) -> Terminal {
+    Terminal { width: None, is_coloured: is_printed && is_coloured(), is_quiet: is_quiet() }
 }
 
 /// Returns whether the output is coloured: on a terminal, unless the environment forbids it.

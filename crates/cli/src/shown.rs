@@ -11,6 +11,7 @@ use crate::format::{FormatArg, Formats};
 use crate::output::{self, OutputArgs, PageArgs};
 use ctxsim_app::catalog::Files;
 use ctxsim_base::error::Error;
+use ctxsim_base::grid::tint::Terminal;
 
 /// The width of tables without a terminal.
 const TABLE_WIDTH: usize = 100;
@@ -34,6 +35,17 @@ impl ShownArgs {
     /// As [`Formats::choose`].
     pub(super) fn choose(&self, formats: &Formats<'_>) -> Result<FormatArg, Error> {
         formats.choose(self.format, &self.output)
+    }
+
+    /// Returns how tables are shown where they are printed, or written to a file.
+    pub(super) fn terminal(&self) -> Terminal {
+        Terminal { width: Some(self.width()), ..self.given_terminal() }
+    }
+
+    /// Returns the same, of any width unless one is asked for or that of a screen is known.
+    pub(super) fn given_terminal(&self) -> Terminal {
+        let is_printed = self.output.file().is_none();
+        Terminal { width: self.given_width(), ..output::terminal(is_printed) }
     }
 
     /// Returns the width of tables.
@@ -102,9 +114,9 @@ pub(super) struct WidthArgs {
 }
 
 impl WidthArgs {
-    /// Returns the width of tables on standard output.
-    pub(super) fn printed(self) -> usize {
-        self.given(None).unwrap_or(TABLE_WIDTH)
+    /// Returns how tables are shown on standard output.
+    pub(super) fn printed(self) -> Terminal {
+        Terminal { width: Some(self.given(None).unwrap_or(TABLE_WIDTH)), ..output::terminal(true) }
     }
 
     /// Returns the width that is asked for, else the terminal's or the environment's, on which no file depends.

@@ -19,7 +19,7 @@ use crate::{BAD_INPUT, refuse};
 /// Parses the command line; prints help or an error and returns the exit code.
 pub(super) fn parse(args: Vec<OsString>, catalog: Option<&Catalog>) -> Result<Cli, ExitCode> {
     // A flag that means a hidden verb may stand behind a verb that was left out.
-    let args = resolved(with_verb(resolved(args), catalog));
+    let args = resolved(with_verb(resolved(behind_verb(args)), catalog));
     let words: Vec<String> = args.iter().skip(1).cloned().map(lossy).listed();
     let mut command = command();
     let parsed = command.try_get_matches_from_mut(args).and_then(|it| Cli::from_arg_matches(&it));
@@ -39,6 +39,23 @@ fn shown(error: &clap::Error) -> ExitCode {
         }
         _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(BAD_INPUT)),
     }
+}
+
+/// Puts options of all verbs that stand in front of the verb behind it.
+fn behind_verb(mut args: Vec<OsString>) -> Vec<OsString> {
+    let mut moved = Vec::new();
+    while let Some(word) = args.get(1).map(|it| it.to_string_lossy().into_owned()) {
+        let n = match word.as_str() {
+            "-q" | "--quiet" => 1,
+            "--color" => 2.min(args.len() - 1),
+            it if it.starts_with("--color=") => 1,
+            _ => break,
+        };
+        moved.extend(args.drain(1..=n));
+    }
+    let end = args.iter().position(|it| it == "--").unwrap_or(args.len());
+    args.splice(end..end, moved);
+    args
 }
 
 /// Inserts a command before arguments that begin without one: `screen` if they are recorded sessions and what it has options for, else `run`.

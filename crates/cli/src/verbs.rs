@@ -9,6 +9,7 @@ mod fit;
 mod import;
 mod init;
 mod inputs;
+mod list;
 mod memory;
 mod pages;
 pub(super) mod parts;
@@ -31,6 +32,7 @@ use crate::GUARD_FAILED;
 use crate::args::{
     CompletionsArgs, ConvertArgs, ListArgs, ManArgs, RunArgs, SchemaArgs, ShowArgs, ValidateArgs,
 };
+use crate::output::ToneArgs;
 use advise::AdviseArgs;
 use check::CheckArgs;
 use compare::CompareArgs;
@@ -76,6 +78,8 @@ pub(super) struct Cli {
     /// `screen` in front of recorded sessions, else `run`, when left out.
     #[command(subcommand)]
     pub command: Command,
+    #[command(flatten)]
+    pub tone: ToneArgs,
 }
 
 /// A command: those in sight in the order of `GROUPS`, and the hidden ones under the names that `MOVED` gives them.
@@ -188,7 +192,7 @@ impl Command {
             Self::Explain(args) => explain::explain(catalog, &args),
             Self::Export(args) => export::export(catalog, &args),
             Self::Import(args) => import::import(catalog, &args),
-            Self::List(args) => inputs::list(catalog, &args),
+            Self::List(args) => list::list(catalog, &args),
             Self::Show(args) => inputs::show(catalog, &args),
             Self::Validate(args) => inputs::validate(catalog, &args),
             Self::Convert(args) => inputs::convert(&args),

@@ -14,7 +14,7 @@ use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::{Cost, Tokens};
 use ctxsim_engine::ledger::TokenUse;
-use ctxsim_engine::price::Bill;
+use ctxsim_engine::price::{Bill, Costs};
 use ctxsim_input::Profile;
 use ctxsim_input::profile::cache::Setting;
 use ctxsim_input::profile::price::PriceList;
@@ -251,6 +251,20 @@ impl BillAsLogged {
         self.words_in(None)
     }
 
+    /// Says the sum in a sentence, what else there is to say of it before its end, and what is beside it.
+    pub(super) fn in_short(&self, more: &str) -> String {
+        if self.requests == 0 {
+            return self.words();
+        }
+        let n = of_requests(self.requests);
+        let left_out = match self.requests_without_price() {
+            0 => String::new(),
+            n => format!(" ({} without a price left out)", of_requests(n)),
+        };
+        let beside = self.beside.in_short(&usd);
+        format!("As logged: {} at list prices for {n}{left_out}{more}.{beside}", usd(self.total().usd()))
+    }
+
     /// Says it in a currency.
     pub fn words_in(&self, currency: Option<&Currency>) -> String {
         let usd = |dollars: f64| match currency {
@@ -313,6 +327,27 @@ impl Report {
         std::iter::once(logged.words()).chain(self.reconciled(&logged)).collect()
     }
 
+    /// Says what was billed, and what it costs simulated as it was, in a sentence or two.
+    pub(super) fn billed_in_short(&self) -> Option<String> {
+        let Some(logged) = self.as_logged() else { return self.why_no_bill() };
+        let simulated = self.simulated_usd().map(|it| format!("; simulated as it was: {}", usd(it)));
+        Some(logged.in_short(&simulated.unwrap_or_default()))
+    }
+
+    /// Returns what all sessions cost simulated once as they were; nothing where one was not.
+    fn simulated_usd(&self) -> Option<f64> {
+        self.as_recorded()?.iter().map(|it| it.total()).sum()
+    }
+
+    /// Returns the costs of each session simulated once as it was; nothing where one was not.
+    fn as_recorded(&self) -> Option<Vec<&Costs>> {
+        let all_costs = |it: &SessionReport| {
+            let mut of = self.runs.iter().filter(|run| run.policy == AS_RECORDED && run.scenario == it.name);
+            of.next().filter(|_| of.next().is_none()).map(|run| &run.tally.costs)
+        };
+        self.sessions.iter().map(all_costs).collect()
+    }
+
     /// Says why the bill that logs have is not shown.
     fn why_no_bill(&self) -> Option<String> {
         let has_bill = |it: &&SessionReport| it.requests > it.requests_estimated;
@@ -329,11 +364,7 @@ impl Report {
 
     /// Says what is between the bill and the simulated cost; nothing where not every session was played once as it was.
     fn reconciled(&self, logged: &BillAsLogged) -> Option<String> {
-        let all_costs = |it: &SessionReport| {
-            let mut of = self.runs.iter().filter(|run| run.policy == AS_RECORDED && run.scenario == it.name);
-            of.next().filter(|_| of.next().is_none()).map(|run| &run.tally.costs)
-        };
-        let costs: Vec<_> = self.sessions.iter().map(all_costs).collect::<Option<_>>()?;
+        let costs = self.as_recorded()?;
         let total: f64 = costs.iter().map(|it| it.total()).sum::<Option<f64>>()?;
         let output = costs.iter().map(|it| it.main.output.usd()).sum::<f64>() - logged.own_output.usd();
         let compactions = costs.iter().map(|it| it.compaction.usd()).sum::<f64>() - logged.summaries.usd();

@@ -2,14 +2,18 @@
 
 use ctxsim_base::foreign::in_one_line;
 use ctxsim_base::grid::markdown::Markdown;
-use ctxsim_base::grid::prose::wrap;
+use ctxsim_base::grid::tint::{Terminal, Tint};
 use ctxsim_base::grid::{Grid, terminal};
 
 /// A part of a page.
 pub(super) enum PageBlock {
+    /// What is read first.
+    Answer(String),
     Head(String),
     /// A paragraph.
     Text(String),
+    /// What may be skipped.
+    Aside(String),
     Table(Grid),
     /// A text to copy as it is.
     Code(String),
@@ -23,18 +27,24 @@ impl PageBlock {
 }
 
 /// Writes blocks for a terminal.
-pub(super) fn on_terminal(blocks: &[PageBlock], width: Option<usize>) -> String {
+pub(super) fn on_terminal(blocks: &[PageBlock], on: Terminal) -> String {
     let mut text = String::new();
     for (nth, block) in blocks.iter().enumerate() {
         match block {
             PageBlock::Head(head) => {
                 text.push_str(if nth == 0 { "" } else { "\n" });
-                wrap(&in_one_line(head), "", width, &mut text);
+                on.paragraph(Tint::Strong, "", &in_one_line(head), &mut text);
             }
-            PageBlock::Text(words) => wrap(&in_one_line(words), "", width, &mut text),
+            PageBlock::Answer(words) => on.paragraph(Tint::Strong, "", &in_one_line(words), &mut text),
+            PageBlock::Text(words) => on.paragraph(Tint::Plain, "", &in_one_line(words), &mut text),
+            PageBlock::Aside(_) if on.is_quiet => {}
+            PageBlock::Aside(words) => on.paragraph(Tint::Faint, "", &in_one_line(words), &mut text),
             PageBlock::Table(grid) => {
-                let title = if grid.title.is_empty() { String::new() } else { format!("{}\n", grid.title) };
-                text += &format!("\n{title}{}\n\n", terminal::draw_with_note(grid, width));
+                text.push('\n');
+                if !grid.title.is_empty() {
+                    on.paragraph(Tint::Strong, "", &grid.title, &mut text);
+                }
+                text += &format!("{}\n\n", terminal::draw_with_note(grid, on));
             }
             PageBlock::Code(code) => {
                 text.push('\n');
@@ -52,7 +62,9 @@ pub(super) fn in_markdown(blocks: &[PageBlock]) -> Markdown {
     for it in blocks {
         match it {
             PageBlock::Head(head) => text.heading(2, head),
-            PageBlock::Text(words) => text.paragraph(words),
+            PageBlock::Answer(words) | PageBlock::Text(words) | PageBlock::Aside(words) => {
+                text.paragraph(words)
+            }
             PageBlock::Table(grid) => {
                 text.table(grid);
                 text.end();

@@ -74,7 +74,7 @@ fn fewest<T>(all: &[T], n_first: usize, by: impl Fn(&T) -> f64) -> (Vec<&T>, Opt
     rest.order_by(|one, other| by(one).total_cmp(&by(other)));
     let n_more = all.len() - MOST_LINES;
     let shown = first.iter().chain(rest.into_iter().take(MOST_LINES - n_first)).listed();
-    (shown, Some(format!("and {n_more} dearer ones, in the numbers")))
+    (shown, Some(format!("and {n_more} more expensive ones, in the numbers")))
 }
 
 /// The most tables with charts; name fewer scenarios or profiles to see the others.

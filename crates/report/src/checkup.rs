@@ -15,7 +15,8 @@ use super::made::{MadeWith, VERSION};
 use super::shot::Moved;
 use ctxsim_base::diag::{Diagnostic, Place};
 use ctxsim_base::grid::numbers::{counted, signed};
-use ctxsim_base::grid::prose::{wrap, wrap_all};
+use ctxsim_base::grid::prose::wrap;
+use ctxsim_base::grid::tint::{Terminal, Tint};
 use ctxsim_base::list::Listed as _;
 use ctxsim_timeline::row::json::json_text;
 use ctxsim_timeline::row::{Value, group};
@@ -229,35 +230,38 @@ impl CheckUp {
 }
 
 /// Returns the results of suites as text: failures first, then successes.
-pub fn text(all: &[CheckUp], width: Option<usize>) -> String {
+pub fn text(all: &[CheckUp], on: impl Into<Terminal>) -> String {
+    let on = on.into();
     let mut text = String::new();
+    let (bad, good) = (on.paint(Tint::Bad, "  FAIL "), on.paint(Tint::Good, "  ok   "));
     for it in all {
-        let _ = writeln!(text, "{}", it.heading());
+        let _ = writeln!(text, "{}", on.paint(Tint::Strong, &it.heading()));
         for error in &it.errors {
-            wrap(&format!("{}: {}", at(error), first_line(error)), "  ERROR ", width, &mut text);
+            on.paragraph(Tint::Bad, "  ERROR ", &format!("{}: {}", at(error), first_line(error)), &mut text);
         }
         for verdict in it.verdicts.iter().filter(|it| !it.holds) {
-            wrap(&verdict.to_string(), "  FAIL ", width, &mut text);
+            wrap(&verdict.to_string(), &bad, on.width, &mut text);
             let _ = writeln!(text, "       {}", verdict.at());
         }
         for snapshot in it.snapshots.iter().filter(|it| !it.holds()) {
-            wrap(&format!("{}: {}", snapshot.file, snapshot.words()), "  FAIL ", width, &mut text);
-            wrap_all(snapshot.lines(), "       ", width, &mut text);
+            wrap(&format!("{}: {}", snapshot.file, snapshot.words()), &bad, on.width, &mut text);
+            on.paragraphs(Tint::Plain, "       ", snapshot.lines(), &mut text);
         }
-        let held = it.verdicts.iter().filter(|it| it.holds).map(ToString::to_string);
-        wrap_all(held, "  ok   ", width, &mut text);
+        let held = it.verdicts.iter().filter(|it| it.holds);
+        held.for_each(|it| wrap(&it.to_string(), &good, on.width, &mut text));
         let n_same = it.snapshots.iter().filter(|it| it.holds()).count();
         if n_same > 0 {
-            let _ = writeln!(text, "  ok   {}", counted(n_same, "snapshot"));
+            let _ = writeln!(text, "{good}{}", counted(n_same, "snapshot"));
         }
         if it.snapshots.iter().any(|it| !it.holds()) {
-            wrap("Run `ctxsim check --bless` to accept these numbers.", "  ", width, &mut text);
+            let bless = "Run `ctxsim check --bless` to accept these numbers.";
+            on.paragraph(Tint::Plain, "  ", bless, &mut text);
         }
-        if let Some(newer) = &it.newer {
-            wrap(&newer.sentence(), "  note ", width, &mut text);
-            wrap_all(newer.lines().into_iter().skip(1), "       ", width, &mut text);
+        if let Some(newer) = it.newer.as_ref().filter(|_| !on.is_quiet) {
+            on.paragraph(Tint::Faint, "  note ", &newer.sentence(), &mut text);
+            on.paragraphs(Tint::Faint, "       ", newer.lines().into_iter().skip(1), &mut text);
         }
-        wrap(&format!("with {}", it.made.words()), "  ", width, &mut text);
+        on.paragraph(Tint::Faint, "  ", &format!("with {}", it.made.words()), &mut text);
     }
     text
 }

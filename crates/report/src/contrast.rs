@@ -360,11 +360,14 @@ fn stage(it: &ChangedStage, parts: &[&ContrastPart]) -> StageChange {
         Some(parts.iter().filter_map(|it| it.runs[side].tally.outcome.firings.get(place)).map(n).sum())
     };
     let runs: Vec<&Run> = parts.iter().map(|it| &it.runs[1]).listed();
-    let idle = it.places[1].filter(|_| runs.iter().all(|it| !it.tally.outcome.firings.is_empty()));
+    let acted = [0, 1].map(|side| sum(side, |it| it.acted));
+    let is_known = runs.iter().all(|it| !it.tally.outcome.firings.is_empty());
+    // What acted under one profile is not idle because it did not under another.
+    let idle = it.places[1].filter(|_| is_known && acted[1] == Some(0));
     StageChange {
         name: it.name.clone(),
         fired: [0, 1].map(|side| sum(side, |it| it.fired)),
-        acted: [0, 1].map(|side| sum(side, |it| it.acted)),
+        acted,
         idle: idle.and_then(|place| Stages::of(runs.iter().copied()).idle(place)),
     }
 }

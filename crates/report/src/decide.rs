@@ -1,4 +1,4 @@
-//! The rule that gives a lever its word: one for every command, page and binding. `docs/advise.md` has its error rates.
+//! The rule that gives a lever its word: one for every command, page and binding. `docs/reference/advice.md` has its error rates.
 //!
 //! A family is everything that is tried beside each other, fixed before any result. Each row is tested on all sessions. That it saves is
 //! corrected for the family, step by step over joint draws (`joint`): the chance that any row is wrongly said to save is 5% at most. That it

@@ -18,7 +18,6 @@ use ctxsim_timeline::row::json::json_text;
 use ctxsim_timeline::row::{Value, fields, group};
 
 pub use render::rendered;
-pub use table::is_colour;
 
 /// Returns who broke a prefix; nobody where a line changed that changes with every request.
 pub fn who_broke_prefix(by: Option<By>, policy: &Policy) -> String {

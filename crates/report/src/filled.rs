@@ -130,7 +130,7 @@ impl Report {
         let dearest = month.missing().into_iter().map(|it| it.dearest);
         let dearest = dearest.max_by(|one, other| one.1.usd.total_cmp(&other.1.usd));
         let look = dearest.map(|(session, miss)| {
-            format!("The dearest miss: {}", next.explain(&session.name, miss.request))
+            format!("The most expensive miss: {}", next.explain(&session.name, miss.request))
         });
         self.memory_line().into_iter().chain(look).listed()
     }
@@ -219,12 +219,12 @@ impl BilledSessions<'_> {
             (self.heading(["tokens", "tokens a month"]), &|it| numbers::short(it.tokens.round() as u64)),
             (self.heading(["USD", "USD a month"]), &|it| numbers::fixed(it.usd, decimals)),
             ("% of input", &|it| percent(it.usd / input.max(f64::MIN_POSITIVE))),
-            ("dearest", &|it| format!("{}, request {}", it.dearest.0.name, it.dearest.1.request)),
+            ("most expensive", &|it| format!("{}, request {}", it.dearest.0.name, it.dearest.1.request)),
         ];
         let title = "What was sent before and not read from the cache, and what that costs beyond a read";
         (!rows.is_empty()).then(|| {
             Grid::of(title, 1, &rows, &columns)
-                .leaving(&["tokens a month", "tokens", "dearest"])
+                .leaving(&["tokens a month", "tokens", "most expensive"])
                 .with(CellKind::Text, &[0])
         })
     }

@@ -396,7 +396,7 @@ fn of_all(loads: &[&[&Run]]) -> Option<Card> {
     );
     let known = others.into_iter().filter_map(|it| Some((it, total(it)? / usd - 1.0)));
     let (best, change) = known.min_by(|one, other| one.1.total_cmp(&other.1))?;
-    let over = format!("over {} loads that cost ${} with {base}", loads.len(), numbers::fixed(usd, 2));
+    let over = format!("over {} scenarios that cost ${} with {base}", loads.len(), numbers::fixed(usd, 2));
     Some(if change < 0.0 {
         Card { number: signed(change), what: format!("with {best}, {over}"), ..Card::default() }
     } else {

@@ -46,6 +46,7 @@ pub mod explain;
 pub mod runs;
 pub mod session;
 pub mod shot;
+mod spark;
 mod summariser;
 pub mod table;
 pub mod tracer;
@@ -99,8 +100,10 @@ pub const ALL: &str = "ALL";
 pub struct Report {
     /// The suite, if any.
     pub suite: Option<String>,
-    /// Notes that a reader must know.
+    /// Notes that a reader must know, and behind them those that explain the numbers further.
     pub notes: Vec<String>,
+    /// How many of them a reader must know.
+    pub n_first_notes: usize,
     /// Published figures shown beside ours.
     pub references: Vec<Reference>,
     /// Published figures shown beside ours, in their own table.
@@ -351,10 +354,14 @@ impl Report {
         ctxsim_worlds::findings().flat_map(|it| (it.grids)(&runs, &self.references)).listed()
     }
 
-    /// The same, and where this is the first report on recorded sessions what fills their prompts and what missed the cache.
+    /// Returns, where this is the first report on recorded sessions, what fills their prompts and what missed the cache.
+    pub fn filled_of_first(&self) -> Vec<Grid> {
+        if self.next.is_some() { self.filled_grids() } else { Vec::new() }
+    }
+
+    /// Returns the tables of what worlds found, and those of the first report on recorded sessions.
     pub fn grids_of_first(&self) -> Vec<Grid> {
-        let filled = if self.next.is_some() { self.filled_grids() } else { Vec::new() };
-        self.grids().into_iter().chain(filled).listed()
+        self.grids().into_iter().chain(self.filled_of_first()).listed()
     }
 
     /// Returns all assumptions of the runs, each once, naming the profiles if it does not hold for all.

@@ -231,7 +231,9 @@ impl From<PageBlock> for PagePiece {
     fn from(it: PageBlock) -> Self {
         match it {
             PageBlock::Head(words) => Self::Head(in_line(words)),
-            PageBlock::Text(words) => Self::Text(in_line(words)),
+            PageBlock::Answer(words) | PageBlock::Text(words) | PageBlock::Aside(words) => {
+                Self::Text(in_line(words))
+            }
             PageBlock::Table(grid) => Self::table(grid),
             PageBlock::Code(text) => Self::Code(text),
         }

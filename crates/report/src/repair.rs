@@ -49,5 +49,6 @@ fn line(group: &[(&Run, &StageRepair)]) -> String {
         (_, Some([from, to])) => format!("{} of all ({} to {})", percent(high), percent(from), percent(to)),
         _ => format!("{} of all", percent(high)),
     };
-    format!("{whom} {loses} {stage}; without that loss {recovers} would be right. Change {}.", it.change)
+    let gain = format!("a perfect stage would get {recovers} questions more right");
+    format!("{whom} {loses} {stage}; {gain}. Change {}.", it.change)
 }

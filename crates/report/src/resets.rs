@@ -61,7 +61,7 @@ impl ResetRuns<'_> {
         let under = self.profile.map_or_else(String::new, |it| format!(" under {it}"));
         format!(
             "{head}{under}. A policy that stays below the trigger avoids it; otherwise the bill includes the \
-                request that wrote the summary. In USD with all of them / with none: {}{more}.",
+                request that wrote the summary. What each costs: {}{more}.",
             listed.join("; ")
         )
     }
@@ -73,16 +73,16 @@ fn line(policy: &str, tally: &Tally) -> String {
     let bills = tally.bills();
     let decimals = numbers::decimals(bills.iter().flatten().copied().fold(0.0, f64::max)).min(2);
     let written = |bill: Option<f64>, otherwise: &str| {
-        bill.map_or(otherwise.to_owned(), |it| numbers::fixed(it, decimals))
+        bill.map_or(otherwise.to_owned(), |it| format!("${}", numbers::fixed(it, decimals)))
     };
-    let without = if bills[0].is_some() { "over a limit" } else { "unknown" };
+    let without = if bills[0].is_some() { "stopped at a limit" } else { "unknown" };
     let (kept, undone) = (written(bills[0], "unknown"), written(bills[1], without));
     let avoids = match avoided {
-        0 => "none".to_owned(),
-        n if n == recorded => "all".to_owned(),
-        n => n.to_string(),
+        0 => "it avoids none of them".to_owned(),
+        n if n == recorded => "it avoids all of them".to_owned(),
+        n => format!("it avoids {n}"),
     };
-    let mut text = format!("{policy} {kept} / {undone} (avoids {avoids}");
+    let mut text = format!("{policy} {kept} with them, {undone} without ({avoids}");
     if n_open > 0 {
         text += &format!("; without them a limit stops it in {}, which counts as recorded", sessions(n_open));
     }

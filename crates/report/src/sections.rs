@@ -159,7 +159,7 @@ impl Section {
             ));
         }
         if n_dearer > 0 {
-            told.push(format!("{n_dearer} dearer ones are left out"));
+            told.push(format!("{n_dearer} more expensive ones are left out"));
         }
         Some((Self { lines, ..self.clone() }, format!("{}. --details shows all.", told.join("; "))))
     }

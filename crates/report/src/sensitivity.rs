@@ -12,8 +12,8 @@ use serde::{Serialize, Serializer};
 
 use super::ALL;
 use ctxsim_base::grid::markdown::Markdown;
-use ctxsim_base::grid::prose::{wrap, wrap_all};
 use ctxsim_base::grid::terminal;
+use ctxsim_base::grid::tint::{Terminal, Tint};
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::Label;
 use ctxsim_engine::measure::sensitivity::{PriceCell, Sensitivity, SensitivityGrid as Compared};
@@ -194,25 +194,30 @@ pub fn markdown(it: &Sensitivity, is_detailed: bool) -> Markdown {
 }
 
 /// Returns the comparison as tables for people, notes wrapped at the width of a terminal; `is_detailed` shows every scenario and every policy's elasticities.
-pub fn table(it: &Sensitivity, is_detailed: bool, width: Option<usize>) -> String {
+pub fn table(it: &Sensitivity, is_detailed: bool, on: impl Into<Terminal>) -> String {
+    let on = on.into();
     let mut text = String::new();
-    wrap(&heading(it), "", width, &mut text);
+    on.paragraphs(Tint::Strong, "", grids::cheapest(it), &mut text);
+    text.push('\n');
+    on.paragraph(Tint::Plain, "", &heading(it), &mut text);
     for (letter, policy) in letters(it).iter().zip(&it.policies) {
         let _ = writeln!(text, "  {letter}  {policy}");
     }
     let mut hidden = Vec::new();
     for grid in tables(it, is_detailed) {
-        let drawn = terminal::draw(&grid, width);
-        let _ = writeln!(text, "\n{}\n{}", grid.title, drawn.text);
-        wrap_all(grids::legend(&grid, &drawn.hidden), "", width, &mut text);
+        let drawn = terminal::draw(&grid, on);
+        let _ = writeln!(text, "\n{}\n{}", on.paint(Tint::Strong, &grid.title), drawn.text);
+        on.paragraphs(Tint::Faint, "", grids::legend(&grid, &drawn.hidden), &mut text);
         hidden.extend(drawn.hidden);
     }
+    if on.is_quiet {
+        return text;
+    }
     text.push('\n');
-    wrap_all(grids::cheapest(it), "", width, &mut text);
-    wrap_all(terminal::hidden_note(hidden), "Note: ", width, &mut text);
-    wrap_all(notes(it), "Note: ", width, &mut text);
+    on.paragraphs(Tint::Faint, "Note: ", terminal::hidden_note(hidden), &mut text);
+    on.paragraphs(Tint::Faint, "Note: ", notes(it), &mut text);
     let more = "--details for each scenario and policy, --sort and --top for fewer price lists, --format \
         json or csv for each number.";
-    wrap(more, "More: ", width, &mut text);
+    on.paragraph(Tint::Faint, "More: ", more, &mut text);
     text
 }

@@ -235,20 +235,19 @@ impl Report {
         sum(self.sessions.iter().filter_map(|it| it.first_request))
     }
 
-    /// Says which command goes on from here, and what is known without playing more.
-    pub fn next_lines(&self) -> Vec<String> {
+    /// Says which command goes on from here; of all there is to say, first what is known without simulating more.
+    pub fn next_lines(&self, is_whole: bool) -> Vec<String> {
         let Some(next) = &self.next else { return Vec::new() };
         let lane = |is_of_agent: bool, name: &str| {
-            let own = self.sessions.iter().filter(|it| it.parent.is_some() == is_of_agent);
+            let own = self.sessions.iter().filter(|it| it.parent.is_some() == is_of_agent && is_whole);
             sum(own.filter_map(|it| it.pauses)).map(|it| it.words(name))
         };
         let lines = lane(false, "main").into_iter().chain(lane(true, "sub-agents"));
-        lines
-            .chain([format!(
-                "{} says which settings of your agent to change, and what to paste",
-                next.advise()
-            )])
-            .listed()
+        let command = next.advise();
+        let is_short = is_whole || command.chars().count() <= COMMAND;
+        let command = if is_short { command } else { "ctxsim advise SESSIONS".to_owned() };
+        let more = format!("{command} says which settings of your agent to change, and what to paste");
+        lines.chain([more]).listed()
     }
 
     /// Says how many sessions found their tools and system prompt in the cache, left by others, and what that was worth.
@@ -273,8 +272,8 @@ impl Report {
         let n_unknown = it.requests - it.known;
         if n_unknown > 0 && it.expected_reads > 0.0 {
             line = format!(
-                "{line} Of {}, {:.1} (interval {:.1} to {:.1}) are expected to begin so, after sessions that are \
-                 not in the folder; by the bills, {} read something.",
+                "{line} Of {}, we expect about {:.0} ({:.0} to {:.0}) to begin with a warm cache that sessions outside \
+                 this folder left; the bills show {}.",
                 counted(n_unknown, "without a known neighbour", "without a known neighbour"),
                 it.expected_reads,
                 it.expected_reads_low,
@@ -283,6 +282,26 @@ impl Report {
             );
         }
         Some(line)
+    }
+
+    /// Says in two sentences or three what was read, what it was billed, and how well that is predicted.
+    pub fn sessions_in_short(&self) -> Vec<String> {
+        let mut lines = self.failure_lines();
+        let requests: u64 = self.sessions.iter().map(|it| it.requests).sum();
+        let n = numbers::counted(self.sessions.len(), "session");
+        let skipped = match self.skipped.len() {
+            0 => String::new(),
+            n => format!(" {} skipped: {}.", thousands(n as u64), Skipped::counted(&self.skipped)),
+        };
+        let profiles = self.profiles_of_sessions();
+        lines.push(format!("{n} read ({} requests), under {profiles}.{skipped}", thousands(requests)));
+        let [billed, checked] = [self.billed_in_short(), self.bill().map(|it| it.in_short())];
+        lines.extend(billed.into_iter().chain(checked).reduce(|one, other| format!("{one} {other}")));
+        let estimated: u64 = self.sessions.iter().map(|it| it.requests_estimated).sum();
+        if estimated as f64 > ESTIMATED_MIN * requests as f64 {
+            lines.extend(self.estimated_line());
+        }
+        lines
     }
 
     /// Describes the sessions and their profiles, and how well the recorded bill is reproduced; empty if
@@ -322,15 +341,10 @@ impl Report {
         }
         lines.extend(self.neighbours_line());
         lines.extend(self.bill().map(|it| {
-            let dollars = predicted_against(it.predicted_usd, it.billed_usd);
             let gross = percent(it.gross_error_usd / it.billed_usd.max(f64::MIN_POSITIVE));
-            let n = it.requests as f64;
             format!(
-                "Checked against the recorded bill: cache reads match exactly on {} of the requests and \
-                    at least closely on {}; request by request, cache-read tokens are off by {} and input cost \
-                    by {gross}, and in sum {dollars}.",
-                percent(it.exact as f64 / n),
-                percent(it.close as f64 / n),
+                "{} Request by request, cache-read tokens are off by {} and input cost by {gross}.",
+                it.in_short(),
                 percent(it.token_error as f64 / it.read_tokens.max(1) as f64)
             )
         }));
@@ -363,6 +377,11 @@ impl Report {
     }
 }
 
+/// A smaller share of requests without a bill is told with details alone.
+const ESTIMATED_MIN: f64 = 0.01;
+/// A longer command names its sessions by one word.
+pub(super) const COMMAND: usize = 90;
+
 /// Adds up what some sessions have; nothing where none has it.
 fn sum<T: AddAssign>(all: impl Iterator<Item = T>) -> Option<T> {
     all.reduce(|mut sum, it| {
@@ -371,12 +390,25 @@ fn sum<T: AddAssign>(all: impl Iterator<Item = T>) -> Option<T> {
     })
 }
 
+impl BillCheck {
+    /// Says how well the bill is predicted.
+    fn in_short(&self) -> String {
+        let of_all = |n: usize| percent(n as f64 / self.requests.max(1) as f64);
+        format!(
+            "Cache reads: {} of the requests match the bill to the token, {} closely; {}.",
+            of_all(self.exact),
+            of_all(self.close),
+            predicted_against(self.predicted_usd, self.billed_usd)
+        )
+    }
+}
+
 /// Says on which side of the bill a predicted input cost is.
 pub(super) fn predicted_against(predicted: f64, billed: f64) -> String {
     let change = numbers::change(predicted, billed).unwrap_or_else(|| "0.0%".to_owned());
     match (change.strip_prefix('−'), change.strip_prefix('+')) {
         (Some(size), _) => format!("the predicted input cost is {size} below the bill"),
         (_, Some(size)) => format!("the predicted input cost is {size} above the bill"),
-        _ => "the predicted input cost is that of the bill".to_owned(),
+        _ => "the predicted input cost equals the bill".to_owned(),
     }
 }

@@ -1,102 +1,229 @@
 //! A report as tables for a terminal or a pipe.
 
-use std::fmt::Write as _;
-
 use super::Report;
+use super::chart::requests::RunRequests;
 use super::names::short_names;
 use super::sections::{Detail, Section};
+use super::spark;
 use ctxsim_base::grid::Grid;
-use ctxsim_base::grid::numbers;
-use ctxsim_base::grid::prose::{wrap, wrap_all};
+use ctxsim_base::grid::numbers::{self, counted};
+use ctxsim_base::grid::prose::wrap;
 use ctxsim_base::grid::terminal::{DrawnTable, draw, fits, hidden_note};
+use ctxsim_base::grid::tint::{Terminal, Tint};
 use ctxsim_base::list::Listed as _;
+
+/// The most notes, unless details are asked for.
+const NOTES: usize = 3;
 
 /// How a table is drawn.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct TableLayout {
-    /// The width of the terminal; `None` for any width.
-    pub width: Option<usize>,
+pub struct TableLayout<'t> {
+    pub on: Terminal,
     /// How much is shown.
     pub detail: Detail,
+    /// The requests of its runs, where they were kept.
+    pub traces: &'t [RunRequests],
 }
 
-/// Returns the report as tables: what was read, the tables, notes, where to look further, and what the tables say.
-pub fn report(report: &Report, layout: TableLayout) -> String {
-    let mut text = String::new();
-    wrap_all(report.on_sessions(), "", layout.width, &mut text);
-    if !text.is_empty() {
-        text.push('\n');
-    }
-    let mut hidden: Vec<String> = Vec::new();
-    if let Some(figures) = report.figures_grid() {
-        let drawn = draw(&figures, layout.width);
-        hidden.extend(drawn.hidden);
-        let _ = writeln!(text, "{}\n{}\n", figures.title, drawn.text);
-    }
-    for section in report.sections(layout.detail) {
-        let title = format!("{} · {} ({})", section.load, section.profile, section.as_of);
-        wrap(&title, "", layout.width, &mut text);
-        let shortened = section.shortened().filter(|_| layout.detail == Detail::Groups);
-        let drawn = fitted(shortened.as_ref().map_or(&section, |it| &it.0), layout.width);
-        hidden.extend(drawn.hidden);
-        let _ = writeln!(text, "{}", drawn.text);
-        if let Some((_, others)) = shortened {
-            wrap(&others, "", layout.width, &mut text);
+/// Returns the report as tables: what they say first, then what was read, the tables, notes, and where to look further.
+pub fn report(report: &Report, layout: TableLayout<'_>) -> String {
+    let with =
+        |n_notes| TableText { report, layout, text: String::new(), hidden: Vec::new() }.written(n_notes);
+    let has_one_table = report.verdicts().len() <= 1;
+    let is_brief = layout.detail == Detail::Groups && !report.sessions.is_empty();
+    if is_brief && has_one_table { layout.on.fitted(NOTES, with) } else { with(NOTES) }
+}
+
+/// A report as it is written.
+struct TableText<'r> {
+    report: &'r Report,
+    layout: TableLayout<'r>,
+    text: String,
+    /// The headings of columns that had no room.
+    hidden: Vec<String>,
+}
+
+impl TableText<'_> {
+    fn written(mut self, n_notes: usize) -> String {
+        self.verdicts();
+        self.sessions();
+        self.tables();
+        self.grids(&self.report.grids());
+        if self.is_whole() {
+            self.causes();
         }
-        text.push('\n');
+        self.prompts();
+        self.guards();
+        if !self.layout.on.is_quiet {
+            self.notes(n_notes);
+            self.next();
+        }
+        self.text.truncate(self.text.trim_end().len());
+        self.text.push('\n');
+        self.text
     }
-    for grid in report.grids_of_first() {
-        let drawn = draw(&grid, layout.width);
-        hidden.extend(drawn.hidden);
-        wrap(&grid.title, "", layout.width, &mut text);
-        let _ = writeln!(text, "{}\n", drawn.text);
+
+    /// Returns whether everything is shown.
+    fn is_whole(&self) -> bool {
+        self.layout.detail == Detail::Scenarios
     }
-    for line in report.filled_lines() {
-        wrap(&line, "", layout.width, &mut text);
-        text.push('\n');
+
+    /// Returns whether only the answer on recorded sessions is shown.
+    fn is_brief(&self) -> bool {
+        !self.is_whole() && !self.report.sessions.is_empty()
     }
-    if let Some(heading) = report.guards_heading() {
-        let _ = writeln!(text, "{heading}:");
-        wrap_all(report.guard_lines(layout.detail), "  ", layout.width, &mut text);
-        text.push('\n');
+
+    fn paragraph(&mut self, tint: Tint, mark: &str, words: &str) {
+        self.layout.on.paragraph(tint, mark, words, &mut self.text);
     }
-    let assumptions = report.assumptions();
-    if layout.detail == Detail::Scenarios && !assumptions.is_empty() {
-        text.push_str("Assumed:\n");
-        wrap_all(&assumptions, "  - ", layout.width, &mut text);
-        text.push('\n');
+
+    fn gap(&mut self) {
+        if !self.text.is_empty() && !self.text.ends_with("\n\n") {
+            self.text.push('\n');
+        }
     }
-    wrap_all(report.all_notes(), "Note: ", layout.width, &mut text);
-    wrap_all(hidden_note(hidden), "Note: ", layout.width, &mut text);
-    let more = "--details for each scenario, --columns for other numbers, --rows requests for each request, --format json for each field.";
-    wrap(more, "More: ", layout.width, &mut text);
-    wrap(&limits(report, layout.detail), "Simulated: ", layout.width, &mut text);
-    wrap_all(report.verdict_lines(), "Verdict: ", layout.width, &mut text);
-    wrap_all(report.repair_lines(), "Repair: ", layout.width, &mut text);
-    wrap_all(report.next_lines(), "Next: ", layout.width, &mut text);
-    text
+
+    /// Writes what the tables say: the answer in bold, and what stands against it.
+    fn verdicts(&mut self) {
+        let on = self.layout.on;
+        for [answer, more] in self.report.verdict_parts() {
+            let answer = on.paint_words(Tint::Strong, &answer);
+            wrap(&format!("{answer}{more}"), "", on.width, &mut self.text);
+        }
+        for line in self.report.repair_lines() {
+            self.paragraph(Tint::Plain, "Repair: ", &line);
+        }
+        self.gap();
+    }
+
+    /// Writes what was read, and how well its bill is predicted.
+    fn sessions(&mut self) {
+        let lines = if self.is_brief() { self.report.sessions_in_short() } else { self.report.on_sessions() };
+        lines.iter().for_each(|it| self.paragraph(Tint::Plain, "", it));
+        self.gap();
+    }
+
+    fn tables(&mut self) {
+        let Self { report, layout, .. } = *self;
+        if let Some(figures) = report.figures_grid() {
+            self.table(&figures.title, draw(&figures, layout.on));
+        }
+        let mut sections = report.sections(layout.detail);
+        if self.is_brief() && sections.iter().any(|it| !it.is_part) {
+            sections.retain(|it| !it.is_part);
+        }
+        for section in sections {
+            let title = format!("{} · {} ({})", section.load, section.profile, section.as_of);
+            let shortened = section.shortened().filter(|_| !self.is_whole());
+            self.table(&title, fitted(shortened.as_ref().map_or(&section, |it| &it.0), layout.on));
+            if let Some((_, others)) = shortened {
+                self.paragraph(Tint::Faint, "", &others);
+            }
+            self.gap();
+        }
+    }
+
+    fn grids(&mut self, all: &[Grid]) {
+        for grid in all {
+            self.table(&grid.title, draw(grid, self.layout.on));
+            self.gap();
+        }
+    }
+
+    fn table(&mut self, title: &str, drawn: DrawnTable) {
+        self.hidden.extend(drawn.hidden);
+        self.paragraph(Tint::Strong, "", title);
+        self.text += &drawn.text;
+        self.text += "\n";
+    }
+
+    /// Writes what fills the prompts of recorded sessions, and what was not read from the cache.
+    fn causes(&mut self) {
+        self.grids(&self.report.filled_of_first());
+        for line in self.report.filled_lines() {
+            self.paragraph(Tint::Plain, "", &line);
+            self.gap();
+        }
+    }
+
+    /// Draws the prompts of a single run: as it was, and under what is advised.
+    fn prompts(&mut self) {
+        let advised = self.report.verdicts().into_iter().find_map(|it| it.cheapest).map(|it| it.policy);
+        self.text += &spark::prompts(self.layout.traces, advised.as_deref(), self.layout.on);
+        self.gap();
+    }
+
+    fn guards(&mut self) {
+        let Some(heading) = self.report.guards_heading() else { return };
+        self.paragraph(Tint::Strong, "", &format!("{heading}:"));
+        let n_failed = self.report.guard_verdicts.iter().filter(|it| !it.holds).count();
+        for (nth, line) in self.report.guard_lines(self.layout.detail).iter().enumerate() {
+            self.paragraph(if nth < n_failed { Tint::Bad } else { Tint::Plain }, "  ", line);
+        }
+        self.gap();
+    }
+
+    /// Writes notes: all of them and what is assumed, or the first few and how many there are.
+    fn notes(&mut self, most: usize) {
+        let all = self.report.all_notes();
+        let assumptions = self.report.assumptions();
+        if self.is_whole() && !assumptions.is_empty() {
+            self.paragraph(Tint::Strong, "", "Assumed:");
+            assumptions.iter().for_each(|it| self.paragraph(Tint::Faint, "  - ", it));
+            self.gap();
+        }
+        let shown = if self.is_whole() { all.len() } else { most };
+        all.iter().take(shown).for_each(|it| self.paragraph(Tint::Faint, "Note: ", it));
+        if self.is_whole() {
+            let hidden = hidden_note(std::mem::take(&mut self.hidden));
+            hidden.iter().for_each(|it| self.paragraph(Tint::Faint, "Note: ", it));
+        }
+        self.paragraph(Tint::Faint, "Simulated: ", &limits(self.report, self.is_whole()));
+        let more = self.more(all.len().saturating_sub(shown), assumptions.len());
+        self.paragraph(Tint::Faint, "More: ", &more);
+    }
+
+    /// Says where what is left out is shown.
+    fn more(&self, n_notes: usize, n_assumptions: usize) -> String {
+        let rows = "--rows requests for each request, --format json for each field.";
+        if self.is_whole() {
+            return format!("--columns for other numbers, {rows}");
+        }
+        let notes = (n_notes > 0).then(|| counted(n_notes, "more note"));
+        let assumptions = (n_assumptions > 0).then(|| counted(n_assumptions, "assumption"));
+        let parts = if self.is_brief() { "each model and session" } else { "each scenario" };
+        let all = [notes, assumptions, Some(parts.to_owned())].into_iter().flatten().listed();
+        let hidden: indexmap::IndexSet<&str> = self.hidden.iter().map(String::as_str).collect();
+        let columns = match hidden.len() {
+            0 => "--columns for other numbers".to_owned(),
+            n => format!("--columns or --width for {} that did not fit", counted(n, "column")),
+        };
+        format!("--details for {}; {columns}.", numbers::listed(&all))
+    }
+
+    fn next(&mut self) {
+        let next = self.report.next_lines(self.is_whole());
+        next.iter().for_each(|it| self.paragraph(Tint::Plain, "Next: ", it));
+    }
 }
 
 /// Says what a simulation is not, and how recovery was counted.
-fn limits(report: &Report, detail: Detail) -> String {
-    let count = match (report.assumptions().len(), detail) {
-        (0, _) => String::new(),
-        (1, Detail::Groups) => " One assumption: see --details.".to_owned(),
-        (n, Detail::Groups) => format!(" {n} assumptions: see --details."),
-        (_, Detail::Scenarios) => " See the assumptions above.".to_owned(),
-    };
+fn limits(report: &Report, is_whole: bool) -> String {
     let is_drawn = report.briefs().any(|it| it.figures.is_drawn);
     let is_played = report.briefs().any(|it| it.figures.n_played > 0);
     let recovery = match (is_drawn, is_played) {
-        (true, _) => "recovery was sampled",
-        (_, true) => "recovery is an expected value, or the mean of sampled runs",
-        _ => "recovery is an expected value",
+        _ if !is_whole => "",
+        (true, _) => " recovery was sampled;",
+        (_, true) => " recovery is an expected value, or the mean of sampled runs;",
+        _ => " recovery is an expected value;",
     };
-    format!("no model ran and no answer was judged; {recovery}; prices as of the dates shown.{count}")
+    let needs = report.briefs().any(|it| it.figures.has_needs);
+    let evidence = if needs { " evidence is text that a later step uses again;" } else { "" };
+    format!("no model ran, no answer was judged;{recovery}{evidence} prices as of the dates shown.")
 }
 
 /// Draws a table in full, or what fits: short numbers and names first, then fewer columns.
-fn fitted(section: &Section, width: Option<usize>) -> DrawnTable {
+fn fitted(section: &Section, on: Terminal) -> DrawnTable {
     let names: Vec<&str> = section.lines.iter().map(|it| it.policy.as_str()).listed();
     let names = short_names(&names);
     let named = |mut grid: Grid| {
@@ -106,5 +233,5 @@ fn fitted(section: &Section, width: Option<usize>) -> DrawnTable {
         grid
     };
     let grid = named(section.grid(numbers::thousands));
-    if fits(&grid, width) { draw(&grid, width) } else { draw(&named(section.grid(numbers::short)), width) }
+    if fits(&grid, on.width) { draw(&grid, on) } else { draw(&named(section.grid(numbers::short)), on) }
 }

@@ -164,6 +164,6 @@ impl TableTrust {
     fn on_needs(&self) -> Option<String> {
         let all = self.with_needs + self.without_needs;
         (self.with_needs > 0 && self.without_needs > 0)
-            .then(|| format!("only {} of {all} scenarios say what is needed", self.with_needs))
+            .then(|| format!("for {} of {all} scenarios, evidence cannot be measured", self.without_needs))
     }
 }

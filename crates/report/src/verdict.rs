@@ -8,7 +8,7 @@ use super::decide::{Judgement, SessionEffect};
 use super::estimated::Estimated;
 use super::lever::Word;
 use super::names::short_names;
-use super::sections::{Detail, Section, TableLine};
+use super::sections::{Detail, OWN, Section, TableLine};
 use super::trust::TableTrust;
 use super::{Report, Run};
 use ctxsim_base::grid::numbers::{percent, signed};
@@ -167,30 +167,34 @@ impl Report {
 
     /// Returns the verdicts in words, each after what it is about where there are several.
     pub fn verdict_lines(&self) -> Vec<String> {
-        let verdicts = self.verdicts();
-        let one = |it: &Verdict| match verdicts.len() {
-            1 => it.words(),
-            _ => format!(
-                "{} under {}: {}",
-                it.load.split(" (").next().unwrap_or_default(),
-                it.profile,
-                it.words()
-            ),
-        };
-        verdicts.iter().map(one).listed()
+        self.verdict_parts().iter().map(|it| it.concat()).listed()
     }
 
     /// Returns all notes, those on what no scenario says and on oracles too.
     pub fn all_notes(&self) -> Vec<String> {
-        self.notes
-            .iter()
-            .cloned()
-            .chain(self.note_on_needs())
+        let (first, rest) = self.notes.split_at(self.n_first_notes.min(self.notes.len()));
+        self.note_on_needs()
+            .into_iter()
+            .chain(first.iter().cloned())
+            .chain(self.note_on_oracles())
+            .chain(rest.iter().cloned())
             .chain(self.note_on_users())
             .chain(self.note_on_summaries())
             .chain(self.notes_on_facts())
-            .chain(self.note_on_oracles())
             .listed()
+    }
+
+    /// Returns the verdicts, each as its answer and what stands behind it.
+    pub fn verdict_parts(&self) -> Vec<[String; 2]> {
+        let verdicts = self.verdicts();
+        let one = |it: &Verdict| {
+            let [answer, more] = it.parts();
+            let joint = if it.profile == OWN { ", " } else { " under " };
+            let load = it.load.split(" (").next().unwrap_or_default();
+            let about = format!("{load}{joint}{}: ", it.profile);
+            [if verdicts.len() == 1 { answer } else { about + &answer }, more]
+        };
+        verdicts.iter().map(one).listed()
     }
 
     /// Says what published rates would leave of evidence behind model's summaries, or nothing if no such evidence is named.
@@ -200,7 +204,9 @@ impl Report {
         let of = |it: &TableLine| {
             let ([told, low, high], kept) = (it.tally.evidence_told()?, it.tally.evidence_kept()?);
             let [told, low, high, kept] = [told, low, high, kept].map(percent);
-            Some(format!("{} {told} ({low} to {high}) in place of {kept}", it.policy))
+            // Where nothing is behind a summary, there is nothing to tell.
+            (told != kept || low != high)
+                .then(|| format!("{} {told} ({low} to {high}) in place of {kept}", it.policy))
         };
         let all: Vec<String> = whole.filter_map(of).listed();
         (!all.is_empty()).then(|| {
@@ -253,7 +259,7 @@ impl Report {
         let names: Vec<&str> = self.oracles.iter().filter(is_run).map(String::as_str).listed();
         (!names.is_empty()).then(|| {
             format!(
-                "{} has full knowledge of later needs, so it is an upper bound on what better selection could keep, not a lower bound on cost; no exploration is charged to it.",
+                "{} sees the future: nothing can keep more evidence, but other policies may be cheaper. It pays for no searches of its own.",
                 names.join(", ")
             )
         })
@@ -341,11 +347,17 @@ impl Verdict {
 
     /// Says it in a sentence or a few.
     pub fn words(&self) -> String {
+        self.parts().concat()
+    }
+
+    /// Says it in a sentence, and in what may follow it what stands behind it.
+    fn parts(&self) -> [String; 2] {
         if let Some(kept) = self.baseline_keeps {
-            return self.below_floor(kept);
+            return [self.below_floor(kept), String::new()];
         }
         let Some(best) = &self.cheapest else {
-            return "No policy finished with a known cost, so none is recommended.".to_owned();
+            let none = "No policy finished with a known cost, so none is recommended.";
+            return [none.to_owned(), String::new()];
         };
         let kept = format!("at least {} of the evidence", percent_round(self.min_evidence));
         let (name, named) = (&best.shown, best.named());
@@ -360,10 +372,10 @@ impl Verdict {
         };
         let more = self.word_of(best) + &self.on_compactions(best) + &self.but(best);
         let Some(Apply { at, write }) = best.apply.as_ref().filter(|_| self.knows_evidence) else {
-            return words + &more;
+            return [words, more];
         };
         let gap = if write.contains('\n') { '\n' } else { ' ' };
-        format!("{words}{more} To apply {name}, put this in {at}:{gap}{write}")
+        [words, format!("{more} To apply {name}, put this in {at}:{gap}{write}")]
     }
 
     /// Says that the first policy keeps too little to be a measure, and what keeps more.
@@ -463,7 +475,8 @@ impl Verdict {
         let of = if assumed.is_some() { "from" } else { "95% interval" };
         let by = if assumed.is_some() { " by what is assumed" } else { "" };
         let cheaper = best.cheaper.map_or_else(String::new, |it| {
-            format!("; cheaper in {} of {}", percent_round(it), self.scenarios)
+            let n = (it * self.scenarios as f64).round();
+            format!("; cheaper in {n} of {}", self.scenarios)
         });
         let opposite = if assumed.is_some() {
             "; the opposite is possible"

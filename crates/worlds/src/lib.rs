@@ -49,7 +49,30 @@ static ALL: &[Registered] = &[
 ];
 
 /// A file that a load names, which may be larger than what is held of it.
-pub type NamedFile = Box<dyn BufRead>;
+pub struct NamedFile {
+    pub reader: Box<dyn BufRead>,
+    /// Reads it again as text, to show a mistake in it.
+    pub again: Box<dyn Fn() -> Option<String>>,
+}
+
+#[cfg(feature = "worlds")]
+impl NamedFile {
+    /// Returns problems with their places in the text, where they have a line and a column alone.
+    fn placed(&self, problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        let is_due = |it: &Diagnostic| it.place.span.is_none() && it.place.line_column.is_some();
+        let text = if problems.iter().any(is_due) { (self.again)() } else { None };
+        let Some(text) = text else { return problems };
+        let placed = problems.into_iter().map(|mut it| {
+            if let Some((line, column)) = it.place.line_column.filter(|_| it.place.span.is_none()) {
+                let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+                let at = (start + column.max(1) - 1).min(text.len());
+                it.place.span = text.is_char_boundary(at).then_some(at..at);
+            }
+            it
+        });
+        placed.collect()
+    }
+}
 
 /// What is made of a load: its worlds, or every problem of the file that it names.
 type MadeWorlds = Result<Vec<Arc<dyn World>>, Vec<Diagnostic>>;

@@ -216,7 +216,7 @@ fn a_trial_is_planned_by_days_and_its_days_are_compared() {
         "f.json",
     ];
     let text = out(&ctxsim(folder.path(), &args));
-    assert!(text.contains("A trial of 28 days: put it in force on the 14 that are on"), "{text}");
+    assert!(text.contains("A trial of 28 days: turn it on for the 14 days that are on"), "{text}");
     let saved =
         ctxsim::app::forecast("f.json", &fs::read_to_string(folder.path().join("f.json")).unwrap()).unwrap();
     assert_eq!((saved.trial.len(), saved.trial[0].day.as_str()), (28, "2026-03-05"));

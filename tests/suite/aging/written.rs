@@ -138,7 +138,7 @@ fn a_stream_written_by_hand_runs_through_every_verb_that_reads_ageing_loads() {
     ];
 
     assert!(out(&there, &["validate", "help_desk.toml"]).contains("1 input is valid"));
-    assert!(out(&there, &["show", "help_desk.toml"]).contains("rate_acme_3"));
+    assert!(out(&there, &["show", "scenario", "help_desk.toml"]).contains("rate_acme_3"));
     assert!(out(&there, &["show", "help_desk.toml", "--as", "ron"]).contains("order_maier"));
     let text = out(&there, &[&["run"], &two[..], &on[..]].concat());
     assert!(text.contains("Repair: "), "{text}");

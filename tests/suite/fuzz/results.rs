@@ -36,7 +36,7 @@ pub(super) fn parts(bytes: &[u8]) {
 
 fn drawn(report: &Report, traces: Traces) {
     let _ = html::report(report, Detail::Groups, &traces);
-    let _ = table::report(report, TableLayout { width: Some(100), detail: Detail::Groups });
+    let _ = table::report(report, TableLayout { on: Some(100).into(), ..TableLayout::default() });
 }
 
 /// What reads a part by its number.

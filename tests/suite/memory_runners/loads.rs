@@ -71,7 +71,7 @@ fn four_of_the_five_questions_of_the_specification_are_answered_from_context_whe
     let accuracy = |at: usize, kind: QuestionKind| {
         report.runs[at].found::<ctxsim::worlds::chats::ChatSummary>().unwrap().accuracy[kind.name()].mean
     };
-    let right = |at: usize| QuestionKind::ALL.iter().filter(|it| accuracy(at, **it) == 1.0).count();
+    let right = |at: usize| QuestionKind::ALL[..5].iter().filter(|it| accuracy(at, **it) == 1.0).count();
 
     assert_eq!((right(0), right(1)), (5, 4));
     assert_eq!(accuracy(1, QuestionKind::Counting), 0.0, "Q3 needs entries");

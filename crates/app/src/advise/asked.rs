@@ -83,8 +83,8 @@ fn example(agent: &Agent) -> String {
 fn unknown(agent: &Agent, text: &str, key: &str) -> Diagnostic {
     let left_out = agent.left_out.iter().find(|it| it.key.split(", ").any(|own| own == key));
     let message = match left_out {
-        Some(it) => format!("`{key}` of {} is not played: {}", agent.name, it.reason),
-        None => format!("{} has no setting `{key}` that is played here", agent.name),
+        Some(it) => format!("`{key}` of {} is not simulated: {}", agent.name, it.reason),
+        None => format!("{} has no setting `{key}` that is simulated here", agent.name),
     };
     let keys: Vec<String> = agent.settings.iter().map(|it| it.key.clone()).listed();
     let help = match nearest(key, keys.iter().map(String::as_str)).filter(|_| left_out.is_none()) {

@@ -67,10 +67,12 @@ impl FileSettings {
         if all.values.is_empty() {
             let name = &agent.name;
             all.notes.push(format!(
-                "{file} sets nothing of {name} that is played here, so the logs and the agent's defaults decide."
+                "{file} sets nothing of {name} that is simulated here, so the logs and the agent's defaults decide."
             ));
         }
-        all.notes.extend(read.left_out(agent).map(|it| format!("{file} also sets {it}, not played here.")));
+        all.notes.extend(
+            read.left_out(agent).map(|it| format!("{file} also sets {it}, which is not simulated here.")),
+        );
         Ok(all)
     }
 

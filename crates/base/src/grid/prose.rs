@@ -5,7 +5,7 @@ use crate::quantity::or_unlimited;
 /// Writes a paragraph after a mark, its further lines indented as far. It keeps the lines that the paragraph already has.
 pub fn wrap(paragraph: &str, mark: &str, width: Option<usize>, text: &mut String) {
     let width = or_unlimited(width);
-    let indent = " ".repeat(mark.chars().count());
+    let indent = " ".repeat(super::width_of(mark));
     let mut column = indent.len();
     text.push_str(mark);
     let lines = paragraph.split('\n').enumerate();

@@ -6,9 +6,9 @@ use std::borrow::Cow;
 
 use indexmap::IndexSet;
 
-use super::{CellKind, Column, Grid, Row, width_of};
+use super::tint::{Terminal, Tint};
+use super::{CellKind, Column, Grid, Hue, Row, width_of};
 use crate::foreign::printed;
-use crate::grid::prose::wrap;
 use crate::quantity::or_unlimited;
 use lines::Room;
 
@@ -27,14 +27,15 @@ pub struct DrawnTable {
 }
 
 /// Draws a table within a width, without its title; notes are below their rows.
-pub fn draw(grid: &Grid, width: Option<usize>) -> DrawnTable {
+pub fn draw(grid: &Grid, on: impl Into<Terminal>) -> DrawnTable {
+    let on = on.into();
     let mut grid = Cow::Borrowed(grid);
     if grid.rows.iter().flat_map(|it| &it.cells).any(|it| it.contains(char::is_control)) {
         grid.to_mut().rows.iter_mut().flat_map(|it| &mut it.cells).for_each(|it| *it = in_line(it));
     }
     let grid = &*grid;
     let mut rooms = rooms(grid);
-    let room = or_unlimited(width);
+    let room = or_unlimited(on.width);
     let KeptColumns { mut columns, hidden, is_raised } = KeptColumns::new(&grid.columns, &rooms, room);
     let raised = if is_raised { Some(columns.remove(0)) } else { None };
     let indent = if is_raised { INDENT } else { 0 };
@@ -61,27 +62,54 @@ pub fn draw(grid: &Grid, width: Option<usize>) -> DrawnTable {
     };
     if grid.has_headings() {
         raised.iter().for_each(|it| above(&mut text, &grid.columns[*it].heading, CellKind::Text));
-        push(&mut text, &headings, &kept, &widths, (true, indent));
-        text += &"─".repeat(indent + taken(widths.iter().copied()));
-        text.push('\n');
+        let mut above = String::new();
+        push(&mut above, &headings, &kept, &widths, (true, indent));
+        above += &"─".repeat(indent + taken(widths.iter().copied()));
+        for line in above.lines() {
+            text.push_str(&on.paint(Tint::Faint, line));
+            text.push('\n');
+        }
     }
-    for (lines, row) in rows.iter().zip(&grid.rows) {
+    for (lines, row) in rows.into_iter().zip(&grid.rows) {
+        let lines = painted(lines, &kept, row, &columns, on);
         raised.iter().for_each(|it| above(&mut text, &cell(row, *it), grid.columns[*it].kind));
-        push(&mut text, lines, &kept, &widths, (false, indent));
+        push(&mut text, &lines, &kept, &widths, (false, indent));
         if let Some(note) = &row.note {
-            wrap(note, "  ", width, &mut text);
+            on.paragraph(Tint::Faint, "  ", note, &mut text);
         }
     }
     let hidden = hidden.into_iter().map(|it| grid.columns[it].heading.clone()).collect();
     DrawnTable { text: text.trim_end_matches('\n').to_owned(), hidden }
 }
 
+/// Returns the lines of a row's cells in their tints: those of its whole cells.
+fn painted(
+    lines: Vec<Vec<String>>,
+    kept: &[&Column],
+    row: &Row,
+    columns: &[usize],
+    on: Terminal,
+) -> Vec<Vec<String>> {
+    let own = |column: &Column, at: usize| column.hue.tint(row.cells.get(at).map_or("", String::as_str));
+    let words = kept.iter().zip(columns).find(|it| it.0.hue == Hue::Words).map(|it| own(it.0, *it.1));
+    let hues = kept.iter().zip(columns).map(|(column, at)| match column.hue {
+        Hue::AsWords => words.filter(|it| [Tint::Good, Tint::Bad].contains(it)).unwrap_or_default(),
+        _ => own(column, *at),
+    });
+    let paint = |(lines, tint): (Vec<String>, Tint)| match tint {
+        Tint::Plain => lines,
+        tint => lines.iter().map(|it| on.paint(tint, it)).collect(),
+    };
+    lines.into_iter().zip(hues).map(paint).collect()
+}
+
 /// Draws a table within a width, and names the columns that were hidden below it.
-pub fn draw_with_note(grid: &Grid, width: Option<usize>) -> String {
-    let DrawnTable { mut text, hidden } = draw(grid, width);
+pub fn draw_with_note(grid: &Grid, on: impl Into<Terminal>) -> String {
+    let on = on.into();
+    let DrawnTable { mut text, hidden } = draw(grid, on);
     if let Some(note) = hidden_note(hidden) {
         text.push('\n');
-        wrap(&note, "Note: ", width, &mut text);
+        on.paragraph(Tint::Faint, "Note: ", &note, &mut text);
     }
     text.trim_end_matches('\n').to_owned()
 }
@@ -93,7 +121,7 @@ fn in_line(cell: &str) -> String {
 
 /// Draws a table in full, with a break at the end.
 pub fn draw_whole(grid: &Grid) -> String {
-    draw(grid, None).text + "\n"
+    draw(grid, Terminal::default()).text + "\n"
 }
 
 /// Which columns a table shows.

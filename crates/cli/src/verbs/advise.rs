@@ -21,8 +21,9 @@ use ctxsim_report::advise::{markdown, table};
 use crate::args::{EvidenceArgs, number, said};
 use crate::format::{FormatArg, Formats};
 use crate::output::{self, ForceArgs, KeptFile, Remark};
+use crate::progress::{READS_AND_SIMULATES, with_progress};
 use crate::shown::PagedArgs;
-use crate::verbs::run::{unwritable, with_progress};
+use crate::verbs::run::unwritable;
 use crate::what::{DrawArgs, RecordedArgs};
 
 /// Shown below the options.
@@ -39,7 +40,7 @@ Examples:
 
 The agent and its version are read from the logs. Every value of every setting that the agent has, within its documented range, and every \
 combination is played on all sessions. One rule gives each a word (do, your call, try, don't, cannot tell), which holds beside everything \
-else that was tried: docs/advise.md says when, and how often it is right. What is pasted is the “do” that surely saves most.
+else that was tried: docs/reference/advice.md says when, and how often it is right. What is pasted is the “do” that surely saves most.
 
 Exit codes: 0 success; 2 bad input or usage, or a run failed.";
 
@@ -124,7 +125,8 @@ pub(super) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> 
     args.shown.check_beside(args.save.as_deref(), catalog.files())?;
     let changes = args.settings.as_deref().filter(|_| args.apply);
     changes.map_or(Ok(()), applied::check)?;
-    let (found, saved) = with_progress(|it| advised(catalog, &comparison, &asked, threads.number(), it))?;
+    let (found, saved) =
+        with_progress(READS_AND_SIMULATES, |it| advised(catalog, &comparison, &asked, threads.number(), it))?;
     let change = changes.zip(asked.settings.as_ref()).map(|(path, (_, text))| (path, text.as_str()));
     keep(saved, change, args.save.as_deref(), kept)?;
     if format == FormatArg::CSV {
@@ -135,7 +137,7 @@ pub(super) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> 
         FormatArg::JSON => found.document().map_err(unwritable)?,
         FormatArg::MARKDOWN => markdown(&found, args.details).into(),
         FormatArg::HTML => page(&found).map_err(unwritable)?,
-        _ => table(&found, args.details, Some(args.shown.shown.width())),
+        _ => table(&found, args.details, args.shown.shown.terminal()),
     };
     args.shown.put(catalog.files(), format, text, || page(&found))
 }

@@ -22,8 +22,9 @@ use ctxsim_report::made::MadeWith;
 use crate::args::share;
 use crate::format::{FormatArg, Formats};
 use crate::git::RevArgs;
+use crate::progress::{SIMULATES, with_progress};
 use crate::shown::PagedArgs;
-use crate::verbs::run::{unwritable, with_progress};
+use crate::verbs::run::unwritable;
 use crate::what::{ProcessArgs, ThreadsArgs};
 use crate::{BAD_INPUT, GUARD_FAILED, git, output, render, wrong};
 
@@ -205,7 +206,7 @@ fn written(shown: &PagedArgs, inputs: &Files, format: FormatArg, all: &[CheckUp]
         FormatArg::SARIF => sarif::document(all).map_err(unwritable)?,
         FormatArg::GITHUB => github::summary(all).into(),
         FormatArg::HTML => page::page(all).map_err(unwritable)?,
-        _ => checkup::text(all, Some(shown.shown.width())),
+        _ => checkup::text(all, shown.shown.terminal()),
     };
     shown.put(inputs, format, &text, || page::page(all))?;
     if format == FormatArg::GITHUB {
@@ -240,7 +241,7 @@ fn report(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<Ran, Error>
     let days = snapshots::days(&args.snapshots, &suite_name).filter(|_| !args.bless);
     let pinned = days.map(|it| it.pinned(&newest.profiles)).unwrap_or_default();
     let played = |plan: &Plan| {
-        let report = with_progress(|it| plan.report(args.threads.number(), it))?;
+        let report = with_progress(SIMULATES, |it| plan.report(args.threads.number(), it))?;
         if report.failures.is_empty() {
             Ok(report)
         } else {

@@ -15,8 +15,9 @@ use crate::args::said;
 use crate::format::{FormatArg, Formats};
 use crate::git::{self, Revisions};
 use crate::output;
+use crate::progress::{SIMULATES, with_progress};
 use crate::shown::PagedArgs;
-use crate::verbs::run::{unwritable, with_progress};
+use crate::verbs::run::unwritable;
 use crate::what::{SelectArgs, SuiteArgs, What};
 use crate::wrong;
 
@@ -58,6 +59,9 @@ pub(crate) struct CompareArgs {
     select: SelectArgs,
     #[command(flatten)]
     shown: PagedArgs,
+    /// Show every change, request and need
+    #[arg(long)]
+    details: bool,
 }
 
 /// A base and a candidate.
@@ -92,7 +96,7 @@ pub(super) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error
         FormatArg::MARKDOWN => markdown::review(&contrasts, &beside).into(),
         FormatArg::GITHUB => markdown::summary(&contrasts, &beside).into(),
         FormatArg::HTML => page::page(&contrasts, &beside).map_err(unwritable)?,
-        _ => table::comparisons(&contrasts, &beside, Some(args.shown.shown.width())),
+        _ => table::comparisons(&contrasts, &beside, args.details, args.shown.shown.terminal()),
     };
     args.shown.put(catalog.files(), format, &text, || page::page(&contrasts, &beside))
 }
@@ -111,7 +115,7 @@ fn compared(
     let comparison = Comparison { policies: names.into_iter().listed(), ..comparison };
     let plan = Plan::new(catalog, &comparison)?;
     args.shown.check(catalog.files())?;
-    let contrasts = with_progress(|it| plan.contrasts(&places, args.what.threads(), it))?;
+    let contrasts = with_progress(SIMULATES, |it| plan.contrasts(&places, args.what.threads(), it))?;
     let prices = contrasts.iter().map(|it| (it.profile.clone(), it.as_of.clone())).collect();
     beside.made.add(plan.made(prices));
     Ok(contrasts)

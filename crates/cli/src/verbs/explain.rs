@@ -15,7 +15,7 @@ use crate::format::{FormatArg, Formats};
 use crate::shown::ShownArgs;
 use crate::verbs::run::unwritable;
 use crate::what::{ConversationArgs, SessionArgs};
-use crate::{git, output, wrong};
+use crate::{git, wrong};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::saturated;
 
@@ -94,12 +94,7 @@ pub(super) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
         FormatArg::JSON => json(&explanation, context, args.render).map_err(unwritable)?,
         _ if args.render => rendered(&explanation),
         _ => {
-            let is_terminal = args.shown.output.file().is_none();
-            let style = table::ExplainStyle {
-                width: args.shown.given_width(),
-                is_coloured: is_terminal && output::is_coloured(),
-                lists_all: args.details,
-            };
+            let style = table::ExplainStyle { on: args.shown.given_terminal(), lists_all: args.details };
             table::explanation(&explanation, context, style)
         }
     };

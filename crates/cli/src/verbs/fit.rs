@@ -6,6 +6,7 @@ use clap::Args;
 use ctxsim_app::catalog::Catalog;
 use ctxsim_app::fit as fitted;
 use ctxsim_base::error::Error;
+use ctxsim_base::grid::tint::Terminal;
 use ctxsim_base::grid::{Grid, numbers, terminal};
 use ctxsim_input::Format;
 use ctxsim_input::text::source::read_text;
@@ -71,7 +72,7 @@ pub(super) fn fit(catalog: &Catalog, args: &FitArgs) -> Result<(), Error> {
 }
 
 /// Returns the numbers as a table.
-fn table(found: &FittedMemory, width: usize) -> String {
+fn table(found: &FittedMemory, on: Terminal) -> String {
     let rows = found.estimates.iter().map(|it| {
         let [low, high] = it.ci95.map(|it| format!("{it:.2}"));
         let known = if it.is_known { "yes" } else { "hardly" };
@@ -90,7 +91,7 @@ fn table(found: &FittedMemory, width: usize) -> String {
     format!(
         "{}\n{}\n\n{} about {}; `alike`: answers about one fact count as if there were so many times fewer.\n",
         grid.title,
-        terminal::draw_with_note(&grid, Some(width)),
+        terminal::draw_with_note(&grid, on),
         numbers::counted(found.n_answers, "answer"),
         numbers::counted(found.n_facts, "fact")
     )

@@ -28,8 +28,9 @@ use ctxsim_timeline::import::{ProviderExport, provider_export};
 use crate::args::said;
 use crate::format::{FormatArg, Formats};
 use crate::output;
+use crate::progress::{READS, with_progress};
 use crate::shown::ShownArgs;
-use crate::verbs::run::{unwritable, with_progress};
+use crate::verbs::run::unwritable;
 use crate::what::{RecordedArgs, with_fallback};
 
 /// Shown below the options.
@@ -232,7 +233,7 @@ fn calibrated(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<Str
 /// Returns what fills the prompts of recordings, and what carrying it costs.
 fn carried(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, Error> {
     let plan = Plan::new(catalog, &as_recorded(args, None))?;
-    let (sessions, skipped) = with_progress(|it| {
+    let (sessions, skipped) = with_progress(READS, |it| {
         plan.each_counted(None, it, |load, _| {
             let (timeline, profile) = (load.timeline()?, load.profiles.first()?);
             let items = measure::carried::carried_items(timeline, &profile.prices);
@@ -304,7 +305,7 @@ fn calibrations(catalog: &Catalog, args: &ImportArgs) -> Result<(Vec<Calibrated>
     };
     // Whoever sets the assumption himself has it everywhere.
     let set = args.set.iter().rev().find_map(|it| it.strip_prefix(SIDE_REQUEST));
-    let (of_loads, skipped) = with_progress(|it| match set {
+    let (of_loads, skipped) = with_progress(READS, |it| match set {
         Some(_) => plan.each_counted(None, it, one),
         None => plan.each_under(&SIDE_REQUESTS, None, it, one),
     })?;

@@ -1,130 +1,17 @@
-//! `ctxsim list` and `ctxsim validate`: what inputs there are, and what is wrong with them.
+//! `ctxsim show` and `ctxsim validate`: the files of inputs, and what is wrong with them.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use ctxsim_app::catalog::{Catalog, Files, Kind, input_files, kind_of};
 use ctxsim_app::check;
-use ctxsim_base::diag::{Code, Diagnostic, nearest};
+use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
 use ctxsim_base::grid::numbers;
-use ctxsim_base::list::Listed as _;
 use ctxsim_input::Format;
-use ctxsim_timeline::import;
 
-use crate::args::{ConvertArgs, InputFormatArg, KindArg, ListArgs, SchemaArg, ShowArgs, ValidateArgs};
+use crate::args::{ConvertArgs, InputFormatArg, SchemaArg, ShowArgs, ValidateArgs};
 use crate::output;
 use crate::{ends, render, wrong, wrong_at};
-
-/// Prints the names and descriptions of inputs.
-pub(super) fn list(catalog: &Catalog, args: &ListArgs) -> Result<(), Error> {
-    let kinds = match args.kind {
-        None => Kind::ALL.to_vec(),
-        Some(KindArg::Policies) => vec![Kind::Policy],
-        Some(KindArg::Scenarios) => vec![Kind::Scenario],
-        Some(KindArg::Profiles) => vec![Kind::Profile],
-        Some(KindArg::Suites) => vec![Kind::Suite],
-        Some(KindArg::Formats) => return list_formats(&args.filter),
-    };
-    let mut text = String::new();
-    for &kind in &kinds {
-        let names = filtered(catalog, kind, &args.filter);
-        if names.is_empty() && !args.filter.is_empty() {
-            continue;
-        }
-        if !text.is_empty() {
-            text.push('\n');
-        }
-        let _ = writeln!(text, "{} ({})", kind.folder(), names.len());
-        let widest = names.iter().map(|it| it.chars().count()).max().unwrap_or(0);
-        for name in names {
-            let line = format!("  {name:widest$}  {}", about(catalog, kind, name));
-            let _ = writeln!(text, "{}", line.trim_end());
-        }
-    }
-    if text.is_empty() {
-        return Err(vec![nothing_listed(catalog, &kinds, &args.filter)].into());
-    }
-    output::print(&text)
-}
-
-/// Prints what is known of the formats of recorded sessions whose name or description contains a text.
-fn list_formats(filter: &str) -> Result<(), Error> {
-    let wanted = filter.to_lowercase();
-    let has = |it: &&&import::LogFormat| {
-        let said = [it.name, it.looks_like, it.place, it.reads, it.omits].join(" ").to_lowercase();
-        said.contains(&wanted)
-    };
-    let all = import::formats();
-    let found: Vec<_> = all.iter().filter(has).listed();
-    if found.is_empty() {
-        let message = format!("no format has `{filter}` in its description");
-        return Err(wrong(Code::NothingListed, message, "remove `--filter` to list everything"));
-    }
-    let mut text = format!("formats ({})\n", found.len());
-    for format in found {
-        let checked = format.checked.words();
-        let lines = [
-            ("looks like", format.looks_like),
-            ("found in", format.place),
-            ("read", format.reads),
-            ("not read", format.omits),
-            ("checked on", &checked),
-        ];
-        let _ = writeln!(text, "\n  {}", format.name);
-        for (head, line) in lines {
-            let _ = writeln!(text, "    {head:10}  {line}");
-        }
-    }
-    output::print(&text)
-}
-
-/// Returns the inputs of a kind whose names or descriptions contain a text.
-fn filtered<'c>(catalog: &'c Catalog, kind: Kind, filter: &str) -> Vec<&'c str> {
-    let wanted = filter.to_lowercase();
-    let has = |name: &&str| {
-        wanted.is_empty() || format!("{name} {}", about(catalog, kind, name)).to_lowercase().contains(&wanted)
-    };
-    catalog.names(kind).filter(has).listed()
-}
-
-/// Reports that no input contains a text; it may be of another kind, or misspelt.
-fn nothing_listed(catalog: &Catalog, kinds: &[Kind], filter: &str) -> Diagnostic {
-    let nouns: Vec<&str> = kinds.iter().map(|it| it.noun()).listed();
-    let nouns = match nouns.as_slice() {
-        [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
-        only => only.concat(),
-    };
-    let message = format!("no {nouns} has `{filter}` in its name or description");
-    let others = Kind::ALL.into_iter().filter(|it| !kinds.contains(it));
-    let of_others = others.map(|kind| (kind, filtered(catalog, kind, filter).len())).filter(|it| it.1 > 0);
-    let of_others: Vec<String> = of_others
-        .map(|(it, n)| format!("{n} under `ctxsim list {} --filter {filter}`", it.folder()))
-        .listed();
-    let words = |kind: &Kind| {
-        catalog.names(*kind).flat_map(|it| std::iter::once(it).chain(it.split(['/', '_', '-'])))
-    };
-    let help = match nearest(&filter.to_lowercase(), kinds.iter().flat_map(words)) {
-        _ if !of_others.is_empty() => format!("found {}", of_others.join(", ")),
-        Some(near) => format!("did you mean `--filter {near}`?"),
-        None => "remove `--filter` to list everything".to_owned(),
-    };
-    Diagnostic::at(Code::NothingListed, "", message).help(help)
-}
-
-/// Returns an input's description, after its title if it has one, or nothing for a broken file, which `validate` reports.
-fn about(catalog: &Catalog, kind: Kind, name: &str) -> String {
-    let about = match kind {
-        Kind::Policy => catalog.policy(name).map(|it| match it.spec.title {
-            Some(title) => format!("{title}. {}", it.spec.about),
-            None => it.spec.about,
-        }),
-        Kind::Scenario => catalog.scenario(name).map(|it| it.spec.about),
-        Kind::Profile => catalog.profile(name).map(|it| it.spec.about),
-        Kind::Suite => catalog.suite(name).map(|it| it.spec.about),
-    };
-    about.unwrap_or_default()
-}
 
 /// Prints an input's file, or a policy merged with its bases.
 pub(super) fn show(catalog: &Catalog, args: &ShowArgs) -> Result<(), Error> {

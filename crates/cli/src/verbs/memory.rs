@@ -155,7 +155,7 @@ pub(super) fn merge(paths: &[PathBuf], put: &TotalsView<'_>, inputs: &Files) -> 
     // Runs that were folded have no requests.
     let traces = Traces::default();
     let detail = Detail::Groups;
-    let shown = ReportView { width: put.to.shown.width(), detail, chart: None };
+    let shown = ReportView { on: put.to.shown.terminal(), detail, chart: None };
     let text = written(&report, &traces, &shown, put.format)?;
     put.to.put(inputs, put.format, text, || html::report(&report, detail, &traces))
 }

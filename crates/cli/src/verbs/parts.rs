@@ -17,7 +17,8 @@ use ctxsim_report::part::{Common, PartHead, PartOf, PartSet};
 use ctxsim_timeline::import::{LINE_BYTES_MAX, read_line};
 
 use crate::output;
-use crate::verbs::run::{unwritable, with_progress};
+use crate::progress::{SIMULATES, with_progress};
+use crate::verbs::run::unwritable;
 
 /// A folder of parts, and the share of the loads whose parts are made.
 #[derive(Clone, Debug, Default, Args)]
@@ -60,7 +61,7 @@ impl PartsArgs {
         let store = PartFolder::open::<H>(folder, digest, names, shard)?;
         let (has, take) = (|nth| store.has(nth), |part: PartOf<H>| store.put(&part));
         let making = Making { threads, job: digest, head, shard, has: &has, take: &take };
-        with_progress(|progress| play(&never_stops(progress), &making))?;
+        with_progress(SIMULATES, |progress| play(&never_stops(progress), &making))?;
         output::print(&store.done())
     }
 }

@@ -13,8 +13,9 @@ use ctxsim_report::realised::{markdown, table};
 use crate::args::said;
 use crate::format::{FormatArg, Formats};
 use crate::output;
+use crate::progress::{READS_AND_SIMULATES, with_progress};
 use crate::shown::PagedArgs;
-use crate::verbs::run::{unwritable, with_progress};
+use crate::verbs::run::unwritable;
 use crate::what::{RecordedArgs, ThreadsArgs};
 
 /// Shown below the options.
@@ -26,7 +27,7 @@ Examples:
 
 Only sessions count that have the change: by their logs where these show it, else from the day that `--changed` names, and only of versions \
 that have the setting. They are played with the earlier settings where that is possible, else compared by their requests. People whose logs \
-show that they changed nothing are compared with. docs/advise.md says how often the answer is right.
+show that they changed nothing are compared with. docs/reference/advice.md says how often the answer is right.
 
 Exit codes: 0 success; 2 bad input or usage.";
 
@@ -69,12 +70,14 @@ pub(super) fn realised(catalog: &Catalog, args: &RealisedArgs) -> Result<(), Err
     args.shown.check(catalog.files())?;
     let asked = RealisedRequest { changed: args.changed.clone(), unchanged: args.unchanged.clone() };
     let (comparison, threads) = (args.sessions.comparison(), args.threads.number());
-    let found = with_progress(|it| held_against(catalog, &comparison, (&saved, &asked), threads, it))?;
+    let found = with_progress(READS_AND_SIMULATES, |it| {
+        held_against(catalog, &comparison, (&saved, &asked), threads, it)
+    })?;
     let text = match format {
         FormatArg::JSON => output::json(&found)?,
         FormatArg::MARKDOWN => markdown(&found).into(),
         FormatArg::HTML => page(&found).map_err(unwritable)?,
-        _ => table(&found, Some(args.shown.shown.width())),
+        _ => table(&found, args.shown.shown.terminal()),
     };
     args.shown.put(catalog.files(), format, text, || page(&found))
 }

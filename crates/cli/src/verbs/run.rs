@@ -1,9 +1,6 @@
 //! `ctxsim run`: a comparison as tables, as JSON, or as rows.
 
-use std::io::IsTerminal as _;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 
 use clap::{Arg, ValueEnum as _};
 use ctxsim_app::advise::knows_agent;
@@ -11,6 +8,7 @@ use ctxsim_app::catalog::{Catalog, Files};
 use ctxsim_app::{Comparison, Plan, never_stops};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
+use ctxsim_base::grid::tint::Terminal;
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::missed::all_misses;
@@ -28,15 +26,11 @@ use serde_json::Value;
 use crate::args::{RowsArg, RunArgs};
 use crate::format::{FormatArg, Formats};
 use crate::git::{self, RevArgs, Revisions};
+use crate::progress::{SIMULATES, with_progress};
 use crate::shown::PagedArgs;
 use crate::verbs::parts::PartJob;
 use crate::what::next as next_of;
 use crate::{output, pictures, wrong};
-
-/// Work shorter than this shows no progress.
-const QUIET: Duration = Duration::from_secs(1);
-/// The shortest time between two updates of the progress bar.
-const BEAT: Duration = Duration::from_millis(200);
 
 /// Returns the formats of a comparison, the usual one first.
 fn formats() -> Vec<FormatArg> {
@@ -65,8 +59,10 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     let (mut holds, mut marks) = (true, String::new());
     let text = match args.rows {
         RowsArg::Runs => {
-            let tracer = Tracer::new(is_drawn);
-            let (mut report, traces) = with_progress(|it| {
+            // The prompts of a single load are drawn on a terminal, too.
+            let is_one = format == FormatArg::TABLE && plan.scenarios.len() == 1;
+            let tracer = Tracer::new(is_drawn || is_one);
+            let (mut report, traces) = with_progress(SIMULATES, |it| {
                 plan.report_with(
                     args.what.threads(),
                     it,
@@ -88,12 +84,12 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
             let traces = tracer.traces(traces);
             let page = || html::report(&report, detail(args), &traces);
             args.shown.page.put(catalog.files(), output.force(), page)?;
-            let width = args.shown.shown.width();
-            let shown = ReportView { width, detail: detail(args), chart: args.chart.as_deref() };
+            let on = args.shown.shown.terminal();
+            let shown = ReportView { on, detail: detail(args), chart: args.chart.as_deref() };
             written(&report, &traces, &shown, format)?
         }
         RowsArg::Cards => {
-            let report = with_progress(|it| plan.report(args.what.threads(), it))?;
+            let report = with_progress(SIMULATES, |it| plan.report(args.what.threads(), it))?;
             of_sessions(&report.cards(), format)?
         }
         RowsArg::Trials => of_worlds(&plan, args, format, RowsOf::Trials)?,
@@ -144,7 +140,7 @@ fn in_parts(
     }
     let put = TotalsView { to: &args.shown, format };
     put.check(catalog.files())?;
-    let report = with_progress(|it| plan.folded(threads, &never_stops(it), min_evidence))?;
+    let report = with_progress(SIMULATES, |it| plan.folded(threads, &never_stops(it), min_evidence))?;
     put.put(&report, catalog.files())?;
     Ok(Some(passed(&report)))
 }
@@ -180,8 +176,8 @@ impl TotalsView<'_> {
             FormatArg::JSON => json::totals(report).map_err(unwritable)?,
             FormatArg::HTML => page().map_err(unwritable)?,
             _ => {
-                let width = Some(self.to.shown.width());
-                table::report(report, TableLayout { width, detail: Detail::Groups })
+                let on = self.to.shown.terminal();
+                table::report(report, TableLayout { on, ..TableLayout::default() })
             }
         };
         self.to.put(inputs, self.format, text, page)
@@ -235,7 +231,7 @@ fn detail(args: &RunArgs) -> Detail {
 
 /// How a report is shown.
 pub(crate) struct ReportView<'a> {
-    pub width: usize,
+    pub on: Terminal,
     pub detail: Detail,
     /// The chart that is asked for.
     pub chart: Option<&'a str>,
@@ -245,11 +241,11 @@ pub(crate) struct ReportView<'a> {
 pub(crate) fn written(
     report: &Report,
     traces: &Traces,
-    &ReportView { width, detail, chart }: &ReportView<'_>,
+    &ReportView { on, detail, chart }: &ReportView<'_>,
     format: FormatArg,
 ) -> Result<Vec<u8>, Error> {
     let text = match format {
-        FormatArg::TABLE => table::report(report, TableLayout { width: Some(width), detail }),
+        FormatArg::TABLE => table::report(report, TableLayout { on, detail, traces: &traces.runs }),
         FormatArg::MARKDOWN => markdown::report(report, detail).into(),
         FormatArg::GITHUB => markdown::summary(report).into(),
         FormatArg::HTML => html::report(report, detail, traces).map_err(unwritable)?,
@@ -283,7 +279,7 @@ fn columns(args: &RunArgs, format: FormatArg) -> Result<Vec<TableColumn>, Error>
 /// Returns the rows of all runs, and whether none of them failed.
 fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bool), Error> {
     let n_failed = AtomicUsize::new(0);
-    let of_loads = with_progress(|it| {
+    let of_loads = with_progress(SIMULATES, |it| {
         plan.each(args.what.threads(), it, |load, progress| {
             refuse_rows(load, args.rows)?;
             let names_run = plan.scenarios.len() > 1 || load.policies.len() * load.profiles.len() > 1;
@@ -324,8 +320,9 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bo
 
 /// Returns rows that only some worlds have, or a problem where no load has any.
 fn of_worlds(plan: &Plan, args: &RunArgs, format: FormatArg, of: RowsOf) -> Result<Vec<u8>, Error> {
-    let of_loads =
-        with_progress(|it| plan.each(args.what.threads(), it, |load, progress| load.rows_of(of, progress)))?;
+    let of_loads = with_progress(SIMULATES, |it| {
+        plan.each(args.what.threads(), it, |load, progress| load.rows_of(of, progress))
+    })?;
     let all = of_loads.concat();
     if all.iter().all(|it| it.rows.is_empty()) {
         let (code, message, help) = match of {
@@ -372,52 +369,4 @@ fn context(load: &Load, cell: Cell, names_run: bool) -> rows::RowContext<'_> {
 /// Reports that a value cannot be written.
 pub(crate) fn unwritable(error: impl std::fmt::Display) -> Error {
     vec![Diagnostic::at(Code::Unwritable, "", error.to_string())].into()
-}
-
-/// Draws a progress bar.
-fn bar(done: usize, all: usize) -> String {
-    const CELLS: usize = 30;
-    let full = (done * CELLS).checked_div(all).unwrap_or(0).min(CELLS);
-    format!("{}{}", "█".repeat(full), "░".repeat(CELLS - full))
-}
-
-/// Returns the estimated time left; empty until a twentieth of the work is done.
-fn time_left(elapsed: Duration, done: usize, all: usize) -> String {
-    if done == 0 || done * 20 < all || done >= all {
-        return String::new();
-    }
-    let rest = elapsed.as_secs_f64() * (all - done) as f64 / done as f64;
-    match rest {
-        it if it < 90.0 => format!(", about {it:.0} s left  "),
-        it => format!(", about {:.0} min left  ", it / 60.0),
-    }
-}
-
-/// Shows the progress of long work on a terminal.
-#[allow(clippy::disallowed_methods, reason = "someone waits")]
-pub(crate) fn with_progress<T>(work: impl FnOnce(&(dyn Fn(usize, usize) + Sync)) -> T) -> T {
-    if !std::io::stderr().is_terminal() {
-        return work(&|_, _| {});
-    }
-    let start = Instant::now();
-    let shown: Mutex<Option<Instant>> = Mutex::new(None);
-    let result = work(&|done, all| {
-        if start.elapsed() < QUIET {
-            return;
-        }
-        if let Ok(mut last) = shown.try_lock()
-            && last.is_none_or(|it| it.elapsed() >= BEAT)
-        {
-            output::tell_part(format_args!(
-                "\r{} {done} of {all}{}",
-                bar(done, all),
-                time_left(start.elapsed(), done, all)
-            ));
-            *last = Some(Instant::now());
-        }
-    });
-    if shown.into_inner().is_ok_and(|it| it.is_some()) {
-        output::tell_part(format_args!("\r{:80}\r", ""));
-    }
-    result
 }

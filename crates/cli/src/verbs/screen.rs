@@ -7,8 +7,9 @@ use ctxsim_base::error::Error;
 use ctxsim_report::screen::{markdown, page, table};
 
 use crate::format::{FormatArg, Formats};
+use crate::progress::{READS_AND_SIMULATES, with_progress};
 use crate::shown::PagedArgs;
-use crate::verbs::run::{unwritable, with_progress};
+use crate::verbs::run::unwritable;
 use crate::what::{RecordedArgs, ThreadsArgs};
 
 /// Shown below the options.
@@ -56,13 +57,13 @@ pub(super) fn screen(catalog: &Catalog, args: &ScreenArgs) -> Result<(), Error> 
     let format = args.shown.shown.choose(&FORMATS)?;
     args.shown.check(catalog.files())?;
     let (comparison, threads) = (args.sessions.comparison(), args.threads.number());
-    let found = with_progress(|it| screen_on(catalog, &comparison, threads, it))?;
+    let found = with_progress(READS_AND_SIMULATES, |it| screen_on(catalog, &comparison, threads, it))?;
     let found = found.going_on(&args.sessions.next());
     let text = match format {
         FormatArg::JSON => found.json().map_err(unwritable)?,
         FormatArg::MARKDOWN => markdown(&found).into(),
         FormatArg::HTML => page(&found).map_err(unwritable)?,
-        _ => table(&found, Some(args.shown.shown.width())),
+        _ => table(&found, args.shown.shown.terminal()),
     };
     args.shown.put(catalog.files(), format, text, || page(&found))
 }

@@ -11,8 +11,9 @@ use ctxsim_report::sensitivity::{markdown, rows, table, write_document};
 
 use crate::args::{number, said};
 use crate::format::{FormatArg, Formats};
+use crate::progress::{SIMULATES, with_progress};
 use crate::shown::PagedArgs;
-use crate::verbs::run::{unwritable, with_progress};
+use crate::verbs::run::unwritable;
 use crate::what::{PoliciesArgs, SuiteArgs, What};
 
 /// Shown below the options.
@@ -97,7 +98,7 @@ pub(super) fn sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(
     let comparison = Comparison { suite: Some(suite), profiles: profiles.listed(), ..comparison };
     let plan = Plan::new(catalog, &comparison)?;
     args.shown.check(catalog.files())?;
-    let found = with_progress(|it| plan.sensitivity(args.what.threads(), it))?;
+    let found = with_progress(SIMULATES, |it| plan.sensitivity(args.what.threads(), it))?;
     let top = args.top.and_then(|it| usize::try_from(it).ok());
     let found = found.arranged(args.sort.into(), top);
     if format == FormatArg::JSON {
@@ -106,7 +107,7 @@ pub(super) fn sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(
     let text = match format {
         FormatArg::MARKDOWN => String::from(markdown(&found, args.details)).into(),
         FormatArg::HTML => page(&found).map_err(unwritable)?.into(),
-        FormatArg::TABLE => table(&found, args.details, Some(args.shown.shown.width())).into(),
+        FormatArg::TABLE => table(&found, args.details, args.shown.shown.terminal()).into(),
         of_rows => of_rows.write(|_| vec![rows(&found)])?,
     };
     args.shown.put(catalog.files(), format, text, || page(&found))

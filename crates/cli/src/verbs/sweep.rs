@@ -18,9 +18,10 @@ use ctxsim_report::tune::Tuned;
 
 use crate::args::said;
 use crate::format::{FormatArg, Formats};
+use crate::progress::{SIMULATES, with_progress};
 use crate::shown::PagedArgs;
 use crate::verbs::parts::shard;
-use crate::verbs::run::{TotalsView, unwritable, with_progress};
+use crate::verbs::run::{TotalsView, unwritable};
 use crate::verbs::{memory, parts};
 use crate::what::{SuiteArgs, What};
 use crate::{git, output, wrong};
@@ -33,7 +34,7 @@ Examples:
   ctxsim sweep … --shard 3/16 --output shard-3.json       one part of sixteen, on any machine
   ctxsim run --merge shard-*.json --format json                 the same bytes as a single machine would write
 
-A GitHub matrix, a Slurm array or a Kubernetes indexed job can run the shards: see docs/guide.md.
+A GitHub matrix, a Slurm array or a Kubernetes indexed job can run the shards: see docs/how-to/review-a-change.md.
 
 Exit codes: 0 success; 2 bad input or usage, or a run failed.";
 
@@ -184,7 +185,9 @@ pub(crate) fn sweep(catalog: &Catalog, args: &SweepArgs) -> Result<(), Error> {
     // Neighbours differ little, so every machine gets a share of each region.
     let indices: Vec<usize> = (part - 1..grid.len()).step_by(of).listed();
     let threads = args.grid.what.threads();
-    let points = with_progress(|it| ctxsim_app::sweep(&catalog, &comparison, &grid, &indices, threads, it))?;
+    let points = with_progress(SIMULATES, |it| {
+        ctxsim_app::sweep(&catalog, &comparison, &grid, &indices, threads, it)
+    })?;
     match args.shard {
         Some(shard) => {
             let text = json::shard(shard, head, points).map_err(unwritable)?;
@@ -226,7 +229,7 @@ fn tuned(tuned: &Tuned, format: FormatArg, shown: &FrontArgs, inputs: &Files) ->
         FormatArg::JSON => output::json(tuned)?,
         FormatArg::HTML => page().map_err(unwritable)?,
         FormatArg::TABLE => {
-            ctxsim_report::tune::table::tuned(tuned, shown.details, Some(shown.to.shown.width()))
+            ctxsim_report::tune::table::tuned(tuned, shown.details, shown.to.shown.terminal())
         }
         _ => {
             let help = "use `--format table`, `--format json` or `--format html`";
@@ -248,7 +251,7 @@ fn show(sweep: &Sweep, format: FormatArg, shown: &FrontArgs, inputs: &Files) -> 
             }
         },
         FormatArg::HTML => page::page(sweep).map_err(unwritable)?,
-        _ => table::sweep(sweep, shown.details, Some(shown.to.shown.width())),
+        _ => table::sweep(sweep, shown.details, shown.to.shown.terminal()),
     };
     shown.to.put(inputs, format, &text, || page::page(sweep))
 }

@@ -15,9 +15,9 @@ use ctxsim_report::tune::{TuneGoal, page, table};
 
 use crate::args::{EvidenceArgs, said};
 use crate::output::{self, ForceArgs, PageArgs, Remark};
+use crate::progress::{READS, SIMULATES, with_progress};
 use crate::shown::WidthArgs;
 use crate::verbs::parts::{PartJob, PartsArgs};
-use crate::verbs::run::with_progress;
 use crate::verbs::sweep::{GridArgs, GuardArgs, note, objective};
 use crate::{wrong, wrong_at};
 
@@ -100,7 +100,7 @@ pub(super) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
     }
     args.page.check(catalog.files(), args.force, args.output.as_deref())?;
     let search = if args.grid.vary.is_empty() {
-        with_progress(|it| ParamSearch::by_default(catalog, &comparison, threads, it))?
+        with_progress(READS, |it| ParamSearch::by_default(catalog, &comparison, threads, it))?
     } else {
         ParamSearch::of(&args.grid.grid()?)?
     };
@@ -116,7 +116,7 @@ pub(super) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
         let job = PartJob { digest: &digest, head: tuning.head(), names: &names, threads };
         return args.parts.make(folder, &job, |told, making| tuning.parts(told, making));
     }
-    let found = with_progress(|it| tuning.tuned(threads, it))?;
+    let found = with_progress(SIMULATES, |it| tuning.tuned(threads, it))?;
     if let (Some(path), Some(format)) = (&args.output, format) {
         let name = path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
         if let Some(text) = tuned_policy(catalog, &args.grid.policy, &name, &found, format)? {
@@ -127,6 +127,6 @@ pub(super) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
     args.page.put(catalog.files(), args.force, || page::page(tuned))?;
     match args.json {
         true => output::print_encoded(output::json(tuned)?.as_bytes()),
-        false => output::print(&table::tuned(tuned, args.details, Some(args.wide.printed()))),
+        false => output::print(&table::tuned(tuned, args.details, args.wide.printed())),
     }
 }

@@ -58,7 +58,7 @@ impl MissCause {
     pub fn about(self) -> &'static str {
         match self {
             Self::Began => "a session began (tools and system prompt)",
-            Self::Paused => "a pause outlived the entries",
+            Self::Paused => "a pause outlived the cache",
             Self::Compacted => "the history was compacted or cleared",
             Self::Cut => "part of the history left the prompt",
             Self::Resumed => "the session was resumed",
@@ -69,7 +69,7 @@ impl MissCause {
             Self::System => "the system prompt changed",
             Self::Setting => "effort, thinking, tool choice or another setting changed",
             Self::Messages => "earlier messages changed",
-            Self::Forgotten => "the provider no longer had the entries",
+            Self::Forgotten => "the provider had dropped it from its cache",
             Self::Behind => "what the request before wrote was not there yet",
             Self::Untold => "not told: nothing in the log says why",
         }

@@ -30,8 +30,9 @@ pub fn page(it: &Advice) -> Result<String, template::Error> {
     let is_several = it.agents.len() > 1;
     let answer = |it: &AgentAdvice| Card { of: is_several.then(|| it.agent.clone()), ..answer(it) };
     let figures = it.agents.iter().zip(1..).filter_map(|(it, nth)| forest(it, nth));
-    let (tables, texts): (Vec<PageBlock>, Vec<PageBlock>) =
-        super::table::blocks(it, true).into_iter().partition(|it| matches!(it, PageBlock::Table(_)));
+    let (tables, texts): (Vec<PageBlock>, Vec<PageBlock>) = super::table::blocks(it, true, usize::MAX)
+        .into_iter()
+        .partition(|it| matches!(it, PageBlock::Table(_)));
     let names: Vec<&str> = it.agents.iter().map(|it| it.agent.as_str()).listed();
     let page = Page {
         command: "advise",
@@ -102,7 +103,7 @@ fn forest(it: &AgentAdvice, nth: usize) -> Option<PageChart> {
     let forest = Forest {
         title: "What each setting saves".to_owned(),
         subject: it.agent.clone(),
-        base: "what is in force".to_owned(),
+        base: "the current settings".to_owned(),
         of: "setting",
         lines,
     };

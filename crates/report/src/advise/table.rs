@@ -3,26 +3,37 @@
 use super::saved::TrialDay;
 use super::whom::{self, Whom};
 use super::{Advice, AgentAdvice, Basis, BilledAdvice, From, Lifetimes, WishFor};
-use crate::Skipped;
 use crate::blocks::{PageBlock, in_markdown, on_terminal};
 use crate::lever::{KnownBy, Lever, Word};
+use crate::{BillAsLogged, Skipped};
+use ctxsim_base::foreign::in_one_line;
 use ctxsim_base::grid::markdown::Markdown;
 use ctxsim_base::grid::numbers::{counted, interval, listed, or_none, percent, signed, thousands};
-use ctxsim_base::grid::{CellKind, Grid};
+use ctxsim_base::grid::tint::Terminal;
+use ctxsim_base::grid::{CellKind, Grid, Hue};
 use ctxsim_base::list::Listed as _;
 
+/// The most settings, notes, and reasons of words, unless details are asked for.
+const LEVERS: usize = 12;
+const NOTES: usize = 3;
+const WHYS: usize = 3;
+
 /// Returns advice for a terminal.
-pub fn table(it: &Advice, is_detailed: bool, width: Option<usize>) -> String {
-    on_terminal(&blocks(it, is_detailed), width)
+pub fn table(it: &Advice, is_detailed: bool, on: impl Into<Terminal>) -> String {
+    let on = on.into();
+    let with = |n_levers| on_terminal(&blocks(it, is_detailed, n_levers), on);
+    if is_detailed { with(usize::MAX) } else { on.fitted(LEVERS, with) }
 }
 
 /// Returns advice as Markdown.
 pub fn markdown(it: &Advice, is_detailed: bool) -> Markdown {
-    in_markdown(&blocks(it, is_detailed))
+    in_markdown(&blocks(it, is_detailed, if is_detailed { usize::MAX } else { LEVERS }))
 }
 
-pub(super) fn blocks(advice: &Advice, is_detailed: bool) -> Vec<PageBlock> {
-    let mut blocks: Vec<PageBlock> = advice.agents.iter().flat_map(|it| of_agent(it, is_detailed)).listed();
+/// Lays advice out, with so many settings of each agent; a reason stands for each fourth of them.
+pub(super) fn blocks(advice: &Advice, is_detailed: bool, n_levers: usize) -> Vec<PageBlock> {
+    let mut blocks: Vec<PageBlock> =
+        advice.agents.iter().flat_map(|it| of_agent(it, is_detailed, n_levers)).listed();
     for (format, n) in &advice.unknown {
         blocks.push(PageBlock::text(format!(
             "No settings are known for {} of the format {format}, which several agents write. Name the agent with `--agent`.",
@@ -34,63 +45,85 @@ pub(super) fn blocks(advice: &Advice, is_detailed: bool) -> Vec<PageBlock> {
         let n = thousands(advice.skipped.len() as u64);
         blocks.push(PageBlock::text(format!("{n} skipped: {}.", Skipped::counted(&advice.skipped))));
     }
-    blocks.push(PageBlock::text(
-        "Simulated: no model ran and no answer was judged; what recovery costs is an expected value; prices are those of the bundled profiles.",
+    blocks.push(PageBlock::Aside(
+        "Simulated: no model ran and no answer was judged; what recovery costs is an expected value; prices are those of the bundled profiles.".to_owned(),
     ));
     blocks
 }
 
-fn of_agent(it: &AgentAdvice, is_detailed: bool) -> Vec<PageBlock> {
+fn of_agent(it: &AgentAdvice, is_detailed: bool, n_levers: usize) -> Vec<PageBlock> {
     let mut blocks = asked(it);
-    blocks.push(PageBlock::Head(head(it)));
-    blocks.extend(it.as_logged.iter().map(|it| PageBlock::text(it.words())));
-    blocks.push(PageBlock::text(cost(it)));
-    blocks.extend(it.notes.iter().map(|it| PageBlock::text(it.clone())));
     blocks.extend(answer(it));
+    blocks.push(PageBlock::Text(words(it)));
+    let billed = |it: &BillAsLogged| if is_detailed { it.words() } else { it.in_short("") };
+    blocks.extend(it.as_logged.iter().map(|it| PageBlock::Text(billed(it))));
+    let n_notes = if is_detailed { it.notes.len() } else { NOTES };
+    let n_whys = if is_detailed { usize::MAX } else { WHYS.min(n_levers / 4) };
+    blocks.extend(it.notes.iter().take(n_notes).map(|it| PageBlock::Aside(it.clone())));
+    let best = it.best_levers();
     if !it.levers.is_empty() {
-        blocks.push(PageBlock::Table(levers("What you can do", &it.best_levers(), false)));
-        blocks.extend(it.best_levers().into_iter().filter_map(why).map(PageBlock::Text));
+        blocks.push(PageBlock::Table(if is_detailed {
+            levers("What you can do", &best, false)
+        } else {
+            let shown = most_telling(best.iter().copied(), n_levers).into_iter().map(|nth| best[nth]);
+            in_short("What you can do, and what that saves a month", shown.map(|it| (it.title.clone(), it)))
+        }));
+        blocks.extend(best.into_iter().filter_map(why).take(n_whys).map(PageBlock::Aside));
     }
-    let by_project = if is_detailed { whom::table(it, Whom::Projects) } else { None };
-    let whom = whom::table(it, Whom::People).into_iter().chain(by_project).listed();
+    if is_detailed {
+        blocks.extend(behind(it));
+    } else {
+        blocks.extend(rest(it));
+    }
+    blocks
+}
+
+/// Lays out what stands behind the advice: whom it concerns, what is set now, and what else was tried or was not.
+fn behind(it: &AgentAdvice) -> Vec<PageBlock> {
+    let mut blocks = Vec::new();
+    let whom = [Whom::People, Whom::Projects].into_iter().filter_map(|of| whom::table(it, of)).listed();
     if !whom.is_empty() {
         blocks.extend(whom.into_iter().map(PageBlock::Table));
         blocks.push(PageBlock::text(whom::STAR));
     }
-    blocks.push(PageBlock::Table(in_force(it)));
+    blocks.push(PageBlock::Table(current(it)));
     if !it.lifetimes.is_empty() {
         blocks.push(PageBlock::Table(lifetimes(it)));
         blocks.extend(it.lifetimes.iter().map(|it| PageBlock::text(of_lifetimes(it))));
     }
-    let simulated = |all: &[&Lever]| all.iter().filter(|it| it.known_by == KnownBy::Simulated).count();
-    let n_more = simulated(&it.levers.iter().listed()).saturating_sub(simulated(&it.best_levers()));
-    if is_detailed && n_more > 0 {
+    if n_more(it) > 0 {
         blocks.push(PageBlock::Table(levers("Everything that was tried", &it.levers.iter().listed(), true)));
-    } else if n_more > 0 {
-        blocks.push(PageBlock::text(format!(
-            "… and {n_more} more of {} settings and combinations that were tried: see --details",
-            it.tried
-        )));
     }
-    for wish in &it.wishes {
-        blocks.push(PageBlock::text(of_wish(it, wish)));
-    }
-    if is_detailed {
-        blocks.extend(
-            it.left_out
-                .iter()
-                .map(|it| PageBlock::text(format!("Not tried: {}, because {}.", it.key, it.reason))),
-        );
-    } else if !it.left_out.is_empty() {
-        let keys: Vec<String> = it.left_out.iter().map(|it| it.key.clone()).listed();
-        blocks.push(PageBlock::text(format!("Not tried (--details says why): {}.", listed(&keys))));
-    }
+    blocks.extend(it.wishes.iter().map(|wish| PageBlock::text(of_wish(it, wish))));
+    let not_tried = it.left_out.iter().map(|it| format!("Not tried: {}. {}.", it.key, upper(&it.reason)));
+    blocks.extend(not_tried.map(PageBlock::Text));
     if !it.untold.is_empty() {
         let untold =
             it.untold.iter().map(|it| format!("{} ({})", it.name.replace('_', " "), it.reason)).listed();
         blocks.push(PageBlock::text(format!("Left out, because the logs do not tell: {}.", listed(&untold))));
     }
     blocks
+}
+
+/// Returns how many of the settings that were tried the table leaves out.
+fn n_more(it: &AgentAdvice) -> usize {
+    let simulated = |all: &[&Lever]| all.iter().filter(|it| it.known_by == KnownBy::Simulated).count();
+    simulated(&it.levers.iter().listed()).saturating_sub(simulated(&it.best_levers()))
+}
+
+/// Says what only details show.
+fn rest(it: &AgentAdvice) -> Option<PageBlock> {
+    let more = match n_more(it) {
+        0 => None,
+        n => Some(format!("{n} more of {} settings and combinations that were tried", it.tried)),
+    };
+    let people =
+        it.levers.iter().any(|it| it.people.len() > 1).then(|| "what each person would save".to_owned());
+    let lifetimes = (!it.lifetimes.is_empty()).then(|| "5 minutes against 1 hour".to_owned());
+    let left_out = (!it.left_out.is_empty()).then(|| "what was not tried".to_owned());
+    let current = Some("what is set now".to_owned());
+    let all = [more, people, current, lifetimes, left_out].into_iter().flatten().listed();
+    Some(PageBlock::Aside(format!("More with --details: {}.", listed(&all))))
 }
 
 /// Lays out what bills tell where no settings are known.
@@ -146,15 +179,16 @@ fn answer(it: &AgentAdvice) -> Vec<PageBlock> {
         } else {
             format!("Nothing to paste: none of {tried} is certain enough to be called “do”.")
         };
-        return vec![PageBlock::text(why)];
+        return vec![PageBlock::Answer(why)];
     };
-    let mut blocks = vec![PageBlock::text(format!("Do this: {}. {}", best.title, promise(best)))];
+    let mut blocks =
+        vec![PageBlock::Answer(format!("Do this: {}.", best.title)), PageBlock::Text(promise(best))];
     if !best.effects.is_empty() {
         blocks.push(PageBlock::text(format!("It also does this: {}", best.effects.join(" "))));
     }
     blocks.extend(pastes(&it.paste));
-    blocks.extend(it.heed.iter().map(|it| PageBlock::text(it.clone())));
-    blocks.extend(not_pasted(it, best).map(PageBlock::Text));
+    blocks.extend(it.heed.iter().map(|it| PageBlock::Aside(it.clone())));
+    blocks.extend(not_pasted(it, best).map(PageBlock::Aside));
     blocks
 }
 
@@ -172,7 +206,7 @@ fn asked(it: &AgentAdvice) -> Vec<PageBlock> {
     if !asked.trial.is_empty() {
         let n = asked.trial.iter().filter(|it| it.is_on).count();
         blocks.push(PageBlock::text(format!(
-            "A trial of {}: put it in force on the {n} that are on, and take it out on the others, before the first session of the day (UTC). A session counts for the day on which it begins. `ctxsim realised` then compares the days.",
+            "A trial of {}: turn it on for the {n} days that are on, and off for the others, before the first session of the day (UTC). A session counts for the day on which it begins. `ctxsim realised` then compares the days.",
             counted(asked.trial.len(), "day")
         )));
         let row = |it: &TrialDay| vec![it.day.clone(), if it.is_on { "on" } else { "off" }.to_owned()];
@@ -256,6 +290,53 @@ fn sessions_after(it: &Lever) -> String {
     }
 }
 
+/// Returns the places of so many levers in their order: if not all fit, those that say *do* stay first, and then those of which
+/// something is known.
+pub(crate) fn most_telling<'l>(all: impl Iterator<Item = &'l Lever>, most: usize) -> Vec<usize> {
+    let mut ranked: Vec<(u8, usize)> = all
+        .enumerate()
+        .map(|(nth, it)| match it.word {
+            Some(Word::Do) => (0, nth),
+            Some(Word::YourCall | Word::Try) => (1, nth),
+            _ => (2, nth),
+        })
+        .listed();
+    ranked.sort_unstable();
+    ranked.truncate(most);
+    let mut places = ranked.into_iter().map(|it| it.1).listed();
+    places.sort_unstable();
+    places
+}
+
+/// Lays levers out in a line each, by the names that they are given.
+pub(crate) fn in_short<'l>(title: &str, all: impl Iterator<Item = (String, &'l Lever)>) -> Grid {
+    let row = |(name, it): (String, &Lever)| {
+        let interval = it.saved_interval.map(|[low, high]| format!("{} to {}", rough(low), rough(high)));
+        let mark = if it.known_by == KnownBy::Simulated { "~" } else { "" };
+        vec![
+            it.word.map_or("", |it| it.text()).to_owned(),
+            in_one_line(&name).into_owned(),
+            or_none(it.saved_month, |it| format!("{mark}{}", rough(it))),
+            or_none(interval, |it| it),
+            or_none(it.evidence_kept, percent),
+        ]
+    };
+    let title = format!("{title} (~ simulated; keeps: of what later steps need)");
+    Grid::new(title, 1, &["word", "what", "saves", "interval", "keeps"], all.map(row))
+        .with(CellKind::Text, &[1])
+        .hued(Hue::Words, &["word"])
+        .hued(Hue::More, &["saves"])
+}
+
+/// Writes an amount that is not exact: cents of a few dollars only.
+pub(crate) fn rough(usd: f64) -> String {
+    let sign = if usd < 0.0 { "−" } else { "" };
+    match usd.abs() {
+        it if it >= 9.995 => format!("{sign}${}", thousands(it.round() as u64)),
+        it => format!("{sign}${it:.2}"),
+    }
+}
+
 /// Lays levers out, by their titles or by the keys that they set.
 fn levers(title: &str, all: &[&Lever], has_keys: bool) -> Grid {
     let row = |it: &&Lever| {
@@ -271,10 +352,14 @@ fn levers(title: &str, all: &[&Lever], has_keys: bool) -> Grid {
         ]
     };
     let headings = ["word", "what", "saves a month", "95% interval", "Δ cost", "kept", "known by"];
-    Grid::new(title, 1, &headings, all.iter().map(row)).with(CellKind::Text, &[1, 6])
+    Grid::new(title, 1, &headings, all.iter().map(row))
+        .with(CellKind::Text, &[1, 6])
+        .hued(Hue::Words, &["word"])
+        .hued(Hue::More, &["saves a month"])
+        .hued(Hue::Less, &["Δ cost"])
 }
 
-fn in_force(it: &AgentAdvice) -> Grid {
+fn current(it: &AgentAdvice) -> Grid {
     let says = |it: &super::InForce| match (it.from, &it.variable) {
         (From::Log, _) => "the logs".to_owned(),
         (From::File, Some(variable)) => format!("the file given, by {variable}"),
@@ -282,8 +367,8 @@ fn in_force(it: &AgentAdvice) -> Grid {
         (From::Default, _) => "the agent's default".to_owned(),
     };
     let row = |it: &super::InForce| vec![it.key.clone(), it.about.clone(), it.value.clone(), says(it)];
-    let headings = ["setting", "decides", "in force", "says"];
-    Grid::new("In force", 1, &headings, it.in_force.iter().map(row)).with(CellKind::Text, &[1, 2, 3])
+    let headings = ["setting", "decides", "now", "says"];
+    Grid::new("What is set now", 1, &headings, it.in_force.iter().map(row)).with(CellKind::Text, &[1, 2, 3])
 }
 
 fn lifetimes(it: &AgentAdvice) -> Grid {
@@ -300,7 +385,7 @@ fn lifetimes(it: &AgentAdvice) -> Grid {
         ]
     };
     let headings = [
-        "lane",
+        "conversation",
         "sessions",
         "5 min a month",
         "1 h a month",

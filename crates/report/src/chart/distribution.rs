@@ -198,7 +198,8 @@ impl Picture for Distribution {
             [it.policy.label.clone()].into_iter().chain(counts).chain(changes).listed()
         });
         let of = format!("{}s", self.of);
-        let columns = ["policy", &of, "cheaper", "dearer", "lowest", "25%", "median", "75%", "highest"];
+        let columns =
+            ["policy", &of, "cheaper", "more expensive", "lowest", "25%", "median", "75%", "highest"];
         Grid::new("", 1, &columns, rows)
     }
 

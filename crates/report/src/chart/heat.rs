@@ -76,7 +76,7 @@ impl Picture for HeatMap {
             it.map(|(name, cell)| format!("{what} at {name}: {}", cell.told()))
         };
         let said: Vec<String> =
-            [said("Cheapest", lowest), said("dearest", highest)].into_iter().flatten().listed();
+            [said("Cheapest", lowest), said("most expensive", highest)].into_iter().flatten().listed();
         format!("{}, against {}.", said.join("; "), self.base)
     }
 

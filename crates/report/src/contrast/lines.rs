@@ -5,12 +5,15 @@ use std::borrow::Cow;
 use super::{Broken, Contrast, ContrastNumber, FieldChange, RequestChange, StageChange};
 use crate::metric;
 use ctxsim_base::grid::numbers::{self, NONE, or_none, percent, signed, thousands};
-use ctxsim_base::grid::{CellKind, Grid};
+use ctxsim_base::grid::{CellKind, Grid, Hue};
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::Standing;
 
 /// The headings of the numbers.
 const HEADINGS: [&str; 7] = ["", "base", "candidate", "difference", "relative", "95% interval", "verdict"];
+/// The causes of which each line takes several.
+const REQUESTS: &str = "Requests with the largest differences";
+const NEEDS: &str = "Needs met differently";
 /// The most changed fields that are shown.
 const FIELDS_SHOWN: usize = 8;
 /// The most characters of a changed text that are shown.
@@ -22,6 +25,8 @@ const FIELDS_MAX: usize = 40;
 pub(super) struct CauseLines {
     pub(super) heading: &'static str,
     pub(super) lines: Vec<String>,
+    /// How many of its lines are shown unless all are asked for.
+    pub(super) n_brief: usize,
 }
 
 impl Contrast {
@@ -42,13 +47,19 @@ impl Contrast {
     pub fn grid(&self) -> Grid {
         let decimals = self.decimals();
         let grid = Grid::new("", 1, &HEADINGS, self.numbers.iter().map(|it| it.row(decimals)));
-        grid.with(CellKind::Name, &[HEADINGS.len() - 1]).leaving(&["relative", "difference"])
+        let grid = grid.with(CellKind::Name, &[HEADINGS.len() - 1]).leaving(&["relative", "difference"]);
+        grid.hued(Hue::Words, &["verdict"]).hued(Hue::AsWords, &["difference", "relative"])
     }
 
     /// Returns in a sentence whether the candidate is cheaper, and what else gets better or worse.
     pub fn verdict(&self) -> String {
+        self.verdict_parts().concat()
+    }
+
+    /// Returns whether the candidate is cheaper, and what else there is to say.
+    pub(super) fn verdict_parts(&self) -> [String; 2] {
         let cost = self.number(&format!("totals.{}", metric::COST));
-        let mut words = match cost {
+        let answer = match cost {
             None => "The costs cannot be compared.".to_owned(),
             Some(it) => {
                 let change = it.delta.relative.map_or_else(String::new, |it| format!(" ({})", signed(it)));
@@ -66,6 +77,7 @@ impl Contrast {
                 }
             }
         };
+        let mut words = String::new();
         if self.loses_unknown {
             words += " Nothing says which evidence is needed, so what it loses is unknown.";
         }
@@ -93,7 +105,7 @@ impl Contrast {
             words +=
                 &format!(" The changed stage `{}` no longer fires; in the base it fired {fired}.", it.name);
         }
-        words
+        [answer, words]
     }
 
     /// Returns the changed stages that did nothing in either policy. New ones are ignored if others did something: they belong
@@ -107,14 +119,17 @@ impl Contrast {
     /// Returns what causes the differences.
     pub(super) fn causes(&self) -> Vec<CauseLines> {
         let all = [
-            CauseLines { heading: "Changes in the policy", lines: self.changed_lines() },
-            CauseLines { heading: "Changed stages", lines: self.stages.iter().map(stage).listed() },
-            CauseLines { heading: "Cost difference", lines: self.split_line().into_iter().listed() },
-            CauseLines { heading: "Broken prefixes", lines: self.breaks.iter().filter_map(broken).listed() },
-            CauseLines { heading: "Requests with the largest differences", lines: self.request_lines() },
-            CauseLines { heading: "Needs met differently", lines: self.need_lines() },
-            CauseLines { heading: "Facts in a different state", lines: self.fact_lines() },
+            ("Cost difference", self.split_line().into_iter().listed()),
+            ("Changes in the policy", self.changed_lines()),
+            ("Changed stages", self.stages.iter().map(stage).listed()),
+            ("Broken prefixes", self.breaks.iter().filter_map(broken).listed()),
+            (REQUESTS, self.request_lines()),
+            (NEEDS, self.need_lines()),
+            ("Facts in a different state", self.fact_lines()),
         ];
+        // What each request and need is takes several lines.
+        let n_brief = |heading| if [REQUESTS, NEEDS].contains(&heading) { 1 } else { 2 };
+        let all = all.map(|(heading, lines)| CauseLines { heading, lines, n_brief: n_brief(heading) });
         all.into_iter().filter(|it| !it.lines.is_empty()).listed()
     }
 

@@ -7,6 +7,7 @@ use crate::rows::RowContext;
 use ctxsim_base::grid::numbers::{self, thousands};
 use ctxsim_base::grid::prose::wrap;
 use ctxsim_base::grid::terminal::{draw_whole, draw_with_note};
+use ctxsim_base::grid::tint::{Terminal, Tint};
 use ctxsim_base::grid::{CellKind, Grid};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::{Cost, Tokens};
@@ -20,10 +21,7 @@ use ctxsim_input::profile::Lifetimes;
 /// How an explanation is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExplainStyle {
-    /// The width of the terminal; `None` for any width.
-    pub width: Option<usize>,
-    /// Whether the terminal shows colours.
-    pub is_coloured: bool,
+    pub on: Terminal,
     /// Whether every item has its own line; otherwise similar items in a row share one.
     pub lists_all: bool,
 }
@@ -32,56 +30,6 @@ pub struct ExplainStyle {
 const ENTRIES_MAX: usize = 6;
 /// The number of similar items in a row from which they share a line.
 const RUN_MIN: usize = 4;
-
-/// The meaning of a colour.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Colour {
-    None,
-    Heading,
-    Read,
-    Written,
-    Uncached,
-    Break,
-}
-
-impl Colour {
-    /// Returns the code that begins it, without its escape.
-    fn code(self) -> &'static str {
-        match self {
-            Self::None => "",
-            Self::Heading => "[1m",
-            Self::Read => "[32m",
-            Self::Written => "[33m",
-            Self::Uncached => "[31m",
-            Self::Break => "[1;35m",
-        }
-    }
-}
-
-/// What ends a colour.
-const PLAIN: &str = "[0m";
-
-/// Returns whether a code is one of those that colour explanations, without the escape before it.
-pub fn is_colour(code: &str) -> bool {
-    let all = [Colour::Heading, Colour::Read, Colour::Written, Colour::Uncached, Colour::Break];
-    code == PLAIN || all.iter().any(|it| it.code() == code)
-}
-
-impl ExplainStyle {
-    /// Returns text in a colour, if there are colours.
-    fn paint(&self, colour: Colour, text: &str) -> String {
-        if self.is_coloured && colour != Colour::None && !text.is_empty() {
-            format!("\x1b{}{text}\x1b{PLAIN}", colour.code())
-        } else {
-            text.to_owned()
-        }
-    }
-
-    /// Returns the same word by word, so that lines may break between them.
-    fn paint_words(&self, colour: Colour, text: &str) -> String {
-        text.split(' ').map(|it| self.paint(colour, it)).listed().join(" ")
-    }
-}
 
 /// Returns an explanation as text.
 pub fn explanation(it: &Explanation, context: RowContext<'_>, style: ExplainStyle) -> String {
@@ -92,7 +40,7 @@ pub fn explanation(it: &Explanation, context: RowContext<'_>, style: ExplainStyl
     section("Cache", style, &mut text);
     cache(it, context, style, &mut text);
     section("Prefix", style, &mut text);
-    wrap(&words::prefix(it, context.policy), "  ", style.width, &mut text);
+    wrap(&words::prefix(it, context.policy), "  ", style.on.width, &mut text);
     section("Stages", style, &mut text);
     stages(it, context, style, &mut text);
     if !it.needs.is_empty() || it.explored.is_some() {
@@ -105,7 +53,7 @@ pub fn explanation(it: &Explanation, context: RowContext<'_>, style: ExplainStyl
 }
 
 fn section(name: &str, style: ExplainStyle, text: &mut String) {
-    let _ = writeln!(text, "\n{}", style.paint(Colour::Heading, name));
+    let _ = writeln!(text, "\n{}", style.on.paint(Tint::Strong, name));
 }
 
 /// Writes which request it is.
@@ -120,8 +68,8 @@ fn head(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &m
         context.profile.as_of
     );
     let mut lines = String::new();
-    wrap(&title, "", style.width, &mut lines);
-    let _ = writeln!(text, "{}", style.paint(Colour::Heading, lines.trim_end()));
+    wrap(&title, "", style.on.width, &mut lines);
+    let _ = writeln!(text, "{}", style.on.paint(Tint::Strong, lines.trim_end()));
     let who = match (it.row.role, it.asked_by) {
         (Role::Main, _) => "of the agent".to_owned(),
         (Role::KeepAlive, _) => "to keep the prompt in the cache".to_owned(),
@@ -143,7 +91,7 @@ fn head(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &m
         words::count(n_visible, "item", "items"),
         words::tokens(it.row.output)
     );
-    wrap(&place, "", style.width, text);
+    wrap(&place, "", style.on.width, text);
 }
 
 /// Writes what each part costs.
@@ -223,7 +171,7 @@ fn usd(cost: Cost) -> String {
 /// Writes what the cache did and what it knew.
 fn cache(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &mut String) {
     let rules = &context.profile.cache;
-    wrap(&words::verdict(it, rules), "  ", style.width, text);
+    wrap(&words::verdict(it, rules), "  ", style.on.width, text);
     let Some(finding) = &it.finding else { return };
     for mark in &finding.marks {
         let why = match mark.too_short_for {
@@ -231,12 +179,12 @@ fn cache(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &
             None => format!(", for {}", words::seconds(mark.life_ms)),
         };
         let line = format!("breakpoint after item {}, {}{why}", mark.slot, words::tokens(mark.tokens));
-        wrap(&line, "  - ", style.width, text);
+        wrap(&line, "  - ", style.on.width, text);
     }
     let read = finding.entries.iter().position(|it| matches!(it.fate, Fate::Read(_)));
     let (told, rest) = finding.entries.split_at(read.map_or(finding.entries.len(), |it| it + 1));
     for entry in told.iter().take(ENTRIES_MAX) {
-        wrap(&format!("entry of {}", words::entry(entry, rules)), "  - ", style.width, text);
+        wrap(&format!("entry of {}", words::entry(entry, rules)), "  - ", style.on.width, text);
     }
     let n_shorter = told.len().saturating_sub(ENTRIES_MAX) + rest.len();
     if n_shorter > 0 {
@@ -244,7 +192,7 @@ fn cache(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &
             "{}: --format json lists all",
             words::count(n_shorter, "shorter entry", "shorter entries")
         );
-        wrap(&line, "  - ", style.width, text);
+        wrap(&line, "  - ", style.on.width, text);
     }
 }
 
@@ -252,7 +200,7 @@ fn cache(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &
 fn stages(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &mut String) {
     if it.since.is_empty() {
         let since = it.prefix.as_ref().map_or(String::new(), |it| format!(" since request {}", it.of));
-        wrap(&format!("No stage changed anything{since}."), "  ", style.width, text);
+        wrap(&format!("No stage changed anything{since}."), "  ", style.on.width, text);
     }
     for done in &it.since {
         let [before, after] = done.tokens;
@@ -263,7 +211,7 @@ fn stages(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: 
             words::tokens(before),
             thousands(after)
         );
-        wrap(&line, "  - ", style.width, text);
+        wrap(&line, "  - ", style.on.width, text);
     }
 }
 
@@ -289,7 +237,7 @@ fn recovery(it: &Explanation, style: ExplainStyle, text: &mut String) {
             numbers::expected(need.weight),
             numbers::percent(need.met)
         );
-        wrap(&line, "  - ", style.width, text);
+        wrap(&line, "  - ", style.on.width, text);
     }
     if let Some(explored) = &it.explored {
         let line = format!(
@@ -297,7 +245,7 @@ fn recovery(it: &Explanation, style: ExplainStyle, text: &mut String) {
             numbers::expected(explored.calls),
             words::tokens(explored.fetched.round() as u64)
         );
-        wrap(&line, "  - ", style.width, text);
+        wrap(&line, "  - ", style.on.width, text);
     }
 }
 
@@ -321,9 +269,9 @@ fn items(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &
         let parts = if is_short { run.chunks(1) } else { run.chunks(run.len()) };
         lines.extend(parts.map(|it| line(it, broken, context.policy, style)));
     }
-    let head = head.map(|it| style.paint_words(Colour::Heading, it));
+    let head = head.map(|it| style.on.paint_words(Tint::Strong, it));
     let grid = Grid::new("", 1, &head, lines).with(CellKind::Name, &[2]).with(CellKind::Text, &[5, 6, 7]);
-    let _ = writeln!(text, "{}", draw_with_note(&grid, style.width));
+    let _ = writeln!(text, "{}", draw_with_note(&grid, style.on));
     let legend = match (&it.prefix, broken) {
         (Some(prefix), None) => format!("+ new since request {}", prefix.of),
         (Some(prefix), Some(_)) => {
@@ -331,7 +279,7 @@ fn items(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &
         }
         (None, _) => "+ new since the previous request".to_owned(),
     };
-    wrap(&legend, "  ", style.width, text);
+    wrap(&legend, "  ", style.on.width, text);
 }
 
 /// Returns the line of items that stand alike.
@@ -345,7 +293,7 @@ fn line(run: &[StandingItem], broken: Option<u32>, policy: &Policy, style: Expla
         _ => (first.item.to_string(), words::named(first)),
     };
     let sign = match () {
-        () if broken == Some(first.item) => style.paint(Colour::Break, "≠"),
+        () if broken == Some(first.item) => style.on.paint(Tint::Break, "≠"),
         () if first.is_new => "+".to_owned(),
         () => String::new(),
     };
@@ -356,22 +304,22 @@ fn line(run: &[StandingItem], broken: Option<u32>, policy: &Policy, style: Expla
         what,
         sum(|it| it.raw),
         sum(|it| it.now.tokens),
-        style.paint_words(colour, &cache),
+        style.on.paint_words(colour, &cache),
         words::how(first),
         why(first, policy),
     ]
 }
 
 /// Returns what the cache did with an item.
-fn cached(it: &StandingItem) -> (String, Colour) {
+fn cached(it: &StandingItem) -> (String, Tint) {
     let parts = [
-        (it.cached.read, "read", Colour::Read),
-        (it.cached.written, "written", Colour::Written),
-        (it.cached.uncached, "uncached", Colour::Uncached),
+        (it.cached.read, "read", Tint::Good),
+        (it.cached.written, "written", Tint::Open),
+        (it.cached.uncached, "uncached", Tint::Bad),
     ];
     let mut some = parts.into_iter().filter(|it| it.0 > 0);
     match (some.next(), some.next()) {
-        (None, _) => (String::new(), Colour::None),
+        (None, _) => (String::new(), Tint::Plain),
         (Some((_, name, colour)), None) => (name.to_owned(), colour),
         (Some((tokens, name, _)), Some((_, _, colour))) => (format!("{} {name}", thousands(tokens)), colour),
     }

@@ -6,13 +6,14 @@ use crate::blocks::{PageBlock, in_markdown, on_terminal};
 use ctxsim_base::grid::Grid;
 use ctxsim_base::grid::markdown::Markdown;
 use ctxsim_base::grid::numbers::{counted, interval, listed, listed_code, percent, signed, thousands};
+use ctxsim_base::grid::tint::Terminal;
 
 /// A change that rounds to less, in percent, is called nothing.
 const NOTHING: f64 = 5e-4;
 
 /// Returns it for a terminal.
-pub fn table(it: &Realised, width: Option<usize>) -> String {
-    on_terminal(&blocks(it), width)
+pub fn table(it: &Realised, on: impl Into<Terminal>) -> String {
+    on_terminal(&blocks(it), on.into())
 }
 
 pub fn markdown(it: &Realised) -> Markdown {
@@ -20,7 +21,7 @@ pub fn markdown(it: &Realised) -> Markdown {
 }
 
 pub(super) fn blocks(it: &Realised) -> Vec<PageBlock> {
-    let mut blocks = vec![PageBlock::Head(sentence(it))];
+    let mut blocks = vec![PageBlock::Answer(sentence(it))];
     let word = if it.word.is_empty() { String::new() } else { format!(", which was “{}”", it.word) };
     blocks.push(PageBlock::text(format!(
         "The change: {} of {}{word}. Forecast for sessions like the earlier ones: {}.",
@@ -38,11 +39,11 @@ pub(super) fn blocks(it: &Realised) -> Vec<PageBlock> {
     }
     blocks.extend(it.compared.iter().map(|it| PageBlock::text(compared(it))));
     blocks.extend(left_out(it).map(PageBlock::Text));
-    blocks.extend(it.notes.iter().map(|it| PageBlock::text(it.clone())));
+    blocks.extend(it.notes.iter().map(|it| PageBlock::Aside(it.clone())));
     if !it.kinds.is_empty() {
         blocks.push(PageBlock::Table(kinds(it)));
     }
-    blocks.push(PageBlock::text(measured(it)));
+    blocks.push(PageBlock::Aside(measured(it)));
     blocks
 }
 
@@ -100,10 +101,10 @@ fn by(change: f64) -> String {
 fn sums(it: &Realised) -> String {
     let how = match (it.is_by_cost, &it.compared) {
         (true, None) => {
-            "played with the earlier settings and at the rate at which such plays met earlier bills"
+            "simulated with the earlier settings, and corrected by how far such simulations were off earlier bills"
         }
         (true, Some(_)) => {
-            "played with the earlier settings and at the rate of the sessions without the change"
+            "simulated with the earlier settings, and corrected by the sessions without the change"
         }
         (false, None) => "by their requests and at the earlier rates of their kinds",
         (false, Some(_)) => "by their requests and at the rates of the sessions without the change",

@@ -1,23 +1,19 @@
 //! A first screen in words: at most 40 lines of 100 columns, which need no manual.
 
 use super::{AgentLever, AgentRead, FirstScreen, MonthPart, PeriodCosts};
+use crate::advise::{in_short, most_telling, rough};
 use crate::blocks::{PageBlock, in_markdown};
-use crate::lever::{KnownBy, Lever, Word};
-use crate::session::predicted_against;
+use crate::session::{COMMAND, predicted_against};
 use ctxsim_base::foreign::in_one_line;
 use ctxsim_base::grid::markdown::Markdown;
 use ctxsim_base::grid::numbers::{counted, listed, percent, signed, thousands};
-use ctxsim_base::grid::prose::wrap;
-use ctxsim_base::grid::{CellKind, Grid, Row, terminal};
+use ctxsim_base::grid::tint::{COLUMNS, Terminal, Tint};
+use ctxsim_base::grid::{CellKind, Grid, terminal};
 use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::Cost;
 use ctxsim_engine::measure::missed::MissCause;
 use ctxsim_engine::measure::month::Basis;
 
-/// The most lines and columns of a screen.
-const LINES: usize = 40;
-const COLUMNS: usize = 100;
 /// The most levers, causes, agents and models that are named.
 const LEVERS: usize = 8;
 const CAUSES: usize = 3;
@@ -26,23 +22,18 @@ const NAMED: usize = 4;
 const BAR: f64 = 20.0;
 /// Longer names of others' making are cut.
 const NAME: usize = 24;
-/// A longer command names its sessions by one word.
-const COMMAND: usize = 90;
 
 /// The headings of tables that need none on a terminal.
 const SUM: [&str; 4] = ["what", "US dollars", "share", ""];
 
 /// Returns a screen for a terminal, with as many levers as have room; one that is narrower takes more lines.
-pub fn table(it: &FirstScreen, width: Option<usize>) -> String {
-    let width = width.unwrap_or(COLUMNS).min(COLUMNS);
-    let with =
-        |n_levers| on_terminal(&blocks(it, n_levers), width) + "\n" + &on_terminal(&closing(it), width);
-    let fits = |text: &String| text.lines().count() <= LINES;
-    let most = it.levers.len().min(LEVERS);
-    if width < COLUMNS {
-        return with(most);
-    }
-    (0..=most).rev().map(with).find(fits).unwrap_or_else(|| with(most))
+pub fn table(it: &FirstScreen, on: impl Into<Terminal>) -> String {
+    let on = on.into();
+    let width = on.width.unwrap_or(COLUMNS).min(COLUMNS);
+    let on = Terminal { width: Some(width), ..on };
+    let closing = if on.is_quiet { String::new() } else { format!("\n{}", on_terminal(&closing(it), on)) };
+    let with = |n_levers| on_terminal(&blocks(it, n_levers), on) + &closing;
+    on.fitted(it.levers.len().min(LEVERS), with)
 }
 
 /// Returns a screen as Markdown.
@@ -52,25 +43,27 @@ pub fn markdown(it: &FirstScreen) -> Markdown {
 }
 
 /// Writes blocks closer together than a page does: an empty line in front of headings alone.
-fn on_terminal(blocks: &[PageBlock], width: usize) -> String {
+fn on_terminal(blocks: &[PageBlock], on: Terminal) -> String {
     let mut text = String::new();
-    let paragraph = |words: &str, text: &mut String| wrap(&in_one_line(words), "", Some(width), text);
+    let paragraph = |tint, words: &str, text: &mut String| on.paragraph(tint, "", &in_one_line(words), text);
     for block in blocks {
         match block {
             PageBlock::Head(words) => {
                 text.push('\n');
-                paragraph(words, &mut text);
+                paragraph(Tint::Strong, words, &mut text);
             }
-            PageBlock::Text(words) => paragraph(words, &mut text),
+            PageBlock::Answer(words) => paragraph(Tint::Strong, words, &mut text),
+            PageBlock::Text(words) => paragraph(Tint::Plain, words, &mut text),
+            PageBlock::Aside(words) => paragraph(Tint::Faint, words, &mut text),
             PageBlock::Table(grid) => {
                 text.push('\n');
-                paragraph(&grid.title, &mut text);
+                paragraph(Tint::Strong, &grid.title, &mut text);
                 // Parts of a sum say themselves what they are, and lines are few.
                 let mut grid = grid.clone();
                 if grid.columns.iter().all(|it| SUM.contains(&it.heading.as_str())) {
                     grid.columns.iter_mut().for_each(|it| it.heading.clear());
                 }
-                text += &(terminal::draw_with_note(&grid, Some(width)) + "\n");
+                text += &(terminal::draw_with_note(&grid, on) + "\n");
             }
             PageBlock::Code(code) => code.lines().for_each(|it| text += &format!("  {it}\n")),
         }
@@ -97,7 +90,7 @@ pub(super) fn blocks(it: &FirstScreen, n_levers: usize) -> Vec<PageBlock> {
 pub(super) fn closing(it: &FirstScreen) -> Vec<PageBlock> {
     let certainty = (!it.certainty.is_empty()).then(|| it.certainty.clone());
     let next = it.next.iter().map(|it| format!("Next: {} {}", it.short_command(), it.does));
-    certainty.into_iter().chain(next).map(PageBlock::Text).listed()
+    certainty.into_iter().map(PageBlock::Aside).chain(next.map(PageBlock::Text)).listed()
 }
 
 impl super::NextCommand {
@@ -169,7 +162,7 @@ fn of_agent(it: &AgentRead, is_counted: bool) -> String {
 fn predicted(it: &FirstScreen) -> Option<String> {
     let check = it.predicted?;
     Some(format!(
-        "Checked by predicting the bill: cache reads match exactly on {} of the requests, and {}.",
+        "Checked by predicting the bill: cache reads match to the token on {} of the requests; {}.",
         percent(check.exact as f64 / check.requests.max(1) as f64),
         predicted_against(check.predicted_usd, check.billed_usd)
     ))
@@ -308,15 +301,6 @@ pub(super) fn dollars(cost: Cost) -> String {
     shown.words(shown.units(cost))
 }
 
-/// Writes an amount that is not exact: cents of a few dollars only.
-fn rough(usd: f64) -> String {
-    let sign = if usd < 0.0 { "−" } else { "" };
-    match usd.abs() {
-        it if it >= 9.995 => format!("{sign}${}", thousands(it.round() as u64)),
-        it => format!("{sign}${it:.2}"),
-    }
-}
-
 /// Says whose dollars the parts of a month are.
 pub(super) fn whose_dollars(it: &FirstScreen) -> String {
     let month = &it.month;
@@ -388,36 +372,10 @@ fn plain(cause: MissCause) -> &'static str {
 /// Returns the levers, the largest saving first.
 fn levers(it: &FirstScreen, n_levers: usize) -> Grid {
     let is_several = it.read.agents.len() > 1;
-    let row = |it: &AgentLever| -> Row {
-        let AgentLever { agent, lever } = it;
-        let title =
-            if is_several { format!("{}: {}", short(agent), lever.title) } else { lever.title.clone() };
-        let interval = lever.saved_interval.map(|[low, high]| format!("{} to {}", rough(low), rough(high)));
-        let or_none = |it: Option<String>| it.unwrap_or_else(|| "–".to_owned());
-        Row::from([
-            lever.word.map_or("", |it| it.text()).to_owned(),
-            in_one_line(&title).into_owned(),
-            or_none(lever.saved_month.map(|it| marked(lever, rough(it)))),
-            or_none(interval),
-            or_none(lever.evidence_kept.map(percent)),
-        ])
+    let shown = most_telling(it.levers.iter().map(|it| &it.lever), n_levers);
+    let named = |AgentLever { agent, lever }: &'_ AgentLever| {
+        if is_several { format!("{}: {}", short(agent), lever.title) } else { lever.title.clone() }
     };
-    let headings = ["word", "what", "saves", "interval", "keeps"];
-    // If not all of them fit, those that say *do* stay first, and then those of which something is known.
-    let mut shown: Vec<usize> = (0..it.levers.len()).listed();
-    shown.order_by_key(|nth| match it.levers[*nth].lever.word {
-        Some(Word::Do) => 0,
-        Some(Word::YourCall | Word::Try) => 1,
-        _ => 2,
-    });
-    shown.truncate(n_levers);
-    shown.sort_unstable();
-    let rows = shown.into_iter().map(|nth| row(&it.levers[nth]));
-    let title = "What you can do, and what that saves a month (~ simulated; keeps: of what later steps need)";
-    Grid::new(title, 1, &headings, rows).with(CellKind::Text, &[1])
-}
-
-/// Marks what is simulated.
-fn marked(lever: &Lever, dollars: String) -> String {
-    if lever.known_by == KnownBy::Simulated { format!("~{dollars}") } else { dollars }
+    let all = shown.into_iter().map(|nth| (named(&it.levers[nth]), &it.levers[nth].lever));
+    in_short("What you can do, and what that saves a month", all)
 }

@@ -5,7 +5,7 @@ use crate::metric::ShownMetric as _;
 use crate::metric::{self, Digits, Metric};
 use ctxsim_base::diag::{Code, Diagnostic, nearest};
 use ctxsim_base::grid::numbers::{self, NONE, or_none};
-use ctxsim_base::grid::{self, CellKind};
+use ctxsim_base::grid::{self, CellKind, Hue};
 use ctxsim_base::list::Listed as _;
 
 /// A column, after that of the policies' names.
@@ -34,7 +34,7 @@ const DERIVED: [(TableColumn, &str, &str, Option<u8>); 4] = [
     (TableColumn::Change, "change", "Δ cost", None),
     (TableColumn::Spread(SpreadPart::Interval), "interval", "95% interval", None),
     (TableColumn::Spread(SpreadPart::Median), "median", "median session", Some(8)),
-    (TableColumn::Spread(SpreadPart::Shares), "shares", "% cheaper / same / dearer", Some(7)),
+    (TableColumn::Spread(SpreadPart::Shares), "shares", "% down / same / up", Some(7)),
 ];
 
 impl TableColumn {
@@ -90,7 +90,11 @@ impl TableColumn {
             other => DERIVED.iter().find(|it| it.0 == other).and_then(|found| found.3),
         };
         let leaves = leaves.filter(|_| !is_asked);
-        grid::Column { leaves, ..grid::Column::new(&self.heading(), CellKind::Number) }
+        let hue = match self {
+            Self::Change | Self::Spread(SpreadPart::Median) => Hue::Less,
+            _ => Hue::None,
+        };
+        grid::Column { leaves, hue, ..grid::Column::new(&self.heading(), CellKind::Number) }
     }
 
     /// Returns its cells, line by line.

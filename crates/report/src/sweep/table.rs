@@ -7,45 +7,45 @@ use indexmap::IndexMap;
 use super::{Objective, PointNumbers, Sweep, short};
 use crate::metric;
 use ctxsim_base::grid::numbers::{self, NONE, counted, interval, or_none};
-use ctxsim_base::grid::prose::wrap;
 use ctxsim_base::grid::terminal::draw_with_note;
-use ctxsim_base::grid::{CellKind, Grid};
+use ctxsim_base::grid::tint::{Terminal, Tint};
+use ctxsim_base::grid::{CellKind, Grid, Hue};
 use ctxsim_base::list::Listed as _;
 
 /// The most points of the front that are shown by default.
 const SHOWN: usize = 20;
 
-/// Returns a sweep as text.
-pub fn sweep(it: &Sweep, shows_all: bool, width: Option<usize>) -> String {
+/// Returns a sweep as text: the knee, the front, and counts of points.
+pub fn sweep(it: &Sweep, shows_all: bool, on: impl Into<Terminal>) -> String {
+    let on = on.into();
     let mut text = String::new();
     let head = &it.head;
+    on.paragraph(Tint::Strong, "", &words(it), &mut text);
+    if let Some(knee) = it.knee {
+        let set = it.points[knee].set.iter().map(|it| format!("--set '{it}'")).listed().join(" ");
+        let _ = writeln!(text, "  ctxsim compare --base {} --candidate {} {set}", head.base, head.policy);
+    }
+    text.push('\n');
     let what = format!("{} varied against {}: {}", head.policy, head.base, counted(it.points.len(), "point"));
     let front = match it.front.len() {
         0 => "none on the front".to_owned(),
         n => format!("{n} on the front, listed below {}", head.base),
     };
-    wrap(&format!("{what}, {front}"), "", width, &mut text);
+    on.paragraph(Tint::Strong, "", &format!("{what}, {front}"), &mut text);
     let n_shown = if shows_all { it.front.len() } else { SHOWN };
     let shown: Vec<usize> = it.front.iter().copied().take(n_shown).listed();
     let knee = |at: usize| if it.knee == Some(at) { " (knee)".to_owned() } else { String::new() };
-    let _ = writeln!(text, "{}", draw_with_note(&grid(it, &shown, &knee), width));
+    let _ = writeln!(text, "{}", draw_with_note(&grid(it, &shown, &knee), on));
     let more = it.front.len().saturating_sub(n_shown);
     if more > 0 {
-        let _ = writeln!(text, "… and {more} more on the front: see --details");
+        on.paragraph(Tint::Faint, "", &format!("… and {more} more on the front: see --details"), &mut text);
     }
-    text.push('\n');
     let mut counts: IndexMap<String, usize> = IndexMap::new();
     it.points.iter().for_each(|it| *counts.entry(label(it)).or_default() += 1);
     counts.sort_by(|_, a, _, b| b.cmp(a));
     let counts: Vec<String> = counts.iter().map(|(label, n)| format!("`{label}` {n}")).listed();
-    wrap(&format!("Labels against {}: {}.", head.base, counts.join(", ")), "", width, &mut text);
-    if let Some(knee) = it.knee {
-        let set = it.points[knee].set.iter().map(|it| format!("--set '{it}'")).listed().join(" ");
-        wrap(&words(it), "", width, &mut text);
-        let _ = writeln!(text, "  ctxsim compare --base {} --candidate {} {set}", head.base, head.policy);
-    } else {
-        wrap(&words(it), "", width, &mut text);
-    }
+    let counts = format!("Labels against {}: {}.", head.base, counts.join(", "));
+    on.paragraph(Tint::Faint, "", &counts, &mut text);
     text
 }
 
@@ -88,11 +88,13 @@ pub(super) fn grid(it: &Sweep, points: &[usize], mark: &dyn Fn(usize) -> String)
     let also = head.objectives.iter().chain(head.guards.iter().map(|it| &it.of)).copied();
     let also = also.filter(|it| matches!(it, Objective::Found(_)));
     let has = |place: &str| it.points.iter().any(|it| it.numbers.get(place).is_some());
-    let objectives: Vec<Objective> = Objective::ALL
-        .into_iter()
-        .chain(also)
-        .filter(|of| it.points.iter().any(|it| of.number(&it.numbers).is_some()))
-        .listed();
+    let mut objectives = Objective::ALL.into_iter().listed();
+    also.for_each(|of| {
+        if !objectives.contains(&of) {
+            objectives.push(of);
+        }
+    });
+    objectives.retain(|of| it.points.iter().any(|it| of.number(&it.numbers).is_some()));
     let of_objectives = objectives.iter().map(|of| of.heading(has));
     let headings: Vec<&str> =
         [""].into_iter().chain(of_objectives).chain(["Δ cost", "against base"]).listed();
@@ -119,7 +121,7 @@ pub(super) fn grid(it: &Sweep, points: &[usize], mark: &dyn Fn(usize) -> String)
         let base = Some(&point.base).filter(|_| point.is_same_work());
         rows.push(row(short(&point.set) + &mark(*at), &point.numbers, base, label(point)));
     }
-    Grid::new("", 1, &headings, rows).with(CellKind::Name, &[headings.len() - 1])
+    Grid::new("", 1, &headings, rows).with(CellKind::Name, &[headings.len() - 1]).hued(Hue::Less, &["Δ cost"])
 }
 
 /// Describes how a point compares with the base.

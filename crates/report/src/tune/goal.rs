@@ -197,21 +197,15 @@ impl GoalSearch<'_> {
             (one.max(other) < 0.0, one.min(other) > 0.0)
         };
         let named = |wanted: fn(&(bool, bool)) -> bool| {
-            held_out
-                .iter()
-                .filter(|it| wanted(&side(it)))
-                .map(|it| it.heading.as_str())
-                .listed()
-                .join(" and ")
+            let those = held_out.iter().filter(|it| wanted(&side(it)));
+            those.map(|it| it.heading.as_str()).listed().join(", ")
         };
         let [better, worse] = [named(|it| it.0), named(|it| it.1)];
+        let sure = "on the seeds held out, at both ends of the 95% interval";
         match (better.is_empty(), worse.is_empty()) {
-            (false, true) => (
-                Word::Do,
-                format!("{better} is better on the seeds held out, at both ends of the 95% interval"),
-            ),
-            (false, false) => (Word::YourCall, format!("{better} is better and {worse} is worse")),
-            (true, false) => (Word::Dont, format!("{worse} is worse on the seeds held out")),
+            (false, true) => (Word::Do, format!("better {sure}: {better}")),
+            (false, false) => (Word::YourCall, format!("better {sure}: {better}; worse: {worse}")),
+            (true, false) => (Word::Dont, format!("worse {sure}: {worse}")),
             (true, true) => {
                 (Word::CannotTell, "no difference from the base is certain on the seeds held out".to_owned())
             }
@@ -272,9 +266,10 @@ impl GoalFound {
             0 => "Every other variant can be told from it.".to_owned(),
             n => format!("{} cannot be told from it.", counted(n, "other variant")),
         };
+        let word = self.word.text();
         vec![
-            format!("Best: {}. On the seeds held out: {all}. {alike}", variant_name(&first.set)),
-            format!("The word for it is “{}”: {}.", self.word.text(), self.why),
+            format!("Best: {}. The word for it is “{word}”: {}.", variant_name(&first.set), self.why),
+            format!("On the seeds held out: {all}. {alike}"),
         ]
     }
 }

@@ -272,7 +272,7 @@ pub(super) fn cautions(all: &[Picked<'_>]) -> Vec<String> {
         (n, Over::Months) if n >= BLOCKS_MIN => None,
         (n, Over::Months) => Some(format!("how {} differ is mostly assumed", counted(n, Over::Months.one()))),
         (n, unit) => Some(format!(
-            "they lie in one month, so how months differ is not known: the limit is over {} instead",
+            "they span one month, so months cannot be compared: the limit is over {} instead",
             counted(n, unit.one())
         )),
     };

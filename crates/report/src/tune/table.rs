@@ -8,7 +8,8 @@ use ctxsim_base::grid::numbers::{
 };
 use ctxsim_base::grid::prose::wrap;
 use ctxsim_base::grid::terminal::draw_with_note;
-use ctxsim_base::grid::{CellKind, Grid};
+use ctxsim_base::grid::tint::{Terminal, Tint};
+use ctxsim_base::grid::{CellKind, Grid, Hue};
 use ctxsim_base::list::Listed as _;
 
 /// The most variants that are shown by default.
@@ -20,9 +21,23 @@ pub(crate) const HELD_OUT_BLOCKS: &str = "What limits on the sessions held out r
 /// The title of the blocks where each project is held out in turn.
 pub(crate) const IN_TURN_BLOCKS: &str = "Each project under what is chosen without it, and by time";
 
-/// Returns what was found as text.
-pub fn tuned(it: &Tuned, shows_all: bool, width: Option<usize>) -> String {
+/// Returns what was found as text: whether to use it, how it did, and the variants.
+pub fn tuned(it: &Tuned, shows_all: bool, on: impl Into<Terminal>) -> String {
+    let on = on.into();
+    let with = |n_shown| text(it, shows_all, n_shown, on);
+    if shows_all { with(usize::MAX) } else { on.fitted(SHOWN, with) }
+}
+
+/// Returns the same with so many of the variants.
+fn text(it: &Tuned, shows_all: bool, n_shown: usize, on: Terminal) -> String {
     let mut text = String::new();
+    match &it.goal {
+        Some(goal) => goal.lines(&it.base).iter().enumerate().for_each(|(nth, line)| {
+            on.paragraph(if nth == 0 { Tint::Strong } else { Tint::Plain }, "", line, &mut text);
+        }),
+        None => best(it, on, &mut text),
+    }
+    text.push('\n');
     let sessions: usize = it.parts.iter().map(|it| it.sessions).sum();
     let head = format!(
         "{} tuned against {} on {}: {}",
@@ -31,21 +46,19 @@ pub fn tuned(it: &Tuned, shows_all: bool, width: Option<usize>) -> String {
         counted(sessions, "session"),
         counted(it.variants, "variant")
     );
-    wrap(&head, "", width, &mut text);
-    varied(it).iter().for_each(|it| wrap(it, "", width, &mut text));
-    text.push('\n');
-    if let Some(goal) = &it.goal {
-        let n_shown = if shows_all { usize::MAX } else { SHOWN };
-        let _ = writeln!(text, "{}\n", draw_with_note(&goal.grid(&it.base, n_shown), width));
-        goal.lines(&it.base).iter().for_each(|line| wrap(line, "", width, &mut text));
-        return text;
+    on.paragraph(Tint::Strong, "", &head, &mut text);
+    match &it.goal {
+        Some(goal) => {
+            let _ = writeln!(text, "{}", draw_with_note(&goal.grid(&it.base, n_shown), on));
+        }
+        None => table(it, n_shown, on, &mut text),
     }
-    table(it, shows_all, width, &mut text);
-    text.push('\n');
-    best(it, width, &mut text);
+    if !on.is_quiet {
+        on.paragraphs(Tint::Faint, "", varied(it), &mut text);
+    }
     if shows_all {
         block_grids(it).iter().for_each(|it| {
-            let _ = write!(text, "\n{}\n{}\n", it.title, draw_with_note(it, width));
+            let _ = write!(text, "\n{}\n{}\n", on.paint(Tint::Strong, &it.title), draw_with_note(it, on));
         });
     }
     text
@@ -110,17 +123,17 @@ pub(super) fn varied(it: &Tuned) -> Vec<String> {
 }
 
 /// Draws the variants, the best first.
-fn table(it: &Tuned, shows_all: bool, width: Option<usize>, text: &mut String) {
-    let _ = writeln!(text, "{}", draw_with_note(&grid(it, shows_all), width));
+fn table(it: &Tuned, n_shown: usize, on: Terminal, text: &mut String) {
+    let _ = writeln!(text, "{}", draw_with_note(&grid(it, n_shown), on));
     let groups = it.points.chunk_by(|one, other| one.parts == other.parts);
-    let more: usize = groups.skip(if shows_all { usize::MAX } else { SHOWN }).map(<[_]>::len).sum();
+    let more: usize = groups.skip(n_shown).map(<[_]>::len).sum();
     if more > 0 {
-        let _ = writeln!(text, "… and {more} more: see --details");
+        on.paragraph(Tint::Faint, "", &format!("… and {more} more: see --details"), text);
     }
 }
 
 /// Returns the variants as a table, the best first; of those with the same results one.
-pub(super) fn grid(it: &Tuned, shows_all: bool) -> Grid {
+pub(super) fn grid(it: &Tuned, n_shown: usize) -> Grid {
     let heads: &[&str] = if it.parts.len() > 1 { &["chosen-on", "held-out"] } else { &["all"] };
     let of_parts = heads.iter().flat_map(|head| ["USD", "Δ cost", "kept"].map(|it| format!("{head} {it}")));
     let headings: Vec<String> = std::iter::once(String::new()).chain(of_parts).listed();
@@ -139,7 +152,6 @@ pub(super) fn grid(it: &Tuned, shows_all: bool) -> Grid {
         rows.push(row(it.base.clone(), &mut first.parts.iter().map(base)));
     }
     let groups: Vec<&[TunedPoint]> = it.points.chunk_by(|one, other| one.parts == other.parts).listed();
-    let n_shown = if shows_all { groups.len() } else { SHOWN };
     for (nth, group) in groups.iter().take(n_shown).enumerate() {
         let best = if nth == 0 { " (best)" } else { "" };
         let alike = match group.len() - 1 {
@@ -149,11 +161,29 @@ pub(super) fn grid(it: &Tuned, shows_all: bool) -> Grid {
         let name = format!("{}{alike}{best}", variant_name(&group[0].set));
         rows.push(row(name, &mut group[0].parts.iter().map(own)));
     }
-    Grid::new("", 1, &headings, rows)
+    let changes = headings.iter().filter(|it| it.ends_with("Δ cost")).map(String::as_str).listed();
+    Grid::new("", 1, &headings, rows).hued(Hue::Less, &changes)
 }
 
-/// Says which variant is best, how it did on both parts, and whether to use it.
-fn best(it: &Tuned, width: Option<usize>, text: &mut String) {
+/// Says whether to use what is best.
+fn verdict(it: &Tuned, on: Terminal, text: &mut String) {
+    let answer = match &it.reason {
+        Some(reason) => format!("Nothing is recommended: {reason}."),
+        None if it.chosen.is_empty() => "Recommended as it is: the held-out sessions confirm it.".to_owned(),
+        None => "Recommended: the held-out sessions confirm it. To apply:".to_owned(),
+    };
+    on.paragraph(Tint::Strong, "", &answer, text);
+    if it.reason.is_none() {
+        it.chosen.iter().for_each(|it| {
+            let _ = writeln!(text, "  {it}");
+        });
+    }
+}
+
+/// Says whether to use the best variant, which it is, and how it did on both parts.
+fn best(it: &Tuned, on: Terminal, text: &mut String) {
+    let width = on.width;
+    verdict(it, on, text);
     let keeps = it.parts.first().is_some_and(|own| own.surely_keeps(it.min_evidence));
     let floor = percent(it.min_evidence);
     let what = match it.kept_of() {
@@ -192,18 +222,6 @@ fn best(it: &Tuned, width: Option<usize>, text: &mut String) {
     }
     if let Some(optimism) = it.optimism {
         wrap(&against(optimism), "", width, text);
-    }
-    match &it.reason {
-        Some(reason) => wrap(&format!("Nothing is recommended: {reason}."), "", width, text),
-        None if it.chosen.is_empty() => {
-            wrap("Recommended as it is: the held-out sessions confirm it.", "", width, text);
-        }
-        None => {
-            text.push_str("Recommended: the held-out sessions confirm it. To apply:\n");
-            it.chosen.iter().for_each(|it| {
-                let _ = writeln!(text, "  {it}");
-            });
-        }
     }
     // Where the word is the reason, it is told.
     it.word_rests_on

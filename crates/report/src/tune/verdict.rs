@@ -196,10 +196,8 @@ impl Tuned {
         }
         if ends[1] >= 0.0 {
             let over = over(&out.cost_limits);
-            let text = format!(
-                "{place} the 95% interval of its change in cost{over} ({}%) includes zero",
-                interval(ends)
-            );
+            let text =
+                format!("{place} the best alternative saves nothing measurable{over} ({}%)", interval(ends));
             return Some(Reason::new(WhyNot::IntervalIncludesZero, text));
         }
         if out.without_best.is_none_or(|it| it >= 0.0) {

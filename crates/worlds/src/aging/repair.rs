@@ -45,6 +45,9 @@ fn change(stage: &str, spec: Option<&SessionMemory>) -> String {
         (_, None | Some(SessionStore::Nothing)) => of_policy("store") + ": it keeps nothing",
         ("write", Some(SessionStore::Files)) => of_policy("store") + ": `entries` keep what files leave out",
         (_, Some(SessionStore::Entries { .. })) => of_policy("store.entries.capacity_tokens") + ": more",
+        ("write", Some(it)) if it.compaction().is_some_and(|it| it.prompt == "careful") => {
+            of_policy("store") + ": `entries` keep what a summary leaves out"
+        }
         ("write", _) => {
             of_policy(&format!("store.{store}.prompt")) + ": one that takes up more, such as `careful`"
         }

@@ -7,8 +7,8 @@ use super::{AgingQuestion, found, read, told};
 use crate::aging::cost::StreamRequests;
 use crate::aging::generate::Pressure;
 use crate::aging::{
-    Aging, AgingNumbers, AgingObserved, AgingPlayer, AgingStream, AgingSummary, MemoryRules, Model, Scores,
-    StreamResult,
+    Aging, AgingNumbers, AgingObserved, AgingPlayer, AgingStream, AgingSummary, MemoryRules, Model,
+    ReadStreams, Scores, StreamResult,
 };
 use crate::chats::{self, Chats, Writing};
 use crate::replay::{self, Replay};
@@ -73,10 +73,13 @@ fn made(scenario: &Scenario, load: &AgingLoad, files: &mut [NamedFile]) -> MadeW
     for (path, file) in paths.into_iter().zip(of_models) {
         let mut text = String::new();
         let unread = |it: std::io::Error| vec![Diagnostic::at(Code::Syntax, "", it.to_string())];
-        file.read_to_string(&mut text).map_err(unread)?;
+        file.reader.read_to_string(&mut text).map_err(unread)?;
         models.push(Model::read(path, &text)?);
     }
-    let streams = others.first_mut().map(|it| read::read(it)).transpose()?.unwrap_or_default();
+    let streams = match others.first_mut() {
+        Some(file) => read::read(file.reader.as_mut()).map_err(|it| file.placed(it))?,
+        None => ReadStreams::default(),
+    };
     Ok(Aging::all(scenario, load, &models, streams).into_iter().map(|it| Arc::new(it) as _).collect())
 }
 

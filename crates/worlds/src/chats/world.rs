@@ -32,7 +32,10 @@ pub(crate) const WORLD: Registered = Registered {
     },
     make: |scenario, files| {
         let Form::Chats(load) = &scenario.load else { return None };
-        let read = |it: &mut NamedFile| chats::long_mem_eval::read(it, ChatNumbers::declared());
+        let read = |it: &mut NamedFile| {
+            let users = chats::long_mem_eval::read(it.reader.as_mut(), ChatNumbers::declared());
+            users.map_err(|problems| it.placed(problems))
+        };
         let users = files.first_mut().map(read).transpose();
         Some(users.map(|users| vec![Arc::new(ChatScenario::new(scenario, load, users)) as _]))
     },

@@ -1,0 +1,203 @@
+//! `ctxsim list`: the catalogue, at a glance or entry by entry.
+
+use ctxsim_app::catalog::{Catalog, Kind};
+use ctxsim_base::diag::{Code, Diagnostic, nearest};
+use ctxsim_base::error::Error;
+use ctxsim_base::grid::numbers::thousands;
+use ctxsim_base::grid::terminal::draw;
+use ctxsim_base::grid::tint::{Terminal, Tint};
+use ctxsim_base::grid::{CellKind, Grid};
+use ctxsim_base::list::Listed as _;
+use ctxsim_timeline::import;
+use indexmap::IndexMap;
+
+use crate::args::{KindArg, ListArgs};
+use crate::{output, wrong};
+
+/// What the marks at the end of descriptions mean.
+const MARKS: &str = "How a policy is known: [S] its source was read, [D] official documentation, [R] reverse-engineered, [2] other people's accounts, [G] general knowledge, [PR] proposed, [measured] in recorded sessions.";
+
+/// Prints the catalogue, or its entries of a kind or with a text.
+pub(super) fn list(catalog: &Catalog, args: &ListArgs) -> Result<(), Error> {
+    let on = args.wide.printed();
+    let kinds = match args.kind {
+        None => Kind::ALL.to_vec(),
+        Some(KindArg::Policies) => vec![Kind::Policy],
+        Some(KindArg::Scenarios) => vec![Kind::Scenario],
+        Some(KindArg::Profiles) => vec![Kind::Profile],
+        Some(KindArg::Suites) => vec![Kind::Suite],
+        Some(KindArg::Formats) => return formats(&args.filter, on),
+    };
+    let mut text = String::new();
+    let is_glance = args.kind.is_none() && args.filter.is_empty();
+    for &kind in &kinds {
+        let names = filtered(catalog, kind, &args.filter);
+        if names.is_empty() && !args.filter.is_empty() {
+            continue;
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        let head = format!("{} ({}): {}", kind.folder(), thousands(names.len() as u64), what(kind));
+        on.paragraph(Tint::Strong, "", &head, &mut text);
+        if is_glance { glance(&names, on, &mut text) } else { entries(catalog, kind, &names, on, &mut text) }
+    }
+    if text.is_empty() {
+        return Err(vec![nothing_listed(catalog, &kinds, &args.filter)].into());
+    }
+    if !on.is_quiet {
+        text.push('\n');
+        let marks = (!is_glance && kinds.contains(&Kind::Policy)).then_some(MARKS);
+        marks.iter().for_each(|it| on.paragraph(Tint::Faint, "", it, &mut text));
+        let more = "ctxsim list policies|scenarios|profiles|suites|formats describes each; --filter TEXT searches; \
+            ctxsim show policy NAME prints a file.";
+        on.paragraph(Tint::Faint, "", more, &mut text);
+    }
+    output::print(&text)
+}
+
+/// Says what the entries of a kind are.
+fn what(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Policy => "rules that turn an agent's history into prompts",
+        Kind::Scenario => "what an agent does, turn by turn",
+        Kind::Profile => "models with limits, cache rules and prices",
+        Kind::Suite => "comparisons by name, with what must hold",
+    }
+}
+
+/// Writes the folders of names with what is in them, and the names that are in none.
+fn glance(names: &[&str], on: Terminal, text: &mut String) {
+    let mut folders: IndexMap<&str, (usize, Vec<&str>)> = IndexMap::new();
+    for name in names {
+        let (folder, rest) = name.split_once('/').unwrap_or(("", name));
+        let (n, within) = folders.entry(folder).or_default();
+        *n += 1;
+        let first = rest.split('/').next().unwrap_or(rest);
+        if within.last() != Some(&first) {
+            within.push(first);
+        }
+    }
+    // Those in no folder are the first to try.
+    folders.sort_by(|one, _, other, _| one.cmp(other));
+    let row = |(folder, (n, within)): (&str, (usize, Vec<&str>))| {
+        let folder = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        let mut room = GLANCE;
+        let fits = |it: &&&str| {
+            room = room.saturating_sub(it.len() + 2);
+            room > 0
+        };
+        let shown = within.iter().take_while(fits).copied().listed();
+        let more = within.len() - shown.len();
+        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+        vec![format!("  {folder}"), thousands(n as u64), format!("{}{more}", shown.join(", "))]
+    };
+    let grid = Grid::new("", 1, &["", "", ""], folders.into_iter().map(row)).with(CellKind::Text, &[2]);
+    *text += &(draw(&grid, on).text + "\n");
+}
+
+/// The letters of a folder's names that are listed at a glance: about two lines.
+const GLANCE: usize = 130;
+
+/// Writes what each name is, folder by folder.
+fn entries(catalog: &Catalog, kind: Kind, names: &[&str], on: Terminal, text: &mut String) {
+    for group in names.chunk_by(|one, other| folder(one) == folder(other)) {
+        let head = group.first().map(|it| folder(it)).unwrap_or_default();
+        if !head.is_empty() {
+            text.push('\n');
+            on.paragraph(Tint::Strong, "", &format!("{head}/"), text);
+        }
+        let row = |name: &&str| {
+            let leaf = name.rsplit('/').next().unwrap_or(name);
+            vec![format!("  {leaf}"), about(catalog, kind, name)]
+        };
+        let grid = Grid::new("", 1, &["", ""], group.iter().map(row)).with(CellKind::Text, &[1]);
+        *text += &(draw(&grid, on).text + "\n");
+    }
+}
+
+/// Returns what stands in front of the last part of a name.
+fn folder(name: &str) -> &str {
+    name.rsplit_once('/').map_or("", |it| it.0)
+}
+
+/// Prints what is known of the formats of recorded sessions whose name or description contains a text.
+fn formats(filter: &str, on: Terminal) -> Result<(), Error> {
+    let wanted = filter.to_lowercase();
+    let has = |it: &&&import::LogFormat| {
+        let said = [it.name, it.looks_like, it.place, it.reads, it.omits].join(" ").to_lowercase();
+        said.contains(&wanted)
+    };
+    let all = import::formats();
+    let found: Vec<_> = all.iter().filter(has).listed();
+    if found.is_empty() {
+        let message = format!("no format has `{filter}` in its description");
+        return Err(wrong(Code::NothingListed, message, "remove `--filter` to list everything"));
+    }
+    let mut text = String::new();
+    let head = format!("formats ({}): logs of agents that can be read", found.len());
+    on.paragraph(Tint::Strong, "", &head, &mut text);
+    for format in found {
+        let checked = format.checked.words();
+        let lines = [
+            ["looks like", format.looks_like],
+            ["found in", format.place],
+            ["read", format.reads],
+            ["not read", format.omits],
+            ["checked on", &checked],
+        ];
+        text.push('\n');
+        on.paragraph(Tint::Strong, "  ", format.name, &mut text);
+        for [head, line] in lines {
+            on.paragraph(Tint::Plain, &format!("    {head:10}  "), line, &mut text);
+        }
+    }
+    output::print(&text)
+}
+
+/// Returns the inputs of a kind whose names or descriptions contain a text.
+fn filtered<'c>(catalog: &'c Catalog, kind: Kind, filter: &str) -> Vec<&'c str> {
+    let wanted = filter.to_lowercase();
+    let has = |name: &&str| {
+        wanted.is_empty() || format!("{name} {}", about(catalog, kind, name)).to_lowercase().contains(&wanted)
+    };
+    catalog.names(kind).filter(has).listed()
+}
+
+/// Reports that no input contains a text; it may be of another kind, or misspelt.
+fn nothing_listed(catalog: &Catalog, kinds: &[Kind], filter: &str) -> Diagnostic {
+    let nouns: Vec<&str> = kinds.iter().map(|it| it.noun()).listed();
+    let nouns = match nouns.as_slice() {
+        [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        only => only.concat(),
+    };
+    let message = format!("no {nouns} has `{filter}` in its name or description");
+    let others = Kind::ALL.into_iter().filter(|it| !kinds.contains(it));
+    let of_others = others.map(|kind| (kind, filtered(catalog, kind, filter).len())).filter(|it| it.1 > 0);
+    let of_others: Vec<String> = of_others
+        .map(|(it, n)| format!("{n} under `ctxsim list {} --filter {filter}`", it.folder()))
+        .listed();
+    let words = |kind: &Kind| {
+        catalog.names(*kind).flat_map(|it| std::iter::once(it).chain(it.split(['/', '_', '-'])))
+    };
+    let help = match nearest(&filter.to_lowercase(), kinds.iter().flat_map(words)) {
+        _ if !of_others.is_empty() => format!("found {}", of_others.join(", ")),
+        Some(near) => format!("did you mean `--filter {near}`?"),
+        None => "remove `--filter` to list everything".to_owned(),
+    };
+    Diagnostic::at(Code::NothingListed, "", message).help(help)
+}
+
+/// Returns an input's description, after its title if it has one, or nothing for a broken file, which `validate` reports.
+fn about(catalog: &Catalog, kind: Kind, name: &str) -> String {
+    let about = match kind {
+        Kind::Policy => catalog.policy(name).map(|it| match it.spec.title {
+            Some(title) => format!("{title}. {}", it.spec.about),
+            None => it.spec.about,
+        }),
+        Kind::Scenario => catalog.scenario(name).map(|it| it.spec.about),
+        Kind::Profile => catalog.profile(name).map(|it| it.spec.about),
+        Kind::Suite => catalog.suite(name).map(|it| it.spec.about),
+    };
+    about.unwrap_or_default()
+}

@@ -1,0 +1,82 @@
+//! The prompts of a run over its requests as two rows of blocks, for a terminal.
+
+use super::chart::requests::RunRequests;
+use ctxsim_base::grid::numbers::{counted, short, thousands};
+use ctxsim_base::grid::tint::{Terminal, Tint};
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::quantity::Tokens;
+
+/// Blocks by their height in eighths of a line.
+const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// The eighths of two rows.
+const HIGH: u64 = 16;
+/// The most requests that a column each is drawn for, where a terminal has the room.
+const COLUMNS: usize = 80;
+
+/// Draws the prompts of the first policy and of one that is advised; nothing where the requests are not those of a single load.
+pub(super) fn prompts(all: &[RunRequests], advised: Option<&str>, on: Terminal) -> String {
+    let Some(first) = all.first().filter(|first| all.iter().all(|it| it.is_beside(first))) else {
+        return String::new();
+    };
+    let own = |it: &&RunRequests| Some(it.policy.as_str()) == advised && it.policy != first.policy;
+    let shown = [Some(first), all.iter().find(own)].into_iter().flatten().listed();
+    let highest = shown.iter().flat_map(|it| sizes(it)).max().unwrap_or_default();
+    if highest == 0 || first.sent.len() < 2 {
+        return String::new();
+    }
+    let title = format!("Prompt by request, up to {} tokens", thousands(highest));
+    let mut text = on.paint(Tint::Strong, &title) + "\n";
+    for it in shown {
+        let head = format!("{}, {}", it.policy, counted(it.sent.len(), "request"));
+        text += &format!("{}\n", on.paint(Tint::Faint, &head));
+        let room = on.width.unwrap_or(COLUMNS).saturating_sub(AXIS).clamp(1, COLUMNS);
+        let heights = columns(&sizes(it).listed(), room).into_iter().map(|it| it * HIGH / highest).listed();
+        let row = |low: u64| {
+            heights.iter().map(|it| BLOCKS[it.saturating_sub(low).min(8) as usize]).collect::<String>()
+        };
+        let last = short(heights_max(it));
+        for (line, label) in [(row(8), last.as_str()), (row(0), "")] {
+            text += format!("  {line} {label}").trim_end();
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// The room of what stands beside the blocks.
+const AXIS: usize = 12;
+
+/// Returns the prompt sizes of a run's requests.
+fn sizes(it: &RunRequests) -> impl Iterator<Item = Tokens> + '_ {
+    it.sent.iter().map(|it| it.tokens[..3].iter().sum())
+}
+
+fn heights_max(it: &RunRequests) -> Tokens {
+    sizes(it).max().unwrap_or_default()
+}
+
+/// Returns so many columns at most: of the requests that share one, the largest prompt.
+fn columns(sizes: &[Tokens], most: usize) -> Vec<Tokens> {
+    let n = sizes.len().min(most);
+    let of = |nth: usize| &sizes[nth * sizes.len() / n..((nth + 1) * sizes.len() / n)];
+    (0..n).map(|it| of(it).iter().copied().max().unwrap_or_default()).listed()
+}
+
+impl RunRequests {
+    /// Returns whether it is a run of the same load under the same profile.
+    fn is_beside(&self, other: &Self) -> bool {
+        (&self.scenario, &self.profile) == (&other.scenario, &other.profile)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_shows_the_largest_of_the_prompts_that_share_it() {
+        assert_eq!(columns(&[1, 5, 2, 3], 2), [5, 3]);
+        assert_eq!(columns(&[1, 5], 80), [1, 5]);
+        assert_eq!(columns(&[], 80), Vec::<Tokens>::new());
+    }
+}
