@@ -8,7 +8,9 @@ use ctxsim::input::policy::memory::{SessionRead, SessionStore};
 use ctxsim::input::scenario::LoadSpec;
 use ctxsim::input::suite::Figure;
 use ctxsim::input::{Scenario, ScenarioFile};
-use ctxsim::worlds::aging::{Aging, AgingObserved, AgingPlayer, AgingSummary, MemoryRules, StreamResult};
+use ctxsim::worlds::aging::{
+    Aging, AgingObserved, AgingPlayer, AgingSummary, MemoryRules, ReadStreams, StreamResult,
+};
 
 /// The model that figures are of where their scenario names none.
 pub(crate) const REFERENCE: &str = "mid";
@@ -111,7 +113,7 @@ fn observed(
     }
     load.numbers.extend(changes);
     let checked = Scenario::new(&ScenarioFile { load: LoadSpec::Aging(load.clone()), ..file }).unwrap();
-    let aging = &Aging::all(&checked, &load, &[])[0];
+    let aging = &Aging::all(&checked, &load, &[], ReadStreams::default())[0];
     let policies: Vec<_> = policies.iter().map(|it| catalog.policy(it).unwrap().spec).collect();
     let specs: Vec<_> = policies.iter().map(|it| it.session_memory().unwrap()).collect();
     let event = aging.events().iter().map(|it| it.session).min().and_then(|it| u32::try_from(it).ok());

@@ -86,6 +86,13 @@ impl Report {
         self.inner.verdicts().into_iter().map(Verdict::new).collect()
     }
 
+    /// Returns what to repair in memories, in sentences: the stage that loses most answers, what a perfect one would recover, and what to
+    /// change in which file. Empty if no load asks what is remembered.
+    #[must_use]
+    pub fn repairs(&self) -> Vec<String> {
+        self.inner.repair_lines()
+    }
+
     /// Returns the JSON report, byte for byte as `ctxsim run --format json` writes it.
     ///
     /// # Errors

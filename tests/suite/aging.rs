@@ -7,6 +7,7 @@ mod figures;
 mod fixture;
 mod interventions;
 mod laws;
+mod mechanisms;
 mod models;
 mod own_scenario;
 #[path = "../../benches/aging/played.rs"]
@@ -15,6 +16,7 @@ mod probes;
 mod reports;
 #[path = "../../benches/aging/scored.rs"]
 pub(crate) mod scored;
+mod written;
 
 use std::sync::Arc;
 

@@ -39,6 +39,7 @@ pub mod places;
 pub mod ratchet;
 mod reasons;
 mod remembered;
+mod repair;
 mod resets;
 pub mod fixed;
 pub mod recording;

@@ -90,6 +90,9 @@ impl TableText<'_> {
             let answer = on.paint_words(Tint::Strong, &answer);
             wrap(&format!("{answer}{more}"), "", on.width, &mut self.text);
         }
+        for line in self.report.repair_lines() {
+            self.paragraph(Tint::Plain, "Repair: ", &line);
+        }
         self.gap();
     }
 

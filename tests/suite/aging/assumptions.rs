@@ -127,7 +127,12 @@ fn an_oracle_with_draws_of_its_own_can_make_an_answer_worse() {
     let mut of = load("s6_12");
     let anomalies = |own: bool, of: &mut ctxsim::input::scenario::AgingLoad| {
         of.own_oracle_draws = own;
-        let all = ctxsim::worlds::aging::Aging::all(&scenario(of), of, &[]);
+        let all = ctxsim::worlds::aging::Aging::all(
+            &scenario(of),
+            of,
+            &[],
+            ctxsim::worlds::aging::ReadStreams::default(),
+        );
         let stream = all[0].stream(0);
         let player = ctxsim::worlds::aging::AgingPlayer::new(&all[0], &stream, true);
         let log = player.declared(&memory("careful"), &model("weak"));

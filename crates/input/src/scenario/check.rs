@@ -7,6 +7,7 @@ mod conversation;
 mod history;
 mod refetch;
 mod sessions;
+pub(super) mod stream;
 mod turns;
 mod user_messages;
 

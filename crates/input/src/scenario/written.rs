@@ -15,6 +15,7 @@ mod chats;
 mod conversation;
 mod history;
 mod sessions;
+mod stream;
 mod turns;
 
 pub use self::aging::*;
@@ -24,6 +25,7 @@ pub use self::chats::*;
 pub use self::conversation::*;
 pub use self::history::*;
 pub use self::sessions::*;
+pub use self::stream::*;
 pub use self::turns::*;
 
 crate::decoded_here!(ScenarioFile, LoadSpec, Assume);
@@ -233,6 +235,7 @@ impl LoadSpec {
                 ChatSource::LongMemEval { path } => Some(path),
                 ChatSource::Generated(_) => None,
             },
+            Self::Aging(load) => load.path.as_deref(),
             _ => None,
         }
     }

@@ -31,7 +31,12 @@ pub fn tuned(it: &Tuned, shows_all: bool, on: impl Into<Terminal>) -> String {
 /// Returns the same with so many of the variants.
 fn text(it: &Tuned, shows_all: bool, n_shown: usize, on: Terminal) -> String {
     let mut text = String::new();
-    best(it, on, &mut text);
+    match &it.goal {
+        Some(goal) => goal.lines(&it.base).iter().enumerate().for_each(|(nth, line)| {
+            on.paragraph(if nth == 0 { Tint::Strong } else { Tint::Plain }, "", line, &mut text);
+        }),
+        None => best(it, on, &mut text),
+    }
     text.push('\n');
     let sessions: usize = it.parts.iter().map(|it| it.sessions).sum();
     let head = format!(
@@ -42,7 +47,12 @@ fn text(it: &Tuned, shows_all: bool, n_shown: usize, on: Terminal) -> String {
         counted(it.variants, "variant")
     );
     on.paragraph(Tint::Strong, "", &head, &mut text);
-    table(it, n_shown, on, &mut text);
+    match &it.goal {
+        Some(goal) => {
+            let _ = writeln!(text, "{}", draw_with_note(&goal.grid(&it.base, n_shown), on));
+        }
+        None => table(it, n_shown, on, &mut text),
+    }
     if !on.is_quiet {
         on.paragraphs(Tint::Faint, "", varied(it), &mut text);
     }
@@ -90,6 +100,10 @@ pub(super) fn varied(it: &Tuned) -> Vec<String> {
         it.fixed.iter().for_each(|it| by_reason.entry(&it.reason).or_default().push(&it.param));
         let all = by_reason.iter().map(|(reason, params)| format!("{} ({reason})", params.join(", ")));
         lines.push(format!("Not varied: {}.", all.listed().join("; ")));
+    }
+    if let Some(goal) = &it.goal {
+        lines.push(goal.title());
+        return lines;
     }
     if let Some(number) = it.kept_of() {
         lines.push(format!(

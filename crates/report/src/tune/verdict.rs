@@ -282,6 +282,7 @@ mod tests {
                 base: tally(1.0, 1.0),
                 variants: vec![tally(cost(month, project), kept(month, project))],
                 remembered: None,
+                numbers: Vec::new(),
             }
         };
         (0..48).map(one).collect()

@@ -320,7 +320,9 @@ pub fn check(load: &AgingLoad) -> Vec<Diagnostic> {
     let mut problems = Problems::default();
     problems.within("load.aging", |problems| {
         let generators: Vec<&str> = generate::GENERATORS.iter().map(|it| it.0).collect();
-        problems.within("generator", |to| named("generator", &load.generator, &generators, to));
+        if !load.generator.is_empty() {
+            problems.within("generator", |to| named("generator", &load.generator, &generators, to));
+        }
         let models: Vec<&str> = Model::all().iter().map(|it| it.name.as_str()).collect();
         for (index, name) in load.models.iter().enumerate().filter(|it| !Model::is_path(it.1)) {
             problems.within(format_args!("models.{index}"), |to| named("model", name, &models, to));

@@ -45,6 +45,8 @@ pub(super) struct AgingStore<'a> {
     pub(super) rules: MemoryRules,
     /// By fact: whether its words are held.
     pub(super) is_exact: Vec<bool>,
+    /// By fact: whether the session that says it left it in the memory.
+    pub(super) was_held: Vec<bool>,
     /// By record: of how many of its facts the words are held.
     pub(super) n_exact: Vec<u32>,
     /// By record: whether the gist of it is held.
@@ -105,6 +107,7 @@ impl<'a> AgingStore<'a> {
             numbers,
             rules,
             is_exact: vec![false; graph.facts.len()],
+            was_held: vec![false; graph.facts.len()],
             n_exact: vec![0; graph.records.len()],
             has_gist: vec![false; graph.records.len()],
             exact: Vec::new(),
@@ -204,6 +207,9 @@ impl<'a> AgingStore<'a> {
             SessionStore::Summary(spec) => self.summarise(&spec, session, Some(session)),
             SessionStore::History(spec) => self.summarise_history(&spec, session),
             SessionStore::Episodes(spec) => self.episode(&spec, session),
+        }
+        for fact in self.facts_of(session) {
+            self.was_held[fact as usize] = self.holds(fact);
         }
         self.fold(session);
     }
