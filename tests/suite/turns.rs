@@ -210,11 +210,15 @@ fn sessions_that_are_played_with_more_turns_than_a_saving_bears_cost_more() {
         // Where the cost of longer sessions reaches that of keeping everything.
         let turns = (40..400).find(|it| with(&it.to_string())[1] > base).unwrap();
         let played = 100.0 * (f64::from(turns) / 40.0 - 1.0);
-        ratios.push(format!("{name}: {gone:.1}% by the formula, {played:.1}% played"));
+        ratios.push((gone, played));
         assert!((0.6..1.7).contains(&(played / gone)), "{ratios:?}");
         let dearer = (40.0 * (1.0 + 1.5 * played.max(gone) / 100.0)).ceil();
         assert!(with(&dearer.to_string())[1] > base);
     }
+    // The page on turns has them.
+    let page = include_str!("../../docs/reference/turns.md");
+    let row = |it: &(f64, f64)| page.contains(&format!("| {:.1}% | {:.1}% |", it.0, it.1));
+    assert!(ratios.iter().all(row), "{ratios:?}");
 }
 
 #[test]

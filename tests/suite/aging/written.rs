@@ -153,7 +153,7 @@ fn a_stream_written_by_hand_runs_through_every_verb_that_reads_ageing_loads() {
     let compared = ["compare", "--base", "aging/lossy", "--candidate", "aging/careful"];
     assert!(out(&there, &[&compared[..], &on[..]].concat()).contains("final score"));
     let swept = out(&there, &[&["sweep"], &vary[..], &on[..], &["--objective", "final", "cost"]].concat());
-    assert!(swept.contains("final score"), "{swept}");
+    assert!(swept.contains("(knee)") && swept.contains("  final "), "{swept}");
     let tuned = out(&there, &[&["tune"], &vary[..], &on[..], &["--objective", "final"]].concat());
     assert!(tuned.contains("The word for it is"), "{tuned}");
     let prices = ["sensitivity", "--policy", "aging/lossy", "aging/careful", "--scenario", "help_desk.toml"];
