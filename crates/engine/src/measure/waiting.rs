@@ -65,7 +65,8 @@ impl Waited {
 
     fn known(model: Option<&WaitModel>, is_any: bool, ns: impl Fn(&WaitModel) -> i128) -> Self {
         let Some(model) = model else { return Self { is_unknown: is_any, ..Self::default() } };
-        let ms = i64::try_from((ns(model) + MS / 2).div_euclid(MS)).unwrap_or(i64::MAX);
+        let ms = (ns(model) + MS / 2).div_euclid(MS).min(i128::from(i64::MAX));
+        let ms = i64::try_from(ms).unwrap_or_default();
         let end = |share: f64| (ms as f64 * share).round() as i64;
         Self { ms, ends: model.session_ratio.map(end), is_unknown: false }
     }
