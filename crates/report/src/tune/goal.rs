@@ -258,6 +258,7 @@ impl GoalFound {
             let shown = |number: f64| it.objective.shown(number, 4);
             let ends = it.difference.ci95.map_or_else(String::new, |[low, high]| {
                 format!("; 95% interval of the difference {} to {}", shown(low), shown(high))
+                    .replace(" -", " −")
             });
             format!("{} {} against {} under {base}{ends}", it.heading, shown(it.chosen), shown(it.base))
         };
