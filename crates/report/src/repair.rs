@@ -14,7 +14,8 @@ impl Report {
     /// Returns a line for each loss that memories of the report have in common, those of most policies first.
     pub fn repair_lines(&self) -> Vec<String> {
         // Profiles differ in prices alone.
-        let mut groups: IndexMap<(Vec<&str>, &str), Vec<(&Run, &StageRepair)>> = IndexMap::new();
+        type Repairs<'r> = Vec<(&'r Run, &'r StageRepair)>;
+        let mut groups: IndexMap<(Vec<&str>, &str), Repairs<'_>> = IndexMap::new();
         for run in &self.runs {
             let Some(it) = run.findings.as_ref().and_then(|it| it.repair()) else { continue };
             groups.entry((it.stages.clone(), &it.change)).or_default().push((run, it));
