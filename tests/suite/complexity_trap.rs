@@ -234,15 +234,15 @@ replays the recorded turns, though the measured arms took 0.9 to 2.4 times as ma
 **What it can tell** is the order: of two policies, which costs less. [The Complexity Trap](https://github.com/Recursive-Safeguarding/the-complexity-trap) (1b07dec, MIT) ran SWE-agent and OpenHands with several models on SWE-bench Verified, under masks of different sizes, summaries and both, and published the cost of each task. Of any two arms of one
 scaffold and model, `benches/task_contrasts.py` computes the ratio of their costs on the tasks of both, in the half of the tasks that is here, with a 95% interval (`tests/data/quality/orders.csv`). Of ALL pairs, TOLD have an interval that excludes 1: there, an order was measured.
 
-ctxsim replays the same policies (`policies/agents/complexity_trap/`) on 20 trajectories that gruckion/mini-swe-agent published (d12a71a, MIT), 769 requests whose input and cost ctxsim reproduces as logged, to the last digit: with the provider's cache, and at the same prices without a cache.
-Whether the measured costs are with or without a cache is not published, but the data tell: the arms with Gemini 2.5 Flash paid these US dollars for a million tokens of prompts, outputs included, at a list price of $0.30 for input and $0.03 for what is read from a cache (`profiles/google/gemini-2.5-flash.toml`): more than input without a cache.
+ctxsim replays the same policies (`policies/agents/complexity_trap/`) on 20 trajectories that gruckion/mini-swe-agent published (d12a71a, MIT), 769 requests whose input and cost ctxsim reproduces as logged, to the last digit: with the provider's cache, and at the same prices without a cache. With the cache, all costs are simulated, that of keeping everything too: $7.01 where $8.25 was billed, as this provider's cache misses more often than it promises.
+Whether the measured costs are with or without a cache is not published, but the data tell: the arms with Gemini 2.5 Flash paid these US dollars for a million tokens of prompts, outputs included, at a list price of $0.30 for input and $0.03 for what is read from a cache (`profiles/google/gemini-2.5-flash.toml`). The middle of the runs paid more than input without a cache costs. Under SWE-agent four in ten paid less, so there it cannot be told; of Qwen nothing shows it.
 
 PAID
 
 
 ## The order
 
-So the column without a cache is the one that the study measured: no order there comes out the other way. With the cache, every policy that edits the history of these sessions costs more than keeping everything, since each edit has the provider read less. What halves a bill without a cache may raise one with a cache.
+The study probably measured what the column without a cache shows, surely under OpenHands: no order there comes out the other way. Several rows ask for the same pair of arms, for which the replay has one answer: SWE-agent's orders are those of two pairs. With the cache, every policy that edits the history of these sessions costs more than keeping everything, since each edit has the provider read less. What halves a bill without a cache may raise one with a cache.
 
 Orders as measured, of all (in percent); the opposite; no difference.
 ";

@@ -78,17 +78,22 @@ fn part(block: &Block, printed: &str) -> String {
     format!("{shown}{}", if end < rest.len() { "…\n" } else { "" })
 }
 
+/// Puts the stream that a document names into a folder.
+pub(super) fn beside(document: &str, folder: &Path) {
+    let stream = "help_desk.toml";
+    if document.contains(stream) {
+        let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/aging/streams").join(stream);
+        fs::copy(own, folder.join(stream)).unwrap();
+    }
+}
+
 /// Holds a document against what its commands print.
 fn holds(document: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let path = root.join(document);
     let shown = fs::read_to_string(&path).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let stream = "help_desk.toml";
-    if shown.contains(stream) {
-        let own = root.join("tests/data/aging/streams").join(stream);
-        fs::copy(own, folder.path().join(stream)).unwrap();
-    }
+    beside(&shown, folder.path());
 
     let now = played(&shown, folder.path());
 

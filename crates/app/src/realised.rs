@@ -225,7 +225,7 @@ fn notes(
     }
     if n_earlier > 0 {
         let n = counted(n_earlier, "session");
-        notes.push(format!("Not later: {n} from before the change, or that the forecast was made of."));
+        notes.push(format!("Skipped: {n} from before the change, or that the forecast was made of."));
     }
     let set = settings(saved, agent);
     let is_shown = |it: &(&AgentSetting, &str)| it.0.shown_by.is_some_and(|it| it != ShownBy::Reserve);

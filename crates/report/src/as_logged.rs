@@ -330,13 +330,18 @@ impl Report {
     /// Says what was billed, and what it costs simulated as it was, in a sentence or two.
     pub(super) fn billed_in_short(&self) -> Option<String> {
         let Some(logged) = self.as_logged() else { return self.why_no_bill() };
-        let simulated = self.simulated_usd().map(|it| format!("; simulated as it was: {}", usd(it)));
+        let simulated = self.as_recorded().and_then(|costs| {
+            let total = costs.iter().map(|it| it.total()).sum::<Option<f64>>()?;
+            let output: f64 = costs.iter().map(|it| it.main.output.usd()).sum();
+            let untold = output - logged.own_output.usd();
+            let untold = if untold >= 0.005 {
+                format!(", {} of it for output that the logs do not tell", usd(untold))
+            } else {
+                String::new()
+            };
+            Some(format!("; simulated as it was: {}{untold}", usd(total)))
+        });
         Some(logged.in_short(&simulated.unwrap_or_default()))
-    }
-
-    /// Returns what all sessions cost simulated once as they were; nothing where one was not.
-    fn simulated_usd(&self) -> Option<f64> {
-        self.as_recorded()?.iter().map(|it| it.total()).sum()
     }
 
     /// Returns the costs of each session simulated once as it was; nothing where one was not.

@@ -28,13 +28,16 @@ pub fn line(known: &KnownTask, family: PolicyFamily) -> Option<String> {
         signed(low),
         signed(high)
     );
-    let pooled = known.pooled.iter().filter(|it| it.family == family && it.contrasts > 1);
-    if let Some(it) = pooled.max_by_key(|it| it.contrasts) {
-        let of = format!("; pooled over {} under {}", counted(it.contrasts, "model"), it.scaffold);
+    let mut pooled = known.pooled.iter().filter(|it| it.family == family && it.contrasts > 1).listed();
+    pooled.sort_by_key(|it| std::cmp::Reverse(it.contrasts));
+    for it in pooled {
+        let of = format!("; pooled over {} under {}", counted(it.contrasts, "run"), it.scaffold);
         let _ = write!(text, "{of}, {}", points(it.points));
     }
     let source = known.sources.get(&whole[0].source)?;
-    Some(format!("{text} ({}, {} to {} tasks each).", source.title, least(&whole), most(&whole)))
+    let smaller = known.contrasts.iter().filter(|it| it.family == Some(family)).count() - whole.len();
+    let smaller = if smaller > 0 { format!("; {smaller} more with fewer tasks") } else { String::new() };
+    Some(format!("{text} ({}, {} to {} tasks each{smaller}).", source.title, least(&whole), most(&whole)))
 }
 
 /// Returns how many times the turns agents took at most with a window that is small by this measure.

@@ -46,10 +46,10 @@ fn line(group: &[(&Run, &StageRepair)]) -> String {
     let means = group.iter().map(|it| it.1.recovers.mean);
     let [low, high] = means.fold([f64::INFINITY, 0.0], |[low, high], it: f64| [low.min(it), high.max(it)]);
     let recovers = match (group, it.recovers.ci95) {
-        (_, _) if low < high => format!("{} to {} of all", percent(low), percent(high)),
-        (_, Some([from, to])) => format!("{} of all ({} to {})", percent(high), percent(from), percent(to)),
-        _ => format!("{} of all", percent(high)),
+        (_, _) if low < high => format!("{} to {}", percent(low), percent(high)),
+        (_, Some([from, to])) => format!("{} ({} to {})", percent(high), percent(from), percent(to)),
+        _ => percent(high),
     };
-    let gain = format!("a perfect stage would get {recovers} questions more right");
+    let gain = format!("a perfect stage would get {recovers} more of the questions about single facts right");
     format!("{whom} {loses} {stage}; {gain}. Change {}.", it.change)
 }

@@ -415,7 +415,7 @@ impl Verdict {
         }
         if let Some(bound) = best.bound.filter(|it| it[0] < 0.0 && it[1] > 0.0 && !best.is_open) {
             words += &format!(
-                " Were all that is assumed wrong in one direction, it would be {} to {}.",
+                " If every assumption erred the same way, it would be {} to {}.",
                 signed(bound[0]),
                 signed(bound[1])
             );

@@ -62,7 +62,7 @@ fn where_no_number_would_do_it_is_said_from_the_beginning_and_stays_so() {
         add(folder.path(), "t", n, true, &[]);
         let found = became(&saved, folder.path());
         assert_eq!((found.answer, found.more_sessions), (ForecastOutcome::CannotTell, None));
-        assert!(sentence(&found).starts_with("It cannot be told by these bills: "), "{}", sentence(&found));
+        assert!(sentence(&found).starts_with("These bills cannot show it: "), "{}", sentence(&found));
     }
 }
 
@@ -184,7 +184,7 @@ fn a_day_from_which_a_setting_is_in_force_leaves_out_what_began_before_it() {
     let found = became_of(&saved, folder.path(), &on("2026-03-10"));
 
     assert_eq!(found.sessions, 15);
-    assert!(found.notes[0].starts_with("Not later: 5 sessions "), "{:?}", found.notes);
+    assert!(found.notes[0].starts_with("Skipped: 5 sessions "), "{:?}", found.notes);
     let wrong = out_of(folder.path(), "2026-02-31");
     assert!(wrong.contains("`2026-02-31` is not a date") && wrong.contains("--changed"), "{wrong}");
 }

@@ -83,6 +83,7 @@ impl Tally {
             recovery_interval: self.recovery_interval.map(|it| it.map(amount)),
             assumed: Box::new(self.assumed.times(rest)),
             counted_ends: self.counted_ends.map(|it| it.map(amount)),
+            waiting: self.waiting.times(rest),
             latency_ms: self.latency_ms * rest,
             ..self
         }

@@ -42,13 +42,13 @@ impl TurnRatios {
         &self.ratios
     }
 
-    /// Returns between which ratios a policy lies, around the one that a run asks for: those of all models under policies of its families, or
-    /// as many turns as before where nothing was published of any.
+    /// Returns between which ratios a policy lies, around the one that a run asks for: those of all models under policies of its families,
+    /// if it is one of them. What nothing was published of, or lies outside, is as it was asked for.
     pub fn ends(&self, policy: &Policy, asked: f64) -> [f64; 2] {
         let families = policy.families();
         let known = self.ratios.iter().filter(|it| families.contains(&it.family)).flat_map(|it| it.range);
-        let known: Vec<f64> = known.collect();
-        let all = known.iter().copied().chain(known.is_empty().then_some(1.0)).chain([asked]);
-        all.fold([asked; 2], |[low, high], it| [it.min(low), it.max(high)])
+        let [low, high] =
+            known.fold([f64::INFINITY, 0.0], |[low, high]: [f64; 2], it| [low.min(it), high.max(it)]);
+        if (low..=high).contains(&asked) { [low, high] } else { [asked; 2] }
     }
 }

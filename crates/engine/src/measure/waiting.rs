@@ -35,6 +35,18 @@ pub struct Waiting {
     pub recovery: Waited,
 }
 
+impl Waiting {
+    /// Returns it so many times as long.
+    #[must_use]
+    pub fn times(self, share: f64) -> Self {
+        let times = |it: Waited| {
+            let of = |ms: i64| (ms as f64 * share).round() as i64;
+            Waited { ms: of(it.ms), ends: it.ends.map(of), ..it }
+        };
+        Self { main: times(self.main), compaction: times(self.compaction), recovery: times(self.recovery) }
+    }
+}
+
 packed!(Waited: [ms, ends, is_unknown]);
 packed!(Waiting: [main, compaction, recovery]);
 

@@ -47,9 +47,15 @@ impl Policy {
         Self::families_of(self.stages().iter())
     }
 
-    /// Returns the families of the stages that another policy does not have.
+    /// Returns the families that another policy does not have, or those of stages that it has otherwise.
     pub fn families_beside(&self, base: &Self) -> Vec<PolicyFamily> {
-        Self::families_of(self.stages().iter().filter(|it| !base.stages().contains(it)))
+        let of_base = base.families();
+        let mut new = self.families();
+        new.retain(|it| !of_base.contains(it));
+        if new.is_empty() {
+            return Self::families_of(self.stages().iter().filter(|it| !base.stages().contains(it)));
+        }
+        new
     }
 
     fn families_of<'s>(stages: impl Iterator<Item = &'s Stage>) -> Vec<PolicyFamily> {

@@ -179,7 +179,8 @@ fn answer(it: &AgentAdvice) -> Vec<PageBlock> {
         let why = if it.levers.is_empty() {
             format!("Nothing to change: none of {tried} does anything in these sessions.")
         } else {
-            format!("Nothing to paste: none of {tried} is certain enough to be called “do”.")
+            let what = if it.asked().is_some() { "Nothing else to paste" } else { "Nothing to paste" };
+            format!("{what}: none of {tried} is certain enough to be called “do”.")
         };
         return vec![PageBlock::Answer(why)];
     };
@@ -225,7 +226,7 @@ pub(super) fn asked_words(it: &Lever) -> String {
         return "It changes nothing in these sessions.".to_owned();
     }
     let after = sessions_after(it);
-    format!("{} Why the word: {}.{after}", promise(it), it.why)
+    format!("{} Why: {}.{after}", promise(it), it.why)
 }
 
 fn pastes(all: &[super::Paste]) -> Vec<PageBlock> {
@@ -241,8 +242,10 @@ fn pastes(all: &[super::Paste]) -> Vec<PageBlock> {
 
 /// Says what to expect of a lever.
 pub(crate) fn promise(it: &Lever) -> String {
-    let is_dearer = it.saved_month.is_some_and(|it| it < 0.0);
-    let saved = or_none(it.saved_month.map(f64::abs), cents);
+    let Some(saved) = it.saved_month else {
+        return "What it saves cannot be told from these sessions.".to_owned();
+    };
+    let (is_dearer, saved) = (saved < 0.0, cents(saved.abs()));
     let percents = or_none(it.expected, signed);
     let ends =
         it.saved_interval.map_or_else(String::new, |it| format!(", 95% interval {}", dollar_range(it)));
@@ -327,7 +330,7 @@ pub(crate) fn in_short<'l>(title: &str, all: impl Iterator<Item = (String, &'l L
     Grid::new(title, 1, &["word", "what", "saves", "interval", "keeps"], all.map(row))
         .with(CellKind::Text, &[1])
         .hued(Hue::Words, &["word"])
-        .hued(Hue::More, &["saves"])
+        .hued(Hue::AsWords, &["saves"])
 }
 
 /// Writes an amount that is not exact: cents of a few dollars only.
@@ -357,8 +360,7 @@ fn levers(title: &str, all: &[&Lever], has_keys: bool) -> Grid {
     Grid::new(title, 1, &headings, all.iter().map(row))
         .with(CellKind::Text, &[1, 6])
         .hued(Hue::Words, &["word"])
-        .hued(Hue::More, &["saves a month"])
-        .hued(Hue::Less, &["Δ cost"])
+        .hued(Hue::AsWords, &["saves a month", "Δ cost"])
 }
 
 fn current(it: &AgentAdvice) -> Grid {

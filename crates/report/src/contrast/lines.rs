@@ -161,7 +161,7 @@ impl Contrast {
             .listed();
         let bound = self.cost_change_bound.map(|it| it.map(signed));
         let bound = bound.filter(|[low, high]| low != high).map_or_else(String::new, |[low, high]| {
-            format!("; {low} to {high} were all that is assumed wrong in one direction")
+            format!("; {low} to {high} if every assumption erred the same way")
         });
         (!parts.is_empty()).then(|| format!("{} USD: {}{bound}", plus(total, decimals), parts.join(", ")))
     }
@@ -247,7 +247,7 @@ fn verdict(standing: Standing) -> &'static str {
         Standing::Better => "better",
         Standing::Worse => "worse",
         Standing::Same => "same",
-        Standing::WithinNoise => "same within noise",
+        Standing::WithinNoise => "cannot tell",
         Standing::Differs => NONE,
     }
 }

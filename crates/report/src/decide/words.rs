@@ -52,7 +52,7 @@ pub(super) fn judgement(row: &JudgedRow<'_>) -> Judgement {
     };
     let Some(found) = Found::new(row) else {
         let why = match row.family.sessions.len() {
-            1 => "a single session tells nothing of others",
+            1 => "one session says nothing about others",
             _ => "a session stops at a limit under one and not under the other, or a price is unknown",
         };
         let word = (!row.effect.is_same).then_some(Word::CannotTell);

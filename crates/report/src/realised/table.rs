@@ -85,7 +85,7 @@ fn not_yet(it: &Realised) -> String {
                 format!(" A trial by days (`ctxsim advise --trial KEY=VALUE`) would tell after about {n} sessions.")
             });
             format!(
-                "It cannot be told by these bills: the earlier ones vary too much for any number of later sessions to tell the change from chance.{trial}{so_far}"
+                "These bills cannot show it: the earlier ones vary too much for any number of later sessions to tell the change from chance.{trial}{so_far}"
             )
         }
     }

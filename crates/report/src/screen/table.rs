@@ -83,6 +83,10 @@ pub(super) fn blocks(it: &FirstScreen, n_levers: usize) -> Vec<PageBlock> {
     }
     if n_levers > 0 && !it.levers.is_empty() {
         blocks.push(PageBlock::Table(levers(it, n_levers)));
+        let n_more = it.levers.len().saturating_sub(n_levers);
+        if n_more > 0 {
+            blocks.push(PageBlock::Aside(format!("… and {n_more} more: ctxsim advise shows them.")));
+        }
     }
     blocks
 }

@@ -138,8 +138,10 @@ impl ScreenWaiting {
     /// Says which models have no data.
     fn without_data(&self) -> Option<String> {
         let all = &self.requests_without_data;
-        let mut names =
-            all.iter().take(NAMED).map(|(model, n)| format!("{} ({})", in_one_line(model), thousands(*n)));
+        let mut names = all
+            .iter()
+            .take(NAMED)
+            .map(|(model, n)| format!("{} ({} requests)", in_one_line(model), thousands(*n)));
         let mut names = names.by_ref().listed();
         if all.len() > NAMED {
             names.push(format!("{} more", all.len() - NAMED));

@@ -55,7 +55,7 @@ pub(super) fn words(it: &Sweep) -> String {
     if let Some(knee) = it.knee {
         let point = &it.points[knee];
         let bound = point.bound.map_or_else(String::new, |it| {
-            format!("; were all that is assumed wrong in one direction, {}%", interval(it))
+            format!("; if every assumption erred the same way, {}%", interval(it))
         });
         let sure = point.interval.map_or_else(String::new, |ends| {
             format!(" The 95% interval of its change in cost against {base} is {}%{bound}.", interval(ends))

@@ -265,8 +265,16 @@ impl GoalFound {
         let all = self.held_out.iter().map(one).listed().join(". ");
         let alike = match self.alike {
             0 => "Every other variant can be told from it.".to_owned(),
+            n if n + 1 == self.points.len() => {
+                "It makes no difference here: no variant can be told from it.".to_owned()
+            }
             n => format!("{} cannot be told from it.", counted(n, "other variant")),
         };
+        if self.held_out.is_empty() {
+            return vec![
+                "No variant has a number for what was asked: nothing in these sessions tells it.".to_owned(),
+            ];
+        }
         let word = self.word.text();
         vec![
             format!("Best: {}. The word for it is “{word}”: {}.", variant_name(&first.set), self.why),

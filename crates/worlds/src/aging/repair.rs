@@ -49,7 +49,9 @@ fn change(stage: &str, spec: Option<&SessionMemory>) -> String {
             of_policy("store") + ": `entries` keep what a summary leaves out"
         }
         ("write", _) => {
-            of_policy(&format!("store.{store}.prompt")) + ": one that takes up more, such as `careful`"
+            let fuller =
+                format!("; or `store.{store}.prompt`, where the summary leaves out what it could hold");
+            of_policy("store") + ": `entries` keep what a summary leaves out" + &fuller
         }
         _ => of_policy(&format!("store.{store}.words")) + ": more, or `entries`, which are not rewritten",
     }
