@@ -170,13 +170,14 @@ fn number(text: &str) -> Option<f64> {
 
 /// Returns the column, from 1, in which a cell begins.
 fn column_of(line: &str, cells: &[String], at: usize) -> usize {
+    // A cell in quotes may stand otherwise in its line, or go on in the next.
+    let found = |from: usize, cell: &str| line.get(from..).and_then(|it| it.find(cell)).unwrap_or(0);
     let mut from = 0;
     for cell in cells.iter().take(at) {
-        from += line[from..].find(cell.as_str()).unwrap_or(0) + cell.len();
+        from += found(from, cell) + cell.len();
     }
-    let cell = cells.get(at).map_or("", |it| it.trim());
-    let place = line[from..].find(cell).filter(|_| !cell.is_empty()).map_or(from, |it| from + it);
-    line[..place].chars().count() + 1
+    let place = from + found(from, cells.get(at).map_or("", |it| it.trim()));
+    line.char_indices().take_while(|it| it.0 < place).count() + 1
 }
 
 fn broken(file: &str, place: (usize, usize), message: String, help: &str) -> Diagnostic {
@@ -212,6 +213,8 @@ mod tests {
         let told = problems("session,outcome\none, perhaps\n,1\n", &["one"]);
         assert!(told.contains("o.csv:2:6") && told.contains("`perhaps` is not an outcome"), "{told}");
         assert!(told.contains("o.csv:3:1"), "{told}");
+        let quoted = problems("session,outcome\n\"é\"\"é\né\",perhaps\n\"ü\"\"\",é\n", &["one"]);
+        assert!(quoted.contains("`perhaps` is not an outcome") && quoted.contains("`é` is not"), "{quoted}");
         assert!(problems("sesion,outcome,extra\n", &[]).contains("rename the column `sesion`"));
         assert!(problems("session,outcome\nonne,1\n", &["one"]).contains("did you mean `one`?"));
         assert!(problems("session,outcome\none,1\none,1\n", &["one"]).contains("on line 2 already"));

@@ -258,7 +258,7 @@ fn chats_of_longmemeval_are_a_stream_for_each_question() {
     assert_eq!(run["aging"]["sessions"], 5, "the questions stand in a session after all others");
     assert_eq!(run["trials"], 7 * 2);
     assert!(run["aging"]["final"]["mean"].as_f64().unwrap() > 0.8);
-    assert!(notes.contains("1 questions about what was never said"), "{notes}");
+    assert!(notes.contains("1 question about what was never said"), "{notes}");
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn a_conversation_of_locomo_is_one_stream() {
 
     assert_eq!((run["aging"]["sessions"].as_u64(), run["trials"].as_u64()), (Some(3), Some(2)));
     assert!(run["aging"]["chain_recall"]["mean"].as_f64().is_some());
-    assert!(notes.contains("1 questions about what was never said"), "{notes}");
+    assert!(notes.contains("1 question about what was never said"), "{notes}");
 }
 
 #[test]
@@ -301,6 +301,10 @@ fn a_broken_file_of_sessions_is_told_with_its_place() {
         ("{\"stream\": {\"sessions\": [{}, {\"asks\": [{\"fact\": \"x\"}]}]}}", "unknown fact `x`"),
         ("{\"stream\": {\"sessions\": [{}, ", "chats-json"),
         ("{\"other\": 1}", "no `stream`"),
+        (
+            "{\"facts\": {\"a\": {\"versions\": [{\"session\": 4294967295}]}}}",
+            "session 4294967296, which is beyond all limits",
+        ),
         ("[]", "the file contains no questions"),
     ] {
         let said = told(text);

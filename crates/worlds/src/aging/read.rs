@@ -11,7 +11,7 @@ use super::stream::AgingStream;
 use super::written;
 use crate::chats::ChatNumbers;
 use crate::chats::long_mem_eval::{self, json_fault};
-use bench::DependencyGraph;
+use bench::{DependencyGraph, SESSIONS_MAX};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::rng::Seed;
 use ctxsim_input::scenario::StreamFile;
@@ -72,6 +72,12 @@ fn graphs(reader: &mut dyn BufRead) -> Result<ReadStreams, Vec<Diagnostic>> {
         let graph = row.dependency_graph.or(row.graph);
         let (file, place) = match (row.stream, graph) {
             (Some(file), _) => (file, "stream"),
+            (None, Some(graph)) if graph.n_sessions() > SESSIONS_MAX => {
+                let n = graph.n_sessions();
+                let message = format!("the graph speaks of session {n}, which is beyond all limits");
+                let problem = Diagnostic::at(Code::AgingRange, "dependency_graph", message);
+                return Err(vec![problem.help("number sessions from 0")]);
+            }
             (None, Some(graph)) => (graph.stream(), "dependency_graph"),
             (None, None) => {
                 let help =

@@ -218,7 +218,8 @@ impl Aging {
     pub fn notes(&self) -> Vec<String> {
         if self.n_left_out > 0 {
             let n = self.n_left_out;
-            return vec![format!("{}: {n} questions about what was never said are left out.", self.name)];
+            let left_out = if n == 1 { "1 question".to_owned() } else { format!("{n} questions") };
+            return vec![format!("{}: left out: {left_out} about what was never said.", self.name)];
         }
         if !self.written.is_empty() {
             return Vec::new();

@@ -7,6 +7,9 @@ use ctxsim_input::scenario::{
     StreamFact, StreamFile, StreamQuestion, StreamRecord, StreamSession, StreamTotal,
 };
 
+/// No graph of more sessions is laid out; the check of streams allows far fewer.
+pub(super) const SESSIONS_MAX: usize = 10_000;
+
 /// A `dependency_graph.json`.
 #[derive(Deserialize)]
 pub(super) struct DependencyGraph {
@@ -89,10 +92,12 @@ impl DependencyGraph {
     }
 
     /// Returns how many sessions it tells of.
-    fn n_sessions(&self) -> usize {
+    /// Returns how many sessions it speaks of.
+    pub(super) fn n_sessions(&self) -> usize {
         let versions = self.facts.values().flat_map(|it| &it.versions);
         let said = versions.flat_map(|it| [Some(it.session), it.invalidated_at]).flatten();
-        let changed = self.accumulators.values().flat_map(|it| &it.deltas).map(|it| it.session + 1);
+        let changed =
+            self.accumulators.values().flat_map(|it| &it.deltas).map(|it| it.session.saturating_add(1));
         let asked = self.tasks.values().map(|it| it.session);
         said.chain(changed).chain(asked).max().unwrap_or(0) as usize + 1
     }
