@@ -7,6 +7,8 @@ use ctxsim_base::diag::{Code, Problems, near_or};
 
 /// The most sessions: each may be asked about every one before it.
 pub(super) const SESSIONS_MAX: u64 = 2_000;
+/// The most topics.
+const TOPICS_MAX: u64 = 1_000;
 /// The most tokens of a session.
 const TOKENS_MAX: u64 = 1_000_000;
 /// The most tasks of a session.
@@ -42,6 +44,7 @@ struct StreamNames<'f> {
 pub(in crate::scenario) fn check(file: &StreamFile, problems: &mut Problems) {
     let n = file.sessions.len() as u64;
     problems.check_range(Code::AgingRange, "sessions", n, [2, SESSIONS_MAX]);
+    problems.check_range(Code::AgingRange, "topics", file.topics.len() as u64, [0, TOPICS_MAX]);
     check_totals(file, problems);
     let facts = file.sessions.iter().enumerate().flat_map(|(nth, it)| facts(it).map(move |fact| (nth, fact)));
     let named = facts.filter_map(|(nth, fact)| Some((fact.name.as_deref()?, nth)));
