@@ -1,4 +1,4 @@
-//! What published runs tell of the task under policies: the contrasts of `assumptions/quality.toml`.
+//! What published runs say about the task under policies: the contrasts of `assumptions/quality.toml`.
 
 use std::sync::OnceLock;
 
