@@ -43,6 +43,7 @@ mod hostile;
 mod identity;
 mod import;
 mod inputs;
+mod law_kit;
 mod laws;
 mod levers;
 mod lints;

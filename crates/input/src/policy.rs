@@ -2,6 +2,7 @@
 
 pub mod apply;
 mod check;
+pub mod law;
 pub mod lint;
 pub mod memory;
 mod merge;
