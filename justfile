@@ -12,7 +12,7 @@ review:
 bench:
     cargo bench --package ctxsim-benches
 
-# Instructions of whole commands against `benches/limits.toml`; needs valgrind. `--builds` measures builds instead.
+# Instructions of whole commands against `benches/limits.toml`; needs valgrind. `--builds` measures builds instead, `--documents` counts words and lines.
 speed *ARGS:
     cargo run --quiet --package ctxsim-benches --bin speed -- {{ARGS}}
 

@@ -15,6 +15,8 @@ pub const IMAGES: &str = include_str!("images.toml");
 pub const LEVERS: &str = include_str!("levers.toml");
 /// The text of `price_lists.toml`.
 pub const PRICE_LISTS: &str = include_str!("price_lists.toml");
+/// The text of `quality.toml`.
+pub const QUALITY: &str = include_str!("quality.toml");
 /// The text of `recorded.toml`.
 pub const RECORDED: &str = include_str!("recorded.toml");
 /// The text of `recovery.toml`.
@@ -27,8 +29,12 @@ pub const SUB_AGENTS: &str = include_str!("sub_agents.toml");
 pub const SUMMARIES: &str = include_str!("summaries.toml");
 /// The text of `tokenizers.toml`.
 pub const TOKENIZERS: &str = include_str!("tokenizers.toml");
+/// The text of `turns.toml`.
+pub const TURNS: &str = include_str!("turns.toml");
 /// The text of `user_messages.toml`.
 pub const USER_MESSAGES: &str = include_str!("user_messages.toml");
+/// The text of `waiting.toml`.
+pub const WAITING: &str = include_str!("waiting.toml");
 
 /// The files below `aging`.
 pub const AGING: Files = include!(concat!(env!("OUT_DIR"), "/aging.rs"));

@@ -1,15 +1,23 @@
-//! Fits the numbers of the model of ageing to the figures that `assumptions/aging/fit.toml` names, and holds the files against the result.
+//! Fits the numbers of the model of ageing to the figures that `assumptions/aging/fit.toml` names, and holds the files against the result;
+//! with `--draws`, says what random numbers score (`tests/data/aging/draws.csv`, which `--write` makes anew).
 
 #![expect(clippy::unwrap_used, reason = "a fit stops at what it did not expect")]
+
+#[path = "aging/draws.rs"]
+mod draws;
+#[path = "aging/played.rs"]
+mod played;
+#[path = "aging/scored.rs"]
+mod scored;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs};
 
-use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::{Catalog, bundled_catalog};
 use ctxsim::input::suite::Figure;
+use played::{AgingRuns, model_of};
 use serde::Deserialize;
 
 /// The rounds after which a fit that still moves is given up.
@@ -18,8 +26,6 @@ const ROUNDS_MAX: usize = 6;
 const SAME: f64 = 1e-9;
 /// How far from its band a claim without a number lies, in units of one.
 const CLAIM: f64 = 0.1;
-/// The model that figures are of where their scenario names none.
-const REFERENCE: &str = "mid";
 
 #[derive(Deserialize)]
 struct Objective {
@@ -66,7 +72,7 @@ impl Fit {
 struct Played {
     catalog: Catalog,
     figures: BTreeMap<String, Figure>,
-    known: BTreeMap<(String, Vec<String>), Option<f64>>,
+    known: BTreeMap<(String, String), Option<f64>>,
 }
 
 impl Played {
@@ -89,37 +95,25 @@ impl Played {
     }
 
     fn ours(&mut self, figure: &Figure, values: &Values) -> Option<f64> {
-        let set = overrides(figure, values);
-        let key = (figure.name.clone(), set.clone());
+        let changes = changes(model_of(&figure.scenario), values);
+        let key = (figure.name.clone(), format!("{changes:?}"));
         if let Some(known) = self.known.get(&key) {
             return *known;
         }
-        let [policies, scenarios] = figure.read_from();
-        let of_file = |it: &&str| it.split('/').take(2).collect::<Vec<_>>().join("/");
-        let comparison = Comparison {
-            policies: policies.iter().map(|it| (*it).to_owned()).collect(),
-            scenarios: scenarios.iter().map(of_file).collect(),
-            profiles: vec!["aging/gpt-4o".to_owned()],
-            set,
-            ..Comparison::default()
-        };
-        let report = Plan::new(&self.catalog, &comparison).unwrap().report(None, &|_, _| {}).unwrap();
-        let ours = report.figure_line(figure).ours;
+        let runs = AgingRuns::of(&self.catalog, &[figure], &|_| changes.clone());
+        let ours = runs.ours(figure).map(|it| it.value);
         self.known.insert(key, ours);
         ours
     }
 }
 
-/// Returns the overrides under which a figure is played: all fitted numbers, and those of its model.
-fn overrides(figure: &Figure, values: &Values) -> Vec<String> {
-    let model = figure.scenario.split('/').nth(2).unwrap_or(REFERENCE);
+/// Returns the numbers under which a figure is played: all fitted numbers, and those of its model in their place.
+fn changes(model: &str, values: &Values) -> Vec<(String, f64)> {
     let of_all = values.iter().filter(|it| it.0.0.is_none());
     let own = values.iter().filter(|it| it.0.0.as_deref() == Some(model));
-    let reference = values.get(&(Some(REFERENCE.to_owned()), "utilisation".to_owned()));
-    let mut set: Vec<String> =
-        of_all.chain(own).map(|(key, value)| format!("aging.{}={value}", key.1)).collect();
-    set.extend(reference.map(|it| format!("aging.reference_utilisation={it}")));
-    set
+    let by_name: BTreeMap<&str, f64> =
+        of_all.chain(own).map(|(key, value)| (key.1.as_str(), *value)).collect();
+    by_name.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 fn rounded(value: f64) -> f64 {
@@ -139,6 +133,12 @@ fn in_file(path: &Path, number: &str, value: f64) -> (f64, String) {
 }
 
 fn main() -> ExitCode {
+    let has = |name: &str| env::args().any(|it| it == name);
+    let writes = has("--write");
+    if has("--draws") {
+        draws::run(writes);
+        return ExitCode::SUCCESS;
+    }
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let text = fs::read_to_string(root.join("../assumptions/aging/fit.toml")).unwrap();
     let objective: Objective = toml::from_str(&text).unwrap();
@@ -174,7 +174,6 @@ fn main() -> ExitCode {
         }
     }
 
-    let writes = env::args().any(|it| it == "--write");
     let mut is_same = true;
     for fit in &objective.fits {
         let value = values[&fit.key()];
@@ -186,13 +185,6 @@ fn main() -> ExitCode {
                 fs::write(fit.file(), text).unwrap();
             }
         }
-    }
-    let reference = values[&(Some(REFERENCE.to_owned()), "utilisation".to_owned())];
-    let numbers = root.join("../assumptions/aging/numbers.toml");
-    let (stands, text) = in_file(&numbers, "reference_utilisation", reference);
-    is_same &= (stands - reference).abs() <= SAME;
-    if writes {
-        fs::write(numbers, text).unwrap();
     }
     if is_same { ExitCode::SUCCESS } else { ExitCode::from(u8::from(!writes)) }
 }

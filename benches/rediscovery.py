@@ -3,7 +3,7 @@
     python3 benches/rediscovery.py FOLDER... > tests/data/histories/rediscovery.csv
 
 One row for each project, kind of source and finding: calls, and tokens of calls and results. It shares no code with ctxsim, only the
-definitions of docs/history.md. `tests/suite/histories.rs` holds that ctxsim counts the same.
+definitions of docs/studies/shared-histories.md. `tests/suite/histories.rs` holds that ctxsim counts the same.
 
 Sizes: a reply, its results and what else joins them share the growth from the billed prompt that asked for the reply to the next one, in
 proportion to their characters; what the user typed is counted by ctok (`pip install ctok==1.3.0`, Python 3.12), or estimated at 4.4 characters a

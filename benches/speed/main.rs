@@ -1,11 +1,15 @@
 //! Counts the instructions of whole commands with callgrind, and measures builds, against the limits of `benches/limits.toml`.
 //!
-//! `just speed` counts all commands, `just speed NAME` those whose name contains a text; `--builds` measures builds instead.
+//! `just speed` counts all commands, `just speed NAME` those whose name contains a text; `--builds` measures builds instead, and
+//! `--documents` counts words and lines of the documents alone.
 
 #![allow(clippy::disallowed_methods, reason = "starts programs and measures time")]
 
 mod builds;
 mod copies;
+#[path = "../../tests/suite/words.rs"]
+#[allow(dead_code, reason = "the suite reads more of it")]
+mod words;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -24,6 +28,8 @@ struct Limits {
     commands: Vec<Counted>,
     builds: Vec<Build>,
     counts: Vec<Count>,
+    /// What `words.rs` counts.
+    documents: toml::Table,
 }
 
 /// A command of ctxsim.
@@ -48,10 +54,15 @@ struct Places {
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     env::set_current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))?;
     let (flags, names): (Vec<String>, Vec<String>) = env::args().skip(1).partition(|it| it.starts_with('-'));
-    if let Some(unknown) = flags.iter().find(|it| *it != "--builds") {
-        return Err(format!("unknown flag `{unknown}`: use `speed [NAME]... [--builds]`").into());
+    if let Some(unknown) = flags.iter().find(|it| !["--builds", "--documents"].contains(&it.as_str())) {
+        return Err(
+            format!("unknown flag `{unknown}`: use `speed [NAME]... [--builds | --documents]`").into()
+        );
     }
     let limits: Limits = toml::from_str(&fs::read_to_string("benches/limits.toml")?)?;
+    if flags == ["--documents"] {
+        return Ok(if all_documents(&limits) { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
     let is_chosen = |it: &&Counted| names.is_empty() || names.iter().any(|name| it.name.contains(name));
     let commands: Vec<&Counted> = limits.commands.iter().filter(is_chosen).collect();
     let reference = env::var_os("CTXSIM_REFERENCE").map(|it| PathBuf::from(it).join("recorded"));
@@ -69,10 +80,18 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(if result? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// Counts words and lines of the documents; returns whether all limits hold.
+fn all_documents(limits: &Limits) -> bool {
+    let rows = words::measured(Path::new("."), &limits.documents);
+    rows.into_iter()
+        .map(|(name, number, limit, unit)| show(&name, Ok(Some(number)), limit, unit))
+        .fold(true, |all, it| all & it)
+}
+
 /// Counts what the builds take, and measures those whose name contains one of some texts; returns whether all limits hold.
 fn all_builds(limits: &Limits, names: &[String], temporary: &Path) -> Result<bool, Box<dyn Error>> {
     println!("{:<44} {:>13} {:>11} {:>7}", "build", "measured", "limit", "share");
-    let mut holds = true;
+    let mut holds = all_documents(limits);
     for count in &limits.counts {
         let (name, counted, limit) = count.counted()?;
         holds &= show(name, Ok(Some(counted)), limit, "");

@@ -56,6 +56,7 @@ for (const [target, { os, cpu, libc, suffix }] of Object.entries(PLATFORMS)) {
   }
   const { license, repository } = launcher;
   const own = { name: `${name}-${os}-${cpu}${suffix}`, version, description: `ctxsim for ${target}.`, license, repository };
+  writeFileSync(join(folder, "README.md"), `# ${own.name}\n\nThe program of ctxsim for ${target}. Install \`${name}\`, which picks the right one.\n`);
   packed(folder, { ...own, os: [os], cpu: [cpu], ...(libc && { libc: [libc] }), files: [program, ...LICENCES] });
   optional[own.name] = version;
   shared = from;
@@ -67,7 +68,8 @@ if (!shared) {
 const folder = join(work, "launcher");
 mkdirSync(folder);
 cpSync(new URL("./cli.js", import.meta.url), join(folder, "cli.js"));
-for (const file of ["README.md", ...LICENCES]) {
+cpSync(new URL("./README.md", import.meta.url), join(folder, "README.md"));
+for (const file of LICENCES) {
   cpSync(join(shared, file), join(folder, file));
 }
 packed(folder, { ...launcher, files: ["cli.js", ...LICENCES], optionalDependencies: optional });

@@ -1,4 +1,4 @@
-//! How often the rule of advice is right, as in the tables of docs/advise.md.
+//! How often the rule of advice is right, as in the tables of docs/reference/advice.md.
 //!
 //! Measured are made-up teams whose settings truly save, save nothing, or cost 1% more, and halves of recorded sessions.
 //!

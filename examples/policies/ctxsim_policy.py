@@ -1,6 +1,6 @@
 """Runs a context policy for ctxsim: protocol ctxsim.policy/1 over standard input and output.
 
-Copy this file beside your policy. It needs Python 3.8 and no packages. `docs/processes.md` describes every message.
+Copy this file beside your policy. It needs Python 3.8 and no packages. `docs/reference/processes.md` describes every message.
 
     from ctxsim_policy import run, view
 

@@ -1,4 +1,4 @@
-//! How often `realised` is right, as in the table of docs/advise.md.
+//! How often `realised` is right, as in the table of docs/reference/advice.md.
 //!
 //! `cargo run --release --example realised_rates FOLDER…` draws sessions anew and cuts them by date. The later ones are billed anew: each
 //! is changed by a multiple of what is forecast for it. What a setting does differs from session to session as it does in the recorded

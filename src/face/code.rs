@@ -79,7 +79,7 @@ impl Code {
 
     /// Creates a policy from a program that is asked over its standard input and output, using the protocol `ctxsim.policy/1`.
     ///
-    /// One program is started for each run. The protocol is described in `docs/processes.md`.
+    /// One program is started for each run. The protocol is described in `docs/reference/processes.md`.
     #[must_use]
     pub fn process(name: impl AsRef<str>, process: Process) -> Self {
         Self::new(Own::process(name.as_ref(), process.0))

@@ -86,6 +86,13 @@ impl Report {
         self.inner.verdicts().into_iter().map(Verdict::new).collect()
     }
 
+    /// Returns what to repair in memories, in sentences: the stage that loses most answers, what a perfect one would recover, and what to
+    /// change in which file. Empty if no load asks what is remembered.
+    #[must_use]
+    pub fn repairs(&self) -> Vec<String> {
+        self.inner.repair_lines()
+    }
+
     /// Returns the JSON report, byte for byte as `ctxsim run --format json` writes it.
     ///
     /// # Errors
@@ -252,7 +259,7 @@ impl Run {
         self.totals.get_or_init(|| RunTotals::new(&self.inner.tally)).number(place)
     }
 
-    /// Returns every number in the JSON report's `totals` with its path, in their order there; `docs/rows.md` lists their units.
+    /// Returns every number in the JSON report's `totals` with its path, in their order there; `docs/reference/rows.md` lists their units.
     pub fn metrics(&self) -> impl Iterator<Item = (String, Option<f64>)> {
         let numbers = heads::<Tally>().into_iter().filter(|it| it.unit.is_number());
         numbers.map(|it| {

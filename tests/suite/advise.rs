@@ -599,7 +599,7 @@ fn the_command_line_writes_advice_and_reads_the_forecast_back() {
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["sessions"], 36);
     assert_eq!(json["left_out_later"], serde_json::json!([0, 36]));
-    let note = "Not later: 36 sessions from before the change, or that the forecast was made of.";
+    let note = "Skipped: 36 sessions from before the change, or that the forecast was made of.";
     assert_eq!(json["notes"][0], note);
     let page = out(&ctxsim(folder.path(), &["realised", "advice.json", "logs", "--format", "html"]));
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("As forecast"), "{page}");

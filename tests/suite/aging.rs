@@ -2,13 +2,21 @@
 
 mod assumptions;
 mod attribution;
+mod baselines;
 mod figures;
 mod fixture;
 mod interventions;
 mod laws;
+mod mechanisms;
+mod models;
 mod own_scenario;
+#[path = "../../benches/aging/played.rs"]
+pub(crate) mod played;
 mod probes;
 mod reports;
+#[path = "../../benches/aging/scored.rs"]
+pub(crate) mod scored;
+mod written;
 
 use std::sync::Arc;
 

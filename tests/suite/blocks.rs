@@ -91,13 +91,10 @@ pub(crate) fn spans(document: &str) -> Vec<String> {
 /// Returns every document whose examples are promised: its path below the project, and its text.
 pub(crate) fn documents() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut paths: Vec<PathBuf> =
-        ["README.md", "web/README.md", "bindings/python/README.md", "bindings/wasm/README.md"]
-            .map(|it| root.join(it))
-            .to_vec();
-    for folder in ["docs", "docs/reference"] {
-        let entries = std::fs::read_dir(root.join(folder)).unwrap().map(|it| it.unwrap().path());
-        paths.extend(entries.filter(|it| it.extension().is_some_and(|it| it == "md")));
+    let mut paths: Vec<PathBuf> = crate::words::PACKAGE_READMES.map(|it| root.join(it)).to_vec();
+    paths.push(root.join("README.md"));
+    for folder in ["docs", "docs/how-to", "docs/reference", "docs/explanation", "docs/studies"] {
+        paths.extend(crate::words::pages_below(root, folder));
     }
     paths.sort();
     // The package of the crate has neither bindings nor page.

@@ -87,6 +87,45 @@ fn every_row_of_the_published_script_is_reproduced() {
 }
 
 #[test]
+fn rows_of_trials_are_the_scripts_own_file_on_request() {
+    let args = ["run", "--suite", "context-decay", "--rows", "published", "--format", "json"];
+    let set = ["--set", "scenario.load.conversation.hash_seed=0"];
+    let output =
+        std::process::Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).args(set).output().unwrap();
+    let ours: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let text = std::fs::read_to_string(data("seed42_hashseed0.jsonl")).unwrap();
+    let rows: Vec<Value> = text.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    let names = [
+        "Naive Truncation",
+        "Sliding Window + Summary",
+        "Structured Memory Banks",
+        "File-Backed Persistent State",
+    ];
+    let policies = ["naive_truncation", "sliding_window_summary", "memory_banks", "file_backed"];
+
+    assert_eq!((rows.len(), ours.len()), (100, 100));
+    let orders: Vec<_> = ours.iter().map(|it| it["conv_length"].as_u64()).collect();
+    assert!(orders.is_sorted(), "by length, as the script runs");
+    for row in &rows {
+        let name =
+            names[policies.iter().position(|it| row["policy"].as_str().unwrap().ends_with(it)).unwrap()];
+        let is_it = |it: &&Value| {
+            it["strategy"] == name && it["conv_length"] == row["conv_length"] && it["trial"] == row["trial"]
+        };
+        let own = ours.iter().find(is_it).unwrap().as_object().unwrap();
+        for (field, value) in row.as_object().unwrap().iter().filter(|it| it.0 != "policy") {
+            let is_equal = match value.as_object() {
+                Some(bins) => bins.iter().all(|(bin, value)| own[field][bin].as_f64() == value.as_f64()),
+                None => own[field].as_f64() == value.as_f64(),
+            };
+            assert!(is_equal, "{field}: {} is not {value}", own[field]);
+        }
+        let fields: Vec<&String> = own.keys().collect();
+        assert_eq!(fields.len(), row.as_object().unwrap().len(), "{fields:?}");
+    }
+}
+
+#[test]
 fn every_number_of_the_published_tables_and_findings_is_ours() {
     let report = quietly(&plan(&[]), 1);
     let number = |policy: &str, place: &str| {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Codes that neither a broken file nor a command line can show, and where they are shown instead.
-const ELSEWHERE: [(&str, &str); 62] = [
+const ELSEWHERE: [(&str, &str); 58] = [
     ("git-incomplete", "of a partial clone: tests/suite/hostile/git.rs"),
     ("git-too-old", "of an old git: tests/suite/hostile/git.rs"),
     ("output-link", "of a link: tests/suite/cli/output.rs"),
@@ -21,11 +21,7 @@ const ELSEWHERE: [(&str, &str); 62] = [
         "of the library's `trace::read` of block traces, which the binary asks only for timelines that it knows",
     ),
     ("recording-line", "of a file too large for the test data: tests/suite/cli/folders.rs"),
-    ("domain-unknown", "of a graph of facts made in code: tests/suite/aging/laws.rs"),
     ("fact-circle", "of a graph of facts made in code: tests/suite/aging/laws.rs"),
-    ("fact-invalidated", "of a graph of facts made in code: tests/suite/aging/laws.rs"),
-    ("fact-order", "of a graph of facts made in code"),
-    ("fact-replaced", "of a graph of facts made in code: tests/suite/aging/laws.rs"),
     ("generate-unknown", "of the library: tests/suite/face/failures.rs"),
     ("init-exists", "of a folder: tests/suite/guide.rs"),
     ("name-empty", "of an input built in code: tests/suite/face/failures.rs"),
@@ -336,6 +332,8 @@ fn mistaken_files() -> Vec<Vec<&'static str>> {
         vec!["advise", "duckagent/plain_chat"],
         vec!["realised", "forecast_cut.json", SESSION],
         vec!["realised", "nowhere.json", SESSION],
+        vec!["realised", "forecast_cut.json", SESSION, "--outcomes", "outcomes_wordy.csv"],
+        vec!["realised", "forecast_cut.json", SESSION, "--outcomes", "outcomes_columns.csv"],
         vec!["tune", "--fit", "answers_careless.csv", "--policy", "aging/careful"],
         vec!["tune", "--fit", "answers_columns.csv", "--policy", "aging/careful"],
         vec!["tune", "--fit", "answers_none.csv", "--policy", "aging/careful"],

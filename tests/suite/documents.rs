@@ -41,11 +41,65 @@ fn the_readme_shows_the_table_that_is_printed() {
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.bind(|| insta::assert_snapshot!("readme_table", printed));
+    let is_table = |it: &&str| it.contains("\nsliding_window") && it.contains("───");
+    let table = printed.split("\n\n").find(is_table).unwrap().trim_end();
     let readme = read("README.md");
-    assert_eq!(
-        shown(&readme, "table"),
-        printed.trim(),
-        "paste snapshots/cli/readme_table.snap between the marks of README.md"
+    if std::env::var_os("CTXSIM_BLESS").is_some() {
+        let (before, rest) = readme.split_once("<!-- table -->\n").unwrap();
+        let (_, after) = rest.split_once("<!-- /table -->").unwrap();
+        let now = format!("{before}<!-- table -->\n```text\n{table}\n```\n<!-- /table -->{after}");
+        fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md"), now).unwrap();
+        return;
+    }
+    assert_eq!(shown(&readme, "table"), table.trim(), "set CTXSIM_BLESS to write the table into README.md");
+}
+
+/// Returns the numbers in a line, without the commas between thousands.
+fn numbers(line: &str) -> Vec<usize> {
+    let line = line.replace(',', "");
+    line.split(|it: char| !it.is_ascii_digit()).filter_map(|it| it.parse().ok()).collect()
+}
+
+#[test]
+fn the_four_lines_of_the_readme_count_what_there_is() {
+    let readme = read("README.md");
+    let line = |begin: &str| numbers(readme.lines().find(|it| it.starts_with(begin)).unwrap());
+    let trust = read("docs/explanation/trust.md");
+    let row = trust.lines().find(|it| it.starts_with("| Does it reproduce a bill")).unwrap();
+    let (percent, requests) = (numbers(row)[0], numbers(row)[numbers(row).len() - 2]);
+    let catalog = bundled_catalog();
+    let policies = catalog.expand(Kind::Policy, "agents/*");
+    let agents: BTreeSet<&str> = policies.iter().filter_map(|it| it.split('/').nth(1)).collect();
+
+    assert_eq!(line("- **You can check it.**"), [percent, requests]);
+    assert_eq!(line("- **It reads what you have**")[0], ctxsim::timeline::import::formats().len());
+    assert_eq!(line("- **It knows what others do**"), [policies.len(), agents.len()]);
+    assert_eq!(line("- **It stays on your machine.**"), [crate::tidy::NETWORK.len()]);
+}
+
+#[test]
+fn the_words_under_the_picture_of_the_readme_are_true() {
+    let args = ["run", "--scenario", "recorded/claude-code", "--policy", "identity", "--policy"];
+    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
+        .args(args)
+        .args(["sliding_window", "--format", "json"])
+        .output()
+        .unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let of =
+        |nth: usize, pointer: &str| report["runs"][nth]["totals"].pointer(pointer).unwrap().as_f64().unwrap();
+    let shorter = 1.0 - of(1, "/prompt_tokens_max") / of(0, "/prompt_tokens_max");
+    let [plain, slid] = [of(0, "/cost_usd/total"), of(1, "/cost_usd/total")];
+    let readme = read("README.md");
+
+    assert!(
+        (shorter - 1.0 / 3.0).abs() < 0.03 && readme.contains("the longest prompt a third shorter"),
+        "{shorter}"
+    );
+    let times = format!("the bill {:.1} times as\nhigh", slid / plain);
+    assert!(readme.contains(&times), "README.md should say {times:?}");
+    assert!(
+        readme.contains(&format!("{plain:.2} dollars")) && readme.contains(&format!("{slid:.2} dollars"))
     );
 }
 

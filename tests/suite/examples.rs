@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use crate::blocks::{Block, NEEDS, blocks, documents, spans};
 #[cfg(unix)]
-use crate::guide::{played, run, run_steps};
+use crate::guide::{self, played, run, run_steps};
 
 /// The most blocks of the documents and of the code that may be left unrun.
 const UNRUN_MAX: usize = 25;
@@ -301,6 +301,7 @@ fn the_commands_of_the_documents_run() {
     for (document, text) in documents() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
+        guide::beside(&text, folder);
         played(&text, folder);
         helpers(folder);
         give(folder, &text);
@@ -353,7 +354,7 @@ fn has(program: &str) -> bool {
 fn the_programs_of_the_documents_are_one_policy() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let document = read("docs/processes.md");
+    let document = read("docs/reference/processes.md");
     played(&document, folder);
     helpers(folder);
     let policy = fs::read_to_string(folder.join("policies/mine.ron")).unwrap();

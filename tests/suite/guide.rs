@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::blocks::{Piece, pieces};
+use crate::blocks::{Block, Piece, pieces};
 
 /// Returns a document with what its commands print now; its files are written.
 pub(crate) fn played(document: &str, folder: &Path) -> String {
@@ -25,7 +25,7 @@ pub(crate) fn played(document: &str, folder: &Path) -> String {
         let body = match block.language.as_str() {
             "console" => {
                 let commands = block.body.iter().filter_map(|it| it.strip_prefix("$ "));
-                commands.map(|it| format!("$ {it}\n{}", printed(it, folder))).collect()
+                commands.map(|it| format!("$ {it}\n{}", part(&block, &printed(it, folder)))).collect()
             }
             _ => block.text(),
         };
@@ -58,11 +58,42 @@ fn printed(command: &str, folder: &Path) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// Returns the part of what was printed that a block shows: from the first line that begins with the text of `from=`, up to the first one that
+/// begins with that of `until=`, at most `lines=`. `+` stands for a blank. `…` follows where more was printed.
+fn part(block: &Block, printed: &str) -> String {
+    let word =
+        |name: &str| block.words.iter().find_map(|it| it.strip_prefix(name)).map(|it| it.replace('+', " "));
+    let lines: Vec<&str> = printed.lines().collect();
+    let find = |lines: &[&str], begin: &str| {
+        let found = lines.iter().position(|it| it.trim_start().starts_with(begin));
+        found.unwrap_or_else(|| panic!("no line begins with {begin:?}:\n{printed}"))
+    };
+    if lines.is_empty() {
+        return String::new();
+    }
+    let rest = lines.split_at(word("from=").map_or(0, |it| find(&lines, &it))).1;
+    let end = word("until=").map_or(rest.len(), |it| find(rest, &it) + 1);
+    let end = word("lines=").map_or(end, |it| it.parse().unwrap()).min(rest.len());
+    let shown: String = rest[..end].iter().map(|it| format!("{it}\n")).collect();
+    format!("{shown}{}", if end < rest.len() { "…\n" } else { "" })
+}
+
+/// Puts the stream that a document names into a folder.
+pub(super) fn beside(document: &str, folder: &Path) {
+    let stream = "help_desk.toml";
+    if document.contains(stream) {
+        let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/aging/streams").join(stream);
+        fs::copy(own, folder.join(stream)).unwrap();
+    }
+}
+
 /// Holds a document against what its commands print.
 fn holds(document: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(document);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = root.join(document);
     let shown = fs::read_to_string(&path).unwrap();
     let folder = tempfile::tempdir().unwrap();
+    beside(&shown, folder.path());
 
     let now = played(&shown, folder.path());
 
@@ -73,23 +104,43 @@ fn holds(document: &str) {
     assert!(shown == now, "{document}: set CTXSIM_BLESS to write what the commands print");
 }
 
+/// Holds every page below a folder of the book against what its commands print.
 #[cfg(unix)]
-#[test]
-fn the_guide_shows_what_its_commands_print() {
-    holds("docs/guide.md");
+fn hold_all(folder: &str) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut count = 0;
+    for page in crate::words::pages_below(root, folder) {
+        let text = fs::read_to_string(&page).unwrap();
+        if crate::blocks::blocks(&text).iter().any(|it| it.language == "console") {
+            holds(&page.strip_prefix(root).unwrap().to_string_lossy());
+            count += 1;
+        }
+    }
+    assert!(count > 0, "{folder}");
 }
 
 #[cfg(unix)]
 #[test]
-fn the_page_on_memories_shows_what_its_commands_print() {
-    holds("docs/memory.md");
+fn the_tutorial_shows_what_its_commands_print() {
+    hold_all("docs/tutorial.md");
 }
 
 #[cfg(unix)]
 #[test]
-fn the_field_notes_show_what_their_commands_print() {
-    holds("docs/studies/field-notes.md");
-    holds("docs/studies/duckagent-runtime.md");
+fn each_how_to_shows_what_its_commands_print() {
+    hold_all("docs/how-to");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_explanations_show_what_their_commands_print() {
+    hold_all("docs/explanation");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_studies_show_what_their_commands_print() {
+    hold_all("docs/studies");
 }
 
 #[cfg(unix)]
@@ -276,9 +327,13 @@ fn a_policy_that_the_base_does_not_have_is_named_and_the_others_are_compared() {
 #[test]
 fn what_users_copy_into_their_ci_runs_no_code_of_an_unknown_owner() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for file in
-        ["crates/cli/src/verbs/init/workflow.yml", "action.yml", "action.sh", "README.md", "docs/guide.md"]
-    {
+    for file in [
+        "crates/cli/src/verbs/init/workflow.yml",
+        "action.yml",
+        "action.sh",
+        "README.md",
+        "docs/how-to/guard-in-ci.md",
+    ] {
         let text = fs::read_to_string(root.join(file)).unwrap();
         let uses = text.lines().filter_map(|it| it.split_once("uses: ")).map(|it| it.1);
         for action in uses {

@@ -313,7 +313,9 @@ fn the_guide_says_what_keeps_the_bound_above_what_hindsight_saves() {
     let saved = |usd: f64| format!("{:.1}%", (1.0 - usd / identity) * 100.0);
     let figures = [of.reads, of.writes, of.newest, of.breaks, hindsight].map(saved);
 
-    let guide = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/guide.md")).unwrap();
+    let guide =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/explanation/hindsight.md"))
+            .unwrap();
     let shown = guide.split_once("<!-- bounds -->").unwrap().1.split_once("<!-- /bounds -->").unwrap().0;
     let rows = shown.lines().filter_map(|it| it.strip_suffix(" |")?.rsplit_once("| ")).map(|it| it.1);
     let rows: Vec<&str> = rows.filter(|it| it.ends_with('%')).collect();

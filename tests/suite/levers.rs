@@ -405,7 +405,7 @@ fn another_model_is_worth_the_difference_of_prices_and_its_quality_is_not_judged
     let lever = levers(&advice, "models")[0];
 
     assert_eq!(lever["word"], "your_call");
-    assert!(lever["why"].as_str().unwrap().contains("quality is not judged"));
+    assert!(lever["why"].as_str().unwrap().contains("are not judged"));
     assert!(lever["of"].as_str().unwrap().ends_with("instead of claude-opus models"));
     assert!(saved(&advice, lever) > 0.0 && saved(&advice, lever) < 12.0 * billed(&requests));
 }

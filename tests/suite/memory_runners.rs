@@ -1,6 +1,7 @@
 //! Memory runners: their calls, their document, what they answer, and what the document on them says.
 
 mod accuracy;
+mod advice;
 mod calls;
 mod document;
 mod figures;
@@ -39,8 +40,14 @@ pub(crate) fn chats(made: GeneratedChats, numbers: &[(&str, f64)]) -> ChatScenar
 
 /// Chats of some sessions and messages with questions of one of each type.
 pub(crate) fn few(sessions: u64, messages: u64) -> GeneratedChats {
-    let questions =
-        QuestionCounts { single_fact: 1, knowledge_update: 1, counting: 1, timeline: 1, abstention: 1 };
+    let questions = QuestionCounts {
+        single_fact: 1,
+        knowledge_update: 1,
+        counting: 1,
+        timeline: 1,
+        abstention: 1,
+        audit: 0,
+    };
     GeneratedChats { sessions, messages, users: 1, questions }
 }
 

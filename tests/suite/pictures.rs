@@ -116,10 +116,25 @@ fn costs_are_divided_into_their_parts() {
     let charts = stacked::all(&ran.source());
 
     for bar in charts.iter().flat_map(|it| &it.bars) {
-        let sum: f64 = bar.usd.iter().sum();
+        let sum: f64 = bar.amounts.iter().sum();
         assert!((sum - bar.total).abs() <= 1e-9 * bar.total, "{bar:?}");
     }
     assert_shown("cost", &charts);
+}
+
+#[test]
+fn waiting_is_divided_into_its_parts_where_the_model_has_data() {
+    let ran = Ran::recorded(2);
+    let charts = stacked::all_of_waiting(&ran.source());
+
+    for bar in charts.iter().flat_map(|it| &it.bars) {
+        let sum: f64 = bar.amounts.iter().sum();
+        let [low, high] = bar.interval.unwrap();
+        assert!((sum - bar.total).abs() <= 1e-9 * bar.total, "{bar:?}");
+        assert!(low < bar.total && bar.total < high, "{bar:?}");
+    }
+    assert_shown("waiting", &charts);
+    assert!(stacked::all_of_waiting(&Ran::small().source()).is_empty(), "nobody measured its model");
 }
 
 #[test]

@@ -18,7 +18,7 @@ const VOCABULARY: &str = "again agent answers approval aside asked assistant ati
     forgets format gemini handle harness has height hits image inspect kimi level literals local long makes marks mentions messages number \
     model needs old opencode otel output path pixels polled raw read reasoning reply request requests response restart results \
     rewound rule same schema session short side skill spread stable stands summarised summary system text tokens tool \
-    uncached undone usage user version weight width write qwen detail continuation conclusion global fixed memory files agents tools";
+    uncached undone usage user version weight width write qwen detail continuation conclusion global fixed memory files agents tools outcome submitted value";
 
 /// Returns the files below a folder that hold a recorded session.
 fn below(folder: &Path, files: &mut Vec<PathBuf>) {

@@ -6,14 +6,16 @@ use std::{env, fs};
 use ctxsim::report::rows;
 
 /// The page that lists the columns.
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/rows.md");
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/reference/rows.md");
 
 const OPENING: &str = "\
+<!-- Generated: `CTXSIM_BLESS=1 cargo test --test suite rows` writes this page. -->
+
 # Rows
 
 `ctxsim run --rows KIND` writes rows as JSON lines, JSON or CSV; `--format jsonl` and `csv` write a row for each run. JSON puts the columns of a group into an object;
 CSV joins their names with a dot. If rows of several runs are written, `policy`, `scenario` and `profile` come first; rows of conversations then have `length` and `trial`.
-A guard names a number of a run by its column, as in `totals.cost_usd.total`. Cards and facts (`docs/studies/aging.md`) have a schema of their own.
+A guard names a number of a run by its column, as in `totals.cost_usd.total`. Cards and facts ([memories that age](../studies/aging.md)) have a schema of their own.
 ";
 
 #[test]

@@ -352,12 +352,12 @@ fn what_cannot_be_read_is_refused_as_a_run_refuses_it() {
 
 /// The recordings are too large for the test data.
 #[test]
-fn the_readme_shows_the_screen_on_the_reference_sessions() {
+fn the_page_about_the_screen_shows_it_on_the_reference_sessions() {
     let Some(root) = std::env::var_os("CTXSIM_REFERENCE") else { return };
     let text = out(&ctxsim(&Path::new(&root).join("recorded"), &["claude-code", "claude-code-2"]));
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let readme = fs::read_to_string(&path).unwrap();
-    let (before, rest) = readme.split_once("<!-- screen -->\n").unwrap();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference/screen.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let (before, rest) = page.split_once("<!-- screen -->\n").unwrap();
     let (_, after) = rest.split_once("<!-- /screen -->").unwrap();
     let now = format!("{before}<!-- screen -->\n```text\n{text}```\n<!-- /screen -->{after}");
 
@@ -367,7 +367,7 @@ fn the_readme_shows_the_screen_on_the_reference_sessions() {
         fs::write(&path, &now).unwrap();
         return;
     }
-    assert!(readme == now, "README.md: set CTXSIM_BLESS to write what is printed:\n{text}");
+    assert!(page == now, "screen.md: set CTXSIM_BLESS to write what is printed:\n{text}");
 }
 
 /// Whoever asks, the same lever has the same word, dollars and interval: on the shared sessions where they are there, else on made-up ones.

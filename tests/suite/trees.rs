@@ -7,15 +7,21 @@ use std::path::Path;
 use ctxsim::input::text::decode::{decode, encode};
 use ctxsim::input::text::{Decode, Encode};
 use ctxsim::input::{Format, PolicyFile, ProfileFile, ScenarioFile, SuiteFile};
+use proptest::strategy::{Strategy as _, ValueTree as _};
+use proptest::test_runner::TestRunner;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use serde::de::DeserializeOwned;
 
 use crate::fuzz::targets::agree::{is_same, reads_as_ron, returns};
+use crate::random_policy::policy;
 
 /// How many damaged texts are read, of each kind and format: usually, and where someone has the time.
 const FEW: usize = 150;
 const MANY: usize = 20_000;
+
+/// How many sound texts are generated: usually, and in the long run.
+const GENERATED: [usize; 2] = [200, 10_000];
 
 /// The longest text that is damaged, in bytes.
 const BYTES_MAX: usize = 8_000;
@@ -157,6 +163,60 @@ fn inputs_are_read_as_the_parsers_of_both_formats_read_them() {
 #[ignore = "takes minutes"]
 fn many_damaged_inputs_are_read_as_the_parsers_of_both_formats_read_them() {
     hold(MANY);
+}
+
+/// Writes a sound text in another style: comments, blank lines and blanks behind commas.
+fn restyled(text: &str, draws: &mut Xoshiro256PlusPlus) -> String {
+    let styles = ["", "", " ", "\n\n", " // and\n", " /* a /* nested */ one */ ", "\t"];
+    let mut styled = String::new();
+    for token in tokens(text) {
+        styled.push_str(token);
+        if token == "," {
+            styled.push_str(styles[usize::try_from(draws.next_u64() % 7).unwrap()]);
+        }
+    }
+    styled
+}
+
+/// Reads generated sound documents as the crate does: random policies, and inputs of every kind in other styles.
+fn hold_generated(n: usize) {
+    let mut runner = TestRunner::deterministic();
+    let policies = policy();
+    let mut draws = Xoshiro256PlusPlus::seed_from_u64(64);
+    type IsRead = fn(&str) -> bool;
+    let kinds: [(Vec<String>, IsRead); 4] = [
+        (texts::<PolicyFile>("policy", "policies", Format::Ron), reads_as_ron::<PolicyFile>),
+        (texts::<ScenarioFile>("scenario", "scenarios", Format::Ron), reads_as_ron::<ScenarioFile>),
+        (texts::<ProfileFile>("profile", "profiles", Format::Ron), reads_as_ron::<ProfileFile>),
+        (texts::<SuiteFile>("suite", "suites", Format::Ron), reads_as_ron::<SuiteFile>),
+    ];
+    let short = |it: &&String| it.len() < BYTES_MAX;
+    let kinds = kinds.map(|(all, reads)| (all.iter().filter(short).cloned().collect::<Vec<_>>(), reads));
+    let mut n_read = 0;
+    for nth in 0..n {
+        let (all, reads) = &kinds[nth / 2 % kinds.len()];
+        let of_file = &all[nth / 2 / kinds.len() % all.len()];
+        let (text, reads) = if nth % 2 == 0 {
+            let drawn = policies.new_tree(&mut runner).unwrap().current();
+            (encode(&drawn, Format::Ron).unwrap(), &kinds[0].1)
+        } else {
+            (restyled(of_file, &mut draws), reads)
+        };
+        n_read += usize::from(reads(&text));
+    }
+    // What is broken on purpose stays so in another style.
+    assert!(n_read * 10 > n * 8, "{n_read} of {n} are read");
+}
+
+#[test]
+fn generated_documents_are_read_as_the_ron_crate_reads_them() {
+    hold_generated(GENERATED[0]);
+}
+
+#[test]
+#[ignore = "slow: .ci/run runs it"]
+fn ten_thousand_generated_documents_are_read_as_the_ron_crate_reads_them() {
+    hold_generated(GENERATED[1]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod coverage;
 mod draws;
 mod folders;
+mod goal;
 mod made_up;
 
 use std::fs;

@@ -159,6 +159,12 @@ impl Report {
         self.inner.verdicts().into_iter().map(Verdict::new).collect()
     }
 
+    /// What to repair in memories, in sentences; empty if no load asks what is remembered.
+    #[getter]
+    fn repairs(&self) -> Vec<String> {
+        self.inner.repairs()
+    }
+
     /// Notes that a reader of the numbers must know.
     #[getter]
     fn notes(&self) -> Vec<String> {

@@ -22,7 +22,7 @@ function programs(document) {
   return all;
 }
 
-for (const document of ["README.md", "bindings/wasm/README.md"]) {
+for (const document of ["docs/how-to/use-the-library.md", "bindings/wasm/README.md"]) {
   const all = programs(document);
   test(`${document} has programs`, () => assert.ok(all.length > 0));
   all.forEach((program, at) => test(`program ${at + 1} of ${document} runs`, () => {

@@ -305,7 +305,7 @@ impl Advising<'_> {
             let variable = self.menu.file.outranked_by(setting)?;
             Some(format!("Remove `{variable}` from the file, because it outranks `{}`.", setting.key))
         };
-        let not_tried = "Not tried on the agent: that it heeds the text is what its documentation says.";
+        let not_tried = "Taken from the agent's documentation; not tested on the agent.";
         let rest = [self.menu.agent.outranks.clone(), not_tried.to_owned()];
         settings.iter().filter_map(exists).chain(settings.iter().filter_map(outranked)).chain(rest).listed()
     }

@@ -29,7 +29,7 @@ use ctxsim_input::text::source::{Source, read_text};
 pub use bundle::{Bundle, BundledFile};
 pub use files::{Files, PipedBytes, is_same_file};
 pub use kind::kind_of;
-pub use load::{Loaded, recording};
+pub use load::{Loaded, PolicyReader, recording};
 use origin::plain;
 pub use origin::{Built, HeldText, Origin};
 pub use revision::{REVISION_MARK, Revision};

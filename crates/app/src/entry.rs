@@ -13,6 +13,7 @@ use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
 use ctxsim_base::grid::shell::quoted;
 use ctxsim_base::list::Listed as _;
+use ctxsim_base::quantity::Decimal;
 use ctxsim_engine::take::{Load, World};
 use ctxsim_input::policy::matches_any;
 use ctxsim_input::profile::cache::{Invalidates, Qualified};
@@ -207,6 +208,7 @@ impl ReadyLoad {
             }
         }
         let mut load = Load::new(world, self.spec.seed, policies);
+        load.turns_ratio = self.spec.turns_ratio.map(Decimal::to_f64);
         let is_of_agent = load.timeline().is_some_and(|it| it.is_of_agent());
         for policy in &mut load.policies {
             if !policy.applies_to.unwrap_or_default().include(is_of_agent) {

@@ -25,6 +25,7 @@ mod models;
 mod named;
 mod naming;
 mod notes;
+mod outcomes;
 mod params;
 pub mod parts;
 #[cfg(feature = "worlds")]
@@ -77,6 +78,7 @@ pub use models::ListPrices;
 use models::ModelProfiles;
 pub use naming::names_of_recordings;
 pub use notes::notes_on_load;
+pub use outcomes::OutcomeTable;
 use parts::tickets::HeldTicket;
 #[cfg(feature = "worlds")]
 pub use probes::fit;

@@ -1,5 +1,6 @@
 //! The workload of a scenario; recordings are found beside the scenario's own file.
 
+use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use ctxsim_input::text::decode::to_json;
 use ctxsim_input::{Scenario, ScenarioFile};
 use ctxsim_timeline::import::{BySession, Glance, Imported};
 use ctxsim_timeline::{Timeline, import, load};
+use ctxsim_worlds::NamedFile;
 
 /// Where a scenario names its recording.
 pub(super) const RECORDED: &str = "load.recorded.path";
@@ -106,9 +108,13 @@ pub(super) fn workloads(
             named.iter().map(|(path, field)| origin_of(scenario, path, field)).collect::<Result<_, _>>()?
         }
     };
-    let texts = beside.iter().map(Origin::text).collect::<Result<Vec<_>, _>>()?;
-    let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).listed();
-    if let Some(made) = ctxsim_worlds::make(&checked, &texts) {
+    let file = |it: &Origin| -> Result<NamedFile, Error> {
+        let origin = it.clone();
+        let again = Box::new(move || origin.text().ok().map(Cow::into_owned));
+        Ok(NamedFile { reader: it.reader()?, again })
+    };
+    let mut files = beside.iter().map(file).collect::<Result<Vec<_>, Error>>()?;
+    if let Some(made) = ctxsim_worlds::make(&checked, &mut files) {
         return made.map_err(|problems| match beside.as_slice() {
             [origin] => in_file(problems, origin),
             _ => problems.into(),

@@ -9,7 +9,7 @@ use ctxsim_base::error::Error;
 use ctxsim_base::rng::Seed;
 use ctxsim_input::scenario::{AgingLoad, LoadSpec};
 use ctxsim_worlds::aging::probes::{self, FittedMemory, Memories};
-use ctxsim_worlds::aging::{Aging, Model};
+use ctxsim_worlds::aging::{Aging, Model, ReadStreams};
 
 /// Fits the use, write and read numbers of a policy's memory to a table of answers, over sessions like those of a scenario.
 ///
@@ -40,7 +40,7 @@ pub fn fit(
     let last = answers.iter().map(|it| u64::from(it.session)).max().unwrap_or_default();
     let sessions = own.sessions.max(last.saturating_add(1));
     let own = AgingLoad { sessions, events: Vec::new(), ..own.as_ref().clone() };
-    let first = Aging::all(&spec, &own, &[]).into_iter().next();
+    let first = Aging::all(&spec, &own, &[], ReadStreams::default()).into_iter().next();
     let model = first.map_or_else(|| Arc::new(Model::default()), |it| it.model);
     Ok(Memories::new(memory, &own, &model, Seed(spec.seed)).fit(&answers))
 }

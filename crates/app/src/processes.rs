@@ -101,7 +101,7 @@ pub(super) fn try_out(catalog: &Catalog, name: &str) -> Result<(), Error> {
     }
     let told = found.into_iter().map(|it| {
         Diagnostic::at(ctxsim_base::diag::Code::ProcessFault, "process", it)
-            .help("correct the program; docs/processes.md describes the messages and the answers")
+            .help("correct the program; docs/reference/processes.md describes the messages and the answers")
     });
     Err(loaded.locate(told.listed()).into())
 }

@@ -6,6 +6,7 @@ use super::advise::agents::{Agent, AgentSetting, ShownBy, is_older};
 use super::advise::{SeenLog, SettingPolicies, SettingValues, costs_with, no_recording, seen};
 use super::{Comparison, Progress};
 use crate::catalog::Catalog;
+use crate::outcomes::OutcomeTable;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
 use ctxsim_base::grid::numbers::{counted, listed};
@@ -13,9 +14,14 @@ use ctxsim_base::list::Listed as _;
 use ctxsim_engine::price::Costs;
 use ctxsim_input::profile::calendar;
 use ctxsim_report::advise::saved::{Bills, SCHEMA, SCHEMA_BEFORE, Saved};
+use ctxsim_report::outcomes::{OutcomeReport, SessionOutcome};
 use ctxsim_report::part::SumRoom;
 use ctxsim_report::realised::{ComparedSessions, Later, Realised};
 use ctxsim_timeline::import::user_of;
+
+/// The groups of sessions without the change, and with it.
+const BEFORE: &str = "without the change";
+const AFTER: &str = "with it";
 
 /// What lays a session out as if its harness had compacted nothing.
 const UNCOMPACTED: &str = "scenario.load.recorded.assume.resets=undo";
@@ -27,6 +33,8 @@ pub struct RealisedRequest {
     pub changed: Option<String>,
     /// People who changed nothing: a name, or the folder of a user.
     pub unchanged: Vec<String>,
+    /// An outcome for each session, in place of those that logs tell.
+    pub outcomes: Option<OutcomeTable>,
 }
 
 /// Reads a forecast.
@@ -97,6 +105,7 @@ pub fn realised(
     let (later, earlier): (Vec<_>, Vec<_>) = all.into_iter().partition(is_later);
     known_people(&asked.unchanged, &later)?;
     let counted = CountedSessions::new(saved, agent, &asked.unchanged, &later);
+    let outcomes = outcomes(asked.outcomes.as_ref(), &earlier, &later, &counted)?;
     let found = Realised::new(saved, &counted.later);
     let mut left_out = counted.left_out.clone();
     left_out.extend(found.left_out.clone());
@@ -108,9 +117,63 @@ pub fn realised(
         left_out: left_out.into_iter().listed(),
         left_out_later: [out, later.len()],
         compared,
+        outcomes,
         notes: notes(saved, agent, asked, &later, [earlier.len(), others.len()]),
         ..found
     })
+}
+
+/// Compares outcomes: of the groups that a table names, else of sessions without the change and with it. Logs give them where no table does.
+fn outcomes(
+    table: Option<&OutcomeTable>,
+    earlier: &[SizedSession],
+    later: &[SizedSession],
+    counted: &CountedSessions,
+) -> Result<Option<OutcomeReport>, Error> {
+    let all = earlier.iter().chain(later).listed();
+    let groups = earlier.iter().map(|_| Some(BEFORE)).chain(counted.has_change.iter().copied()).listed();
+    let Some(table) = table else {
+        let logged = all.iter().find_map(|it| it.seen.outcome.as_ref());
+        let own = |it: &SizedSession| {
+            it.seen
+                .outcome
+                .as_ref()
+                .filter(|it| Some(&it.name) == logged.map(|it| &it.name))
+                .map(|it| it.value)
+        };
+        let values = all.iter().map(|it| own(it)).listed();
+        return Ok(logged.map(|it| joined(it.name.clone(), "the logs".to_owned(), &values, &groups, &[])));
+    };
+    let names = all.iter().map(|it| it.seen.name.as_str()).listed();
+    let (found, unread) = table.of(&names)?;
+    let values = found.iter().map(|it| it.as_ref().map(|it| it.value)).listed();
+    let own = found.iter().map(|it| it.as_ref().map_or("", |it| it.group)).listed();
+    let own = if table.has_groups { own } else { Vec::new() };
+    let report = joined(table.outcome.clone(), table.source(), &values, &groups, &own);
+    Ok(Some(OutcomeReport { unread, ..report }))
+}
+
+/// Puts outcomes into groups: those that are named, else those of the change.
+fn joined(
+    outcome: String,
+    source: String,
+    values: &[Option<f64>],
+    groups: &[Option<&'static str>],
+    named: &[&str],
+) -> OutcomeReport {
+    let group = |nth: usize| {
+        named.get(nth).copied().filter(|it| !it.is_empty()).or(groups[nth].filter(|_| named.is_empty()))
+    };
+    let of = |(nth, value): (usize, &Option<f64>)| {
+        Some(SessionOutcome { group: group(nth)?.to_owned(), value: (*value)? })
+    };
+    let mut sessions = values.iter().enumerate().filter_map(of).listed();
+    if named.is_empty() {
+        // What went without the change is what the others differ from.
+        sessions.sort_by_key(|it| it.group != BEFORE);
+    }
+    let sessions_without = values.len() - sessions.len();
+    OutcomeReport { sessions_without, ..OutcomeReport::new(outcome, source, &sessions) }
 }
 
 /// Returns whether a session may be of an agent: its log is that of no other.
@@ -162,7 +225,7 @@ fn notes(
     }
     if n_earlier > 0 {
         let n = counted(n_earlier, "session");
-        notes.push(format!("Not later: {n} from before the change, or that the forecast was made of."));
+        notes.push(format!("Skipped: {n} from before the change, or that the forecast was made of."));
     }
     let set = settings(saved, agent);
     let is_shown = |it: &(&AgentSetting, &str)| it.0.shown_by.is_some_and(|it| it != ShownBy::Reserve);
@@ -275,6 +338,8 @@ struct CountedSessions {
     left_out: IndexMap<String, usize>,
     /// Who is compared with.
     compared: Vec<String>,
+    /// By session: whether it has the change, where that is known.
+    has_change: Vec<Option<&'static str>>,
 }
 
 impl CountedSessions {
@@ -283,7 +348,12 @@ impl CountedSessions {
         let days: IndexMap<&str, bool> = saved.trial.iter().map(|it| (it.day.as_str(), it.is_on)).collect();
         let has = all.iter().map(|it| has_change(&set, &it.seen)).listed();
         let still = StillPeople::new(all, &has, unchanged);
-        let mut it = Self { later: Vec::new(), left_out: IndexMap::new(), compared: Vec::new() };
+        let mut it = Self {
+            later: Vec::new(),
+            left_out: IndexMap::new(),
+            compared: Vec::new(),
+            has_change: Vec::new(),
+        };
         for (session, has) in all.iter().zip(has) {
             let day = session.seen.span_ms.map(|it| calendar::date_text(it[0]));
             let is_on = day.as_deref().and_then(|it| days.get(it).copied());
@@ -292,6 +362,8 @@ impl CountedSessions {
                 (false, None) => Err("they began on no day of the trial".to_owned()),
                 (false, Some(is_on)) => in_trial(is_on, has),
             };
+            let group = |is_unchanged: &bool| if *is_unchanged { BEFORE } else { AFTER };
+            it.has_change.push(counts.as_ref().ok().map(group));
             match counts {
                 Ok(is_unchanged) => it.add(session, is_unchanged, day.filter(|_| !days.is_empty())),
                 Err(reason) => it.leave(reason),

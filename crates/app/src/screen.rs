@@ -66,7 +66,7 @@ fn certainty(advice: &Advice) -> String {
     match tried.sum::<usize>() {
         0 => format!("{counted} only the check against it is simulated."),
         n => format!(
-            "{counted} what has a ~ is simulated on these sessions. Intervals hold for all {} settings and combinations that were tried, or for all that the bills tell, for sessions to come, and for what is assumed.",
+            "{counted} what has a ~ is simulated on these sessions. Intervals are for later sessions, over what is assumed, with all {} settings and combinations that were tried taken into account.",
             thousands(n as u64)
         ),
     }

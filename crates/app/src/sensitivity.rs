@@ -128,6 +128,11 @@ fn play_and_price(load: &Load, n_policies: usize, progress: Progress<'_>) -> Res
         let problem = Diagnostic::at(Code::PolicyUnread, "", message);
         return Err(vec![problem.help("add `--policy identity`")].into());
     }
+    if load.turns_ratio.is_some() {
+        let message = "a comparison of price lists takes as many turns as the load has";
+        let problem = Diagnostic::at(Code::TurnsRatioRange, "scenario.turns_ratio", message);
+        return Err(vec![problem.help("leave it out, and declare it in a run")].into());
+    }
     let counting = (0..load.profiles.len()).map(|it| load.counting(it)).listed();
     let sum = PricedLoad { name: load.name.clone(), counting, ..PricedLoad::default() };
     let sum = RefCell::new(sum);

@@ -12,8 +12,8 @@ use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later};
-use ctxsim_engine::measure::{Label, Remembered, Tally};
-use ctxsim_engine::take::{FailedRuns, Run, in_order, in_order_telling, with_threads};
+use ctxsim_engine::measure::{Label, Remembered, Statistic, Tally};
+use ctxsim_engine::take::{FailedRuns, Number, Run, in_order, in_order_telling, with_threads};
 use ctxsim_report::sweep::{PointNumbers, SweepPoint};
 
 /// The most variants of a load that are compiled and played together.
@@ -36,11 +36,18 @@ pub struct Swept {
     /// Its numbers.
     pub tally: Tally,
     pub remembered: Vec<Remembered>,
+    /// By number: how much more it is than under the base, trial by trial.
+    pub more: Vec<(String, Statistic)>,
 }
 
-impl From<Run> for Swept {
-    fn from(run: Run) -> Self {
-        Self { remembered: run.remembered().listed(), tally: run.tally }
+impl Swept {
+    /// Takes a run beside that of a base.
+    fn new(run: Run, base: &str) -> Self {
+        let more = run.findings.iter().flat_map(|found| {
+            let number = |it: &Number| Some((it.place.to_owned(), found.more(it.name, base)?));
+            found.kind().numbers.iter().filter_map(number)
+        });
+        Self { remembered: run.remembered().listed(), more: more.listed(), tally: run.tally }
     }
 }
 
@@ -117,7 +124,8 @@ pub(super) fn play_for_sweep(load: &Load, progress: Progress<'_>) -> Result<Vec<
     for part in parts {
         let n_policies = (part.len() / loads.len().max(1)).max(1);
         for (nth, run) in part.into_iter().enumerate() {
-            loads[nth / n_policies].runs.push(run.into());
+            let base = load.policies.first().map_or("", |it| it.name.as_str());
+            loads[nth / n_policies].runs.push(Swept::new(run, base));
         }
     }
     Ok(loads)
@@ -145,8 +153,10 @@ fn point(point: &GridPoint, nth: usize, loads: &[SweptLoad]) -> SweepPoint {
     let both = own.as_ref().zip(base.as_ref());
     let interval = both.and_then(|(own, base)| interval(loads, nth, own, base));
     let bound = both.and_then(|(own, base)| own.tally.assumed_bound(&base.tally));
+    let more = own.as_ref().map(|it| it.more.iter().filter_map(|it| Some((it.0.clone(), it.1.ci95?))));
+    let more = more.into_iter().flatten().collect();
     let [own, base] = [own, base].map(|it| numbers(&it).unwrap_or_default());
-    SweepPoint { index: point.index, set, numbers: own, base, label, interval, bound }
+    SweepPoint { index: point.index, set, numbers: own, base, label, interval, bound, more }
 }
 
 /// Returns the 95% interval of a point's change in cost; of a single load, over what is assumed alone.
@@ -169,6 +179,13 @@ fn summed<'r>(mut runs: impl Iterator<Item = &'r Swept>) -> Option<Swept> {
     runs.for_each(|it| {
         sum.tally.add(&it.tally);
         Remembered::add(&mut sum.remembered, &it.remembered);
+        sum.more.retain_mut(|(place, own)| {
+            let other = it.more.iter().find(|it| it.0 == *place);
+            other.is_some_and(|it| {
+                *own = own.pooled(&it.1);
+                true
+            })
+        });
     });
     Some(sum)
 }

@@ -19,7 +19,8 @@ use ctxsim_input::text::set::Override;
 use ctxsim_input::{Format, PolicyFile};
 use ctxsim_report::Skipped;
 use ctxsim_report::part::{Common, PartOf};
-use ctxsim_report::tune::{Tried, Tuned, TunedSession, variant_name};
+use ctxsim_report::sweep::PointNumbers;
+use ctxsim_report::tune::{Tried, TuneGoal, Tuned, TunedSession, variant_name};
 
 pub use search::ParamSearch;
 
@@ -78,13 +79,27 @@ impl<'a> Tuning<'a> {
         min_evidence: f64,
         seed: u64,
     ) -> Result<Self, Error> {
+        Self::for_goal(catalog, comparison, search, TuneGoal::default(), (min_evidence, seed))
+    }
+
+    /// Plans a search for a goal.
+    ///
+    /// # Errors
+    /// Every problem of the inputs.
+    pub fn for_goal(
+        catalog: &'a Catalog,
+        comparison: &Comparison,
+        search: ParamSearch,
+        goal: TuneGoal,
+        (min_evidence, seed): (f64, u64),
+    ) -> Result<Self, Error> {
         let comparison = Comparison { variants: search.points.clone(), ..comparison.clone() };
         let plan = Plan::new(catalog, &comparison)?;
         let names = [plan.policies[0].clone(), plan.policies.last().cloned().unwrap_or_default()];
         let policy = comparison.policies.last().map_or("", String::as_str);
         let stages = catalog.policy(policy)?.spec.stages.into_iter().map(|it| it.name).listed();
         let ParamSearch { varied, fixed, points } = search;
-        let tried = Tried { varied, fixed, points, stages };
+        let tried = Tried { varied, fixed, points, stages, goal };
         Ok(Self { catalog, comparison, plan, head: TuneHead { names, tried, min_evidence, seed } })
     }
 
@@ -211,10 +226,24 @@ impl TuneHead {
         let shares =
             || load.runs.iter().map(|it| Some(number(it)?.number.mean)).collect::<Option<Vec<f64>>>();
         let remembered = heading.and_then(|it| Some((it, shares()?)));
+        let goal = &self.tried.goal;
+        let columns = || goal.objectives.iter().copied().chain(goal.guards.iter().map(|it| it.of));
+        let numbers = |it: &Swept| {
+            let numbers = PointNumbers::new(&it.tally, &it.remembered);
+            columns().map(|of| of.number(&numbers)).listed()
+        };
+        let numbers = if goal.is_asked() { load.runs.iter().map(numbers).listed() } else { Vec::new() };
         let mut tallies = load.runs.into_iter().map(|it| it.tally);
         let base = tallies.next()?;
         let project = seed.map_or(load.project, |it| format!("seed {it}"));
-        Some(TunedSession { project, last_ms: load.last_ms, base, variants: tallies.listed(), remembered })
+        Some(TunedSession {
+            project,
+            last_ms: load.last_ms,
+            base,
+            variants: tallies.listed(),
+            remembered,
+            numbers,
+        })
     }
 
     /// Chooses on one part of the sessions and tests the choice on the other.

@@ -44,8 +44,6 @@ pub enum Hue {
     None,
     /// Less is better: changes with a minus are good, those with a plus bad.
     Less,
-    /// More is better.
-    More,
     /// As good or bad as the words of its row say.
     AsWords,
     /// Words that say what to do: `do` and `better` are good, `worse` is bad, what is open stands back.
@@ -157,8 +155,8 @@ impl Hue {
                 _ => Tint::Faint,
             },
             _ if is_nought => Tint::Plain,
-            (Self::Less, Some('−')) | (Self::More, Some('+' | '$')) => Tint::Good,
-            (Self::Less, Some('+')) | (Self::More, Some('−')) => Tint::Bad,
+            (Self::Less, Some('−')) => Tint::Good,
+            (Self::Less, Some('+')) => Tint::Bad,
             _ => Tint::Plain,
         }
     }

@@ -120,6 +120,8 @@ pub(super) enum RowsArg {
     Needs,
     /// One conversation and which of its facts survived, or one sample of all needs
     Trials,
+    /// One conversation of the context-decay loads, as the published script writes it
+    Published,
     /// One question about a fact, and what happened to the fact
     Probes,
     /// One aging card: a run over many sessions, in AgingBench's schema

@@ -18,7 +18,7 @@ use ctxsim_base::quantity::{Cost, Tokens, or_unlimited};
 use ctxsim_input::profile::cache::Setting;
 use ctxsim_input::profile::price::Prices;
 use ctxsim_input::{CacheRules, Policy};
-use ctxsim_timeline::{EventKind, StepIx, Timeline, Usage};
+use ctxsim_timeline::{EventKind, LoggedOutcome, StepIx, Timeline, Usage};
 
 use compaction::{Aftermath, HiddenFile, ReadOutcome};
 use first::FirstRequests;
@@ -79,6 +79,8 @@ pub struct Calibration {
     pub unforeseen: Unforeseen,
     /// Its compactions, each with its predictions and what followed.
     pub compactions: Vec<Aftermath>,
+    /// What became of its task, if its log tells.
+    pub outcome: Option<LoggedOutcome>,
     /// The profile that stands for its model, which neither the log nor anybody named.
     pub assumed_profile: Option<String>,
 }
@@ -92,7 +94,8 @@ impl Calibration {
         rules: &CacheRules,
     ) -> Self {
         let prices = prices.into();
-        let mut calibration = Self { name: timeline.name.clone(), ..Self::default() };
+        let outcome = timeline.recorded.as_ref().and_then(|it| it.outcome.clone());
+        let mut calibration = Self { name: timeline.name.clone(), outcome, ..Self::default() };
         let usages = timeline.recorded.as_ref().filter(|it| !it.is_spread);
         let usages = usages.map_or(&[] as &[Option<Usage>], |it| it.usage.as_slice());
         let mut before: Option<&RequestRow> = None;

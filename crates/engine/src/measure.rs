@@ -7,12 +7,14 @@ pub mod carried;
 pub mod delta;
 pub mod fixed;
 pub mod floor;
+pub mod known_task;
 pub mod label;
 pub mod lever_terms;
 pub mod limits;
 pub mod metric;
 pub mod missed;
 pub mod month;
+mod more_turns;
 mod beside;
 mod remembered;
 pub mod resets;
@@ -20,6 +22,8 @@ pub mod sensitivity;
 pub mod spread;
 pub mod statistic;
 pub mod sub_agents;
+pub mod turn_ratios;
+pub mod waiting;
 
 use crate::ledger::{Firing, Outcome, RequestSums, Sums};
 use crate::price::{self, Costs, Models, PriceIndex};
@@ -28,6 +32,7 @@ use best_effort::HitStake;
 use ctxsim_base::quantity::{Amount, Expected, Tokens, UNLIMITED, packed};
 use ctxsim_input::Limits;
 use ctxsim_input::profile::{Assumptions, Lifetimes};
+use waiting::Waiting;
 
 pub use beside::{Beside, PlayedRecovery};
 pub use break_even::BreakEven;
@@ -84,12 +89,14 @@ pub struct Tally {
     pub bound: Option<f64>,
     /// What hits save that the provider does not promise, if it promises none.
     pub hit_stake: Option<HitStake>,
+    /// How long its requests take.
+    pub waiting: Waiting,
 }
 
 packed!(Tally:
     [n_runs, sums, outcome, costs, limits, lifetimes, limit_pressure, has_needs],
     [recovery_input, recovery_output, reaction_tokens, recovery_interval, assumed, counted_ends],
-    [n_played, latency_ms, resets, summariser_limit, bound, hit_stake]);
+    [n_played, latency_ms, resets, summariser_limit, bound, hit_stake, waiting]);
 
 impl Tally {
     /// Returns the tally of a run in which nothing happened.
@@ -115,6 +122,7 @@ impl Tally {
             summariser_limit: None,
             bound: None,
             hit_stake: None,
+            waiting: Waiting::default(),
         }
     }
 
@@ -178,6 +186,7 @@ impl Tally {
             summariser_limit: models.summariser_limit(),
             bound: beside.bound,
             hit_stake: HitStake::new(&sums.main.tokens, profile),
+            waiting: beside.waiting(Waiting::new(sums, models, &refetched, beside.shared_calls)),
         };
         let ends = tally.exact_interval().or(tally.costs.exact().map(|it| [it; 2]));
         let share = |it: Amount, of: f64| Amount::of_usd(it.usd() * (of - 1.0));
@@ -249,6 +258,7 @@ impl Tally {
         self.recovery_output += other.recovery_output;
         self.reaction_tokens += other.reaction_tokens;
         self.latency_ms += other.latency_ms;
+        self.waiting += other.waiting;
         self.summariser_limit = self.summariser_limit.or(other.summariser_limit);
         self.bound = self.bound.zip(other.bound).map(|(own, more)| own + more);
         self.hit_stake = HitStake::sum([self.hit_stake, other.hit_stake]);

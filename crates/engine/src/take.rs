@@ -21,7 +21,7 @@ mod world;
 
 pub use counted::CountedLoad;
 pub use failures::{FailedRun, FailedRuns};
-pub use findings::{Curve, CurvePlaces, Curves, Findings, FindingsKind, Number};
+pub use findings::{Curve, CurvePlaces, Curves, Findings, FindingsKind, Number, StageRepair};
 pub use lives::Layouts;
 pub use load::Load;
 pub use play::{FoldedLedger, summed};

@@ -2,6 +2,7 @@
 
 pub mod apply;
 mod check;
+mod family;
 pub mod law;
 pub mod lint;
 pub mod memory;
@@ -17,6 +18,7 @@ pub mod written;
 use std::ops::Deref;
 use std::sync::Arc;
 
+pub use self::family::PolicyFamily;
 pub use self::pattern::{matches_any, wildcard};
 pub use self::settable::SearchUse;
 pub use self::stage::Stage;

@@ -6,6 +6,7 @@ mod check;
 mod family;
 mod images;
 pub mod price;
+mod waiting;
 pub mod written;
 
 use self::price::Prices;
@@ -21,6 +22,7 @@ pub use self::cache::{
 };
 pub use self::family::{Counting, Factor, Family};
 pub use self::images::{ImageRule, ImageSize, UnknownImage};
+pub use self::waiting::{WaitModel, WaitRates};
 pub use self::written::{PriceSpec, ProfileFile};
 
 /// One model at one provider at one date.
@@ -46,6 +48,8 @@ pub struct Profile {
     /// What its API refuses of a request's breakpoints.
     pub refuses: Vec<Refusal>,
     pub prices: Prices,
+    /// How long the requests of its model take, if that was measured.
+    pub waiting: Option<&'static WaitModel>,
     /// What is assumed rather than known.
     pub assumptions: Assumptions,
 }

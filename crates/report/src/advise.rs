@@ -1,5 +1,6 @@
 //! What the users of an agent should set: what the settings in force cost, the best others, and how far that holds.
 
+mod bears;
 pub mod page;
 pub mod saved;
 mod table;
@@ -19,7 +20,7 @@ use ctxsim_base::quantity::Tokens;
 use ctxsim_timeline::row::json::json_text;
 use saved::TrialDay;
 
-pub(crate) use table::{cents, dollars, in_short, rough};
+pub(crate) use table::{cents, dollars, in_short, most_telling, rough};
 pub use table::{markdown, table};
 
 /// The schema; fields are added, never renamed without a new version.

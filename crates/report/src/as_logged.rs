@@ -162,10 +162,10 @@ impl<'p> LoggedRequest<'_, 'p> {
 }
 
 /// Hands over what a session was billed for, request by request.
-pub(super) fn each_logged<'p>(
-    timeline: &Timeline,
+pub(super) fn each_logged<'l, 'p>(
+    timeline: &'l Timeline,
     profile_of: ProfileOf<'p>,
-    mut each: impl FnMut(&LoggedRequest<'_, 'p>),
+    mut each: impl FnMut(&LoggedRequest<'l, 'p>),
 ) {
     let Some(recorded) = &timeline.recorded else { return };
     let mut model = timeline.models.first().map_or("", |it| it.name.as_str());
@@ -261,7 +261,7 @@ impl BillAsLogged {
             0 => String::new(),
             n => format!(" ({} without a price left out)", of_requests(n)),
         };
-        let beside = self.beside.words(&usd);
+        let beside = self.beside.in_short(&usd);
         format!("As logged: {} at list prices for {n}{left_out}{more}.{beside}", usd(self.total().usd()))
     }
 
@@ -330,13 +330,18 @@ impl Report {
     /// Says what was billed, and what it costs simulated as it was, in a sentence or two.
     pub(super) fn billed_in_short(&self) -> Option<String> {
         let Some(logged) = self.as_logged() else { return self.why_no_bill() };
-        let simulated = self.simulated_usd().map(|it| format!("; simulated as it was: {}", usd(it)));
+        let simulated = self.as_recorded().and_then(|costs| {
+            let total = costs.iter().map(|it| it.total()).sum::<Option<f64>>()?;
+            let output: f64 = costs.iter().map(|it| it.main.output.usd()).sum();
+            let untold = output - logged.own_output.usd();
+            let untold = if untold >= 0.005 {
+                format!(", {} of it for output that the logs do not tell", usd(untold))
+            } else {
+                String::new()
+            };
+            Some(format!("; simulated as it was: {}{untold}", usd(total)))
+        });
         Some(logged.in_short(&simulated.unwrap_or_default()))
-    }
-
-    /// Returns what all sessions cost simulated once as they were; nothing where one was not.
-    fn simulated_usd(&self) -> Option<f64> {
-        self.as_recorded()?.iter().map(|it| it.total()).sum()
     }
 
     /// Returns the costs of each session simulated once as it was; nothing where one was not.

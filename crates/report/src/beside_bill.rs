@@ -102,6 +102,26 @@ impl BesideBill {
     }
 
     /// Says it in sentences, with amounts as the bill has them.
+    /// Says it in a sentence each, after a space.
+    pub(super) fn in_short(&self, amount: &dyn Fn(f64) -> String) -> String {
+        let agents = self.estimated().map_or_else(String::new, |it| {
+            let n = format!(
+                "{} sub-agent{}",
+                thousands(it.sub_agents),
+                if it.sub_agents == 1 { "" } else { "s" }
+            );
+            let priced = it.sub_agents > it.without_price;
+            let about = if priced { format!("about {} for ", amount(it.input_usd)) } else { String::new() };
+            format!(" Not in it: {about}{n} of which the logs hold only totals.")
+        });
+        let plans = if self.plans.is_empty() {
+            ""
+        } else {
+            " The logs name a plan, which is not billed at list prices."
+        };
+        agents + plans
+    }
+
     pub(super) fn words(&self, amount: &dyn Fn(f64) -> String) -> String {
         let mut text = self.estimated().map_or_else(String::new, |it| it.words(amount));
         if !self.plans.is_empty() {

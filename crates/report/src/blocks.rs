@@ -63,7 +63,7 @@ pub(super) fn in_markdown(blocks: &[PageBlock]) -> Markdown {
         match it {
             PageBlock::Head(head) => text.heading(2, head),
             PageBlock::Answer(words) | PageBlock::Text(words) | PageBlock::Aside(words) => {
-                text.paragraph(words)
+                text.paragraph(words);
             }
             PageBlock::Table(grid) => {
                 text.table(grid);

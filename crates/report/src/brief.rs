@@ -37,6 +37,8 @@ pub struct Figures {
     pub(super) is_drawn: bool,
     /// Whether nobody has published how the profile's models count tokens that others counted.
     pub(super) is_counting_unknown: bool,
+    /// Whether nobody measured how long some model takes.
+    pub(super) is_waiting_unknown: bool,
     /// Whether the policy knows later needs.
     pub(super) looks_ahead: bool,
     /// Whether its world found more than a bill.
@@ -77,6 +79,7 @@ impl From<&Run> for Figures {
             has_resets: tally.resets.is_some(),
             is_drawn: tally.sums.needs.sent_calls > Expected::ZERO,
             is_counting_unknown: run.assumed.counting == Some(Counting::Unknown),
+            is_waiting_unknown: tally.waiting.total().is_unknown,
             looks_ahead: run.looks_ahead,
             has_findings: run.findings.is_some(),
             is_in_sections: run.is_in_sections(),

@@ -1,5 +1,6 @@
 //! A calibration as text: requests by class, totals, reasons for differences, and the differing requests.
 
+mod outcomes;
 mod short;
 
 use std::fmt::Write as _;
@@ -56,6 +57,7 @@ fn summary(it: &Calibration) -> Value {
     group! {
         "session": it.name.clone(),
         "assumed_profile": it.assumed_profile.clone(),
+        "outcome": it.outcome.as_ref().map(|it| group! { "name": it.name.clone(), "value": it.value }),
         "requests": it.pairs.len(),
         "exact": of(ReadClass::Exact),
         "within": of(ReadClass::Within),
@@ -138,6 +140,10 @@ pub fn tables(
         wrap(&logged.words(), "", Some(WIDTH), &mut head);
         head.push('\n');
     }
+    for line in outcomes::lines(as_recorded) {
+        wrap(&line, "", Some(WIDTH), &mut head);
+        head.push('\n');
+    }
     let text = head.clone() + &in_full(as_recorded, with_side_requests, with_inferred);
     if is_detailed || text.lines().count() <= LINES_MAX {
         return text;
@@ -168,6 +174,9 @@ fn in_full(
     }
     if let Some(followed) = compactions::table(as_recorded) {
         let _ = write!(text, "\n{followed}");
+    }
+    if let Some(told) = outcomes::table(as_recorded) {
+        let _ = write!(text, "\n{told}");
     }
     text
 }

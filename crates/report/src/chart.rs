@@ -45,10 +45,11 @@ pub struct ChartKind {
 }
 
 /// The kinds, in display order.
-pub const KINDS: [ChartKind; 12] = [
+pub const KINDS: [ChartKind; 13] = [
     kind("change", distribution::NEEDS, |it| boxed(distribution::all(it))),
     kind("frontier", frontier::NEEDS, |it| boxed(frontier::all(it))),
     kind("cost", stacked::NEEDS, |it| boxed(stacked::all(it))),
+    kind("waiting", stacked::NEEDS_WAITING, |it| boxed(stacked::all_of_waiting(it))),
     kind("waterfall", waterfall::NEEDS, |it| boxed(waterfall::all(it))),
     kind("tornado", tornado::NEEDS, |it| boxed(tornado::all(it))),
     kind("requests", requests::NEEDS, |it| boxed(requests::all(it))),

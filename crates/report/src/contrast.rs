@@ -17,6 +17,7 @@ use super::metric::{self, Metric};
 use super::remembered::{self, Both};
 use super::trust::TableTrust;
 use super::{Brief, Run, distinct};
+use crate::extra_turns::TurnsBreakEven;
 use crate::metric::ShownMetric as _;
 use ctxsim_base::grid::numbers;
 use ctxsim_base::list::Listed as _;
@@ -101,6 +102,9 @@ pub struct Contrast {
     pub cost_change_assumed: Option<[f64; 2]>,
     /// The lowest and the highest of that change where everything that is assumed is wrong in one direction, if anything is.
     pub cost_change_bound: Option<[f64; 2]>,
+    /// How many more turns the candidate's saving bears, where it edits prompts and saves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gone_at_extra_turns: Option<TurnsBreakEven>,
     /// The cost by part; the differences add up to the total difference.
     pub split: Vec<CostPart>,
     /// Broken prefixes, by author, in the base and in the candidate.
@@ -222,6 +226,7 @@ impl Contrast {
             numbers: numbers_of(&pairs, &counted, cost_interval),
             cost_change_assumed: pairs.sums().filter(|_| reach.is_some()).and_then(|it| assumed(it, reach)),
             cost_change_bound: pairs.sums().and_then(|[base, own]| own.assumed_bound(base)),
+            gone_at_extra_turns: gone_at(&kept, cost_interval),
             split: pairs.sums().map(|[base, it]| split([&base.costs, &it.costs])).unwrap_or_default(),
             breaks,
             requests,
@@ -289,6 +294,15 @@ fn samples(part: &ContrastPart, is_same_work: impl Fn(&[Tally; 2]) -> bool) -> V
     let pair = |[base, own]: &[Tally; 2]| own.costs.total().zip(base.costs.total().filter(|it| *it > 0.0));
     let pairs = part.pairs.iter().filter(|it| is_same_work(it)).filter_map(pair);
     pairs.map(|pair| RatioSample { pair, project: "", at_ms }).listed()
+}
+
+/// Returns how many more turns the saving of what edits prompts bears.
+fn gone_at(pairs: &[[Tally; 2]], interval: Option<[f64; 2]>) -> Option<TurnsBreakEven> {
+    let edits = pairs.iter().any(|it| it[1].outcome.firings.iter().any(|it| it.acted > 0));
+    let sum = |of: fn(&[Tally; 2]) -> Option<f64>| pairs.iter().map(of).sum::<Option<f64>>();
+    let (base, own) = (sum(|it| it[0].costs.total())?, sum(|it| it[1].costs.total())?);
+    let again = sum(|it| it[1].as_many_again())?;
+    TurnsBreakEven::new(own / base - 1.0, interval, again / base).filter(|_| edits && base > 0.0)
 }
 
 /// Returns the 95% interval of the change in cost over what is assumed alone.

@@ -1,4 +1,4 @@
-//! The rule that gives a lever its word: one for every command, page and binding. `docs/advise.md` has its error rates.
+//! The rule that gives a lever its word: one for every command, page and binding. `docs/reference/advice.md` has its error rates.
 //!
 //! A family is everything that is tried beside each other, fixed before any result. Each row is tested on all sessions. That it saves is
 //! corrected for the family, step by step over joint draws (`joint`): the chance that any row is wrongly said to save is 5% at most. That it
@@ -33,6 +33,8 @@ pub struct SessionEffect {
     pub task: (f64, f64),
     /// Whether prompts differ from those that were recorded.
     pub is_edited: bool,
+    /// What as many turns again would cost at its end, in US dollars; `None` where nothing tells.
+    pub again: Option<f64>,
 }
 
 /// A session under what is in force and under each row of a family.
@@ -90,6 +92,8 @@ pub struct Judgement {
     pub p_costs: Option<f64>,
     /// The chance of a false saving anywhere in the family, if this row is said to save.
     pub p_adjusted: Option<f64>,
+    /// What as many turns again would cost under it, as a share of what the base costs.
+    pub again: Option<f64>,
     /// The share of the needed evidence that is kept, and its lower end, over sessions and blocks.
     pub kept: Option<f64>,
     pub kept_low: Option<f64>,
@@ -112,6 +116,7 @@ impl SessionEffect {
             kept: Some(run.sums.needs.evidence()).filter(|it| it.1 > 0.0),
             task: (users.running_met, users.running),
             is_edited: run.outcome.firings.iter().any(|it| it.fired > 0),
+            again: run.as_many_again(),
         }
     }
 }

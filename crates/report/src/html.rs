@@ -202,7 +202,10 @@ fn answers(report: &Report) -> Vec<Card> {
             ..Card::of(it, section)
         }
     });
-    let all: Vec<Card> = published(report).into_iter().chain(remembered(report)).chain(of_tables).listed();
+    let repairs = report.repair_lines().into_iter();
+    let repairs = repairs.map(|what| Card { number: "Repair".to_owned(), what, ..Card::default() });
+    let all = published(report).into_iter().chain(remembered(report)).chain(of_tables);
+    let all: Vec<Card> = all.chain(repairs).listed();
     if all.is_empty() { vec![numbers_only(report)] } else { all }
 }
 

@@ -44,6 +44,9 @@ struct ReportJson<'a> {
     /// Tables of several scenarios with their sums.
     totals: Vec<TotalJson>,
     verdicts: Vec<VerdictJson>,
+    /// What to repair in memories.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    repairs: Vec<String>,
     runs: Rows,
 }
 
@@ -137,6 +140,7 @@ pub fn document(report: &Report) -> Result<String, serde_json::Error> {
         aging: Some(AgingJson { figures: report.figure_lines() }).filter(|it| !it.figures.is_empty()),
         totals: sections.iter().filter(|it| it.scenarios > 1).map(TotalJson::new).listed(),
         verdicts: verdicts.map(VerdictJson::new).listed(),
+        repairs: report.repair_lines(),
         runs: runs::rows(report, false),
     };
     json_text(&document)

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::extra_turns::TurnsBreakEven;
+
 /// The word of a lever: what to do about it. The first that applies is its own; `decide` says when each does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -95,12 +97,20 @@ pub struct Lever {
     /// US dollars that it saves a month, negative where it costs more; and the 95% interval, the least saving first.
     pub saved_month: Option<f64>,
     pub saved_interval: Option<[f64; 2]>,
+    /// Minutes less that one waits for answers a month in main conversations, negative where one waits longer; null where that is not known.
+    pub saved_minutes_month: Option<f64>,
     /// The relative change in cost over all sessions.
     pub change: Option<f64>,
     /// The change to expect, which the dollars are: of a *do*, shrunk, because the best of many looks better than it is.
     pub expected: Option<f64>,
     /// The 95% interval of the change, corrected for everything that was tried beside it.
     pub interval: Option<[f64; 2]>,
+    /// How many more turns its saving bears; none where it saves nothing, or no play tells what a turn costs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gone_at_extra_turns: Option<TurnsBreakEven>,
+    /// What published runs tell of the task under such a setting, and under which conditions; in a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub known_of_task: Option<String>,
     /// The share of the needed evidence that prompts still hold, and the lower end of its interval.
     pub evidence_kept: Option<f64>,
     pub evidence_low: Option<f64>,

@@ -22,7 +22,7 @@ pub fn report(report: &Report, detail: Detail) -> Markdown {
     text.list("Notes", report.all_notes().into_iter().chain(references));
     text.list("Assumptions", report.assumptions());
     text.list("Verdict", report.verdict_lines());
-    text.list("Next", report.next_lines());
+    text.list("Next", report.next_lines(true));
     text
 }
 

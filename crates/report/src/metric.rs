@@ -6,7 +6,7 @@ use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::measure::{Better, Tally};
 use ctxsim_timeline::row::{ColumnUnit, Value};
 
-pub use ctxsim_engine::measure::metric::{ByTtl, COST, Metric, RunTotals, at_place, selectable};
+pub use ctxsim_engine::measure::metric::{ByTtl, COST, Metric, RunTotals, WAITING, at_place, selectable};
 
 /// How tables show a number.
 struct NumberStyle {
@@ -33,20 +33,26 @@ const fn optional(place: &'static str, heading: &'static str) -> NumberStyle {
 }
 
 /// The columns that tables have if nothing is asked for, from left to right; policies are compared by them.
-const USUAL: [NumberStyle; 9] = [
-    usual("requests", "requests", Some(4), Better::Neither),
-    usual("prompt_tokens_max", "prompt max tok", Some(5), Better::Lower),
-    usual("cache_hit_ratio", "cache hit", Some(9), Better::Higher),
-    usual("cache_read_tokens", "read tok", Some(3), Better::Neither),
-    usual("cache_write_tokens", "write tok", Some(2), Better::Neither),
-    usual("uncached_tokens", "uncached tok", Some(1), Better::Neither),
-    usual("recovery.expected_calls", "recovery calls", Some(6), Better::Lower),
-    usual("evidence_kept", "evidence kept", Some(10), Better::Higher),
+const USUAL: [NumberStyle; 10] = [
+    usual("requests", "requests", Some(5), Better::Neither),
+    usual("prompt_tokens_max", "prompt max tok", Some(6), Better::Lower),
+    usual("cache_hit_ratio", "cache hit", Some(10), Better::Higher),
+    usual("cache_read_tokens", "read tok", Some(4), Better::Neither),
+    usual("cache_write_tokens", "write tok", Some(3), Better::Neither),
+    usual("uncached_tokens", "uncached tok", Some(2), Better::Neither),
+    usual("recovery.expected_calls", "recovery calls", Some(7), Better::Lower),
+    usual("evidence_kept", "evidence kept", Some(11), Better::Higher),
+    usual(WAITING, "waiting minutes", Some(1), Better::Lower),
     usual(COST, "cost USD", None, Better::Lower),
 ];
 
 /// The columns with a heading of their own that can be asked for.
 const OPTIONAL: &[NumberStyle] = &[
+    optional("waiting_minutes.requests", "requests minutes"),
+    optional("waiting_minutes.compaction", "compaction minutes"),
+    optional("waiting_minutes.recovery", "recovery minutes"),
+    optional("waiting_minutes.total_low", "minutes low"),
+    optional("waiting_minutes.total_high", "minutes high"),
     optional("turns_completed_share", "turns completed"),
     optional("limit_pressure", "limit pressure"),
     optional("tool_results.saved_share", "compression savings"),
@@ -123,6 +129,7 @@ impl ShownMetric for Metric {
             Some(ColumnUnit::Share) => numbers::percent(number),
             Some(ColumnUnit::Usd) => numbers::fixed(number, decimals),
             Some(ColumnUnit::Count | ColumnUnit::Tokens) => numbers::fixed(number, 0),
+            Some(ColumnUnit::Minutes) => numbers::fixed(number, 1),
             _ => numbers::expected(number),
         }
     }
@@ -149,6 +156,7 @@ impl ShownMetric for Metric {
             (_, Value::Count(count)) => numbers::thousands(*count),
             (Some(ColumnUnit::Share), Value::Real(share)) => numbers::percent(*share),
             (Some(ColumnUnit::Usd), Value::Real(amount)) => numbers::fixed(*amount, decimals),
+            (Some(ColumnUnit::Minutes), Value::Real(minutes)) => numbers::fixed(*minutes, 1),
             // Fractions of a token are of no interest.
             (Some(ColumnUnit::Tokens), Value::Real(count)) => numbers::fixed(*count, 0),
             (_, Value::Real(count)) => numbers::fixed(*count, if has_fraction { 2 } else { 0 }),

@@ -12,6 +12,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use crate::advise::saved::{Bills, SESSIONS_MIN, Saved, Z};
+use crate::outcomes::OutcomeReport;
 use ctxsim_engine::measure::student;
 
 use ctxsim_base::list::Listed as _;
@@ -96,6 +97,9 @@ pub struct Realised {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compared: Option<ComparedSessions>,
     pub kinds: Vec<RealisedKind>,
+    /// How outcomes differ, where logs or a table tell of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcomes: Option<OutcomeReport>,
     /// Sessions that do not count, by reason.
     pub left_out: Vec<(String, usize)>,
     /// How many of them are later than the forecast, and how many later ones there are.
@@ -168,6 +172,7 @@ impl Realised {
             trial_sessions: saved.sessions_of_trial(),
             compared,
             kinds: kinds(saved, &own),
+            outcomes: None,
             left_out_later: [left_out.iter().map(|it| it.1).sum(), later.len()],
             left_out,
             notes: Vec::new(),

@@ -3,6 +3,7 @@
 mod facts;
 mod page;
 mod table;
+mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,6 +24,7 @@ use ctxsim_timeline::row::json::json_text;
 pub use facts::{BillPart, PartCosts, SessionFacts};
 pub use page::page;
 pub use table::{markdown, table};
+pub use waiting::{ScreenWaiting, SessionWaits};
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.screen/1";
@@ -38,6 +40,8 @@ pub struct FirstScreen {
     pub predicted: Option<BillCheck>,
     pub bill: ScreenBill,
     pub month: MonthBill,
+    /// How long one waited for answers in the same time.
+    pub waiting: ScreenWaiting,
     /// What was billed in all, project by project, the dearest first; the name is empty where no log tells it.
     pub by_project: Vec<ProjectBill>,
     /// What was billed in all, day by day, in UTC; what has no time is in none.
@@ -227,6 +231,7 @@ impl FirstScreen {
             predicted: check,
             bill: ScreenBill::new(sessions),
             month: MonthBill::new(sessions),
+            waiting: ScreenWaiting::new(sessions),
             by_project: ProjectBill::all(sessions),
             by_day: DayBill::all(sessions),
             levers,
@@ -380,13 +385,25 @@ impl ScreenBill {
 }
 
 impl MonthBill {
-    fn new(sessions: &[SessionFacts]) -> Self {
-        let calendar = Calendar::new(&sessions.iter().map(|it| it.span_ms).listed()).of_a_week_or_more();
+    fn calendar(sessions: &[SessionFacts]) -> Calendar {
+        Calendar::new(&sessions.iter().map(|it| it.span_ms).listed()).of_a_week_or_more()
+    }
+
+    /// Returns which days of some sessions count towards it, and how often.
+    fn counting(sessions: &[SessionFacts]) -> (impl Fn(&Option<i64>) -> bool + use<>, f64) {
+        let Calendar { basis, days, .. } = Self::calendar(sessions);
         let last = sessions.iter().flat_map(|it| it.by_day.keys()).filter_map(|it| *it).max();
-        let counts = |day: &Option<i64>| {
+        let counts = move |day: &Option<i64>| {
             let is_recent = |it: i64| last.is_none_or(|last| it > last - MONTH);
-            calendar.basis != Basis::Last30Days || day.is_none_or(is_recent)
+            basis != Basis::Last30Days || day.is_none_or(is_recent)
         };
+        let ratio = days.filter(|_| basis == Basis::Scaled).map_or(1.0, |it| MONTH as f64 / it);
+        (counts, ratio)
+    }
+
+    fn new(sessions: &[SessionFacts]) -> Self {
+        let calendar = Self::calendar(sessions);
+        let (counts, _) = Self::counting(sessions);
         let mut all = PartCosts::default();
         let counted = sessions.iter().flat_map(|it| &it.by_day).filter(|it| counts(it.0));
         counted.for_each(|it| all += it.1);

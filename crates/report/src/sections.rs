@@ -100,7 +100,12 @@ impl Section {
 
     /// Returns its columns after the policies' names.
     fn shown(&self) -> Vec<TableColumn> {
-        if self.columns.is_empty() { TableColumn::usual(self.has_spread()) } else { self.columns.clone() }
+        if !self.columns.is_empty() {
+            return self.columns.clone();
+        }
+        // A model without data has no such column, instead of an empty one.
+        let has_waiting = self.lines.iter().any(|it| it.tally.waiting.total().minutes() > Some(0.0));
+        TableColumn::usual(self.has_spread(), has_waiting)
     }
 
     /// Returns it as a table of texts.

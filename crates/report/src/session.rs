@@ -235,20 +235,19 @@ impl Report {
         sum(self.sessions.iter().filter_map(|it| it.first_request))
     }
 
-    /// Says which command goes on from here, and what is known without playing more.
-    pub fn next_lines(&self) -> Vec<String> {
+    /// Says which command goes on from here; of all there is to say, first what is known without simulating more.
+    pub fn next_lines(&self, is_whole: bool) -> Vec<String> {
         let Some(next) = &self.next else { return Vec::new() };
         let lane = |is_of_agent: bool, name: &str| {
-            let own = self.sessions.iter().filter(|it| it.parent.is_some() == is_of_agent);
+            let own = self.sessions.iter().filter(|it| it.parent.is_some() == is_of_agent && is_whole);
             sum(own.filter_map(|it| it.pauses)).map(|it| it.words(name))
         };
         let lines = lane(false, "main").into_iter().chain(lane(true, "sub-agents"));
-        lines
-            .chain([format!(
-                "{} says which settings of your agent to change, and what to paste",
-                next.advise()
-            )])
-            .listed()
+        let command = next.advise();
+        let is_short = is_whole || command.chars().count() <= COMMAND;
+        let command = if is_short { command } else { "ctxsim advise SESSIONS".to_owned() };
+        let more = format!("{command} says which settings of your agent to change, and what to paste");
+        lines.chain([more]).listed()
     }
 
     /// Says how many sessions found their tools and system prompt in the cache, left by others, and what that was worth.
@@ -298,7 +297,10 @@ impl Report {
         lines.push(format!("{n} read ({} requests), under {profiles}.{skipped}", thousands(requests)));
         let [billed, checked] = [self.billed_in_short(), self.bill().map(|it| it.in_short())];
         lines.extend(billed.into_iter().chain(checked).reduce(|one, other| format!("{one} {other}")));
-        lines.extend(self.estimated_line());
+        let estimated: u64 = self.sessions.iter().map(|it| it.requests_estimated).sum();
+        if estimated as f64 > ESTIMATED_MIN * requests as f64 {
+            lines.extend(self.estimated_line());
+        }
         lines
     }
 
@@ -374,6 +376,11 @@ impl Report {
         if more == 0 { names } else { format!("{names} and {more} more") }
     }
 }
+
+/// A smaller share of requests without a bill is told with details alone.
+const ESTIMATED_MIN: f64 = 0.01;
+/// A longer command names its sessions by one word.
+pub(super) const COMMAND: usize = 90;
 
 /// Adds up what some sessions have; nothing where none has it.
 fn sum<T: AddAssign>(all: impl Iterator<Item = T>) -> Option<T> {

@@ -1,6 +1,7 @@
 //! A sweep: the points of a grid by cost and retention, the Pareto front, and its knee.
 
 pub mod json;
+mod objective;
 pub mod page;
 pub mod table;
 
@@ -11,11 +12,11 @@ use super::chart::frontier::{self, Frontier};
 use super::chart::names::PolicyLabel;
 use super::chart::{PageChart, figure};
 use super::metric::{self, COST};
-use super::remembered;
 use crate::metric::ShownMetric as _;
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::{Label, Remembered, Tally};
+pub use objective::{Objective, PointGuard};
 
 /// The number that shows how far a run got.
 const COMPLETED: &str = "turns_completed";
@@ -34,46 +35,6 @@ const PLACES: [&str; 10] = [
     REQUESTED,
     COMPLETED,
 ];
-
-/// An objective of points.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Objective {
-    /// Low cost.
-    Cost,
-    /// Much of the needed evidence kept.
-    Evidence,
-    /// Much remembered: planted facts found, mean scores of ageing memories, right answers.
-    Retention,
-    /// A short longest prompt.
-    Prompt,
-    /// Few recovery calls.
-    Recovery,
-}
-
-impl Objective {
-    /// All, in the order of tables.
-    pub const ALL: [Self; 5] = [Self::Cost, Self::Evidence, Self::Retention, Self::Prompt, Self::Recovery];
-
-    /// Returns its number among those of a point: of what is remembered, the number of the kind of memory.
-    pub fn number(self, of: &PointNumbers) -> Option<f64> {
-        match self {
-            Self::Cost => of.get(COST),
-            Self::Evidence => of.get("evidence_kept"),
-            Self::Retention => remembered::mains().find_map(|it| of.get(it.place)),
-            Self::Prompt => of.get("prompt_tokens_max"),
-            Self::Recovery => of.get("recovery.expected_calls"),
-        }
-    }
-
-    /// Returns the number, negated if higher is better, so that lower is better.
-    fn badness(self, number: f64) -> f64 {
-        match self {
-            Self::Cost | Self::Prompt | Self::Recovery => number,
-            Self::Evidence | Self::Retention => -number,
-        }
-    }
-}
 
 /// The numbers of a point by metric; `None` if unknown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -123,6 +84,9 @@ pub struct SweepPoint {
     /// The lowest and the highest of that change where everything that is assumed is wrong in one direction, if anything is.
     #[serde(default)]
     pub bound: Option<[f64; 2]>,
+    /// By number of what is remembered: the 95% interval of how much more it has than the base, trial by trial.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub more: IndexMap<String, [f64; 2]>,
 }
 
 impl SweepPoint {
@@ -137,24 +101,35 @@ impl SweepPoint {
         are_complete || self.numbers.get(COMPLETED) == self.base.get(COMPLETED)
     }
 
-    /// Returns whether it is worth what it costs, against a base that does the same work: it costs less, or, where nothing says what is
-    /// needed, it remembers more by at least the share by which it costs more.
-    fn is_worth_it(&self) -> bool {
+    /// Returns whether it is worth what it costs, against a base that does the same work. It costs less; or, where nothing says what is
+    /// needed, it remembers more by at least the share by which it costs more. Where intervals are known, it does so at their
+    /// unfavourable ends.
+    fn is_worth_it(&self, objectives: &[Objective]) -> bool {
         let is_dear = matches!(self.label, Some(Label::Loses | Label::Same));
-        let share = |of: Objective| {
-            let [own, base] = [&self.numbers, &self.base].map(|it| of.number(it));
-            own.zip(base).filter(|(_, base)| *base > 0.0).map(|(own, base)| own / base)
-        };
-        let Some(cost) = share(Objective::Cost).filter(|_| self.label.is_none() && self.is_same_work())
-        else {
+        let known = |of: Objective| of.number(&self.numbers).zip(of.number(&self.base));
+        let cost = known(Objective::Cost).filter(|it| it.1 > 0.0).map(|(own, base)| own / base);
+        let Some(cost) = cost.filter(|_| self.label.is_none() && self.is_same_work()) else {
             return !is_dear;
         };
-        cost < 1.0 || share(Objective::Retention).is_some_and(|more| more > 1.0 && more >= cost)
+        let cost = self.interval.map_or(cost, |it| 1.0 + it[1]);
+        let asks_cost = objectives.contains(&Objective::Cost);
+        if asks_cost && cost < 1.0 {
+            return true;
+        }
+        let gains = objectives.iter().filter(|it| it.is_found()).filter_map(|of| {
+            let (own, base) = known(*of)?;
+            let ends = of.place(&self.numbers).and_then(|it| self.more.get(it));
+            let [one, other] = ends.map_or([own - base; 2], |it| *it).map(|it| -of.badness(it));
+            Some((one.min(other), base))
+        });
+        gains
+            .clone()
+            .any(|(gain, base)| gain > 0.0 && (!asks_cost || base > 0.0 && 1.0 + gain / base >= cost))
     }
 }
 
 /// The description of a sweep.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SweepHead {
     /// The base.
     pub base: String,
@@ -170,6 +145,9 @@ pub struct SweepHead {
     pub vary: Vec<(String, Vec<String>)>,
     /// The objectives.
     pub objectives: Vec<Objective>,
+    /// What points on the front have to keep.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guards: Vec<PointGuard>,
     /// The number of points in the grid.
     pub points: usize,
 }
@@ -197,23 +175,14 @@ impl Sweep {
         let known: Vec<(usize, Vec<f64>)> = points
             .iter()
             .enumerate()
-            .filter(|(_, it)| it.does_the_work())
+            .filter(|(_, it)| it.does_the_work() && head.guards.iter().all(|guard| guard.keeps(&it.numbers)))
             .filter_map(|(nth, it)| {
                 let numbers = objectives.iter().map(|of| Some(of.badness(of.number(&it.numbers)?)));
                 Some((nth, numbers.collect::<Option<Vec<f64>>>()?))
             })
             .listed();
-        let mut front: Vec<(usize, Vec<f64>)> = known
-            .iter()
-            .filter(|(_, own)| !known.iter().any(|(_, other)| beats(other, own)))
-            .cloned()
-            .listed();
-        front.order_by(|a, b| {
-            a.1.iter().zip(&b.1).map(|(a, b)| a.total_cmp(b)).find(|it| it.is_ne()).unwrap_or(a.0.cmp(&b.0))
-        });
-        // Points of equal numbers are one.
-        front.dedup_by(|a, b| a.1 == b.1);
-        let pays = |it: &&(usize, Vec<f64>)| points[it.0].is_worth_it();
+        let front = front(&known);
+        let pays = |it: &&(usize, Vec<f64>)| points[it.0].is_worth_it(&objectives);
         let knee = knee(&front.iter().filter(pays).listed());
         Self { head, front: front.into_iter().map(|it| it.0).listed(), knee, points }
     }
@@ -243,6 +212,22 @@ impl Sweep {
 fn beats(one: &[f64], other: &[f64]) -> bool {
     one.iter().zip(other).all(|(one, other)| one <= other)
         && one.iter().zip(other).any(|(one, other)| one < other)
+}
+
+/// Returns the points that no other dominates, those of equal numbers once; the first objective orders them.
+fn front(known: &[(usize, Vec<f64>)]) -> Vec<(usize, Vec<f64>)> {
+    let is_beaten = |own: &[f64]| known.iter().any(|(_, other)| beats(other, own));
+    let mut front = known.iter().filter(|it| !is_beaten(&it.1)).cloned().listed();
+    front.order_by(|a, b| {
+        a.1.iter().zip(&b.1).map(|(a, b)| a.total_cmp(b)).find(|it| it.is_ne()).unwrap_or(a.0.cmp(&b.0))
+    });
+    front.dedup_by(|a, b| a.1 == b.1);
+    front
+}
+
+/// Returns the point of a front that is closest to the best value of every objective; no point dominates it.
+pub(super) fn nearest_to_best(known: &[(usize, Vec<f64>)]) -> Option<usize> {
+    knee(&front(known).iter().listed())
 }
 
 /// Returns the point closest to the best value of every objective, each scaled from best to worst among these points, or by that value, if
@@ -286,7 +271,16 @@ mod tests {
         let numbers =
             PointNumbers(numbers.iter().map(|(place, it)| ((*place).to_owned(), Some(*it))).collect());
         let base = PointNumbers([(COMPLETED.to_owned(), Some(3.0))].into_iter().collect());
-        SweepPoint { index, set: Vec::new(), numbers, base, label: None, interval: None, bound: None }
+        SweepPoint {
+            index,
+            set: Vec::new(),
+            numbers,
+            base,
+            label: None,
+            interval: None,
+            bound: None,
+            more: IndexMap::new(),
+        }
     }
 
     #[test]
@@ -299,6 +293,7 @@ mod tests {
             set: Vec::new(),
             vary: Vec::new(),
             objectives: vec![Objective::Cost, Objective::Evidence, Objective::Retention],
+            guards: Vec::new(),
             points: 6,
         };
         let mut points = [(10.0, 1.0), (5.0, 0.95), (4.0, 0.5), (6.0, 0.9), (5.0, 0.95)].iter().enumerate();
@@ -328,6 +323,7 @@ mod tests {
             set: Vec::new(),
             vary: Vec::new(),
             objectives: objectives.to_vec(),
+            guards: Vec::new(),
             points: 4,
         };
         let remembering = |index: usize, cost: f64, facts: f64, base: [f64; 2]| {
@@ -337,7 +333,16 @@ mod tests {
                 PointNumbers(all.iter().map(|(place, it)| ((*place).to_owned(), Some(*it))).collect())
             };
             let (numbers, base) = (numbers([cost, facts]), numbers(base));
-            SweepPoint { index, set: Vec::new(), numbers, base, label: None, interval: None, bound: None }
+            SweepPoint {
+                index,
+                set: Vec::new(),
+                numbers,
+                base,
+                label: None,
+                interval: None,
+                bound: None,
+                more: IndexMap::new(),
+            }
         };
         let knee = |points: &[[f64; 2]], base: [f64; 2]| {
             let all = points.iter().enumerate();

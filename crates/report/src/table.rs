@@ -29,8 +29,9 @@ pub struct TableLayout<'t> {
 pub fn report(report: &Report, layout: TableLayout<'_>) -> String {
     let with =
         |n_notes| TableText { report, layout, text: String::new(), hidden: Vec::new() }.written(n_notes);
+    let has_one_table = report.verdicts().len() <= 1;
     let is_brief = layout.detail == Detail::Groups && !report.sessions.is_empty();
-    if is_brief { layout.on.fitted(NOTES, with) } else { with(NOTES) }
+    if is_brief && has_one_table { layout.on.fitted(NOTES, with) } else { with(NOTES) }
 }
 
 /// A report as it is written.
@@ -88,6 +89,9 @@ impl TableText<'_> {
         for [answer, more] in self.report.verdict_parts() {
             let answer = on.paint_words(Tint::Strong, &answer);
             wrap(&format!("{answer}{more}"), "", on.width, &mut self.text);
+        }
+        for line in self.report.repair_lines() {
+            self.paragraph(Tint::Plain, "Repair: ", &line);
         }
         self.gap();
     }
@@ -174,7 +178,7 @@ impl TableText<'_> {
             let hidden = hidden_note(std::mem::take(&mut self.hidden));
             hidden.iter().for_each(|it| self.paragraph(Tint::Faint, "Note: ", it));
         }
-        self.paragraph(Tint::Faint, "Simulated: ", &limits(self.report));
+        self.paragraph(Tint::Faint, "Simulated: ", &limits(self.report, self.is_whole()));
         let more = self.more(all.len().saturating_sub(shown), assumptions.len());
         self.paragraph(Tint::Faint, "More: ", &more);
     }
@@ -187,37 +191,35 @@ impl TableText<'_> {
         }
         let notes = (n_notes > 0).then(|| counted(n_notes, "more note"));
         let assumptions = (n_assumptions > 0).then(|| counted(n_assumptions, "assumption"));
-        let parts = self.is_brief().then(|| "each model and session".to_owned());
-        let parts = parts.or_else(|| Some("each scenario".to_owned()));
-        let all = [notes, assumptions, parts].into_iter().flatten().listed();
+        let parts = if self.is_brief() { "each model and session" } else { "each scenario" };
+        let all = [notes, assumptions, Some(parts.to_owned())].into_iter().flatten().listed();
         let hidden: indexmap::IndexSet<&str> = self.hidden.iter().map(String::as_str).collect();
         let columns = match hidden.len() {
             0 => "--columns for other numbers".to_owned(),
             n => format!("--columns or --width for {} that did not fit", counted(n, "column")),
         };
-        format!("--details for {}; {columns}, {rows}", numbers::listed(&all))
+        format!("--details for {}; {columns}.", numbers::listed(&all))
     }
 
     fn next(&mut self) {
-        let next = self.report.next_lines();
-        let shown = next.len().saturating_sub(1);
-        // What pauses cost is told by the first screen.
-        next.iter().skip(if self.is_whole() { 0 } else { shown }).for_each(|it| {
-            self.paragraph(Tint::Plain, "Next: ", it);
-        });
+        let next = self.report.next_lines(self.is_whole());
+        next.iter().for_each(|it| self.paragraph(Tint::Plain, "Next: ", it));
     }
 }
 
 /// Says what a simulation is not, and how recovery was counted.
-fn limits(report: &Report) -> String {
+fn limits(report: &Report, is_whole: bool) -> String {
     let is_drawn = report.briefs().any(|it| it.figures.is_drawn);
     let is_played = report.briefs().any(|it| it.figures.n_played > 0);
     let recovery = match (is_drawn, is_played) {
-        (true, _) => "recovery was sampled",
-        (_, true) => "recovery is an expected value, or the mean of sampled runs",
-        _ => "recovery is an expected value",
+        _ if !is_whole => "",
+        (true, _) => " recovery was sampled;",
+        (_, true) => " recovery is an expected value, or the mean of sampled runs;",
+        _ => " recovery is an expected value;",
     };
-    format!("no model ran and no answer was judged; {recovery}; prices as of the dates shown.")
+    let needs = report.briefs().any(|it| it.figures.has_needs);
+    let evidence = if needs { " evidence is text that a later step uses again;" } else { "" };
+    format!("no model ran, no answer was judged;{recovery}{evidence} prices as of the dates shown.")
 }
 
 /// Draws a table in full, or what fits: short numbers and names first, then fewer columns.

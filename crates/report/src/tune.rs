@@ -2,6 +2,7 @@
 //!
 //! `tune` and `advise` share this rule.
 
+mod goal;
 pub mod page;
 mod part;
 pub mod table;
@@ -20,6 +21,8 @@ use ctxsim_engine::measure::floor::Floor;
 
 use crate::decide::Judgement;
 use crate::lever::Word;
+use goal::GoalSearch;
+pub use goal::{GoalFound, GoalNumber, GoalPoint, TuneGoal};
 use part::Picked;
 pub use part::{BlockPart, TunePart};
 pub use verdict::{Reason, WhyNot};
@@ -47,6 +50,9 @@ pub struct TunedSession {
     /// For memories, which declare no needs: the name of the number that is used as the evidence kept, and its value as a share of all
     /// questions, for the base and then for each variant.
     pub remembered: Option<(String, Vec<f64>)>,
+    /// The numbers of the goal, objectives before guards: of the base and then of each variant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub numbers: Vec<Vec<Option<f64>>>,
 }
 
 /// A path that is varied.
@@ -87,6 +93,9 @@ pub struct Tried {
     pub points: Vec<Vec<String>>,
     /// The names of the policy's stages.
     pub stages: Vec<String>,
+    /// What is looked for, if it is not the lowest cost.
+    #[serde(default)]
+    pub goal: TuneGoal,
 }
 
 /// How sessions were split.
@@ -154,6 +163,9 @@ pub struct Tuned {
     pub prompt_tokens_max: u64,
     /// All variants, the best first.
     pub points: Vec<TunedPoint>,
+    /// The result by what was asked for, if that is not the lowest cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goal: Option<GoalFound>,
 }
 
 impl Tuned {
@@ -188,11 +200,9 @@ impl Tuned {
             (nth, TunedPoint { set, parts: by_part.iter().map(|it| it[nth].clone()).listed() })
         };
         let mut points: Vec<(usize, TunedPoint)> = tried.points.into_iter().enumerate().map(point).listed();
-        // Points that cost the same stay in the order in which they were tried.
-        points.order_by(|one, other| {
-            let (one, other) = (one.1.order(min_evidence), other.1.order(min_evidence));
-            one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
-        });
+        let search = GoalSearch { goal: &tried.goal, parts: &parts, n: n_variants };
+        let by_goal = search.order();
+        order_points(&mut points, min_evidence, &by_goal);
         let never_fired = never_fired(&tried.stages, sessions);
         let best = points.first().map(|it| it.0).unwrap_or_default();
         let points: Vec<TunedPoint> = points.into_iter().map(|it| it.1).listed();
@@ -222,19 +232,28 @@ impl Tuned {
             reason: None,
             prompt_tokens_max: sessions.iter().map(|it| it.base.sums.main.prompt_max).max().unwrap_or(0),
             never_fired,
+            goal: search.found(&by_goal, &points),
             points,
         };
-        let n_held_out = halves[1].len();
-        let all_idle = !tried.stages.is_empty() && tuned.never_fired.len() == tried.stages.len();
-        let reason = tuned.why_not_here(all_idle).or_else(|| match tuned.parts.as_slice() {
-            [_, out] => tuned.forbids(out),
-            _ => Some(tuned.too_few(sessions.len(), n_held_out)),
-        });
-        tuned.conclude(reason, part::word(&judged, min_evidence).unwrap_or_default());
-        if let [own, out] = tuned.parts.as_slice() {
-            tuned.optimism = own.spread.zip(out.spread).map(|(own, out)| out.change - own.change);
+        if tuned.goal.is_some() {
+            tuned.conclude_by_goal();
+        } else {
+            let all_idle = !tried.stages.is_empty() && tuned.never_fired.len() == tried.stages.len();
+            tuned.conclude_by_cost(all_idle, [sessions.len(), halves[1].len()], &judged);
         }
         tuned
+    }
+
+    /// Takes what the rule says of the cheapest variant; `n` is how many sessions there are, and how many are held out.
+    fn conclude_by_cost(&mut self, all_idle: bool, n: [usize; 2], judged: &[Picked<'_>]) {
+        let reason = self.why_not_here(all_idle).or_else(|| match self.parts.as_slice() {
+            [_, out] => self.forbids(out),
+            _ => Some(self.too_few(n[0], n[1])),
+        });
+        self.conclude(reason, part::word(judged, self.min_evidence).unwrap_or_default());
+        if let [own, out] = self.parts.as_slice() {
+            self.optimism = own.spread.zip(out.spread).map(|(own, out)| out.change - own.change);
+        }
     }
 
     /// Takes what the rule says of the choice, beside why it does not hold, if it does not.
@@ -243,6 +262,16 @@ impl Tuned {
         self.is_recommended = reason.is_none();
         (self.word, self.word_rests_on) = verdict::word_beside(found, reason.as_ref());
         (self.why_not, self.reason) = reason.map(|it| (it.why, it.text)).unzip();
+    }
+
+    /// Takes what the goal says of the choice.
+    fn conclude_by_goal(&mut self) {
+        let Some(goal) = &self.goal else { return };
+        self.word = Some(goal.word);
+        self.word_rests_on = Some(goal.why.clone());
+        self.is_recommended = goal.word == Word::Do;
+        self.reason = (!self.is_recommended).then(|| goal.why.clone());
+        self.why_not = (!self.is_recommended).then_some(WhyNot::Word);
     }
 
     /// Returns what a policy file says of where its numbers come from.
@@ -280,6 +309,17 @@ impl TunedPoint {
             Some((own, change)) => (u8::from(!own.surely_keeps(floor)), change),
             None => (2, 0.0),
         }
+    }
+}
+
+/// Puts variants in the order of a goal, or else by what they cost. Points that cost the same stay in the order in which they were tried.
+fn order_points(points: &mut [(usize, TunedPoint)], min_evidence: f64, by_goal: &[usize]) {
+    points.order_by(|one, other| {
+        let (one, other) = (one.1.order(min_evidence), other.1.order(min_evidence));
+        one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
+    });
+    if !by_goal.is_empty() {
+        points.order_by_key(|it| by_goal.iter().position(|own| *own == it.0));
     }
 }
 

@@ -177,6 +177,7 @@ impl Report {
             .into_iter()
             .chain(first.iter().cloned())
             .chain(self.note_on_oracles())
+            .chain(self.note_on_waiting())
             .chain(rest.iter().cloned())
             .chain(self.note_on_users())
             .chain(self.note_on_summaries())
@@ -414,7 +415,7 @@ impl Verdict {
         }
         if let Some(bound) = best.bound.filter(|it| it[0] < 0.0 && it[1] > 0.0 && !best.is_open) {
             words += &format!(
-                " Were all that is assumed wrong in one direction, it would be {} to {}.",
+                " If every assumption erred the same way, it would be {} to {}.",
                 signed(bound[0]),
                 signed(bound[1])
             );
@@ -475,7 +476,8 @@ impl Verdict {
         let of = if assumed.is_some() { "from" } else { "95% interval" };
         let by = if assumed.is_some() { " by what is assumed" } else { "" };
         let cheaper = best.cheaper.map_or_else(String::new, |it| {
-            format!("; cheaper in {} of {}", percent_round(it), self.scenarios)
+            let n = (it * self.scenarios as f64).round();
+            format!("; cheaper in {n} of {}", self.scenarios)
         });
         let opposite = if assumed.is_some() {
             "; the opposite is possible"

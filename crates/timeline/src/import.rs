@@ -84,6 +84,7 @@ use losses::Losses;
 pub use losses::{LossReason, may_be_billed};
 pub use places::user_of;
 pub use provider_export::{ExportedDay, ProviderExport, provider_export};
+pub use rows::table::csv_records;
 use transcript::Transcript;
 pub use undo::CompactedSession;
 

@@ -149,7 +149,7 @@ fn found(history: &CallHistory<'_>, step: usize, rules: &[ActiveRule<'_>]) -> Ve
     by_item.into_values().collect()
 }
 
-/// Limits of all weights; see docs/trust.md.
+/// Limits of all weights; see docs/explanation/trust.md.
 const UNKNOWN: [&str; 3] = [
     "Not known: how much more is fetched when a policy leaves no summary; weights were measured with a \
         harness's summaries, in sessions from few projects.",

@@ -313,6 +313,8 @@ pub struct Recorded {
     pub agents: Box<[AgentTotals]>,
     /// The plan that the log names, such as that of a subscription; empty where it names none.
     pub plan: String,
+    /// What became of its task, if the log tells.
+    pub outcome: Option<LoggedOutcome>,
     /// The size that a prompt must stay below at a compaction's request to avoid it.
     pub avoided_below: Tokens,
     /// The session among others, if it was read from memory: what others tell of it is known only when they are named.
@@ -321,6 +323,15 @@ pub struct Recorded {
     pub session: Option<Arc<import::CompactedSession>>,
     /// The first step with more history than recorded, because what the harness removed stays.
     pub undone_from: Option<StepIx>,
+}
+
+/// What a log tells of what became of a session's task.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct LoggedOutcome {
+    /// What is told.
+    pub name: String,
+    /// A number; 1 for yes.
+    pub value: f64,
 }
 
 /// A mark for the cache in a recorded request.

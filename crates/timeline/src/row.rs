@@ -33,6 +33,7 @@ pub enum ColumnUnit {
     Seconds,
     /// Milliseconds.
     Ms,
+    Minutes,
     /// Any other number.
     Number,
     /// Several values.

@@ -186,9 +186,10 @@ impl Graph {
         self.pairs.push(facts);
     }
 
-    /// Notes what a question depends on, as it is now.
+    /// Notes what a question depends on; versions count that are said before it is asked.
     pub fn depend(&mut self, session: u32, relation: FactRelation, facts: Vec<FactIx>) -> u32 {
-        let depth = |it: &FactIx| ix(self.chain(*it).count());
+        let is_said = |it: &FactIx| self.facts[*it as usize].session < session;
+        let depth = |it: &FactIx| ix(self.chain(*it).filter(is_said).count().max(1));
         let chain_depth = facts.iter().map(depth).max().unwrap_or(0);
         self.edges.push(Edge { session, relation, facts, chain_depth });
         ix(self.edges.len() - 1)

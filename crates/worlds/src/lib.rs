@@ -20,6 +20,7 @@ mod replay;
 #[cfg(feature = "worlds")]
 mod similar;
 
+use std::io::BufRead;
 use std::sync::Arc;
 
 use ctxsim_base::diag::{Code, Diagnostic};
@@ -47,6 +48,32 @@ static ALL: &[Registered] = &[
     items::WORLD,
 ];
 
+/// A file that a load names, which may be larger than what is held of it.
+pub struct NamedFile {
+    pub reader: Box<dyn BufRead>,
+    /// Reads it again as text, to show a mistake in it.
+    pub again: Box<dyn Fn() -> Option<String>>,
+}
+
+#[cfg(feature = "worlds")]
+impl NamedFile {
+    /// Returns problems with their places in the text, where they have a line and a column alone.
+    fn placed(&self, problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        let is_due = |it: &Diagnostic| it.place.span.is_none() && it.place.line_column.is_some();
+        let text = if problems.iter().any(is_due) { (self.again)() } else { None };
+        let Some(text) = text else { return problems };
+        let placed = problems.into_iter().map(|mut it| {
+            if let Some((line, column)) = it.place.line_column.filter(|_| it.place.span.is_none()) {
+                let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+                let at = (start + column.max(1) - 1).min(text.len());
+                it.place.span = text.is_char_boundary(at).then_some(at..at);
+            }
+            it
+        });
+        placed.collect()
+    }
+}
+
 /// What is made of a load: its worlds, or every problem of the file that it names.
 type MadeWorlds = Result<Vec<Arc<dyn World>>, Vec<Diagnostic>>;
 
@@ -61,8 +88,8 @@ struct Registered {
     check: fn(&LoadSpec) -> Vec<Diagnostic>,
     /// Finds what is wrong with a memory that only it reads.
     check_memory: fn(&MemorySpec) -> Vec<Diagnostic>,
-    /// Makes the loads of a scenario; the texts are of the files that it names.
-    make: fn(&Scenario, &[&str]) -> Option<MadeWorlds>,
+    /// Makes the loads of a scenario; the files are those that it names.
+    make: fn(&Scenario, &mut [NamedFile]) -> Option<MadeWorlds>,
     /// Returns the load that a file stands for that is named like a recording, by how the file begins and what it is called.
     of_file: fn(&str, &str) -> Option<LoadSpec>,
     /// Returns the files that a load of it names, relative to the scenario's folder, with the fields that do.
@@ -118,9 +145,9 @@ pub fn check_memory(memory: &MemorySpec) -> Vec<Diagnostic> {
     ALL.iter().flat_map(|it| (it.check_memory)(memory)).collect()
 }
 
-/// Makes what a scenario plays, if that is a world of its own; the texts are of the files that it names.
-pub fn make(scenario: &Scenario, texts: &[&str]) -> Option<MadeWorlds> {
-    ALL.iter().find_map(|it| (it.make)(scenario, texts))
+/// Makes what a scenario plays, if that is a world of its own; the files are those that it names.
+pub fn make(scenario: &Scenario, files: &mut [NamedFile]) -> Option<MadeWorlds> {
+    ALL.iter().find_map(|it| (it.make)(scenario, files))
 }
 
 /// Returns the load that a file stands for that is named like a recording: by how it begins, and what it is called.

@@ -6,6 +6,7 @@ mod planted;
 pub mod probe;
 mod published;
 mod retention;
+mod script;
 mod tables;
 pub mod trial;
 pub mod window;

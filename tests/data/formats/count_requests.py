@@ -107,6 +107,18 @@ def request_logs(paths):
     return count
 
 
+def trajectory(path):
+    """A trajectory of mini-swe-agent: its one turn, and the bill beside each reply."""
+    count = Count()
+    for message in json.loads(path.read_text(encoding="utf-8"))["messages"]:
+        usage = message.get("extra", {}).get("response", {}).get("usage")
+        if usage:
+            read = usage["prompt_tokens_details"]["cached_tokens"]
+            count.billed(usage["prompt_tokens"] - read, read, 0, usage["completion_tokens"])
+    count.turns = 1
+    return count
+
+
 def dsh(path):
     """DeepSeek Harness: by turn and step, the bill of the reply, or else of the stream."""
     count = Count()
@@ -284,6 +296,8 @@ def main():
         add(path.name, "pi", pi(path))
     for path in sorted(copies.glob("openhands*.jsonl")):
         add(path.name, "messages", request_logs([path]))
+    for path in sorted(copies.glob("mini-swe-agent*.json")):
+        add(path.name, "messages", trajectory(path))
     for path in sorted(data.glob("copilot-cli/*.jsonl")):
         add(f"formats/copilot-cli/{path.name}", "copilot-cli", copilot(path))
     for path in sorted(copies.glob("copilot-cli-*.jsonl")):

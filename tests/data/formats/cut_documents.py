@@ -53,6 +53,20 @@ def inspect(folder, out):
     write(out, "inspect-part.json", without(doc, {"call", "packages", "revision", "results", "plan", "reductions", "store", "scores"}))
 
 
+def mini_swe_agent(path, out):
+    """A trajectory without its configuration and without what the replies say twice; results are cut to 200 characters."""
+    doc = json.load(open(path))
+    doc["info"].pop("config", None)
+    for nth, message in enumerate(doc["messages"]):
+        if "extra" in message:
+            message["extra"]["response"].pop("choices", None)
+        elif nth > 1:
+            message["content"] = message["content"][:200]
+    with open(f"{out}/mini-swe-agent.traj.json", "w") as f:
+        json.dump(doc, f, indent=1)
+        f.write("\n")
+
+
 def write(out, name, doc):
     with open(f"{out}/{name}", "w") as f:
         json.dump(blank(doc), f, indent=1)

@@ -62,7 +62,7 @@ fn where_no_number_would_do_it_is_said_from_the_beginning_and_stays_so() {
         add(folder.path(), "t", n, true, &[]);
         let found = became(&saved, folder.path());
         assert_eq!((found.answer, found.more_sessions), (ForecastOutcome::CannotTell, None));
-        assert!(sentence(&found).starts_with("It cannot be told by these bills: "), "{}", sentence(&found));
+        assert!(sentence(&found).starts_with("These bills cannot show it: "), "{}", sentence(&found));
     }
 }
 
@@ -184,7 +184,7 @@ fn a_day_from_which_a_setting_is_in_force_leaves_out_what_began_before_it() {
     let found = became_of(&saved, folder.path(), &on("2026-03-10"));
 
     assert_eq!(found.sessions, 15);
-    assert!(found.notes[0].starts_with("Not later: 5 sessions "), "{:?}", found.notes);
+    assert!(found.notes[0].starts_with("Skipped: 5 sessions "), "{:?}", found.notes);
     let wrong = out_of(folder.path(), "2026-02-31");
     assert!(wrong.contains("`2026-02-31` is not a date") && wrong.contains("--changed"), "{wrong}");
 }
@@ -265,4 +265,39 @@ fn sessions_of_other_agents_do_not_count() {
 
     assert_eq!(found.notes, ["Not of this agent, so not counted: 1 session."]);
     assert_eq!(Realised { notes: Vec::new(), ..found }, alone);
+}
+
+#[test]
+fn outcomes_of_a_table_are_compared_beside_the_dollars() {
+    let folder = tempfile::tempdir().unwrap();
+    add(folder.path(), "long", 20, true, &[]);
+    add(folder.path(), "other", 20, false, &[("/Users/ann/", "/Users/bob/")]);
+    fs::write(folder.path().join("f.json"), serde_json::to_string(&forecast()).unwrap()).unwrap();
+    let ask = |table: &str, more: &[&str]| {
+        fs::write(folder.path().join("o.csv"), table).unwrap();
+        ctxsim(folder.path(), &[&["realised", "f.json", ".", "--outcomes", "o.csv"][..], more].concat())
+    };
+    let lines = |prefix: &str, value: &str| -> String {
+        (0..20).map(|nth| format!("{prefix}{nth},{value}\n")).collect()
+    };
+
+    let all = format!("session,solved\n{}{}", lines("long", "true"), lines("other", "false"));
+    let found: serde_json::Value = serde_json::from_str(&out(&ask(&all, &["--format", "json"]))).unwrap();
+
+    let outcomes = &found["outcomes"];
+    let words: Vec<&str> =
+        outcomes["groups"].as_array().unwrap().iter().filter_map(|it| it["word"].as_str()).collect();
+    assert_eq!((words, outcomes["groups"][1]["difference"].as_f64()), (vec!["higher"], Some(1.0)));
+    let text = out(&ask(&all, &[]));
+    assert!(text.contains("Outcome “solved”, from o.csv"), "{text}");
+    assert!(text.contains("Higher in with it against without the change: +100.0 points"), "{text}");
+
+    let groups = format!("session,merged,group\n{}{}", lines("long", "1,new"), lines("other", "1,old"));
+    let text = out(&ask(&groups, &[]));
+    assert!(text.contains("Cannot tell: old against new: 0.0 points"), "{text}");
+
+    let misspelt = ask("session,solved\nlong1,yes\nohter3,1\n", &[]);
+    let told = String::from_utf8_lossy(&misspelt.stderr).into_owned();
+    assert_eq!(misspelt.status.code(), Some(2));
+    assert!(told.contains("o.csv:2:7") && told.contains("`yes` is not an outcome"), "{told}");
 }

@@ -458,6 +458,7 @@ fn sub_agents_of_which_a_log_holds_totals_alone_are_estimated_beside_the_bill_wh
     let estimated = "Estimated, and not in it: $0.65 ($0.57 to $0.78) for the input of 5 sub-agents of which the logs hold only totals; 3 at \
                      the prices of the session's model, as the logs name no other.";
 
+    let in_short = "Not in it: about $0.65 for 5 sub-agents of which the logs hold only totals.";
     for args in [
         &["import"][..],
         &["import", "--by", "model"],
@@ -465,11 +466,14 @@ fn sub_agents_of_which_a_log_holds_totals_alone_are_estimated_beside_the_bill_wh
         &["run", "--policy", "identity"],
     ] {
         let text = flat(&[args, &[path]].concat());
-        let bill = if args[0] == "run" { bill.trim_end_matches(" (") } else { bill };
+        let is_run = args[0] == "run";
+        let [bill, estimated] =
+            if is_run { [bill.trim_end_matches(" ("), in_short] } else { [bill, estimated] };
         assert!(text.contains(bill) && text.contains(estimated), "{args:?}: {text}");
     }
     let advice = flat(&["advise", path]);
-    assert!(advice.contains(estimated), "{advice}");
+    assert!(advice.contains(in_short), "{advice}");
+    assert!(flat(&["advise", path, "--details"]).contains(estimated));
     let total = || -> serde_json::Value {
         let json: serde_json::Value =
             serde_json::from_str(&out(&ctxsim(&["import", "--by", "model", "--format", "json", path])))

@@ -20,29 +20,45 @@ fn sessions(n: u64) -> tempfile::TempDir {
     folder
 }
 
+/// The verbs that answer on recordings.
+const ANSWERS: [&str; 5] = [
+    "run",
+    "compare --base identity --candidate clear_tool_results",
+    "advise",
+    "tune --policy clear_tool_results --vary params.trigger.tokens=40000,60000,80000",
+    "screen",
+];
+
+fn takes_at_most_forty_lines(line: &str, paths: &[&str]) {
+    let args: Vec<&str> = line.split(' ').chain(paths.iter().copied()).chain(["--width", "100"]).collect();
+
+    let text = out(&ctxsim(&args));
+
+    let told = format!("{paths:?}, {line}:\n{text}");
+    assert!(text.lines().count() <= LINES, "{} lines: {told}", text.lines().count());
+    // A command that is wrapped cannot be copied.
+    let is_wide = |it: &&str| it.chars().count() > 100 && !it.trim_start().starts_with("ctxsim ");
+    assert_eq!(text.lines().find(is_wide), None, "{told}");
+    assert!(text.lines().count() > 10, "{told}");
+}
+
 #[test]
 fn answers_on_one_session_and_on_many_take_at_most_forty_lines() {
     for n in [1, 12] {
         let folder = sessions(n);
-        let path = folder.path().to_str().unwrap();
-        for line in [
-            "run",
-            "compare --base identity --candidate clear_tool_results",
-            "advise",
-            "tune --policy clear_tool_results --vary params.trigger.tokens=40000,60000,80000",
-            "screen",
-        ] {
-            let args: Vec<&str> = line.split(' ').chain([path, "--width", "100"]).collect();
+        ANSWERS.iter().for_each(|it| takes_at_most_forty_lines(it, &[folder.path().to_str().unwrap()]));
+    }
+}
 
-            let text = out(&ctxsim(&args));
-
-            let told = format!("{n} sessions, {line}:\n{text}");
-            assert!(text.lines().count() <= LINES, "{} lines: {told}", text.lines().count());
-            // A command that is wrapped cannot be copied.
-            let is_wide = |it: &&str| it.chars().count() > 100 && !it.trim_start().starts_with("ctxsim ");
-            assert_eq!(text.lines().find(is_wide), None, "{told}");
-            assert!(text.lines().count() > 10, "{told}");
-        }
+#[test]
+fn answers_on_forty_shared_sessions_take_at_most_forty_lines() {
+    let Ok(shared) = std::env::var("CTXSIM_REFERENCE") else { return };
+    let of = |name: &str| format!("{shared}/recorded/{name}");
+    let all = ["claude-code", "claude-code-2", "codex", "pi"].map(of);
+    let all = all.each_ref().map(String::as_str);
+    for line in ANSWERS {
+        // Advice is given for each agent on its own.
+        takes_at_most_forty_lines(line, if line == "advise" { &all[..2] } else { &all });
     }
 }
 

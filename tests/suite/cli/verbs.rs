@@ -134,11 +134,12 @@ fn nothing_that_the_project_runs_names_an_old_verb() {
     let root = data("../..");
     let run = ["action.sh", "action.yml", "justfile", ".ci/archive", ".ci/digests", ".ci/run", ".ci/wheel"];
     let read = |it: &str| fs::read_to_string(root.join(it)).unwrap_or_default();
-    let documents = ["README.md", "docs/guide.md", "docs/history.md", "docs/scale.md", "docs/memory.md"];
-    for path in run.into_iter().chain(documents) {
+    let documents = crate::blocks::documents();
+    let scripts = run.into_iter().map(|it| (it.to_owned(), read(it)));
+    for (path, text) in scripts.chain(documents) {
         for verb in old {
             for named in [format!("ctxsim {verb} "), format!("ctxsim {verb}`"), format!("\"{verb}\", ")] {
-                assert!(!read(path).contains(&named), "{path} names `{named}`");
+                assert!(!text.contains(&named), "{path} names `{named}`");
             }
         }
     }

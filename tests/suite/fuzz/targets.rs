@@ -18,7 +18,7 @@ use ctxsim::ledger::Rows;
 use ctxsim::pricelist::{self, PriceFile, place};
 use ctxsim::rng::Seed;
 use ctxsim::timeline::{import, load};
-use ctxsim::worlds::aging::Aging;
+use ctxsim::worlds::aging::{Aging, ReadStreams};
 use ctxsim::worlds::blocks::trace;
 use ctxsim::worlds::chats::{
     ChatNumbers, ChatOrigin as ChatsFrom, ChatPlayer, ChatScenario, Chats, long_mem_eval,
@@ -88,7 +88,7 @@ fn own(bytes: &[u8]) {
 /// Reads chats in the shape of LongMemEval, and plays them.
 fn chats(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let Ok(users) = long_mem_eval::read(&text, ChatNumbers::declared()) else { return };
+    let Ok(users) = long_mem_eval::read(&mut text.as_bytes(), ChatNumbers::declared()) else { return };
     let chats = Chats::new(&ChatsFrom::Read(users), Seed(0), ChatNumbers::declared());
     let policy: PolicyFile = decode::decode(CONTEXT_ONLY, Format::Ron).unwrap();
     let log = ChatPlayer { chats: &chats, numbers: ChatNumbers::declared() }.play(policy.service_memory());
@@ -146,7 +146,10 @@ fn scenario(bytes: &[u8]) {
         }
         (Ok(scenario), LoadSpec::Aging(load)) => {
             let few = |it: &Aging| it.load.sessions <= 20;
-            Aging::all(&scenario, load, &[]).iter().filter(|it| few(it)).for_each(|it| drop(it.stream(0)));
+            Aging::all(&scenario, load, &[], ReadStreams::default())
+                .iter()
+                .filter(|it| few(it))
+                .for_each(|it| drop(it.stream(0)));
         }
         // A file of chats is a target of its own.
         (Ok(scenario), LoadSpec::Chats(load)) => {
@@ -161,7 +164,7 @@ fn scenario(bytes: &[u8]) {
         (Ok(scenario), LoadSpec::History(load)) => {
             let few = matches!(&load.from, HistorySource::Generated(it) if it.sessions * (it.sources + it.more_requests) <= 500);
             if few {
-                drop(ctxsim::worlds::make(&scenario, &[]));
+                drop(ctxsim::worlds::make(&scenario, &mut []));
             }
         }
         (Ok(scenario), LoadSpec::Turns(_) | LoadSpec::Generate(_) | LoadSpec::Recorded { .. }) => {

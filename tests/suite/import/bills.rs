@@ -294,6 +294,7 @@ const PLACES: &[(&str, &str, Place)] = &[
     ("codex", "payload.info.total_token_usage", LeftOut("the sum so far")),
     ("pi", "message.usage", Read),
     ("pi", "usage", Read),
+    ("messages", "messages[].extra.response.usage", Read),
     ("opencode", "messages[].info.tokens", Read),
     ("opencode", "messages[].parts[].tokens", LeftOut("the end of a step repeats the bill of its message")),
     ("opencode", "info.tokens", LeftOut("the sum of the session")),

@@ -101,6 +101,61 @@ fn costs_in_the_copies_are_what_was_billed_at_the_prices_of_their_time() {
     assert_matching(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded"), false);
 }
 
+/// What a trajectory of mini-swe-agent says of each request: its input, its output and what it cost, in picodollars.
+fn logged(path: &Path) -> Vec<[u128; 3]> {
+    let text = fs::read_to_string(path).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let usage = document["messages"].as_array().unwrap().iter().map(|it| &it["extra"]["response"]["usage"]);
+    let number = |it: &serde_json::Value| u128::from(it.as_u64().unwrap());
+    let of = |it: &serde_json::Value| {
+        let cost = (it["cost"].as_f64().unwrap() * 1e12).round() as u128;
+        [number(&it["prompt_tokens"]), number(&it["completion_tokens"]), cost]
+    };
+    usage.filter(|it| it.is_object()).map(of).collect()
+}
+
+/// Returns how many requests of a trajectory have the logged input, and the logged cost to the last digit, read from it and by the profile of their model.
+fn assert_as_logged(path: &Path) -> usize {
+    let profile: ProfileFile =
+        decode::decode(include_str!("../../../profiles/google/gemini-3-pro-preview.toml"), Format::Toml)
+            .unwrap();
+    let profile = ctxsim::input::Profile::new(&profile).unwrap();
+    let read = imported(&fs::read_to_string(path).unwrap());
+    let (timeline, recorded) = (&read.timeline, read.timeline.recorded.as_ref().unwrap());
+    let logged = logged(path);
+    let inputs: Vec<u64> = logged.iter().map(|it| it[0] as u64).collect();
+    assert_eq!(played(timeline), inputs, "{}", path.display());
+    assert_eq!((recorded.usage.len(), recorded.costs.len()), (logged.len(), logged.len()));
+    for ((usage, cost), [input, output, of_log]) in recorded.usage.iter().zip(&recorded.costs).zip(&logged) {
+        let usage = usage.unwrap();
+        assert_eq!((u128::from(usage.prompt), u128::from(usage.output)), (*input, *output));
+        assert_eq!(cost.unwrap().0, *of_log, "as logged");
+        let tokens = ctxsim::ledger::TokenUse {
+            read: usage.cache_read,
+            write: [0; 2],
+            uncached: usage.uncached,
+            output: usage.output,
+        };
+        let bill = ctxsim::price::Bill::of_request(profile.prices.at(0), &tokens);
+        assert_eq!(bill.total().unwrap().0, *of_log, "by the price list");
+    }
+    logged.len()
+}
+
+#[test]
+fn a_trajectory_of_mini_swe_agent_has_the_logged_input_and_the_logged_cost_to_the_digit() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded/mini-swe-agent.traj.json");
+    assert_eq!(assert_as_logged(&path), 20);
+}
+
+#[test]
+fn all_trajectories_of_the_reference_data_have_the_logged_input_and_cost_to_the_digit() {
+    let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
+    let files = fs::read_dir(folder.join("quality/mini-swe-agent")).unwrap().map(|it| it.unwrap().path());
+    let n = files.filter(|it| it.extension().is_some_and(|it| it == "json")).map(|it| assert_as_logged(&it));
+    assert_eq!(n.sum::<usize>(), 769);
+}
+
 #[test]
 fn costs_in_the_reference_files_are_what_was_billed_or_it_is_known_why_not() {
     let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(|it| PathBuf::from(it).join("formats"))
@@ -121,4 +176,25 @@ fn costs_in_the_reference_files_are_what_was_billed_or_it_is_known_why_not() {
         }
     }
     assert_eq!(with_costs, known.iter().filter(|it| it.contains('/')).count());
+}
+
+#[test]
+fn the_input_of_trajectories_lies_in_its_interval_where_a_cache_works_by_best_effort() {
+    let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ctxsim"));
+    let output = command
+        .args(["import", "--report", "--format", "json"])
+        .arg(folder.join("quality/mini-swe-agent"))
+        .output();
+    let report: serde_json::Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+    let usd = |it: &serde_json::Value, name: &str| it[name].as_f64().unwrap();
+    let holds = |it: &&serde_json::Value| {
+        (usd(it, "expected_input_usd_low")..=usd(it, "expected_input_usd_high"))
+            .contains(&usd(it, "billed_input_usd"))
+    };
+    let sessions = report["as_recorded"]["sessions"].as_array().unwrap();
+    let all = &report["as_recorded"]["all"];
+    let [expected, billed] = ["expected_input_usd", "billed_input_usd"].map(|it| usd(all, it));
+    assert!((expected / billed - 1.0).abs() < 0.06, "{expected} for {billed}");
+    assert!(sessions.iter().filter(holds).count() >= 19 && sessions.len() == 20);
 }

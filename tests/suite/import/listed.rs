@@ -6,9 +6,11 @@ use std::fs;
 
 use ctxsim::timeline::import::{Checked, formats};
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/formats.md");
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/reference/formats.md");
 
 const OPENING: &str = "\
+<!-- Generated: `CTXSIM_BLESS=1 cargo test --test suite listed` writes this page. -->
+
 # Formats of recorded sessions
 
 `ctxsim import FILE` shows what a file holds and what is left out of it; the format is detected from the content. `ctxsim list formats` prints this

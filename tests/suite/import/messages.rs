@@ -292,3 +292,18 @@ fn what_a_gateway_was_sent_and_what_it_calls_its_model_are_found_inside_a_row_of
     assert_eq!((timeline.models[0].name.as_str(), prompts(&timeline)), ("azure/gpt-5.4", vec![50]));
     assert_eq!((timeline.began_ms, recorded.costs[0].unwrap().usd()), (Some(1_767_225_601_500), 0.25));
 }
+
+#[test]
+fn commands_in_the_text_of_replies_are_calls_and_what_they_print_is_their_result() {
+    let read = imported(include_str!("../../data/recorded/mini-swe-agent.traj.json"));
+
+    let timeline = &read.timeline;
+    assert_well_formed(timeline);
+    assert_eq!((timeline.spine.turns.len(), timeline.spine.steps.len()), (1, 20));
+    assert_eq!(&kinds(timeline)[..7], [System, System, User, Reasoning, Assistant, ToolCall, ToolResult]);
+    let of = |kind: Kind| kinds(timeline).into_iter().filter(|it| *it == kind).count();
+    assert_eq!([ToolCall, ToolResult, User].map(of), [20, 20, 1]);
+    let times = timeline.spine.steps.iter().filter(|it| it.at_ms > 0).count();
+    assert!(times > 10, "{times}");
+    assert_eq!(told(&read), Vec::<String>::new());
+}

@@ -77,6 +77,22 @@ fn a_trajectory_that_keeps_the_responses_has_their_usage_and_is_read() {
     assert_eq!(read.timeline.models[0].name, "gpt-5.4");
 }
 
+#[test]
+fn a_trajectory_says_whether_a_result_was_handed_in_and_nothing_of_whether_it_is_right() {
+    let log = |status: &str| {
+        format!(
+            r#"{{"info":{{"exit_status":"{status}","submission":"diff"}},"trajectory_format":"mini-swe-agent-1.1","messages":[{{"role":"user","content":"hello"}},{{"role":"assistant","content":"hi","extra":{{"response":{{"model":"gpt-5.4","usage":{{"prompt_tokens":90,"completion_tokens":7}}}}}}}}]}}"#
+        )
+    };
+    let outcome = |status: &str| imported(&log(status)).timeline.recorded.unwrap().outcome;
+
+    for (status, value) in [("Submitted", 1.0), ("submitted (exit_cost)", 1.0), ("LimitsExceeded", 0.0)] {
+        let outcome = outcome(status).unwrap();
+        assert_eq!((outcome.name.as_str(), outcome.value), ("submitted", value), "{status}");
+    }
+    assert_eq!(outcome(""), None);
+}
+
 /// The folders of the reference data of which every file is read or refused.
 const FOLDERS: [&str; 12] = [
     "copilot-cli",

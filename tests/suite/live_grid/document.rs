@@ -108,6 +108,6 @@ fn the_document_on_counterfactuals_shows_what_is_measured() {
     insta::with_settings!({snapshot_path => "../../../snapshots/live_grid", prepend_module_to_snapshot => false}, {
         insta::assert_snapshot!("tables", format!("{overview}{text}"));
     });
-    hold_table("trust.md", "live grid", &overview);
+    hold_table("explanation/trust.md", "live grid", &overview);
     hold_table("reference/live-grid.md", "tables", &text);
 }

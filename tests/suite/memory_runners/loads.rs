@@ -39,10 +39,14 @@ fn the_writes_of_all_users_stand_in_one_queue_of_the_indexer() {
 #[test]
 fn chats_in_the_shape_of_longmemeval_are_read_with_their_evidence() {
     let text = include_str!("../../../scenarios/memory_runners/spec_questions.json");
-    let users = long_mem_eval::read(text, ChatNumbers::declared()).unwrap();
+    let users = long_mem_eval::read(&mut text.as_bytes(), ChatNumbers::declared()).unwrap();
     let kinds: Vec<QuestionKind> = users.iter().map(|it| it.questions[0].kind).collect();
 
-    assert_eq!(kinds, QuestionKind::ALL, "the five questions of the specification are of the five types");
+    assert_eq!(
+        kinds,
+        QuestionKind::ALL[..5],
+        "the five questions of the specification are of the five types"
+    );
     let needs: Vec<usize> = users.iter().map(|it| it.questions[0].needs.len()).collect();
     assert_eq!(needs, [1, 1, 4, 2, 0]);
     assert!(users.iter().all(|it| it.sessions.len() == 8 && it.sessions.iter().all(|it| it.messages == 4)));
@@ -67,7 +71,7 @@ fn four_of_the_five_questions_of_the_specification_are_answered_from_context_whe
     let accuracy = |at: usize, kind: QuestionKind| {
         report.runs[at].found::<ctxsim::worlds::chats::ChatSummary>().unwrap().accuracy[kind.name()].mean
     };
-    let right = |at: usize| QuestionKind::ALL.iter().filter(|it| accuracy(at, **it) == 1.0).count();
+    let right = |at: usize| QuestionKind::ALL[..5].iter().filter(|it| accuracy(at, **it) == 1.0).count();
 
     assert_eq!((right(0), right(1)), (5, 4));
     assert_eq!(accuracy(1, QuestionKind::Counting), 0.0, "Q3 needs entries");

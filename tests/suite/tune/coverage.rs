@@ -176,7 +176,7 @@ fn an_interval_for_later_sessions_holds_the_truth_where_what_is_assumed_may_be_w
         "Of 1,000 folders whose assumed numbers are drawn anew, up to six with ends of up to 4% of the cost, the interval holds the truth in {all:.1}%; as everything is declared, it would in {as_declared:.1}%.\n"
     );
     assert!((93.0..=97.0).contains(&all) && as_declared < 93.0, "{table}");
-    super::hold_table("trust.md", "under assumptions", &table);
+    super::hold_table("explanation/trust.md", "under assumptions", &table);
 }
 
 #[test]
@@ -226,5 +226,5 @@ fn an_interval_for_later_sessions_holds_the_truth_in_nineteen_of_twenty_folders_
     assert!(power[0][0] >= 0.55 && power[1][0] >= 0.9, "{table}");
     assert!(power.iter().all(|it| it[1] <= 0.03), "{table}");
     super::hold_table("reference/calibration.md", "later sessions", &table);
-    super::hold_table("trust.md", "later sessions in short", &short);
+    super::hold_table("explanation/trust.md", "later sessions in short", &short);
 }

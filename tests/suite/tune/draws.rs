@@ -212,5 +212,5 @@ fn the_document_says_how_often_a_promise_holds_on_other_working_folders() {
         let _ = writeln!(short, "| {name} | {} | {} |", FLOORS[place], sums.join(" | "));
     }
     super::hold_table("reference/calibration.md", "promises", &table);
-    super::hold_table("trust.md", "promises in short", &short);
+    super::hold_table("explanation/trust.md", "promises in short", &short);
 }

@@ -119,6 +119,9 @@ class Report:
     def verdicts(self) -> list[Verdict]:
         """What each table says, for code that acts on it."""
     @property
+    def repairs(self) -> list[str]:
+        """What to repair in memories, in sentences; empty if no load asks what is remembered."""
+    @property
     def notes(self) -> list[str]:
         """Notes that a reader of the numbers must know."""
     @property

@@ -16,6 +16,7 @@ use ctxsim_base::diag::Diagnostic;
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
 use ctxsim_input::Policy;
+use ctxsim_input::policy::PolicyFamily;
 
 /// Pairs that are tried together, by their places in the menu.
 pub(super) type MenuChoice = Vec<usize>;
@@ -136,6 +137,30 @@ impl<'c> Menu<'c> {
         let policy = self.policies.of_state(&state, of_agent)?;
         made().insert(key, Arc::clone(&policy));
         Ok(policy)
+    }
+
+    /// Returns the families of what a choice adds to the settings in force, in either lane.
+    pub(super) fn families(&self, choice: &[usize]) -> Vec<PolicyFamily> {
+        let of = |(own, base): (Arc<Policy>, Arc<Policy>)| own.families_beside(&base);
+        let mut all = self.in_lanes(choice).into_iter().flat_map(of).listed();
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    /// Returns to how many of the newest requests a choice cuts history, where it does.
+    pub(super) fn newest_requests(&self, choice: &[usize]) -> Option<u64> {
+        self.in_lanes(choice).iter().filter_map(|it| it.0.newest_requests()).min()
+    }
+
+    /// Returns what plays a choice and what plays the settings in force, in each lane that it concerns.
+    fn in_lanes(&self, choice: &[usize]) -> Vec<(Arc<Policy>, Arc<Policy>)> {
+        let in_lane = |of_agent: bool| {
+            let own = self.of_lane(choice, of_agent);
+            (!own.is_empty()).then_some(())?;
+            Some((self.policy(&own, of_agent).ok()?, self.policy(&[], of_agent).ok()?))
+        };
+        [false, true].into_iter().filter_map(in_lane).listed()
     }
 
     /// Returns the policy of what only maintainers can change; none for sessions that it does not concern.

@@ -22,11 +22,15 @@ use ctxsim_report::advise::saved::EarlierSession;
 use ctxsim_report::as_logged::AS_RECORDED;
 use ctxsim_report::billed::BilledFacts;
 use ctxsim_report::{BillAsLogged, Skipped};
-use ctxsim_timeline::{Recorded, Timeline, Usage};
+use ctxsim_timeline::{LoggedOutcome, Recorded, Timeline, Usage};
 
 /// What a log shows of one session.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SeenLog {
+    /// The session's name.
+    pub(crate) name: String,
+    /// What became of its task, if its log tells.
+    pub(crate) outcome: Option<LoggedOutcome>,
     /// The format of its log.
     pub(crate) format: &'static str,
     /// The newest version of the agent that made it; empty if unknown.
@@ -313,6 +317,8 @@ pub(super) fn seen_log(load: &Load) -> Option<SeenLog> {
     let recorded = timeline.recorded.as_ref()?;
     let last = timeline.last_ms();
     Some(SeenLog {
+        name: load.name.clone(),
+        outcome: recorded.outcome.clone(),
         format: recorded.format,
         version: recorded.version.clone(),
         model: timeline.main_model().map(|it| it.name.clone()).unwrap_or_default(),

@@ -16,6 +16,8 @@ use ctxsim_report::advise::{MonthCost, WishFor};
 use ctxsim_report::decide::groups::{GroupedSession, by_group};
 use ctxsim_report::decide::{FamilyRow, FamilySession, Judgement, SessionEffect, TriedFamily, pasted};
 use ctxsim_report::distinct;
+use ctxsim_report::extra_turns::TurnsBreakEven;
+use ctxsim_report::known_task as task;
 use ctxsim_report::lever::{GroupSaving, Lever, SETTINGS, Word};
 use ctxsim_timeline::import::user_of;
 
@@ -96,8 +98,17 @@ impl AgentSessions<'_> {
             set: pairs.clone().map(super::menu::MenuPair::text).listed(),
             lanes: pairs.clone().map(|it| [false, true].map(|of| it.setting.lane.include(of))).listed(),
             is_lifetime: pairs.clone().any(|it| it.setting.shown_by == Some(ShownBy::Lifetimes)),
-            unjudged: pairs.clone().find_map(|it| it.setting.unjudged.clone()),
+            unjudged: pairs
+                .clone()
+                .find_map(|it| it.setting.unjudged.clone())
+                .or_else(|| self.narrow(choice)),
         }
+    }
+
+    /// Returns why a choice is its user's to judge whose window is small against the requests of the sessions.
+    fn narrow(&self, choice: &MenuChoice) -> Option<String> {
+        let requests = self.played.iter().map(|it| it.seen.requests).listed();
+        task::narrow(self.menu.newest_requests(choice)?, &requests)
     }
 
     /// Returns what a choice saves each person or project.
@@ -114,6 +125,17 @@ impl AgentSessions<'_> {
         by_group(&self.calendar.weigh(effects).filter_map(of).listed())
     }
 
+    /// Returns the minutes less that one waits for answers a month in main conversations with a choice, over the sessions whose models have data.
+    fn saved_minutes(&self, choice: &MenuChoice) -> Option<f64> {
+        let saved = |(it, weight): (&&PlayedSession, f64)| {
+            let [base, own] = [&it.base, it.run(choice)].map(|it| it.waiting.total().minutes());
+            Some((base? - own?) * weight)
+        };
+        let main = self.calendar.weigh(self.played).filter(|it| !it.0.seen.is_of_agent);
+        // Nothing is never less than nothing.
+        main.filter_map(saved).reduce(|sum, it| sum + it).map(|it| 0.0 + it)
+    }
+
     fn lever(&self, choice: &MenuChoice, it: &Judgement, month: Option<f64>, force: &Force<'_>) -> Lever {
         let is_do = it.word == Some(Word::Do);
         let expected = if is_do { it.expected } else { it.change };
@@ -128,9 +150,12 @@ impl AgentSessions<'_> {
             why: it.why.clone(),
             saved_month: expected.and_then(dollars),
             saved_interval: it.interval.and_then(|it| Some([dollars(it[1])?, dollars(it[0])?])),
+            saved_minutes_month: self.saved_minutes(choice),
             change: it.change,
             expected,
             interval: it.interval,
+            gone_at_extra_turns: self.gone_at(choice, it),
+            known_of_task: task::known(&self.menu.families(choice)),
             evidence_kept: it.kept,
             evidence_low: it.kept_low,
             effects: pairs.iter().map(|it| it.setting.effects.clone()).listed(),
@@ -142,6 +167,14 @@ impl AgentSessions<'_> {
             lever.sessions_to_know = expected.and_then(|it| bills.sessions_to_know(it));
         }
         lever
+    }
+
+    /// Returns how many more turns the saving of a choice bears: what it is shown to save, of what turns cost under it. Lifetimes edit no prompt, so
+    /// that no turn is added for them.
+    fn gone_at(&self, choice: &MenuChoice, it: &Judgement) -> Option<TurnsBreakEven> {
+        let shown = if it.word == Some(Word::Do) { it.expected } else { it.change };
+        let edits = !self.menu.families(choice).is_empty();
+        TurnsBreakEven::new(shown?, it.interval, it.again?).filter(|_| edits)
     }
 
     /// Returns what only maintainers can change, where it would save.

@@ -15,6 +15,10 @@ pub enum Code {
     AgentUnrecognised,
     /// A number of an ageing load is out of its range.
     AgingRange,
+    /// An ageing load has no source of sessions, or several.
+    AgingSource,
+    /// The answer of a question is not what the facts say.
+    AnswerWrong,
     /// The text that a policy gives to its agent cannot be read.
     ApplyBroken,
     /// A load asks for facts that it does not plant.
@@ -69,6 +73,7 @@ pub enum Code {
     CategoryEmpty,
     /// A token has no characters.
     CharsPerTokenZero,
+    TurnsRatioRange,
     /// A turn has no request of the number from which on something changes.
     ChangeRequest,
     /// These results have no such chart.
@@ -127,7 +132,9 @@ pub enum Code {
     FactCircle,
     /// A fact is changed that no longer holds.
     FactInvalidated,
-    /// A fact is changed before it is introduced.
+    /// A fact says nothing, or is of several kinds.
+    FactNotOne,
+    /// A fact is used before it is introduced.
     FactOrder,
     /// A fact is changed that has a newer version.
     FactReplaced,
@@ -266,6 +273,8 @@ pub enum Code {
     NumberOutOfRange,
     /// A declared number is out of its range.
     NumberRange,
+    /// A table of outcomes cannot be read, or is of other sessions.
+    OutcomesBroken,
     /// An output would overwrite a file of someone else's.
     OutputExists,
     /// An output's extension belongs to no format.
@@ -370,6 +379,8 @@ pub enum Code {
     ProfileUnfit,
     /// A profile has no sources.
     ProfileUnsourced,
+    /// A question asks for nothing, or for several things.
+    QuestionNotOne,
     /// Chats ask no questions.
     QuestionsEmpty,
     /// No best values are kept yet.

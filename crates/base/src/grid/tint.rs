@@ -67,15 +67,15 @@ pub fn is_tint(code: &str) -> bool {
 }
 
 impl Terminal {
-    /// Returns an answer with as many extras as leave it within 40 lines; with the most where no number does, or where the terminal is
-    /// narrower than 100 columns.
+    /// Returns an answer with as many extras as leave it within 40 lines, or with none where no number does; with the most where the
+    /// terminal is narrower than 100 columns.
     pub fn fitted(self, most: usize, with: impl Fn(usize) -> String) -> String {
         let whole = with(most);
         let fits = |it: &String| it.lines().count() <= LINES;
         if fits(&whole) || self.width.is_some_and(|it| it < COLUMNS) {
             return whole;
         }
-        (0..most).rev().map(with).find(fits).unwrap_or(whole)
+        (0..most).rev().map(&with).find(fits).unwrap_or_else(|| with(0))
     }
 
     /// Returns text in a tint, if there are colours; it must have no break.

@@ -74,6 +74,12 @@ impl Expected {
         self.paid(Amount::from(cost).0)
     }
 
+    /// Returns a number of units for each, to the nearest whole.
+    #[inline]
+    pub fn whole(self, units: u64) -> i128 {
+        self.paid(i128::from(units)).0
+    }
+
     #[inline]
     fn paid(self, picodollars: i128) -> Amount {
         Amount(divided(self.0.saturating_mul(picodollars), UNIT))

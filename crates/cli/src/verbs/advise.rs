@@ -40,7 +40,7 @@ Examples:
 
 The agent and its version are read from the logs. Every value of every setting that the agent has, within its documented range, and every \
 combination is played on all sessions. One rule gives each a word (do, your call, try, don't, cannot tell), which holds beside everything \
-else that was tried: docs/advise.md says when, and how often it is right. What is pasted is the “do” that surely saves most.
+else that was tried: docs/reference/advice.md says when, and how often it is right. What is pasted is the “do” that surely saves most.
 
 Exit codes: 0 success; 2 bad input or usage, or a run failed.";
 

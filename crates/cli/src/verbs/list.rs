@@ -1,6 +1,6 @@
 //! `ctxsim list`: the catalogue, at a glance or entry by entry.
 
-use ctxsim_app::catalog::{Catalog, Kind};
+use ctxsim_app::catalog::{Catalog, Kind, PolicyReader};
 use ctxsim_base::diag::{Code, Diagnostic, nearest};
 use ctxsim_base::error::Error;
 use ctxsim_base::grid::numbers::thousands;
@@ -101,6 +101,7 @@ const GLANCE: usize = 130;
 
 /// Writes what each name is, folder by folder.
 fn entries(catalog: &Catalog, kind: Kind, names: &[&str], on: Terminal, text: &mut String) {
+    let mut read = catalog.policies();
     for group in names.chunk_by(|one, other| folder(one) == folder(other)) {
         let head = group.first().map(|it| folder(it)).unwrap_or_default();
         if !head.is_empty() {
@@ -109,7 +110,7 @@ fn entries(catalog: &Catalog, kind: Kind, names: &[&str], on: Terminal, text: &m
         }
         let row = |name: &&str| {
             let leaf = name.rsplit('/').next().unwrap_or(name);
-            vec![format!("  {leaf}"), about(catalog, kind, name)]
+            vec![format!("  {leaf}"), about(catalog, &mut read, kind, name)]
         };
         let grid = Grid::new("", 1, &["", ""], group.iter().map(row)).with(CellKind::Text, &[1]);
         *text += &(draw(&grid, on).text + "\n");
@@ -158,8 +159,10 @@ fn formats(filter: &str, on: Terminal) -> Result<(), Error> {
 /// Returns the inputs of a kind whose names or descriptions contain a text.
 fn filtered<'c>(catalog: &'c Catalog, kind: Kind, filter: &str) -> Vec<&'c str> {
     let wanted = filter.to_lowercase();
+    let mut read = catalog.policies();
     let has = |name: &&str| {
-        wanted.is_empty() || format!("{name} {}", about(catalog, kind, name)).to_lowercase().contains(&wanted)
+        wanted.is_empty()
+            || format!("{name} {}", about(catalog, &mut read, kind, name)).to_lowercase().contains(&wanted)
     };
     catalog.names(kind).filter(has).listed()
 }
@@ -189,9 +192,9 @@ fn nothing_listed(catalog: &Catalog, kinds: &[Kind], filter: &str) -> Diagnostic
 }
 
 /// Returns an input's description, after its title if it has one, or nothing for a broken file, which `validate` reports.
-fn about(catalog: &Catalog, kind: Kind, name: &str) -> String {
+fn about(catalog: &Catalog, read: &mut PolicyReader<'_>, kind: Kind, name: &str) -> String {
     let about = match kind {
-        Kind::Policy => catalog.policy(name).map(|it| match it.spec.title {
+        Kind::Policy => read.policy(name).map(|it| match it.spec.title {
             Some(title) => format!("{title}. {}", it.spec.about),
             None => it.spec.about,
         }),

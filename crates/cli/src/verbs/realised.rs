@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use ctxsim_app::catalog::Catalog;
-use ctxsim_app::{RealisedRequest, forecast, realised as held_against};
+use ctxsim_app::{OutcomeTable, RealisedRequest, forecast, realised as held_against};
 use ctxsim_base::error::Error;
 use ctxsim_input::text::source::read_text;
 use ctxsim_report::realised::page::page;
@@ -24,10 +24,11 @@ Examples:
   ctxsim advise ~/.claude/projects --save advice.json     now
   ctxsim realised advice.json ~/.claude/projects          after some weeks with the advised settings
   ctxsim realised advice.json ~/.codex/sessions --changed 2026-11-20   where logs do not show the setting
+  ctxsim realised advice.json ~/.claude/projects --outcomes merged.csv and what became of the tasks
 
 Only sessions count that have the change: by their logs where these show it, else from the day that `--changed` names, and only of versions \
 that have the setting. They are played with the earlier settings where that is possible, else compared by their requests. People whose logs \
-show that they changed nothing are compared with. docs/advise.md says how often the answer is right.
+show that they changed nothing are compared with. docs/reference/advice.md says how often the answer is right.
 
 Exit codes: 0 success; 2 bad input or usage.";
 
@@ -56,6 +57,9 @@ pub(crate) struct RealisedArgs {
     /// Compare with this person's later sessions, who changed nothing [default: those whose logs show it]
     #[arg(long = "unchanged-user", value_name = "NAME")]
     unchanged: Vec<String>,
+    /// Compare an outcome for each session (CSV with `session`, `outcome` and maybe `group`) [default: what the logs tell]
+    #[arg(long, value_name = "FILE")]
+    outcomes: Option<PathBuf>,
     #[command(flatten)]
     threads: ThreadsArgs,
     #[command(flatten)]
@@ -65,10 +69,17 @@ pub(crate) struct RealisedArgs {
 /// Compares and writes.
 pub(super) fn realised(catalog: &Catalog, args: &RealisedArgs) -> Result<(), Error> {
     let format = args.shown.shown.choose(&FORMATS)?;
+    // A table by hand may be wrong: that is said before any session is read.
+    let outcomes = args.outcomes.as_ref().map(|it| -> Result<OutcomeTable, Error> {
+        catalog.files().note(it);
+        OutcomeTable::read(&it.display().to_string(), &read_text(it)?)
+    });
+    let outcomes = outcomes.transpose()?;
     let saved = forecast(&args.file.display().to_string(), &read_text(&args.file)?)?;
     catalog.files().note(&args.file);
     args.shown.check(catalog.files())?;
-    let asked = RealisedRequest { changed: args.changed.clone(), unchanged: args.unchanged.clone() };
+    let asked =
+        RealisedRequest { changed: args.changed.clone(), unchanged: args.unchanged.clone(), outcomes };
     let (comparison, threads) = (args.sessions.comparison(), args.threads.number());
     let found = with_progress(READS_AND_SIMULATES, |it| {
         held_against(catalog, &comparison, (&saved, &asked), threads, it)

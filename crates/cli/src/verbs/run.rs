@@ -93,6 +93,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
             of_sessions(&report.cards(), format)?
         }
         RowsArg::Trials => of_worlds(&plan, args, format, RowsOf::Trials)?,
+        RowsArg::Published => of_worlds(&plan, args, format, RowsOf::Published)?,
         RowsArg::Probes => of_worlds(&plan, args, format, RowsOf::Questions)?,
         RowsArg::Facts => of_worlds(&plan, args, format, RowsOf::Facts)?,
         RowsArg::Calls => of_worlds(&plan, args, format, RowsOf::Calls)?,
@@ -326,7 +327,7 @@ fn of_worlds(plan: &Plan, args: &RunArgs, format: FormatArg, of: RowsOf) -> Resu
     let all = of_loads.concat();
     if all.iter().all(|it| it.rows.is_empty()) {
         let (code, message, help) = match of {
-            RowsOf::Trials | RowsOf::Questions => (
+            RowsOf::Trials | RowsOf::Published | RowsOf::Questions => (
                 Code::RowsTrials,
                 "no scenario in this run has trials",
                 "name a scenario with `load.conversation`",

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use ctxsim_app::Comparison;
 use ctxsim_app::catalog::{Catalog, Files, Kind};
 use ctxsim_app::grid::OverrideGrid;
@@ -13,7 +13,7 @@ use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
 use ctxsim_input::text::source::read_text;
 use ctxsim_report::part::{Common, HistoryHead, PartHead};
-use ctxsim_report::sweep::{Objective, Sweep, SweepHead, json, page, table};
+use ctxsim_report::sweep::{Objective, PointGuard, Sweep, SweepHead, json, page, table};
 use ctxsim_report::tune::Tuned;
 
 use crate::args::said;
@@ -34,7 +34,7 @@ Examples:
   ctxsim sweep … --shard 3/16 --output shard-3.json       one part of sixteen, on any machine
   ctxsim run --merge shard-*.json --format json                 the same bytes as a single machine would write
 
-A GitHub matrix, a Slurm array or a Kubernetes indexed job can run the shards: see docs/guide.md.
+A GitHub matrix, a Slurm array or a Kubernetes indexed job can run the shards: see docs/how-to/review-a-change.md.
 
 Exit codes: 0 success; 2 bad input or usage, or a run failed.";
 
@@ -64,9 +64,11 @@ pub(crate) struct SweepArgs {
     grid: GridArgs,
     #[command(flatten)]
     suite: SuiteArgs,
-    /// Objectives that define the Pareto front
-    #[arg(long = "objective", value_enum, num_args = 1.., default_values_t = [ObjectiveArg::Cost, ObjectiveArg::Evidence, ObjectiveArg::Retention])]
-    objectives: Vec<ObjectiveArg>,
+    /// Objectives that define the Pareto front: cost, evidence, retention, prompt, recovery, or a number of what memories remember, such as `accumulator_error`
+    #[arg(long = "objective", value_name = "NAME", num_args = 1.., value_parser = objective, default_values = ["cost", "evidence", "retention"])]
+    objectives: Vec<Objective>,
+    #[command(flatten)]
+    guards: GuardArgs,
     /// Run one part of several, as in `3/16`, and write JSON for `ctxsim run --merge`
     #[arg(long, value_name = "I/N", value_parser = shard)]
     shard: Option<[usize; 2]>,
@@ -114,7 +116,7 @@ pub(crate) fn note(catalog: &Catalog, named: &Comparison) {
 }
 
 /// Returns a description of a grid that two machines share.
-fn head(grid: &OverrideGrid, played: &Comparison, objectives: &[ObjectiveArg]) -> SweepHead {
+fn head(grid: &OverrideGrid, played: &Comparison, args: &SweepArgs) -> SweepHead {
     let seed = played.seed.map(|it| format!("seed {it}"));
     let trials = played.trials.map(|it| format!("{it} trials"));
     let suite = played.suite.as_ref().map(|it| format!("suite {it}"));
@@ -125,7 +127,8 @@ fn head(grid: &OverrideGrid, played: &Comparison, objectives: &[ObjectiveArg]) -
         profiles: played.profiles.clone(),
         set: played.set.iter().cloned().chain(suite).chain(seed).chain(trials).listed(),
         vary: grid.axes.iter().map(|it| (it.path.clone(), it.values.clone())).listed(),
-        objectives: objectives.iter().map(|it| (*it).into()).listed(),
+        objectives: args.objectives.clone(),
+        guards: args.guards.guards.clone(),
         points: grid.len(),
     }
 }
@@ -151,31 +154,21 @@ pub(crate) struct MergeArgs {
     shown: FrontArgs,
 }
 
-/// An objective.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ObjectiveArg {
-    /// Low cost
-    Cost,
-    /// A large share of the needed evidence kept
-    Evidence,
-    /// Much remembered: facts found, mean score or right answers
-    Retention,
-    /// A low maximum prompt length
-    Prompt,
-    /// Few recovery calls
-    Recovery,
+/// Reads the name of an objective.
+pub(super) fn objective(text: &str) -> Result<Objective, String> {
+    Objective::try_from(text.to_owned())
 }
 
-impl From<ObjectiveArg> for Objective {
-    fn from(it: ObjectiveArg) -> Self {
-        match it {
-            ObjectiveArg::Cost => Self::Cost,
-            ObjectiveArg::Evidence => Self::Evidence,
-            ObjectiveArg::Retention => Self::Retention,
-            ObjectiveArg::Prompt => Self::Prompt,
-            ObjectiveArg::Recovery => Self::Recovery,
-        }
-    }
+/// Bounds that a recommended point has to keep.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct GuardArgs {
+    /// Bound on a number that a recommended point must keep, as in `accumulator_error<=20` or `final>=0.5`
+    #[arg(long = "guard", value_name = "BOUND", value_parser = guard)]
+    pub guards: Vec<PointGuard>,
+}
+
+fn guard(text: &str) -> Result<PointGuard, String> {
+    PointGuard::try_from(text.to_owned())
 }
 
 /// Runs a sweep, or a part of it, and writes it.
@@ -187,7 +180,7 @@ pub(crate) fn sweep(catalog: &Catalog, args: &SweepArgs) -> Result<(), Error> {
     let catalog = git::with_revisions(catalog, &comparison.policies, comparison.allow_process)?;
     note(&catalog, &comparison);
     args.shown.to.check(catalog.files())?;
-    let head = head(&grid, &comparison, &args.objectives);
+    let head = head(&grid, &comparison, args);
     let [part, of] = args.shard.unwrap_or([1, 1]);
     // Neighbours differ little, so every machine gets a share of each region.
     let indices: Vec<usize> = (part - 1..grid.len()).step_by(of).listed();

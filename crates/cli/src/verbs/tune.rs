@@ -10,15 +10,16 @@ use ctxsim_app::tune::{ParamSearch, SearchResult, Tuning, tuned_policy};
 use ctxsim_base::diag::Code;
 use ctxsim_base::error::Error;
 use ctxsim_input::Format;
-use ctxsim_report::tune::{page, table};
+use ctxsim_report::sweep::Objective;
+use ctxsim_report::tune::{TuneGoal, page, table};
 
 use crate::args::{EvidenceArgs, said};
 use crate::output::{self, ForceArgs, PageArgs, Remark};
 use crate::progress::{READS, SIMULATES, with_progress};
 use crate::shown::WidthArgs;
 use crate::verbs::parts::{PartJob, PartsArgs};
-use crate::verbs::sweep::{GridArgs, note};
-use crate::wrong_at;
+use crate::verbs::sweep::{GridArgs, GuardArgs, note, objective};
+use crate::{wrong, wrong_at};
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\
@@ -58,6 +59,11 @@ pub(crate) struct TuneArgs {
     grid: GridArgs,
     #[command(flatten)]
     evidence: EvidenceArgs,
+    /// What to look for instead of the lowest cost: numbers of what memories remember, the most important first, such as `accumulator_error`
+    #[arg(long = "objective", value_name = "NAME", num_args = 1.., value_parser = objective)]
+    objectives: Vec<Objective>,
+    #[command(flatten)]
+    guards: GuardArgs,
     /// Show every variant
     #[arg(long)]
     details: bool,
@@ -98,7 +104,12 @@ pub(super) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
     } else {
         ParamSearch::of(&args.grid.grid()?)?
     };
-    let tuning = Tuning::new(catalog, &comparison, search, args.evidence.min_evidence, seed)?;
+    let goal = TuneGoal { objectives: args.objectives.clone(), guards: args.guards.guards.clone() };
+    if !goal.is_asked() && !goal.guards.is_empty() {
+        let help = "add `--objective`, such as `--objective cost`";
+        return Err(wrong(Code::Usage, "`--guard` bounds what `--objective` looks for", help));
+    }
+    let tuning = Tuning::for_goal(catalog, &comparison, search, goal, (args.evidence.min_evidence, seed))?;
     if let Some(folder) = args.parts.folder() {
         tuning.check_parts()?;
         let (digest, names) = (tuning.job()?, tuning.scenarios());

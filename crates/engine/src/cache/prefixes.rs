@@ -7,8 +7,7 @@
 use super::left::{LeftLists, PrefixList};
 use super::qualified::is_told_by_less;
 use super::{RequestView, elapsed_ms};
-use crate::projection::chain::{Chain, Link};
-use xxhash_rust::xxh3::xxh3_128;
+use crate::projection::chain::{Chain, Link, grown};
 
 /// The prefixes of every earlier prompt, each with a note; when each was last sent is known.
 #[derive(Clone, Debug)]
@@ -61,11 +60,12 @@ pub(super) fn is_live(ttl_ms: Option<u64>, touched_ms: i64, now_ms: i64) -> bool
 fn key(links: &[Link], adds: &[u128], at: usize) -> Option<u128> {
     let link = links.get(at)?;
     let before = at.checked_sub(1).filter(|_| !is_told_by_less(links, at));
-    Some(before.map_or(link.digest, |it| grown(links[it].digest, adds[at])))
+    Some(before.map_or(link.digest, |it| growing(links[it].digest, adds[at])))
 }
 
-fn grown(before: u128, adds: u128) -> u128 {
-    xxh3_128([before.to_le_bytes(), adds.to_le_bytes()].as_flattened())
+/// Returns what grows from a prefix, which is never taken for a prefix.
+fn growing(before: u128, adds: u128) -> u128 {
+    !grown(before, adds)
 }
 
 impl<T: Copy + PartialEq> Prefixes<T> {
@@ -142,7 +142,7 @@ impl<T: Copy + PartialEq> Prefixes<T> {
         let rest = list.without(n_shared);
         let first = rest.iter().next();
         if let Some((first, _)) = first {
-            self.left.put(grown(links[end - 1].digest, first), rest);
+            self.left.put(growing(links[end - 1].digest, first), rest);
         }
         end
     }
@@ -172,7 +172,7 @@ impl<T: Copy + PartialEq> Prefixes<T> {
     fn drop_from(&mut self, from: usize, is_cut: bool) {
         let Some(first) = self.last.get(from) else { return };
         let before = from.checked_sub(1).filter(|_| !is_cut);
-        let key = before.map_or(first.digest, |it| grown(self.last[it].digest, first.adds));
+        let key = before.map_or(first.digest, |it| growing(self.last[it].digest, first.adds));
         self.left.keep(key, self.last.drain(from..).map(|it| (it.adds, it.note)), self.last_ms);
     }
 

@@ -23,6 +23,8 @@ pub enum Assumed {
     LeftByOthers,
     /// How other models count the tokens that were recorded.
     Counting,
+    /// How many times the turns the agent takes, where a run asks for that.
+    Turns,
 }
 
 impl Assumed {
@@ -36,11 +38,12 @@ impl Assumed {
         }
         all[Assumption::N + 1] = Self::LeftByOthers;
         all[Assumption::N + 2] = Self::Counting;
+        all[Assumption::N + 3] = Self::Turns;
         all
     };
 
     /// How many there are.
-    pub const N: usize = Assumption::N + 3;
+    pub const N: usize = Assumption::N + 4;
 
     /// Returns its description.
     pub fn about(self) -> &'static str {
@@ -49,6 +52,7 @@ impl Assumed {
             Self::World => "what is assumed of this kind of load",
             Self::LeftByOthers => "what other sessions left in the cache",
             Self::Counting => "how the model counts tokens",
+            Self::Turns => "how many times the turns the agent takes",
         }
     }
 
@@ -58,6 +62,7 @@ impl Assumed {
             Self::World => Assumption::N,
             Self::LeftByOthers => Assumption::N + 1,
             Self::Counting => Assumption::N + 2,
+            Self::Turns => Assumption::N + 3,
         }
     }
 }
@@ -75,6 +80,13 @@ impl AssumedChanges {
     #[must_use]
     pub fn with(mut self, of: Assumed, changes: [Amount; 2]) -> Self {
         self.by[of.place()] = changes;
+        self
+    }
+
+    /// Returns all of them so many times.
+    #[must_use]
+    pub fn times(mut self, factor: f64) -> Self {
+        self.by.iter_mut().flatten().for_each(|it| *it = Amount((it.0 as f64 * factor).round() as i128));
         self
     }
 

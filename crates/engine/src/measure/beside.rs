@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::assumed::AssumedChanges;
+use super::waiting::{Waited, Waiting};
 use crate::ledger::{ExploredSums, NeedSums, Outcome, RunFault};
 use crate::price::{Bill, Costs};
 use ctxsim_base::quantity::{Amount, Cost, Expected};
@@ -24,6 +25,10 @@ pub struct Beside {
     pub fault: Option<Arc<RunFault>>,
     /// The agent's requests, each billed at the prices of the model that answered it, where these were several.
     pub own_models: Option<Bill>,
+    /// What these requests take, each with its own model.
+    pub own_waiting: Option<Waited>,
+    /// The share of recovery calls that share a request with others.
+    pub shared_calls: f64,
     /// What the calls of a memory to its service cost, if the service has prices of its own.
     pub service: Option<Cost>,
     /// Milliseconds, if a world counts them itself.
@@ -61,6 +66,11 @@ impl Beside {
             is_unknown: ledger.is_unknown || self.own_models.is_some_and(|it| it.is_incomplete),
             ..ledger
         }
+    }
+
+    /// Returns what a run takes, from what its ledger does.
+    pub(super) fn waiting(&self, ledger: Waiting) -> Waiting {
+        Waiting { main: self.own_waiting.unwrap_or(ledger.main), ..ledger }
     }
 
     /// Returns the outcome of a run, from that of its ledger.

@@ -148,7 +148,20 @@ const METRICS: &[Metric] = &listed![Tally;
     "cost_usd.total_high": Usd = |it| it.cost_interval().map(|[_, high]| high),
     /// The share of needed evidence that prompts still held; null without needs.
     "evidence_kept": Share = |it| it.evidence_kept(),
-    /// All requests, one after the other.
+    /// How long one waits for answers, one request after the other, by what was measured of the model (`assumptions/waiting.toml`): the agent's own
+    /// requests; null, like all waiting, where their model has no data.
+    "waiting_minutes.requests": Minutes = |it| it.waiting.main.minutes(),
+    /// The requests that write summaries.
+    "waiting_minutes.compaction": Minutes = |it| it.waiting.compaction.minutes(),
+    /// Calls that fetch needed evidence again, or look something up anew.
+    "waiting_minutes.recovery": Minutes = |it| it.waiting.recovery.minutes(),
+    /// All of it.
+    "waiting_minutes.total": Minutes = |it| it.waiting.total().minutes(),
+    /// All of it, at the lower end of the 90% interval of a session's total.
+    "waiting_minutes.total_low": Minutes = |it| it.waiting.total().interval().map(|it| it[0]),
+    /// All of it, at the upper end.
+    "waiting_minutes.total_high": Minutes = |it| it.waiting.total().interval().map(|it| it[1]),
+    /// All requests, one after the other, at what the profile declares.
     "latency_ms": Ms = |it| it.latency_ms,
     /// The expected share of scenarios that end without a failure.
     "answerability": Share = |it| it.answerability(),
@@ -167,6 +180,9 @@ pub fn at_place(place: &str) -> Option<&'static Metric> {
 
 /// The metric of a run's total cost.
 pub const COST: &str = "cost_usd.total";
+
+/// The metric of how long one waits in a run.
+pub const WAITING: &str = "waiting_minutes.total";
 
 /// Returns the metrics that a column can show, in JSON order.
 pub fn selectable() -> impl Iterator<Item = &'static Metric> {

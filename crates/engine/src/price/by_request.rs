@@ -9,10 +9,11 @@ use super::{Bill, Costs, charged, recovery};
 use crate::ledger::{RequestRow, Role, Rows, Sink, Sums};
 use ctxsim_base::quantity::{Amount, Cost};
 use ctxsim_input::Profile;
+use ctxsim_input::profile::WaitModel;
 use ctxsim_timeline::{StepIx, TurnIx};
 
 /// What a request costs, and what is expected beside it; `None` where some token has no price.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RequestCost {
     /// The request itself, by what its tokens are.
     pub bill: Bill,
@@ -26,6 +27,8 @@ pub struct RequestCost {
     pub reaction: Amount,
     /// Likewise: stored contents, calls of memories, and penalties of requests.
     pub rest: Amount,
+    /// What is known of how long its model takes.
+    pub waits: Option<&'static WaitModel>,
 }
 
 impl RequestCost {
@@ -104,8 +107,9 @@ pub fn by_request<'a>(
             reaction = whole.reaction;
             rest = Amount::from(whole.storage + whole.memory + whole.penalty);
         }
-        let bill = Bill::of_request(model(row).prices.at(row.at_ms), &row.tokens());
-        RequestCost { bill, recovery, exploration, left: left.unwrap_or_default(), reaction, rest }
+        let (model, left) = (model(row), left.unwrap_or_default());
+        let bill = Bill::of_request(model.prices.at(row.at_ms), &row.tokens());
+        RequestCost { bill, recovery, exploration, left, reaction, rest, waits: model.waiting }
     };
     rows.requests.iter().enumerate().map(cost).collect()
 }

@@ -8,7 +8,8 @@ use super::lives::Layouts;
 use super::run::LoadFacts;
 use super::world::{Plays, World};
 use super::{Cell, Progress, Sinks, Take};
-use ctxsim_input::scenario::refetch::Refetch;
+use ctxsim_input::profile::written::RecoveryPrice;
+use ctxsim_input::scenario::refetch::{End, Refetch};
 use ctxsim_input::{Policy, Profile};
 use ctxsim_timeline::Timeline;
 
@@ -46,6 +47,8 @@ pub struct Load {
     pub is_twin: bool,
     /// The turns of the session as recorded, if this is one without some of its compactions.
     pub turns: Option<u32>,
+    /// How many times the turns an agent takes under a policy that edits its prompts; `None` for as many.
+    pub turns_ratio: Option<f64>,
     /// The same under other assumptions about its recording, where these were asked for.
     pub under: Vec<Load>,
 }
@@ -69,6 +72,7 @@ impl Load {
             project: String::new(),
             is_twin: false,
             turns: None,
+            turns_ratio: None,
             under: Vec::new(),
         }
     }
@@ -86,6 +90,13 @@ impl Load {
     /// Returns whether anything in it needs anything.
     pub fn has_needs(&self) -> bool {
         self.timeline().is_some_and(|it| !it.needs.is_empty())
+    }
+
+    /// Returns the share of recovery calls that share a request with others; none where a profile prices calls by themselves.
+    pub(super) fn shared_calls(&self, profile: usize) -> f64 {
+        let is_priced = self.profiles[profile].assumptions.recovery == RecoveryPrice::Requests;
+        let terms = self.timeline_under(profile).filter(|_| is_priced).map(|it| it.refetch.terms(End::Value));
+        terms.map_or(0.0, |it| 1.0 - it.own_request)
     }
 
     /// Returns its runs in the order of a report: by profile, then by policy.

@@ -1,7 +1,10 @@
 //! Requests answered by another model than most of their session: each is billed at its own model's prices.
 
+use std::collections::BTreeMap;
+
 use super::{Cell, Load};
-use crate::ledger::{Role, Rows};
+use crate::ledger::{RequestSums, Role, Rows};
+use crate::measure::waiting::Waited;
 use crate::price::{Bill, StepPrices};
 use ctxsim_input::Profile;
 use ctxsim_input::profile::cache::Setting;
@@ -37,14 +40,23 @@ impl OtherModels {
         load.models.get(*self.0.get(step as usize)?)
     }
 
-    /// Bills the agent's requests of a run, each at its own model's prices.
-    pub(super) fn bill(&self, load: &Load, cell: Cell, rows: &Rows) -> Bill {
+    /// Bills the agent's requests of a run, each at its own model's prices, and says how long they take.
+    pub(super) fn bill(&self, load: &Load, cell: Cell, rows: &Rows) -> (Bill, Waited) {
         let mut bill = Bill::default();
+        let mut sums: BTreeMap<Option<usize>, RequestSums> = BTreeMap::new();
         for row in rows.requests.iter().filter(|it| it.role == Role::Main) {
             let profile = self.of(load, row.step).unwrap_or(&load.profiles[cell.profile]);
             bill += Bill::of_request(profile.prices.at(row.at_ms), &row.tokens());
+            let of_model = sums.entry(self.0.get(row.step as usize).copied()).or_default();
+            of_model.n += 1;
+            of_model.tokens += row.tokens();
         }
-        bill
+        let mut waited = Waited::default();
+        for (model, sums) in &sums {
+            let profile = model.and_then(|it| load.models.get(it)).unwrap_or(&load.profiles[cell.profile]);
+            waited += Waited::of(profile.waiting, sums);
+        }
+        (bill, waited)
     }
 }
 

@@ -13,6 +13,7 @@ use crate::builtin::bound;
 use crate::engine::CompiledPolicy;
 use crate::ledger::{Outcome, Rows, RunFault, Sums};
 use crate::measure::assumed::{Assumed, AssumedChanges};
+use crate::measure::turn_ratios::TurnRatios;
 use crate::measure::{Beside, Tally};
 use crate::price::{self, Models, PriceIndex};
 use crate::projection::Threshold;
@@ -227,7 +228,8 @@ impl Played<'_> {
         let tally = |beside: &Beside| Tally::beside(sums, index.as_ref(), outcome, models, beside);
         let has_needs = load.has_needs();
         let counted = load.counted_under(cell.profile).and_then(CountedLoad::shares);
-        let plain = Beside { has_needs, counted, turns: load.turns, ..Beside::default() };
+        let shared_calls = load.shared_calls(cell.profile);
+        let plain = Beside { has_needs, counted, turns: load.turns, shared_calls, ..Beside::default() };
         let closed = tally(&plain);
         let ends = self.ends(cell).filter(|_| has_needs);
         let moved = |it: AloneAtEnd<Amount>| (it.played - closed.costs.assumed()).times(it.share);
@@ -239,7 +241,15 @@ impl Played<'_> {
         };
         let beside = self.drawn.beside(self.simulations, cell, models, &closed, beside);
         let own = self.other_models.as_ref().zip(detail.rows.as_ref());
-        tally(&Beside { own_models: own.map(|(it, rows)| it.bill(load, cell, rows)), ..beside })
+        let (own_models, own_waiting) = own.map(|(it, rows)| it.bill(load, cell, rows)).unzip();
+        let priced = tally(&Beside { own_models, own_waiting, ..beside });
+        let edits = priced.outcome.firings.iter().any(|it| it.acted > 0);
+        match load.turns_ratio.filter(|_| edits) {
+            Some(ratio) => {
+                priced.at_turns_ratio(ratio, TurnRatios::declared().ends(&load.policies[cell.policy], ratio))
+            }
+            None => priced,
+        }
     }
 
     /// Returns the cost of recovery and exploration at the ends of what is assumed of them; nothing if a price is unknown.

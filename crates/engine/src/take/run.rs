@@ -11,8 +11,8 @@ use ctxsim_base::grid::numbers;
 use ctxsim_base::quantity::Cost;
 use ctxsim_input::Profile;
 use ctxsim_input::policy::Apply;
-use ctxsim_input::profile::Counting;
 use ctxsim_input::profile::written::RecoveryPrice;
+use ctxsim_input::profile::{Counting, WaitModel, WaitRates};
 use ctxsim_input::scenario::refetch::{End, Explores, Refetch};
 
 /// One policy on one scenario under one profile.
@@ -141,6 +141,7 @@ impl RunBasis {
             sentences
                 .push(format!("A need without a handle, or a request over a limit, costs {penalty} USD."));
         }
+        sentences.extend(profile.waiting.map(waiting_sentence));
         if assumed.request_latency_ms > 0.0 {
             sentences.push(format!(
                 "A request takes {} ms, plus {} ms per input token not read from the cache and {} ms per \
@@ -158,6 +159,23 @@ impl RunBasis {
             sentences,
         }
     }
+}
+
+/// Describes how long requests take.
+fn waiting_sentence(model: &WaitModel) -> String {
+    let WaitRates { request, new, cached, output } = model.rates();
+    let seconds = |ns: u64, tokens: f64| format!("{:.1}", ns as f64 * tokens / 1e9);
+    let [low, high] = model.session_ratio.map(numbers::percent);
+    format!(
+        "Waiting: a request takes {} s, plus {} s per 10,000 new tokens, {} s per 100,000 cached tokens and {} s per 1,000 tokens of output, fitted on {} \
+            timed requests of {}; 90% of sessions take {low} to {high} of that. Pauses are not counted.",
+        seconds(request, 1.0),
+        seconds(new, 1e4),
+        seconds(cached, 1e5),
+        seconds(output, 1e3),
+        numbers::thousands(model.fitted.requests),
+        model.name
+    )
 }
 
 /// Describes what is looked up anew after context was removed.

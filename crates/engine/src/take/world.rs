@@ -149,6 +149,8 @@ pub trait Fixed: Sync {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowsOf {
     Trials,
+    /// One trial, with the fields of the script that published it.
+    Published,
     Questions,
     /// One stream: its facts, and what depends on them.
     Facts,

@@ -3,7 +3,7 @@
 mod price;
 
 use super::written::RecoveryPrice;
-use super::{Assumptions, Family, ImageRule, Limits, Profile, ProfileFile, written};
+use super::{Assumptions, Family, ImageRule, Limits, Profile, ProfileFile, WaitModel, written};
 use ctxsim_base::diag::{Code, Problems};
 use ctxsim_base::quantity::{Cost, UNLIMITED};
 
@@ -49,6 +49,7 @@ pub(super) fn profile(spec: &ProfileFile, problems: &mut Problems) -> Profile {
         cache: problems.within("cache", |problems| spec.cache.check(problems)),
         prices: problems
             .within("prices", |problems| price::prices(&spec.prices, start_ms, &assumed.services, problems)),
+        waiting: WaitModel::of_profile(spec),
         assumptions: problems.within("assumptions", |problems| assumptions(&spec.assumptions, problems)),
     }
 }

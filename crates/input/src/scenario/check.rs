@@ -7,6 +7,7 @@ mod conversation;
 mod history;
 mod refetch;
 mod sessions;
+pub(super) mod stream;
 mod turns;
 mod user_messages;
 
@@ -17,6 +18,9 @@ use ctxsim_base::quantity::{Decimal, Tokens};
 
 /// The most trials.
 const TRIALS_MAX: u64 = 1_000_000;
+
+/// How few and how many times the turns an agent may take.
+const TURNS_RATIO: std::ops::RangeInclusive<f64> = 0.1..=10.0;
 
 /// Checks a scenario and its load.
 pub(super) fn scenario(scenario: &ScenarioFile, problems: &mut Problems) {
@@ -77,6 +81,14 @@ fn check_frame(spec: &ScenarioFile, problems: &mut Problems) {
     problems.within("answer_overhead_tokens", |problems| size(spec.answer_overhead_tokens, problems));
     problems.within("unread_tokens", |problems| size(spec.unread_tokens, problems));
     problems.within("call_overhead_tokens", |problems| size(spec.call_overhead_tokens, problems));
+    if spec.turns_ratio.is_some_and(|it| !TURNS_RATIO.contains(&it.to_f64())) {
+        problems.push_at(
+            Code::TurnsRatioRange,
+            "turns_ratio",
+            "an agent takes a tenth to ten times the turns",
+            "write how many times the turns it takes, as `1.1` for a tenth more",
+        );
+    }
     if spec.chars_per_token.is_some_and(|it| it <= Decimal::ZERO) {
         problems.push_at(
             Code::CharsPerTokenZero,

@@ -15,6 +15,7 @@ mod chats;
 mod conversation;
 mod history;
 mod sessions;
+mod stream;
 mod turns;
 
 pub use self::aging::*;
@@ -24,6 +25,7 @@ pub use self::chats::*;
 pub use self::conversation::*;
 pub use self::history::*;
 pub use self::sessions::*;
+pub use self::stream::*;
 pub use self::turns::*;
 
 crate::decoded_here!(ScenarioFile, LoadSpec, Assume);
@@ -81,6 +83,8 @@ pub struct ScenarioFile {
     pub file_tools: Vec<String>,
     /// Characters per token, for policies that count characters. Default: 4.
     pub chars_per_token: Option<Decimal>,
+    /// How many times the turns the agent takes under a policy that edits its prompts, 0.1 to 10. Default: as many.
+    pub turns_ratio: Option<Decimal>,
     /// The source of the items.
     pub load: LoadSpec,
 }
@@ -106,6 +110,7 @@ impl ScenarioFile {
             answer_overhead_tokens: 0,
             file_tools: Vec::new(),
             chars_per_token: None,
+            turns_ratio: None,
             load: LoadSpec::Turns(Vec::new()),
         }
     }
@@ -230,6 +235,7 @@ impl LoadSpec {
                 ChatSource::LongMemEval { path } => Some(path),
                 ChatSource::Generated(_) => None,
             },
+            Self::Aging(load) => load.path.as_deref(),
             _ => None,
         }
     }

@@ -1,5 +1,6 @@
 //! Advice as a page: what a month saves, the settings that were tried, and what to paste.
 
+use super::bears;
 use super::table::{asked_words, cents, dollar_range, why, words};
 use super::{Advice, AgentAdvice};
 use crate::blocks::PageBlock;
@@ -60,7 +61,7 @@ fn asked(it: &AgentAdvice) -> Option<Card> {
         number: lever.saved_month.map_or_else(|| "Unknown".to_owned(), |it| cents(-it)),
         what: format!("a month with what you asked for: {}{word}", lever.title),
         sure: lever.saved_interval.map(sure),
-        words: vec![asked_words(lever)],
+        words: std::iter::once(asked_words(lever)).chain(bears::words(lever)).listed(),
         code: asked.paste.first().map(|it| it.text.clone()),
         ..Card::default()
     })
@@ -76,11 +77,12 @@ fn answer(it: &AgentAdvice) -> Card {
             ..Card::default()
         };
     };
+    let pasted = it.paste.first().map(|it| format!("Put this into {}:", it.at));
     Card {
         number: best.saved_month.map_or_else(|| "Do this".to_owned(), |it| cents(-it)),
         what: format!("a month with this: {}", best.title),
         sure: best.saved_interval.map(sure),
-        words: it.paste.first().map(|it| format!("Put this into {}:", it.at)).into_iter().listed(),
+        words: bears::words(best).into_iter().chain(pasted).listed(),
         code: it.paste.first().map(|it| it.text.clone()),
         tone: Tone::Better,
         ..Card::default()

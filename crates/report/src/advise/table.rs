@@ -1,5 +1,6 @@
 //! Advice in words: totals first, then what to change, what that does, and what else was tried.
 
+use super::bears;
 use super::saved::TrialDay;
 use super::whom::{self, Whom};
 use super::{Advice, AgentAdvice, Basis, BilledAdvice, From, Lifetimes, WishFor};
@@ -13,27 +14,27 @@ use ctxsim_base::grid::tint::Terminal;
 use ctxsim_base::grid::{CellKind, Grid, Hue};
 use ctxsim_base::list::Listed as _;
 
-/// The most notes, and reasons of words, unless details are asked for.
+/// The most settings, notes, and reasons of words, unless details are asked for.
+const LEVERS: usize = 12;
 const NOTES: usize = 3;
 const WHYS: usize = 3;
 
 /// Returns advice for a terminal.
 pub fn table(it: &Advice, is_detailed: bool, on: impl Into<Terminal>) -> String {
     let on = on.into();
-    let with = |n_whys| on_terminal(&blocks(it, is_detailed, n_whys), on);
-    if is_detailed { with(WHYS) } else { on.fitted(WHYS, with) }
+    let with = |n_levers| on_terminal(&blocks(it, is_detailed, n_levers), on);
+    if is_detailed { with(usize::MAX) } else { on.fitted(LEVERS, with) }
 }
 
 /// Returns advice as Markdown.
 pub fn markdown(it: &Advice, is_detailed: bool) -> Markdown {
-    in_markdown(&blocks(it, is_detailed, WHYS))
+    in_markdown(&blocks(it, is_detailed, if is_detailed { usize::MAX } else { LEVERS }))
 }
 
-/// Lays advice out; unless details are asked for, with so many reasons of words.
-pub(super) fn blocks(advice: &Advice, is_detailed: bool, n_whys: usize) -> Vec<PageBlock> {
-    let n_whys = if is_detailed { usize::MAX } else { n_whys };
+/// Lays advice out, with so many settings of each agent; a reason stands for each fourth of them.
+pub(super) fn blocks(advice: &Advice, is_detailed: bool, n_levers: usize) -> Vec<PageBlock> {
     let mut blocks: Vec<PageBlock> =
-        advice.agents.iter().flat_map(|it| of_agent(it, is_detailed, n_whys)).listed();
+        advice.agents.iter().flat_map(|it| of_agent(it, is_detailed, n_levers)).listed();
     for (format, n) in &advice.unknown {
         blocks.push(PageBlock::text(format!(
             "No settings are known for {} of the format {format}, which several agents write. Name the agent with `--agent`.",
@@ -51,28 +52,29 @@ pub(super) fn blocks(advice: &Advice, is_detailed: bool, n_whys: usize) -> Vec<P
     blocks
 }
 
-fn of_agent(it: &AgentAdvice, is_detailed: bool, n_whys: usize) -> Vec<PageBlock> {
+fn of_agent(it: &AgentAdvice, is_detailed: bool, n_levers: usize) -> Vec<PageBlock> {
     let mut blocks = asked(it);
     blocks.extend(answer(it));
     blocks.push(PageBlock::Text(words(it)));
     let billed = |it: &BillAsLogged| if is_detailed { it.words() } else { it.in_short("") };
     blocks.extend(it.as_logged.iter().map(|it| PageBlock::Text(billed(it))));
     let n_notes = if is_detailed { it.notes.len() } else { NOTES };
+    let n_whys = if is_detailed { usize::MAX } else { WHYS.min(n_levers / 4) };
     blocks.extend(it.notes.iter().take(n_notes).map(|it| PageBlock::Aside(it.clone())));
     let best = it.best_levers();
     if !it.levers.is_empty() {
         blocks.push(PageBlock::Table(if is_detailed {
             levers("What you can do", &best, false)
         } else {
-            let of = best.iter().map(|it| (it.title.clone(), *it));
-            in_short("What you can do, and what that saves a month", of)
+            let shown = most_telling(best.iter().copied(), n_levers).into_iter().map(|nth| best[nth]);
+            in_short("What you can do, and what that saves a month", shown.map(|it| (it.title.clone(), it)))
         }));
         blocks.extend(best.into_iter().filter_map(why).take(n_whys).map(PageBlock::Aside));
     }
     if is_detailed {
-        blocks.extend(behind(it))
+        blocks.extend(behind(it));
     } else {
-        blocks.extend(rest(it))
+        blocks.extend(rest(it));
     }
     blocks
 }
@@ -94,6 +96,7 @@ fn behind(it: &AgentAdvice) -> Vec<PageBlock> {
         blocks.push(PageBlock::Table(levers("Everything that was tried", &it.levers.iter().listed(), true)));
     }
     blocks.extend(it.wishes.iter().map(|wish| PageBlock::text(of_wish(it, wish))));
+    blocks.extend(bears::blocks(&it.levers));
     let not_tried = it.left_out.iter().map(|it| format!("Not tried: {}. {}.", it.key, upper(&it.reason)));
     blocks.extend(not_tried.map(PageBlock::Text));
     if !it.untold.is_empty() {
@@ -176,7 +179,8 @@ fn answer(it: &AgentAdvice) -> Vec<PageBlock> {
         let why = if it.levers.is_empty() {
             format!("Nothing to change: none of {tried} does anything in these sessions.")
         } else {
-            format!("Nothing to paste: none of {tried} is certain enough to be called “do”.")
+            let what = if it.asked().is_some() { "Nothing else to paste" } else { "Nothing to paste" };
+            format!("{what}: none of {tried} is certain enough to be called “do”.")
         };
         return vec![PageBlock::Answer(why)];
     };
@@ -222,7 +226,7 @@ pub(super) fn asked_words(it: &Lever) -> String {
         return "It changes nothing in these sessions.".to_owned();
     }
     let after = sessions_after(it);
-    format!("{} Why the word: {}.{after}", promise(it), it.why)
+    format!("{} Why: {}.{after}", promise(it), it.why)
 }
 
 fn pastes(all: &[super::Paste]) -> Vec<PageBlock> {
@@ -238,8 +242,10 @@ fn pastes(all: &[super::Paste]) -> Vec<PageBlock> {
 
 /// Says what to expect of a lever.
 pub(crate) fn promise(it: &Lever) -> String {
-    let is_dearer = it.saved_month.is_some_and(|it| it < 0.0);
-    let saved = or_none(it.saved_month.map(f64::abs), cents);
+    let Some(saved) = it.saved_month else {
+        return "What it saves cannot be told from these sessions.".to_owned();
+    };
+    let (is_dearer, saved) = (saved < 0.0, cents(saved.abs()));
     let percents = or_none(it.expected, signed);
     let ends =
         it.saved_interval.map_or_else(String::new, |it| format!(", 95% interval {}", dollar_range(it)));
@@ -289,6 +295,24 @@ fn sessions_after(it: &Lever) -> String {
     }
 }
 
+/// Returns the places of so many levers in their order: if not all fit, those that say *do* stay first, and then those of which
+/// something is known.
+pub(crate) fn most_telling<'l>(all: impl Iterator<Item = &'l Lever>, most: usize) -> Vec<usize> {
+    let mut ranked: Vec<(u8, usize)> = all
+        .enumerate()
+        .map(|(nth, it)| match it.word {
+            Some(Word::Do) => (0, nth),
+            Some(Word::YourCall | Word::Try) => (1, nth),
+            _ => (2, nth),
+        })
+        .listed();
+    ranked.sort_unstable();
+    ranked.truncate(most);
+    let mut places = ranked.into_iter().map(|it| it.1).listed();
+    places.sort_unstable();
+    places
+}
+
 /// Lays levers out in a line each, by the names that they are given.
 pub(crate) fn in_short<'l>(title: &str, all: impl Iterator<Item = (String, &'l Lever)>) -> Grid {
     let row = |(name, it): (String, &Lever)| {
@@ -306,7 +330,7 @@ pub(crate) fn in_short<'l>(title: &str, all: impl Iterator<Item = (String, &'l L
     Grid::new(title, 1, &["word", "what", "saves", "interval", "keeps"], all.map(row))
         .with(CellKind::Text, &[1])
         .hued(Hue::Words, &["word"])
-        .hued(Hue::More, &["saves"])
+        .hued(Hue::AsWords, &["saves"])
 }
 
 /// Writes an amount that is not exact: cents of a few dollars only.
@@ -336,8 +360,7 @@ fn levers(title: &str, all: &[&Lever], has_keys: bool) -> Grid {
     Grid::new(title, 1, &headings, all.iter().map(row))
         .with(CellKind::Text, &[1, 6])
         .hued(Hue::Words, &["word"])
-        .hued(Hue::More, &["saves a month"])
-        .hued(Hue::Less, &["Δ cost"])
+        .hued(Hue::AsWords, &["saves a month", "Δ cost"])
 }
 
 fn current(it: &AgentAdvice) -> Grid {

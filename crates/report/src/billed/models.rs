@@ -72,7 +72,7 @@ impl BilledLever for OtherModel {
                 "A ceiling: every request of {} at its prices, with the same tokens",
                 counted(it.sessions, "session")
             ),
-            unjudged: Some("quality is not judged, nor that another model takes other turns".to_owned()),
+            unjudged: Some("quality and other turns of another model are not judged".to_owned()),
             saved: it.saved,
             ..BilledRow::default()
         };

@@ -1,4 +1,4 @@
-//! Each policy's cost by part.
+//! What each policy comes to by part: its cost, and how long one waits for its answers.
 
 use serde::Serialize;
 
@@ -12,10 +12,13 @@ use ctxsim_base::grid::Grid;
 use ctxsim_base::grid::numbers;
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
+use ctxsim_engine::measure::Tally;
+use ctxsim_engine::measure::waiting::Waited;
 use ctxsim_engine::price::Costs;
 
-/// What a run needs for such a chart.
+/// What a run needs for such charts.
 pub(super) const NEEDS: &str = "a policy whose cost is known";
+pub(super) const NEEDS_WAITING: &str = "a model whose requests were timed";
 /// How high a bar is.
 const BAR: f64 = 18.0;
 /// The parts of a cost, in their order.
@@ -29,26 +32,66 @@ pub const PARTS: [&str; 7] = [
     "other",
 ];
 
-/// The policies of a table by parts of their cost.
+/// The parts of waiting, in their order.
+const WAITS: [&str; 3] = ["requests", "recovery and exploration", "compaction"];
+
+/// What is divided into parts.
+#[derive(Debug, PartialEq)]
+struct StackedKind {
+    title: &'static str,
+    parts: &'static [&'static str],
+    axis: &'static str,
+    column: &'static str,
+    /// What stands before and behind a number.
+    signs: [&'static str; 2],
+    /// What policies are without a number.
+    unknown: &'static str,
+    /// Whether its decimals are those of money.
+    is_money: bool,
+}
+
+const COST: StackedKind = StackedKind {
+    title: "Cost by part of the bill",
+    parts: &PARTS,
+    axis: "cost in US dollars",
+    column: "total USD",
+    signs: ["$", ""],
+    unknown: "Unpriced",
+    is_money: true,
+};
+
+const WAITING: StackedKind = StackedKind {
+    title: "Waiting for answers by part",
+    parts: &WAITS,
+    axis: "minutes, with the 90% interval of a session's total",
+    column: "total minutes",
+    signs: ["", " min"],
+    unknown: "Without data",
+    is_money: false,
+};
+
+/// The policies of a table by parts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Stacked {
+    #[serde(skip)]
+    of: &'static StackedKind,
     /// Of what, and under which profile.
     pub subject: String,
-    /// The policies whose cost is known.
+    /// The policies whose number is known.
     pub bars: Vec<StackedBar>,
-    /// The policies whose cost is unknown.
+    /// The others.
     pub left_out: Vec<String>,
 }
 
-/// A policy by parts of its cost.
+/// A policy by parts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StackedBar {
     pub policy: PolicyLabel,
-    /// US dollars, in the order of [`PARTS`].
-    pub usd: [f64; 7],
+    /// US dollars or minutes, in the order of the parts.
+    pub amounts: Vec<f64>,
     /// All of it.
     pub total: f64,
-    /// The same at either end of the recovery assumptions.
+    /// The same at either end of what is assumed.
     pub interval: Option<[f64; 2]>,
     /// Where it stopped at a limit.
     pub stopped: Option<String>,
@@ -56,31 +99,49 @@ pub struct StackedBar {
 
 /// Returns a chart for each table with a known cost.
 pub fn all(source: &ChartData<'_>) -> Vec<Stacked> {
+    let bar = |it: &Tally| Some((parts(&it.costs), it.costs.total()?, it.cost_interval()));
+    of_kind(source, &COST, bar)
+}
+
+/// Returns a chart for each table whose model has data on waiting.
+pub fn all_of_waiting(source: &ChartData<'_>) -> Vec<Stacked> {
+    let bar = |it: &Tally| {
+        let (waiting, all) = (&it.waiting, it.waiting.total());
+        let parts = [waiting.main, waiting.recovery, waiting.compaction];
+        let parts: Option<Vec<f64>> = parts.iter().map(Waited::minutes).collect();
+        Some((parts?, all.minutes()?, all.interval()))
+    };
+    of_kind(source, &WAITING, bar)
+}
+
+/// Returns a chart for each table in which something has a number: its parts, all of them, and the ends of that.
+fn of_kind(
+    source: &ChartData<'_>,
+    of: &'static StackedKind,
+    bar: impl Fn(&Tally) -> Option<(Vec<f64>, f64, Option<[f64; 2]>)>,
+) -> Vec<Stacked> {
     let of_section = source.sections.iter().map(|section| {
-        let (known, unknown): (Vec<_>, Vec<_>) =
-            section.lines.iter().partition(|it| it.tally.costs.total().is_some());
-        let bars = known.into_iter().filter_map(|line| {
-            Some(StackedBar {
-                policy: source.names.of(&line.policy),
-                usd: parts(&line.tally.costs),
-                total: line.tally.costs.total()?,
-                interval: line.tally.cost_interval(),
-                stopped: line.stopped.clone(),
-            })
-        });
-        let left_out = unknown.into_iter().map(|it| it.policy.clone()).listed();
-        Stacked { subject: section.subject(), bars: bars.listed(), left_out }
+        let (mut bars, mut left_out) = (Vec::new(), Vec::new());
+        for line in &section.lines {
+            let Some((amounts, total, interval)) = bar(&line.tally) else {
+                left_out.push(line.policy.clone());
+                continue;
+            };
+            let (policy, stopped) = (source.names.of(&line.policy), line.stopped.clone());
+            bars.push(StackedBar { policy, amounts, total, interval, stopped });
+        }
+        Stacked { of, subject: section.subject(), bars, left_out }
     });
     of_section.filter(|it| it.bars.iter().any(|bar| bar.total > 0.0)).listed()
 }
 
 /// Divides a cost among [`PARTS`].
-fn parts(costs: &Costs) -> [f64; 7] {
+fn parts(costs: &Costs) -> Vec<f64> {
     let (main, other) = (&costs.main, costs.storage + costs.memory + costs.penalty);
     let [read, write, uncached, output] =
         [main.read, main.write, main.uncached, main.output].map(|it| it.usd());
     let recovery = (costs.assumed() + costs.reaction).usd().max(0.0);
-    [read, write, uncached, output, recovery, costs.compaction.usd(), other.usd()]
+    vec![read, write, uncached, output, recovery, costs.compaction.usd(), other.usd()]
 }
 
 impl StackedBar {
@@ -92,25 +153,33 @@ impl StackedBar {
 }
 
 impl Stacked {
-    /// Returns the parts that some policy pays for.
+    /// Returns the parts that some policy has.
     fn shown(&self) -> Vec<usize> {
-        (0..PARTS.len()).filter(|part| self.bars.iter().any(|it| it.usd[*part] > 0.0)).listed()
+        let parts = 0..self.of.parts.len();
+        parts.filter(|part| self.bars.iter().any(|it| it.amounts[*part] > 0.0)).listed()
     }
 
     fn decimals(&self) -> usize {
-        super::cents(self.bars.iter().map(|it| it.total).fold(0.0, f64::max))
+        let most = self.bars.iter().map(|it| it.total).fold(0.0, f64::max);
+        if self.of.is_money { super::cents(most) } else { 1 }
+    }
+
+    /// Writes a number with its unit.
+    fn written(&self, number: f64) -> String {
+        let [before, behind] = self.of.signs;
+        format!("{before}{}{behind}", numbers::fixed(number, self.decimals()))
     }
 
     /// Draws a bar, and the interval of its end.
     fn bar(bar: &StackedBar, across: &Axis, y: f64) -> Vec<DrawnMark> {
         let mut marks: Vec<DrawnMark> = Vec::new();
         let mut sum = 0.0;
-        for (part, usd) in bar.usd.iter().enumerate().filter(|(_, usd)| **usd > 0.0) {
-            let (from, to) = (across.at(sum), across.at(sum + usd));
+        for (part, amount) in bar.amounts.iter().enumerate().filter(|(_, amount)| **amount > 0.0) {
+            let (from, to) = (across.at(sum), across.at(sum + amount));
             let path = Path::filled(rectangle([from, y], [to, y + BAR]), ink::part(part));
             // A border would hide what is thin.
             marks.push(if to - from > 3.0 { path.outlined(ink::PAPER, 1.0) } else { path }.into());
-            sum += usd;
+            sum += amount;
         }
         if let Some([low, high]) = bar.interval.filter(|[low, high]| across.at(*high) - across.at(*low) > 1.0)
         {
@@ -127,7 +196,7 @@ impl Stacked {
 
 impl Picture for Stacked {
     fn title(&self) -> String {
-        "Cost by part of the bill".to_owned()
+        self.of.title.to_owned()
     }
 
     fn subject(&self) -> String {
@@ -135,27 +204,31 @@ impl Picture for Stacked {
     }
 
     fn summary(&self) -> String {
-        let decimals = self.decimals();
+        let parts = self.of.parts;
         let said = self.bars.iter().map(|it| {
-            let largest = (0..PARTS.len()).max_by(|one, other| it.usd[*one].total_cmp(&it.usd[*other]));
-            let of = largest
-                .filter(|_| it.total > 0.0)
-                .map(|part| format!(", {} of it {}", numbers::percent(it.usd[part] / it.total), PARTS[part]));
-            format!("{} ${}{}", it.name(), numbers::fixed(it.total, decimals), of.unwrap_or_default())
+            let amounts = &it.amounts;
+            let largest = (0..parts.len()).max_by(|one, other| amounts[*one].total_cmp(&amounts[*other]));
+            let of = largest.filter(|_| it.total > 0.0).map(|part| {
+                format!(", {} of it {}", numbers::percent(amounts[part] / it.total), parts[part])
+            });
+            format!("{} {}{}", it.name(), self.written(it.total), of.unwrap_or_default())
         });
         let mut words = format!("{}.", said.listed().join("; "));
         if !self.left_out.is_empty() {
-            words.push_str(&format!(" Unpriced: {}.", self.left_out.join(", ")));
+            words.push_str(&format!(" {}: {}.", self.of.unknown, self.left_out.join(", ")));
         }
         words
     }
 
     fn table(&self) -> Grid {
         let (shown, decimals) = (self.shown(), self.decimals());
-        let columns: Vec<&str> =
-            ["policy"].into_iter().chain(shown.iter().map(|it| PARTS[*it])).chain(["total USD"]).listed();
+        let columns: Vec<&str> = ["policy"]
+            .into_iter()
+            .chain(shown.iter().map(|it| self.of.parts[*it]))
+            .chain([self.of.column])
+            .listed();
         let rows = self.bars.iter().map(|it| {
-            let amounts = shown.iter().map(|part| it.usd[*part]).chain([it.total]);
+            let amounts = shown.iter().map(|part| it.amounts[*part]).chain([it.total]);
             [it.policy.label.clone()]
                 .into_iter()
                 .chain(amounts.map(|it| numbers::fixed(it, decimals)))
@@ -167,7 +240,7 @@ impl Picture for Stacked {
     fn scene(&self) -> Scene {
         let mut scene = Scene::new(0.0);
         let entries =
-            self.shown().into_iter().map(|it| (Swatch::Colour(ink::part(it)), PARTS[it].to_owned()));
+            self.shown().into_iter().map(|it| (Swatch::Colour(ink::part(it)), self.of.parts[it].to_owned()));
         let top = legend::legend(&mut scene, entries) + 4.0;
         let (left, right) = (12.0, WIDTH - 24.0);
         let (bars, more) = fewest(&self.bars, 1, |it| it.total);
@@ -175,24 +248,24 @@ impl Picture for Stacked {
         let across = Axis::new(0.0, high.fold(0.0, f64::max), [left, right], 5.0);
         let pitch = LINE + BAR + 10.0;
         let bottom = top + pitch * bars.len() as f64 + 2.0;
-        across.below(&mut scene, [top, bottom], "cost in US dollars", |it| across.written(it));
-        let decimals = self.decimals();
+        across.below(&mut scene, [top, bottom], self.of.axis, |it| across.written(it));
         for (nth, bar) in bars.into_iter().enumerate() {
             let y = top + pitch * nth as f64 + LINE + 2.0;
-            let total = format!("${}", numbers::fixed(bar.total, decimals));
+            let total = self.written(bar.total);
             let room = right - left - width(&total) - 24.0;
             // Lines of the axis do not run through words.
             scene.add(Path::filled(rectangle([left, y - LINE], [right + 1.0, y - 2.0]), ink::PAPER));
             scene.add(legend::point(bar.policy.nth, [left + 4.0, y - 8.5], 4.5));
             scene.add(SceneText::new(left + 14.0, y - 4.0, fit(&bar.name(), room)));
             scene.add(SceneText::new(right, y - 4.0, total.clone()).anchored(Anchor::End).bold());
-            let mut parts: Vec<(f64, &str)> = bar.usd.into_iter().zip(PARTS).filter(|it| it.0 > 0.0).listed();
+            let amounts = bar.amounts.iter().copied().zip(self.of.parts.iter().copied());
+            let mut parts: Vec<(f64, &str)> = amounts.filter(|it| it.0 > 0.0).listed();
             parts.order_by(|one, other| other.0.total_cmp(&one.0));
             // The table has the others.
             let said = parts
                 .iter()
                 .take(3)
-                .map(|(usd, part)| format!("{part} {}", numbers::percent(usd / bar.total)));
+                .map(|(amount, part)| format!("{part} {}", numbers::percent(amount / bar.total)));
             let label = format!("{}: {}", bar.name(), said.listed().join(", "));
             scene.spot_of(bar.policy.keys(), label, Self::bar(bar, &across, y));
         }

@@ -86,6 +86,11 @@ impl Contrast {
         {
             words += " The order depends on what is assumed.";
         }
+        if let Some(gone) =
+            self.gone_at_extra_turns.filter(|_| cost.is_some_and(|it| it.delta.standing == Standing::Better))
+        {
+            words += &format!(" The saving is {}.", gone.words());
+        }
         for (standing, verb) in [(Standing::Better, "Better"), (Standing::Worse, "Worse")] {
             let others = self.numbers.iter().filter(|it| it.delta.standing == standing);
             let others = others.filter(|it| cost.is_none_or(|cost| cost.place != it.place));
@@ -156,7 +161,7 @@ impl Contrast {
             .listed();
         let bound = self.cost_change_bound.map(|it| it.map(signed));
         let bound = bound.filter(|[low, high]| low != high).map_or_else(String::new, |[low, high]| {
-            format!("; {low} to {high} were all that is assumed wrong in one direction")
+            format!("; {low} to {high} if every assumption erred the same way")
         });
         (!parts.is_empty()).then(|| format!("{} USD: {}{bound}", plus(total, decimals), parts.join(", ")))
     }
@@ -242,7 +247,7 @@ fn verdict(standing: Standing) -> &'static str {
         Standing::Better => "better",
         Standing::Worse => "worse",
         Standing::Same => "same",
-        Standing::WithinNoise => "same within noise",
+        Standing::WithinNoise => "cannot tell",
         Standing::Differs => NONE,
     }
 }

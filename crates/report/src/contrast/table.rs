@@ -10,6 +10,9 @@ use ctxsim_base::list::Listed as _;
 /// The most notes, unless details are asked for.
 const NOTES: usize = 3;
 
+/// The causes of a difference.
+const CAUSES: usize = 7;
+
 /// Returns all comparisons as text.
 pub fn comparisons(
     contrasts: &[Contrast],
@@ -18,20 +21,24 @@ pub fn comparisons(
     on: impl Into<Terminal>,
 ) -> String {
     let on = on.into();
-    let mut text = contrasts.iter().map(|it| comparison(it, is_detailed, on)).listed().join("\n");
-    if contrasts.is_empty() {
-        on.paragraph(Tint::Strong, "", &beside.nothing_compared(), &mut text);
-    }
-    if !beside.lines().is_empty() {
-        text += &format!("{}{}:\n", if contrasts.is_empty() { "" } else { "\n" }, beside.heading());
-        on.paragraphs(Tint::Plain, "  - ", beside.lines(), &mut text);
-    }
-    on.paragraph(Tint::Faint, "", &format!("With {}.", beside.made.words()), &mut text);
-    text
+    let with = |n_causes| {
+        let mut text =
+            contrasts.iter().map(|it| comparison(it, is_detailed, n_causes, on)).listed().join("\n");
+        if contrasts.is_empty() {
+            on.paragraph(Tint::Strong, "", &beside.nothing_compared(), &mut text);
+        }
+        if !beside.lines().is_empty() {
+            text += &format!("{}{}:\n", if contrasts.is_empty() { "" } else { "\n" }, beside.heading());
+            on.paragraphs(Tint::Plain, "  - ", beside.lines(), &mut text);
+        }
+        on.paragraph(Tint::Faint, "", &format!("With {}.", beside.made.words()), &mut text);
+        text
+    };
+    if is_detailed { with(CAUSES) } else { on.fitted(CAUSES, with) }
 }
 
-/// Writes what is better and worse, the numbers, and what causes the difference.
-fn comparison(it: &Contrast, is_detailed: bool, on: Terminal) -> String {
+/// Writes what is better and worse, the numbers, and so many of the causes of the difference.
+fn comparison(it: &Contrast, is_detailed: bool, n_causes: usize, on: Terminal) -> String {
     let mut text = String::new();
     let [answer, more] = it.verdict_parts();
     wrap(&format!("{}{more}", on.paint_words(Tint::Strong, &answer)), "", on.width, &mut text);
@@ -39,13 +46,12 @@ fn comparison(it: &Contrast, is_detailed: bool, on: Terminal) -> String {
     on.paragraph(Tint::Strong, "", &it.subject(), &mut text);
     text += &format!("{}\n\n", draw_with_note(&it.grid(), on));
     let causes = it.causes();
-    causes.iter().for_each(|it| cause(it, is_detailed, on, &mut text));
+    causes.iter().take(n_causes).for_each(|it| cause(it, is_detailed, on, &mut text));
     if !on.is_quiet {
         let shown = if is_detailed { it.notes.len() } else { NOTES };
         on.paragraphs(Tint::Faint, "Note: ", it.notes.iter().take(shown), &mut text);
-        let n_left = causes.iter().map(|it| it.lines.len().saturating_sub(it.n_brief)).sum::<usize>()
-            + it.notes.len().saturating_sub(shown);
-        if !is_detailed && n_left > 0 {
+        let is_cut = n_causes < causes.len() || causes.iter().any(|it| it.lines.len() > it.n_brief);
+        if !is_detailed && (is_cut || it.notes.len() > shown) {
             on.paragraph(Tint::Faint, "More: ", "--details for every change, request and need.", &mut text);
         }
     }

@@ -41,6 +41,8 @@ pub(super) struct RowEffect {
     /// The share of requests that show what the user asked; `None` where all do.
     pub(super) task: Option<f64>,
     pub(super) is_edited: bool,
+    /// What as many turns again would cost, as a share of what the base costs.
+    pub(super) again: Option<f64>,
 }
 
 impl Uncertain {
@@ -104,6 +106,12 @@ impl RowEffect {
             reach: own.reach_from(&base),
             concerned: concerned / base.usd,
             without_best: without_best(&samples, (own.usd, base.usd)),
+            again: family
+                .sessions
+                .iter()
+                .map(|it| it.rows[nth].again)
+                .sum::<Option<f64>>()
+                .map(|it| it / base.usd),
             ..rest
         }
     }

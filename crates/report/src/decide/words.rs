@@ -44,10 +44,15 @@ impl JudgedRow<'_> {
 /// Gives a row its word.
 pub(super) fn judgement(row: &JudgedRow<'_>) -> Judgement {
     let kept = row.effect.kept.as_ref();
-    let alone = Judgement { kept: kept.map(|it| it.value), kept_low: row.kept_low(), ..Judgement::default() };
+    let alone = Judgement {
+        kept: kept.map(|it| it.value),
+        kept_low: row.kept_low(),
+        again: row.effect.again,
+        ..Judgement::default()
+    };
     let Some(found) = Found::new(row) else {
         let why = match row.family.sessions.len() {
-            1 => "a single session tells nothing of others",
+            1 => "one session says nothing about others",
             _ => "a session stops at a limit under one and not under the other, or a price is unknown",
         };
         let word = (!row.effect.is_same).then_some(Word::CannotTell);

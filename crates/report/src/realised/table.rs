@@ -3,6 +3,7 @@
 use super::{ComparedSessions, ForecastOutcome, Realised, RealisedKind};
 use crate::advise::dollars;
 use crate::blocks::{PageBlock, in_markdown, on_terminal};
+use crate::outcomes::OutcomeReport;
 use ctxsim_base::grid::Grid;
 use ctxsim_base::grid::markdown::Markdown;
 use ctxsim_base::grid::numbers::{counted, interval, listed, listed_code, percent, signed, thousands};
@@ -44,6 +45,7 @@ pub(super) fn blocks(it: &Realised) -> Vec<PageBlock> {
         blocks.push(PageBlock::Table(kinds(it)));
     }
     blocks.push(PageBlock::Aside(measured(it)));
+    blocks.extend(it.outcomes.iter().flat_map(OutcomeReport::blocks));
     blocks
 }
 
@@ -83,7 +85,7 @@ fn not_yet(it: &Realised) -> String {
                 format!(" A trial by days (`ctxsim advise --trial KEY=VALUE`) would tell after about {n} sessions.")
             });
             format!(
-                "It cannot be told by these bills: the earlier ones vary too much for any number of later sessions to tell the change from chance.{trial}{so_far}"
+                "These bills cannot show it: the earlier ones vary too much for any number of later sessions to tell the change from chance.{trial}{so_far}"
             )
         }
     }

@@ -6,8 +6,9 @@ use super::RowContext;
 use crate::metric::ByTtl;
 use ctxsim_base::quantity::{Amount, Cost};
 use ctxsim_engine::ledger::pairing::RequestId;
-use ctxsim_engine::ledger::{ExploredRow, RequestRow, Role, Rows};
+use ctxsim_engine::ledger::{ExploredRow, RequestRow, RequestSums, Role, Rows};
 use ctxsim_engine::measure::missed::Miss;
+use ctxsim_engine::measure::waiting::Waited;
 use ctxsim_engine::price::by_request::{RequestCost, request_of};
 use ctxsim_engine::price::{self, Models};
 use ctxsim_input::policy::Builtin;
@@ -119,6 +120,14 @@ impl RequestInContext<'_> {
         self.cost.map_or_else(alone, |it| it.request()).map(Cost::usd)
     }
 
+    /// Returns how long it takes by what was measured of its model; nothing of requests that nobody waits for.
+    fn waiting(&self) -> Option<f64> {
+        let models = Models::new(self.context.profile, self.context.policy.summariser());
+        let model = self.cost.map_or_else(|| models.of(self.row.role).waiting, |it| it.waits);
+        let one = RequestSums { n: 1, tokens: self.row.tokens(), ..RequestSums::default() };
+        if self.row.role == Role::KeepAlive { None } else { Waited::of(model, &one).seconds() }
+    }
+
     /// Returns an amount beside it.
     fn beside(&self, of: impl Fn(&RequestCost) -> Option<Amount>) -> Option<f64> {
         self.cost.as_ref().and_then(of).map(Amount::usd)
@@ -157,6 +166,8 @@ columns! { RequestInContext<'_>;
     "uncached_tokens": Tokens = |it| it.row.usage.uncached,
     /// What the model writes.
     "output_tokens": Tokens = |it| it.row.output,
+    /// How long it takes until its last token, by what was measured of its model; null where that has no data, and of requests that nobody waits for.
+    "waiting_s": Seconds = |it| it.waiting(),
     /// What the provider billed for the recorded request; null where nothing was recorded.
     "recorded": Group(heads::<Usage>) = |it| it.recorded().as_ref().map(fields),
     /// What the recorded request did not read although it was cached, and why as far as the log says; null where nothing was missed.

@@ -5,6 +5,7 @@ use std::ops::AddAssign;
 
 use serde::Serialize;
 
+use super::waiting::{SessionWaits, WaitCounter};
 use crate::as_logged::{LoggedRequest, MadeFor, ProfileOf, each_logged};
 use crate::beside_bill::BesideBill;
 use crate::session::BillCheck;
@@ -134,6 +135,8 @@ pub struct SessionFacts {
     pub without_price: BTreeMap<String, u64>,
     /// What was billed, by days since 1970; no day where the log tells no times.
     pub by_day: BTreeMap<Option<i64>, PartCosts>,
+    /// How long its requests took, by what was measured of their models.
+    pub waits: SessionWaits,
     /// What stands beside the bill.
     pub beside: BesideBill,
     /// How well the bill is predicted.
@@ -153,13 +156,16 @@ impl SessionFacts {
             ..Self::default()
         };
         let (mut n_billed, mut last_model) = (0, String::new());
+        let mut waits = WaitCounter::default();
         each_logged(timeline, profile_of, |it| {
+            waits.add(it, timeline);
             it.model.clone_into(&mut last_model);
             let MadeFor::Step(nth) = it.made_for else { return facts.add(it, None) };
             n_billed += 1;
             while misses.next_if(|miss| (miss.step as usize) < nth).is_some() {}
             facts.add(it, misses.peek().copied().filter(|miss| miss.step as usize == nth));
         });
+        facts.waits = waits.found();
         let losses = timeline.recorded.iter().flat_map(|it| &it.losses);
         facts.unread = losses.filter(|it| may_be_billed(&it.what)).map(|it| it.count).sum();
         facts.without_usage = facts.requests.saturating_sub(n_billed);

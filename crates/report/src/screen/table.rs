@@ -1,17 +1,15 @@
 //! A first screen in words: at most 40 lines of 100 columns, which need no manual.
 
-use super::{AgentLever, AgentRead, FirstScreen, MonthPart, PeriodCosts};
-use crate::advise::{in_short, rough};
+use super::{AgentLever, AgentRead, FirstScreen, MonthPart, PeriodCosts, waiting};
+use crate::advise::{in_short, most_telling, rough};
 use crate::blocks::{PageBlock, in_markdown};
-use crate::lever::Word;
-use crate::session::predicted_against;
+use crate::session::{COMMAND, predicted_against};
 use ctxsim_base::foreign::in_one_line;
 use ctxsim_base::grid::markdown::Markdown;
 use ctxsim_base::grid::numbers::{counted, listed, percent, signed, thousands};
 use ctxsim_base::grid::tint::{COLUMNS, Terminal, Tint};
 use ctxsim_base::grid::{CellKind, Grid, terminal};
 use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::Cost;
 use ctxsim_engine::measure::missed::MissCause;
 use ctxsim_engine::measure::month::Basis;
@@ -24,8 +22,6 @@ const NAMED: usize = 4;
 const BAR: f64 = 20.0;
 /// Longer names of others' making are cut.
 const NAME: usize = 24;
-/// A longer command names its sessions by one word.
-const COMMAND: usize = 90;
 
 /// The headings of tables that need none on a terminal.
 const SUM: [&str; 4] = ["what", "US dollars", "share", ""];
@@ -80,12 +76,17 @@ pub(super) fn blocks(it: &FirstScreen, n_levers: usize) -> Vec<PageBlock> {
     blocks.extend(predicted(it).map(PageBlock::Text));
     blocks.push(bill(it));
     blocks.extend(beside(it).map(PageBlock::Text));
+    blocks.extend(waiting::sentence(it).map(PageBlock::Text));
     if it.month.usd > Cost::default() {
         blocks.push(PageBlock::Table(month(it)));
         blocks.extend(other_misses(it).map(PageBlock::Text));
     }
     if n_levers > 0 && !it.levers.is_empty() {
         blocks.push(PageBlock::Table(levers(it, n_levers)));
+        let n_more = it.levers.len().saturating_sub(n_levers);
+        if n_more > 0 {
+            blocks.push(PageBlock::Aside(format!("… and {n_more} more: ctxsim advise shows them.")));
+        }
     }
     blocks
 }
@@ -376,15 +377,7 @@ fn plain(cause: MissCause) -> &'static str {
 /// Returns the levers, the largest saving first.
 fn levers(it: &FirstScreen, n_levers: usize) -> Grid {
     let is_several = it.read.agents.len() > 1;
-    // If not all of them fit, those that say *do* stay first, and then those of which something is known.
-    let mut shown: Vec<usize> = (0..it.levers.len()).listed();
-    shown.order_by_key(|nth| match it.levers[*nth].lever.word {
-        Some(Word::Do) => 0,
-        Some(Word::YourCall | Word::Try) => 1,
-        _ => 2,
-    });
-    shown.truncate(n_levers);
-    shown.sort_unstable();
+    let shown = most_telling(it.levers.iter().map(|it| &it.lever), n_levers);
     let named = |AgentLever { agent, lever }: &'_ AgentLever| {
         if is_several { format!("{}: {}", short(agent), lever.title) } else { lever.title.clone() }
     };

@@ -2,7 +2,7 @@
 
 use super::{Section, TableLine};
 use crate::metric::ShownMetric as _;
-use crate::metric::{self, Digits, Metric};
+use crate::metric::{self, Digits, Metric, WAITING};
 use ctxsim_base::diag::{Code, Diagnostic, nearest};
 use ctxsim_base::grid::numbers::{self, NONE, or_none};
 use ctxsim_base::grid::{self, CellKind, Hue};
@@ -33,14 +33,15 @@ pub enum SpreadPart {
 const DERIVED: [(TableColumn, &str, &str, Option<u8>); 4] = [
     (TableColumn::Change, "change", "Δ cost", None),
     (TableColumn::Spread(SpreadPart::Interval), "interval", "95% interval", None),
-    (TableColumn::Spread(SpreadPart::Median), "median", "median session", Some(8)),
-    (TableColumn::Spread(SpreadPart::Shares), "shares", "% down / same / up", Some(7)),
+    (TableColumn::Spread(SpreadPart::Median), "median", "median session", Some(9)),
+    (TableColumn::Spread(SpreadPart::Shares), "shares", "% down / same / up", Some(8)),
 ];
 
 impl TableColumn {
     /// Returns the columns of a table if none are asked for.
-    pub(super) fn usual(has_spread: bool) -> Vec<Self> {
-        let metrics = metric::usual_columns().map(Self::Number);
+    pub(super) fn usual(has_spread: bool, has_waiting: bool) -> Vec<Self> {
+        let metrics =
+            metric::usual_columns().filter(|it| has_waiting || it.name != WAITING).map(Self::Number);
         let derived = DERIVED.iter().map(|it| it.0);
         metrics.chain(derived.filter(|it| has_spread || *it == Self::Change)).listed()
     }

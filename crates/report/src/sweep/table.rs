@@ -6,8 +6,7 @@ use indexmap::IndexMap;
 
 use super::{Objective, PointNumbers, Sweep, short};
 use crate::metric;
-use crate::remembered;
-use ctxsim_base::grid::numbers::{self, NONE, counted, interval, or_none, percent};
+use ctxsim_base::grid::numbers::{self, NONE, counted, interval, or_none};
 use ctxsim_base::grid::terminal::draw_with_note;
 use ctxsim_base::grid::tint::{Terminal, Tint};
 use ctxsim_base::grid::{CellKind, Grid, Hue};
@@ -56,14 +55,20 @@ pub(super) fn words(it: &Sweep) -> String {
     if let Some(knee) = it.knee {
         let point = &it.points[knee];
         let bound = point.bound.map_or_else(String::new, |it| {
-            format!("; were all that is assumed wrong in one direction, {}%", interval(it))
+            format!("; if every assumption erred the same way, {}%", interval(it))
         });
         let sure = point.interval.map_or_else(String::new, |ends| {
             format!(" The 95% interval of its change in cost against {base} is {}%{bound}.", interval(ends))
         });
         format!("Knee: the front's point closest to the best value of every objective.{sure}")
     } else if it.front.is_empty() {
-        "Every point stopped at a limit: vary something else.".to_owned()
+        match it.head.guards.as_slice() {
+            [] => "Every point stopped at a limit: vary something else.".to_owned(),
+            all => {
+                let all = all.iter().map(|it| format!("`{it}`")).listed().join(" and ");
+                format!("No point keeps {all}: relax a bound, or vary something else.")
+            }
+        }
     } else if it.points.iter().all(|it| it.base.is_complete()) {
         format!("No point that does the same work is cheaper than {base}: keep it.")
     } else {
@@ -80,16 +85,26 @@ fn decimals(it: &Sweep) -> usize {
 /// Returns the base and some points as a table; a mark stands behind a point's name.
 pub(super) fn grid(it: &Sweep, points: &[usize], mark: &dyn Fn(usize) -> String) -> Grid {
     let (head, decimals) = (&it.head, decimals(it));
-    let objectives: Vec<Objective> = Objective::ALL
-        .into_iter()
-        .filter(|of| it.points.iter().any(|it| of.number(&it.numbers).is_some()))
-        .listed();
-    let of_objectives = objectives.iter().map(|of| heading(*of, it));
+    let also = head.objectives.iter().chain(head.guards.iter().map(|it| &it.of)).copied();
+    let also = also.filter(|it| matches!(it, Objective::Found(_)));
+    let has = |place: &str| it.points.iter().any(|it| it.numbers.get(place).is_some());
+    let mut objectives = Objective::ALL.into_iter().listed();
+    also.for_each(|of| {
+        if !objectives.contains(&of) {
+            objectives.push(of);
+        }
+    });
+    objectives.retain(|of| it.points.iter().any(|it| of.number(&it.numbers).is_some()));
+    let of_objectives = objectives.iter().map(|of| of.heading(has));
     let headings: Vec<&str> =
         [""].into_iter().chain(of_objectives).chain(["Δ cost", "against base"]).listed();
     let row = |name: String, numbers: &PointNumbers, base: Option<&PointNumbers>, label: String| {
         let mut row = vec![name];
-        row.extend(objectives.iter().map(|of| cell(*of, numbers, decimals)));
+        row.extend(
+            objectives
+                .iter()
+                .map(|of| of.number(numbers).map_or_else(|| NONE.to_owned(), |it| of.shown(it, decimals))),
+        );
         let change = numbers.get(metric::COST).zip(base.and_then(|it| it.get(metric::COST)));
         row.push(
             change.and_then(|(own, base)| numbers::change(own, base)).unwrap_or_else(|| NONE.to_owned()),
@@ -107,30 +122,6 @@ pub(super) fn grid(it: &Sweep, points: &[usize], mark: &dyn Fn(usize) -> String)
         rows.push(row(short(&point.set) + &mark(*at), &point.numbers, base, label(point)));
     }
     Grid::new("", 1, &headings, rows).with(CellKind::Name, &[headings.len() - 1]).hued(Hue::Less, &["Δ cost"])
-}
-
-/// Returns the heading of an objective; of what is remembered, that of the kind of memory.
-fn heading(objective: Objective, sweep: &Sweep) -> &'static str {
-    let has = |place: &str| sweep.points.iter().any(|it| it.numbers.get(place).is_some());
-    match objective {
-        Objective::Cost => "cost USD",
-        Objective::Evidence => "evidence kept",
-        Objective::Retention => {
-            remembered::mains().find(|it| has(it.place)).map_or("facts found", |main| main.heading)
-        }
-        Objective::Prompt => "prompt max tok",
-        Objective::Recovery => "recovery calls",
-    }
-}
-
-fn cell(objective: Objective, numbers: &PointNumbers, decimals: usize) -> String {
-    let Some(number) = objective.number(numbers) else { return NONE.to_owned() };
-    match objective {
-        Objective::Cost => numbers::fixed(number, decimals),
-        Objective::Evidence | Objective::Retention => percent(number),
-        Objective::Prompt => numbers::fixed(number, 0),
-        Objective::Recovery => numbers::expected(number),
-    }
 }
 
 /// Describes how a point compares with the base.

@@ -23,7 +23,7 @@ const MOST_DRAWN: usize = 12;
 pub fn page(it: &Tuned) -> Result<String, template::Error> {
     let sessions: usize = it.parts.iter().map(|it| it.sessions).sum();
     let [frontier, forest] = [frontier(it), forest(it)];
-    let mut table = grid(it, true);
+    let mut table = grid(it, usize::MAX);
     table.title = "Every variant, the best first".to_owned();
     let page = Page {
         command: "tune",

@@ -241,8 +241,7 @@ impl TunePart {
             Some(format!("{} {}%{kept}{decides}", place(it), interval(ends)))
         };
         let limits = self.cost_limits.iter().filter_map(words);
-        let bound =
-            self.bound.map(|it| format!("were all that is assumed wrong in one direction {}%", interval(it)));
+        let bound = self.bound.map(|it| format!("if every assumption erred the same way {}%", interval(it)));
         let all: Vec<String> = limits.chain(bound).listed();
         (!all.is_empty()).then(|| all.join("; "))
     }

@@ -24,8 +24,19 @@ pub(crate) const IN_TURN_BLOCKS: &str = "Each project under what is chosen witho
 /// Returns what was found as text: whether to use it, how it did, and the variants.
 pub fn tuned(it: &Tuned, shows_all: bool, on: impl Into<Terminal>) -> String {
     let on = on.into();
+    let with = |n_shown| text(it, shows_all, n_shown, on);
+    if shows_all { with(usize::MAX) } else { on.fitted(SHOWN, with) }
+}
+
+/// Returns the same with so many of the variants.
+fn text(it: &Tuned, shows_all: bool, n_shown: usize, on: Terminal) -> String {
     let mut text = String::new();
-    best(it, on, &mut text);
+    match &it.goal {
+        Some(goal) => goal.lines(&it.base).iter().enumerate().for_each(|(nth, line)| {
+            on.paragraph(if nth == 0 { Tint::Strong } else { Tint::Plain }, "", line, &mut text);
+        }),
+        None => best(it, on, &mut text),
+    }
     text.push('\n');
     let sessions: usize = it.parts.iter().map(|it| it.sessions).sum();
     let head = format!(
@@ -36,7 +47,12 @@ pub fn tuned(it: &Tuned, shows_all: bool, on: impl Into<Terminal>) -> String {
         counted(it.variants, "variant")
     );
     on.paragraph(Tint::Strong, "", &head, &mut text);
-    table(it, shows_all, on, &mut text);
+    match &it.goal {
+        Some(goal) => {
+            let _ = writeln!(text, "{}", draw_with_note(&goal.grid(&it.base, n_shown), on));
+        }
+        None => table(it, n_shown, on, &mut text),
+    }
     if !on.is_quiet {
         on.paragraphs(Tint::Faint, "", varied(it), &mut text);
     }
@@ -85,6 +101,10 @@ pub(super) fn varied(it: &Tuned) -> Vec<String> {
         let all = by_reason.iter().map(|(reason, params)| format!("{} ({reason})", params.join(", ")));
         lines.push(format!("Not varied: {}.", all.listed().join("; ")));
     }
+    if let Some(goal) = &it.goal {
+        lines.push(goal.title());
+        return lines;
+    }
     if let Some(number) = it.kept_of() {
         lines.push(format!(
             "Memories declare no evidence needs. Here, evidence kept means {number}, as a share of all questions."
@@ -103,17 +123,17 @@ pub(super) fn varied(it: &Tuned) -> Vec<String> {
 }
 
 /// Draws the variants, the best first.
-fn table(it: &Tuned, shows_all: bool, on: Terminal, text: &mut String) {
-    let _ = writeln!(text, "{}", draw_with_note(&grid(it, shows_all), on));
+fn table(it: &Tuned, n_shown: usize, on: Terminal, text: &mut String) {
+    let _ = writeln!(text, "{}", draw_with_note(&grid(it, n_shown), on));
     let groups = it.points.chunk_by(|one, other| one.parts == other.parts);
-    let more: usize = groups.skip(if shows_all { usize::MAX } else { SHOWN }).map(<[_]>::len).sum();
+    let more: usize = groups.skip(n_shown).map(<[_]>::len).sum();
     if more > 0 {
         on.paragraph(Tint::Faint, "", &format!("… and {more} more: see --details"), text);
     }
 }
 
 /// Returns the variants as a table, the best first; of those with the same results one.
-pub(super) fn grid(it: &Tuned, shows_all: bool) -> Grid {
+pub(super) fn grid(it: &Tuned, n_shown: usize) -> Grid {
     let heads: &[&str] = if it.parts.len() > 1 { &["chosen-on", "held-out"] } else { &["all"] };
     let of_parts = heads.iter().flat_map(|head| ["USD", "Δ cost", "kept"].map(|it| format!("{head} {it}")));
     let headings: Vec<String> = std::iter::once(String::new()).chain(of_parts).listed();
@@ -132,7 +152,6 @@ pub(super) fn grid(it: &Tuned, shows_all: bool) -> Grid {
         rows.push(row(it.base.clone(), &mut first.parts.iter().map(base)));
     }
     let groups: Vec<&[TunedPoint]> = it.points.chunk_by(|one, other| one.parts == other.parts).listed();
-    let n_shown = if shows_all { groups.len() } else { SHOWN };
     for (nth, group) in groups.iter().take(n_shown).enumerate() {
         let best = if nth == 0 { " (best)" } else { "" };
         let alike = match group.len() - 1 {

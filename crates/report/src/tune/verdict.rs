@@ -282,6 +282,7 @@ mod tests {
                 base: tally(1.0, 1.0),
                 variants: vec![tally(cost(month, project), kept(month, project))],
                 remembered: None,
+                numbers: Vec::new(),
             }
         };
         (0..48).map(one).collect()
@@ -371,7 +372,7 @@ mod tests {
         let few = of(2, 150).cautions.join("; ");
         assert_eq!(few, "how 3 months differ is mostly assumed");
         let told = of(1, 20).cautions.join("; ");
-        assert!(told.contains("they are of one project") && told.contains("lie in one month"), "{told}");
+        assert!(told.contains("they are of one project") && told.contains("they span one month"), "{told}");
         assert!(of(1, 1).cautions.join("; ").contains("they are of one day"));
         assert_eq!(of(12, 240).cautions, Vec::<String>::new());
     }

@@ -222,6 +222,7 @@ impl Transcript {
         recorded.aside = self.aside.iter().copied().collect();
         recorded.agents = self.agents.iter().cloned().collect();
         recorded.plan.clone_from(&self.plan);
+        recorded.outcome.clone_from(&self.outcome);
         recorded.avoided_below = self.compacted_at(margin);
         recorded.harness_limits.trigger = Some(recorded.avoided_below).filter(|it| *it > 0);
         recorded.undone_from = undone.first.map(ix);

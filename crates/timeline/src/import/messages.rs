@@ -1,5 +1,6 @@
 //! Logs of messages in the formats of the providers' APIs: JSON, one conversation or one request after the other.
 
+mod commands;
 mod record;
 mod session;
 mod walk;
@@ -24,7 +25,7 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     place: "logs of provider APIs, wherever they are written",
     reads: "system prompts, tools, messages, replies, usage where it is there",
     omits: "what a log leaves out",
-    checked: Checked::Real("requests of OpenHands/software-agent-sdk"),
+    checked: Checked::Real("requests of OpenHands/software-agent-sdk, trajectories of mini-swe-agent"),
     detect,
     read,
     scan: None,
@@ -229,6 +230,8 @@ impl<'t> MessageLog<'t> {
         }
         let session = &mut self.sessions[index];
         session.front(&request);
+        session.outcome = record.outcome().or(session.outcome.take());
+        session.is_of(record.trajectory_format());
         session.go_on(&record);
         session.known(n_known);
         for message in list.iter().skip(n_known) {

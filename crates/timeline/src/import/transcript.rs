@@ -9,7 +9,7 @@ use super::content::{Content, Measured};
 use super::harness::{HarnessRules, Version};
 use super::image::LoggedImage;
 use crate::shared::Neighbours;
-use crate::{AgentTotals, FixedPart, ItemIx, Kind, Level, Occasion, Usage};
+use crate::{AgentTotals, FixedPart, ItemIx, Kind, Level, LoggedOutcome, Occasion, Usage};
 use ctxsim_base::quantity::{Cost, Tokens};
 use ctxsim_input::TtlClass;
 use ctxsim_input::profile::cache::Setting;
@@ -30,6 +30,8 @@ pub(super) struct Transcript {
     pub(super) agents: Vec<AgentTotals>,
     /// The plan that the log names; empty where it names none.
     pub(super) plan: String,
+    /// What became of its task, if the log tells.
+    pub(super) outcome: Option<LoggedOutcome>,
     /// Its name within the file; empty for a single session.
     pub(super) name: String,
     /// Of a sub-agent's session: what the sub-agent is called, and the session whose agent started it.

@@ -92,8 +92,6 @@ pub struct AssumedAging {
     pub confusion_odds: f64,
     /// Something retracted that is still held is mentioned in a later session.
     pub mention_share: f64,
-    /// The utilisation under which the careful prompt was fitted.
-    pub reference_utilisation: f64,
     /// A response violates a constraint.
     pub violation_share: f64,
     /// Tokens of the system prompt.
@@ -120,8 +118,8 @@ pub struct SummariserPrompt {
     pub words: Option<u64>,
     /// Which of the fitted numbers says how many statements stay exact.
     pub exact: Exact,
-    /// Instructions that an agent has to follow for that.
-    pub instructions: u32,
+    /// Whether it asks so much that a model does only the share of it that its adherence says.
+    pub demanding: bool,
 }
 
 /// Which number says how many statements stay exact.
@@ -135,7 +133,7 @@ pub enum Exact {
 }
 
 /// A model that answers.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
     /// What its file is called.
@@ -143,13 +141,46 @@ pub struct Model {
     pub name: String,
     /// What it is, in a sentence.
     pub about: String,
-    /// Whether its number is fitted, assumed or measured.
+    /// Whether its numbers are fitted, assumed or measured.
     pub kind: String,
     /// A fact in view is stated, per hop.
     pub utilisation: f64,
+    /// The share of a demanding prompt's work that it does.
+    #[serde(default = "all")]
+    pub adherence: f64,
+    /// The share of its utilisation that is left for each session between what was said and the question.
+    #[serde(default = "all")]
+    pub recall_by_span: f64,
+    /// The share of changes that it works into a balance, of those that the reference model does.
+    #[serde(default = "all")]
+    pub revision: f64,
+    /// The published figure that each of its numbers comes from, by name, or that it is assumed.
+    #[serde(default)]
+    pub from: IndexMap<String, String>,
     /// Other numbers that hold where it answers, by name.
     #[serde(default)]
     pub numbers: IndexMap<String, f64>,
+}
+
+/// The share of which nothing is lost.
+fn all() -> f64 {
+    1.0
+}
+
+impl Default for Model {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            about: String::new(),
+            kind: String::new(),
+            utilisation: 0.0,
+            adherence: all(),
+            recall_by_span: all(),
+            revision: all(),
+            from: IndexMap::new(),
+            numbers: IndexMap::new(),
+        }
+    }
 }
 
 impl AgingNumbers {
@@ -167,9 +198,9 @@ impl AgingNumbers {
         NAMING.with(self, changes)
     }
 
-    /// Returns the names of all of them, and of the number of the model that answers.
+    /// Returns the names of all of them, and of the numbers of the model that answers.
     pub fn names(&self) -> Vec<String> {
-        NAMING.names(self).into_iter().chain([UTILISATION.to_owned()]).collect()
+        NAMING.names(self).into_iter().chain(Model::OWN.map(str::to_owned)).collect()
     }
 
     /// Returns one by its name.
@@ -179,6 +210,24 @@ impl AgingNumbers {
 }
 
 impl Model {
+    /// The numbers that each model has in its own file, among those that a load overrides.
+    pub const OWN: [&str; 4] = ["utilisation", "adherence", "recall_by_span", "revision"];
+
+    /// Returns one of its own numbers by its name.
+    pub fn own(&self, name: &str) -> Option<f64> {
+        self.clone().own_mut(name).copied()
+    }
+
+    fn own_mut(&mut self, name: &str) -> Option<&mut f64> {
+        match name {
+            "utilisation" => Some(&mut self.utilisation),
+            "adherence" => Some(&mut self.adherence),
+            "recall_by_span" => Some(&mut self.recall_by_span),
+            "revision" => Some(&mut self.revision),
+            _ => None,
+        }
+    }
+
     /// Returns every declared model.
     pub fn all() -> &'static [Arc<Self>] {
         static ALL: OnceLock<Vec<Arc<Model>>> = OnceLock::new();
@@ -205,7 +254,9 @@ impl Model {
         let name = name.rsplit(['/', '\\']).next().unwrap_or(name).to_owned();
         let model: Self = decode_table(text, Format::Toml)?;
         let mut problems = Problems::default();
-        check_share(UTILISATION, model.utilisation, &mut problems);
+        for name in Self::OWN {
+            check_share(name, model.own(name).unwrap_or_default(), &mut problems);
+        }
         let of_numbers = AgingNumbers::declared().with(&model.numbers).err().unwrap_or_default();
         let found = problems.into_result(()).err().unwrap_or_default().into_iter();
         let all: Vec<Diagnostic> = found.chain(within("numbers", of_numbers)).collect();
@@ -225,9 +276,11 @@ impl Model {
         changes.extend(of_load.iter().map(|(name, value)| (name.clone(), *value)));
         let mut model = self.clone();
         let mut problems = Problems::default();
-        if let Some(own) = changes.shift_remove(UTILISATION) {
-            check_share(UTILISATION, own, &mut problems);
-            model.utilisation = own;
+        for name in Self::OWN {
+            if let (Some(value), Some(own)) = (changes.shift_remove(name), model.own_mut(name)) {
+                check_share(name, value, &mut problems);
+                *own = value;
+            }
         }
         match AgingNumbers::declared().with(&changes) {
             Ok(numbers) => problems.into_result((model, numbers)),
@@ -241,8 +294,6 @@ impl Model {
     }
 }
 
-/// The number that each model has in its own file, among those that a load overrides.
-const UTILISATION: &str = "utilisation";
 /// How the files of models end.
 const EXTENSION: &str = ".toml";
 
@@ -269,7 +320,9 @@ pub fn check(load: &AgingLoad) -> Vec<Diagnostic> {
     let mut problems = Problems::default();
     problems.within("load.aging", |problems| {
         let generators: Vec<&str> = generate::GENERATORS.iter().map(|it| it.0).collect();
-        problems.within("generator", |to| named("generator", &load.generator, &generators, to));
+        if !load.generator.is_empty() {
+            problems.within("generator", |to| named("generator", &load.generator, &generators, to));
+        }
         let models: Vec<&str> = Model::all().iter().map(|it| it.name.as_str()).collect();
         for (index, name) in load.models.iter().enumerate().filter(|it| !Model::is_path(it.1)) {
             problems.within(format_args!("models.{index}"), |to| named("model", name, &models, to));
@@ -305,10 +358,13 @@ mod tests {
         let n_files = FILES.iter().filter(|it| it.0.starts_with(MODELS)).count();
         assert_eq!(Model::all().len(), n_files);
         let mid = Model::named("mid").unwrap();
-        assert_eq!(
-            mid.utilisation, numbers.assumed.reference_utilisation,
-            "the careful prompt was fitted to it"
-        );
+        let of_reference = [mid.adherence, mid.revision];
+        assert_eq!(of_reference, [1.0; 2], "the prompts and the balance were fitted with it");
+        for model in Model::all() {
+            let from: Vec<&str> = model.from.keys().map(String::as_str).collect();
+            let own = Model::OWN.into_iter().chain(model.numbers.keys().map(String::as_str));
+            assert_eq!(from, own.collect::<Vec<_>>(), "{}: a source for each of its numbers", model.name);
+        }
         let changes = [("extract".to_owned(), 0.5), ("careful_statements".to_owned(), 9.0)];
         let changed = numbers.with(&changes.into_iter().collect()).unwrap();
         assert_eq!((changed.fitted.extract, changed.fitted.careful_statements), (0.5, 9));

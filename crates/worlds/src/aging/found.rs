@@ -2,7 +2,7 @@
 
 use super::{AgingSummary, card, tables};
 use ctxsim_engine::measure::{Better, Statistic};
-use ctxsim_engine::take::{Findings, FindingsKind, Number, Run};
+use ctxsim_engine::take::{Findings, FindingsKind, Number, Run, StageRepair};
 use ctxsim_timeline::row::{Head, RowColumn, Value, listed, number_heads};
 
 /// What is found of ageing memories.
@@ -23,7 +23,7 @@ pub(super) static KIND: FindingsKind = FindingsKind {
             better: Better::Lower,
             ..Number::share("violation_rate", "aging.violation_rate.mean", "violations")
         },
-        Number { better: Better::Neither, ..Number::share("shock", "aging.shock.mean", "shock") },
+        Number::share("shock", "aging.shock.mean", "shock"),
     ],
     is_of_memory: true,
     is_in_sections: false,
@@ -49,6 +49,10 @@ impl Findings for AgingSummary {
 
     fn more(&self, name: &str, base: &str) -> Option<Statistic> {
         self.paired.get(base)?.get(name).copied()
+    }
+
+    fn repair(&self) -> Option<&StageRepair> {
+        self.repair.as_ref()
     }
 
     fn value(&self) -> Value {

@@ -93,7 +93,7 @@ impl Aging {
         let Some((first, others)) = observed.split_first() else { return Vec::new() };
         let declared = match number {
             "" => 0.0,
-            _ => self.numbers.get(number).unwrap_or(self.model.utilisation),
+            _ => self.numbers.get(number).or(self.model.own(number)).unwrap_or_default(),
         };
         let mut found = Vec::new();
         for (own, policy) in others.iter().zip(&load.policies[1..]) {

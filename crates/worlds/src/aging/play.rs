@@ -56,6 +56,8 @@ pub struct AnsweredQuestion {
     pub session: u32,
     /// By [`Oracle`]: how it is answered.
     pub answers: [Answer; 3],
+    /// Whether the session that said it left any of what it asks for in the memory; only of wrong answers about one fact.
+    pub is_written: bool,
 }
 
 /// A session's results.
@@ -284,9 +286,17 @@ impl AgingRun<'_> {
                     let gold = stream.graph.total(accumulator as usize, at) as f64;
                     self.error = Some(answers[0].total.map_or(gold.abs(), |it| (it - gold).abs()));
                 }
-                self.log.asked.push(AnsweredQuestion { probe: nth, session, answers });
+                let is_written = !answers[1].is_right && self.was_written(&probe.ask, session);
+                self.log.asked.push(AnsweredQuestion { probe: nth, session, answers, is_written });
             }
         }
+    }
+
+    /// Returns whether the session that said it left any of what a question asks for in the memory.
+    fn was_written(&self, ask: &Ask, session: u32) -> bool {
+        let Ask::Any { facts, .. } = ask else { return false };
+        let mut current = facts.iter().filter_map(|it| self.player.stream.graph.current(*it, session));
+        current.any(|it| self.store.was_held[it as usize])
     }
 
     /// Lets the controller look at a session; returns whether it did something.

@@ -92,8 +92,7 @@ impl Memories {
 }
 
 impl FittedMemory {
-    /// Returns the file of a model that answers like this agent. What it writes was fitted under its own prompt, so that prompts are
-    /// followed by it as well as they were.
+    /// Returns the file of a model that answers like this agent. What it writes was fitted under its own prompt, so its adherence is whole.
     pub fn model(&self, about: &str) -> String {
         let line = |it: &Estimate| {
             format!("{} = {:.3}    # 95% from {:.2} to {:.2}\n", it.number, it.value, it.ci95[0], it.ci95[1])
@@ -102,7 +101,6 @@ impl FittedMemory {
         let mut text = format!("about = {}\nkind = \"measured\"\n", serde_json::Value::from(about));
         own.iter().for_each(|it| text += &line(it));
         text += "\n[numbers]\n";
-        own.iter().for_each(|it| text += &format!("reference_utilisation = {:.3}\n", it.value));
         others.iter().for_each(|it| text += &line(it));
         text
     }

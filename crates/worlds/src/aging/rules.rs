@@ -108,6 +108,18 @@ impl MemoryRules {
         if self.is_oracle(MemoryPart::Use) { 1.0 } else { self.model.utilisation }
     }
 
+    /// Returns the share of that which is left for something said some sessions ago, where the agent finds it by itself.
+    pub fn recalled(&self, lag: u32) -> f64 {
+        let by_span = self.model.recall_by_span;
+        let is_helped = self.is_oracle(MemoryPart::Use) || self.is_oracle(MemoryPart::Read);
+        if by_span >= 1.0 || is_helped { 1.0 } else { by_span.powf(lag.into()) }
+    }
+
+    /// Returns how probably a change is worked into a balance.
+    pub fn fold(&self, numbers: &AgingNumbers) -> f64 {
+        if self.is_oracle(MemoryPart::Write) { 1.0 } else { numbers.fitted.fold * self.model.revision }
+    }
+
     /// Returns the odds of stating something that could be confused with the target beside it.
     pub fn confusion(&self, numbers: &AgingNumbers) -> f64 {
         if self.is_oracle(MemoryPart::Use) { 0.0 } else { numbers.assumed.confusion_odds }
@@ -143,7 +155,7 @@ impl MemoryRules {
         let less = spec.words_less_per_session.saturating_mul(u64::from(session));
         let own = spec.words.or(prompt.and_then(|it| it.words));
         let words = words.or(own).map(|it| it.saturating_sub(less).max(least));
-        let followed = prompt.map_or(1.0, |it| followed(it, &self.model, numbers));
+        let followed = prompt.map_or(1.0, |it| followed(it, &self.model));
         let places = words.map_or(usize::MAX, |it| count((it / least) as f64));
         let exact = match prompt.map(|it| it.exact) {
             Some(Exact::Careful) => count(numbers.fitted.careful_statements as f64 * followed).min(places),
@@ -161,10 +173,9 @@ impl MemoryRules {
     }
 }
 
-/// Returns the share of a prompt's work that a model does: an agent that uses less of what it is given follows fewer instructions.
-fn followed(prompt: &SummariserPrompt, model: &Model, numbers: &AgingNumbers) -> f64 {
-    let ratio = model.utilisation / numbers.assumed.reference_utilisation;
-    (0..prompt.instructions).fold(1.0, |all: f64, _| all * ratio).min(1.0)
+/// Returns the share of a prompt's work that a model does.
+fn followed(prompt: &SummariserPrompt, model: &Model) -> f64 {
+    if prompt.demanding { model.adherence } else { 1.0 }
 }
 
 /// Returns a count of statements, rounded.

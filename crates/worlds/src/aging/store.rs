@@ -45,6 +45,8 @@ pub(super) struct AgingStore<'a> {
     pub(super) rules: MemoryRules,
     /// By fact: whether its words are held.
     pub(super) is_exact: Vec<bool>,
+    /// By fact: whether the session that says it left it in the memory.
+    pub(super) was_held: Vec<bool>,
     /// By record: of how many of its facts the words are held.
     pub(super) n_exact: Vec<u32>,
     /// By record: whether the gist of it is held.
@@ -105,6 +107,7 @@ impl<'a> AgingStore<'a> {
             numbers,
             rules,
             is_exact: vec![false; graph.facts.len()],
+            was_held: vec![false; graph.facts.len()],
             n_exact: vec![0; graph.records.len()],
             has_gist: vec![false; graph.records.len()],
             exact: Vec::new(),
@@ -205,6 +208,9 @@ impl<'a> AgingStore<'a> {
             SessionStore::History(spec) => self.summarise_history(&spec, session),
             SessionStore::Episodes(spec) => self.episode(&spec, session),
         }
+        for fact in self.facts_of(session) {
+            self.was_held[fact as usize] = self.holds(fact);
+        }
         self.fold(session);
     }
 
@@ -294,9 +300,12 @@ impl<'a> AgingStore<'a> {
             return;
         }
         let n_beside = self.n_confusable();
-        let odds = 1.0 + self.rules.confusion(self.numbers) * n_beside as f64;
-        let fold =
-            if self.rules.is_oracle(MemoryPart::Write) { 1.0 } else { self.numbers.fitted.fold / odds };
+        let odds = if self.rules.is_oracle(MemoryPart::Write) {
+            1.0
+        } else {
+            1.0 + self.rules.confusion(self.numbers) * n_beside as f64
+        };
+        let fold = self.rules.fold(self.numbers) / odds;
         for (total, accumulator) in self.stream.graph.accumulators.iter().enumerate() {
             for (nth, delta) in accumulator.deltas.iter().enumerate() {
                 if delta.session == session {

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use super::assumed::{AgingNumbers, Model};
-use super::generate;
+use super::read::ReadStreams;
+use super::{generate, written};
 use crate::graph::{FactIx, Graph};
 use ctxsim_base::quantity::ix;
 use ctxsim_base::rng::Seed;
@@ -118,13 +119,25 @@ pub struct Aging {
     pub model: Arc<Model>,
     /// The numbers that hold in them.
     pub numbers: Arc<AgingNumbers>,
+    /// The streams of a file; a generator makes its own.
+    written: Arc<[AgingStream]>,
+    /// Questions of the file about something that was never said, which are left out.
+    n_left_out: usize,
     seed: Seed,
 }
 
 impl Aging {
     /// Returns the loads of a scenario: one for each model that answers, which is declared or was read from a user's file.
-    /// Names that are of neither are left out.
-    pub fn all(scenario: &Scenario, load: &AgingLoad, read: &[Arc<Model>]) -> Vec<Self> {
+    /// Names that are of neither are left out. The streams are those of the file that the load names, if it names one.
+    pub fn all(
+        scenario: &Scenario,
+        load: &AgingLoad,
+        read: &[Arc<Model>],
+        streams: ReadStreams,
+    ) -> Vec<Self> {
+        let inline = load.stream.iter().map(|it| written::read(it, Seed(scenario.seed)));
+        let n_left_out = streams.n_left_out;
+        let streams: Arc<[AgingStream]> = inline.chain(streams.streams).collect();
         let mut read = read.iter().cloned();
         let of = |it: &String| if Model::is_path(it) { read.next() } else { Model::named(it) };
         let models: Vec<_> = load.models.iter().filter_map(of).collect();
@@ -143,6 +156,8 @@ impl Aging {
                 load: load.clone(),
                 model: Arc::new(own.0),
                 numbers: Arc::new(own.1),
+                written: Arc::clone(&streams),
+                n_left_out,
                 seed: Seed(scenario.seed),
             }
         };
@@ -165,12 +180,28 @@ impl Aging {
 
     /// Makes one stream; the same for every model and policy.
     pub fn stream(&self, trial: u64) -> AgingStream {
-        generate::stream(&self.load, self.seed.child("aging stream", trial), &self.numbers)
+        let seed = self.seed.child("aging stream", trial);
+        let nth = usize::try_from(trial % (self.written.len() as u64).max(1)).unwrap_or_default();
+        match self.written.get(nth) {
+            Some(written) => AgingStream { seed, ..written.clone() },
+            None => generate::stream(&self.load, seed, &self.numbers),
+        }
     }
 
     /// Returns how many streams there are.
     pub fn n_trials(&self) -> u64 {
-        self.load.trials
+        self.load.trials.saturating_mul((self.written.len() as u64).max(1))
+    }
+
+    /// Returns what made its sessions: a generator, or `stream` for sessions that a file has.
+    pub fn generator(&self) -> &str {
+        if self.written.is_empty() { &self.load.generator } else { "stream" }
+    }
+
+    /// Returns how many sessions its longest stream has.
+    pub fn n_sessions(&self) -> u64 {
+        let written = self.written.iter().map(|it| u64::from(it.n_sessions())).max();
+        written.unwrap_or(self.load.sessions)
     }
 
     /// Returns what happens to the memory.
@@ -185,10 +216,15 @@ impl Aging {
 
     /// Returns what is worth knowing of the load: metrics that its pressure leaves without coverage.
     pub fn notes(&self) -> Vec<String> {
-        generate::Pressure::of(&self.load)
-            .vacuous()
-            .into_iter()
-            .map(|it| format!("{}: {it}", self.name))
-            .collect()
+        if self.n_left_out > 0 {
+            let n = self.n_left_out;
+            let left_out = if n == 1 { "1 question".to_owned() } else { format!("{n} questions") };
+            return vec![format!("{}: left out: {left_out} about what was never said.", self.name)];
+        }
+        if !self.written.is_empty() {
+            return Vec::new();
+        }
+        let vacuous = generate::Pressure::of(&self.load).vacuous();
+        vacuous.into_iter().map(|it| format!("{}: {it}", self.name)).collect()
     }
 }

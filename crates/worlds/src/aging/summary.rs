@@ -13,9 +13,12 @@ use super::assumed::AgingNumbers;
 use super::attribution::{Attribution, Ladder};
 use super::generate::Pressure;
 use super::play::AgingLog;
+use super::repair;
 use super::stream::AgingStream;
 use ctxsim_engine::measure::Statistic;
 use ctxsim_engine::measure::statistic::{DIFFERENCE, SHARE};
+use ctxsim_engine::take::StageRepair;
+use ctxsim_input::policy::memory::SessionMemory;
 
 pub use observe::{LAGS, NAMES};
 
@@ -72,6 +75,8 @@ pub struct AgingObserved {
     ladders: BTreeMap<u32, ([f64; 3], u32)>,
     /// How many half-lives are infinite.
     infinite: u64,
+    /// By stage: the share of questions that it loses, one a stream.
+    losses: [Vec<f64>; 4],
 }
 
 /// By place in the curve: the scores of the streams.
@@ -135,6 +140,8 @@ pub struct AgingSummary {
     pub ceiling: Vec<Option<f64>>,
     /// Which stage is a candidate for repair.
     pub attribution: Option<Attribution>,
+    /// Which stage loses most answers, what a perfect one would recover, and what to change.
+    pub repair: Option<StageRepair>,
     /// Dollars of a session, under the run's profile, or none if a price is unknown.
     pub usd_per_session: Option<f64>,
     /// Tokens of a session's requests.
@@ -173,6 +180,7 @@ impl AgingObserved {
             own.1 += n;
         }
         self.infinite += other.infinite;
+        self.losses.iter_mut().zip(other.losses).for_each(|(own, more)| own.extend(more));
     }
 
     /// Returns how much more this has than another, of the numbers that both have once a stream.
@@ -185,6 +193,11 @@ impl AgingObserved {
             Some((name.to_string(), Statistic::new(differences.into_iter())?))
         };
         self.values.iter().filter_map(of).collect()
+    }
+
+    /// Returns what to repair in the memory.
+    pub(super) fn repair(&self, spec: Option<&SessionMemory>) -> Option<StageRepair> {
+        repair::repair(&self.losses, spec)
     }
 
     /// Returns the accuracies by session.
@@ -244,7 +257,15 @@ impl AgingSummary {
             use_share: Some(0.0),
             ..Attribution::default()
         };
-        Self { numbers, attribution: Some(attribution), usd_per_session: Some(0.0), ..Self::default() }
+        let recovers = Statistic::new([0.0].into_iter()).unwrap_or_default();
+        let repair = StageRepair { stages: Vec::new(), recovers, change: String::new() };
+        Self {
+            numbers,
+            attribution: Some(attribution),
+            repair: Some(repair),
+            usd_per_session: Some(0.0),
+            ..Self::default()
+        }
     }
 
     /// Returns a number by its name.

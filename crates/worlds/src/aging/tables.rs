@@ -31,7 +31,7 @@ pub(super) fn grids(runs: &[&Run], _references: &[Reference]) -> Vec<Grid> {
         .chunk_by(|one, other| one.0.is_beside(other.0))
         .flat_map(|it| [of_curves(it), costs(it)])
         .collect();
-    grids.extend((!aged.is_empty()).then(|| matrix(&aged)));
+    grids.extend(matrix(&aged));
     grids.extend(half_lives(&aged));
     grids
 }
@@ -145,8 +145,18 @@ fn half_lives(runs: &[Aged<'_>]) -> Option<Grid> {
     Some(Grid::new("Half-life by model (streams that never halve)", 2, &columns, rows))
 }
 
-/// Returns a line for each policy, scenario and model: the effect of each ageing mechanism.
-fn matrix(runs: &[Aged<'_>]) -> Grid {
+/// Returns a line for each policy, scenario and model: the effect of each ageing mechanism. Profiles differ in prices alone, which it
+/// does not show.
+fn matrix(runs: &[Aged<'_>]) -> Option<Grid> {
+    let profiles: IndexSet<&str> = runs.iter().map(|it| it.0.profile.as_str()).collect();
+    let first = *profiles.first()?;
+    let title = match profiles.len() {
+        1 => "Diagnostic matrix".to_owned(),
+        _ => format!(
+            "Diagnostic matrix, the same under {}",
+            profiles.iter().copied().collect::<Vec<_>>().join(", ")
+        ),
+    };
     let row = |(run, it): &Aged<'_>| {
         let numbers = MECHANISMS
             .iter()
@@ -162,5 +172,6 @@ fn matrix(runs: &[Aged<'_>]) -> Grid {
     };
     let front = ["policy", "scenario", "model"].into_iter();
     let columns = front.chain(MECHANISMS.iter().map(|it| it.0)).chain(["candidate stage"]);
-    Grid::new("Diagnostic matrix", 3, &columns.collect::<Vec<_>>(), runs.iter().map(row))
+    let rows = runs.iter().filter(|it| it.0.profile == first).map(row);
+    Some(Grid::new(title, 3, &columns.collect::<Vec<_>>(), rows))
 }

@@ -3,15 +3,18 @@
 use serde_json::{Value, json};
 
 use crate::aging::stream::Ask;
+use crate::aging::written;
 use crate::aging::{Aging, AgingPlayer, AgingQuestion, AgingStream, AnsweredQuestion};
 use crate::graph::{Graph, export};
 use ctxsim_engine::take::{Cell, Load};
 
 impl Aging {
-    /// Returns the graph of facts of its first stream.
+    /// Returns the graph of facts of its first stream, and the stream as a scenario reads it back.
     pub fn fact_graph(&self) -> Value {
-        let graph = export(&self.stream(0).graph);
-        json!({ "scenario": self.name, "trial": 0, "dependency_graph": graph })
+        let stream = self.stream(0);
+        let graph = export(&stream.graph);
+        let written = written::write(&stream);
+        json!({ "scenario": self.name, "trial": 0, "dependency_graph": graph, "stream": written })
     }
 
     /// Returns what the first stream asks each policy, with its answers.

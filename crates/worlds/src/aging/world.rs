@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use super::orderings::{self, AgedOrdering};
-use super::{AgingQuestion, found, told};
+use super::{AgingQuestion, found, read, told};
 use crate::aging::cost::StreamRequests;
 use crate::aging::generate::Pressure;
 use crate::aging::{
-    Aging, AgingNumbers, AgingObserved, AgingPlayer, AgingStream, AgingSummary, MemoryRules, Model, Scores,
-    StreamResult,
+    Aging, AgingNumbers, AgingObserved, AgingPlayer, AgingStream, AgingSummary, MemoryRules, Model,
+    ReadStreams, Scores, StreamResult,
 };
 use crate::chats::{self, Chats, Writing};
 use crate::replay::{self, Replay};
-use crate::{Registered, aging};
+use crate::{MadeWorlds, NamedFile, Registered, aging};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::quantity::saturated;
 use ctxsim_base::rng::Seed;
@@ -20,9 +20,9 @@ use ctxsim_engine::take::{
     Cell, Findings, Keys, Load, LoadKind, Progress, RowsOf, Run, Sinks, Take, Unpriced, World, in_order,
     in_order_telling, of_run,
 };
-use ctxsim_input::Policy;
 use ctxsim_input::policy::memory::{MemorySpec, SessionRead, SessionStore};
 use ctxsim_input::scenario::{AgingLoad, LoadSpec as Form};
+use ctxsim_input::{Policy, Scenario};
 use ctxsim_timeline::row::{Rows, heads};
 
 /// What streams of sessions read of a policy.
@@ -41,13 +41,11 @@ pub(crate) const WORLD: Registered = Registered {
     check_memory: |memory| {
         if let MemorySpec::Sessions(it) = memory { MemoryRules::check(it) } else { Vec::new() }
     },
-    make: |scenario, texts| {
+    make: |scenario, files| {
         let Form::Aging(load) = &scenario.load else { return None };
-        let paths = load.models.iter().filter(|it| Model::is_path(it));
-        let read: Result<Vec<_>, _> = paths.zip(texts).map(|(path, text)| Model::read(path, text)).collect();
-        let all = |read: Vec<_>| Aging::all(scenario, load, &read).into_iter();
-        Some(read.map(|read| all(read).map(|it| Arc::new(it) as _).collect()))
+        Some(made(scenario, load, files))
     },
+    of_file: |front, name| read::is_graph(front).then(|| Form::Aging(Box::new(of_file(name)))),
     beside: |load| if let Form::Aging(load) = load { paths(load) } else { Vec::new() },
     numbers: || AgingNumbers::declared().names().iter().map(|it| format!("aging.{it}")).collect(),
     rows: || {
@@ -60,10 +58,37 @@ pub(crate) const WORLD: Registered = Registered {
     ..Registered::NEW
 };
 
-/// Returns the models of a load that are files of a user, with the fields that name them.
+/// Returns the files that a load names, with the fields that name them: models of a user, then the sessions.
 fn paths(load: &AgingLoad) -> Vec<(String, String)> {
     let named = load.models.iter().enumerate().filter(|it| Model::is_path(it.1));
-    named.map(|(index, path)| (path.clone(), format!("load.aging.models.{index}"))).collect()
+    let models = named.map(|(index, path)| (path.clone(), format!("load.aging.models.{index}")));
+    models.chain(load.path.iter().map(|it| (it.clone(), "load.aging.path".to_owned()))).collect()
+}
+
+/// Makes the loads of a scenario from the files that it names.
+fn made(scenario: &Scenario, load: &AgingLoad, files: &mut [NamedFile]) -> MadeWorlds {
+    let paths: Vec<&String> = load.models.iter().filter(|it| Model::is_path(it)).collect();
+    let (of_models, others) = files.split_at_mut(paths.len().min(files.len()));
+    let mut models = Vec::new();
+    for (path, file) in paths.into_iter().zip(of_models) {
+        let mut text = String::new();
+        let unread = |it: std::io::Error| vec![Diagnostic::at(Code::Syntax, "", it.to_string())];
+        file.reader.read_to_string(&mut text).map_err(unread)?;
+        models.push(Model::read(path, &text)?);
+    }
+    let streams = match others.first_mut() {
+        Some(file) => read::read(file.reader.as_mut()).map_err(|it| file.placed(it))?,
+        None => ReadStreams::default(),
+    };
+    Ok(Aging::all(scenario, load, &models, streams).into_iter().map(|it| Arc::new(it) as _).collect())
+}
+
+/// How often the losses of a file's streams are drawn where no scenario says it.
+const TRIALS: u64 = 5;
+
+/// Returns the load of a file that is named itself.
+fn of_file(name: &str) -> AgingLoad {
+    AgingLoad::of_file(name, TRIALS, "mid")
 }
 
 /// The results of all streams of a load: by policy, and at the lower and upper bounds.
@@ -123,7 +148,7 @@ impl World for Aging {
             let tally = replay.tally(&load.policies[cell.policy], &load.profiles[cell.profile], keys.is_flat);
             let n_sessions = stream.sessions.len().max(1) as f64;
             let summary = AgingSummary {
-                metric: stream.scoring.metric(&self.load.generator).to_owned(),
+                metric: stream.scoring.metric(self.generator()).to_owned(),
                 usd_per_session: tally.costs.total().map(|it| it / n_sessions),
                 tokens_per_session: tally.expected_total_tokens().to_f64() / n_sessions,
                 calls: replay.requests.timeline.spine.steps.len() as u64,
@@ -222,12 +247,13 @@ impl Aging {
         let others = load.policies.iter().zip(&observed.policies).enumerate().filter(|it| it.0 != policy);
         AgingSummary {
             paired: others.map(|(_, (other, it))| (other.name.clone(), own.less(it))).collect(),
-            generator: self.load.generator.clone(),
-            sessions: self.load.sessions,
+            generator: self.generator().to_owned(),
+            sessions: self.n_sessions(),
             model: self.model.name.clone(),
             pressure: Pressure::of(&self.load),
             floor: observed.floor.means(),
             ceiling: observed.ceiling.means(),
+            repair: own.repair(spec),
             ..own.summary(has_retrieval)
         }
     }

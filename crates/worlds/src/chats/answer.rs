@@ -139,7 +139,9 @@ fn states(
     if draws.uses.nth(fact.into(), 0).unit() >= p {
         return Err(Loss::Use);
     }
-    if question.needs_dates && !is_dated(desk, fact, draws) {
+    // The message itself says where it came from.
+    let has_source = question.kind == QuestionKind::Audit && reading.in_entry(fact);
+    if question.needs_dates && !has_source && !is_dated(desk, fact, draws) {
         return Err(Loss::Write);
     }
     let is_current = question.versions == super::users::NeededVersion::Current;

@@ -2,7 +2,7 @@
 
 use super::{ChatSummary, tables};
 use ctxsim_engine::measure::Statistic;
-use ctxsim_engine::take::{Findings, FindingsKind, Number};
+use ctxsim_engine::take::{Findings, FindingsKind, Number, StageRepair};
 use ctxsim_timeline::row::{Fields, Head, Value, number_heads};
 
 /// What is found of memory runners.
@@ -34,6 +34,10 @@ impl Findings for ChatSummary {
 
     fn more(&self, name: &str, base: &str) -> Option<Statistic> {
         self.paired.get(base)?.get(name).copied()
+    }
+
+    fn repair(&self) -> Option<&StageRepair> {
+        self.repair.as_ref()
     }
 
     fn value(&self) -> Value {

@@ -13,6 +13,7 @@ use ctxsim_base::quantity::Cost;
 use ctxsim_engine::ledger::Loss;
 use ctxsim_engine::measure::Statistic;
 use ctxsim_engine::measure::statistic::{DIFFERENCE, SHARE};
+use ctxsim_engine::take::StageRepair;
 use ctxsim_input::policy::memory::{ServiceCall, ServiceMemory};
 
 /// The accuracy over all types of questions.
@@ -25,6 +26,8 @@ pub struct ChatObserved {
     accuracy: Vec<BTreeMap<&'static str, f64>>,
     /// What lost the wrong answers.
     lost: LostAnswers,
+    /// By chats: the shares of all questions that writing, keeping, finding and using lose.
+    losses: Vec<[f64; 4]>,
     /// How often what is protected was larger than the cap.
     overflows: u64,
 }
@@ -105,6 +108,8 @@ pub struct ChatSummary {
     pub accuracy: IndexMap<&'static str, Statistic>,
     /// What lost the others.
     pub lost_in: LostAnswers,
+    /// Which stage loses most of them, what a perfect one would recover, and what to change.
+    pub repair: Option<StageRepair>,
     /// How often what is protected was larger than the document's cap, in all chats.
     pub protected_over_cap: u64,
     /// By another policy: how much more accurate this one is by type of question, chat by chat.
@@ -131,15 +136,18 @@ impl ChatObserved {
                 None => lost.invented += 1,
             }
         }
+        let n = log.answers.len().max(1) as f64;
+        let losses = vec![[lost.write, lost.store, lost.read, lost.r#use].map(|it| it as f64 / n)];
         let accuracy = counts.into_iter().map(|(name, [right, all])| (name, right / all)).collect();
         let is_over = |it: &&ChatEvent| matches!(it.what, Occurrence::ProtectedOverCap { .. });
         let overflows = log.events.iter().filter(is_over).count() as u64;
-        Self { accuracy: vec![accuracy], lost, overflows }
+        Self { accuracy: vec![accuracy], lost, losses, overflows }
     }
 
     /// Adds what was observed over later chats.
     pub fn add(&mut self, other: Self) {
         self.accuracy.extend(other.accuracy);
+        self.losses.extend(other.losses);
         self.overflows += other.overflows;
         let (own, more) = (&mut self.lost, other.lost);
         own.write += more.write;
@@ -199,6 +207,7 @@ impl ChatSummary {
             service_usd: service.map_or(0.0, |it| cost(first, it).usd()),
             accuracy: observed.accuracy(),
             lost_in: observed.lost,
+            repair: repair(&observed.losses, spec),
             protected_over_cap: observed.overflows,
             ..Self::default()
         }
@@ -219,6 +228,7 @@ impl ChatSummary {
             qa: counts(),
             model_calls,
             accuracy: statistics().collect(),
+            repair: StageRepair::of(|_| vec![1.0], |_| String::new()),
             ..Self::default()
         }
     }
@@ -259,6 +269,23 @@ impl Latency {
         let waiting = log.events.iter().map(|it| it.waited_ms).sum();
         Self { ingestion, qa, total: ingestion + qa, waiting, wall: log.wall_ms }
     }
+}
+
+/// Returns which stage loses most answers, with every other whose loss cannot be told from it, and what to change for the worst.
+fn repair(losses: &[[f64; 4]], spec: Option<&ServiceMemory>) -> Option<StageRepair> {
+    let change = |nth: usize| {
+        let of_policy =
+            |field: &str, how: &str| format!("`memory.service.{field}` in the policy's file: {how}");
+        match (nth, spec.is_some_and(|it| it.write.entries)) {
+            (0, false) => of_policy("write.entries", "`true` keeps each message, too"),
+            (0, true) => of_policy("write", "what is written of each message"),
+            (1, _) => of_policy("store.cap", "more room, or `write.entries = true`"),
+            (2, _) => of_policy("read", "find more entries"),
+            _ => "`load.chats.numbers` in the scenario's file: a model that uses more of what it reads"
+                .to_owned(),
+        }
+    };
+    StageRepair::of(|nth| losses.iter().map(|it| it[nth]).collect(), change)
 }
 
 /// Returns how long a log would take with a model of another speed: writing sessions, and everything. Waiting for the index is as it was.

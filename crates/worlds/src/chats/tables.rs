@@ -26,7 +26,7 @@ const EXPECTED: [(&str, &str); 6] = [
 fn expected(kind: QuestionKind) -> &'static str {
     match kind {
         QuestionKind::SingleFact | QuestionKind::KnowledgeUpdate | QuestionKind::Abstention => "equal",
-        QuestionKind::Counting => "entries win",
+        QuestionKind::Counting | QuestionKind::Audit => "entries win",
         QuestionKind::Timeline => "equal with conversation_time",
     }
 }
@@ -287,10 +287,15 @@ fn storage(runs: &[RunnerRow<'_>]) -> Option<Grid> {
     (n_sessions > 1).then(|| grid("Stored words after so many sessions", runs, &columns, 1, rows))
 }
 
-/// What the specification advises, with the question types or savings that it rests on.
-const ADVICE: [(&str, &[&str]); 3] = [
+/// What the rule says where no difference is certain, or where they contradict each other.
+const CANNOT_TELL: &str = "cannot tell";
+
+/// What the specification advises, with the question types or savings that it rests on. An audit asks what was known at a date, and where
+/// that came from.
+const ADVICE: [(&str, &[&str]); 4] = [
     ("recent information matters most", &["single_fact", "knowledge_update"]),
-    ("audits and history", &["timeline"]),
+    ("audits", &["audit"]),
+    ("history", &["timeline"]),
     ("fine-grained search", &["counting"]),
 ];
 
@@ -299,24 +304,38 @@ fn advice(runs: &[RunnerRow<'_>]) -> Option<Grid> {
     let (base, entries) = runs.iter().find(|it| it.1.context_only == Some(false))?;
     let (document, own) = runs.iter().find(|it| it.1.context_only == Some(true))?;
     let paired = entries.paired.get(&document.policy)?;
-    let verdict = |kinds: &[&str]| {
-        let all: Vec<Wins> = kinds.iter().filter_map(|it| paired.get(*it)).map(Wins::new).collect();
-        match () {
-            () if all.is_empty() => NONE.to_owned(),
-            () if all.contains(&Wins::Entries) => format!("entries: {}", named(&base.policy, runs)),
-            () => format!("document: {}", named(&document.policy, runs)),
-        }
+    let chosen = |wins: Wins| match wins {
+        Wins::Entries => format!("entries: {}", named(&base.policy, runs)),
+        Wins::Document => format!("document: {}", named(&document.policy, runs)),
+        Wins::Open => CANNOT_TELL.to_owned(),
     };
-    let mut rows: Vec<Vec<String>> = ADVICE
-        .iter()
-        .map(|(need, kinds)| vec![(*need).to_owned(), kinds.join(", "), verdict(kinds)])
-        .collect();
+    let row = |(need, kinds): &(&str, &[&str])| {
+        let asked: Vec<(&str, &Statistic)> =
+            kinds.iter().filter_map(|it| Some((*it, paired.get(*it)?))).collect();
+        let differences = asked.iter().map(|(kind, it)| {
+            let reach = it.reach().map_or_else(String::new, |it| format!(" ± {:.1}", it * 100.0));
+            format!("{kind} {:+.1}{reach}", it.mean * 100.0)
+        });
+        let differences = differences.collect::<Vec<_>>().join(", ");
+        let judged = if asked.is_empty() { "nothing asks for it".to_owned() } else { differences };
+        vec![(*need).to_owned(), judged, chosen(advised(asked.iter().map(|it| Wins::new(it.1))))]
+    };
+    let mut rows: Vec<Vec<String>> = ADVICE.iter().map(row).collect();
     let is_faster = entries.ms_at_speeds.iter().zip(&own.ms_at_speeds).all(|(base, own)| base[0] > own[0]);
-    let faster =
-        if is_faster { format!("document: {}", named(&document.policy, runs)) } else { "open".to_owned() };
+    let faster = chosen(if is_faster { Wins::Document } else { Wins::Open });
     rows.push(vec!["many messages, little time".to_owned(), "time, at every speed".to_owned(), faster]);
     let title = "What to choose when: the specification's cases, by these chats";
-    Some(grid(title, runs, &["what matters", "judged by", "verdict"], 3, rows))
+    Some(grid(title, runs, &["what matters", "entries less document, points", "verdict"], 3, rows))
+}
+
+/// Returns what several differences speak for together: one runner if some do and none speaks for the other.
+pub fn advised(all: impl Iterator<Item = Wins> + Clone) -> Wins {
+    let has = |wanted: Wins| all.clone().any(|it| it == wanted);
+    match (has(Wins::Entries), has(Wins::Document)) {
+        (true, false) => Wins::Entries,
+        (false, true) => Wins::Document,
+        _ => Wins::Open,
+    }
 }
 
 /// Returns the types of questions with all of them last.

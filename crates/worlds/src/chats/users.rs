@@ -2,6 +2,7 @@
 
 mod draft;
 mod generate;
+mod locomo;
 pub mod long_mem_eval;
 mod plane;
 
@@ -116,6 +117,8 @@ pub enum QuestionKind {
     Timeline,
     /// After something that was never said.
     Abstention,
+    /// What was known before something changed, and where it came from.
+    Audit,
 }
 
 /// The version in which a fact is needed.
@@ -192,8 +195,14 @@ impl StatementKind {
 
 impl QuestionKind {
     /// All, in the order of tables.
-    pub const ALL: [Self; 5] =
-        [Self::SingleFact, Self::KnowledgeUpdate, Self::Counting, Self::Timeline, Self::Abstention];
+    pub const ALL: [Self; 6] = [
+        Self::SingleFact,
+        Self::KnowledgeUpdate,
+        Self::Counting,
+        Self::Timeline,
+        Self::Abstention,
+        Self::Audit,
+    ];
 
     /// Returns its name in reports.
     pub fn name(self) -> &'static str {
@@ -203,6 +212,7 @@ impl QuestionKind {
             Self::Counting => "counting",
             Self::Timeline => "timeline",
             Self::Abstention => "abstention",
+            Self::Audit => "audit",
         }
     }
 }

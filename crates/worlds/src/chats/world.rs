@@ -5,8 +5,8 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use super::{Writing, found, rows};
-use crate::Registered;
 use crate::chats::{self, ChatNumbers, ChatScenario};
+use crate::{NamedFile, Registered};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_engine::take::{LoadKind, World};
 use ctxsim_input::policy::memory::MemorySpec;
@@ -30,10 +30,13 @@ pub(crate) const WORLD: Registered = Registered {
     check_memory: |memory| {
         if let MemorySpec::Service(it) = memory { chats::check_policy(it) } else { Vec::new() }
     },
-    make: |scenario, texts| {
+    make: |scenario, files| {
         let Form::Chats(load) = &scenario.load else { return None };
-        let users =
-            texts.first().map(|it| chats::long_mem_eval::read(it, ChatNumbers::declared())).transpose();
+        let read = |it: &mut NamedFile| {
+            let users = chats::long_mem_eval::read(it.reader.as_mut(), ChatNumbers::declared());
+            users.map_err(|problems| it.placed(problems))
+        };
+        let users = files.first_mut().map(read).transpose();
         Some(users.map(|users| vec![Arc::new(ChatScenario::new(scenario, load, users)) as _]))
     },
     of_file: |front, name| chats::long_mem_eval::is_one(front).then(|| Form::Chats(of_file(name).into())),

@@ -171,7 +171,7 @@ impl World for Writing {
             RowsOf::Log => logs().map(|(cell, log)| actions(name(cell), &log)).collect(),
             RowsOf::Calls => logs().map(|(cell, log)| calls(name(cell), &log)).collect(),
             RowsOf::Questions => logs().map(|(cell, log)| answers(name(cell), &chats, &log)).collect(),
-            RowsOf::Trials | RowsOf::Facts => Vec::new(),
+            RowsOf::Trials | RowsOf::Published | RowsOf::Facts => Vec::new(),
         }
     }
 }

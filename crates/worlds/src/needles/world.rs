@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::conversation::{self, ConversationLoad};
 use super::planted::{self, Planted};
 use super::probe::NeedleProbe;
+use super::script::ScriptTrial;
 use super::trial::{LoadTrial, TrialSink};
 use super::{Retention, found, window};
 use crate::Registered;
@@ -171,6 +172,10 @@ pub(crate) const WORLD: Registered = Registered {
     rows: || {
         vec![
             ("`--rows trials` of conversations: one conversation", heads::<LoadTrial>()),
+            (
+                "`--rows published` of conversations: one conversation, as the published script writes it",
+                heads::<ScriptTrial>(),
+            ),
             ("`--rows probes` of conversations: one question about a fact", heads::<NeedleProbe>()),
         ]
     },
@@ -341,6 +346,11 @@ impl World for ConversationLoad {
             RowsOf::Trials => {
                 let all = self.trials_of(load, progress);
                 all.iter().map(|(cell, it)| of_run(load.run_name(*cell), it)).collect()
+            }
+            RowsOf::Published => {
+                let all = self.trials_of(load, progress);
+                let named = all.into_iter().map(|(cell, it)| (load.run_name(cell).policy, it));
+                vec![Rows::new::<ScriptTrial>(Vec::new(), ScriptTrial::all(named))]
             }
             RowsOf::Questions => {
                 let all = self.probes_of(load, progress);

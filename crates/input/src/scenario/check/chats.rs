@@ -38,6 +38,7 @@ fn generated(made: &GeneratedChats, trials: u64, problems: &mut Problems) {
         ("counting", counts.counting),
         ("timeline", counts.timeline),
         ("abstention", counts.abstention),
+        ("audit", counts.audit),
     ];
     problems.within("questions", |problems| {
         types

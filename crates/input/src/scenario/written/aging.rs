@@ -3,16 +3,26 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
+use super::StreamFile;
+
 /// Sessions over which a memory ages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AgingLoad {
-    /// The generator of the sessions; `crates/worlds/src/aging/generate.rs` lists them.
+    /// The generator of the sessions; `crates/worlds/src/aging/generate.rs` lists them. Required unless `stream` or `path` gives
+    /// them.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub generator: String,
-    /// The number of sessions.
+    /// The number of sessions that a generator makes. Required with `generator`.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub sessions: u64,
-    /// The number of session streams to draw.
+    /// The sessions, written out.
+    pub stream: Option<Box<StreamFile>>,
+    /// A JSON file with the sessions, relative to the scenario's folder: what `--rows facts` writes, a `dependency_graph.json` of
+    /// AgingBench, or a file in the format of LongMemEval or LoCoMo.
+    pub path: Option<String>,
+    /// The number of session streams to draw; with `stream` or `path`, how often the losses of each stream are drawn.
     pub trials: u64,
     /// The models that answer, each as its own load: names of files in `assumptions/aging/models`, or `.toml` files of your own,
     /// relative to the scenario's folder.
@@ -59,6 +69,66 @@ pub struct AgingLoad {
     /// Events that affect the memory; each run is accompanied by a control run without them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<AgingEvent>,
+}
+
+impl AgingLoad {
+    /// Returns the load of a file that is named itself, answered by a model.
+    pub fn of_file(path: &str, trials: u64, model: &str) -> Self {
+        Self {
+            generator: String::new(),
+            sessions: 0,
+            stream: None,
+            path: Some(path.to_owned()),
+            trials,
+            models: vec![model.to_owned()],
+            numbers: IndexMap::new(),
+            pressure: PressurePreset::default(),
+            tokens_per_session: None,
+            dependency_density: None,
+            update_rate: None,
+            max_chain_depth: None,
+            confusable_pairs: None,
+            confusable_start_session: None,
+            warmup_sessions: None,
+            forget_rate: None,
+            deep_version_chains: false,
+            dense_totals: false,
+            curated_sessions: None,
+            before_first: BeforeFirst::default(),
+            own_oracle_draws: false,
+            events: Vec::new(),
+        }
+    }
+
+    /// Returns how many sessions it has; 0 if only its file tells.
+    pub fn n_sessions(&self) -> u64 {
+        self.stream.as_ref().map_or(self.sessions, |it| it.sessions.len() as u64)
+    }
+
+    /// Returns the fields it sets that only a generator reads.
+    pub fn of_generators(&self) -> Vec<&'static str> {
+        let fields = [
+            ("sessions", self.sessions > 0),
+            ("pressure", self.pressure != PressurePreset::Usual),
+            ("tokens_per_session", self.tokens_per_session.is_some()),
+            ("dependency_density", self.dependency_density.is_some()),
+            ("update_rate", self.update_rate.is_some()),
+            ("max_chain_depth", self.max_chain_depth.is_some()),
+            ("confusable_pairs", self.confusable_pairs.is_some()),
+            ("confusable_start_session", self.confusable_start_session.is_some()),
+            ("warmup_sessions", self.warmup_sessions.is_some()),
+            ("forget_rate", self.forget_rate.is_some()),
+            ("deep_version_chains", self.deep_version_chains),
+            ("dense_totals", self.dense_totals),
+            ("curated_sessions", self.curated_sessions.is_some()),
+        ];
+        fields.into_iter().filter(|it| it.1).map(|it| it.0).collect()
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// How much pressure a load puts on a memory.

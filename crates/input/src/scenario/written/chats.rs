@@ -70,12 +70,21 @@ pub struct QuestionCounts {
     pub timeline: u64,
     /// About something that was never stated. Default: 10.
     pub abstention: u64,
+    /// About the earlier value of a fact that changed, and where it came from. Default: 0.
+    #[serde(skip_serializing_if = "is_none_asked")]
+    pub audit: u64,
 }
 
 impl Default for QuestionCounts {
     fn default() -> Self {
-        Self { single_fact: 10, knowledge_update: 10, counting: 10, timeline: 10, abstention: 10 }
+        Self { single_fact: 10, knowledge_update: 10, counting: 10, timeline: 10, abstention: 10, audit: 0 }
     }
+}
+
+/// Returns whether no question is asked.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_none_asked(n: &u64) -> bool {
+    *n == 0
 }
 
 fn one() -> u64 {

@@ -2,7 +2,6 @@
 
 use serde_json::value::RawValue;
 
-use crate::Usage;
 use crate::import::content::Content;
 use crate::import::content::Measured;
 use crate::import::dollars::Dollars;
@@ -10,6 +9,7 @@ use crate::import::json;
 use crate::import::times::milliseconds;
 use crate::import::usage::BillReader;
 use crate::import::values::{CacheControl, Count, MessageContent, Text};
+use crate::{LoggedOutcome, Usage};
 use ctxsim_base::quantity::{Cost, Tokens};
 use ctxsim_input::profile::cache::Setting;
 
@@ -72,6 +72,17 @@ pub(super) struct RequestRecord<'a> {
     /// The bill of a row of another format, which would be lost among messages.
     #[serde(rename = "usageDetails", alias = "usage_details")]
     pub(super) usage_of_row: Raw<'a>,
+    /// What an agent's trajectory says of the whole run.
+    info: Raw<'a>,
+    /// How an agent's trajectory is written.
+    trajectory_format: Text<'a>,
+}
+
+/// What trajectories of mini-swe-agent and SWE-agent say of the whole run.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct RunRecord<'a> {
+    exit_status: Text<'a>,
 }
 
 impl<'a> RequestRecord<'a> {
@@ -110,6 +121,19 @@ impl<'a> RequestRecord<'a> {
     /// Returns the model that was asked.
     pub(super) fn model(&self) -> &str {
         &self.model.0
+    }
+
+    /// Returns whether the agent handed in a result, where its trajectory says how it ended; whether that is right stands elsewhere.
+    pub(super) fn outcome(&self) -> Option<LoggedOutcome> {
+        let status = object::<RunRecord<'a>>(self.info?)?.exit_status.0;
+        let is_submitted = status.to_ascii_lowercase().starts_with("submitted");
+        let (name, value) = ("submitted".to_owned(), if is_submitted { 1.0 } else { 0.0 });
+        (!status.is_empty()).then_some(LoggedOutcome { name, value })
+    }
+
+    /// Returns the format of the trajectory that holds the messages, if it says one.
+    pub(super) fn trajectory_format(&self) -> &str {
+        &self.trajectory_format.0
     }
 
     /// Returns the settings of the request, each with what it is set to; empty where it is what a request without it means.
@@ -218,7 +242,8 @@ impl<'a> MessageRecord<'a> {
 
     /// Returns when it was written.
     pub(super) fn at_ms(&self) -> Option<i64> {
-        moment(self.timestamp.or_else(|| self.extra().timestamp))
+        let written = moment(self.timestamp.or_else(|| self.extra().timestamp));
+        written.or_else(|| self.beside()?.at_ms())
     }
 }
 
@@ -304,6 +329,8 @@ pub(super) struct MessageUsage {
     completion_tokens_details: Option<DetailsRecord>,
     prompt_cache_hit_tokens: Option<Count>,
     cache_creation: Option<LifetimesRecord>,
+    /// What a router says that the request cost.
+    cost: Option<Dollars>,
 }
 
 /// Parts of a count.
@@ -333,6 +360,8 @@ pub(super) struct BilledUsage {
     pub(super) reasoning: u64,
     /// Whether plain input is what is after the last breakpoint.
     pub(super) has_breakpoints: bool,
+    /// What the bill says that it cost.
+    pub(super) cost: Option<Cost>,
 }
 
 impl MessageUsage {
@@ -353,7 +382,8 @@ impl MessageUsage {
         let cache_write_long = self.written_long(&mut bill, self.cache_creation, cache_write);
         let usage = Usage { prompt, cache_read, cache_write, cache_write_long, uncached, output };
         let has_breakpoints = cache_read + cache_write > 0;
-        bill.finish(usage).map(|usage| BilledUsage { usage, reasoning: 0, has_breakpoints })
+        let cost = self.cost.and_then(|it| it.0);
+        bill.finish(usage).map(|usage| BilledUsage { usage, reasoning: 0, has_breakpoints, cost })
     }
 
     /// Reads a bill whose input holds everything. Gateways put another provider's figures beside their own.
@@ -386,7 +416,8 @@ impl MessageUsage {
         let cache_write_long = self.written_long(&mut bill, lifetimes, cache_write);
         let usage = Usage { prompt, cache_read, cache_write, cache_write_long, uncached, output: n_output };
         let reasoning = reasoning.min(n_output);
-        bill.finish(usage).map(|usage| BilledUsage { usage, reasoning, has_breakpoints: cache_write > 0 })
+        let (has_breakpoints, cost) = (cache_write > 0, self.cost.and_then(|it| it.0));
+        bill.finish(usage).map(|usage| BilledUsage { usage, reasoning, has_breakpoints, cost })
     }
 
     /// Returns how much of what was written lives for an hour, where the bill tells.

@@ -4,6 +4,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::commands;
 use super::record::{
     BilledUsage, ChoiceRecord, MessageCallRecord, MessageRecord, MessageUsage, Raw, ReplyRecord,
     RequestRecord, object,
@@ -16,7 +17,7 @@ use crate::import::losses::Losses;
 use crate::import::transcript::{LoggedMark, Named, Part, RequestForm, Transcript};
 use crate::import::usage::BillReader;
 use crate::import::values::{CacheControl, MessageBlock, MessageContent};
-use crate::{Kind, Occasion};
+use crate::{Kind, LoggedOutcome, Occasion};
 use ctxsim_base::quantity::ix;
 use ctxsim_input::TtlClass;
 use ctxsim_input::profile::cache::{SETTINGS, Setting};
@@ -61,6 +62,12 @@ pub(super) struct MessageSession {
     form: RequestForm,
     /// By message, how many parts there are up to its end.
     ends: Vec<usize>,
+    /// What became of its task, if the log tells.
+    pub(super) outcome: Option<LoggedOutcome>,
+    /// Whether commands stand in the text of replies, and what they print in the next message.
+    has_commands: bool,
+    /// How many commands there were, and whether the last one has no result yet.
+    commands: (usize, bool),
 }
 
 /// What stands before the messages of a request.
@@ -215,6 +222,11 @@ impl MessageSession {
         self.form.marks = marks;
     }
 
+    /// Takes the format of a trajectory, which tells where its commands are.
+    pub(super) fn is_of(&mut self, format: &str) {
+        self.has_commands |= commands::are_in(format);
+    }
+
     /// Begins another request of the conversation.
     pub(super) fn go_on(&mut self, record: &RequestRecord<'_>) {
         self.at_ms = record.at_ms();
@@ -298,6 +310,15 @@ impl MessageSession {
         reply.model = model;
         reply.parts.extend(spoken(line, message, losses));
         self.bill(line, usage, &mut reply, losses);
+        if self.has_commands {
+            let number = self.commands.0;
+            let is_asked = commands::divide(&mut reply.parts, &number.to_string());
+            self.commands = (number + usize::from(is_asked), is_asked);
+            if reply.reasoning > 0 {
+                // It was billed, and is in no log: the next request is sent without it.
+                reply.parts.insert(0, Named::plain(Part::new(Kind::Reasoning, 0, 0)));
+            }
+        }
         reply.response_ms = at_ms.or(self.at_ms);
         reply.end_ms = reply.response_ms;
         self.assembler.replied(reply);
@@ -339,7 +360,7 @@ impl MessageSession {
             losses.add(line, "responses without a message");
         }
         self.bill(line, record.usage, &mut reply, losses);
-        reply.cost = request.cost();
+        reply.cost = request.cost().or(reply.cost);
         reply.form = self.form.clone();
         let names = [request.backing_model(), record.model.0.as_ref(), within.model(), request.model()];
         reply.model = names.into_iter().find(|it| !it.is_empty()).unwrap_or_default().to_owned();
@@ -356,8 +377,8 @@ impl MessageSession {
         let Some(record) = object::<MessageUsage>(record) else {
             return bill.refuse("", "not an object of token counts");
         };
-        if let Some(BilledUsage { usage, reasoning, has_breakpoints }) = record.billed(bill) {
-            (reply.usage, reply.reasoning) = (Some(usage), reasoning);
+        if let Some(BilledUsage { usage, reasoning, has_breakpoints, cost }) = record.billed(bill) {
+            (reply.usage, reply.reasoning, reply.cost) = (Some(usage), reasoning, cost);
             self.has_breakpoints |= has_breakpoints;
             self.has_usage = true;
         }
@@ -366,6 +387,9 @@ impl MessageSession {
     /// Takes what is on the user's side: text, and results of calls.
     fn user(&mut self, line: usize, at_ms: Option<i64>, content: MessageContent<'_>, losses: &mut Losses) {
         let blocks = match content {
+            MessageContent::Plain(text) if self.has_commands && self.commands.0 > 0 => {
+                return self.printed(line, at_ms, text, losses);
+            }
             MessageContent::Plain(text) => {
                 return self.assembler.said(line, at_ms, Part::of(Kind::User, text), true);
             }
@@ -389,6 +413,15 @@ impl MessageSession {
         }
     }
 
+    /// Takes what a command printed, or what the harness says where a reply has none.
+    fn printed(&mut self, line: usize, at_ms: Option<i64>, text: Content, losses: &mut Losses) {
+        let part = Part::of(Kind::ToolResult, text);
+        match std::mem::take(&mut self.commands.1) {
+            true => self.assembler.answered(line, at_ms, &(self.commands.0 - 1).to_string(), part, losses),
+            false => self.assembler.observed(at_ms, part),
+        }
+    }
+
     /// Ends the conversation.
     pub(super) fn finish(mut self, losses: &mut Losses) -> Transcript {
         self.close();
@@ -398,6 +431,8 @@ impl MessageSession {
         }
         transcript.has_breakpoints = self.has_breakpoints;
         transcript.counts_output = self.has_usage;
+        transcript.outcome = self.outcome;
+        transcript.drops_reasoning = self.has_commands;
         transcript
     }
 }

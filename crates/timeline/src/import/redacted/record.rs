@@ -11,7 +11,9 @@ use crate::import::transcript::{
 };
 use crate::import::usage::BillReader;
 use crate::import::values::Count;
-use crate::{AgentTotals, Diagnosis, FixedPart, InjectedText, Kind, Level, Occasion, Usage, infer_needs};
+use crate::{
+    AgentTotals, Diagnosis, FixedPart, InjectedText, Kind, Level, LoggedOutcome, Occasion, Usage, infer_needs,
+};
 use ctxsim_base::quantity::{Cost, Tokens, or_unlimited};
 use ctxsim_input::TtlClass;
 use ctxsim_input::profile::ImageSize;
@@ -62,6 +64,8 @@ pub(super) struct RedactedHeader {
     agents: Vec<RedactedTotals>,
     #[serde(skip_serializing_if = "String::is_empty")]
     plan: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<LoggedOutcome>,
     stable: Vec<RedactedPart>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fronts: Vec<Vec<RedactedPart>>,
@@ -134,6 +138,7 @@ impl RedactedHeader {
             aside: transcript.aside.iter().copied().map(RedactedUsage::of).collect(),
             agents: transcript.agents.iter().map(RedactedTotals::of).collect(),
             plan: transcript.plan.clone(),
+            outcome: transcript.outcome.clone(),
             flags: FLAGS.iter().filter(|it| *it.1(&mut flags)).map(|flag| flag.0.to_owned()).collect(),
             stable,
             fronts,
@@ -160,6 +165,7 @@ impl RedactedHeader {
             aside: self.aside.into_iter().filter_map(|it| it.into_usage(line, losses)).collect(),
             agents: self.agents.into_iter().map(RedactedTotals::into_totals).collect(),
             plan: self.plan,
+            outcome: self.outcome,
             ..Transcript::default()
         };
         for (name, flag) in FLAGS {

@@ -23,6 +23,11 @@ pub(in crate::import) fn rows(text: &str) -> impl Iterator<Item = (usize, Value)
     })
 }
 
+/// Returns the records of a table, its header first, each with the line on which it begins.
+pub fn csv_records(text: &str) -> impl Iterator<Item = (usize, Vec<String>)> {
+    Records { rest: text.trim_start_matches('\u{feff}'), line: 1 }
+}
+
 /// Returns what a cell holds: a number, an object or a list, or else a text.
 fn value(cell: Option<String>) -> Value {
     let Some(cell) = cell else { return Value::Null };

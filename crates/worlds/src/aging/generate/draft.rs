@@ -37,9 +37,30 @@ impl<'a> StreamDraft<'a> {
         Self { load, numbers, pressure: Pressure::of(load), stream }
     }
 
-    /// Ends the stream.
+    /// Ends the stream: its questions stand in the order in which they are first asked, and what they depend on with them. Those that
+    /// nobody would ask any more are left out.
     pub(super) fn finish(mut self) -> AgingStream {
-        self.stream.probes.order_by_key(|it| it.from);
+        let n = self.stream.n_sessions();
+        let mut probes = std::mem::take(&mut self.stream.probes);
+        probes.retain(|it| it.from <= n);
+        probes.order_by_key(|it| it.from);
+        let edges = std::mem::take(&mut self.stream.graph.edges);
+        for mut probe in probes {
+            probe.until = if probe.from < n { probe.until } else { u32::MAX };
+            let depends = match &mut probe.ask {
+                Ask::Any { facts, .. } if facts.len() == 1 => Some((FactRelation::Standalone, facts.clone())),
+                Ask::Chain(edge) => {
+                    let old = &edges[*edge as usize];
+                    *edge = ix(self.stream.graph.edges.len());
+                    Some((old.relation, old.facts.clone()))
+                }
+                _ => None,
+            };
+            if let Some((relation, facts)) = depends {
+                self.stream.graph.depend(probe.from, relation, facts);
+            }
+            self.stream.probes.push(probe);
+        }
         self.stream
     }
 
@@ -116,13 +137,8 @@ impl<'a> StreamDraft<'a> {
         }
     }
 
-    /// Asks something in each session from one on, until one; a question for one fact depends on that fact alone.
+    /// Asks something in each session from one on, until one.
     pub fn ask(&mut self, from: u32, until: u32, ask: Ask, is_scored: bool) {
-        if let Ask::Any { facts, .. } = &ask
-            && let [fact] = facts[..]
-        {
-            self.stream.graph.depend(from, FactRelation::Standalone, vec![fact]);
-        }
         self.stream.probes.push(AgingProbe { from, until, ask, is_scored });
     }
 

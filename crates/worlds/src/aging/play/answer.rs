@@ -141,7 +141,13 @@ impl AgingRun<'_> {
     fn uses(&self, fact: FactIx, n_beside: usize, oracle: Oracle, asked: (usize, u32)) -> bool {
         let rules = &self.store.rules;
         let odds = 1.0 + rules.confusion(self.player.numbers) * n_beside as f64;
-        let p = rules.utilisation() / odds;
+        let said = self.player.stream.graph.facts[fact as usize].session;
+        let recalled = match oracle {
+            Oracle::None => rules.recalled(asked.1.saturating_sub(said)),
+            // What an oracle hands over stands in the prompt, however long ago it was said.
+            Oracle::Read | Oracle::Context => 1.0,
+        };
+        let p = rules.utilisation() / odds * recalled;
         let draws = match oracle {
             Oracle::Read if self.player.own_oracle_draws => &self.player.draws.use_with_retrieval,
             Oracle::Context if self.player.own_oracle_draws => &self.player.draws.use_with_context,

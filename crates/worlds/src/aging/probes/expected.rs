@@ -49,10 +49,10 @@ impl ExpectedShares {
         // What the model uses is a factor of its own, and known.
         let oracle = spec.oracle.iter().copied().chain([MemoryPart::Use]).collect();
         let spec = SessionMemory { oracle, ..spec.clone() };
-        let mut declared =
+        let declared =
             model.answering(&load.numbers).map_or_else(|_| AgingNumbers::declared().clone(), |it| it.1);
         // What is written is fitted as it is under the agent's own prompt, however well it follows instructions.
-        declared.assumed.reference_utilisation = model.utilisation;
+        let model = &Arc::new(Model { adherence: 1.0, ..Model::clone(model) });
         let n = [0, 1].map(|axis| if has[axis] { STEPS[axis] + 1 } else { 1 });
         let streams = in_order(STREAMS as usize, |nth| {
             generate::stream(load, seed.child("probe stream", nth as u64), &declared)

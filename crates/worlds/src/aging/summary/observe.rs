@@ -6,6 +6,7 @@ use crate::aging::metric::curve::ScoreCurve;
 use crate::aging::metric::interference::{self, Binding};
 use crate::aging::metric::{mean, shock, totals};
 use crate::aging::play::{AgingLog, AnsweredQuestion, Oracle};
+use crate::aging::repair;
 use crate::aging::stream::{AgingStream, Ask, Scoring};
 use crate::graph::{FactRelation, Says};
 
@@ -66,7 +67,16 @@ impl AgingObserved {
         observed.ladder(played);
         observed.shock(played);
         observed.saturated(played);
+        observed.lost(played);
         observed
+    }
+
+    /// Notes the share of questions that each stage loses.
+    fn lost(&mut self, played: StreamResult<'_>) {
+        for (nth, loss) in repair::losses(played.stream, &played.log.asked).into_iter().flatten().enumerate()
+        {
+            self.losses[nth].push(loss);
+        }
     }
 
     /// Notes the scores that other benchmarks would take and that say little here: violated constraints (CVR), which only a

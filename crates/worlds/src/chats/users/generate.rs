@@ -1,6 +1,6 @@
 //! Chats that are drawn: statements of every kind, some of them changed, ended or mentioned again, and questions of five types.
 
-use super::{FactWording, Question, QuestionKind, StatementKind, User, UserDraft};
+use super::{FactWording, NeededVersion, Question, QuestionKind, StatementKind, User, UserDraft};
 use crate::chats::ChatNumbers;
 use crate::graph::FactIx;
 use ctxsim_base::quantity::saturated;
@@ -125,6 +125,9 @@ impl UserWriter<'_> {
         for nth in 0..counts.abstention {
             self.abstention(nth);
         }
+        for nth in 0..counts.audit {
+            self.audit(nth);
+        }
     }
 
     fn single_fact(&mut self, nth: u64) {
@@ -141,13 +144,26 @@ impl UserWriter<'_> {
 
     /// A fact that is changed in a later session.
     fn knowledge_update(&mut self, nth: u64) {
-        let mut draws = self.seed.stream("runner knowledge update", nth);
+        let fact = self.changed("runner knowledge update", nth);
+        self.ask(QuestionKind::KnowledgeUpdate, vec![fact]);
+    }
+
+    /// What was known before a fact changed, and where it came from.
+    fn audit(&mut self, nth: u64) {
+        let fact = self.changed("runner audit", nth);
+        let question = Question::new(QuestionKind::Audit, short(self.made.sessions), vec![fact]);
+        self.draft.ask(Question { versions: NeededVersion::Named, needs_dates: true, ..question });
+    }
+
+    /// Says a fact and, in a later session, another value; returns the first.
+    fn changed(&mut self, purpose: &str, nth: u64) -> FactIx {
+        let mut draws = self.seed.stream(purpose, nth);
         let first = draws.between(0, self.made.sessions.saturating_sub(2));
         let later = draws.between(first + 1, self.made.sessions - 1);
         let [said, again] = [0; 2].map(|_| self.said(StatementKind::Fact, &mut draws));
         let fact = self.draft.say(short(first), said);
         self.draft.update(fact, short(later), again);
-        self.ask(QuestionKind::KnowledgeUpdate, vec![fact]);
+        fact
     }
 
     /// Things of a kind, each in a session of its own as far as there are so many.

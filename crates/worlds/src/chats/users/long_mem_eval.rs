@@ -1,9 +1,14 @@
 //! Chats from a JSON file in the shape of LongMemEval: each question has a user of its own, with sessions, and names its evidence.
 
+use std::fmt;
+use std::io::{BufRead, BufReader};
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer as _, SeqAccess, Visitor};
 
+use super::locomo::LocomoSample;
 use super::{FactWording, Question, QuestionKind, StatementKind, User, UserDraft};
 use crate::chats::ChatNumbers;
 use crate::graph::FactIx;
@@ -49,28 +54,112 @@ const ABSTENTION: &str = "_abs";
 
 /// Returns whether a text begins like such a file.
 pub fn is_one(front: &str) -> bool {
-    front.trim_start().starts_with('[') && front.contains("\"haystack_session")
+    let is_known = ["\"haystack_session", "\"dia_id\""].iter().any(|it| front.contains(it));
+    front.trim_start().starts_with('[') && is_known
 }
 
 /// Reads users.
 ///
 /// # Errors
 /// Every problem of the file, each with the question that it is in.
-pub fn read(text: &str, numbers: &ChatNumbers) -> Result<Arc<[User]>, Vec<Diagnostic>> {
-    let all: Vec<LongMemQuestion> = serde_json::from_str(text).map_err(|fault| {
-        let help = "write a list of questions in LongMemEval's format: `question_id`, `question_type`, \
-            `haystack_session_ids`, `haystack_sessions`, `answer_session_ids`";
-        vec![Diagnostic { code: Code::ChatsJson, ..json_problem(text, &fault) }.help(help)]
-    })?;
-    let mut problems = Problems::default();
-    if all.is_empty() {
+pub fn read(reader: &mut dyn BufRead, numbers: &ChatNumbers) -> Result<Arc<[User]>, Vec<Diagnostic>> {
+    let mut users = Vec::new();
+    each(reader, numbers, &mut |it| users.push(it))?;
+    Ok(users.into())
+}
+
+/// Hands over the users of a file one by one, so that only one of them is held with all its texts.
+///
+/// # Errors
+/// As [`read`].
+pub fn each(
+    reader: &mut dyn BufRead,
+    numbers: &ChatNumbers,
+    take: &mut dyn FnMut(User),
+) -> Result<(), Vec<Diagnostic>> {
+    let front = reader.fill_buf().map(String::from_utf8_lossy).unwrap_or_default();
+    let is_locomo = front.contains("\"conversation\"") && !front.contains("\"haystack_");
+    if is_locomo {
+        each_of::<LocomoSample>(reader, numbers, take)
+    } else {
+        each_of::<LongMemQuestion>(reader, numbers, take)
+    }
+}
+
+/// Hands over the users of a file whose elements are of one kind.
+fn each_of<T: ToldUser>(
+    reader: &mut dyn BufRead,
+    numbers: &ChatNumbers,
+    take: &mut dyn FnMut(User),
+) -> Result<(), Vec<Diagnostic>> {
+    let mut reading =
+        UserReading { numbers, take, problems: Problems::default(), n: 0, of: PhantomData::<T> };
+    let mut json = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 16, reader));
+    let read = json.deserialize_seq(&mut reading).and_then(|()| json.end());
+    read.map_err(|fault| vec![json_fault(&fault)])?;
+    let UserReading { mut problems, n, .. } = reading;
+    if n == 0 {
         problems.push(Code::ChatsEmpty, "the file contains no questions", "write at least one");
     }
-    for (index, written) in all.iter().enumerate() {
-        problems.within(index, |to| check(written, to));
+    problems.into_result(())
+}
+
+/// Says what is wrong with the JSON of a file of chats, and where.
+pub fn json_fault(fault: &serde_json::Error) -> Diagnostic {
+    let help = "write a list of questions in LongMemEval's format: `question_id`, `question_type`, \
+        `haystack_session_ids`, `haystack_sessions`, `answer_session_ids`";
+    let mut problem = Diagnostic { code: Code::ChatsJson, ..json_problem("", fault) }.help(help);
+    // The text is not held, so that only the line and the column are known.
+    problem.place.span = None;
+    problem
+}
+
+/// A list of questions or samples while it is read.
+struct UserReading<'a, T> {
+    numbers: &'a ChatNumbers,
+    take: &'a mut dyn FnMut(User),
+    problems: Problems,
+    n: usize,
+    of: PhantomData<T>,
+}
+
+/// An element of a file of chats, with its user.
+pub(super) trait ToldUser: DeserializeOwned {
+    /// Finds what is wrong with it.
+    fn check(&self, problems: &mut Problems);
+
+    /// Returns the user with what is said and asked.
+    fn user(&self, numbers: &ChatNumbers) -> User;
+}
+
+impl ToldUser for LongMemQuestion {
+    fn check(&self, problems: &mut Problems) {
+        check(self, problems);
     }
-    problems.into_result(())?;
-    Ok(all.iter().map(|it| user(it, numbers)).collect())
+
+    fn user(&self, numbers: &ChatNumbers) -> User {
+        user(self, numbers)
+    }
+}
+
+impl<'de, T: ToldUser> Visitor<'de> for &mut UserReading<'_, T> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut all: A) -> Result<(), A::Error> {
+        while let Some(one) = all.next_element::<T>()? {
+            let n = self.n;
+            self.problems.within(n, |to| one.check(to));
+            if self.problems.is_empty() {
+                (self.take)(one.user(self.numbers));
+            }
+            self.n += 1;
+        }
+        Ok(())
+    }
 }
 
 fn check(written: &LongMemQuestion, problems: &mut Problems) {

@@ -1,0 +1,99 @@
+//! What published runs tell of the task, by family of policy: the contrasts of `assumptions/quality.toml`, and nothing else.
+//!
+//! No success is worked out from length or evidence. A number of points is written by this file alone, which names its source beside it.
+
+use std::fmt::Write as _;
+
+use ctxsim_base::grid::numbers::{counted, fixed};
+use ctxsim_base::list::Listed as _;
+use ctxsim_engine::measure::known_task::{KnownTask, TaskContrast, TaskNumber};
+use ctxsim_input::policy::PolicyFamily;
+
+/// Returns the contrasts of a family that were run on all tasks of their benchmark.
+fn whole(known: &KnownTask, family: PolicyFamily) -> Vec<&TaskContrast> {
+    let most = known.contrasts.iter().filter_map(|it| it.tasks).max();
+    let is_whole = |it: &&TaskContrast| it.family == Some(family) && it.tasks == most;
+    known.contrasts.iter().filter(is_whole).listed()
+}
+
+/// Returns in a sentence what is known of a family; nothing where nothing was published.
+pub fn line(known: &KnownTask, family: PolicyFamily) -> Option<String> {
+    let whole = whole(known, family);
+    let ends = whole.iter().map(|it| it.points.value);
+    let [low, high] = [ends.clone().reduce(f64::min)?, ends.reduce(f64::max)?];
+    let mut text = format!(
+        "In {} of {} with keeping everything, {} to {} points of tasks solved",
+        counted(whole.len(), "public comparison"),
+        family.about(),
+        signed(low),
+        signed(high)
+    );
+    let mut pooled = known.pooled.iter().filter(|it| it.family == family && it.contrasts > 1).listed();
+    pooled.sort_by_key(|it| std::cmp::Reverse(it.contrasts));
+    for it in pooled {
+        let of = format!("; pooled over {} under {}", counted(it.contrasts, "run"), it.scaffold);
+        let _ = write!(text, "{of}, {}", points(it.points));
+    }
+    let source = known.sources.get(&whole[0].source)?;
+    let smaller = known.contrasts.iter().filter(|it| it.family == Some(family)).count() - whole.len();
+    let smaller = if smaller > 0 { format!("; {smaller} more with fewer tasks") } else { String::new() };
+    Some(format!("{text} ({}, {} to {} tasks each{smaller}).", source.title, least(&whole), most(&whole)))
+}
+
+/// Returns how many times the turns agents took at most with a window that is small by this measure.
+fn worst_turns(known: &KnownTask) -> Option<f64> {
+    let is_small = |it: &&TaskContrast| {
+        it.window.zip(it.raw_turns).is_some_and(|(n, all)| (n as f64) < known.window.share * all)
+    };
+    let masks = whole(known, PolicyFamily::Mask).into_iter().filter(is_small);
+    masks.filter_map(|it| Some(it.turns?.value)).reduce(f64::max)
+}
+
+fn least(all: &[&TaskContrast]) -> u64 {
+    all.iter().map(|it| it.n).min().unwrap_or_default()
+}
+
+fn most(all: &[&TaskContrast]) -> u64 {
+    all.iter().map(|it| it.n).max().unwrap_or_default()
+}
+
+/// Writes a number with its interval, signed.
+pub fn points(it: TaskNumber) -> String {
+    match it.low.zip(it.high) {
+        Some((low, high)) => format!("{} ({} to {})", signed(it.value), signed(low), signed(high)),
+        None => signed(it.value),
+    }
+}
+
+/// Writes points with their sign.
+pub fn signed(points: f64) -> String {
+    let sign = match points {
+        it if it <= -0.05 => "−",
+        it if it >= 0.05 => "+",
+        _ => "",
+    };
+    format!("{sign}{}", fixed(points.abs(), 1))
+}
+
+/// Returns in a sentence what is known of the task under policies of these families; nothing where nothing was published of any.
+pub fn known(families: &[PolicyFamily]) -> Option<String> {
+    let known = KnownTask::declared();
+    let lines = families.iter().filter_map(|it| line(known, *it)).listed();
+    (!lines.is_empty()).then(|| lines.join(" "))
+}
+
+/// Returns why a window of so many of the newest requests is its user's to judge, where it is small against the requests of the sessions.
+pub fn narrow(window: u64, requests: &[u64]) -> Option<String> {
+    let known = KnownTask::declared();
+    let mut sorted = requests.to_vec();
+    sorted.sort_unstable();
+    let middle = *sorted.get(sorted.len() / 2)?;
+    let worst = worst_turns(known).filter(|_| (window as f64) < known.window.share * middle as f64)?;
+    let source = known.sources.first().map_or("", |it| it.1.title.as_str());
+    Some(format!(
+        "it leaves the results of the newest {}, and half of the sessions have {middle} or more: agents took up to {} times the turns with \
+         such windows ({source})",
+        counted(window as usize, "request"),
+        fixed(worst, 1)
+    ))
+}

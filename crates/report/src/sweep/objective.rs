@@ -1,0 +1,208 @@
+//! What sweeps and searches optimise, and what they demand: a number of the bill or of what is remembered, with its better direction.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::PointNumbers;
+use crate::metric::COST;
+use crate::remembered;
+use ctxsim_base::diag::nearest;
+use ctxsim_base::grid::numbers;
+use ctxsim_base::list::Listed as _;
+use ctxsim_engine::measure::Better;
+use ctxsim_engine::take::Number;
+
+/// An objective of points.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Objective {
+    /// Low cost.
+    Cost,
+    /// Much of the needed evidence kept.
+    Evidence,
+    /// Much remembered: planted facts found, mean scores of ageing memories, right answers.
+    Retention,
+    /// A short longest prompt.
+    Prompt,
+    /// Few recovery calls.
+    Recovery,
+    /// A number of what is remembered.
+    Found(&'static Number),
+}
+
+impl PartialEq for Objective {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Objective {}
+
+impl Objective {
+    /// Those that each kind of load may have, in the order of tables.
+    pub const ALL: [Self; 5] = [Self::Cost, Self::Evidence, Self::Retention, Self::Prompt, Self::Recovery];
+
+    /// Returns its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cost => "cost",
+            Self::Evidence => "evidence",
+            Self::Retention => "retention",
+            Self::Prompt => "prompt",
+            Self::Recovery => "recovery",
+            Self::Found(number) => number.name,
+        }
+    }
+
+    /// Returns every objective.
+    pub fn every() -> impl Iterator<Item = Self> {
+        let found = ctxsim_worlds::findings().flat_map(|it| it.numbers);
+        Self::ALL.into_iter().chain(found.filter(|it| it.better != Better::Neither).map(Self::Found))
+    }
+
+    /// Returns its number among those of a point: of what is remembered, the number of the kind of memory.
+    pub fn number(self, of: &PointNumbers) -> Option<f64> {
+        match self {
+            Self::Cost => of.get(COST),
+            Self::Evidence => of.get("evidence_kept"),
+            Self::Retention => remembered::mains().find_map(|it| of.get(it.place)),
+            Self::Prompt => of.get("prompt_tokens_max"),
+            Self::Recovery => of.get("recovery.expected_calls"),
+            Self::Found(number) => of.get(number.place),
+        }
+    }
+
+    /// Returns whether it is of what is remembered.
+    pub fn is_found(self) -> bool {
+        matches!(self, Self::Retention | Self::Found(_))
+    }
+
+    /// Returns its place in the reports of memories; of the retention, that of the kind that a point has.
+    pub(super) fn place(self, of: &PointNumbers) -> Option<&'static str> {
+        match self {
+            Self::Retention => remembered::mains().map(|it| it.place).find(|it| of.get(it).is_some()),
+            Self::Found(number) => Some(number.place),
+            _ => None,
+        }
+    }
+
+    /// Returns a number, negated if higher is better, so that lower is better.
+    pub fn badness(self, number: f64) -> f64 {
+        match self {
+            Self::Cost | Self::Prompt | Self::Recovery => number,
+            Self::Evidence | Self::Retention => -number,
+            Self::Found(of) => {
+                if of.better == Better::Lower {
+                    number
+                } else {
+                    -number
+                }
+            }
+        }
+    }
+
+    /// Returns its heading; of what is remembered, that of the kind of memory.
+    pub fn heading(self, has: impl Fn(&str) -> bool) -> &'static str {
+        match self {
+            Self::Cost => "cost USD",
+            Self::Evidence => "evidence kept",
+            Self::Retention => {
+                remembered::mains().find(|it| has(it.place)).map_or("facts found", |main| main.heading)
+            }
+            Self::Prompt => "prompt max tok",
+            Self::Recovery => "recovery calls",
+            Self::Found(number) => number.heading,
+        }
+    }
+
+    /// Writes one of its numbers.
+    pub fn shown(self, number: f64, decimals: usize) -> String {
+        match self {
+            Self::Cost => numbers::fixed(number, decimals),
+            Self::Evidence | Self::Retention => numbers::percent(number),
+            Self::Prompt => numbers::fixed(number, 0),
+            Self::Recovery => numbers::expected(number),
+            Self::Found(of) if of.is_share => numbers::percent(number),
+            Self::Found(_) => numbers::fixed(number, 1),
+        }
+    }
+}
+
+impl TryFrom<String> for Objective {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let is_it = |it: &Self| match it {
+            Self::Found(of) => {
+                [of.name, of.place, of.heading].contains(&text.as_str())
+                    || of.place.strip_suffix(".mean") == Some(text.as_str())
+            }
+            of => of.name() == text,
+        };
+        Self::every().find(is_it).ok_or_else(|| {
+            let names = Self::every().map(Self::name).listed();
+            match nearest(&text, names.iter().copied()) {
+                Some(near) => format!("unknown objective `{text}`; did you mean `{near}`?"),
+                None => format!("unknown objective `{text}`; use one of {}", names.join(", ")),
+            }
+        })
+    }
+}
+
+impl From<Objective> for String {
+    fn from(it: Objective) -> Self {
+        it.name().to_owned()
+    }
+}
+
+/// A bound that a point has to keep.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct PointGuard {
+    /// The number that it bounds.
+    pub of: Objective,
+    /// Whether the number must not fall below the bound; otherwise it must not exceed it.
+    pub is_least: bool,
+    pub bound: f64,
+}
+
+impl PointGuard {
+    /// Returns whether a number keeps the bound.
+    pub fn holds(&self, number: f64) -> bool {
+        if self.is_least { number >= self.bound } else { number <= self.bound }
+    }
+
+    /// Returns whether a point keeps it; what is unknown does not.
+    pub fn keeps(&self, numbers: &PointNumbers) -> bool {
+        self.of.number(numbers).is_some_and(|it| self.holds(it))
+    }
+}
+
+impl fmt::Display for PointGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.is_least { ">=" } else { "<=" };
+        write!(f, "{}{sign}{}", self.of.name(), self.bound)
+    }
+}
+
+impl TryFrom<String> for PointGuard {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let form = "write a bound as in `accumulator_error<=20` or `final>=0.5`";
+        let is_least = text.contains(">=");
+        let (name, bound) = text
+            .split_once(if is_least { ">=" } else { "<=" })
+            .ok_or_else(|| format!("`{text}` has no `>=` or `<=`; {form}"))?;
+        let bound = bound.trim().parse::<f64>().ok().filter(|it| it.is_finite());
+        let bound = bound.ok_or_else(|| format!("`{text}` has no number; {form}"))?;
+        Ok(Self { of: Objective::try_from(name.trim().to_owned())?, is_least, bound })
+    }
+}
+
+impl From<PointGuard> for String {
+    fn from(it: PointGuard) -> Self {
+        it.to_string()
+    }
+}

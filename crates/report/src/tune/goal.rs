@@ -1,0 +1,284 @@
+//! A search for what a memory does best, rather than for what is cheapest: chosen on one half of the seeds, tested on the other.
+
+use serde::{Deserialize, Serialize};
+
+use super::{TunedPoint, TunedSession, variant_name};
+use crate::lever::Word;
+use crate::sweep::{Objective, PointGuard, nearest_to_best};
+use ctxsim_base::grid::Grid;
+use ctxsim_base::grid::numbers::{NONE, counted};
+use ctxsim_base::list::Listed as _;
+use ctxsim_engine::measure::Statistic;
+
+/// What a search is for, and what its choice has to keep.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TuneGoal {
+    /// What is optimised, the most important first; none for the cost under a floor of evidence.
+    pub objectives: Vec<Objective>,
+    pub guards: Vec<PointGuard>,
+}
+
+impl TuneGoal {
+    /// Returns whether anything but the lowest cost is asked for.
+    pub fn is_asked(&self) -> bool {
+        !self.objectives.is_empty()
+    }
+}
+
+/// A number of the choice and of the base on the seeds held out.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GoalNumber {
+    pub objective: Objective,
+    pub heading: String,
+    pub base: f64,
+    pub chosen: f64,
+    /// By how much the choice has more than the base, seed by seed.
+    pub difference: Statistic,
+}
+
+/// A variant of the search.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GoalPoint {
+    pub set: Vec<String>,
+    /// By part, then by objective: the mean.
+    pub numbers: Vec<Vec<Option<f64>>>,
+    /// Whether it keeps every guard on the seeds that are chosen on.
+    pub keeps: bool,
+}
+
+/// The result of such a search.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GoalFound {
+    pub goal: TuneGoal,
+    /// The choice on the seeds held out, by objective.
+    pub held_out: Vec<GoalNumber>,
+    /// How many other variants cannot be told from the choice by the first objective.
+    pub alike: usize,
+    pub word: Word,
+    /// What the word rests on, in a sentence.
+    pub why: String,
+    /// All variants, in the order of the table.
+    pub points: Vec<GoalPoint>,
+    /// The base by part, then by objective.
+    pub base: Vec<Vec<Option<f64>>>,
+}
+
+/// Sessions of both parts, and what is looked for.
+pub(super) struct GoalSearch<'s> {
+    pub(super) goal: &'s TuneGoal,
+    pub(super) parts: &'s [Vec<&'s TunedSession>],
+    /// How many variants there are.
+    pub(super) n: usize,
+}
+
+impl GoalSearch<'_> {
+    /// Returns the numbers of a run (the base at 0) on a part, by one of the columns: objectives, then guards.
+    fn numbers(&self, part: usize, run: usize, column: usize) -> Option<Vec<f64>> {
+        let part = self.parts.get(part)?;
+        part.iter().map(|it| it.numbers.get(run)?.get(column).copied().flatten()).collect()
+    }
+
+    fn mean(&self, part: usize, run: usize, column: usize) -> Option<f64> {
+        Some(Statistic::new(self.numbers(part, run, column)?.into_iter())?.mean)
+    }
+
+    fn means(&self, run: usize) -> Vec<Vec<Option<f64>>> {
+        let of = |part| (0..self.goal.objectives.len()).map(|it| self.mean(part, run, it)).listed();
+        (0..self.parts.len()).map(of).listed()
+    }
+
+    /// Returns whether a variant keeps every guard on a part.
+    fn keeps(&self, part: usize, run: usize) -> bool {
+        let first = self.goal.objectives.len();
+        let held = |(nth, guard): (usize, &PointGuard)| {
+            self.mean(part, run, first + nth).is_some_and(|it| guard.holds(it))
+        };
+        self.goal.guards.iter().enumerate().all(held)
+    }
+
+    /// Returns how bad a variant is by each objective, on the seeds that are chosen on.
+    fn badness(&self, variant: usize) -> Option<Vec<f64>> {
+        let all = self.goal.objectives.iter().enumerate();
+        all.map(|(nth, of)| Some(of.badness(self.mean(0, variant + 1, nth)?))).collect()
+    }
+
+    /// Returns the variants, the choice first: no other that keeps the guards is better by one objective and as good by all others.
+    /// None where nothing but the lowest cost is asked for.
+    pub(super) fn order(&self) -> Vec<usize> {
+        if !self.goal.is_asked() {
+            return Vec::new();
+        }
+        let known = (0..self.n).filter_map(|it| Some((it, self.badness(it)?))).listed();
+        let keeping = known.iter().filter(|it| self.keeps(0, it.0 + 1)).cloned().listed();
+        let chosen = nearest_to_best(&keeping);
+        let mut order = (0..self.n).listed();
+        let first = |it: usize| known.iter().find(|own| own.0 == it).map(|it| it.1[0]);
+        order.sort_by(|one, other| {
+            let key = |it: usize| (chosen != Some(it), !self.keeps(0, it + 1), first(it).is_none());
+            let number = |it: usize| first(it).unwrap_or_default();
+            key(*one).cmp(&key(*other)).then(number(*one).total_cmp(&number(*other)))
+        });
+        order
+    }
+
+    /// Returns what was found; `order` is that of the variants, and `points` are in it.
+    pub(super) fn found(&self, order: &[usize], points: &[TunedPoint]) -> Option<GoalFound> {
+        let best = *order.first()?;
+        let out = self.parts.len() - 1;
+        let number = |(nth, of): (usize, &Objective)| self.held_out(out, best, nth, *of);
+        let held_out = self.goal.objectives.iter().enumerate().filter_map(number).listed();
+        let (word, why) = self.judged(best, &held_out);
+        let point = |(nth, it): (&usize, &TunedPoint)| GoalPoint {
+            set: it.set.clone(),
+            numbers: self.means(nth + 1),
+            keeps: self.keeps(0, nth + 1),
+        };
+        Some(GoalFound {
+            goal: self.goal.clone(),
+            held_out,
+            alike: order.iter().skip(1).filter(|it| self.is_alike(out, best, **it)).count(),
+            word,
+            why,
+            points: order.iter().zip(points).map(point).listed(),
+            base: self.means(0),
+        })
+    }
+
+    fn held_out(&self, out: usize, best: usize, nth: usize, objective: Objective) -> Option<GoalNumber> {
+        let [base, own] = [self.numbers(out, 0, nth)?, self.numbers(out, best + 1, nth)?];
+        let mean = |it: &[f64]| it.iter().sum::<f64>() / it.len().max(1) as f64;
+        let (heading, chosen, before) = (self.heading(objective), mean(&own), mean(&base));
+        let difference = Statistic::new(own.iter().zip(&base).map(|(own, base)| own - base))?;
+        Some(GoalNumber { objective, heading, base: before, chosen, difference })
+    }
+
+    /// Returns an objective's heading; the retention is that of the kind of memory.
+    fn heading(&self, objective: Objective) -> String {
+        let kind = self.parts.iter().flatten().find_map(|it| it.remembered.as_ref()).map(|it| it.0.clone());
+        match objective {
+            Objective::Retention => kind.unwrap_or_else(|| "facts found".to_owned()),
+            of => of.heading(|_| false).to_owned(),
+        }
+    }
+
+    /// Returns whether a variant cannot be told from the choice by the first objective.
+    fn is_alike(&self, out: usize, best: usize, other: usize) -> bool {
+        let both = self.numbers(out, best + 1, 0).zip(self.numbers(out, other + 1, 0));
+        let Some((own, other)) = both else { return false };
+        let difference = Statistic::new(own.iter().zip(&other).map(|(own, other)| own - other));
+        difference.is_none_or(|it| it.ci95.is_none_or(|[low, high]| low <= 0.0 && high >= 0.0))
+    }
+
+    /// Returns the word for the choice, and what it rests on.
+    fn judged(&self, best: usize, held_out: &[GoalNumber]) -> (Word, String) {
+        let out = self.parts.len() - 1;
+        let first = self.goal.objectives.len();
+        for (nth, guard) in self.goal.guards.iter().enumerate() {
+            let number =
+                self.numbers(out, best + 1, first + nth).and_then(|it| Statistic::new(it.into_iter()));
+            let ends = number.map(|it| it.ci95.unwrap_or([it.mean; 2]));
+            let Some(end) = ends.map(|it| if guard.is_least { it[0] } else { it[1] }) else {
+                return (Word::CannotTell, format!("nothing tells whether `{guard}` holds"));
+            };
+            if !guard.holds(end) {
+                let end = guard.of.shown(end, 4);
+                return (
+                    Word::CannotTell,
+                    format!("`{guard}` is not certain to hold on the seeds held out: it may be {end}"),
+                );
+            }
+        }
+        if self.parts.len() < 2 {
+            return (Word::CannotTell, "too few seeds to test the choice".to_owned());
+        }
+        let side = |it: &GoalNumber| {
+            let ends = it.difference.ci95.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
+            let [one, other] = ends.map(|end| it.objective.badness(end));
+            (one.max(other) < 0.0, one.min(other) > 0.0)
+        };
+        let named = |wanted: fn(&(bool, bool)) -> bool| {
+            let those = held_out.iter().filter(|it| wanted(&side(it)));
+            those.map(|it| it.heading.as_str()).listed().join(", ")
+        };
+        let [better, worse] = [named(|it| it.0), named(|it| it.1)];
+        let sure = "on the seeds held out, at both ends of the 95% interval";
+        match (better.is_empty(), worse.is_empty()) {
+            (false, true) => (Word::Do, format!("better {sure}: {better}")),
+            (false, false) => (Word::YourCall, format!("better {sure}: {better}; worse: {worse}")),
+            (true, false) => (Word::Dont, format!("worse {sure}: {worse}")),
+            (true, true) => {
+                (Word::CannotTell, "no difference from the base is certain on the seeds held out".to_owned())
+            }
+        }
+    }
+}
+
+impl GoalFound {
+    /// Returns what was looked for.
+    pub fn title(&self) -> String {
+        let all = self.held_out.iter().map(|it| it.heading.as_str()).listed().join(", ");
+        let guards = self.goal.guards.iter().map(|it| format!("`{it}`")).listed().join(" and ");
+        if guards.is_empty() {
+            format!("Looks for the best {all}.")
+        } else {
+            format!("Looks for the best {all} where {guards}.")
+        }
+    }
+
+    /// Returns the variants as a table.
+    pub fn grid(&self, base: &str, n_shown: usize) -> Grid {
+        let heads: &[&str] = if self.base.len() > 1 { &["chosen-on", "held-out"] } else { &["all"] };
+        let headings = heads
+            .iter()
+            .flat_map(|head| self.held_out.iter().map(move |it| format!("{head} {}", it.heading)));
+        let headings = std::iter::once(String::new()).chain(headings).listed();
+        let cells = |parts: &[Vec<Option<f64>>]| {
+            let cell = |it: (&Objective, &Option<f64>)| {
+                it.1.map_or_else(|| NONE.to_owned(), |number| it.0.shown(number, 4))
+            };
+            parts.iter().flat_map(|part| self.goal.objectives.iter().zip(part).map(cell)).listed()
+        };
+        let mut rows = vec![std::iter::once(base.to_owned()).chain(cells(&self.base)).listed()];
+        for (nth, point) in self.points.iter().take(n_shown).enumerate() {
+            let mark = match (nth, point.keeps) {
+                (_, false) => " (guard fails)",
+                (0, true) => " (best)",
+                _ => "",
+            };
+            let name = format!("{}{mark}", variant_name(&point.set));
+            rows.push(std::iter::once(name).chain(cells(&point.numbers)).listed());
+        }
+        Grid::new("", 1, &headings, rows)
+    }
+
+    /// Returns what was chosen, how it did on the seeds held out, and the word for it.
+    pub fn lines(&self, base: &str) -> Vec<String> {
+        let Some(first) = self.points.first() else { return Vec::new() };
+        let one = |it: &GoalNumber| {
+            let shown = |number: f64| it.objective.shown(number, 4);
+            let ends = it.difference.ci95.map_or_else(String::new, |[low, high]| {
+                format!("; 95% interval of the difference {} to {}", shown(low), shown(high))
+                    .replace(" -", " −")
+            });
+            format!("{} {} against {} under {base}{ends}", it.heading, shown(it.chosen), shown(it.base))
+        };
+        let all = self.held_out.iter().map(one).listed().join(". ");
+        let alike = match self.alike {
+            0 => "Every other variant can be told from it.".to_owned(),
+            n if n + 1 == self.points.len() => {
+                "It makes no difference here: no variant can be told from it.".to_owned()
+            }
+            n => format!("{} cannot be told from it.", counted(n, "other variant")),
+        };
+        if self.held_out.is_empty() {
+            return vec![
+                "No variant has a number for what was asked: nothing in these sessions tells it.".to_owned(),
+            ];
+        }
+        let word = self.word.text();
+        vec![
+            format!("Best: {}. The word for it is “{word}”: {}.", variant_name(&first.set), self.why),
+            format!("On the seeds held out: {all}. {alike}"),
+        ]
+    }
+}
