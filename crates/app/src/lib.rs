@@ -18,6 +18,7 @@ mod guards;
 mod histories;
 mod index;
 mod inputs;
+pub mod laws;
 mod load;
 mod made;
 mod models;

@@ -11,6 +11,7 @@ mod within;
 
 use indexmap::IndexMap;
 
+use super::law::Law;
 use super::{Cond, Policy, Relation, Size, WindowKind};
 use ctxsim_base::diag::{Code, Diagnostic, Problems, nearest};
 
@@ -64,17 +65,18 @@ impl Policy {
     }
 }
 
-/// Reports allowances that name no rule. One that is not needed may be inherited, so it is no problem.
+/// Reports allowances that name neither a rule nor a law. One that is not needed may be inherited, so it is no problem.
 pub(super) fn check_allowances(allows: &IndexMap<String, String>, problems: &mut Problems) {
-    for code in allows.keys().filter(|code| LINTS.iter().all(|it| it.code.name() != **code)) {
-        let help = match nearest(code, LINTS.iter().map(|it| it.code.name())) {
+    let known = || LINTS.iter().map(|it| it.code.name()).chain(Law::ALL.map(Law::name));
+    for code in allows.keys().filter(|code| known().all(|it| it != code.as_str())) {
+        let help = match nearest(code, known()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("there are {}", LINTS.map(|it| it.code.name()).join(", ")),
+            None => format!("there are {}", known().collect::<Vec<_>>().join(", ")),
         };
         problems.push_at(
             Code::LintUnknown,
             format_args!("allows.{code}"),
-            format!("no warning is called `{code}`"),
+            format!("no warning or law is called `{code}`"),
             help,
         );
     }
