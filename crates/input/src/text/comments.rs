@@ -228,8 +228,13 @@ fn placed(comment: &TextComment, spot: &CommentSpot, text: &str, into: &Tree) ->
         CommentSpot::Behind(path) => {
             let start = node(path).map_or(0, |it| it.span.start);
             let end = start + line_length(&text[start..]);
-            if is_in_leaf(&into.root, end) {
-                return placed(comment, &CommentSpot::Above(path.clone()), text, into);
+            let line_start = text[..start].rfind('\n').map_or(0, |it| it + 1);
+            if is_in_leaf(&into.root, end) || text[line_start..start].contains(['(', '{', ',']) {
+                // Others stand on its line, so its name says what the comment is about.
+                let label = path.rsplit('.').next().filter(|it| it.parse::<usize>().is_err());
+                let label = label.map_or_else(String::new, |it| format!("{it}: "));
+                let line = format!("{}{}", marked(&label), comment.lines.join(" "));
+                return (line_start, format!("{}{line}\n", indent(&text[line_start..])));
             }
             (end, format!("  {}", marked(&comment.lines.join(" "))))
         }
