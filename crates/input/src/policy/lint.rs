@@ -1,6 +1,9 @@
 //! What is wrong with a policy by construction: it would run, but users found out that it costs more than it saves.
 
+mod empty;
 mod front;
+mod goal;
+mod never;
 mod saving;
 mod separate;
 mod summary;
@@ -25,7 +28,7 @@ pub struct Lint {
 }
 
 /// All rules; each is a file.
-pub static LINTS: [Lint; 8] = [
+pub static LINTS: [Lint; 11] = [
     target::LINT,
     saving::LINT,
     separate::LINT,
@@ -34,6 +37,9 @@ pub static LINTS: [Lint; 8] = [
     summary::LINT,
     within::LINT,
     task::LINT,
+    never::LINT,
+    goal::LINT,
+    empty::LINT,
 ];
 
 /// Prompt limits under which sizes are compared, in tokens: what holds under all of them holds under any model.
