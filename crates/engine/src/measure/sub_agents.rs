@@ -31,7 +31,7 @@ impl Ratios {
     /// Returns the declared ones.
     fn declared() -> Self {
         static READ: OnceLock<SubAgents> = OnceLock::new();
-        READ.get_or_init(|| decode_table(ctxsim_assumptions::SUB_AGENTS, Format::Toml).unwrap_or_default())
+        READ.get_or_init(|| decode_table(ctxsim_assumptions::current(ctxsim_assumptions::SUB_AGENTS), Format::Toml).unwrap_or_default())
             .ratios
     }
 
