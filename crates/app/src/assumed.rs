@@ -160,7 +160,10 @@ pub fn assume(numbers: &[String]) -> Result<(), Error> {
             Some(true) => {}
             Some(false) => {
                 let message = format!("`{value}` cannot stand in the place of `{name}`");
-                problems.push(wrong(message, "write a value of the same kind: a number, or as many numbers in brackets"));
+                problems.push(wrong(
+                    message,
+                    "write a value of the same kind: a number, or as many numbers in brackets",
+                ));
             }
             None => problems.push(unknown(name, &mut files)),
         }
@@ -178,7 +181,9 @@ fn replace(number: &mut Value, value: &str) -> bool {
     let given = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
     let is_alike = match (&*number, &given) {
         (Value::Number(own), Value::Number(given)) => own.is_f64() || !given.is_f64(),
-        (Value::Array(own), Value::Array(given)) => own.len() == given.len() && given.iter().all(Value::is_number),
+        (Value::Array(own), Value::Array(given)) => {
+            own.len() == given.len() && given.iter().all(Value::is_number)
+        }
         (Value::String(_), Value::String(given)) => is_duration(given),
         (Value::Bool(_), Value::Bool(_)) => true,
         _ => false,
@@ -198,7 +203,8 @@ fn unknown(name: &str, files: &mut [NumbersFile]) -> Diagnostic {
     files.iter_mut().for_each(|file| file.each(|it, _| known.push(it.to_owned())));
     let help = match nearest(name, known.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "use the file and the key of a number in `assumptions/`, such as `recovery.own_request`".to_owned(),
+        None => "use the file and the key of a number in `assumptions/`, such as `recovery.own_request`"
+            .to_owned(),
     };
     wrong(format!("no assumed number is called `{name}`"), &help)
 }
@@ -232,6 +238,11 @@ mod tests {
 
         assert!(tried("0.3", "1") && tried("0.3", "0.25") && tried("119", "7") && tried("[1, 2]", "[3, 4]"));
         assert!(tried("\"10s\"", "20s") && tried("true", "false"));
-        assert!(!tried("119", "7.5") && !tried("[1, 2]", "[3]") && !tried("0.3", "much") && !tried("\"10s\"", "3"));
+        assert!(
+            !tried("119", "7.5")
+                && !tried("[1, 2]", "[3]")
+                && !tried("0.3", "much")
+                && !tried("\"10s\"", "3")
+        );
     }
 }

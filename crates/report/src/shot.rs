@@ -135,7 +135,9 @@ fn laid_out(runs: &[&Run], behind: &[(&str, Vec<String>)], [names, least]: [usiz
     let longest = runs.iter().map(|it| it.policy.chars().count()).chain([6]).max().unwrap_or_default();
     let longest = longest.next_multiple_of(names);
     let widths: Vec<usize> = (0..heads.len())
-        .map(|nth| lines.iter().map(|it| it[nth].chars().count()).fold(heads[nth].len().max(least), usize::max))
+        .map(|nth| {
+            lines.iter().map(|it| it[nth].chars().count()).fold(heads[nth].len().max(least), usize::max)
+        })
         .listed();
     let aligned = |name: &str, cells: &[String]| {
         let cells = cells.iter().zip(&widths).map(|(cell, width)| format!("{GAP}{cell:>width$}"));

@@ -22,7 +22,6 @@ use ctxsim_report::checkup::{self, ADOPTED_BY, CheckUp, NewerPrices, github, jun
 use ctxsim_report::made::{MadeWith, VERSION};
 
 use crate::args::share;
-use assumed::AssumedLines;
 use crate::format::{FormatArg, Formats};
 use crate::git::RevArgs;
 use crate::progress::{SIMULATES, with_progress};
@@ -30,6 +29,7 @@ use crate::shown::PagedArgs;
 use crate::verbs::run::unwritable;
 use crate::what::{ProcessArgs, ThreadsArgs};
 use crate::{BAD_INPUT, GUARD_FAILED, git, output, render, wrong};
+use assumed::AssumedLines;
 
 /// Shown below the options.
 pub(crate) const EXAMPLES: &str = "\
@@ -142,7 +142,11 @@ impl CheckArgs {
         }
         for it in &self.at {
             let Some((revision, path)) = it.split_once(':') else {
-                return Err(wrong(Code::Usage, format!("`{it}` is not REV:PATH"), "write a revision and a path"));
+                return Err(wrong(
+                    Code::Usage,
+                    format!("`{it}` is not REV:PATH"),
+                    "write a revision and a path",
+                ));
             };
             inputs = inputs.with_text(Path::new(path), git::text_at(revision, Path::new(path))?);
         }

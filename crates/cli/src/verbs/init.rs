@@ -28,7 +28,8 @@ const SCENARIO: (&str, &str) = ("ctx/scenarios/example.ron", include_str!("init/
 /// The profile of the suite, whose prices are those of the day that is pinned.
 const PROFILE: &str = "anthropic/claude-sonnet-5.5";
 /// What keeps snapshots that wait for a review out of git.
-const IGNORED: (&str, &str) = ("snapshots/.gitignore", "# What `ctxsim check` writes for a review.\n*.snap.new\n");
+const IGNORED: (&str, &str) =
+    ("snapshots/.gitignore", "# What `ctxsim check` writes for a review.\n*.snap.new\n");
 
 /// The arguments of `init`.
 #[derive(Debug, Args)]

@@ -70,7 +70,9 @@ impl CheckUp {
             }
         }
         let failed = plays.alone.iter().filter_map(|it| Some((&it.input, it.numbers.as_ref().err()?)));
-        self.notes.extend(failed.map(|(input, why)| format!("{} could not be simulated as it was: {why}", input.words())));
+        self.notes.extend(
+            failed.map(|(input, why)| format!("{} could not be simulated as it was: {why}", input.words())),
+        );
         self.notes.extend(plays.unplayed.iter().cloned());
     }
 }
@@ -90,7 +92,11 @@ impl OldPlays {
         if together != *old {
             let version = self.version.as_ref().map_or_else(String::new, |it| format!(" ({it})"));
             let is_known = self.unplayed.is_empty() && self.alone.iter().all(|it| it.numbers.is_ok());
-            let cause = if is_known { CODE.to_owned() + &version } else { format!("{CODE}{version} or what could not be simulated") };
+            let cause = if is_known {
+                CODE.to_owned() + &version
+            } else {
+                format!("{CODE}{version} or what could not be simulated")
+            };
             causes.push(MovedCause { cause, with_old: together });
         } else if !(causes.len() == 1 && causes.iter().all(is_whole)) {
             causes.push(MovedCause { cause: TOGETHER.to_owned(), with_old: None });
@@ -124,7 +130,10 @@ mod tests {
 
     fn play(name: &str, value: Option<&str>) -> OldPlay {
         let numbers = value.map(|it| (place(), Some(it.to_owned()))).into_iter().collect();
-        OldPlay { input: OldInput::Assumed(name.to_owned(), ["1", "2"].map(str::to_owned)), numbers: Ok(numbers) }
+        OldPlay {
+            input: OldInput::Assumed(name.to_owned(), ["1", "2"].map(str::to_owned)),
+            numbers: Ok(numbers),
+        }
     }
 
     fn told(plays: &OldPlays) -> Vec<(String, Option<String>)> {
@@ -141,7 +150,8 @@ mod tests {
 
     #[test]
     fn inputs_that_lead_back_only_together_are_told_each_with_its_own_share() {
-        let plays = OldPlays { alone: vec![play("a", Some("13")), play("b", Some("12"))], ..OldPlays::default() };
+        let plays =
+            OldPlays { alone: vec![play("a", Some("13")), play("b", Some("12"))], ..OldPlays::default() };
 
         let [a, b, rest] = told(&plays).try_into().unwrap();
         assert_eq!((a.1.as_deref(), b.1.as_deref()), (Some("13"), Some("12")));

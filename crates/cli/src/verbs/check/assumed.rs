@@ -1,5 +1,6 @@
 //! The assumed numbers that a suite's snapshots rest on, on disk: one a line, so that a changed one is one changed line.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::ErrorKind;
@@ -7,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use ctxsim_app::catalog::Files;
 use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
 use ctxsim_input::Format;
 use ctxsim_input::text::decode::decode_table;
 use ctxsim_report::made::InputDigest;
@@ -20,15 +20,14 @@ use crate::output::{self, KeptFile, Replaced};
 /// The file of a suite.
 const FILE: &str = "assumed.toml";
 /// How it begins.
-const HEAD: &str =
-    "# The assumed numbers that these snapshots rest on, kept by `ctxsim check --bless`; `--explain` simulates under them.\n";
+const HEAD: &str = "# The assumed numbers that these snapshots rest on, kept by `ctxsim check --bless`; `--explain` simulates under them.\n";
 
 /// Assumed numbers by name, each as it is written.
 pub(super) type AssumedLines = IndexMap<String, String>;
 
 /// Returns the digest of numbers.
 pub(super) fn digest(numbers: &AssumedLines) -> String {
-    let texts = numbers.iter().flat_map(|(name, number)| [name.as_str(), number.as_str()]);
+    let texts = sorted(numbers).into_iter().flat_map(|(name, number)| [name.as_str(), number.as_str()]);
     InputDigest::of_texts("", "", texts).digest
 }
 
@@ -59,13 +58,16 @@ pub(super) fn kept(root: &Path, suite: &str) -> Result<Option<AssumedLines>, Err
 /// The file is something else, or cannot be written.
 pub(super) fn keep(root: &Path, suite: &str, inputs: &Files, numbers: &AssumedLines) -> Result<(), Error> {
     let mut text = HEAD.to_owned();
-    let mut names: Vec<&String> = numbers.keys().listed();
-    names.sort();
-    for name in names {
-        let _ = writeln!(text, "{:?} = {}", name, numbers[name]);
+    for (name, number) in sorted(numbers) {
+        let _ = writeln!(text, "{name:?} = {number}");
     }
     let kept = KeptFile { inputs, replaced: Replaced::Beginning(HEAD) };
     output::write_all(&[(path(root, suite), text)], kept)
+}
+
+/// Returns numbers by name, in the order of the names.
+fn sorted(numbers: &AssumedLines) -> BTreeMap<&String, &String> {
+    numbers.iter().collect()
 }
 
 fn path(root: &Path, suite: &str) -> PathBuf {

@@ -33,7 +33,8 @@ pub(super) fn explain(args: &CheckArgs, revision: &str, name: &str, up: &mut Che
     }
     let changes = OldState::of(args, up, &moved);
     let played = |inputs: &[&OldInput]| Rehearsal { args, revision, name, up }.played(inputs);
-    let alone = changes.inputs.into_iter().map(|input| OldPlay { numbers: played(&[&input]), input }).listed();
+    let alone =
+        changes.inputs.into_iter().map(|input| OldPlay { numbers: played(&[&input]), input }).listed();
     let known: Vec<&OldPlay> = alone.iter().filter(|it| it.numbers.is_ok()).listed();
     let together = match known.as_slice() {
         [] => None,
@@ -126,8 +127,12 @@ impl OldState {
                 (Some(old), Some(now)) if old != now => {
                     self.add(OldInput::Assumed(name.clone(), [old.clone(), now.clone()]));
                 }
-                (Some(old), None) => self.unplayed.push(format!("{name} was assumed to be {old}, and is not read any more")),
-                (None, Some(now)) => self.unplayed.push(format!("{name} is assumed to be {now}, and was not read")),
+                (Some(old), None) => {
+                    self.unplayed.push(format!("{name} was assumed to be {old}, and is not read any more"))
+                }
+                (None, Some(now)) => {
+                    self.unplayed.push(format!("{name} is assumed to be {now}, and was not read"))
+                }
                 _ => {}
             }
         }
@@ -151,7 +156,8 @@ impl Rehearsal<'_> {
                 OldInput::Assumed(name, [old, _]) => arguments.push(format!("--assume={name}={old}").into()),
                 OldInput::Prices(_, [old, _]) => arguments.push(format!("--prices={old}").into()),
                 OldInput::File(kind, name, _) => {
-                    let files = self.up.made.input(kind, name).map(|it| it.files.as_slice()).unwrap_or_default();
+                    let files =
+                        self.up.made.input(kind, name).map(|it| it.files.as_slice()).unwrap_or_default();
                     if files.is_empty() {
                         return Err(format!("it is not a {kind} file of your project"));
                     }
@@ -172,7 +178,8 @@ impl Rehearsal<'_> {
     fn same_check(&self) -> Vec<OsString> {
         let mut snapshots = OsString::from("--snapshots=");
         snapshots.push(&self.args.snapshots);
-        let mut all = vec!["check".into(), format!("--suite={}", self.name).into(), snapshots, "--format=json".into()];
+        let mut all =
+            vec!["check".into(), format!("--suite={}", self.name).into(), snapshots, "--format=json".into()];
         all.extend(self.args.process.allow_process.then(|| "--allow-process".into()));
         all.extend(self.args.process.play_twice.then(|| "--play-twice".into()));
         all.extend(self.args.rev.is_allowed().then(|| "--allow-rev".into()));
@@ -189,14 +196,20 @@ impl Rehearsal<'_> {
         if found.get(..n_digits) == old.get(..n_digits) {
             return Ok(());
         }
-        Err(format!("its file in `{}` is not the one that the snapshots were made with; name their revision, as in `--explain=REV`", self.revision))
+        Err(format!(
+            "its file in `{}` is not the one that the snapshots were made with; name their revision, as in `--explain=REV`",
+            self.revision
+        ))
     }
 }
 
 /// Starts this program on arguments, and returns what it says of the suite.
 fn started(arguments: &[OsString]) -> Result<Value, String> {
     let program = env::current_exe().map_err(|it| it.to_string())?;
-    #[allow(clippy::disallowed_methods, reason = "this program checks anew, under other assumptions than it has read")]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "this program checks anew, under other assumptions than it has read"
+    )]
     let mut command = Command::new(program);
     // As in continuous integration: nothing is written beside the snapshots.
     command.args(arguments).env("CI", "true").stdin(Stdio::null());
