@@ -126,7 +126,12 @@ const WRITING: [Case; 30] = [
         &["o/c.md"],
     ),
     ("check --suite clean --bless", Some(0), Nothing, &["snapshots/clean/"]),
-    ("check --suite linked --bless", Some(0), Nothing, &["snapshots/linked/one/plain.snap"]),
+    (
+        "check --suite linked --bless",
+        Some(0),
+        Nothing,
+        &["snapshots/linked/one/plain.snap", "snapshots/linked/assumed.toml"],
+    ),
     ("check --suite .. --bless", Some(0), Nothing, &["snapshots/--/"]),
     ("check --suite clean --ratchet", Some(0), Nothing, &["snapshots/clean/ratchet.toml"]),
     (

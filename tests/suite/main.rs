@@ -76,6 +76,7 @@ mod readings;
 mod recovery;
 mod redacted;
 mod references;
+mod rehearsal;
 mod remembered;
 mod report;
 mod rows;

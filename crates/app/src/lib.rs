@@ -3,6 +3,7 @@
 pub mod catalog;
 pub mod advise;
 mod assembled;
+mod assumed;
 mod changes;
 pub mod check;
 mod compacting;
@@ -67,6 +68,7 @@ use ctxsim_report::{Report, Skipped, verdict};
 use session::session_report;
 
 use assembled::{Came, Gathered};
+pub use assumed::assume;
 pub use changes::input_change;
 pub use compacting::Compacting;
 pub use convert::{convert, show, show_merged};

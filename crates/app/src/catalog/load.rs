@@ -216,7 +216,16 @@ impl Catalog {
             Some(service) => spec.under(service),
             None => spec,
         };
+        let spec = self.priced(spec);
         Ok(Loaded { spec, origin, source: Some(source), bases: Vec::new() })
+    }
+
+    /// Holds a profile at the prices of the day that the configuration pins, if its own are later.
+    fn priced(&self, mut spec: ProfileFile) -> ProfileFile {
+        if let Some(day) = self.pins.prices.as_ref().filter(|it| **it < spec.as_of) {
+            spec.assumptions.starts_at.get_or_insert_with(|| day.clone());
+        }
+        spec
     }
 
     /// Reads a suite.
@@ -260,8 +269,14 @@ impl Catalog {
         if let Some(problem) = kind::recorded(kind, origin) {
             return Err(vec![problem].into());
         }
-        let (source, spec) = match origin {
-            Origin::Bundled(file) => file.once(|| decoded(kind, origin))?,
+        let replaced = self.replaced.get(origin.path()).filter(|_| matches!(origin, Origin::File(_)));
+        let (source, spec) = match (origin, replaced.zip(Format::of(origin.path()))) {
+            (_, Some((text, format))) => {
+                let source = Source::new(origin.label(), format, text.as_str());
+                let spec = source.decode()?;
+                (source, spec)
+            }
+            (Origin::Bundled(file), None) => file.once(|| decoded(kind, origin))?,
             _ => decoded(kind, origin)?,
         };
         let given = name(&spec);
