@@ -77,6 +77,22 @@ folder="$(mktemp -d)"
 code=$?
 [ ! -f "$folder/check.md" ] || cat "$folder/check.md" >> "$folder/all.md"
 
+# The laws are held by policies, a line each, not by suites.
+set --
+while IFS= read -r name; do
+    [ -z "$name" ] || set -- "$@" "--policy=$name"
+done << END
+${CTXSIM_LAWS:-}
+END
+if [ "$#" != 0 ]; then
+    "$ctxsim" check --laws ${process:+"$process"} "$@" --counterexamples "$folder/laws" --output "$folder/laws.txt"
+    laws=$?
+    [ "$code" != 0 ] || code=$laws
+    if [ -f "$folder/laws.txt" ]; then
+        { echo; echo '```'; cat "$folder/laws.txt"; echo '```'; } >> "$folder/all.md"
+    fi
+fi
+
 # The summary shows what the pull request changes even if a check fails.
 if [ -n "${CTXSIM_BASE:-}" ]; then
     if "$ctxsim" compare ${process:+"$process"} --base "rev:$CTXSIM_BASE" --format github --output "$folder/compare.md"; then
