@@ -80,7 +80,7 @@ fn an_assumption_that_an_upgrade_changes_is_named_for_every_number_that_it_moves
         assert_eq!(causes, [("recovery.own_request (0.1 → 0.3)".to_owned(), Some(old))], "{number}");
     }
     let text = told(&check(path, &["--explain"]));
-    assert!(text.contains("because of recovery.own_request (0.1 → 0.3): mine, US dollars: "), "{text}");
+    assert!(text.contains("because of recovery.own_request (0.1 → 0.3): mine, evidence kept: "), "{text}");
     assert!(text.contains("assumed numbers have changed"), "{text}");
 }
 
