@@ -308,7 +308,9 @@ fn every_assumed_number_that_moves_anything_is_named_for_all_that_it_moves() {
     let path = folder.path();
     blessed(path, &[]);
     let assumed = fs::read_to_string(path.join("snapshots/suite/assumed.toml")).unwrap();
-    let numbers = assumed.lines().filter_map(|it| it.split_once(" = "));
+    // The session has no image.
+    let numbers =
+        assumed.lines().filter(|it| !it.starts_with("\"images.")).filter_map(|it| it.split_once(" = "));
     let (mut n_numbers, mut n_moving, mut n_moved) = (0, 0, 0);
     for (name, value) in numbers {
         let name = name.trim_matches('"');
