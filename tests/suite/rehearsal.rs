@@ -80,7 +80,7 @@ fn an_assumption_that_an_upgrade_changes_is_named_for_every_number_that_it_moves
         assert_eq!(causes, [("recovery.own_request (0.1 → 0.3)".to_owned(), Some(old))], "{number}");
     }
     let text = told(&check(path, &["--explain"]));
-    assert!(text.contains("because of recovery.own_request (0.1 → 0.3): mine, US dollars: "), "{text}");
+    assert!(text.contains("because of recovery.own_request (0.1 → 0.3): mine, evidence kept: "), "{text}");
     assert!(text.contains("assumed numbers have changed"), "{text}");
 }
 
@@ -308,7 +308,9 @@ fn every_assumed_number_that_moves_anything_is_named_for_all_that_it_moves() {
     let path = folder.path();
     blessed(path, &[]);
     let assumed = fs::read_to_string(path.join("snapshots/suite/assumed.toml")).unwrap();
-    let numbers = assumed.lines().filter_map(|it| it.split_once(" = "));
+    // The session has no image.
+    let numbers =
+        assumed.lines().filter(|it| !it.starts_with("\"images.")).filter_map(|it| it.split_once(" = "));
     let (mut n_numbers, mut n_moving, mut n_moved) = (0, 0, 0);
     for (name, value) in numbers {
         let name = name.trim_matches('"');

@@ -128,10 +128,10 @@ impl OldState {
                     self.add(OldInput::Assumed(name.clone(), [old.clone(), now.clone()]));
                 }
                 (Some(old), None) => {
-                    self.unplayed.push(format!("{name} was assumed to be {old}, and is not read any more"))
+                    self.unplayed.push(format!("{name} was assumed to be {old}, and is not read any more"));
                 }
                 (None, Some(now)) => {
-                    self.unplayed.push(format!("{name} is assumed to be {now}, and was not read"))
+                    self.unplayed.push(format!("{name} is assumed to be {now}, and was not read"));
                 }
                 _ => {}
             }
