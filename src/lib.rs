@@ -113,5 +113,6 @@ pub use face::*;
 
 #[cfg(feature = "cli")]
 pub mod cli;
+pub mod results;
 #[cfg(feature = "testing")]
 pub mod testing;

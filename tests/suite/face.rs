@@ -6,3 +6,4 @@ mod folders;
 mod list;
 mod own_code;
 mod reports;
+mod verbs;

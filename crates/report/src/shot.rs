@@ -2,7 +2,7 @@
 //! a line per policy; and the changes between two tables.
 
 use indexmap::IndexMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::metric::{self, COST};
 use super::{Report, Run};
@@ -45,9 +45,11 @@ pub struct Shot {
 }
 
 /// A changed number.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Moved {
+    /// The policy.
     pub policy: String,
+    /// The column of the table.
     pub column: String,
     /// Its old and new values; `None` if the line is new or gone.
     pub values: [Option<String>; 2],

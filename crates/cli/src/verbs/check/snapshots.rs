@@ -37,6 +37,8 @@ struct At<'a> {
     suite: &'a str,
     inputs: &'a Files,
     made: &'a MadeWith,
+    /// Whether a changed table is written beside it.
+    reviews: bool,
 }
 
 /// What a snapshot's header says that it was made with, part by part; nothing of what older headers lack.
@@ -147,7 +149,7 @@ pub(super) fn replaceable(root: &Path, suite: &str) -> Result<(), Error> {
 /// Compares a report with a suite's snapshots, or accepts its numbers; returns nothing if there are no
 /// snapshots yet.
 pub(super) fn held(
-    Accepted { root, inputs, bless }: Accepted<'_>,
+    Accepted { root, inputs, bless, reviews }: Accepted<'_>,
     suite: &str,
     report: &Report,
     made: &MadeWith,
@@ -160,7 +162,7 @@ pub(super) fn held(
     let mut all = Vec::new();
     for it in report.shots() {
         let path = folder.join(&it.path[0]).join(format!("{}.{}", it.path[1], EXTENSIONS[0]));
-        let at = At { path: &path, suite, inputs, made };
+        let at = At { path: &path, suite, inputs, made, reviews };
         all.push(if bless { accepted(at, &it)? } else { compared(at, &it)? });
         known.insert(path);
     }
@@ -191,7 +193,9 @@ fn compared(at: At<'_>, shot: &Shot) -> Result<SnapshotCheck, Error> {
     };
     let old = content(&text);
     if old.trim_end() == shot.text.trim_end() {
-        forget(&pending)?;
+        if at.reviews {
+            forget(&pending)?;
+        }
         return Ok(snapshot(SnapshotState::Same));
     }
     wait(At { path: &pending, ..at }, shot)?;
@@ -209,11 +213,11 @@ fn accepted(at: At<'_>, shot: &Shot) -> Result<SnapshotCheck, Error> {
 
 /// Writes a snapshot for review, except in CI.
 fn wait(at: At<'_>, shot: &Shot) -> Result<(), Error> {
-    if std::env::var_os("CI").is_some() { Ok(()) } else { write(at, shot) }
+    if !at.reviews || std::env::var_os("CI").is_some() { Ok(()) } else { write(at, shot) }
 }
 
 /// Writes a snapshot, over another snapshot or nothing.
-fn write(At { path, suite, inputs, made }: At<'_>, shot: &Shot) -> Result<(), Error> {
+fn write(At { path, suite, inputs, made, .. }: At<'_>, shot: &Shot) -> Result<(), Error> {
     let made = SnapshotHeader::new(made, shot).line();
     let text = format!("{BEGINNING}{made}\nexpression: {suite}\n{RULE}{}", shot.text);
     let kept = KeptFile { inputs, replaced: Replaced::Beginning(BEGINNING) };
