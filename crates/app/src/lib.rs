@@ -471,6 +471,6 @@ impl Plan {
     /// Plays a load under all policies and profiles.
     fn taken(&self, load: &Load, rows: bool, progress: Progress<'_>) -> Taken {
         let billed = load.is_under_own_model.then_some(&*self.as_recorded);
-        load.takes(&Sinks { billed, rows, ..Sinks::default() }, progress)
+        load.takes(&Sinks { billed, rows, settings: true, ..Sinks::default() }, progress)
     }
 }

@@ -270,7 +270,7 @@ impl<'r, 't, P: Projector + ?Sized, S: Sink> EngineRun<'r, 't, P, S> {
             prompt: Prompt::new(&timeline.spine),
             log: ChangeLog::default(),
             memory_run: memory,
-            chain: Chain::default(),
+            chain: Chain::with_room(timeline.spine.items.len()),
             ambient: Ambient { ttl_ms, ..Ambient::default() },
             lanes,
             last_ms: None,
