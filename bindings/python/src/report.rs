@@ -278,7 +278,7 @@ pub(crate) fn totals(all: &[ctxsim::Total]) -> PyResult<Table> {
         of.numbers(name, all.iter().map(|it| it.cheaper_same_dearer().map(|it| it[nth])));
     }
     for place in all.first().map_or_else(Vec::new, |it| it.metrics().map(|it| it.0).collect::<Vec<_>>()) {
-        of.numbers(&place, all.iter().map(|it| it.metric(&place)));
+        of.numbers(&place, all.iter().map(|it| it.metric(&place).ok().flatten()));
     }
     of.table()
 }
@@ -294,7 +294,7 @@ fn lines(all: Vec<Result<&Run, &FailedRun>>) -> PyResult<Table> {
     let names: Vec<String> =
         runs.iter().flatten().next().map_or_else(Vec::new, |it| it.metrics().map(|it| it.0).collect());
     for place in names {
-        of.numbers(&place, runs.iter().map(|it| it.and_then(|it| it.metric(&place))));
+        of.numbers(&place, runs.iter().map(|it| it.and_then(|it| it.metric(&place).ok().flatten())));
     }
     of.table()
 }

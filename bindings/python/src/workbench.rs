@@ -256,7 +256,8 @@ impl Workbench {
             None => comparison,
         };
         let settings = settings.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
-        let advised = || comparison.advise(agent.as_deref(), settings)?.json();
+        let advised =
+            || comparison.advise(agent.as_deref(), settings).map(|it| it.json().to_owned());
         let text = py.detach(advised).map_err(|it| raised(py, &it))?;
         py.import("json")?.call_method1("loads", (text,))
     }

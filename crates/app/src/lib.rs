@@ -88,7 +88,7 @@ pub use realised::{RealisedRequest, forecast, realised};
 pub use recordings::held;
 pub use screen::{screen, screen_and_advice};
 use selection::{Exclusion, Selection};
-pub use sweep::{Swept, SweptLoad, sweep};
+pub use sweep::{Swept, SweptLoad, sweep, sweep_head};
 pub use twins::twins_in_memory;
 pub use watch::PlanWatch;
 use watch::PlanWatcher;

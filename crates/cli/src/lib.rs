@@ -26,6 +26,7 @@ use ctxsim_base::list::Listed as _;
 
 use project::Project;
 use verbs::Command;
+pub use verbs::check::checked;
 
 /// A guard failed.
 const GUARD_FAILED: u8 = 1;

@@ -2,7 +2,7 @@
 //! a line per policy; and the changes between two tables.
 
 use indexmap::IndexMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::made::MadeWith;
 use super::metric::{self, COST};
@@ -55,21 +55,23 @@ pub struct Shot {
 }
 
 /// A changed number.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Moved {
+    /// The policy.
     pub policy: String,
+    /// The column of the table.
     pub column: String,
     /// Its old and new values; `None` if the line is new or gone.
     pub values: [Option<String>; 2],
     /// Its relative change, if both are numbers.
     pub relative: Option<f64>,
     /// What moved it, if that was asked.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by: Vec<MovedCause>,
 }
 
 /// Something that moved a number.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MovedCause {
     /// What it is: an input, `together`, or `code`.
     pub cause: String,

@@ -91,6 +91,8 @@ struct Accepted<'a> {
     inputs: &'a Files,
     /// Whether today's numbers take its place.
     bless: bool,
+    /// Whether numbers that changed are written beside their snapshots, for review.
+    reviews: bool,
 }
 
 /// The arguments of `check`.
@@ -131,11 +133,14 @@ pub(crate) struct CheckArgs {
     threads: ThreadsArgs,
     #[command(flatten)]
     shown: PagedArgs,
+    /// Whether the caller is a program: nothing is written, and no progress is shown
+    #[arg(skip)]
+    writes_nothing: bool,
 }
 
 impl CheckArgs {
     fn accepted<'a>(&'a self, inputs: &'a Files, bless: bool) -> Accepted<'a> {
-        Accepted { root: &self.snapshots, inputs, bless }
+        Accepted { root: &self.snapshots, inputs, bless, reviews: !self.writes_nothing }
     }
 
     /// Returns the inputs as `--at` and `--prices` say.
@@ -210,6 +215,26 @@ pub(crate) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Err
     // Nothing is written before everything has run.
     let ran: Vec<Result<Ran, Error>> = suites.iter().map(|it| report(catalog, it, args)).listed();
     args.shown.check(catalog.files())?;
+    let all = all_held(catalog, args, &suites, ran);
+    written(&args.shown, catalog.files(), format, &all)?;
+    let errors: Vec<Diagnostic> = all.iter().flat_map(|it| it.errors.clone()).listed();
+    Ok(if !errors.is_empty() {
+        render::problems(catalog, &errors);
+        ExitCode::from(BAD_INPUT)
+    } else if all.iter().all(CheckUp::holds) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(GUARD_FAILED)
+    })
+}
+
+/// Compares each suite with what was accepted of it; one that could not be run has its problems.
+fn all_held(
+    catalog: &Catalog,
+    args: &CheckArgs,
+    suites: &[String],
+    ran: Vec<Result<Ran, Error>>,
+) -> Vec<CheckUp> {
     // A suite that cannot be run keeps all numbers from being accepted.
     let bless = args.bless && ran.iter().all(Result::is_ok);
     let accepted = args.accepted(catalog.files(), bless);
@@ -228,17 +253,31 @@ pub(crate) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Err
             CheckUp::unchecked(name, file, render::tellable(error.problems()))
         })
     };
-    let all: Vec<CheckUp> = suites.iter().zip(ran).map(held).listed();
-    written(&args.shown, catalog.files(), format, &all)?;
-    let errors: Vec<Diagnostic> = all.iter().flat_map(|it| it.errors.clone()).listed();
-    Ok(if !errors.is_empty() {
-        render::problems(catalog, &errors);
-        ExitCode::from(BAD_INPUT)
-    } else if all.iter().all(CheckUp::holds) {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(GUARD_FAILED)
-    })
+    suites.iter().zip(ran).map(held).listed()
+}
+
+/// Checks suites for a program, or all in the user's folders if none is named: nothing is written or shown.
+///
+/// # Errors
+/// A suite cannot be read or run.
+pub fn checked(
+    catalog: &Catalog,
+    suites: Vec<String>,
+    snapshots: &Path,
+    allow_process: bool,
+    threads: Option<usize>,
+) -> Result<Vec<CheckUp>, Error> {
+    let args = CheckArgs {
+        suites,
+        snapshots: snapshots.to_owned(),
+        process: ProcessArgs { allow_process, play_twice: false },
+        threads: ThreadsArgs::of(threads),
+        writes_nothing: true,
+        ..CheckArgs::default()
+    };
+    let suites = self::suites(catalog, &args)?;
+    let ran = suites.iter().map(|it| report(catalog, it, &args).map(Ok)).collect::<Result<_, _>>()?;
+    Ok(all_held(catalog, &args, &suites, ran))
 }
 
 /// Writes the result of a check that could not begin, because no input could be read.
@@ -295,7 +334,11 @@ fn report(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<Ran, Error>
     let fixed = catalog.pins().prices.as_ref();
     let pinned = pinned(fixed, &newest, args);
     let played = |plan: &Plan| {
-        let report = with_progress(SIMULATES, |it| plan.report(args.threads.number(), it))?;
+        let threads = args.threads.number();
+        let report = match args.writes_nothing {
+            true => plan.report(threads, &|_, _| {})?,
+            false => with_progress(SIMULATES, |it| plan.report(threads, it))?,
+        };
         if report.failures.is_empty() {
             Ok(report)
         } else {

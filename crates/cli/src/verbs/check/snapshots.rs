@@ -41,6 +41,8 @@ struct At<'a> {
     made: &'a MadeWith,
     /// The digest of what is assumed.
     assumed: &'a str,
+    /// Whether a changed table is written beside it.
+    reviews: bool,
 }
 
 /// What a snapshot's header says that it was made with, part by part; nothing of what older headers lack.
@@ -216,7 +218,7 @@ pub(super) fn held(
     made: &MadeWith,
     numbers: &AssumedLines,
 ) -> Result<Vec<SnapshotCheck>, Error> {
-    let Accepted { root, inputs, bless } = accepted_in;
+    let Accepted { root, inputs, bless, reviews } = accepted_in;
     let folder = folder(root, suite);
     if !bless && !are_kept(root, suite)? {
         return Ok(Vec::new());
@@ -227,7 +229,7 @@ pub(super) fn held(
     let mut is_today = true;
     for it in report.kept_shots(made) {
         let path = place(root, suite, &it);
-        let at = At { path: &path, suite, inputs, made, assumed: &digest };
+        let at = At { path: &path, suite, inputs, made, assumed: &digest, reviews };
         is_today &= bless || read(&path).is_some_and(|it| it.0.assumed() == Some(&digest));
         all.push(if bless { accepted(at, &it)? } else { compared(at, &it)? });
         known.insert(path);
@@ -264,7 +266,9 @@ fn compared(at: At<'_>, shot: &Shot) -> Result<SnapshotCheck, Error> {
     };
     let old = content(&text);
     if shot::is_same(old, &shot.text) {
-        forget(&pending)?;
+        if at.reviews {
+            forget(&pending)?;
+        }
         return Ok(snapshot(SnapshotState::Same));
     }
     wait(At { path: &pending, ..at }, shot)?;
@@ -286,11 +290,11 @@ fn accepted(at: At<'_>, shot: &Shot) -> Result<SnapshotCheck, Error> {
 
 /// Writes a snapshot for review, except in CI.
 fn wait(at: At<'_>, shot: &Shot) -> Result<(), Error> {
-    if std::env::var_os("CI").is_some() { Ok(()) } else { write(at, shot) }
+    if !at.reviews || std::env::var_os("CI").is_some() { Ok(()) } else { write(at, shot) }
 }
 
 /// Writes a snapshot, over another snapshot or nothing.
-fn write(At { path, suite, inputs, made, assumed }: At<'_>, shot: &Shot) -> Result<(), Error> {
+fn write(At { path, suite, inputs, made, assumed, .. }: At<'_>, shot: &Shot) -> Result<(), Error> {
     let made = SnapshotHeader::new(made, assumed, shot).line();
     let text = format!("{BEGINNING}{made}\nexpression: {suite}\n{RULE}{}", shot.text);
     let kept = KeptFile { inputs, replaced: Replaced::Beginning(BEGINNING) };
