@@ -101,7 +101,7 @@ pub(crate) fn compare(
     Ok(Report { inner })
 }
 
-/// Sessions that are read once and compared often.
+/// Sessions that are read once and compared often. Every verb takes one in the place of sessions, as in `ctxsim.advise(bench)`.
 #[pyclass(module = "ctxsim")]
 pub(crate) struct Workbench {
     sessions: Vec<Scenario>,

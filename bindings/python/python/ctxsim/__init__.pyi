@@ -48,6 +48,9 @@ Sessions: TypeAlias = (
 View: TypeAlias = Callable[["Cx", tuple["Entry", ...]], Iterable["Part | Entry | int"]]
 Make: TypeAlias = Callable[["Trace"], View]
 Policies: TypeAlias = Path | Policy | Make | Sequence[Path | Policy | Make]
+OnePolicy: TypeAlias = Path | Policy | Make
+Loads: TypeAlias = Sessions | Workbench
+Vary: TypeAlias = str | Mapping[str, str | Iterable[object]] | Sequence[str]
 Settings: TypeAlias = (
     str | Mapping[str, object] | Sequence[str | tuple[str, object]]
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from typing import Any, ClassVar, TypeVar
 
@@ -33,17 +33,30 @@ class Answer:
     _text: str
 
     _first: ClassVar[str]
+    """The table that a notebook shows."""
+    _at: ClassVar[dict[str, str]] = {}
+    """Where fields stand in the document, if not under their own names; nowhere is what stands beside it."""
 
     @classmethod
     def of(cls: type[A], made: tuple[str, str, str | None]) -> A:
         """Makes an answer of what the engine returns: the JSON, the text, and what stands beside them."""
         whole, text, beside = made
         document = json.loads(whole)
-        own = [it for it in fields(cls) if it.name not in ("document", "_json", "_text")]
-        return cls(document, whole, text, **{it.name: _read(document, it, beside) for it in own})
+        own = [it.name for it in fields(cls) if it.name not in ("document", "_json", "_text")]
+        return cls(document, whole, text, **{name: cls._read(name, document, beside) for name in own})
+
+    @classmethod
+    def _read(cls, name: str, document: Row, beside: str | None) -> Any:
+        path = cls._at.get(name, name)
+        if not path:
+            return beside
+        found: Any = document
+        for key in path.split("."):
+            found = None if found is None else found.get(key)
+        return tuple(found) if isinstance(found, list) else found
 
     def json(self) -> str:
-        """The document as JSON, byte for byte that of the command line."""
+        """The document as JSON, that of the command line."""
         return self._json
 
     def __str__(self) -> str:
@@ -57,26 +70,6 @@ class Answer:
 
     def _repr_html_(self) -> str:
         return f"<p>{self._first}</p>{shown(getattr(self, self._first))}"
-
-
-def at(path: str) -> Any:
-    """A field that stands elsewhere in the document."""
-    return field(metadata={"at": path.split(".")})
-
-
-def beside() -> Any:
-    """A field that the document does not have."""
-    return field(metadata={"at": None})
-
-
-def _read(document: Row, it: Field[Any], beside: str | None) -> Any:
-    path = it.metadata.get("at", [it.name])
-    if path is None:
-        return beside
-    found: Any = document
-    for key in path:
-        found = None if found is None else found.get(key)
-    return tuple(found) if isinstance(found, list) else found
 
 
 def _without(record: Row, *names: str) -> Row:
@@ -227,10 +220,11 @@ class Explanation(Answer):
     requests: int
     asked_by: str | None
     row: Row
-    cache: str = at("cache.says")
+    cache: str
     tokens_beside_items: int
-    prompt: str | None = beside()
+    prompt: str | None
 
+    _at = {"cache": "cache.says", "prompt": ""}
     _first = "items"
 
     def _summary(self) -> str:
@@ -339,12 +333,13 @@ class Sweep(Answer):
 
     `objectives` are what the front is of, `front` has the indices of the variants on it and `knee` the index of its best compromise, None if there is none. Indices count from 0 and are those of the column `index`."""
 
-    policy: str = at("sweep.policy")
-    base: str = at("sweep.base")
-    objectives: tuple[str, ...] = at("sweep.objectives")
+    policy: str
+    base: str
+    objectives: tuple[str, ...]
     front: tuple[int, ...]
     knee: int | None
 
+    _at = {"policy": "sweep.policy", "base": "sweep.base", "objectives": "sweep.objectives"}
     _first = "points"
 
     @property
@@ -435,8 +430,9 @@ class Tuned(Answer):
     cautions: tuple[str, ...]
     never_fired: tuple[str, ...]
     prompt_tokens_max: int | None
-    file: str | None = beside()
+    file: str | None
 
+    _at = {"file": ""}
     _first = "points"
 
     def _summary(self) -> str:
@@ -608,8 +604,9 @@ class Advice(Answer):
 
     unknown: tuple[Row, ...]
     skipped: tuple[Row, ...]
-    forecast: str | None = beside()
+    forecast: str | None
 
+    _at = {"forecast": ""}
     _first = "levers"
 
     @property
@@ -686,21 +683,36 @@ class Bill(Answer):
     sessions span less; `month_usd` what `parts` add up to, of `month_of` (`last30_days` or `all_sessions`, which span
     `month_days`). `certainty` says how sure the rest is."""
 
-    total_usd: float = at("bill.total_usd")
-    last_30_days_usd: float | None = at("bill.last_30_days_usd")
-    previous_30_days_usd: float | None = at("bill.previous_30_days_usd")
-    main_usd: float = at("bill.main.total_usd")
-    sub_agents_usd: float = at("bill.sub_agents.total_usd")
-    month_usd: float = at("month.usd")
-    month_of: str = at("month.of")
-    month_days: float | None = at("month.days")
-    sessions: int = at("read.sessions")
-    requests: int = at("read.requests")
-    first_day: str | None = at("read.first_day")
-    last_day: str | None = at("read.last_day")
-    waiting_minutes: float | None = at("waiting.minutes")
+    total_usd: float
+    last_30_days_usd: float | None
+    previous_30_days_usd: float | None
+    main_usd: float
+    sub_agents_usd: float
+    month_usd: float
+    month_of: str
+    month_days: float | None
+    sessions: int
+    requests: int
+    first_day: str | None
+    last_day: str | None
+    waiting_minutes: float | None
     certainty: str
 
+    _at = {
+        "total_usd": "bill.total_usd",
+        "last_30_days_usd": "bill.last_30_days_usd",
+        "previous_30_days_usd": "bill.previous_30_days_usd",
+        "main_usd": "bill.main.total_usd",
+        "sub_agents_usd": "bill.sub_agents.total_usd",
+        "month_usd": "month.usd",
+        "month_of": "month.of",
+        "month_days": "month.days",
+        "sessions": "read.sessions",
+        "requests": "read.requests",
+        "first_day": "read.first_day",
+        "last_day": "read.last_day",
+        "waiting_minutes": "waiting.minutes",
+    }
     _first = "parts"
 
     def _summary(self) -> str:

@@ -53,7 +53,7 @@ class Tabled(property):
 
     if TYPE_CHECKING:
 
-        def __get__(self, instance: Any, owner: type | None = None) -> Table: ...
+        def __get__(self, instance: Any, owner: type | None = None) -> Table: ...  # type: ignore[override]
 
     def made(self, answer: Any) -> Table:
         """Makes the table of an answer."""
@@ -68,9 +68,8 @@ class Tabled(property):
                 yield it
                 continue
             begins = it.name[:-1]
-            is_further = lambda name, it: name.startswith(begins) and name not in seen and not isinstance(it, (str, bool, list))
-            found = (name for row in rows for name, it in row.items() if is_further(name, it))
-            for name in list(dict.fromkeys(found)):
+            found = (name for row in rows for name, of in row.items() if name.startswith(begins) and not isinstance(of, (str, bool, list)))
+            for name in [name for name in dict.fromkeys(found) if name not in seen]:
                 seen.add(name)
                 yield Column(name, it.kind, it.says)
 

@@ -24,7 +24,7 @@ def cell(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, (float, Decimal)):
-        return f"{value:,.4g}" if abs(value) < 10_000 else f"{value:,.0f}"
+        return f"{value:,.4g}" if -10_000 < value < 10_000 else f"{value:,.0f}"
     return ", ".join(value)
 
 

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from os import fspath
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
@@ -15,11 +15,9 @@ from . import _ctxsim
 from .answers import Advice, Bill, Check, Explanation, Realised, Sensitivity, Sweep, Tuned
 
 if TYPE_CHECKING:
-    from . import Make, Path, Policies, Policy, Sessions, Settings, Workbench
+    from . import Loads, OnePolicy, Path, Policies, Settings, Vary
 
-    Loads = Sessions | Workbench
-    Vary = str | Mapping[str, str | Iterable[object]] | Sequence[str]
-    One = Path | Policy | Make
+Common = dict[str, object]
 
 POLICY = "identity"
 """The policy that others are compared with: it keeps everything."""
@@ -61,7 +59,7 @@ def sensitivity(
     `{"break_even.prune_removes_tokens": 30_000}`.
 
     Raises `Error`; a policy that fails is a problem, too."""
-    common = {"policies": policies, "profiles": profiles, "suite": suite, "set": set, "folders": folders, "seed": seed, "trials": trials}
+    common: Common = {"policies": policies, "profiles": profiles, "suite": suite, "set": set, "folders": folders, "seed": seed, "trials": trials}
     common |= {"threads": threads, "since": since, "limit": limit, "model": model, "allow_process": allow_process}
     return Sensitivity.of(_ctxsim.answer(sessions, common, {"verb": "sensitivity"}))
 
@@ -69,7 +67,7 @@ def sensitivity(
 def explain(
     sessions: Loads,
     *,
-    policy: One,
+    policy: OnePolicy,
     request: int,
     session: str | None = None,
     profile: Path | None = None,
@@ -83,7 +81,7 @@ def explain(
     are those of the session's model.
 
     Raises `Error` if there is no such request."""
-    common = {"policies": policy, "profiles": profile or FALLBACK, "own_models": profile is None, "set": set, "folders": folders}
+    common: Common = {"policies": policy, "profiles": profile or FALLBACK, "own_models": profile is None, "set": set, "folders": folders}
     common["allow_process"] = allow_process
     return Explanation.of(_ctxsim.answer(sessions, common, {"verb": "explain", "request": request, "session": session}))
 
@@ -91,9 +89,9 @@ def explain(
 def sweep(
     sessions: Loads | None = None,
     *,
-    policy: One,
+    policy: OnePolicy,
     vary: Vary,
-    base: One = POLICY,
+    base: OnePolicy = POLICY,
     objectives: str | Sequence[str] = ("cost", "evidence", "retention"),
     guards: str | Sequence[str] = (),
     profiles: Path | Sequence[Path] | None = None,
@@ -114,18 +112,18 @@ def sweep(
     are what the front is of; `guards`, such as `"evidence>=0.9"`, are bounds that its recommended point keeps.
 
     Raises `Error`; an objective that does not exist is a problem, with the nearest that does."""
-    common = {"policies": [base, policy], "profiles": profiles, "suite": suite, "set": set, "folders": folders, "seed": seed, "trials": trials}
+    common: Common = {"policies": [base, policy], "profiles": profiles, "suite": suite, "set": set, "folders": folders, "seed": seed, "trials": trials}
     common |= {"threads": threads, "since": since, "limit": limit, "model": model, "allow_process": allow_process}
-    own = {"verb": "sweep", "vary": _varied(vary), "objectives": _texts(objectives), "guards": _texts(guards)}
+    own: Common = {"verb": "sweep", "vary": _varied(vary), "objectives": _texts(objectives), "guards": _texts(guards)}
     return Sweep.of(_ctxsim.answer(sessions, common, own))
 
 
 def tune(
     sessions: Loads | None = None,
     *,
-    policy: One,
+    policy: OnePolicy,
     vary: Vary | None = None,
-    base: One = POLICY,
+    base: OnePolicy = POLICY,
     min_evidence: float | None = None,
     objectives: str | Sequence[str] = (),
     guards: str | Sequence[str] = (),
@@ -145,9 +143,9 @@ def tune(
     that of the choice. `objectives` and `guards` look for something else than the lowest cost.
 
     Raises `Error`."""
-    common = {"policies": [base, policy], "profiles": profiles, "set": set, "folders": folders, "seed": seed, "min_evidence": min_evidence}
+    common: Common = {"policies": [base, policy], "profiles": profiles, "set": set, "folders": folders, "seed": seed, "min_evidence": min_evidence}
     common |= {"threads": threads, "since": since, "limit": limit, "model": model, "allow_process": allow_process}
-    own = {"verb": "tune", "vary": _varied(vary), "objectives": _texts(objectives), "guards": _texts(guards)}
+    own: Common = {"verb": "tune", "vary": _varied(vary), "objectives": _texts(objectives), "guards": _texts(guards)}
     return Tuned.of(_ctxsim.answer(sessions, common, own))
 
 
@@ -164,7 +162,7 @@ def check(
     `suite` is a name or a path; all suites of your `folders` if left out. `snapshots` is the folder with the numbers that were accepted.
 
     Raises `Error` if no suite can be found; one that cannot be run is a row of `errors`."""
-    common = {"suite": suite, "folders": folders, "threads": threads, "allow_process": allow_process}
+    common: Common = {"suite": suite, "folders": folders, "threads": threads, "allow_process": allow_process}
     return Check.of(_ctxsim.answer(None, common, {"verb": "check", "snapshots": fspath(snapshots)}))
 
 
@@ -188,9 +186,9 @@ def advise(
     together whatever their word, as `KEY=VALUE`. `min_evidence` (0 to 1; 0.9 by default) is the share of evidence that advice must keep.
 
     Raises `Error` if no session is one of an agent whose settings are known."""
-    common = {"profiles": profiles, "folders": folders, "threads": threads, "since": since, "limit": limit, "model": model}
+    common: Common = {"profiles": profiles, "folders": folders, "threads": threads, "since": since, "limit": limit, "model": model}
     common["min_evidence"] = min_evidence
-    own = {"verb": "advise", "agent": agent, "settings": settings, "pairs": _texts(tries)}
+    own: Common = {"verb": "advise", "agent": agent, "settings": settings, "pairs": _texts(tries)}
     return Advice.of(_ctxsim.answer(sessions, common, own))
 
 
@@ -208,7 +206,7 @@ def bill(
     """Says what recorded sessions were billed and where that goes, as `ctxsim screen` does.
 
     Raises `Error` if no session is recorded."""
-    common = {"profiles": profiles, "folders": folders, "threads": threads, "since": since, "limit": limit, "model": model}
+    common: Common = {"profiles": profiles, "folders": folders, "threads": threads, "since": since, "limit": limit, "model": model}
     return Bill.of(_ctxsim.answer(sessions, common, {"verb": "bill", "settings": settings}))
 
 
@@ -230,7 +228,7 @@ def realised(
     not show it.
 
     Raises `Error` if there is no such forecast, or no session is recorded."""
-    common = {"profiles": profiles, "folders": folders, "threads": threads, "since": since, "limit": limit, "model": model}
+    common: Common = {"profiles": profiles, "folders": folders, "threads": threads, "since": since, "limit": limit, "model": model}
     if forecast is None:
         raise ValueError("there is no forecast: nothing was advised, and no setting was tried (`tries`)")
     text = fspath(forecast)
