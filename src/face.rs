@@ -36,6 +36,7 @@ pub use self::scenario::{Level, Scenario, ScenarioBuilder, Trace, Turn};
 pub use self::total::Total;
 pub use self::usd::Usd;
 pub use self::verdict::Verdict;
+pub use ctxsim_base::quantity::Tokens;
 pub use ctxsim_engine::cache::own::{CacheRequest, Division as CacheUse, OwnRule as CacheRule, Prefix};
 pub use ctxsim_engine::ledger::pairing::RequestId;
 pub use ctxsim_engine::own::{

@@ -10,7 +10,7 @@
 //! | `ctxsim explain` | [`Plan::explain`](crate::Plan::explain) | [`Explanation`] |
 //! | `ctxsim sweep` | [`Comparison::sweep`](crate::Comparison::sweep) | [`Sweep`] |
 //! | `ctxsim tune` | [`Comparison::tune`](crate::Comparison::tune) | [`Tuned`] |
-//! | `ctxsim check` | [`Comparison::check`](crate::Comparison::check) | [`Check`] |
+//! | `ctxsim check` | `Comparison::check`, with the feature `cli` | `Check` |
 //! | `ctxsim advise` | [`Comparison::advise`](crate::Comparison::advise) | [`Advice`] |
 //! | `ctxsim realised` | [`Comparison::realised`](crate::Comparison::realised) | [`Realised`] |
 //! | `ctxsim SESSIONS` | [`Comparison::bill`](crate::Comparison::bill) | [`Bill`] |

@@ -9,8 +9,8 @@ use ctxsim_base::error::Error as Inner;
 
 /// Why inputs cannot be used, or why they gave no result.
 ///
-/// [`Error::problems`] lists every problem of every input at once, each with its place and a fix. `Display` writes them line by line.
-#[derive(Debug)]
+/// [`Error::problems`] lists every problem of every input at once, each with its place and a fix. `Display` writes them line by line, and so does
+/// `Debug`, which is what a `main` that returns the error prints.
 pub struct Error(Inner);
 
 /// One problem, and where it is.
@@ -58,6 +58,12 @@ impl Problem {
 impl fmt::Display for Error {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(to)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, to)
     }
 }
 

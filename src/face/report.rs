@@ -14,7 +14,7 @@ use ctxsim_engine::measure::Tally;
 use ctxsim_report::chart::named_chart;
 use ctxsim_report::html::Traces;
 use ctxsim_report::sections::Detail;
-use ctxsim_report::{RunTotals, distinct, json, markdown, shot};
+use ctxsim_report::{RunTotals, distinct, json, markdown, places, shot};
 use ctxsim_timeline::row::heads;
 
 use ctxsim_engine::take::{self, FailedRuns};
@@ -269,12 +269,34 @@ impl Run {
     /// Returns the expected number of calls that fetch evidence again; `None` if no needs are known.
     #[must_use]
     pub fn recovery_calls(&self) -> Option<f64> {
-        self.metric("recovery.expected_calls")
+        self.number("recovery.expected_calls")
     }
 
-    /// Returns any number in the JSON report's `totals` by its path, such as `cost_usd.total`; `None` if it is unknown.
-    #[must_use]
-    pub fn metric(&self, place: &str) -> Option<f64> {
+    /// Returns any number in the JSON report's `totals` by its path, such as `cost_usd.total`, in the unit that `docs/reference/rows.md` gives;
+    /// `None` if this run does not know it.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), ctxsim::Error> {
+    /// let report = ctxsim::Comparison::new()
+    ///     .policy("identity")
+    ///     .scenario("recorded/claude-code")
+    ///     .profile("anthropic/claude-sonnet-4.5")
+    ///     .run()?;
+    /// let run = &report.runs()[0];
+    /// assert_eq!(run.metric("cost_usd.total")?, run.usd());
+    /// assert!(run.metric("cost_usd.totl").unwrap_err().to_string().contains("cost_usd.total"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// No report has such a number (`guard-metric`); the error suggests one.
+    pub fn metric(&self, place: &str) -> Result<Option<f64>, Error> {
+        known_metric(place)?;
+        Ok(self.number(place))
+    }
+
+    fn number(&self, place: &str) -> Option<f64> {
         self.totals.get_or_init(|| RunTotals::new(&self.inner.tally)).number(place)
     }
 
@@ -282,7 +304,7 @@ impl Run {
     pub fn metrics(&self) -> impl Iterator<Item = (String, Option<f64>)> {
         let numbers = heads::<Tally>().into_iter().filter(|it| it.unit.is_number());
         numbers.map(|it| {
-            let number = self.metric(&it.name);
+            let number = self.number(&it.name);
             (it.name, number)
         })
     }
@@ -321,6 +343,17 @@ fn sums(report: &ctxsim_report::Report, policies: &[String]) -> Vec<Result<Run, 
         failed.map(|it| Err(it.clone())).or_else(|| sum.map(|it| Ok(Run::new(it))))
     };
     cells.filter_map(sum).collect()
+}
+
+/// Says that no report has a number of this path, if none has.
+pub(super) fn known_metric(place: &str) -> Result<(), Error> {
+    let Err(meant) = places::check(&format!("totals.{place}")) else { return Ok(()) };
+    let help = match meant.as_deref().and_then(|it| it.strip_prefix("totals.")) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => "`metrics` lists every path, such as `cost_usd.total`".to_owned(),
+    };
+    let problem = Diagnostic::at(Code::GuardMetric, "metric", format!("unknown metric `{place}`"));
+    Err(problem.help(help).into())
 }
 
 /// Reports that a value cannot be written.

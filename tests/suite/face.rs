@@ -1,5 +1,6 @@
 //! The face of the crate: what it exports, what its examples take, and own code in it.
 
+mod embedding;
 mod examples;
 mod failures;
 mod folders;

@@ -23,7 +23,7 @@ pub(crate) struct Entry {
     /// Its text, if the session has text; for a call, its input as JSON.
     text: Option<Py<PyString>>,
     /// Its size in tokens.
-    tokens: u32,
+    tokens: u64,
     /// Whether every request sends it unchanged, in front of everything else.
     is_stable: bool,
 }
@@ -138,7 +138,7 @@ impl From<TextArg> for Text {
 
 /// A text known only by its size in tokens; texts with equal numbers are equal to caches.
 #[pyfunction]
-pub(crate) fn sized(tokens: u32, number: u64) -> Sized {
+pub(crate) fn sized(tokens: u64, number: u64) -> Sized {
     Sized(Text::sized(tokens, number))
 }
 

@@ -1,6 +1,6 @@
 //! A report: its tables, its bytes and what it says.
 
-use ctxsim::diag::{Code, Diagnostic, nearest};
+use ctxsim::diag::{Code, Diagnostic};
 use ctxsim::{CostParts, FailedRun, Run};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -179,17 +179,7 @@ impl Report {
             };
             return Err(raised(py, &Diagnostic::at(Code::RunUnknown, "", message).help(help).into()));
         };
-        if let Some((_, number)) = run.metrics().find(|it| it.0 == place) {
-            return Ok(number);
-        }
-        let names: Vec<String> = run.metrics().map(|it| it.0).collect();
-        let near = nearest(place, names.iter().map(String::as_str));
-        let help = near.map_or_else(
-            || "`report.runs.columns` lists them".to_owned(),
-            |it| format!("did you mean `{it}`?"),
-        );
-        let problem = Diagnostic::at(Code::GuardMetric, "", format!("there is no number `{place}`"));
-        Err(raised(py, &problem.help(help).into()))
+        run.metric(place).map_err(|it| raised(py, &it))
     }
 
     /// One chart as SVG, that of `ctxsim run --format svg --chart NAME`: such as `cost`, `frontier` or `change`.
@@ -330,7 +320,7 @@ fn named<'r>(of: &mut Columns, runs: impl Iterator<Item = &'r Run> + Clone) {
 pub(crate) fn totals(all: &[ctxsim::Total]) -> PyResult<Table> {
     let mut of = Columns::default();
     of.names("policy", all.iter().map(ctxsim::Total::policy));
-    of.numbers(COST, all.iter().map(|it| it.metric(COST)));
+    of.numbers(COST, all.iter().map(|it| it.metric(COST).ok().flatten()));
     of.numbers("change", all.iter().map(ctxsim::Total::change));
     of.numbers("change_low", all.iter().map(|it| it.change_interval().map(|it| it[0])));
     of.numbers("change_high", all.iter().map(|it| it.change_interval().map(|it| it[1])));
@@ -345,7 +335,7 @@ pub(crate) fn totals(all: &[ctxsim::Total]) -> PyResult<Table> {
     of.flags("is_part", all.iter().map(ctxsim::Total::is_part));
     let places = all.first().map_or_else(Vec::new, |it| it.metrics().map(|it| it.0).collect::<Vec<_>>());
     for place in places.into_iter().filter(|it| it != COST) {
-        of.numbers(&place, all.iter().map(|it| it.metric(&place)));
+        of.numbers(&place, all.iter().map(|it| it.metric(&place).ok().flatten()));
     }
     of.table()
 }
@@ -355,14 +345,14 @@ fn lines(all: Vec<Result<&Run, &FailedRun>>) -> PyResult<Table> {
     let mut of = Columns::default();
     let runs: Vec<Option<&Run>> = all.iter().map(|it| it.ok()).collect();
     of.names("policy", all.iter().map(|it| it.map_or_else(|it| it.policy.as_str(), Run::policy)));
-    of.numbers(COST, runs.iter().map(|it| it.and_then(|it| it.metric(COST))));
+    of.numbers(COST, runs.iter().map(|it| it.and_then(|it| it.metric(COST).ok().flatten())));
     of.names("scenario", all.iter().map(|it| it.map_or_else(|it| it.scenario.as_str(), Run::scenario)));
     of.names("profile", all.iter().map(|it| it.map_or_else(|it| it.profile.as_str(), Run::profile)));
     of.texts("failed", all.iter().map(|it| it.err().map(ToString::to_string)));
     let names: Vec<String> =
         runs.iter().flatten().next().map_or_else(Vec::new, |it| it.metrics().map(|it| it.0).collect());
     for place in names.into_iter().filter(|it| it != COST) {
-        of.numbers(&place, runs.iter().map(|it| it.and_then(|it| it.metric(&place))));
+        of.numbers(&place, runs.iter().map(|it| it.and_then(|it| it.metric(&place).ok().flatten())));
     }
     of.table()
 }

@@ -438,7 +438,7 @@ def fold(rows: Any) -> Totals:
 
 @final
 class Workbench:
-    """Sessions that are read once and compared often."""
+    """Sessions that are read once and compared often. Every verb takes one in the place of sessions, as in `ctxsim.advise(bench)`."""
 
     def __init__(
         self,
