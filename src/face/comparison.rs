@@ -181,6 +181,12 @@ impl Comparison {
         if self.profiles.is_empty() { Ok(self.profile(profile()?)) } else { Ok(self) }
     }
 
+    /// Puts a scenario in the place of all.
+    #[cfg(feature = "testing")]
+    pub(crate) fn only_on(self, scenario: impl Into<ScenarioRef>) -> Self {
+        Self { scenarios: vec![scenario.into()], ..self }
+    }
+
     /// Reads and checks everything.
     ///
     /// # Errors

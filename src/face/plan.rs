@@ -73,6 +73,12 @@ impl RunId {
 }
 
 impl Plan {
+    /// Returns the checked inputs.
+    #[cfg(feature = "testing")]
+    pub(crate) fn inner(&self) -> &ctxsim_app::Plan {
+        &self.plan
+    }
+
     pub(super) fn new(plan: ctxsim_app::Plan, asked: RunRequest) -> Self {
         Self { plan: Arc::new(plan), asked }
     }

@@ -47,6 +47,7 @@ mod hostile;
 mod identity;
 mod import;
 mod inputs;
+mod law_kit;
 mod laws;
 mod levers;
 mod links;

@@ -18,6 +18,7 @@ mod guards;
 mod histories;
 mod index;
 mod inputs;
+pub mod laws;
 mod load;
 mod made;
 mod models;
@@ -471,6 +472,6 @@ impl Plan {
     /// Plays a load under all policies and profiles.
     fn taken(&self, load: &Load, rows: bool, progress: Progress<'_>) -> Taken {
         let billed = load.is_under_own_model.then_some(&*self.as_recorded);
-        load.takes(&Sinks { billed, rows, ..Sinks::default() }, progress)
+        load.takes(&Sinks { billed, rows, settings: true, ..Sinks::default() }, progress)
     }
 }

@@ -65,7 +65,7 @@ pub(super) const MOVED: [MovedVerb; 11] = [
     MovedVerb { old: "fit", host: "tune", flag: "--fit", value: "TABLE", only: &[], verb: "tune --fit",
         does: "Fit the numbers of a memory to what your own agent answered" },
     MovedVerb { old: "convert", host: "show", flag: "--as", value: "FORMAT", only: &["toml", "ron"], verb: "show --as toml",
-        does: "Convert an input file to `toml` or `ron`; comments are lost" },
+        does: "Print an input as `toml` or `ron`, with its comments" },
     MovedVerb { old: "export", host: "show", flag: "--as", value: "FORMAT", only: &["mooncake"], verb: "show --redact",
         does: "Write a session under a policy as a block trace (`mooncake`)" },
     MovedVerb { old: "export", host: "show", flag: "--redact", value: "", only: &[], verb: "show --redact",

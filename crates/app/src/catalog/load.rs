@@ -78,7 +78,7 @@ fn depth_in(source: &Source, steps: &[&str]) -> usize {
 #[derive(Debug)]
 pub struct PolicyReader<'c> {
     catalog: &'c Catalog,
-    read: Vec<(Origin, Source, PolicyFile)>,
+    bases: Vec<(Origin, Source, PolicyFile)>,
 }
 
 impl PolicyReader<'_> {
@@ -113,7 +113,7 @@ impl PolicyReader<'_> {
                 let circle = Diagnostic::at(Code::BaseCircle, "base", message);
                 return Err(problem(circle.help("remove `base` from one of them")));
             }
-            let (source, base_spec) = self.read(&found)?;
+            let (source, base_spec) = self.base(&found)?;
             next.clone_from(&base_spec.base);
             base_specs.push(base_spec);
             sources.push(source);
@@ -130,11 +130,18 @@ impl PolicyReader<'_> {
         Ok(Loaded { spec, origin, source: sources.pop(), bases })
     }
 
-    /// Reads one file.
-    fn read(&mut self, origin: &Origin) -> Result<(Source, PolicyFile), Error> {
-        if let Some((_, source, spec)) = self.read.iter().find(|(it, ..)| it == origin) {
+    /// Reads one file, and keeps it: a base has many variants.
+    fn base(&mut self, origin: &Origin) -> Result<(Source, PolicyFile), Error> {
+        if let Some((_, source, spec)) = self.bases.iter().find(|(it, ..)| it == origin) {
             return Ok((source.clone(), spec.clone()));
         }
+        let (source, spec) = self.read(origin)?;
+        self.bases.push((origin.clone(), source.clone(), spec.clone()));
+        Ok((source, spec))
+    }
+
+    /// Reads one file.
+    fn read(&self, origin: &Origin) -> Result<(Source, PolicyFile), Error> {
         let (source, mut spec) = self.catalog.read(Kind::Policy, origin, |it: &PolicyFile| &it.name)?;
         if let Some(process) = &mut spec.process {
             process.folder = origin.folder_on_disk();
@@ -142,7 +149,6 @@ impl PolicyReader<'_> {
             let files = process.command.iter().filter_map(|it| origin.beside(it));
             files.for_each(|it| self.catalog.files.note_origin(&it));
         }
-        self.read.push((origin.clone(), source.clone(), spec.clone()));
         Ok((source, spec))
     }
 }
@@ -150,7 +156,7 @@ impl PolicyReader<'_> {
 impl Catalog {
     /// Returns a reader of several policies.
     pub fn policies(&self) -> PolicyReader<'_> {
-        PolicyReader { catalog: self, read: Vec::new() }
+        PolicyReader { catalog: self, bases: Vec::new() }
     }
 
     /// Reads one policy and merges it with its bases.

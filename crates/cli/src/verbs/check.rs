@@ -1,5 +1,6 @@
 //! `ctxsim check`: the guards and the snapshots of suites, for continuous integration.
 
+mod laws;
 mod ratchet;
 mod snapshots;
 
@@ -36,6 +37,7 @@ Examples:
   ctxsim check --ratchet=1%                   no guarded number may be more than 1% worse than its best so far
   ctxsim check --format junit --output check.xml
   ctxsim check --format github --output check.md
+  ctxsim check --laws --policy mine.ron       five laws on random sessions; a breach is written to laws/ as a scenario
 
 Snapshots are stored as snapshots/SUITE/SCENARIO/PROFILE.snap in insta's format, so `cargo insta review` works \
 on them. Unless `CI` is set in the environment, changed numbers are also written beside them as .snap.new.
@@ -43,7 +45,7 @@ on them. Unless `CI` is set in the environment, changed numbers are also written
 With `--ratchet`, numbers may move, but guarded ones only to the better: their best values are kept in snapshots/SUITE/ratchet.toml (written \
 unless `CI` is set), and `--bless` puts today's in their place.
 
-Exit codes: 0 everything holds; 1 a guard failed or a number changed; 2 bad input or usage, or a scenario could \
+Exit codes: 0 everything holds; 1 a guard failed, a number changed or a law is broken; 2 bad input or usage, or a scenario could \
 not be run.";
 
 /// The available output formats.
@@ -104,6 +106,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "SHARE", value_parser = share, num_args = 0..=1, require_equals = true, default_missing_value = "0")]
     ratchet: Option<f64>,
     #[command(flatten)]
+    laws: laws::LawsArgs,
+    #[command(flatten)]
     process: ProcessArgs,
     #[command(flatten)]
     rev: RevArgs,
@@ -160,6 +164,9 @@ fn held(accepted: Accepted<'_>, ratchet: Option<f64>, name: &str, ran: Ran) -> R
 
 /// Checks and writes; returns the exit code. A suite that cannot be run is an error entry of the result, too.
 pub(crate) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Error> {
+    if args.laws.laws {
+        return laws::check(catalog, args);
+    }
     let format = args.shown.shown.choose(&FORMATS)?;
     let suites = suites(catalog, args)?;
     // Nothing is written before everything has run.

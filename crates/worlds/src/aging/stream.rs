@@ -121,7 +121,7 @@ pub struct Aging {
     pub numbers: Arc<AgingNumbers>,
     /// The streams of a file; a generator makes its own.
     written: Arc<[AgingStream]>,
-    /// Questions of the file about something that was never said, which are left out.
+    /// Questions of the file about something that was never said or had been retracted, which are left out.
     n_left_out: usize,
     seed: Seed,
 }
@@ -219,7 +219,10 @@ impl Aging {
         if self.n_left_out > 0 {
             let n = self.n_left_out;
             let left_out = if n == 1 { "1 question".to_owned() } else { format!("{n} questions") };
-            return vec![format!("{}: left out: {left_out} about what was never said.", self.name)];
+            return vec![format!(
+                "{}: left out: {left_out} about what was never said or had been retracted.",
+                self.name
+            )];
         }
         if !self.written.is_empty() {
             return Vec::new();
