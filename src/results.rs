@@ -8,12 +8,12 @@
 //! |---|---|---|
 //! | `ctxsim sensitivity` | [`Plan::sensitivity`](crate::Plan::sensitivity) | [`Sensitivity`] |
 //! | `ctxsim explain` | [`Plan::explain`](crate::Plan::explain) | [`Explanation`] |
-//! | `ctxsim sweep` | [`Comparison::sweep`](crate::Comparison::sweep) | [`Sweep`] |
-//! | `ctxsim tune` | [`Comparison::tune`](crate::Comparison::tune) | [`Tuned`] |
+//! | `ctxsim sweep` | [`Comparison::sweep`](crate::Comparison::sweep) | [`SweptGrid`] |
+//! | `ctxsim tune` | [`Comparison::tune`](crate::Comparison::tune) | [`TunedPolicy`] |
 //! | `ctxsim check` | `Comparison::check`, with the feature `cli` | `Check` |
 //! | `ctxsim advise` | [`Comparison::advise`](crate::Comparison::advise) | [`Advice`] |
-//! | `ctxsim realised` | [`Comparison::realised`](crate::Comparison::realised) | [`Realised`] |
-//! | `ctxsim SESSIONS` | [`Comparison::bill`](crate::Comparison::bill) | [`Bill`] |
+//! | `ctxsim realised` | [`Comparison::realised`](crate::Comparison::realised) | [`RealisedForecast`] |
+//! | `ctxsim SESSIONS` | [`Comparison::bill`](crate::Comparison::bill) | [`SessionsBill`] |
 
 mod advised;
 mod billed;
@@ -33,18 +33,19 @@ use crate::face::Error;
 use ctxsim_base::diag::{Code, Diagnostic};
 
 pub use self::advised::{
-    Advice, AdvisedLever, AgentSettings, LoggedBill, MonthlyCost, Realised, SettingInForce,
+    Advice, AdvisedLever, AgentSettings, LoggedBill, MonthlyCost, RealisedForecast, SettingInForce,
 };
-pub use self::billed::{Bill, BillShare, BilledPeriod};
+pub use self::billed::{BillShare, BilledPeriod, SessionsBill};
 #[cfg(feature = "cli")]
 pub use self::checked::{Check, GuardCheck, SnapshotResult, SuiteCheck};
 pub use self::explained::{
     ExplainedItem, ExplainedRequest, Explanation, ItemChange, PrefixCheck, StageEffect,
 };
 pub use self::prices::{
-    CheapestPolicy, CheapestUntil, PricedLoad, PricedPolicy, PricedProfile, RankFlip, RateChange, Sensitivity,
+    CheapestPolicy, CheapestUntil, PricedPolicy, PricedProfile, PricedScenario, RankFlip, RateChange,
+    Sensitivity,
 };
-pub use self::searched::{Sweep, SweptPoint, TriedPart, TriedPoint, Tuned};
+pub use self::searched::{SweptGrid, SweptPoint, TriedPart, TriedPoint, TunedPolicy};
 pub use ctxsim_engine::measure::{BreakEven, Spread};
 pub use ctxsim_report::advise::Paste;
 pub use ctxsim_report::lever::Word;

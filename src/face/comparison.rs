@@ -86,7 +86,18 @@ impl Comparison {
         Self { rest: ctxsim_app::Comparison { own_models: true, ..self.rest }, ..self }
     }
 
-    /// Overrides a field, as `--set PATH=VALUE` does.
+    /// Overrides a field, as `--set PATH=VALUE` does. A bare number has the unit of the number that stands there: `params.trigger` of a policy whose
+    /// trigger is in tokens takes tokens.
+    ///
+    /// ```
+    /// let prompt = |trigger: u32| {
+    ///     let comparison = ctxsim::Comparison::new().policy("clear_tool_results").scenario("recorded/claude-code");
+    ///     let comparison = comparison.profile("anthropic/claude-sonnet-4.5").set("params.trigger", trigger);
+    ///     Ok::<u64, ctxsim::Error>(comparison.run()?.runs()[0].prompt_max())
+    /// };
+    /// assert!(prompt(40_000)? < prompt(85_000)?);
+    /// # Ok::<(), ctxsim::Error>(())
+    /// ```
     #[must_use]
     pub fn set(mut self, path: &str, value: impl Into<Value>) -> Self {
         self.rest.set.push(format!("{path}={}", value.into().0));

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::face::{Comparison, Error};
 #[cfg(feature = "cli")]
 use crate::results::Check;
-use crate::results::{Advice, Answer, Bill, Realised, Sweep, Tuned};
+use crate::results::{Advice, Answer, RealisedForecast, SessionsBill, SweptGrid, TunedPolicy};
 use ctxsim_app::advise::{self, AdviceRequest};
 use ctxsim_app::grid::OverrideGrid;
 use ctxsim_app::tune::{ParamSearch, Tuning, tuned_policy};
@@ -110,7 +110,7 @@ impl Comparison {
     ///
     /// # Errors
     /// Every problem of the inputs and of the grid, or a run failed.
-    pub fn sweep(self) -> Result<Answer<Sweep>, Error> {
+    pub fn sweep(self) -> Result<Answer<SweptGrid>, Error> {
         let mut this = self.of_two()?;
         let search = std::mem::take(&mut this.search);
         let TuneGoal { mut objectives, guards } = search.goal()?;
@@ -131,7 +131,7 @@ impl Comparison {
     ///
     /// # Errors
     /// Every problem of the inputs and of the grid, or a run failed.
-    pub fn tune(self) -> Result<Answer<Tuned>, Error> {
+    pub fn tune(self) -> Result<Answer<TunedPolicy>, Error> {
         let mut this = self.of_two()?;
         let search = std::mem::take(&mut this.search);
         let goal = search.goal()?;
@@ -150,7 +150,7 @@ impl Comparison {
         let policy = &comparison.policies[1];
         let file = tuned_policy(&catalog, policy, "tuned", &found, Format::Ron)?;
         let text = tune::table::tuned(&found.tuned, false, Some(WIDTH));
-        let answer = Answer::<Tuned>::new(json_text(&found.tuned), text)?;
+        let answer = Answer::<TunedPolicy>::new(json_text(&found.tuned), text)?;
         Ok(answer.with(|values| values.file = file))
     }
 
@@ -196,7 +196,7 @@ impl Comparison {
     ///
     /// # Errors
     /// Every problem of the inputs, or `forecast` is none (`forecast-broken`).
-    pub fn realised(self, forecast: &str, changed: Option<&str>) -> Result<Answer<Realised>, Error> {
+    pub fn realised(self, forecast: &str, changed: Option<&str>) -> Result<Answer<RealisedForecast>, Error> {
         let saved = self::forecast("forecast", forecast)?;
         let asked = RealisedRequest { changed: changed.map(str::to_owned), ..RealisedRequest::default() };
         let (catalog, comparison, _, threads) = self.of_sessions(None)?;
@@ -209,7 +209,7 @@ impl Comparison {
     ///
     /// # Errors
     /// Every problem of the inputs, no session is recorded, or this build has no templates (`templates-missing`).
-    pub fn bill(self) -> Result<Answer<Bill>, Error> {
+    pub fn bill(self) -> Result<Answer<SessionsBill>, Error> {
         self.screen(None).map(|it| it.0)
     }
 
@@ -217,7 +217,10 @@ impl Comparison {
     ///
     /// # Errors
     /// The same as for [`Comparison::bill`].
-    pub fn screen(self, settings: Option<(&str, &str)>) -> Result<(Answer<Bill>, Answer<Advice>), Error> {
+    pub fn screen(
+        self,
+        settings: Option<(&str, &str)>,
+    ) -> Result<(Answer<SessionsBill>, Answer<Advice>), Error> {
         has_templates()?;
         let (catalog, comparison, asked, threads) = self.of_sessions(settings)?;
         let (bill, advice) = screen_and_advice(&catalog, &comparison, &asked, threads, &|_, _| {})?;

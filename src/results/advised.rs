@@ -98,9 +98,9 @@ pub struct MonthlyCost {
     pub basis: String,
     /// The days of these sessions, where they are known.
     pub days: Option<f64>,
-    /// What it goes to; of [`Bill`](super::Bill) alone. The parts add up to it.
+    /// What it goes to; of [`SessionsBill`](super::SessionsBill) alone. The parts add up to it.
     pub parts: Vec<BillShare>,
-    /// The causes of other cache misses, which add up to their part; of [`Bill`](super::Bill) alone.
+    /// The causes of other cache misses, which add up to their part; of [`SessionsBill`](super::SessionsBill) alone.
     pub other_misses: Vec<BillShare>,
 }
 
@@ -123,7 +123,7 @@ pub struct SettingInForce {
 #[serde(default)]
 #[non_exhaustive]
 pub struct AdvisedLever {
-    /// The agent; of [`Bill`](super::Bill) alone.
+    /// The agent; of [`SessionsBill`](super::SessionsBill) alone.
     pub agent: String,
     /// Which lever it is: `settings`, or the name of one that bills tell.
     pub name: String,
@@ -158,7 +158,7 @@ pub struct AdvisedLever {
 /// A forecast beside what later sessions were billed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Realised {
+pub struct RealisedForecast {
     /// The agent.
     pub agent: String,
     /// The settings of the forecast, `key=value`.

@@ -7,7 +7,7 @@ use super::{AdvisedLever, BillCheck, MonthlyCost};
 /// What recorded sessions were billed at list prices, where that goes, and what can be done about it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Bill {
+pub struct SessionsBill {
     /// What all sessions were billed.
     pub bill: BilledPeriod,
     /// How well the bill is predicted; `None` if no request could be compared.

@@ -19,7 +19,7 @@ pub struct Sensitivity {
     /// The profiles, with their break-even points.
     pub profiles: Vec<PricedProfile>,
     /// The sum over all scenarios (`ALL`) if there are several, then each scenario.
-    pub loads: Vec<PricedLoad>,
+    pub loads: Vec<PricedScenario>,
 }
 
 /// A profile of a comparison.
@@ -39,7 +39,7 @@ pub struct PricedProfile {
 /// A scenario, or the sum of all, under every profile.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct PricedLoad {
+pub struct PricedScenario {
     /// The scenario; `ALL` is the sum.
     pub scenario: String,
     /// Each policy under each profile: profile by profile, in the order of the policies.

@@ -9,7 +9,7 @@ use super::{Spread, Word};
 /// All points of a grid, and which of them are worth a look.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Sweep {
+pub struct SweptGrid {
     /// The points, in the order of the grid.
     pub points: Vec<SweptPoint>,
     /// The Pareto front: indices of points, the cheapest first.
@@ -42,7 +42,7 @@ pub struct SweptPoint {
 /// The best parameters of a policy: chosen on one part of the sessions, tested on the other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Tuned {
+pub struct TunedPolicy {
     /// The policy that it is compared with.
     pub base: String,
     /// The policy whose parameters were varied.

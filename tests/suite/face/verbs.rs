@@ -127,19 +127,10 @@ fn check_has_the_numbers_of_the_command_line_and_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     said(folder.path(), &["init"]);
-    let catalog = || {
-        let mut catalog = Catalog::bundled();
-        for it in
-            ["policies", "scenarios", "profiles", "suites"].into_iter().map(&at).filter(|it| it.is_dir())
-        {
-            catalog = catalog.folder(it).unwrap();
-        }
-        catalog
-    };
-    let suites: Vec<_> = fs::read_dir(at("suites")).unwrap().map(|it| it.unwrap().path()).collect();
-    let suite = suites[0].file_stem().unwrap().to_str().unwrap().to_owned();
-    let found = Comparison::new().catalog(catalog()).suite(&*suite).check(at("snapshots")).unwrap();
-    let cli = said(folder.path(), &["check", "--suite", &suite, "--format", "json"]);
+    let catalog = || Catalog::bundled().folder(at("ctx")).unwrap();
+    let check = || Comparison::new().catalog(catalog()).suite("mine").check(at("snapshots")).unwrap();
+    let found = check();
+    let cli = said(folder.path(), &["check", "--suite", "mine", "--format", "json"]);
     let (typed, json): (Value, Value) =
         (serde_json::to_value(&*found).unwrap(), serde_json::from_str(&cli).unwrap());
     let [typed, json] = [typed, json].map(|it| it["suites"][0].clone());
@@ -159,7 +150,7 @@ fn check_has_the_numbers_of_the_command_line_and_writes_nothing() {
     }
     let text = fs::read_to_string(&kept[0]).unwrap();
     fs::write(&kept[0], format!("{}1\n", text.trim_end())).unwrap();
-    let found = Comparison::new().catalog(catalog()).suite(&*suite).check(at("snapshots")).unwrap();
+    let found = check();
     assert!(!found.suites[0].holds && !kept[0].with_extension("snap.new").exists());
     let moved = found.suites[0].snapshots.iter().find(|it| it.state == "moved").unwrap();
     assert!(!moved.moved.is_empty(), "{found}");

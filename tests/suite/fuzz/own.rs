@@ -202,10 +202,10 @@ pub(crate) fn view(bytes: &[u8], breaks_rules: bool) {
     let own: Vec<&RequestRow> = rows.iter().filter(|it| it.role == Role::Main).collect();
     assert_eq!(own.len(), sent.len());
     for (nth, (row, shown)) in own.iter().zip(sent.iter()).enumerate() {
-        assert_eq!(row.prompt, shown.iter().map(|it| u64::from(it.1)).sum::<u64>(), "request {nth}");
+        assert_eq!(row.prompt, shown.iter().map(|it| it.1).sum::<u64>(), "request {nth}");
         let common = |other: &Shown| -> u64 {
             let same = shown.iter().zip(other).take_while(|(one, other)| one == other);
-            same.map(|it| u64::from(it.0.1)).sum()
+            same.map(|it| it.0.1).sum()
         };
         assert_eq!(row.cache_read, sent[..nth].iter().map(common).max().unwrap_or(0), "request {nth}");
     }
