@@ -47,7 +47,6 @@ pub(crate) struct Asked {
 
 /// Runs a verb on sessions, or on those of a workbench.
 #[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "values of Python")]
 pub(crate) fn answer(
     py: Python<'_>,
     sessions: Option<Bound<'_, PyAny>>,
