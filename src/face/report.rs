@@ -10,6 +10,8 @@ use crate::face::{Error, NeedRow, RequestRow, Total, Verdict};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error as InnerError;
 use ctxsim_engine::measure::Tally;
+#[cfg(feature = "html")]
+use ctxsim_report::chart::named_chart;
 use ctxsim_report::html::Traces;
 use ctxsim_report::sections::Detail;
 use ctxsim_report::{RunTotals, distinct, json, markdown, places, shot};
@@ -108,12 +110,29 @@ impl Report {
     /// The page cannot be written.
     #[cfg(feature = "html")]
     pub fn html(&self) -> Result<String, Error> {
+        ctxsim_report::html::report(&self.inner, Detail::Groups, &self.traces()).map_err(|it| unwritable(&it))
+    }
+
+    /// Returns one chart as SVG, as `ctxsim run --format svg --chart NAME` writes it: such as `cost`, `frontier` or `change`. `requests` needs
+    /// [`Comparison::rows`](crate::Comparison::rows).
+    ///
+    /// # Errors
+    /// The report has no such chart (`chart-missing`).
+    #[cfg(feature = "html")]
+    pub fn chart(&self, name: &str) -> Result<String, Error> {
+        let Traces { runs, left_out } = self.traces();
+        let drawn = named_chart(&self.inner, (&runs, left_out.as_deref()), Detail::Groups, Some(name));
+        Ok(drawn?)
+    }
+
+    /// Returns the requests that can be charted, or why there are none.
+    #[cfg(feature = "html")]
+    fn traces(&self) -> Traces {
         let without = || Traces {
             runs: Vec::new(),
             left_out: Some("Requests have no charts, because the rows of the runs were not kept.".to_owned()),
         };
-        let traces = self.traces.clone().unwrap_or_else(without);
-        ctxsim_report::html::report(&self.inner, Detail::Groups, &traces).map_err(|it| unwritable(&it))
+        self.traces.clone().unwrap_or_else(without)
     }
 
     /// Returns the runs that failed; they are in no other list.

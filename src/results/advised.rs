@@ -165,12 +165,12 @@ pub struct RealisedForecast {
     pub set: Vec<String>,
     /// What became of it: `as_forecast`, `less`, `more` or `cannot_tell`.
     pub answer: String,
-    /// The relative change in cost that was forecast for these later sessions.
-    pub forecast: f64,
+    /// The relative change in cost that was forecast for these later sessions; `None` if none counts.
+    pub forecast: Option<f64>,
     /// The one that was forecast for sessions like the earlier ones.
     pub promised: f64,
-    /// The change that came about.
-    pub realised: f64,
+    /// The change that came about; `None` if no session counts.
+    pub realised: Option<f64>,
     /// Its 95% interval.
     pub interval: Option<[f64; 2]>,
     /// How many later sessions count.

@@ -6,7 +6,6 @@ mod format;
 mod git;
 mod moved;
 mod output;
-mod pictures;
 mod progress;
 mod project;
 mod render;
