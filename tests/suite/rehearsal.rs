@@ -54,8 +54,11 @@ fn blessed(folder: &Path, args: &[&str]) {
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
 }
 
+/// What moved a number: the cause, and what the number would be with that as it was.
+type NamedCauses = Vec<(String, Option<String>)>;
+
 /// Returns the numbers that moved, each with its causes and what it would be with each of them as it was.
-fn explained(folder: &Path, args: &[&str]) -> Vec<(Value, Vec<(String, Option<String>)>)> {
+fn explained(folder: &Path, args: &[&str]) -> Vec<(Value, NamedCauses)> {
     let output = check(folder, &[&["--format", "json"], args].concat());
     let json: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", told(&output)));
     let of = |it: &Value| it.as_array().cloned().unwrap_or_default();
@@ -301,6 +304,7 @@ const GENERATED: &str = r#"(
 )"#;
 
 /// Perturbs every assumed number that a suite's snapshots carry, one after another; whatever moves must be explained by that number alone.
+#[expect(clippy::print_stdout, reason = "how many numbers were perturbed is read in the log of the run")]
 #[test]
 #[ignore = "slow: three checks for each of some ninety numbers"]
 fn every_assumed_number_that_moves_anything_is_named_for_all_that_it_moves() {

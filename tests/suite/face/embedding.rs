@@ -69,6 +69,7 @@ fn cargo(args: &[&str], insta: &str) -> String {
     said
 }
 
+#[expect(clippy::print_stderr, reason = "what a build costs is read in the log of the run")]
 /// Builds the crate, runs its example, and tests it twice: the second time against the snapshots of the first.
 fn embeds(features: Option<&str>) {
     let name = features.unwrap_or("default");
