@@ -126,6 +126,14 @@ fn listed(exported: &BTreeMap<String, String>, folders: &[&str], wanted: &[&str]
             found.entry(name).or_insert((kind, parts));
         }
     }
+    // The face says in several files what one of its types does.
+    for (_, text) in files.iter().filter(|it| it.0.starts_with("src/face/")) {
+        let items = syn::parse_file(text).unwrap().items;
+        let own: Vec<String> = items.iter().filter_map(shape).map(|it| it.1).collect();
+        for (name, (_, parts)) in found.iter_mut().filter(|it| !own.contains(it.0)) {
+            parts.extend(items.iter().flat_map(|it| methods(it, name)));
+        }
+    }
     let mut list = String::new();
     for (name, of) in exported {
         let (kind, parts) = found.get(of).unwrap_or_else(|| panic!("{name} is not found in the sources"));
