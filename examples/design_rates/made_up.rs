@@ -1,7 +1,7 @@
 //! Made-up loads of which the best policy of the grammar is known: it is no preset.
 //!
-//! Each load leaves some kinds of stages nothing to do, so that the best policy has only the others. Of these, every policy was played
-//! (`--known`), and the cheapest that keeps the floor stands here.
+//! Each load leaves some kinds of stages little to do. Of the others, every policy was played on six sessions (`--known`), and the cheapest
+//! that keeps the floor stands here.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -14,9 +14,9 @@ pub(crate) struct MadeUp {
     pub(crate) name: &'static str,
     /// What it is like, and what that leaves to do.
     pub(crate) about: &'static str,
-    /// The kinds that have something to do in it.
+    /// The kinds of which every policy was played.
     pub(crate) kinds: &'static [&'static str],
-    /// The best policy of the grammar.
+    /// The best policy of these kinds.
     pub(crate) best: &'static [&'static str],
     turns: fn(&mut Draw) -> String,
 }
@@ -69,7 +69,7 @@ fn turn(text: &mut String, [user, answer, gap_ms, raw]: [u64; 4], more: &str) {
     let _ = write!(
         text,
         "[[load.turns]]\nuser_tokens = {user}\nanswer_tokens = {answer}\ngap_ms = {gap_ms}\n{more}\
-         [[load.turns.calls]]\ntool = \"read_file\"\nargs_tokens = 30\ngap_ms = 4_000\npreserve = \"working_evidence\"\nresult = {{ raw = {raw} }}\n"
+         [[load.turns.calls]]\ntool = \"read_file\"\nargs_tokens = 30\ngap_ms = 4_000\npreserve = \"working_evidence\"\nresult = {{ raw = {raw}, excerpt = {raw}, summary = {raw}, handle = {raw} }}\n"
     );
 }
 
@@ -88,7 +88,10 @@ fn look_back(draw: &mut Draw) -> String {
         let sizes = [60, 200, draw.next_between(5_000, 30_000), draw.next_between(2_000, 5_000)];
         turn(&mut text, sizes, "answer_needs = { exact_evidence = 1.0 }\nfollow_up_needs = { none = 1.0 }\n");
         for back in 1..=nth.min(3) {
-            let _ = write!(text, "[[load.turns.revisits]]\nturns_back = {back}\nlevel = \"exact_evidence\"\nweight = 1.0\n");
+            let _ = write!(
+                text,
+                "[[load.turns.revisits]]\nturns_back = {back}\nlevel = \"exact_evidence\"\nweight = 1.0\n"
+            );
         }
     }
     text
@@ -97,7 +100,12 @@ fn look_back(draw: &mut Draw) -> String {
 fn talk(draw: &mut Draw) -> String {
     let mut text = String::new();
     for _ in 0..draw.next_between(40, 60) {
-        let sizes = [200, draw.next_between(1_500, 4_000), draw.next_between(5_000, 30_000), draw.next_between(100, 300)];
+        let sizes = [
+            200,
+            draw.next_between(1_500, 4_000),
+            draw.next_between(5_000, 30_000),
+            draw.next_between(100, 300),
+        ];
         turn(&mut text, sizes, "");
     }
     text
