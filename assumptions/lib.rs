@@ -9,6 +9,8 @@ pub type Files = &'static [(&'static str, &'static str)];
 pub const BLOCKS: &str = include_str!("blocks.toml");
 /// The text of `compactions.toml`.
 pub const COMPACTIONS: &str = include_str!("compactions.toml");
+/// The text of `design.toml`.
+pub const DESIGN: &str = include_str!("design.toml");
 /// The text of `harnesses.toml`.
 pub const HARNESSES: &str = include_str!("harnesses.toml");
 /// The text of `images.toml`.

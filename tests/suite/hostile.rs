@@ -54,6 +54,7 @@ const READING: [Case; 37] = [
     ("advise sess", None, Nothing, &[]),
     ("realised advice.json sess", Some(2), Nothing, &[]),
     ("tune --fit answers.csv --policy aging/careful", Some(2), Nothing, &[]),
+    ("tune --design sess", None, Nothing, &[]),
     ("run --merge nope", Some(2), Nothing, &[]),
     ("show sess/s.jsonl --redact", Some(0), Nothing, &[]),
     (

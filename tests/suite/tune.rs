@@ -1,6 +1,7 @@
 //! What is held out when numbers are tuned, what is varied, and what is told where nothing is recommended.
 
 mod coverage;
+mod design;
 mod draws;
 mod folders;
 mod goal;

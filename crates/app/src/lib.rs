@@ -9,6 +9,7 @@ pub mod check;
 mod compacting;
 mod contrast;
 mod convert;
+pub mod design;
 mod entry;
 mod export;
 mod folders;

@@ -53,7 +53,7 @@ pub(super) struct MovedVerb {
 
 /// Every such flag.
 #[rustfmt::skip]
-pub(super) const MOVED: [MovedVerb; 11] = [
+pub(super) const MOVED: [MovedVerb; 12] = [
     MovedVerb { old: "memory", host: "import", flag: "--memory", value: "", only: &[], verb: "import --memory",
         does: "Show what sessions fetch again, and what a memory would be worth" },
     MovedVerb { old: "merge", host: "run", flag: "--merge", value: "", only: &[], verb: "run --merge",
@@ -64,6 +64,8 @@ pub(super) const MOVED: [MovedVerb; 11] = [
         does: "Export a memory's contents after a conversation, or verify an export" },
     MovedVerb { old: "fit", host: "tune", flag: "--fit", value: "TABLE", only: &[], verb: "tune --fit",
         does: "Fit the numbers of a memory to what your own agent answered" },
+    MovedVerb { old: "tune --design", host: "tune", flag: "--design", value: "", only: &[], verb: "tune --design",
+        does: "Find the cheapest policy, of the presets and of a grammar of stages" },
     MovedVerb { old: "convert", host: "show", flag: "--as", value: "FORMAT", only: &["toml", "ron"], verb: "show --as toml",
         does: "Print an input as `toml` or `ron`, with its comments" },
     MovedVerb { old: "export", host: "show", flag: "--as", value: "FORMAT", only: &["mooncake"], verb: "show --redact",

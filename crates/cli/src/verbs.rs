@@ -3,6 +3,7 @@
 mod advise;
 pub(super) mod check;
 mod compare;
+mod design;
 mod explain;
 mod export;
 mod fit;
@@ -36,6 +37,7 @@ use crate::output::ToneArgs;
 use advise::AdviseArgs;
 use check::CheckArgs;
 use compare::CompareArgs;
+use design::DesignArgs;
 use explain::ExplainArgs;
 use export::ExportArgs;
 use fit::FitArgs;
@@ -139,6 +141,9 @@ pub(super) enum Command {
     /// Fit the numbers of a memory to what your own agent answered
     #[command(name = "tune --fit", display_name = "ctxsim-tune-fit", hide = true, after_help = fit::EXAMPLES)]
     Fit(FitArgs),
+    /// Find the cheapest policy that keeps enough evidence: presets, and stages of a grammar
+    #[command(name = "tune --design", display_name = "ctxsim-tune-design", hide = true, after_help = design::EXAMPLES)]
+    Design(DesignArgs),
     /// Print an input as RON or TOML, with its comments
     #[command(
         name = "show --as toml",
@@ -187,6 +192,7 @@ impl Command {
             Self::Merge(args) => sweep::merge(&args),
             Self::Tune(args) => tune::tune(catalog, &args),
             Self::Fit(args) => fit::fit(catalog, &args),
+            Self::Design(args) => design::design(catalog, &args),
             Self::Init(args) => init::init(catalog, &args),
             Self::Sensitivity(args) => sensitivity::sensitivity(catalog, &args),
             Self::Explain(args) => explain::explain(catalog, &args),

@@ -2,6 +2,7 @@
 //!
 //! `tune` and `advise` share this rule.
 
+pub mod design;
 mod goal;
 pub mod page;
 mod part;

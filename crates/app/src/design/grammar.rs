@@ -1,0 +1,163 @@
+//! The grammar of designed policies: kinds of stages with the values of their numbers, read from `assumptions/design.toml`.
+
+use std::sync::OnceLock;
+
+use indexmap::IndexMap;
+use serde::Deserialize;
+
+use ctxsim_base::diag::Diagnostic;
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::rng::Draw;
+use ctxsim_input::PolicyFile;
+use ctxsim_input::text::decode::{Format, decode, decode_table};
+
+/// The kinds of stages that a designed policy may have.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DesignGrammar {
+    /// The day on which its sources were read.
+    pub as_of: String,
+    /// How far towards the unfavourable end of its 95% interval a number has to hold for a policy to be chosen: 0 not at all, 1 at the end itself.
+    pub caution: f64,
+    /// The most kinds of a policy.
+    pub kinds_max: usize,
+    /// The kinds, in the order in which their stages run.
+    pub kinds: Vec<DesignKind>,
+}
+
+/// A kind of stage.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DesignKind {
+    /// Its name, which its stage has, too.
+    pub name: String,
+    /// What it does, with the values of its numbers.
+    pub says: String,
+    /// Where its values come from.
+    pub source: String,
+    /// The values of each number.
+    pub values: IndexMap<String, Vec<String>>,
+    /// What values are in the file, where they are called otherwise.
+    #[serde(default)]
+    pub means: IndexMap<String, IndexMap<String, String>>,
+    /// The inside of the policy file that it becomes.
+    pub plays: String,
+}
+
+/// The places of a kind's values among those of each of its numbers.
+pub type DesignValues = Vec<usize>;
+
+/// A policy of the grammar: of each kind its values, or nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DesignStages(pub Vec<Option<DesignValues>>);
+
+impl DesignGrammar {
+    /// Returns the grammar.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn read() -> Result<&'static Self, Vec<Diagnostic>> {
+        static READ: OnceLock<Result<DesignGrammar, Vec<Diagnostic>>> = OnceLock::new();
+        let read = || decode_table(ctxsim_assumptions::DESIGN, Format::Toml);
+        READ.get_or_init(read).as_ref().map_err(Clone::clone)
+    }
+
+    /// Returns the policy without any stage.
+    pub fn empty(&self) -> DesignStages {
+        DesignStages(vec![None; self.kinds.len()])
+    }
+
+    /// Returns stages by the names and values of their kinds, as in `trim size=2000 form=offload`; `None` if the grammar has no such.
+    pub fn named(&self, stages: &[&str]) -> Option<DesignStages> {
+        let mut all = self.empty();
+        for text in stages {
+            let (name, values) = text.split_once(' ')?;
+            let nth = self.kinds.iter().position(|it| it.name == name)?;
+            let given: IndexMap<&str, &str> =
+                values.split(", ").filter_map(|it| it.split_once('=')).collect();
+            let place = |(number, values): (&String, &Vec<String>)| {
+                let value = given.get(number.as_str())?;
+                values.iter().position(|it| it == value)
+            };
+            all.0[nth] = Some(self.kinds[nth].values.iter().map(place).collect::<Option<_>>()?);
+        }
+        Some(all)
+    }
+
+    /// Returns the policy file of stages, without a name.
+    ///
+    /// # Errors
+    /// The grammar has a broken kind.
+    pub fn file(&self, stages: &DesignStages) -> Result<PolicyFile, Vec<Diagnostic>> {
+        let mut whole = PolicyFile::named("");
+        for (kind, values) in self.chosen(stages) {
+            let part = kind.file(values)?;
+            whole.layout = whole.layout.or(part.layout);
+            whole.stages.extend(part.stages);
+        }
+        Ok(whole)
+    }
+
+    /// Returns the kinds of a policy with their values.
+    pub fn chosen<'g>(
+        &'g self,
+        stages: &'g DesignStages,
+    ) -> impl Iterator<Item = (&'g DesignKind, &'g DesignValues)> {
+        self.kinds.iter().zip(&stages.0).filter_map(|(kind, values)| Some((kind, values.as_ref()?)))
+    }
+
+    /// Draws a policy of one kind to as many as it may have.
+    pub fn drawn(&self, draw: &mut Draw) -> DesignStages {
+        let mut all = self.empty();
+        let n = draw.next_between(1, self.kinds_max as u64) as usize;
+        let mut left: Vec<usize> = (0..self.kinds.len()).listed();
+        for _ in 0..n.min(left.len()) {
+            let kind = left.remove(draw.next_below(left.len() as u64) as usize);
+            let value = |it: &Vec<String>| draw.next_below(it.len() as u64) as usize;
+            all.0[kind] = Some(self.kinds[kind].values.values().map(value).collect());
+        }
+        all
+    }
+}
+
+impl DesignKind {
+    /// Returns its part of a policy file.
+    fn file(&self, values: &DesignValues) -> Result<PolicyFile, Vec<Diagnostic>> {
+        let means = |number: &str, value: &str| {
+            let meant = self.means.get(number).and_then(|it| it.get(value));
+            meant.map_or(value, String::as_str).to_owned()
+        };
+        let inside = self.filled(&self.plays, values, means);
+        decode(&format!("(name: \"\", about: \"\", {inside})"), Format::Ron)
+    }
+
+    /// Returns whether it is a stage, and not a layout.
+    pub fn has_stage(&self) -> bool {
+        self.plays.contains("stages:")
+    }
+
+    /// Says what it does with some values.
+    pub fn words(&self, values: &DesignValues) -> String {
+        self.filled(&self.says, values, |_, value| value.to_owned())
+    }
+
+    /// Returns its name with its values, as [`DesignGrammar::named`] reads it.
+    pub fn short(&self, values: &DesignValues) -> String {
+        let one = |((number, of), at): ((&String, &Vec<String>), &usize)| format!("{number}={}", of[*at]);
+        format!("{} {}", self.name, self.values.iter().zip(values).map(one).listed().join(", "))
+    }
+
+    /// Returns values in the middle of each number's.
+    pub fn middle(&self) -> DesignValues {
+        self.values.values().map(|it| (it.len() - 1) / 2).collect()
+    }
+
+    /// Fills values in.
+    fn filled(&self, text: &str, values: &DesignValues, means: impl Fn(&str, &str) -> String) -> String {
+        let mut text = text.to_owned();
+        for ((number, of), at) in self.values.iter().zip(values) {
+            text = text.replace(&format!("{{{{ {number} }}}}"), &means(number, &of[*at]));
+        }
+        text
+    }
+}

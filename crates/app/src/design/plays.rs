@@ -1,0 +1,303 @@
+//! What policies come to on the sessions of a design: each session is opened once, and each policy played on it once.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use super::grammar::{DesignGrammar, DesignStages};
+use crate::catalog::{Catalog, Kind};
+use crate::{Comparison, Load, Plan, Progress, ReadyLoad};
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
+use ctxsim_engine::ledger::Outcome;
+use ctxsim_engine::measure::Tally;
+use ctxsim_engine::take::{FailedRun, Run, in_order_telling, with_threads};
+use ctxsim_input::policy::Builtin;
+use ctxsim_input::{Policy, PolicyFile};
+
+/// The most policies that are compiled and played together.
+const TOGETHER: usize = 64;
+
+/// What goes before the name of a stage that is added to a bundled policy.
+const ADDED: &str = "more_";
+
+/// A policy that is tried: a preset, stages of the grammar, or both.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DesignCandidate {
+    /// The preset that it begins with, by its place among them.
+    pub preset: Option<usize>,
+    pub stages: DesignStages,
+}
+
+/// What a policy comes to on a session, of which the base's costs are known.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DesignPlay {
+    /// US dollars; `None` where it stops elsewhere than the base, or a price is unknown.
+    pub usd: Option<f64>,
+    /// Weight of the evidence that it keeps, and of all that is needed.
+    pub kept: [f64; 2],
+    /// Requests that show what the user asked, and all that should.
+    pub task: [f64; 2],
+}
+
+/// A session of a design.
+pub struct DesignSession {
+    pub(super) load: Load,
+    /// Where the base stops, profile by profile.
+    base: Vec<Outcome>,
+    pub usd: f64,
+    pub project: String,
+    pub last_ms: Option<i64>,
+}
+
+/// Sessions, presets, and what was played so far.
+pub struct DesignPlays<'c> {
+    catalog: &'c Catalog,
+    pub grammar: &'static DesignGrammar,
+    /// The base's name.
+    pub base: String,
+    /// The presets' names.
+    pub presets: Vec<String>,
+    pub sessions: Vec<DesignSession>,
+    threads: Option<usize>,
+    played: IndexMap<DesignCandidate, Vec<Option<DesignPlay>>>,
+}
+
+impl<'c> DesignPlays<'c> {
+    /// Opens the sessions of a comparison, whose first policy is the base.
+    ///
+    /// # Errors
+    /// Every problem of the inputs, or a session is none of an agent.
+    pub fn open(
+        catalog: &'c Catalog,
+        comparison: &Comparison,
+        threads: Option<usize>,
+        progress: Progress<'_>,
+    ) -> Result<Self, Error> {
+        let presets = presets(catalog)?;
+        let base = comparison.policies.first().cloned().unwrap_or_default();
+        let policies = std::iter::once(base).chain(presets.iter().cloned()).listed();
+        let plan = Plan::new(catalog, &Comparison { policies, ..comparison.clone() })?;
+        let open = |it: &ReadyLoad| plan.opened_for_sweeps(it);
+        let (sessions, _) = plan.each_of(threads, progress, open, |load, _| DesignSession::new(load))?;
+        let sessions = sessions.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let (base, presets) =
+            plan.policies.split_first().map(|it| (it.0.clone(), it.1.to_vec())).unwrap_or_default();
+        let grammar = DesignGrammar::read()?;
+        Ok(Self { catalog, grammar, base, presets, sessions, threads, played: IndexMap::new() })
+    }
+
+    /// Returns a preset as it is.
+    pub fn preset(&self, nth: usize) -> DesignCandidate {
+        DesignCandidate { preset: Some(nth), stages: self.grammar.empty() }
+    }
+
+    /// Returns whether a candidate is a preset as it is.
+    pub fn is_preset(&self, it: &DesignCandidate) -> bool {
+        it.preset.is_some() && self.grammar.chosen(&it.stages).next().is_none()
+    }
+
+    /// Returns stages of the grammar alone.
+    pub fn made(stages: DesignStages) -> DesignCandidate {
+        DesignCandidate { preset: None, stages }
+    }
+
+    /// Returns what a policy came to on a session; `None` where it was not played, or cannot be.
+    pub fn of(&self, candidate: &DesignCandidate, session: usize) -> Option<&DesignPlay> {
+        self.played.get(candidate)?.get(session)?.as_ref()
+    }
+
+    /// Plays policies on sessions, as far as they have not been.
+    ///
+    /// # Errors
+    /// The grammar is broken.
+    pub fn play(
+        &mut self,
+        candidates: &[DesignCandidate],
+        sessions: &[usize],
+        progress: Progress<'_>,
+    ) -> Result<(), Error> {
+        let n = self.sessions.len();
+        let mut jobs: Vec<(usize, Vec<DesignCandidate>)> = Vec::new();
+        for session in sessions {
+            let is_new = |it: &&DesignCandidate| self.of(it, *session).is_none();
+            let new: Vec<DesignCandidate> = candidates.iter().filter(is_new).cloned().listed();
+            jobs.extend(new.chunks(TOGETHER).map(|it| (*session, it.to_vec())));
+        }
+        let done = with_threads(self.threads, || {
+            in_order_telling(jobs.len(), progress, |nth| {
+                let (session, candidates) = &jobs[nth];
+                self.plays(*session, candidates)
+            })
+        });
+        for ((session, candidates), plays) in jobs.into_iter().zip(done) {
+            for (candidate, play) in candidates.into_iter().zip(plays?) {
+                self.played.entry(candidate).or_insert_with(|| vec![None; n])[session] = Some(play);
+            }
+        }
+        Ok(())
+    }
+
+    /// Plays policies on a session.
+    fn plays(&self, session: usize, candidates: &[DesignCandidate]) -> Result<Vec<DesignPlay>, Error> {
+        let made = candidates.iter().map(|it| self.policy(it, session)).collect::<Result<Vec<_>, _>>()?;
+        let policies: Vec<Arc<Policy>> = made.iter().flatten().cloned().listed();
+        let of = &self.sessions[session];
+        let runs = of.runs(policies.clone());
+        let mut nth = 0;
+        let play = |it: &Option<Arc<Policy>>| {
+            let Some(_) = it else { return DesignPlay::default() };
+            nth += 1;
+            of.play(&runs, policies.len(), nth - 1)
+        };
+        Ok(made.iter().map(play).collect())
+    }
+
+    /// Returns the policy of a candidate on a session; `None` where stages and preset do not fit together.
+    fn policy(&self, candidate: &DesignCandidate, session: usize) -> Result<Option<Arc<Policy>>, Error> {
+        if self.grammar.chosen(&candidate.stages).next().is_none() {
+            let nth = candidate.preset.map_or(0, |it| it + 1);
+            return Ok(self.sessions[session].load.policies.get(nth).cloned());
+        }
+        let file = self.file(candidate, "design")?;
+        let base = file.base.as_ref().map(|it| self.catalog.policy(it)).transpose()?;
+        let whole = match base {
+            Some(base) => file.over(base.spec),
+            None => file,
+        };
+        Ok(Policy::new(&whole).ok().map(Arc::new))
+    }
+
+    /// Returns the policy file of a candidate; what it begins with is its base.
+    ///
+    /// # Errors
+    /// The grammar is broken.
+    pub fn file(&self, candidate: &DesignCandidate, name: &str) -> Result<PolicyFile, Error> {
+        let mut file = self.grammar.file(&candidate.stages)?;
+        name.clone_into(&mut file.name);
+        file.base = candidate.preset.map(|it| self.presets[it].clone());
+        if file.base.is_some() {
+            // A stage of the base with the same name would be laid under it.
+            file.stages.iter_mut().for_each(|it| it.name = format!("{ADDED}{}", it.name));
+        }
+        Ok(file)
+    }
+
+    /// Names a candidate by its preset and its stages.
+    pub fn name(&self, candidate: &DesignCandidate) -> String {
+        let stages = self.grammar.chosen(&candidate.stages).map(|(kind, values)| kind.short(values));
+        let parts: Vec<String> =
+            candidate.preset.iter().map(|it| self.presets[*it].clone()).chain(stages).listed();
+        if parts.is_empty() { self.base.clone() } else { parts.join(" + ") }
+    }
+
+    /// Plays candidates on all sessions and returns the whole tallies, session by session, the base's first; `None` for one that cannot be played.
+    ///
+    /// # Errors
+    /// The grammar is broken.
+    pub fn tallies(
+        &self,
+        candidates: &[DesignCandidate],
+        progress: Progress<'_>,
+    ) -> Result<Vec<Vec<Tally>>, Error> {
+        let all = with_threads(self.threads, || {
+            in_order_telling(self.sessions.len(), progress, |nth| -> Result<Vec<Tally>, Error> {
+                let of = &self.sessions[nth];
+                let mut policies: Vec<Arc<Policy>> = of.load.policies.first().cloned().into_iter().listed();
+                for it in candidates {
+                    policies.extend(self.policy(it, nth)?.or_else(|| of.load.policies.first().cloned()));
+                }
+                let n = policies.len();
+                let mut sums: Vec<Tally> = Vec::new();
+                for (place, run) in of.runs(policies).into_iter().enumerate() {
+                    match sums.get_mut(place % n) {
+                        Some(sum) => sum.add(&run.tally),
+                        None => sums.push(run.tally),
+                    }
+                }
+                Ok(sums)
+            })
+        });
+        all.into_iter().collect()
+    }
+
+    /// Returns what code that knows the future would come to, and the bound on any policy, in US dollars a session.
+    ///
+    /// # Errors
+    /// There is no such policy.
+    pub fn ceiling(&self, progress: Progress<'_>) -> Result<Vec<[Option<f64>; 2]>, Error> {
+        let code = Policy::new(&self.catalog.policy("hindsight")?.spec).map(Arc::new)?;
+        Ok(with_threads(self.threads, || {
+            in_order_telling(self.sessions.len(), progress, |nth| {
+                let of = &self.sessions[nth];
+                let runs = of.runs(vec![Arc::clone(&code)]);
+                let bounds = runs.iter().map(|it| it.tally.bound).collect::<Option<Vec<f64>>>();
+                [of.play(&runs, 1, 0).usd, bounds.map(|it| it.iter().sum())]
+            })
+        }))
+    }
+}
+
+impl DesignSession {
+    /// Takes a load and plays its base.
+    fn new(load: &Load) -> Result<Self, Error> {
+        if load.timeline().is_none() {
+            let message = format!("{} is not a session of an agent", load.name);
+            let problem = Diagnostic::at(Code::TuneLoads, "", message);
+            return Err(vec![problem.help("name recorded sessions, or scenarios of turns")].into());
+        }
+        let (load, project) = (load.clone(), load.project.clone());
+        let last_ms = load.timeline().and_then(|it| it.last_ms());
+        let mut session = Self { load, base: Vec::new(), usd: 0.0, project, last_ms };
+        let base = session.load.policies.first().cloned().into_iter().listed();
+        let runs = session.runs(base);
+        session.base = runs.iter().map(|it| it.tally.outcome.clone()).listed();
+        session.usd = runs.iter().filter_map(|it| it.tally.costs.total()).sum();
+        Ok(session)
+    }
+
+    /// Returns its name.
+    pub fn name(&self) -> &str {
+        &self.load.name
+    }
+
+    /// Plays policies, profile by profile.
+    fn runs(&self, policies: Vec<Arc<Policy>>) -> Vec<Run> {
+        if policies.is_empty() {
+            return Vec::new();
+        }
+        Load { policies, ..self.load.clone() }.runs(&|_, _| {})
+    }
+
+    /// Returns what the n-th of some policies came to, over all profiles.
+    fn play(&self, runs: &[Run], n_policies: usize, nth: usize) -> DesignPlay {
+        let mut sum = DesignPlay { usd: Some(0.0), ..DesignPlay::default() };
+        for (run, base) in runs.iter().skip(nth).step_by(n_policies.max(1)).zip(&self.base) {
+            let tally = &run.tally;
+            let is_same = tally.outcome.did_as_much_as(base) && FailedRun::of(run).is_none();
+            let own = tally.costs.total().filter(|_| is_same);
+            sum.usd = sum.usd.zip(own).map(|it| it.0 + it.1);
+            let needs = &tally.sums.needs;
+            if tally.has_needs {
+                sum.kept = [sum.kept[0] + needs.met, sum.kept[1] + needs.weight];
+                sum.task = [sum.task[0] + needs.users.running_met, sum.task[1] + needs.users.running];
+            }
+        }
+        sum
+    }
+}
+
+/// Returns the names of the policies that a session can be played under as they are: none has a memory, and none knows the future.
+fn presets(catalog: &Catalog) -> Result<Vec<String>, Error> {
+    let mut all = Vec::new();
+    let mut read = catalog.policies();
+    for name in catalog.names(Kind::Policy) {
+        let spec = read.policy(name)?.spec;
+        let looks_ahead = spec.code.as_ref().is_some_and(Builtin::looks_ahead);
+        if spec.memory.is_none() && spec.process.is_none() && !looks_ahead {
+            all.push(name.to_owned());
+        }
+    }
+    Ok(all)
+}

@@ -1,0 +1,410 @@
+//! The search for a policy: successive halving over sessions, then coordinate search over the values of the grammar.
+//!
+//! Everything is played on the sessions that are chosen on. The share of evidence kept has to reach the floor even some way towards the
+//! unfavourable end of its interval for later sessions (`caution` in `assumptions/design.toml`); the rule of `tune` tests the choice on others.
+
+use std::cmp::Ordering;
+
+use indexmap::IndexSet;
+
+use super::grammar::DesignStages;
+use super::plays::{DesignCandidate, DesignPlays};
+use crate::Progress;
+use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
+use ctxsim_base::rng::Seed;
+use ctxsim_engine::measure::assumed::AssumedReach;
+use ctxsim_engine::measure::floor::Floor;
+use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later, sum_of_pairs};
+
+/// The streams of draws: the order of sessions, and policies of the grammar.
+const PURPOSES: [&str; 2] = ["design sessions", "design policies"];
+
+/// The first rung of halving has at least this many sessions.
+const RUNG_MIN: usize = 4;
+
+/// How many policies coordinate search begins with.
+const STARTS: usize = 4;
+
+/// A step has to save this share of the cost, or it is not taken.
+const STEP_MIN: f64 = 1e-6;
+
+/// A policy of the front keeps this much more evidence than the one before it.
+const FRONT_STEP: f64 = 0.005;
+
+/// What a search is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct DesignTerms {
+    /// The share of evidence that has to be kept.
+    pub min_evidence: f64,
+    /// The most plays: of one policy on one session.
+    pub budget: usize,
+    /// The seed of what is drawn.
+    pub seed: u64,
+}
+
+/// How a policy does on some sessions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DesignScore {
+    /// 0: it is likely to keep the floor; 1: it may not; 2: it stops elsewhere than the base.
+    pub class: u8,
+    /// The relative difference of its cost from the base's.
+    pub change: f64,
+    /// The share of evidence that it keeps, and the same with caution.
+    pub kept: Option<f64>,
+    pub kept_low: Option<f64>,
+}
+
+/// What a search found.
+#[derive(Clone, Debug)]
+pub struct DesignChoice {
+    pub chosen: DesignCandidate,
+    /// The cheapest preset by the same rule, by its place.
+    pub preset: Option<usize>,
+    /// The policies that were played on every session that was chosen on, the best first.
+    pub ranked: Vec<DesignCandidate>,
+    /// Those that no other beats in both cost and evidence there, the cheapest first.
+    pub front: Vec<DesignCandidate>,
+    pub plays: usize,
+    pub policies: usize,
+    /// Whether the budget ended the search.
+    pub is_cut: bool,
+}
+
+/// A search under way.
+pub struct DesignSearch<'p, 'c> {
+    plays: &'p mut DesignPlays<'c>,
+    terms: DesignTerms,
+    /// The sessions that are chosen on, in a drawn order.
+    order: Vec<usize>,
+    seen: IndexSet<(DesignCandidate, usize)>,
+    is_cut: bool,
+    progress: Progress<'p>,
+}
+
+impl<'p, 'c> DesignSearch<'p, 'c> {
+    /// Begins a search on some of the sessions.
+    pub fn new(
+        plays: &'p mut DesignPlays<'c>,
+        sessions: &[usize],
+        terms: DesignTerms,
+        progress: Progress<'p>,
+    ) -> Self {
+        let stream = Seed(terms.seed).stream(PURPOSES[0], 0);
+        let mut order = sessions.to_vec();
+        order.order_by_key(|it| (stream.bits_of(*it as u64, 0), *it));
+        Self { plays, terms, order, seen: IndexSet::new(), is_cut: false, progress }
+    }
+
+    /// Searches.
+    ///
+    /// # Errors
+    /// The grammar is broken.
+    pub fn found(mut self) -> Result<DesignChoice, Error> {
+        let presets = (0..self.plays.presets.len()).map(|it| self.plays.preset(it)).listed();
+        let drawn = self.drawn(presets.len());
+        let n = self.sample(presets.len() + drawn.len());
+        let presets = self.halved(presets, n)?;
+        let drawn = self.halved(drawn, n)?;
+        let all = self.order.len();
+        let mut starts: Vec<DesignCandidate> = presets.iter().take(1).cloned().listed();
+        let empty = DesignPlays::made(self.plays.grammar.empty());
+        starts.push(empty);
+        starts.extend(drawn.iter().take(STARTS - starts.len()).cloned());
+        let mut ends = Vec::new();
+        for start in starts {
+            ends.push(self.descended(start, n)?);
+        }
+        // What two numbers of a stage can only do together is looked for around the best of them.
+        if let Some(best) = self.ranked(ends.clone(), n).into_iter().next() {
+            ends.push(self.in_pairs(best, n)?);
+        }
+        let mut finals: Vec<DesignCandidate> = presets.iter().chain(&ends).cloned().listed();
+        finals.dedup();
+        self.try_all(&finals, all)?;
+        let ranked = self.ranked(finals, all);
+        let preset = ranked.iter().find(|it| self.plays.is_preset(it)).and_then(|it| it.preset);
+        let chosen = self.chosen(&ranked, preset);
+        let front = self.front(&chosen);
+        let policies = self.seen.iter().map(|it| &it.0).collect::<IndexSet<_>>().len();
+        Ok(DesignChoice {
+            chosen,
+            preset,
+            ranked,
+            front,
+            plays: self.seen.len(),
+            policies,
+            is_cut: self.is_cut,
+        })
+    }
+
+    /// Returns the policies that no other beats in both cost and evidence on all sessions that are chosen on, and the choice among them.
+    fn front(&self, chosen: &DesignCandidate) -> Vec<DesignCandidate> {
+        let all = self.order.len();
+        let whole = |it: &&DesignCandidate| self.order.iter().all(|nth| self.plays.of(it, *nth).is_some());
+        let tried: IndexSet<&DesignCandidate> = self.seen.iter().map(|it| &it.0).filter(whole).collect();
+        let mut scored =
+            tried.into_iter().map(|it| (self.score(it, all), it)).filter(|it| it.0.class < 2).listed();
+        scored.order_by(|one, other| one.0.change.total_cmp(&other.0.change).then(one.1.cmp(other.1)));
+        let (mut front, mut most) = (Vec::new(), 0.0);
+        for (score, it) in scored {
+            let kept = score.kept.unwrap_or(1.0);
+            if kept >= most + FRONT_STEP || it == chosen {
+                most = kept.max(most);
+                front.push(it.clone());
+            }
+        }
+        front
+    }
+
+    /// Draws policies of the grammar.
+    fn drawn(&self, n: usize) -> Vec<DesignCandidate> {
+        let stream = Seed(self.terms.seed).stream(PURPOSES[1], 0);
+        let drawn = (0..n as u64).map(|it| self.plays.grammar.drawn(&mut stream.nth(it, 0)));
+        drawn.map(DesignPlays::made).collect::<IndexSet<_>>().into_iter().listed()
+    }
+
+    /// Returns on how many sessions the search can try so many policies twice over, within its budget.
+    fn sample(&self, n_policies: usize) -> usize {
+        let affordable = self.terms.budget / (2 * n_policies).max(1);
+        self.order.len().min(affordable.max(RUNG_MIN))
+    }
+
+    /// Keeps the better half of policies on twice as many sessions, until they have been tried on as many as asked.
+    fn halved(&mut self, mut all: Vec<DesignCandidate>, n: usize) -> Result<Vec<DesignCandidate>, Error> {
+        // As many rungs as it takes to try them all on few sessions: none where all can be tried on all of them.
+        let mut rung = n;
+        while rung > RUNG_MIN && rung * all.len() > self.terms.budget / 4 {
+            rung = rung.div_ceil(2);
+        }
+        loop {
+            self.try_all(&all, rung)?;
+            all = self.ranked(all, rung);
+            if rung >= n {
+                return Ok(all);
+            }
+            all.truncate(all.len().div_ceil(2).max(STARTS));
+            rung = (rung * 2).min(n);
+        }
+    }
+
+    /// Changes one number after the other to its best value, and adds and removes stages, until nothing saves any more.
+    fn descended(&mut self, start: DesignCandidate, n: usize) -> Result<DesignCandidate, Error> {
+        self.try_all(std::slice::from_ref(&start), n)?;
+        let mut best = (self.score(&start, n), start);
+        loop {
+            let before = best.0;
+            for coordinate in 0..self.coordinates() {
+                let near = self.near(&best.1, coordinate);
+                if !self.affords(near.len(), n) {
+                    self.is_cut = true;
+                    return Ok(best.1);
+                }
+                self.try_all(&near, n)?;
+                for it in near {
+                    let score = self.score(&it, n);
+                    if score.order(&best.0, self.terms.min_evidence) == Ordering::Less {
+                        best = (score, it);
+                    }
+                }
+            }
+            if best.0.class == before.class && best.0.change > before.change - STEP_MIN {
+                return Ok(best.1);
+            }
+        }
+    }
+
+    /// Changes two numbers of a stage at once, as far as the budget goes, and then one after the other again.
+    fn in_pairs(&mut self, start: DesignCandidate, n: usize) -> Result<DesignCandidate, Error> {
+        let mut best = (self.score(&start, n), start.clone());
+        for near in self.pairs(&start) {
+            if !self.affords(near.len(), n) {
+                self.is_cut = true;
+                return Ok(best.1);
+            }
+            self.try_all(&near, n)?;
+            for it in near {
+                let score = self.score(&it, n);
+                if score.order(&best.0, self.terms.min_evidence) == Ordering::Less {
+                    best = (score, it);
+                }
+            }
+        }
+        if best.1 == start { Ok(start) } else { self.descended(best.1, n) }
+    }
+
+    /// Returns the policies that differ from one in two numbers of a stage, pair by pair.
+    fn pairs(&self, from: &DesignCandidate) -> Vec<Vec<DesignCandidate>> {
+        let mut all = Vec::new();
+        for (nth, kind) in self.plays.grammar.kinds.iter().enumerate() {
+            let Some(own) = &from.stages.0[nth] else { continue };
+            let n_values: Vec<usize> = kind.values.values().map(Vec::len).listed();
+            let with = |one: (usize, usize), other: (usize, usize)| {
+                let mut it = from.clone();
+                let mut values = own.clone();
+                (values[one.0], values[other.0]) = (one.1, other.1);
+                it.stages.0[nth] = Some(values);
+                it
+            };
+            for one in 0..n_values.len() {
+                for other in one + 1..n_values.len() {
+                    let near = (0..n_values[one]).flat_map(|a| (0..n_values[other]).map(move |b| (a, b)));
+                    let near = near.filter(|it| it.0 != own[one] && it.1 != own[other]);
+                    all.push(near.map(|(a, b)| with((one, a), (other, b))).listed());
+                }
+            }
+        }
+        all
+    }
+
+    /// Returns the number of coordinates: each number of each kind, and for each kind whether it is there.
+    fn coordinates(&self) -> usize {
+        self.plays.grammar.kinds.iter().map(|it| it.values.len() + 1).sum()
+    }
+
+    /// Returns the policies that differ from one in a coordinate.
+    fn near(&self, from: &DesignCandidate, mut coordinate: usize) -> Vec<DesignCandidate> {
+        let grammar = self.plays.grammar;
+        let with = |nth: usize, values| {
+            let mut stages: DesignStages = from.stages.clone();
+            stages.0[nth] = values;
+            DesignCandidate { stages, ..from.clone() }
+        };
+        for (nth, kind) in grammar.kinds.iter().enumerate() {
+            let n_values: Vec<usize> = kind.values.values().map(Vec::len).listed();
+            if coordinate > n_values.len() {
+                coordinate -= n_values.len() + 1;
+                continue;
+            }
+            let own = from.stages.0[nth].as_ref();
+            return match (own, coordinate.checked_sub(1)) {
+                (Some(_), None) => vec![with(nth, None)],
+                (Some(own), Some(number)) => {
+                    let value = |it| {
+                        let mut values = own.clone();
+                        values[number] = it;
+                        with(nth, Some(values))
+                    };
+                    (0..n_values[number]).map(value).filter(|it| it != from).listed()
+                }
+                (None, None) if grammar.chosen(&from.stages).count() < grammar.kinds_max => {
+                    let middle = kind.middle();
+                    let varied = |(number, n): (usize, &usize)| {
+                        let middle = &middle;
+                        (0..*n).map(move |it| {
+                            let mut values = middle.clone();
+                            values[number] = it;
+                            values
+                        })
+                    };
+                    let all: IndexSet<_> = n_values.iter().enumerate().flat_map(varied).collect();
+                    all.into_iter().map(|it| with(nth, Some(it))).listed()
+                }
+                (None, _) => Vec::new(),
+            };
+        }
+        Vec::new()
+    }
+
+    /// Returns whether the budget has room for so many policies on so many sessions, and for what is played at the end.
+    fn affords(&self, n_policies: usize, n: usize) -> bool {
+        self.seen.len() + n_policies * n + STARTS * self.order.len() <= self.terms.budget
+    }
+
+    /// Plays policies on the first of the sessions.
+    fn try_all(&mut self, all: &[DesignCandidate], n: usize) -> Result<(), Error> {
+        self.plays.play(all, &self.order[..n], &|_, _| {})?;
+        all.iter().for_each(|it| {
+            self.order[..n].iter().for_each(|nth| {
+                self.seen.insert((it.clone(), *nth));
+            })
+        });
+        (self.progress)(self.seen.len().min(self.terms.budget), self.terms.budget);
+        Ok(())
+    }
+
+    /// Puts policies in order, the best first.
+    fn ranked(&self, all: Vec<DesignCandidate>, n: usize) -> Vec<DesignCandidate> {
+        let mut scored = all.into_iter().map(|it| (self.score(&it, n), it)).listed();
+        scored.order_by(|one, other| one.0.order(&other.0, self.terms.min_evidence));
+        scored.into_iter().map(|it| it.1).listed()
+    }
+
+    /// Judges a policy on the first of the sessions.
+    fn score(&self, it: &DesignCandidate, n: usize) -> DesignScore {
+        self.plays.score(it, &self.order[..n], self.terms.min_evidence)
+    }
+
+    /// Returns the cheapest policy that is likely to keep the floor and to cost less than the preset that would be chosen; else that preset.
+    fn chosen(&self, ranked: &[DesignCandidate], preset: Option<usize>) -> DesignCandidate {
+        let base = DesignPlays::made(self.plays.grammar.empty());
+        let yardstick = preset.map_or(base, |it| self.plays.preset(it));
+        let all = &self.order;
+        let sure = |it: &&DesignCandidate| {
+            let change = self.plays.change(it, &yardstick, all);
+            let likely =
+                |[low, high]: [f64; 2]| low.midpoint(high) + self.plays.grammar.caution * (high - low) / 2.0;
+            self.score(it, all.len()).class == 0 && change.is_some_and(|it| likely(it) < 0.0)
+        };
+        ranked.iter().find(sure).cloned().unwrap_or(yardstick)
+    }
+}
+
+impl DesignScore {
+    /// Puts the better policy first: one that is likely to keep the floor before others, then the cheaper one; of those that may not, the one that keeps more.
+    pub fn order(&self, other: &Self, floor: f64) -> Ordering {
+        let short =
+            |it: &Self| if it.class == 1 { (floor - it.kept_low.unwrap_or(0.0)).max(0.0) } else { 0.0 };
+        let by_floor = self.class.cmp(&other.class).then(short(self).total_cmp(&short(other)));
+        by_floor.then(self.change.total_cmp(&other.change))
+    }
+}
+
+impl DesignPlays<'_> {
+    /// Judges a policy on some sessions, on which it was played.
+    pub fn score(&self, it: &DesignCandidate, sessions: &[usize], floor: f64) -> DesignScore {
+        let plays = || {
+            sessions.iter().map(|nth| (&self.sessions[*nth], self.of(it, *nth).copied().unwrap_or_default()))
+        };
+        let costs = plays().map(|(of, play)| Some((play.usd?, of.usd))).collect::<Option<Vec<_>>>();
+        let Some((own, base)) = costs.map(|it| sum_of_pairs(it.into_iter())).filter(|it| it.1 > 0.0) else {
+            return DesignScore { class: 2, change: 0.0, kept: None, kept_low: None };
+        };
+        let kept = plays().map(|it| it.1.kept);
+        let samples: Vec<RatioSample<'_>> = sessions
+            .iter()
+            .zip(kept)
+            .filter(|it| it.1[1] > 0.0)
+            .map(|(nth, kept)| self.sample(*nth, (kept[0], kept[1])))
+            .listed();
+        let (met, needed) = sum_of_pairs(samples.iter().map(|it| it.pair));
+        let share = (needed > 0.0).then(|| met / needed);
+        let interval = ratio_interval_for_later(&samples, AssumedReach::default());
+        let kept_low =
+            share.map(|it| interval.map_or(it, |ends| it + self.grammar.caution * (1.0 + ends[0] - it)));
+        let (shown, all) = sum_of_pairs(plays().map(|it| (it.1.task[0], it.1.task[1])));
+        let task = (shown < all).then(|| shown / all);
+        let class = u8::from(!Floor(floor).keeps(kept_low, task));
+        DesignScore { class, change: own / base - 1.0, kept: share, kept_low }
+    }
+
+    /// Returns the interval, for later sessions, of what a policy costs more than another.
+    pub fn change(
+        &self,
+        it: &DesignCandidate,
+        than: &DesignCandidate,
+        sessions: &[usize],
+    ) -> Option<[f64; 2]> {
+        let pair = |nth: &usize| {
+            let [own, other] = [it, than].map(|it| self.of(it, *nth).and_then(|it| it.usd));
+            Some(self.sample(*nth, (own?, other?)))
+        };
+        let samples = sessions.iter().map(pair).collect::<Option<Vec<_>>>()?;
+        ratio_interval_for_later(&samples, AssumedReach::default())
+    }
+
+    fn sample(&self, nth: usize, pair: (f64, f64)) -> RatioSample<'_> {
+        RatioSample { pair, project: &self.sessions[nth].project, at_ms: self.sessions[nth].last_ms }
+    }
+}

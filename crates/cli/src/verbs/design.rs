@@ -1,0 +1,96 @@
+//! `ctxsim tune --design`: the cheapest policy that keeps enough evidence, of the presets and of a grammar of stages.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use ctxsim_app::Comparison;
+use ctxsim_app::catalog::Catalog;
+use ctxsim_app::design::{DesignTerms, designed};
+use ctxsim_base::diag::Code;
+use ctxsim_base::error::Error;
+use ctxsim_input::Format;
+use ctxsim_report::tune::design::designed as table;
+
+use crate::args::{EvidenceArgs, number, said};
+use crate::output::{self, ForceArgs, Remark};
+use crate::progress::{SIMULATES, with_progress};
+use crate::shown::WidthArgs;
+use crate::verbs::sweep::note;
+use crate::what::What;
+use crate::wrong_at;
+
+/// Shown below the options.
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  ctxsim tune --design ~/.claude/projects --output mine.ron
+  ctxsim tune --design sessions/ --min-evidence 0.95 --budget 50000
+  ctxsim run sessions/ --policy identity mine.ron                 what the policy would change in each session
+
+The policies are those that `ctxsim list` shows, and up to four kinds of stages of a grammar, alone or on top of one of them: trim results as they \
+enter, mask old results, clear them above a trigger, compact, choose the cache's lifetime, keep it alive in pauses. Successive halving over sessions \
+finds where to begin, and coordinate search changes one number after the other while that saves. The older half of the sessions chooses, and the newer \
+half, which the search never sees, tests the choice by the rule of `ctxsim tune`. A policy of the grammar takes the place of the cheapest preset only if it is \
+likely to cost less in later sessions, too. The same seed gives the same policy, on any number of threads.
+
+Exit codes: 0 success; 2 bad input or usage, or a run failed.";
+
+/// The arguments of `tune --design`.
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("profiles", said("Model profiles by name, path or pattern [default: each session's own model]")),
+    mut_arg("seed", said("Seed of the search: the order of sessions, and where it begins"))
+)]
+pub(crate) struct DesignArgs {
+    #[command(flatten)]
+    what: What,
+    /// Policy that costs are compared with, by name or path
+    #[arg(long, value_name = "P", default_value = "identity")]
+    base: String,
+    #[command(flatten)]
+    evidence: EvidenceArgs,
+    /// Most plays of one policy on one session
+    #[arg(long, value_name = "N", value_parser = number::<usize>(1_000, 100_000_000), default_value_t = 20_000)]
+    budget: usize,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+    /// Write the best policy to a file (.ron or .toml) with comments, atomically
+    #[arg(long, value_name = "PATH")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    force: ForceArgs,
+    #[command(flatten)]
+    wide: WidthArgs,
+}
+
+/// Searches, prints, and writes the best policy.
+pub(super) fn design(catalog: &Catalog, args: &DesignArgs) -> Result<(), Error> {
+    let format = args.output.as_deref().map(|path| Format::of(path).ok_or(path)).transpose();
+    let format = format.map_err(|path| {
+        wrong_at(Code::OutputExtension, path, "a policy file ends in `.ron` or `.toml`", "rename the output")
+    })?;
+    args.output.as_deref().map_or(Ok(()), output::check)?;
+    let asked = args.what.comparison(catalog, "--base", std::slice::from_ref(&args.base))?;
+    let terms = DesignTerms {
+        min_evidence: args.evidence.min_evidence,
+        budget: args.budget,
+        seed: asked.seed.unwrap_or(0),
+    };
+    // The seed is that of the search; what is drawn in a scenario has its own.
+    let comparison = Comparison { seed: None, ..asked };
+    if let Some(path) = &args.output {
+        note(catalog, &comparison);
+        args.force.kept(catalog.files()).check(path, None)?;
+    }
+    let threads = args.what.threads();
+    let found = with_progress(SIMULATES, |it| designed(catalog, &comparison, terms, threads, it))?;
+    if let (Some(path), Some(format)) = (&args.output, format) {
+        let name = path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+        let text = found.text(&name, format)?;
+        output::write(path, Remark::of_input(format).on(&text), args.force.kept(catalog.files()))?;
+    }
+    match args.json {
+        true => output::print_encoded(output::json(&found.designed)?.as_bytes()),
+        false => output::print(&table(&found.designed, args.wide.printed())),
+    }
+}

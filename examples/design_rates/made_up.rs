@@ -1,0 +1,112 @@
+//! Made-up loads of which the best policy of the grammar is known: it is no preset.
+//!
+//! Each load leaves some kinds of stages little to do. Of the others, every policy was played on six sessions (`--known`), and the cheapest
+//! that keeps the floor stands here.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use ctxsim::rng::{Draw, Seed};
+
+/// A made-up load.
+pub(crate) struct MadeUp {
+    pub(crate) name: &'static str,
+    /// What it is like, and what that leaves to do.
+    pub(crate) about: &'static str,
+    /// The kinds of which every policy was played.
+    pub(crate) kinds: &'static [&'static str],
+    /// The best policy of these kinds.
+    pub(crate) best: &'static [&'static str],
+    turns: fn(&mut Draw) -> String,
+}
+
+/// The loads.
+pub(crate) const LOADS: [MadeUp; 3] = [
+    MadeUp {
+        name: "logs and coffee",
+        about: "Every call prints a long log of which nothing is needed later, and the user is away for twenty to fifty minutes between turns.",
+        kinds: &["lifetimes", "trim", "keep_alive"],
+        best: &["lifetimes ttl=1h", "trim size=500, form=truncate"],
+        turns: logs,
+    },
+    MadeUp {
+        name: "look back three",
+        about: "Every turn reads one file and needs those of the three turns before it, and none that is older; users answer at once.",
+        kinds: &["mask", "clear"],
+        best: &["clear trigger=20000, keep=3, at_least=40000"],
+        turns: look_back,
+    },
+    MadeUp {
+        name: "long talk",
+        about: "The agent writes much and reads little; nothing said is needed later, but for the first message; users answer at once.",
+        kinds: &["lifetimes", "compact"],
+        best: &["compact trigger=30000, keep=0, grown=20000, summary=1100, prompt=aligned, back=no files"],
+        turns: talk,
+    },
+];
+
+impl MadeUp {
+    /// Writes sessions of a seed as one scenario each.
+    pub(crate) fn write(&self, folder: &Path, seed: u64, sessions: u64) -> Vec<String> {
+        let one = |nth: u64| {
+            let mut draw = Seed(seed).stream(self.name, 0).nth(0, nth);
+            let path = folder.join(format!("{}_{seed}_{nth}.toml", self.name.replace(' ', "_")));
+            let text = format!(
+                "name = {:?}\nabout = {:?}\nstable = [{{ kind = \"system\", tokens = 4_000 }}, {{ kind = \"tool_schema\", tokens = 8_000 }}]\nuser_messages = \"ignored\"\n{}",
+                path.file_stem().map(|it| it.to_string_lossy()).unwrap_or_default(),
+                self.about,
+                (self.turns)(&mut draw)
+            );
+            fs::write(&path, text).map(|()| path.display().to_string()).unwrap_or_default()
+        };
+        (0..sessions).map(one).collect()
+    }
+}
+
+/// Writes a turn with one call.
+fn turn(text: &mut String, [user, answer, gap_ms, raw]: [u64; 4], more: &str) {
+    let _ = write!(
+        text,
+        "[[load.turns]]\nuser_tokens = {user}\nanswer_tokens = {answer}\ngap_ms = {gap_ms}\n{more}\
+         [[load.turns.calls]]\ntool = \"read_file\"\nargs_tokens = 30\ngap_ms = 4_000\npreserve = \"working_evidence\"\nresult = {{ raw = {raw}, excerpt = {raw}, summary = {raw}, handle = {raw} }}\n"
+    );
+}
+
+fn logs(draw: &mut Draw) -> String {
+    let mut text = String::new();
+    for _ in 0..draw.next_between(8, 14) {
+        let sizes = [60, 300, draw.next_between(1_200_000, 3_000_000), draw.next_between(5_000, 15_000)];
+        turn(&mut text, sizes, "");
+    }
+    text
+}
+
+fn look_back(draw: &mut Draw) -> String {
+    let mut text = String::new();
+    for nth in 0..draw.next_between(30, 50) {
+        let sizes = [60, 200, draw.next_between(5_000, 30_000), draw.next_between(2_000, 5_000)];
+        turn(&mut text, sizes, "answer_needs = { exact_evidence = 1.0 }\nfollow_up_needs = { none = 1.0 }\n");
+        for back in 1..=nth.min(3) {
+            let _ = write!(
+                text,
+                "[[load.turns.revisits]]\nturns_back = {back}\nlevel = \"exact_evidence\"\nweight = 1.0\n"
+            );
+        }
+    }
+    text
+}
+
+fn talk(draw: &mut Draw) -> String {
+    let mut text = String::new();
+    for _ in 0..draw.next_between(40, 60) {
+        let sizes = [
+            200,
+            draw.next_between(1_500, 4_000),
+            draw.next_between(5_000, 30_000),
+            draw.next_between(100, 300),
+        ];
+        turn(&mut text, sizes, "");
+    }
+    text
+}
