@@ -82,11 +82,7 @@ fn graphs(reader: &mut dyn BufRead) -> Result<ReadStreams, Vec<Diagnostic>> {
                 let problem = Diagnostic::at(Code::AgingRange, "dependency_graph", message);
                 return Err(vec![problem.help("number sessions from 0")]);
             }
-            (None, Some(graph)) => {
-                let (file, n_left_out) = graph.stream();
-                read.n_left_out += n_left_out;
-                (file, "dependency_graph")
-            }
+            (None, Some(graph)) => (graph.stream(), "dependency_graph"),
             (None, None) => {
                 let problem =
                     Diagnostic::at(Code::ChatsJson, "", "the file has no `stream` and no graph of facts");
@@ -94,7 +90,9 @@ fn graphs(reader: &mut dyn BufRead) -> Result<ReadStreams, Vec<Diagnostic>> {
             }
         };
         file.check().map_err(|all| crate::numbers::within(place, all).collect::<Vec<_>>())?;
-        read.streams.push(written::read(&file, Seed(0)));
+        let stream = written::read(&file, Seed(0));
+        read.n_left_out += stream.n_over();
+        read.streams.push(stream);
     }
     if read.streams.is_empty() {
         let problem = Diagnostic::at(Code::ChatsEmpty, "", "the file contains no sessions");

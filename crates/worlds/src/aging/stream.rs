@@ -106,6 +106,15 @@ impl AgingStream {
     pub fn n_sessions(&self) -> u32 {
         ix(self.sessions.len())
     }
+
+    /// Returns how many questions are never asked, because what they ask for has been retracted before.
+    pub(super) fn n_over(&self) -> usize {
+        let is_over = |it: &&AgingProbe| match &it.ask {
+            Ask::Any { facts, .. } => facts.iter().all(|fact| self.graph.current(*fact, it.from).is_none()),
+            _ => false,
+        };
+        self.probes.iter().filter(is_over).count()
+    }
 }
 
 /// Streams of one scenario, answered by one model.

@@ -59,7 +59,7 @@ fn check_source(load: &AgingLoad, problems: &mut Problems) -> bool {
         }
     }
     if let Some(written) = &load.stream {
-        problems.within("stream", |to| stream::check(written, to));
+        problems.within("stream", |to| stream::check(written, true, to));
     }
     given == ["generator"]
 }

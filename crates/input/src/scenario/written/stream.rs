@@ -179,13 +179,13 @@ pub struct StreamQuestion {
 }
 
 impl StreamFile {
-    /// Checks a stream that no scenario contains.
+    /// Checks a stream that no scenario contains; its questions about what is not true any more are left out.
     ///
     /// # Errors
     /// Every problem, each with its field path.
     pub fn check(&self) -> Result<(), Vec<Diagnostic>> {
         let mut problems = Problems::default();
-        stream::check(self, &mut problems);
+        stream::check(self, false, &mut problems);
         problems.into_result(())
     }
 }

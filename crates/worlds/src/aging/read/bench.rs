@@ -64,9 +64,9 @@ struct GraphDelta {
 }
 
 impl DependencyGraph {
-    /// Returns it as a written stream, and how many of its questions are left out because what they ask for had been retracted. Sessions
-    /// have their default sizes, and a total is asked for in the session after each change, because the graph tells neither.
-    pub(super) fn stream(&self) -> (StreamFile, usize) {
+    /// Returns it as a written stream. Sessions have their default sizes, and a total is asked for in the session after each change,
+    /// because the graph tells neither.
+    pub(super) fn stream(&self) -> StreamFile {
         let mut file = StreamFile {
             topics: self.topics(),
             sessions: vec![StreamSession::default(); self.n_sessions()],
@@ -86,22 +86,12 @@ impl DependencyGraph {
             }
         }
         file.confusable = self.interference_map.iter().filter_map(|it| it.names()).collect();
-        let asked = self.tasks.values().filter(|it| !self.is_over(it));
-        let n_left_out = self.tasks.len() - asked.clone().count();
-        asked.for_each(|it| self.ask(&mut file, it));
+        self.tasks.values().for_each(|it| self.ask(&mut file, it));
         self.add_totals(&mut file);
-        (file, n_left_out)
+        file
     }
 
-    /// Returns whether a question asks for one fact that is not true any more.
-    fn is_over(&self, task: &GraphTask) -> bool {
-        let [fact] = task.depends_on_facts.as_slice() else { return false };
-        let said = self.facts.get(fact).map(|it| it.versions.iter().filter(|it| it.session <= task.session));
-        let newest = said.and_then(Iterator::last);
-        newest.and_then(|it| it.invalidated_at).is_some_and(|it| it <= task.session)
-    }
-
-    /// Returns how many sessions it speaks of.
+    /// Returns how many sessions it has.
     pub(super) fn n_sessions(&self) -> usize {
         let versions = self.facts.values().flat_map(|it| &it.versions);
         let said = versions.flat_map(|it| [Some(it.session), it.invalidated_at]).flatten();
