@@ -30,7 +30,7 @@ use Starts::{Git, Nothing, Program};
 type Case = (&'static str, Option<i32>, Starts, &'static [&'static str]);
 
 /// What reads, prints, or is refused, and writes nothing.
-const READING: [Case; 37] = [
+const READING: [Case; 38] = [
     ("list", Some(0), Nothing, &[]),
     ("list formats", Some(0), Nothing, &[]),
     ("show policy cap", Some(0), Nothing, &[]),
