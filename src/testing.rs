@@ -14,7 +14,7 @@ use std::time::Duration;
 use crate::face::{CacheRules, Comparison, Error, Profile, Scenario};
 
 /// Laws, and what policies do to them.
-pub use ctxsim_app::laws::{LawCounterexample, LawKit, LawReport, LawVerdict, PolicyLaws};
+pub use ctxsim_app::laws::{LawCounterexample, LawKit, LawReport, LawState, LawVerdict, PolicyLaws};
 pub use ctxsim_input::policy::law::Law;
 
 /// Tries the policies of a comparison on random sessions, and reports which laws of context policies each keeps.

@@ -10,7 +10,8 @@ use serde::Serialize;
 use super::Plan;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
+use ctxsim_base::grid::prose::wrap;
+use ctxsim_base::grid::tint::COLUMNS;
 use ctxsim_base::quantity::UNLIMITED;
 use ctxsim_engine::laws::{LawBreach, breaches};
 use ctxsim_engine::take::in_order;
@@ -23,9 +24,14 @@ use ctxsim_timeline::{Timeline, load};
 /// The prompt limit under a profile that has none, in tokens.
 const LIMIT: u64 = 200_000;
 /// How many sessions a policy is tried on by default, and how many one that is a program.
-const SESSIONS: [u32; 2] = [48, 12];
+const SESSIONS: u32 = 48;
+const PROGRAM_SESSIONS: u32 = 12;
+/// On how many sessions a law from which a policy exempts itself is tried until it is broken, and how many with a program.
+const EXEMPT_SESSIONS: u32 = 2_000;
+const EXEMPT_PROGRAM_SESSIONS: u32 = 48;
 /// How many smaller sessions are tried to make a counterexample small, and how many with a program.
-const SHRINKS: [u32; 2] = [600, 120];
+const SHRINKS: u32 = 600;
+const PROGRAM_SHRINKS: u32 = 120;
 
 /// What policies are held against: how many random sessions, from which seed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,6 +60,8 @@ pub struct PolicyLaws {
     pub policy: String,
     /// What names it on a command line, as in `--policy mine.ron`.
     pub argument: String,
+    /// Whether it is a program, which runs only where that is allowed.
+    pub is_program: bool,
     /// How many random sessions it was tried on.
     pub sessions: u32,
     /// Law by law.
@@ -67,10 +75,26 @@ pub struct LawVerdict {
     pub law: Law,
     /// What it says.
     pub says: &'static str,
-    /// The reason that the policy gives for breaking it, if its file allows that; such a law is not tried.
+    /// What came of it.
+    pub state: LawState,
+    /// The reason that the policy's own file gives in `allows` for breaking it.
     pub allowed: Option<String>,
-    /// The smallest session found on which the policy breaks it.
+    /// The smallest session found on which the policy breaks it, if it may not.
     pub broken: Option<LawCounterexample>,
+}
+
+/// What came of a law.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LawState {
+    /// No session breaks it.
+    Holds,
+    /// A session breaks it.
+    Broken,
+    /// A session breaks it, as the policy's file says.
+    Exempt,
+    /// The policy's file says that it breaks it, and no session does.
+    NeedlesslyExempt,
 }
 
 /// A session on which a policy breaks a law.
@@ -97,24 +121,64 @@ impl LawReport {
             .iter()
             .flat_map(|it| it.laws.iter().filter_map(move |law| Some((it, law.law, law.broken.as_ref()?))))
     }
+
+    /// Returns the policies that break a law, or say without need that they do.
+    pub fn failed(&self) -> impl Iterator<Item = &PolicyLaws> {
+        self.policies.iter().filter(|it| !it.laws.iter().all(LawVerdict::is_right))
+    }
+
+    /// Returns the laws of a single policy; of several, those of the first that failed, and how many did not.
+    pub fn text(&self, most: usize) -> String {
+        let n = self.policies.len();
+        if n == 1 {
+            return self.policies[0].text(self.seed);
+        }
+        let (failed, mut text) = (self.failed().count(), String::new());
+        self.failed().take(most).for_each(|it| text += &it.text(self.seed));
+        if failed > most {
+            let more = failed - most;
+            text += &format!("{more} more fail: see `--format json`\n");
+        }
+        text + &format!(
+            "{} of {n} policies break no law but those that their files say they break\n",
+            n - failed
+        )
+    }
 }
 
 impl fmt::Display for LawReport {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for policy in &self.policies {
-            writeln!(to, "{}, on {} random sessions (seed {})", policy.policy, policy.sessions, self.seed)?;
-            for LawVerdict { law, says, allowed, broken } in &policy.laws {
-                match (allowed, broken) {
-                    (Some(reason), _) => writeln!(to, "  {:14} exempt   {reason}", law.name())?,
-                    (None, None) => writeln!(to, "  {:14} holds    {says}", law.name())?,
-                    (None, Some(it)) => {
-                        writeln!(to, "  {:14} BROKEN   {says}", law.name())?;
-                        writeln!(to, "  {:23} request {} (turn {}): {}", "", it.request, it.turn, it.what)?;
-                    }
+        to.write_str(&self.text(usize::MAX))
+    }
+}
+
+impl PolicyLaws {
+    fn text(&self, seed: u64) -> String {
+        let mut text = format!("{}, on {} random sessions (seed {seed})\n", self.policy, self.sessions);
+        for LawVerdict { law, says, state, allowed, broken } in &self.laws {
+            let reason = allowed.as_deref().unwrap_or_default();
+            let (word, said) = match state {
+                LawState::Holds => ("holds", *says),
+                LawState::Broken => ("BROKEN", *says),
+                LawState::Exempt => ("exempt", reason),
+                LawState::NeedlesslyExempt => {
+                    ("UNNEEDED", "`allows` names it, and no session breaks it: remove it")
                 }
+            };
+            wrap(said, &format!("  {:14} {word:8} ", law.name()), Some(COLUMNS), &mut text);
+            if let Some(it) = broken {
+                let at = format!("request {} (turn {}): {}", it.request, it.turn, it.what);
+                wrap(&at, &" ".repeat(26), Some(COLUMNS), &mut text);
             }
         }
-        Ok(())
+        text
+    }
+}
+
+impl LawVerdict {
+    /// Returns whether the policy keeps the law, or its file says that it breaks it and it does.
+    pub fn is_right(&self) -> bool {
+        matches!(self.state, LawState::Holds | LawState::Exempt)
     }
 }
 
@@ -166,12 +230,21 @@ impl LawKit {
 
     /// Holds one policy against the laws.
     fn policy(&self, trial: &LawTrial<'_>, argument: Option<&String>) -> Result<PolicyLaws, Error> {
-        let is_program = usize::from(trial.policy.process.is_some());
-        let sessions = self.sessions.unwrap_or(SESSIONS[is_program]);
-        let mut open: Vec<Law> =
-            Law::ALL.into_iter().filter(|it| !trial.policy.allows.contains_key(it.name())).listed();
+        let is_program = trial.policy.process.is_some();
+        let (usual, exempt, shrinks) = if is_program {
+            (PROGRAM_SESSIONS, EXEMPT_PROGRAM_SESSIONS, PROGRAM_SHRINKS)
+        } else {
+            (SESSIONS, EXEMPT_SESSIONS, SHRINKS)
+        };
+        let sessions = self.sessions.unwrap_or(usual);
+        let is_exempt = |law: Law| trial.policy.allows.contains_key(law.name());
+        let mut open: Vec<Law> = Law::ALL.to_vec();
         let mut found: Vec<(Law, Vec<TurnSpec>)> = Vec::new();
-        for nth in 0..sessions {
+        // A rare breach that a file names is looked for longer than one that it does not.
+        for nth in 0..sessions.max(exempt) {
+            if nth == sessions {
+                open.retain(|it| is_exempt(*it));
+            }
             if open.is_empty() {
                 break;
             }
@@ -184,16 +257,22 @@ impl LawKit {
         }
         let mut laws = Vec::with_capacity(Law::ALL.len());
         for law in Law::ALL {
-            let broken = match found.iter().find(|it| it.0 == law) {
-                Some((_, turns)) => Some(shrink::counterexample(trial, law, turns, SHRINKS[is_program])?),
-                None => None,
+            let on = found.iter().find(|it| it.0 == law).map(|it| &it.1);
+            let (state, broken) = match (on, is_exempt(law)) {
+                (None, false) => (LawState::Holds, None),
+                (None, true) => (LawState::NeedlesslyExempt, None),
+                (Some(_), true) => (LawState::Exempt, None),
+                (Some(turns), false) => {
+                    let smallest = shrink::counterexample(trial, law, turns, shrinks)?;
+                    (LawState::Broken, Some(smallest))
+                }
             };
             let allowed = trial.policy.allows.get(law.name()).cloned();
-            laws.push(LawVerdict { law, says: law.says(), allowed, broken });
+            laws.push(LawVerdict { law, says: law.says(), state, allowed, broken });
         }
         let policy = trial.policy.name.clone();
         let argument = argument.cloned().unwrap_or_else(|| format!("--policy {policy}"));
-        Ok(PolicyLaws { policy, argument, sessions, laws })
+        Ok(PolicyLaws { policy, argument, is_program, sessions, laws })
     }
 }
 
@@ -207,8 +286,7 @@ fn session(turns: &[TurnSpec]) -> Option<Timeline> {
 /// Returns a counterexample as a scenario file.
 fn written(policy: &str, turns: &[TurnSpec], breach: LawBreach) -> Result<LawCounterexample, Error> {
     let LawBreach { law, turn, request, what } = breach;
-    let last = policy.rsplit(['/', '\\']).next().unwrap_or(policy);
-    let name = format!("{}.{}", last.replace(['.', ':', ' '], "-"), law.name());
+    let name = format!("{}.{}", policy.replace(['/', '\\', '.', ':', ' '], "-"), law.name());
     let about = format!("Breaks `{}` under {policy} at request {request}: {what}.", law.name());
     let spec = random::scenario(&name, &about, turns);
     let scenario = encode(&spec, Format::Toml).map_err(|it| Error::from(vec![*it]))?;

@@ -9,6 +9,7 @@ use crate::models::SERVICE_MARK;
 use ctxsim_base::diag::{Code, Diagnostic, Place};
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
+use ctxsim_input::policy::law::Law;
 use ctxsim_input::scenario::LoadSpec;
 use ctxsim_input::text::Decode;
 use ctxsim_input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
@@ -122,7 +123,11 @@ impl PolicyReader<'_> {
         // From the farthest base on, because a variant may remove what any of its bases gives.
         let base = base_specs.into_iter().rev().reduce(|base, variant| variant.over(base));
         let spec = match base {
-            Some(base) => spec.over(base),
+            Some(mut base) => {
+                // A reason to break a law is one of the file that gives it.
+                base.allows.retain(|it, _| Law::named(it).is_none());
+                spec.over(base)
+            }
             None => spec,
         };
         let spec = spec.filled();

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use ctxsim_app::catalog::Catalog;
-use ctxsim_app::laws::{LawKit, LawReport};
+use ctxsim_app::laws::{LawKit, LawReport, PolicyLaws};
 use ctxsim_app::{Comparison, Plan};
 use ctxsim_base::error::Error;
 use ctxsim_base::grid::shell::quoted;
@@ -87,19 +87,24 @@ pub(super) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Err
     let text = if format == FormatArg::JSON {
         output::json(&LawDocument { schema: "ctxsim.laws/1", report: &report })?
     } else {
-        let mut text = report.to_string();
-        for (policy, law, it) in report.broken() {
-            let (law, policy) = (law.name(), &policy.argument);
-            let at = quoted(&path(&it.name).display().to_string());
-            let profile = quoted(&profile);
-            let _ = writeln!(
-                text,
-                "\n{law}:\n  ctxsim run {policy} --scenario {at} --profile {profile} --rows requests"
-            );
-        }
-        text
+        args.shown.shown.terminal().fitted(report.failed().count(), |most| {
+            let shown = report.failed().take(most).listed();
+            let is_shown = |it: &PolicyLaws| shown.iter().any(|other| other.policy == it.policy);
+            let mut text = report.text(most);
+            for (policy, _, it) in report.broken().filter(|it| is_shown(it.0)) {
+                let at = quoted(&path(&it.name).display().to_string());
+                let _ = writeln!(text, "{}", explaining(policy, &at, &profile, it.request));
+            }
+            text
+        })
     };
     args.shown.shown.output.put(catalog.files(), format, &text)?;
-    let is_kept = report.broken().next().is_none();
-    Ok(if is_kept { ExitCode::SUCCESS } else { ExitCode::from(GUARD_FAILED) })
+    Ok(if report.failed().next().is_none() { ExitCode::SUCCESS } else { ExitCode::from(GUARD_FAILED) })
+}
+
+/// Returns the command that shows the request at which a policy broke a law.
+fn explaining(policy: &PolicyLaws, scenario: &str, profile: &str, request: u32) -> String {
+    let allow = if policy.is_program { " --allow-process" } else { "" };
+    let (argument, profile) = (&policy.argument, quoted(profile));
+    format!("ctxsim explain {argument}{allow} --scenario {scenario} --profile {profile} --request {request}")
 }
