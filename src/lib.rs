@@ -90,7 +90,7 @@
 //! | `archives` | eval logs of inspect_ai that are zip archives | with `cli` |
 //! | `bundled` | the bundled policies, scenarios, profiles and suites, by name | with `cli` |
 //! | `html` | HTML reports | with `cli` |
-//! | `templates` | text templates in policies, and what to paste into an agent's settings | with `cli` |
+//! | `templates` | text templates in policies, and what to paste into an agent's settings | with `bundled` |
 //! | `threads` | work on all cores, not on the caller's thread alone; the bytes are the same | with `cli` |
 //! | `worlds` | loads of benchmarks: planted facts, conversations, ageing, chats, histories, block traces | with `cli` |
 //! | `tokens` | counting texts with a published tokenizer (3 MB of vocabularies) | no |
