@@ -133,6 +133,8 @@ def test_tune(tmp_path):
 def test_check(tmp_path):
     assert ctxsim.check("context-decay").json() == printed("check", "--suite", "context-decay", "--format", "json")
     printed("init", cwd=tmp_path)
+    # What this file pins is the command line's; a caller names what to check.
+    (tmp_path / "ctxsim.toml").write_text('folders = ["ctx"]\n', encoding="utf-8")
     printed("check", "--bless", cwd=tmp_path)
     snapshots = tmp_path / "snapshots"
     [path] = snapshots.rglob("*.snap")

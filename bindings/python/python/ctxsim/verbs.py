@@ -160,6 +160,7 @@ def check(
     """Checks the guards and the snapshots of suites, as `ctxsim check` does, and writes nothing: `ctxsim check --bless` accepts numbers.
 
     `suite` is a name or a path; all suites of your `folders` if left out. `snapshots` is the folder with the numbers that were accepted.
+    `ctxsim.toml` is not read: name its `folders`; what it pins (version, prices) counts on the command line alone.
 
     Raises `Error` if no suite can be found; one that cannot be run is a row of `errors`."""
     common: Common = {"suite": suite, "folders": folders, "threads": threads, "allow_process": allow_process}
