@@ -145,7 +145,11 @@ fn check_has_the_numbers_of_the_command_line_and_writes_nothing() {
     let mut kept = Vec::new();
     while let Some(folder) = waits.pop() {
         for it in fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()) {
-            if it.is_dir() { waits.push(it) } else { kept.push(it) }
+            if it.is_dir() {
+                waits.push(it);
+            } else if it.extension().is_some_and(|it| it == "snap") {
+                kept.push(it);
+            }
         }
     }
     let text = fs::read_to_string(&kept[0]).unwrap();
