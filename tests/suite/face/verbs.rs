@@ -153,7 +153,10 @@ fn check_has_the_numbers_of_the_command_line_and_writes_nothing() {
         }
     }
     let text = fs::read_to_string(&kept[0]).unwrap();
-    fs::write(&kept[0], format!("{}1\n", text.trim_end())).unwrap();
+    let (front, last) = text.trim_end().rsplit_once('\n').unwrap();
+    let other = last.replacen(" 110 ", " 111 ", 1);
+    assert_ne!(other, last, "the requests of the last policy");
+    fs::write(&kept[0], format!("{front}\n{other}\n")).unwrap();
     let found = check();
     assert!(!found.suites[0].holds && !kept[0].with_extension("snap.new").exists());
     let moved = found.suites[0].snapshots.iter().find(|it| it.state == "moved").unwrap();
