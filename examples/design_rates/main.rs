@@ -3,6 +3,7 @@
 //! `cargo run --release --example design_rates -- FOLDERS` splits recorded sessions ten times, by seed: it searches on one half and judges on
 //! the other. Without folders it searches on made-up loads of which the best policy is known; `--known` looks for these best policies.
 
+#![expect(clippy::disallowed_methods, reason = "an example says how long a search takes")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command that prints tables")]
 
 mod made_up;

@@ -315,11 +315,8 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
     /// Plays policies on the first of the sessions.
     fn try_all(&mut self, all: &[DesignCandidate], n: usize) -> Result<(), Error> {
         self.plays.play(all, &self.order[..n], &|_, _| {})?;
-        all.iter().for_each(|it| {
-            self.order[..n].iter().for_each(|nth| {
-                self.seen.insert((it.clone(), *nth));
-            })
-        });
+        let pairs = all.iter().flat_map(|it| self.order[..n].iter().map(|nth| (it.clone(), *nth)));
+        self.seen.extend(pairs);
         (self.progress)(self.seen.len().min(self.terms.budget), self.terms.budget);
         Ok(())
     }
