@@ -3,8 +3,10 @@
 use ctxsim::Comparison;
 
 fn main() -> Result<(), ctxsim::Error> {
-    let session = || Comparison::new().scenario("recorded/claude-code").profile("anthropic/claude-sonnet-4.5");
-    let swept = session().policy("clear_tool_results").vary("params.trigger.tokens", "40000,85000").sweep()?;
+    let session =
+        || Comparison::new().scenario("recorded/claude-code").profile("anthropic/claude-sonnet-4.5");
+    let swept =
+        session().policy("clear_tool_results").vary("params.trigger.tokens", "40000,85000").sweep()?;
     let usd = |nth: usize| swept.points[nth].numbers["cost_usd.total"];
     // Clearing later is cheaper, because it breaks the prefix less often.
     assert!(usd(1) < usd(0));

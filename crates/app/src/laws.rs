@@ -127,22 +127,25 @@ impl LawReport {
         self.policies.iter().filter(|it| !it.laws.iter().all(LawVerdict::is_right))
     }
 
-    /// Returns the laws of a single policy; of several, those of the first that failed, and how many did not.
+    /// Returns the laws of a single policy; of several, how many failed, and the laws of the first of these.
     pub fn text(&self, most: usize) -> String {
         let n = self.policies.len();
         if n == 1 {
             return self.policies[0].text(self.seed);
         }
-        let (failed, mut text) = (self.failed().count(), String::new());
+        let failed = self.failed().count();
+        let mut text = match failed {
+            0 => format!("{n} policies break no law but those that their files name\n"),
+            _ => format!(
+                "{failed} of {n} policies break a law that their files do not name, or name one that they keep\n"
+            ),
+        };
         self.failed().take(most).for_each(|it| text += &it.text(self.seed));
         if failed > most {
             let more = failed - most;
             text += &format!("{more} more fail: see `--format json`\n");
         }
-        text + &format!(
-            "{} of {n} policies break no law but those that their files say they break\n",
-            n - failed
-        )
+        text
     }
 }
 

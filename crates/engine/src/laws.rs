@@ -2,6 +2,7 @@
 //!
 //! The policy is simulated twice: once as it is, and once with each request asked for a second time, as when an agent tries again.
 
+use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::quantity::{Tokens, UNLIMITED};
 use ctxsim_input::policy::law::Law;
 use ctxsim_input::policy::{Moment, ShownAs};
@@ -99,7 +100,7 @@ impl<'p> LawWatch<'p> {
     fn look(&mut self, prompt: &Prompt<'_>) {
         if let Some(tokens) = task_hidden(prompt) {
             self.add(Law::KeepsTask, prompt, || {
-                format!("the user's message of {tokens} tokens is not in the prompt")
+                format!("the user's message, {}, is not in the prompt", in_tokens(tokens.into()))
             });
         }
         let now = sent(prompt);
@@ -115,12 +116,13 @@ impl<'p> LawWatch<'p> {
         let fixed = fixed_tokens(prompt);
         if limit != UNLIMITED && tokens > limit && fixed <= limit / 2 {
             self.add(Law::Bounded, prompt, || {
-                format!("the prompt has {tokens} tokens, the limit is {limit}, and {fixed} must stay")
+                let [limit, fixed] = [limit, fixed].map(thousands);
+                format!("the prompt has {}, the limit is {limit}, and {fixed} must stay", in_tokens(tokens))
             });
         }
         if let Some(tokens) = result_removed(prompt) {
             self.add(Law::Recoverable, prompt, || {
-                format!("a result of {tokens} tokens was removed and left nothing in its place")
+                format!("a result, {}, was removed and left nothing in its place", in_tokens(tokens.into()))
             });
         }
     }
@@ -180,6 +182,11 @@ fn sent(prompt: &Prompt<'_>) -> Vec<SentPart> {
         })
     };
     (0..prompt.len()).filter_map(part).collect()
+}
+
+/// Returns a number of tokens in words.
+fn in_tokens(tokens: Tokens) -> String {
+    format!("{} {}", thousands(tokens), if tokens == 1 { "token" } else { "tokens" })
 }
 
 /// Returns the tokens of the first part of the active turn's user message that a prompt does not show, if there is one.
