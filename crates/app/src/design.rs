@@ -53,8 +53,7 @@ pub fn designed(
     let is_out = design_held_out(&plays.tuned(Vec::new()), terms.seed);
     let own = (0..plays.sessions.len()).filter(|it| !is_out[*it]).listed();
     let found = DesignSearch::new(&mut plays, &own, terms, progress).found()?;
-    let tested = tested(&plays, &found, terms)?;
-    let (policies, tested) = tested;
+    let (policies, tested) = tested(&plays, &found, terms)?;
     let sessions = plays.tuned(plays.tallies(&policies, quiet)?);
     let designed = Designed::new(&plays.base, &sessions, tested);
     let day = plays.sessions.iter().filter_map(|it| it.last_ms).max().map(calendar::date_text);

@@ -204,7 +204,9 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
                 self.try_all(&near, n)?;
                 for it in near {
                     let score = self.score(&it, n);
-                    if score.order(&best.0, self.terms.min_evidence) == Ordering::Less {
+                    // A stage that changes nothing goes.
+                    let fewer = self.n_stages(&it).cmp(&self.n_stages(&best.1));
+                    if score.order(&best.0, self.terms.min_evidence).then(fewer) == Ordering::Less {
                         best = (score, it);
                     }
                 }
@@ -256,6 +258,11 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
             }
         }
         all
+    }
+
+    /// Returns how many kinds of the grammar a policy has.
+    fn n_stages(&self, it: &DesignCandidate) -> usize {
+        self.plays.grammar.chosen(&it.stages).count()
     }
 
     /// Returns the number of coordinates: each number of each kind, and for each kind whether it is there.
