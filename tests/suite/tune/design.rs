@@ -34,7 +34,7 @@ fn a_search_finds_a_policy_within_1_percent_of_the_best_that_is_known_and_no_pre
     let mut plays =
         DesignPlays::open(&catalog, &opened(load, folder.path(), 0, 8), Some(2), &|_, _| {}).unwrap();
     let (own, other): (Vec<usize>, Vec<usize>) = (0..8).partition(|it| *it < 4);
-    let terms = DesignTerms { min_evidence: FLOOR, budget: 4_000, seed: 0 };
+    let terms = DesignTerms { min_evidence: FLOOR, budget: 5_000, seed: 0 };
 
     let found = DesignSearch::new(&mut plays, &own, terms, &|_, _| {}).found().unwrap();
 
@@ -45,7 +45,7 @@ fn a_search_finds_a_policy_within_1_percent_of_the_best_that_is_known_and_no_pre
     let cost = |it: &DesignCandidate| 1.0 + plays.score(it, &other, FLOOR).change;
     assert!(cost(&found.chosen) <= 1.01 * cost(&known), "{}", plays.name(&found.chosen));
     assert!(presets.iter().all(|it| cost(it) > cost(&found.chosen)), "{}", plays.name(&found.chosen));
-    assert!(found.plays <= 4_000, "{}", found.plays);
+    assert!(found.plays <= 5_000, "{}", found.plays);
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn a_designed_file_is_the_same_on_any_number_of_threads_and_says_what_each_stage
     let written = |threads: &str, name: &str| {
         let path = folder.path().join(name);
         let path_text = path.display().to_string();
-        let args = ["tune", "--design", "--budget", "4000", "--threads", threads, "--output", &path_text];
+        let args = ["tune", "--design", "--budget", "5000", "--threads", threads, "--output", &path_text];
         let profile = ["--profile", "anthropic/claude-sonnet-5.5", "--scenario"];
         let loads: Vec<&str> = loads.iter().map(String::as_str).collect();
         let said = out(&ctxsim(folder.path(), &[&args[..], &profile, &loads].concat()));
