@@ -1,5 +1,7 @@
 //! What ctxsim assumes rather than knows: declared numbers with their sources and intervals, as text.
 
+use std::sync::OnceLock;
+
 /// Files by path, with their texts.
 pub type Files = &'static [(&'static str, &'static str)];
 
@@ -48,3 +50,43 @@ pub const MEMORY_RUNNERS: Files = include!(concat!(env!("OUT_DIR"), "/memory_run
 pub const SETTINGS: Files = include!(concat!(env!("OUT_DIR"), "/settings.rs"));
 /// The files below `tools`.
 pub const TOOLS: Files = include!(concat!(env!("OUT_DIR"), "/tools.rs"));
+
+/// The files that stand alone, by path, with their texts.
+pub const ALONE: Files = &[
+    ("assumptions/blocks.toml", BLOCKS),
+    ("assumptions/compactions.toml", COMPACTIONS),
+    ("assumptions/harnesses.toml", HARNESSES),
+    ("assumptions/images.toml", IMAGES),
+    ("assumptions/levers.toml", LEVERS),
+    ("assumptions/price_lists.toml", PRICE_LISTS),
+    ("assumptions/quality.toml", QUALITY),
+    ("assumptions/recorded.toml", RECORDED),
+    ("assumptions/recovery.toml", RECOVERY),
+    ("assumptions/routes.toml", ROUTES),
+    ("assumptions/sub_agents.toml", SUB_AGENTS),
+    ("assumptions/summaries.toml", SUMMARIES),
+    ("assumptions/tokenizers.toml", TOKENIZERS),
+    ("assumptions/turns.toml", TURNS),
+    ("assumptions/user_messages.toml", USER_MESSAGES),
+    ("assumptions/waiting.toml", WAITING),
+];
+
+/// Texts that this process reads in the place of those that ship.
+static REPLACED: OnceLock<Vec<(&'static str, String)>> = OnceLock::new();
+
+/// Returns every file by path, with the text that ships.
+pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
+    [ALONE, AGING, HISTORIES, MEMORY_RUNNERS, SETTINGS, TOOLS].into_iter().flatten().copied()
+}
+
+/// Returns what this process reads in the place of a text that ships: that text, unless it was replaced.
+pub fn current(shipped: &'static str) -> &'static str {
+    let replaced = REPLACED.get().and_then(|all| all.iter().find(|it| it.0 == shipped));
+    replaced.map_or(shipped, |it| it.1.as_str())
+}
+
+/// Replaces texts that ship, for the rest of this process. Whoever does so comes before the first reader, because each keeps what it has read;
+/// returns whether it was the first time.
+pub fn replace(texts: Vec<(&'static str, String)>) -> bool {
+    REPLACED.set(texts).is_ok()
+}

@@ -4,6 +4,13 @@
 //! under such *policies* and provider *profiles*, and reports prompt sizes, cache reads and writes, recovery calls, dollars, and how much
 //! of the needed evidence the prompts still contained. It uses no network and no model: the same inputs give the same bytes everywhere.
 //!
+//! Two lines of `Cargo.toml` embed it, with the bundled inputs and without the command line:
+//!
+//! ```toml
+//! [dependencies]
+//! ctxsim = { path = "../ctxsim", default-features = false, features = ["bundled"] }
+//! ```
+//!
 //! # A comparison
 //!
 //! A [`Comparison`] is put together from names (bundled inputs, files, folders of recordings) or from inputs built in code;
@@ -13,8 +20,15 @@
 #![doc = include_str!("../examples/quickstart.rs")]
 //! ```
 //!
-//! Sizes are tokens, prices are US dollars per million tokens, times are milliseconds from the start of a scenario. A [`Report`] displays
-//! as Markdown and serialises as the JSON report. An unknown cost is `None`, never zero and never NaN.
+//! Sizes are [`Tokens`], prices are US dollars per million tokens, times are milliseconds from the start of a scenario. Shares and relative changes
+//! are fractions. A [`Report`] displays as Markdown and serialises as the JSON report. An unknown cost is `None`, never zero and never NaN. Whatever
+//! cannot be used is an [`Error`] with every problem, its place, and a fix; an input or a load that needs a feature which is left out names it.
+//!
+//! # What the other verbs find
+//!
+//! The module [`results`] has what `sensitivity`, `explain`, `sweep`, `tune`, `check`, `advise`, `realised` and the bill of sessions find, as values
+//! with fields: [`Plan::sensitivity`], [`Plan::explain`], [`Comparison::sweep`], [`Comparison::tune`], [`Comparison::advise`],
+//! [`Comparison::realised`] and [`Comparison::bill`].
 //!
 //! # The agent's own code as a policy
 //!
@@ -71,12 +85,12 @@
 //!
 //! | feature | adds | default |
 //! |---|---|---|
-//! | `cli` | the command line `ctxsim` and everything it writes | yes |
+//! | `cli` | the command line `ctxsim` and everything it writes, and `Comparison::check` | yes |
 //! | `testing` | [`testing`] and [`assert_snapshots!`] | yes |
 //! | `archives` | eval logs of inspect_ai that are zip archives | with `cli` |
 //! | `bundled` | the bundled policies, scenarios, profiles and suites, by name | with `cli` |
 //! | `html` | HTML reports | with `cli` |
-//! | `templates` | text templates in policies, and what to paste into an agent's settings | with `cli` |
+//! | `templates` | text templates in policies, and what to paste into an agent's settings | with `bundled` |
 //! | `threads` | work on all cores, not on the caller's thread alone; the bytes are the same | with `cli` |
 //! | `worlds` | loads of benchmarks: planted facts, conversations, ageing, chats, histories, block traces | with `cli` |
 //! | `tokens` | counting texts with a published tokenizer (3 MB of vocabularies) | no |
@@ -113,5 +127,6 @@ pub use face::*;
 
 #[cfg(feature = "cli")]
 pub mod cli;
+pub mod results;
 #[cfg(feature = "testing")]
 pub mod testing;

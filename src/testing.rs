@@ -1,4 +1,4 @@
-//! Snapshot tests for an agent's own code, in one line (feature `testing`).
+//! Tests for an agent's own code (feature `testing`): snapshots in one line, and the laws of context policies.
 //!
 //! ```
 //! use ctxsim::{Comparison, testing};
@@ -11,7 +11,42 @@
 
 use std::time::Duration;
 
-use crate::face::{CacheRules, Comparison, Error, Profile};
+use crate::face::{CacheRules, Comparison, Error, Profile, Scenario};
+
+/// Laws, and what policies do to them.
+pub use ctxsim_app::laws::{LawCounterexample, LawKit, LawReport, LawState, LawVerdict, PolicyLaws};
+pub use ctxsim_input::policy::law::Law;
+
+/// Tries the policies of a comparison on random sessions, and reports which laws of context policies each keeps.
+///
+/// Under a profile without limits, as [`pinned`] is, prompts are limited to 200,000 tokens. Scenarios of the comparison are not used. Each
+/// law that is broken comes with a small session ([`LawCounterexample::scenario`], a TOML file that `ctxsim run` reads).
+///
+/// ```
+/// use ctxsim::testing::{self, Law, LawKit};
+/// use ctxsim::{BoxError, Code, Comparison, Cx, Entry, Kind, Part};
+///
+/// // Drops the user's messages.
+/// let bare = |_: &Cx<'_>, history: &[Entry<'_>]| -> Result<Vec<Part>, BoxError> {
+///     Ok(history.iter().filter(|it| it.kind != Kind::User).map(|it| Part::keep(it.id)).collect())
+/// };
+/// let laws = testing::laws(Comparison::new().policy(Code::view("bare", move |_| bare)), LawKit::default())?;
+/// let broken: Vec<Law> = laws.broken().map(|it| it.1).collect();
+/// assert_eq!(broken, [Law::KeepsTask, Law::Bounded], "{laws}");
+/// # Ok::<(), ctxsim::Error>(())
+/// ```
+///
+/// # Errors
+/// The same as for [`Comparison::plan`]; also if the code of a policy fails.
+pub fn laws(comparison: Comparison, kit: LawKit) -> Result<LawReport, Error> {
+    // A plan needs one; laws are tried on others.
+    let scenario = Scenario::builder("laws")
+        .turn("Do it.", |it| {
+            it.answer("Done.");
+        })
+        .build()?;
+    Ok(kit.check(comparison.only_on(scenario).or_profile(pinned)?.plan()?.inner())?)
+}
 
 /// Makes one `insta` snapshot for each policy on each scenario; the calling crate must depend on `insta`.
 ///

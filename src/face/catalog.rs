@@ -9,6 +9,14 @@ use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_input::policy::Size;
 
 /// Inputs by name: bundled ones, files, and texts in memory.
+///
+/// ```
+/// let catalog = ctxsim::Catalog::bundled();
+/// assert!(catalog.policies().any(|it| it == "clear_tool_results"));
+/// let numbers = catalog.policy_numbers("clear_tool_results")?;
+/// assert!(numbers.iter().any(|(path, _)| path == "params.trigger.tokens"));
+/// # Ok::<(), ctxsim::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Catalog(pub(super) Inner);
 

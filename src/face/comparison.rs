@@ -8,14 +8,13 @@ use std::sync::Arc;
 use crate::face::Profile;
 use crate::face::plan::RunRequest;
 use crate::face::refs::{PolicyIs, ProfileIs, ScenarioIs};
-use crate::face::{Advice, Catalog, Error, Plan, Policy, PolicyRef, ProfileRef, Report, ScenarioRef, Value};
-use ctxsim_app::advise::{self, AdviceRequest as Wanted};
+use crate::face::verbs::SearchRequest;
+use crate::face::{Catalog, Error, Plan, Policy, PolicyRef, ProfileRef, Report, ScenarioRef, Value};
 use ctxsim_app::catalog::{Catalog as Inner, Kind};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_engine::take::THREADS_MAX;
 use ctxsim_input::Format;
 use ctxsim_input::policy::OwnCode;
-use ctxsim_report::verdict::MIN_EVIDENCE;
 use ctxsim_timeline::Timeline;
 
 /// A comparison: which policies, on which scenarios, under which profiles.
@@ -30,6 +29,8 @@ pub struct Comparison {
     /// Everything else that is compared, without policies, scenarios and profiles.
     rest: ctxsim_app::Comparison,
     asked: RunRequest,
+    /// What searches vary and look for.
+    pub(super) search: SearchRequest,
 }
 
 impl Comparison {
@@ -85,7 +86,18 @@ impl Comparison {
         Self { rest: ctxsim_app::Comparison { own_models: true, ..self.rest }, ..self }
     }
 
-    /// Overrides a field, as `--set PATH=VALUE` does.
+    /// Overrides a field, as `--set PATH=VALUE` does. A bare number has the unit of the number that stands there: `params.trigger` of a policy whose
+    /// trigger is in tokens takes tokens.
+    ///
+    /// ```
+    /// let prompt = |trigger: u32| {
+    ///     let comparison = ctxsim::Comparison::new().policy("clear_tool_results").scenario("recorded/claude-code");
+    ///     let comparison = comparison.profile("anthropic/claude-sonnet-4.5").set("params.trigger", trigger);
+    ///     Ok::<u64, ctxsim::Error>(comparison.run()?.runs()[0].prompt_max())
+    /// };
+    /// assert!(prompt(40_000)? < prompt(85_000)?);
+    /// # Ok::<(), ctxsim::Error>(())
+    /// ```
     #[must_use]
     pub fn set(mut self, path: &str, value: impl Into<Value>) -> Self {
         self.rest.set.push(format!("{path}={}", value.into().0));
@@ -163,10 +175,27 @@ impl Comparison {
         Self { rest: ctxsim_app::Comparison { allow_process: true, ..self.rest }, ..self }
     }
 
+    /// Returns how many policies are named.
+    pub(super) fn n_policies(&self) -> usize {
+        self.policies.len()
+    }
+
+    /// Puts a policy before the others.
+    pub(super) fn policy_first(mut self, policy: impl Into<PolicyRef>) -> Self {
+        self.policies.insert(0, policy.into());
+        self
+    }
+
     /// Adds a profile if none is named.
     #[cfg(feature = "testing")]
     pub(crate) fn or_profile(self, profile: impl FnOnce() -> Result<Profile, Error>) -> Result<Self, Error> {
         if self.profiles.is_empty() { Ok(self.profile(profile()?)) } else { Ok(self) }
+    }
+
+    /// Puts a scenario in the place of all.
+    #[cfg(feature = "testing")]
+    pub(crate) fn only_on(self, scenario: impl Into<ScenarioRef>) -> Self {
+        Self { scenarios: vec![scenario.into()], ..self }
     }
 
     /// Reads and checks everything.
@@ -178,49 +207,8 @@ impl Comparison {
         Ok(Plan::new(ctxsim_app::Plan::new(&catalog, &comparison)?, asked))
     }
 
-    /// Advises on the settings of the agents that recorded its sessions, as `ctxsim advise` does; its policies are not used. `agent` names the
-    /// agent where formats do not tell, and `settings` is the name and the text of its settings file; without one, the values in force come
-    /// from the logs, else from the agent's defaults.
-    ///
-    /// # Errors
-    /// Every problem of the inputs, no session is one of a known agent, a run failed, or this build has no templates (`templates-missing`).
-    pub fn advise(self, agent: Option<&str>, settings: Option<(&str, &str)>) -> Result<Advice, Error> {
-        has_templates()?;
-        let (catalog, comparison, asked) = self.held()?;
-        let own_models = comparison.own_models || comparison.profiles.is_empty();
-        let comparison = ctxsim_app::Comparison { policies: Vec::new(), own_models, ..comparison };
-        let wanted = Wanted {
-            agent: agent.map(str::to_owned),
-            settings: settings.map(|(name, text)| (name.to_owned(), text.to_owned())),
-            min_evidence: asked.min_evidence.unwrap_or(MIN_EVIDENCE),
-            has_wishes: true,
-            ..Wanted::default()
-        };
-        let (advice, _) = advise::advise(&catalog, &comparison, &wanted, asked.threads, &|_, _| {})?;
-        Ok(Advice::new(advice))
-    }
-
-    /// Says what its recorded sessions were billed, where that goes, and what can be done about it: the advice of the first screen, which
-    /// [`Advice::screen_json`] returns. Its policies are not used.
-    ///
-    /// # Errors
-    /// Every problem of the inputs, no session is recorded, or this build has no templates (`templates-missing`).
-    pub fn screen(self, settings: Option<(&str, &str)>) -> Result<Advice, Error> {
-        has_templates()?;
-        let (catalog, comparison, asked) = self.held()?;
-        let own_models = comparison.own_models || comparison.profiles.is_empty();
-        let comparison = ctxsim_app::Comparison { policies: Vec::new(), own_models, ..comparison };
-        let wanted = Wanted {
-            settings: settings.map(|(name, text)| (name.to_owned(), text.to_owned())),
-            min_evidence: asked.min_evidence.unwrap_or(MIN_EVIDENCE),
-            ..Wanted::default()
-        };
-        let found = ctxsim_app::screen_and_advice(&catalog, &comparison, &wanted, asked.threads, &|_, _| {})?;
-        Ok(Advice::with_screen(found))
-    }
-
     /// Puts what is built in code into a catalog, under its name.
-    fn held(self) -> Result<(Inner, ctxsim_app::Comparison, RunRequest), Error> {
+    pub(super) fn held(self) -> Result<(Inner, ctxsim_app::Comparison, RunRequest), Error> {
         let catalog = self.catalog.unwrap_or_else(Catalog::bundled).0;
         let mut held = HeldInputs { catalog, names: BTreeMap::new(), problems: Vec::new() };
         let mut policies = Vec::with_capacity(self.policies.len());
@@ -348,14 +336,4 @@ impl HeldInputs {
         self.problems.push(problem);
         false
     }
-}
-
-/// Says that advice cannot be written, if this build has no templates.
-fn has_templates() -> Result<(), Error> {
-    if cfg!(feature = "templates") {
-        return Ok(());
-    }
-    let message = "this build of ctxsim has no text templates, and advice is written with them";
-    let help = "enable its feature `templates`";
-    Err(Diagnostic::at(Code::TemplatesMissing, "", message).help(help).into())
 }

@@ -9,8 +9,15 @@ use ctxsim_base::error::Error as Inner;
 
 /// Why inputs cannot be used, or why they gave no result.
 ///
-/// [`Error::problems`] lists every problem of every input at once, each with its place and a fix. `Display` writes them line by line.
-#[derive(Debug)]
+/// [`Error::problems`] lists every problem of every input at once, each with its place and a fix. `Display` writes them line by line, and so does
+/// `Debug`, which is what a `main` that returns the error prints.
+///
+/// ```
+/// let error = ctxsim::Comparison::new().policy("identiti").plan().unwrap_err();
+/// let problem = &error.problems()[0];
+/// assert_eq!((problem.code, problem.help.as_deref()), ("unknown-name", Some("did you mean `identity`?")));
+/// assert_eq!(format!("{error:?}"), error.to_string());
+/// ```
 pub struct Error(Inner);
 
 /// One problem, and where it is.
@@ -58,6 +65,12 @@ impl Problem {
 impl fmt::Display for Error {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(to)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, to)
     }
 }
 

@@ -5,12 +5,15 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::face::rows::{KeptRows, SinkAdapter};
-use crate::face::{Error, Explanation, Report, Scenario, Sensitivity, Sink};
+use crate::face::{Error, Report, Scenario, Sink};
+use crate::results::{Answer, Explanation, Sensitivity};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_engine::explain;
 use ctxsim_engine::take::{Cell, Load, Take};
 use ctxsim_report::carried::of_kind;
+use ctxsim_report::explain::{json, rendered, table};
 use ctxsim_report::rows::RowContext;
+use ctxsim_report::sensitivity::{document, markdown};
 use ctxsim_report::tracer::Tracer;
 
 /// Checked inputs, ready to run any number of times.
@@ -70,6 +73,12 @@ impl RunId {
 }
 
 impl Plan {
+    /// Returns the checked inputs.
+    #[cfg(feature = "testing")]
+    pub(crate) fn inner(&self) -> &ctxsim_app::Plan {
+        &self.plan
+    }
+
     pub(super) fn new(plan: ctxsim_app::Plan, asked: RunRequest) -> Self {
         Self { plan: Arc::new(plan), asked }
     }
@@ -174,18 +183,36 @@ impl Plan {
         Ok(of_loads.into_iter().flatten().collect())
     }
 
-    /// Explains one request of a run, counted from 1 in the order of the rows from [`Plan::stream`].
+    /// Explains one request of a run, counted from 1 in the order of the rows from [`Plan::stream`], as `ctxsim explain` does.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), ctxsim::Error> {
+    /// let plan = ctxsim::Comparison::new()
+    ///     .policy("clear_tool_results")
+    ///     .scenario("recorded/claude-code")
+    ///     .profile("anthropic/claude-sonnet-4.5")
+    ///     .plan()?;
+    /// let explained = plan.explain(&plan.runs()?[0], 30)?;
+    /// assert_eq!((explained.request, explained.requests), (30, 69));
+    /// assert_eq!(explained.prefix.compared_with_request, Some(29));
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The plan has no such run, the run has no such request, a scenario cannot be read, or the run's code failed.
-    pub fn explain(&self, run: &RunId, request: usize) -> Result<Explanation, Error> {
+    pub fn explain(&self, run: &RunId, request: usize) -> Result<Answer<Explanation>, Error> {
         let found = self.plan.each(Some(1), &|_, _| {}, |load, _| {
             let cell = load.cells().find(|it| RunId::of(load, *it) == *run)?;
             let timeline = load.timeline_of(cell)?;
             let (policy, profile) = (&load.policies[cell.policy], &load.profiles[cell.profile]);
             let context = RowContext::alone(policy, &load.name, &timeline, profile);
             let explained = explain::explain(&timeline, policy, profile, request);
-            Some(explained.map_err(Error::from).and_then(|it| Explanation::new(&it, context)))
+            Some(explained.map_err(Error::from).and_then(|it| {
+                let text = table::explanation(&it, context, table::ExplainStyle::default());
+                let answer = Answer::<Explanation>::new(json(&it, context, false), text)?;
+                Ok(answer.with(|values| values.prompt = rendered(&it)))
+            }))
         })?;
         found.into_iter().flatten().next().ok_or_else(|| run.missing())?
     }
@@ -211,11 +238,13 @@ impl Plan {
         found.into_iter().flatten().next().ok_or_else(|| run.missing())
     }
 
-    /// Runs everything and compares the policies across the profiles.
+    /// Runs everything and compares the policies across the profiles, in the given order, as `ctxsim sensitivity --sort given` does. Its text is
+    /// Markdown.
     ///
     /// # Errors
     /// A scenario cannot be read, or the code of a run failed.
-    pub fn sensitivity(&self) -> Result<Sensitivity, Error> {
-        Ok(Sensitivity::new(self.plan.sensitivity(self.asked.threads, &|_, _| {})?))
+    pub fn sensitivity(&self) -> Result<Answer<Sensitivity>, Error> {
+        let found = self.plan.sensitivity(self.asked.threads, &|_, _| {})?;
+        Answer::new(document(&found), markdown(&found, false).to_string())
     }
 }

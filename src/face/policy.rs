@@ -6,6 +6,15 @@ use ctxsim_input::text::{Decode, source::Source};
 use ctxsim_input::{Format, PolicyFile, RecoverySpec as InnerRecovery};
 
 /// A declared policy, read from text.
+///
+/// ```
+/// let policy = ctxsim::Policy::toml("name = \"mine\"\nbase = \"clear_tool_results\"\nabout = \"Later.\"\n")?;
+/// assert_eq!(policy.name(), "mine");
+/// // A mistake has its line and column, and a fix.
+/// let error = ctxsim::Policy::ron("(name: \"mine\",\n abuot: \"\")").unwrap_err();
+/// assert_eq!(error.problems()[0].line_column, Some((2, 2)));
+/// # Ok::<(), ctxsim::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Policy {
     pub(super) name: String,

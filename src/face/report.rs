@@ -10,9 +10,11 @@ use crate::face::{Error, NeedRow, RequestRow, Total, Verdict};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error as InnerError;
 use ctxsim_engine::measure::Tally;
+#[cfg(feature = "html")]
+use ctxsim_report::chart::named_chart;
 use ctxsim_report::html::Traces;
 use ctxsim_report::sections::Detail;
-use ctxsim_report::{RunTotals, distinct, json, markdown, shot};
+use ctxsim_report::{RunTotals, distinct, json, markdown, places, shot};
 use ctxsim_timeline::row::heads;
 
 use ctxsim_engine::take::{self, FailedRuns};
@@ -108,12 +110,29 @@ impl Report {
     /// The page cannot be written.
     #[cfg(feature = "html")]
     pub fn html(&self) -> Result<String, Error> {
+        ctxsim_report::html::report(&self.inner, Detail::Groups, &self.traces()).map_err(|it| unwritable(&it))
+    }
+
+    /// Returns one chart as SVG, as `ctxsim run --format svg --chart NAME` writes it: such as `cost`, `frontier` or `change`. `requests` needs
+    /// [`Comparison::rows`](crate::Comparison::rows).
+    ///
+    /// # Errors
+    /// The report has no such chart (`chart-missing`).
+    #[cfg(feature = "html")]
+    pub fn chart(&self, name: &str) -> Result<String, Error> {
+        let Traces { runs, left_out } = self.traces();
+        let drawn = named_chart(&self.inner, (&runs, left_out.as_deref()), Detail::Groups, Some(name));
+        Ok(drawn?)
+    }
+
+    /// Returns the requests that can be charted, or why there are none.
+    #[cfg(feature = "html")]
+    fn traces(&self) -> Traces {
         let without = || Traces {
             runs: Vec::new(),
             left_out: Some("Requests have no charts, because the rows of the runs were not kept.".to_owned()),
         };
-        let traces = self.traces.clone().unwrap_or_else(without);
-        ctxsim_report::html::report(&self.inner, Detail::Groups, &traces).map_err(|it| unwritable(&it))
+        self.traces.clone().unwrap_or_else(without)
     }
 
     /// Returns the runs that failed; they are in no other list.
@@ -250,12 +269,34 @@ impl Run {
     /// Returns the expected number of calls that fetch evidence again; `None` if no needs are known.
     #[must_use]
     pub fn recovery_calls(&self) -> Option<f64> {
-        self.metric("recovery.expected_calls")
+        self.number("recovery.expected_calls")
     }
 
-    /// Returns any number in the JSON report's `totals` by its path, such as `cost_usd.total`; `None` if it is unknown.
-    #[must_use]
-    pub fn metric(&self, place: &str) -> Option<f64> {
+    /// Returns any number in the JSON report's `totals` by its path, such as `cost_usd.total`, in the unit that `docs/reference/rows.md` gives;
+    /// `None` if this run does not know it.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), ctxsim::Error> {
+    /// let report = ctxsim::Comparison::new()
+    ///     .policy("identity")
+    ///     .scenario("recorded/claude-code")
+    ///     .profile("anthropic/claude-sonnet-4.5")
+    ///     .run()?;
+    /// let run = &report.runs()[0];
+    /// assert_eq!(run.metric("cost_usd.total")?, run.usd());
+    /// assert!(run.metric("cost_usd.totl").unwrap_err().to_string().contains("cost_usd.total"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// No report has such a number (`guard-metric`); the error suggests one.
+    pub fn metric(&self, place: &str) -> Result<Option<f64>, Error> {
+        known_metric(place)?;
+        Ok(self.number(place))
+    }
+
+    fn number(&self, place: &str) -> Option<f64> {
         self.totals.get_or_init(|| RunTotals::new(&self.inner.tally)).number(place)
     }
 
@@ -263,7 +304,7 @@ impl Run {
     pub fn metrics(&self) -> impl Iterator<Item = (String, Option<f64>)> {
         let numbers = heads::<Tally>().into_iter().filter(|it| it.unit.is_number());
         numbers.map(|it| {
-            let number = self.metric(&it.name);
+            let number = self.number(&it.name);
             (it.name, number)
         })
     }
@@ -302,6 +343,17 @@ fn sums(report: &ctxsim_report::Report, policies: &[String]) -> Vec<Result<Run, 
         failed.map(|it| Err(it.clone())).or_else(|| sum.map(|it| Ok(Run::new(it))))
     };
     cells.filter_map(sum).collect()
+}
+
+/// Says that no report has a number of this path, if none has.
+pub(super) fn known_metric(place: &str) -> Result<(), Error> {
+    let Err(meant) = places::check(&format!("totals.{place}")) else { return Ok(()) };
+    let help = match meant.as_deref().and_then(|it| it.strip_prefix("totals.")) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => "`metrics` lists every path, such as `cost_usd.total`".to_owned(),
+    };
+    let problem = Diagnostic::at(Code::GuardMetric, "metric", format!("unknown metric `{place}`"));
+    Err(problem.help(help).into())
 }
 
 /// Reports that a value cannot be written.

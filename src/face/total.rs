@@ -1,5 +1,7 @@
 //! The lines of a report's tables: sums over scenarios, whatever profiles they ran under.
 
+use crate::face::Error;
+use crate::face::report::known_metric;
 use ctxsim_engine::measure::{Spread, Tally};
 use ctxsim_report::RunTotals;
 use ctxsim_report::sections::{Section, TableLine};
@@ -82,13 +84,13 @@ impl Total {
     /// Returns the total cost in US dollars; `None` if any token has no price.
     #[must_use]
     pub fn usd(&self) -> Option<f64> {
-        self.metric("cost_usd.total")
+        self.totals.number("cost_usd.total")
     }
 
     /// Returns the share of needed evidence that prompts still contained, from 0 to 1; `None` if no needs are known.
     #[must_use]
     pub fn evidence_kept(&self) -> Option<f64> {
-        self.metric("evidence_kept")
+        self.totals.number("evidence_kept")
     }
 
     /// Returns by which share its cost differs from the first policy's; `None` for the first policy, or if the work done differs.
@@ -115,17 +117,20 @@ impl Total {
         self.spread.map(|it| [it.cheaper, it.same, it.dearer])
     }
 
-    /// Returns any number in the JSON report's `totals` by its path, such as `cost_usd.total`; `None` if it is unknown.
-    #[must_use]
-    pub fn metric(&self, place: &str) -> Option<f64> {
-        self.totals.number(place)
+    /// Returns any number in the JSON report's `totals` by its path, as [`Run::metric`](crate::Run::metric) does.
+    ///
+    /// # Errors
+    /// No report has such a number (`guard-metric`); the error suggests one.
+    pub fn metric(&self, place: &str) -> Result<Option<f64>, Error> {
+        known_metric(place)?;
+        Ok(self.totals.number(place))
     }
 
     /// Returns every number in the JSON report's `totals` with its path, as [`Run::metrics`](crate::Run::metrics) does.
     pub fn metrics(&self) -> impl Iterator<Item = (String, Option<f64>)> {
         let numbers = heads::<Tally>().into_iter().filter(|it| it.unit.is_number());
         numbers.map(|it| {
-            let number = self.metric(&it.name);
+            let number = self.totals.number(&it.name);
             (it.name, number)
         })
     }

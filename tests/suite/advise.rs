@@ -2,7 +2,7 @@
 
 mod afterwards;
 mod applied;
-mod logs;
+pub(crate) mod logs;
 
 use std::fs;
 use std::path::Path;
@@ -22,7 +22,8 @@ use ctxsim::report::realised::{ForecastOutcome, Later, Realised};
 use ctxsim::rng::Seed;
 
 use crate::sweep::{ctxsim, out};
-use logs::{Recipe, Session, write};
+pub(crate) use logs::Recipe;
+use logs::{Session, write};
 
 /// Nothing but what is in the logs: no session leaves anything to another, and no request is unrecorded.
 fn sessions(folder: &Path) -> Comparison {
@@ -59,7 +60,7 @@ fn advised(recipe: Recipe) -> (AgentAdvice, Vec<Session>) {
     (advice_on(folder.path(), None).0, all)
 }
 
-const SAVES: Recipe = Recipe { seed: 0, saving: 0.08, sessions: 36, first_day: 0 };
+pub(crate) const SAVES: Recipe = Recipe { seed: 0, saving: 0.08, sessions: 36, first_day: 0 };
 
 /// Writes sessions in which a setting saves.
 pub(crate) fn write_saving(folder: &Path) {

@@ -17,6 +17,10 @@ mod words;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use ctxsim::app::convert;
+use ctxsim::catalog::{Kind, bundled_catalog};
+use ctxsim::input::Format;
+
 /// Runs the binary in the folder of small inputs.
 fn ctxsim(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_ctxsim"))
@@ -210,12 +214,54 @@ fn a_file_is_converted_and_back_without_changing_its_meaning() {
     std::fs::create_dir_all(&folder).unwrap();
     let policy = folder.join("cap.toml").display().to_string();
 
+    let own = std::fs::read_to_string(data("small/policies/cap.ron")).unwrap();
+    assert_eq!(out(&ctxsim(&["show", "policies/cap.ron", "--as", "ron"])), own, "it is RON already");
     out(&ctxsim(&["show", "policies/cap.ron", "--as", "toml", "--output", &policy]));
-    let there = out(&ctxsim(&["show", &policy, "--as", "ron"]));
-    let same = out(&ctxsim(&["show", "policies/cap.ron", "--as", "ron"]));
+    let there = folder.join("cap.ron").display().to_string();
+    out(&ctxsim(&["show", &policy, "--as", "ron", "--force", "--output", &there]));
+    let back = out(&ctxsim(&["show", &there, "--as", "toml"]));
 
-    assert_eq!(there, same);
-    assert!(there.contains("tokens(") && !there.contains("Some("), "{there}");
+    assert_eq!(back, std::fs::read_to_string(&policy).unwrap());
+    let ron = std::fs::read_to_string(&there).unwrap();
+    assert!(ron.contains("tokens(") && !ron.contains("Some("), "{ron}");
+}
+
+#[test]
+fn a_bundled_input_is_named_to_be_shown_in_the_other_language() {
+    let toml = out(&ctxsim(&["show", "clear_tool_results", "--as", "toml"]));
+
+    assert!(
+        toml.starts_with("# This project's original name for the provider's defaults.\n\nname = "),
+        "{toml}"
+    );
+    assert_eq!(out(&ctxsim(&["show", "policy", "clear_tool_results", "--as", "toml"])), toml);
+    let told = refused(&ctxsim(&["show", "clear_tool_result", "--as", "toml"]));
+    assert!(told.contains("did you mean `clear_tool_results`?"), "{told}");
+}
+
+#[test]
+fn every_bundled_input_keeps_its_comments_in_the_other_language() {
+    let catalog = bundled_catalog();
+    let (mut n_inputs, mut n_comments) = (0, 0);
+    for kind in Kind::ALL {
+        for name in catalog.names(kind) {
+            let origin = catalog.find(kind, name).unwrap();
+            let Some(from) = Format::of(origin.path()) else { continue };
+            let (mark, to) = match from {
+                Format::Ron => ("//", Format::Toml),
+                Format::Toml => ("#", Format::Ron),
+            };
+            let own = origin.text().unwrap().into_owned();
+            let shown = convert(&catalog, Some(kind), name, to).unwrap();
+            let comments = own.lines().filter_map(|it| it.trim_start().strip_prefix(mark)).map(str::trim);
+            for comment in comments.filter(|it| !it.starts_with(":schema")) {
+                assert!(shown.contains(comment), "{name}: {comment}\n{shown}");
+                n_comments += 1;
+            }
+            n_inputs += 1;
+        }
+    }
+    assert!(n_inputs > 400 && n_comments > 200, "{n_comments} comments of {n_inputs} inputs");
 }
 
 #[test]

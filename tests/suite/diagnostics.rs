@@ -328,6 +328,7 @@ fn mistaken_files() -> Vec<Vec<&'static str>> {
         vec!["advise", SESSION, "--agent", "nobody"],
         vec!["advise", SESSION, "--settings", "settings_cut.json"],
         vec!["advise", SESSION, "--settings", "settings_other.json"],
+        vec!["advise", SESSION, "--settings", "nowhere.json", "--apply"],
         vec!["advise", "unknown.jsonl"],
         vec!["advise", "duckagent/plain_chat"],
         vec!["realised", "forecast_cut.json", SESSION],

@@ -180,6 +180,75 @@ fn the_action_checks_and_posts_a_summary() {
     );
 }
 
+/// What stands for GitHub's command line: it notes what it is asked, and knows a comment once one was written.
+#[cfg(unix)]
+const GH: &str = "#!/bin/sh\necho \"$@\" >> \"$GH_LOG\"\n[ -z \"${GH_REFUSES:-}\" ] || exit 1\n\
+    case \"$*\" in\n*--paginate*) [ ! -f \"$GH_LOG.id\" ] || cat \"$GH_LOG.id\" ;;\n*PATCH*) ;;\n*) echo 41 > \"$GH_LOG.id\" ;;\nesac\n";
+
+#[cfg(unix)]
+#[test]
+fn the_action_comments_once_and_writes_the_summary_where_its_token_may_not() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = started();
+    let programs = tempfile::tempdir().unwrap();
+    let gh = programs.path().join("gh");
+    fs::write(&gh, GH).unwrap();
+    fs::set_permissions(&gh, fs::Permissions::from_mode(0o755)).unwrap();
+    let (log, summary) = (programs.path().join("log"), folder.path().join("summary.md"));
+    let run = |event: &str, refuses: &str| {
+        let action = Path::new(env!("CARGO_MANIFEST_DIR")).join("action.sh");
+        let path = format!("{}:{}", programs.path().display(), std::env::var("PATH").unwrap());
+        let mut shell = Command::new("sh");
+        shell.arg(action).current_dir(folder.path()).env("CI", "1").env("PATH", path).env("GH_LOG", &log);
+        shell.env("CTXSIM", env!("CARGO_BIN_EXE_ctxsim")).env("GH_TOKEN", "token").env("GH_REFUSES", refuses);
+        shell.env("GITHUB_EVENT_NAME", event).env("GITHUB_REF", "refs/pull/7/merge");
+        shell.env("GITHUB_REPOSITORY", "owner/agent").env("GITHUB_STEP_SUMMARY", &summary);
+        let code = shell.output().unwrap().status.code();
+        let asked = fs::read_to_string(&log).unwrap_or_default();
+        let _ = fs::remove_file(&log);
+        (code, asked, summary.exists())
+    };
+
+    let (code, asked, has_summary) = run("pull_request", "");
+    assert_eq!((code, has_summary), (Some(0), false), "{asked}");
+    assert!(
+        asked
+            .lines()
+            .nth(1)
+            .unwrap()
+            .starts_with("api --silent repos/owner/agent/issues/7/comments -F body=@")
+    );
+    let (_, asked, has_summary) = run("pull_request", "");
+    let updates = "api --silent --method PATCH repos/owner/agent/issues/comments/41 -F body=@";
+    assert!(asked.lines().nth(1).unwrap().starts_with(updates) && !has_summary, "{asked}");
+    let (code, _, has_summary) = run("pull_request", "1");
+    assert_eq!((code, has_summary), (Some(0), true));
+    assert!(fs::read_to_string(&summary).unwrap().contains("✅ mine passed"));
+    let (code, asked, _) = run("pull_request_target", "");
+    assert_eq!((code, asked.as_str()), (Some(2), ""));
+}
+
+#[test]
+fn the_action_passes_every_option_of_check() {
+    let action = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("action.sh")).unwrap();
+    let help = Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(["check", "-h"]).output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    let options = help.lines().filter_map(|it| it.trim_start().strip_prefix("--"));
+    let name =
+        |it: &str| it.chars().take_while(|it| it.is_ascii_lowercase() || *it == '-').collect::<String>();
+    let options: Vec<String> = options.map(name).collect();
+
+    // What is written where, and how, is the action's own; it accepts no numbers, and laws have their usual sessions.
+    let own = ["bless", "color", "force", "format", "html", "output", "width", "profile", "sessions", "seed"];
+    let lacking: Vec<&String> = options
+        .iter()
+        .filter(|it| !own.contains(&it.as_str()))
+        .filter(|it| !action.contains(&format!("--{it}")) && !action.contains(&format!("switch {it} ")))
+        .collect();
+    assert!(options.len() > 10 && lacking.is_empty(), "{lacking:?}");
+}
+
 /// Makes a folder with the files that `ctxsim init` writes.
 #[cfg(unix)]
 fn started() -> tempfile::TempDir {

@@ -446,6 +446,14 @@ fn validation_tries_out_the_program_where_it_may_start() {
     let validated = |name: &str| ctxsim(scripts.0.path(), &["validate", "--allow-process", name]);
 
     assert_eq!(text(&validated("is-fine.ron").stdout), "1 input is valid\n");
+    // Needs are drawn once and not twelve times, and every play starts the program.
+    let counted = format!(
+        "echo started >> starts\nread -r line\necho '{READY}'\nn=0\nwhile read -r line; do\n{same}\nn=$((n+1))\ndone"
+    );
+    scripts.script("counted", &counted, Duration(10_000));
+    assert_eq!(text(&validated("counted.ron").stdout), "1 input is valid\n");
+    let starts = fs::read_to_string(scripts.0.path().join("starts")).unwrap();
+    assert!((6..=20).contains(&starts.lines().count()), "{}", starts.lines().count());
     for (name, told) in [("lies.ron", "validated-lies"), ("never-ends.ron", "validated-never-ends")] {
         let output = validated(name);
         assert_eq!(output.status.code(), Some(2), "{name}");

@@ -13,7 +13,7 @@ use crate::code::code;
 use crate::error::raised;
 use crate::stop::{Stop, watched};
 
-/// A policy that is more than a name: text in the format of policy files, or a function.
+/// A policy that is more than a name. `str` arguments of `compare` are names and paths.
 #[pyclass(frozen, from_py_object, module = "ctxsim")]
 #[derive(Clone)]
 pub(crate) struct Policy(Form);
@@ -38,7 +38,10 @@ impl Policy {
         ctxsim::Policy::toml(text).map(|it| Self(Form::Text(it))).map_err(|it| raised(py, &it))
     }
 
-    /// A policy in Python: `make(trace)` is called for each run and returns `view(cx, history)`.
+    /// A policy in Python: `make(trace)` is called for each run and returns the run's `view(cx, history)`.
+    ///
+    /// Its name is that of the function by default; verdicts say its `title`, at most 48 characters, beside it. A view replaces the history until the
+    /// next one (`lasts="history"`), or holds for one request (`lasts="request"`).
     #[staticmethod]
     #[pyo3(signature = (make, name=None, *, title=None, about=None, lasts="history"))]
     fn code(
@@ -73,7 +76,7 @@ impl Policy {
     }
 }
 
-/// Lists the names of bundled inputs of a kind: `policies`, `scenarios`, `profiles` or `suites`.
+/// Lists the names of bundled inputs.
 #[pyfunction]
 #[pyo3(signature = (kind="policies"))]
 pub(crate) fn names(kind: &str) -> PyResult<Vec<String>> {
@@ -156,24 +159,41 @@ fn bytes(name: &Bound<'_, PyAny>, data: &Bound<'_, PyAny>) -> PyResult<Session> 
 }
 
 /// The arguments of a comparison.
-#[derive(Default)]
+#[derive(Default, FromPyObject)]
+#[pyo3(from_item_all)]
 pub(crate) struct Arguments<'py> {
+    #[pyo3(default)]
     pub(crate) policies: Option<Bound<'py, PyAny>>,
+    #[pyo3(default)]
     pub(crate) profiles: Option<Bound<'py, PyAny>>,
+    #[pyo3(default)]
     pub(crate) suite: Option<Bound<'py, PyAny>>,
+    #[pyo3(default)]
     pub(crate) set: Option<Bound<'py, PyAny>>,
     pub(crate) folders: Option<Bound<'py, PyAny>>,
+    #[pyo3(default)]
     pub(crate) own_models: bool,
+    #[pyo3(default)]
     pub(crate) seed: Option<u64>,
+    #[pyo3(default)]
     pub(crate) trials: Option<u64>,
+    #[pyo3(default)]
     pub(crate) threads: Option<usize>,
+    #[pyo3(default)]
     pub(crate) since: Option<String>,
+    #[pyo3(default)]
     pub(crate) limit: Option<usize>,
+    #[pyo3(default)]
     pub(crate) model: Option<String>,
+    #[pyo3(default)]
     pub(crate) min_evidence: Option<f64>,
+    #[pyo3(default)]
     pub(crate) rows: bool,
+    #[pyo3(default)]
     pub(crate) allow_process: bool,
+    #[pyo3(default)]
     pub(crate) play_twice: bool,
+    #[pyo3(default)]
     pub(crate) progress: Option<Py<PyAny>>,
 }
 

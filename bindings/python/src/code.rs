@@ -23,12 +23,12 @@ pub(crate) struct Entry {
     /// Its text, if the session has text; for a call, its input as JSON.
     text: Option<Py<PyString>>,
     /// Its size in tokens.
-    tokens: u32,
+    tokens: u64,
     /// Whether every request sends it unchanged, in front of everything else.
     is_stable: bool,
 }
 
-/// The circumstances of a request.
+/// The circumstances of a request. Numbers count from 0, sizes are tokens, times milliseconds.
 #[pyclass(frozen, get_all, module = "ctxsim")]
 pub(crate) struct Cx {
     /// The number of the request, from 0.
@@ -49,13 +49,13 @@ pub(crate) struct Cx {
     prompt_limit: Option<u64>,
     /// The index in the history of the first entry added since the last view.
     new_from: usize,
-    /// The numbers of the entries that the recorded harness removed since the last view.
+    /// The numbers of the entries that the recorded harness removed since the last view. The history no longer has them, so a view need not follow them.
     gone: Vec<u32>,
     /// Whether the last request has expired from the provider's cache by now.
     is_cold: bool,
 }
 
-/// What happens in a run; given to the function that makes its view.
+/// What happens in a run: `requests` of its agent, user `turns`, the random `seed`, the profile's `prompt_limit` in tokens.
 #[pyclass(frozen, get_all, module = "ctxsim")]
 pub(crate) struct Trace {
     /// The scenario's name.
@@ -70,7 +70,8 @@ pub(crate) struct Trace {
     prompt_limit: Option<u64>,
 }
 
-/// A model call that wrote a part, billed once as a call to the policy's summariser; sizes are tokens.
+/// A model call that wrote a part, billed once as a call to the policy's summariser: tokens that it read and wrote, and whether its prompt begins
+/// with the agent's own, so that the cache serves that part.
 #[pyclass(frozen, from_py_object, module = "ctxsim")]
 #[derive(Clone)]
 pub(crate) struct ModelCall(ctxsim::ModelCall);
@@ -137,17 +138,17 @@ impl From<TextArg> for Text {
 
 /// A text known only by its size in tokens; texts with equal numbers are equal to caches.
 #[pyfunction]
-pub(crate) fn sized(tokens: u32, number: u64) -> Sized {
+pub(crate) fn sized(tokens: u64, number: u64) -> Sized {
     Sized(Text::sized(tokens, number))
 }
 
-/// Shows an entry unchanged.
+/// Shows an entry unchanged, as naming the entry itself does.
 #[pyfunction]
 pub(crate) fn keep(entry: EntryArg<'_>) -> Part {
     Part(ctxsim::Part::keep(entry.id()))
 }
 
-/// Shows an entry with new text.
+/// Shows an entry with new text, or with `sized(…)`. `handle`: the text names a way to fetch the entry again; `exact`: it keeps the exact evidence.
 #[pyfunction]
 #[pyo3(signature = (entry, text, *, handle=false, exact=false, written_by=None))]
 pub(crate) fn rewrite(
@@ -160,7 +161,7 @@ pub(crate) fn rewrite(
     finished(ctxsim::Part::rewrite(entry.id(), text), handle, exact, written_by)
 }
 
-/// Inserts text of the policy's own between two messages.
+/// Inserts text of the policy's own between two messages. The entries that it `replaces` count as summarised, not as left out.
 #[pyfunction]
 #[pyo3(signature = (text, *, kind="summary", replaces=Vec::new(), handle=false, exact=false, written_by=None))]
 pub(crate) fn insert(

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use pyo3::prelude::*;
 
-/// Runs the command line on arguments, the first of which is the program's name; returns its exit code.
+/// Runs the command line on arguments, the first of which is the program's name; returns its exit code: 0 is success; 1, that a guard or a run
+/// failed, or a number changed; 2, bad input or usage.
 #[pyfunction]
 pub(crate) fn main(py: Python<'_>, args: Vec<OsString>) -> u8 {
     let code = py.detach(|| {

@@ -8,6 +8,7 @@ mod parts;
 mod report;
 mod stop;
 mod table;
+mod verbs;
 mod workbench;
 
 use pyo3::prelude::*;
@@ -22,13 +23,15 @@ mod _ctxsim {
     #[pymodule_export]
     use super::command::main;
     #[pymodule_export]
-    use super::error::Error;
+    use super::error::{Error, Problem};
     #[pymodule_export]
     use super::parts::{Totals, batch, fold, job, parts};
     #[pymodule_export]
     use super::report::{Failure, Report, Verdict};
     #[pymodule_export]
-    use super::table::Table;
+    use super::table::{Table, table};
+    #[pymodule_export]
+    use super::verbs::answer;
     #[pymodule_export]
     use super::workbench::{Workbench, compare};
 }

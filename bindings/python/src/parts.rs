@@ -17,7 +17,7 @@ use crate::report::{Failure, Verdict};
 use crate::stop::{Stop, watched};
 use crate::table::{Columns, Table};
 
-/// What all sessions come to together.
+/// What all sessions come to together, without the runs of each: what `ctxsim run --totals` and `ctxsim run --merge` write.
 #[pyclass(frozen, module = "ctxsim")]
 pub(crate) struct Totals {
     inner: ctxsim::Totals,
@@ -49,7 +49,7 @@ impl Totals {
         self.inner.notes().to_vec()
     }
 
-    /// The bytes that `ctxsim run --totals --format json` writes.
+    /// The bytes of `ctxsim run --totals --format json`.
     fn json(&self, py: Python<'_>) -> PyResult<String> {
         py.detach(|| self.inner.json()).map_err(|it| raised(py, &it))
     }
@@ -60,7 +60,7 @@ impl Totals {
     }
 }
 
-/// Plays a share of the sessions and returns their parts.
+/// Plays one share of the sessions, `(part, of)` from 1, and returns the part of each, for `fold`: about 10 kB with seven policies.
 #[pyfunction]
 #[pyo3(signature = (
     sessions=None, *, shard=(1, 1), policies=None, profiles=None, suite=None, set=None, folders=None, own_models=false, seed=None,
@@ -167,7 +167,8 @@ pub(crate) fn job<'py>(
     Ok((text(&job)?, rows.collect::<PyResult<_>>()?))
 }
 
-/// Makes the parts of some sessions of a job: of each its ticket, and its bytes where its path is not read.
+/// Plays the sessions of an Arrow table (`ticket`, and `bytes` or `path`) and returns a pyarrow table with one row each: `part`, the digest of the
+/// job, counts, `base_usd` (exact), what was left out and what was skipped. Another version, or other policies, are refused.
 #[pyfunction]
 #[pyo3(signature = (job, sessions, threads=None))]
 pub(crate) fn batch(
@@ -193,7 +194,7 @@ pub(crate) fn batch(
     rows(&made.map_err(|it| raised(py, &it.into()))?)
 }
 
-/// Folds parts, in any order.
+/// Folds rows of `batch`, or parts, in any order and however often each is there, to what one process gives, byte for byte.
 #[pyfunction]
 pub(crate) fn fold(py: Python<'_>, parts: Vec<String>) -> PyResult<Totals> {
     let folded = py.detach(|| ctxsim::Totals::fold(&parts));

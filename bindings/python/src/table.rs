@@ -3,20 +3,21 @@
 use std::sync::Arc;
 
 use arrow_array::builder::{
-    Decimal128Builder, Float64Builder, Int64Builder, StringBuilder, StringDictionaryBuilder, UInt32Builder,
-    UInt64Builder,
+    BooleanBuilder, Decimal128Builder, Float64Builder, Int64Builder, ListBuilder, StringBuilder,
+    StringDictionaryBuilder, UInt32Builder, UInt64Builder,
 };
+use arrow_array::cast::AsArray as _;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::types::Int32Type;
-use arrow_array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchIterator, RecordBatchReader};
+use arrow_array::types::{Decimal128Type, Float64Type, Int32Type, Int64Type, UInt32Type, UInt64Type};
+use arrow_array::{Array as _, ArrayRef, BooleanArray, RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{PyCapsule, PyDict, PyList};
 
-/// A table with named, typed columns. `polars.DataFrame(table)`, `pyarrow.table(table)`, `pandas.DataFrame.from_arrow(table)` and
-/// `duckdb.sql("from table")` read it without a copy, by the Arrow PyCapsule interface.
+/// A table with named, typed columns, for every library that reads the Arrow PyCapsule interface, without a copy: `polars.DataFrame(t)`,
+/// `pyarrow.table(t)`, `pandas.DataFrame.from_arrow(t)`, `duckdb.sql("from t")`.
 #[pyclass(frozen, module = "ctxsim")]
 pub(crate) struct Table {
     batch: RecordBatch,
@@ -30,8 +31,28 @@ impl Table {
         self.batch.schema().fields().iter().map(|it| it.name().clone()).collect()
     }
 
+    /// Its rows, each a dict by column: money is a `decimal.Decimal`, what is unknown is None.
+    #[pyo3(signature = (limit=None))]
+    fn rows<'py>(&self, py: Python<'py>, limit: Option<usize>) -> PyResult<Bound<'py, PyList>> {
+        let schema = self.batch.schema();
+        let all = PyList::empty(py);
+        for nth in 0..self.batch.num_rows().min(limit.unwrap_or(usize::MAX)) {
+            let row = PyDict::new(py);
+            for (field, column) in schema.fields().iter().zip(self.batch.columns()) {
+                row.set_item(field.name(), value(py, column, nth)?)?;
+            }
+            all.append(row)?;
+        }
+        Ok(all)
+    }
+
     fn __len__(&self) -> usize {
         self.batch.num_rows()
+    }
+
+    /// Its first rows, for notebooks.
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("ctxsim.display")?.call_method1("table", (slf,))
     }
 
     fn __repr__(&self) -> String {
@@ -57,6 +78,53 @@ impl Table {
         let schema = FFI_ArrowSchema::try_from(&*self.batch.schema()).map_err(|it| unmade(&it))?;
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
+}
+
+/// Returns a value of a column as Python has it.
+fn value<'py>(py: Python<'py>, column: &ArrayRef, nth: usize) -> PyResult<Bound<'py, PyAny>> {
+    if column.is_null(nth) {
+        return Ok(py.None().into_bound(py));
+    }
+    Ok(match column.data_type() {
+        DataType::Dictionary(..) => {
+            let names = column.as_dictionary::<Int32Type>();
+            let name = names.key(nth).map(|key| names.values().as_string::<i32>().value(key));
+            name.into_pyobject(py)?
+        }
+        DataType::Utf8 => column.as_string::<i32>().value(nth).into_pyobject(py)?.into_any(),
+        DataType::Boolean => column.as_boolean().value(nth).into_pyobject(py)?.to_owned().into_any(),
+        DataType::UInt32 => column.as_primitive::<UInt32Type>().value(nth).into_pyobject(py)?.into_any(),
+        DataType::UInt64 => column.as_primitive::<UInt64Type>().value(nth).into_pyobject(py)?.into_any(),
+        DataType::Int64 => column.as_primitive::<Int64Type>().value(nth).into_pyobject(py)?.into_any(),
+        DataType::Float64 => column.as_primitive::<Float64Type>().value(nth).into_pyobject(py)?.into_any(),
+        DataType::List(_) => {
+            let of = column.as_list::<i32>().value(nth);
+            let texts: Vec<&str> = of.as_string::<i32>().iter().flatten().collect();
+            texts.into_pyobject(py)?
+        }
+        _ => {
+            let text = column.as_primitive::<Decimal128Type>().value_as_string(nth);
+            py.import("decimal")?.call_method1("Decimal", (text,))?
+        }
+    })
+}
+
+/// Makes a table of columns: each a name, a kind (`name`, `text`, `texts`, `flag`, `count`, `number`) and its values.
+#[pyfunction]
+pub(crate) fn table(columns: Vec<(String, String, Bound<'_, PyAny>)>) -> PyResult<Table> {
+    let mut of = Columns::default();
+    for (name, kind, values) in columns {
+        match kind.as_str() {
+            "name" => of.names(&name, values.extract::<Vec<String>>()?.iter().map(String::as_str)),
+            "text" => of.texts(&name, values.extract::<Vec<Option<String>>>()?),
+            "texts" => of.lists(&name, values.extract::<Vec<Option<Vec<String>>>>()?),
+            "flag" => of.known_flags(&name, values.extract::<Vec<Option<bool>>>()?),
+            "count" => of.whole(&name, values.extract::<Vec<Option<i64>>>()?),
+            "number" => of.numbers(&name, values.extract::<Vec<Option<f64>>>()?),
+            other => return Err(PyValueError::new_err(format!("unknown kind of column `{other}`"))),
+        }
+    }
+    of.table()
 }
 
 fn unmade(error: &ArrowError) -> PyErr {
@@ -91,6 +159,29 @@ impl Columns {
     pub(crate) fn flags(&mut self, name: &str, values: impl IntoIterator<Item = bool>) {
         let column: BooleanArray = values.into_iter().map(Some).collect();
         self.add(name, Arc::new(column), DataType::Boolean);
+    }
+
+    /// Adds flags; one that is unknown is null.
+    fn known_flags(&mut self, name: &str, values: impl IntoIterator<Item = Option<bool>>) {
+        let mut column = BooleanBuilder::new();
+        values.into_iter().for_each(|it| column.append_option(it));
+        self.add(name, Arc::new(column.finish()), DataType::Boolean);
+    }
+
+    /// Adds lists of texts.
+    fn lists(&mut self, name: &str, values: impl IntoIterator<Item = Option<Vec<String>>>) {
+        let mut column = ListBuilder::new(StringBuilder::new());
+        values.into_iter().for_each(|it| column.append_option(it.map(|it| it.into_iter().map(Some))));
+        let column = column.finish();
+        let kind = column.data_type().clone();
+        self.add(name, Arc::new(column), kind);
+    }
+
+    /// Adds whole numbers; one that is unknown is null.
+    fn whole(&mut self, name: &str, values: impl IntoIterator<Item = Option<i64>>) {
+        let mut column = Int64Builder::new();
+        values.into_iter().for_each(|it| column.append_option(it));
+        self.add(name, Arc::new(column.finish()), DataType::Int64);
     }
 
     /// Adds small counts.

@@ -15,7 +15,22 @@ const ANY_PROFILE: &str = "anthropic/claude-sonnet-4.5";
 /// A policy under which they can.
 const ANY_POLICY: &str = "identity";
 
-/// Compares policies on sessions.
+/// Compares policies on sessions, as `ctxsim run` does.
+///
+/// `sessions`: files, folders, quoted patterns or bundled names; or bytes, as pairs of a name and bytes, or a dict. `policies`: names, paths,
+/// `Policy` objects and functions, the first being the baseline; the seven of the suite `default` if left out. `profiles`: models with prices by name
+/// or path; each session under its own model's if left out, or with `own_models` those that are named for sessions whose model is not known. `suite`
+/// names a suite that gives what is left out. `set`: overrides by path, as `--set` takes them; a bare number takes the unit that the parameter has.
+/// `folders`: folders with your own `policies/`, `profiles/` and so on. `seed` is the random seed of what is drawn, `trials` how many conversations
+/// are drawn of each length. `since` (`YYYY-MM-DD`), `limit` (the newest so many) and `model` select recorded sessions. `min_evidence` (0 to 1; 0.9
+/// by default) is what a policy must keep to be recommended. `rows=False` saves the memory of `requests` and `needs`, about 150 bytes a row.
+/// `allow_process` lets policies start the programs that they name, `play_twice` runs policies in code twice and fails where they differ. `threads`
+/// (1 to 1024; all cores by default) never changes a result.
+///
+/// `progress(done, all)` is called after each session, from a thread that does the work. If it raises, or on Ctrl-C, the runs stop within one
+/// session.
+///
+/// Raises `Error` with every problem of every input.
 #[pyfunction]
 #[pyo3(signature = (
     sessions=None, *, policies=None, profiles=None, suite=None, set=None, folders=None, own_models=false, seed=None,
@@ -86,7 +101,7 @@ pub(crate) fn compare(
     Ok(Report { inner })
 }
 
-/// Sessions that are read once and compared often.
+/// Sessions that are read once and compared often. Every verb takes one in the place of sessions, as in `ctxsim.advise(bench)`.
 #[pyclass(module = "ctxsim")]
 pub(crate) struct Workbench {
     sessions: Vec<Scenario>,
@@ -112,7 +127,9 @@ impl Workbench {
         Ok(it)
     }
 
-    /// Reads a session from bytes.
+    /// Reads a recording from bytes; returns the names of its sessions.
+    ///
+    /// `assume` is the field `load.recorded.assume` of a scenario file, in RON; `file_tools` are tools whose results can be read again by range.
     #[pyo3(signature = (name, data, *, assume=None, file_tools=None))]
     fn add(
         &mut self,
@@ -132,7 +149,7 @@ impl Workbench {
         Ok(self.keep(read))
     }
 
-    /// Reads sessions from files, folders and patterns, or from bytes.
+    /// Reads sessions as `compare` names them; returns their names. Files of a folder that cannot be used are left out.
     #[pyo3(signature = (sessions, *, since=None, limit=None, model=None, threads=None, progress=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn read(
@@ -186,7 +203,7 @@ impl Workbench {
         format!("<ctxsim.Workbench: {} sessions>", self.sessions.len())
     }
 
-    /// Compares policies on its sessions, which are not read again.
+    /// Compares policies on its sessions, with the arguments of `ctxsim.compare`.
     #[pyo3(signature = (
         *, policies=None, profiles=None, suite=None, set=None, folders=None, own_models=false, seed=None, trials=None,
         threads=None, since=None, limit=None, model=None, min_evidence=None, rows=true, allow_process=false,
@@ -240,26 +257,6 @@ impl Workbench {
         let comparison = self.of_sessions(arguments.comparison(py, &stop)?);
         Ok(Report { inner: arguments.run(py, &stop, || Ok(comparison))? })
     }
-
-    /// Advises on the settings of the agents that recorded its sessions: the document that `ctxsim advise --format json` prints.
-    #[pyo3(signature = (*, agent=None, settings=None, min_evidence=None))]
-    fn advise<'py>(
-        &self,
-        py: Python<'py>,
-        agent: Option<String>,
-        settings: Option<(String, String)>,
-        min_evidence: Option<f64>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let comparison = self.of_sessions(Comparison::new());
-        let comparison = match min_evidence {
-            Some(share) => comparison.min_evidence(share),
-            None => comparison,
-        };
-        let settings = settings.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
-        let advised = || comparison.advise(agent.as_deref(), settings)?.json();
-        let text = py.detach(advised).map_err(|it| raised(py, &it))?;
-        py.import("json")?.call_method1("loads", (text,))
-    }
 }
 
 impl Workbench {
@@ -270,7 +267,7 @@ impl Workbench {
         names
     }
 
-    fn of_sessions(&self, comparison: Comparison) -> Comparison {
+    pub(crate) fn of_sessions(&self, comparison: Comparison) -> Comparison {
         comparison.scenarios(&self.sessions)
     }
 }

@@ -36,11 +36,10 @@ def test_the_shared_sessions_give_the_bytes_of_the_command_line(reference):
     assert len(paths) >= 23
     expected = printed("--format", "json", *paths)
     report = ctxsim.compare(paths)
-    names = list(dict.fromkeys(pl.DataFrame(report.runs)["scenario"].to_list()))
 
     assert report.json() == expected
-    assert len(names) == len(paths), "each file is one session"
-    data = {name: path.read_bytes() for name, path in zip(names, paths)}
+    data = {path.stem: path.read_bytes() for path in paths}
+    assert len(data) == len(paths), "each file has a name of its own"
     assert ctxsim.compare(data).json() == expected
     bench = ctxsim.Workbench(paths)
     assert bench.compare(rows=False).json() == expected
@@ -109,31 +108,47 @@ def test_a_verdict_is_words_and_values():
     assert report.verdict == verdict.words == said["words"] == str(verdict)
     assert verdict.cheapest == said["verdict"]["cheapest"]["policy"] and verdict.baseline == "identity"
     page = report._repr_html_()
-    assert page.startswith("<iframe srcdoc=") and "<script" not in page.split("srcdoc=")[0] and report.notes
-
-
-def test_advice_gives_each_lever_a_word():
-    bench = ctxsim.Workbench(SESSION)
-    [agent] = bench.advise()["agents"]
-    words = {"do", "your_call", "try", "dont", "cannot_tell"}
-    assert agent["levers"] and all(it["word"] in words and it["why"] for it in agent["levers"])
-    assert agent["pasted"] is None and agent["tried"] > len(agent["levers"])
-    with pytest.raises(ctxsim.Error, match="no settings of an agent"):
-        bench.advise(agent="nobody")
+    assert "<table>" in page and "data:image/svg+xml" in page and "<script" not in page and report.notes
+    assert len(page) < 30_000 < len(report.html())
+    drawn = subprocess.run([*COMMAND, "run", SESSION, "--format", "svg", "--chart", "cost"], check=True, capture_output=True, text=True).stdout
+    assert report.chart("cost") == drawn
+    with pytest.raises(ctxsim.Error, match="unknown chart"):
+        report.chart("costs")
 
 
 def test_every_problem_is_raised_at_once():
     with pytest.raises(ctxsim.Error) as raised:
         ctxsim.compare(SESSION, policies=["identitty", "truncate_oldest"], profiles="nope", set={"params.x": 1})
-    codes = [it["code"] for it in raised.value.problems]
+    codes = [it.code for it in raised.value.problems]
     assert codes.count("unknown-name") == 2 and "did you mean `identity`" in str(raised.value)
     with pytest.raises(ctxsim.Error) as raised:
         ctxsim.compare(("mine", b"nothing"))
-    assert raised.value.problems[0]["file"] == "mine"
+    assert raised.value.problems[0].file == "mine"
     with pytest.raises(TypeError, match="bytes"):
         ctxsim.compare([("mine", 3)])
     with pytest.raises(ctxsim.Error, match="a share"):
         ctxsim.compare(SESSION, min_evidence=90)
+
+
+def test_a_problem_of_a_text_keeps_its_place():
+    with pytest.raises(ctxsim.Error, match="did you mean `show`") as raised:
+        ctxsim.Policy.ron('(name: "x", about: "y",\n stages: [(name: "a", apply: shw(marker(12)))])')
+    problem = raised.value.problems[0]
+    assert (problem.line, problem.column) == (2, 30) and ":2:30: " in str(problem) and problem.help in str(raised.value)
+    with pytest.raises(ctxsim.Error) as raised:
+        ctxsim.Policy.toml('name = "x"\nabout = 3\n')
+    assert raised.value.problems[0].line == 2
+
+
+def test_tables_begin_with_the_policy_and_its_cost():
+    report = ctxsim.compare(SESSIONS[:2], policies=["identity", "truncate_oldest"])
+    for name, cost in {"runs": "cost_usd.total", "sums": "cost_usd.total", "totals": "cost_usd.total", "requests": "total_usd"}.items():
+        table = getattr(report, name)
+        assert table.columns[:2] == ["policy", cost], name
+        assert len(table.columns) == len(set(table.columns))
+        assert table.rows() == pl.DataFrame(table).to_dicts()
+        assert table.rows(1) == table.rows()[:1]
+    assert report.needs.columns[0] == "policy"
 
 
 def test_overrides_and_names():

@@ -1,16 +1,21 @@
 """What else is in the wheel: the command line, stubs, and a notebook that goes from a folder to a chart."""
 
 import ast
+import contextlib
 import inspect
+import io
 import json
 import pathlib
 import re
 import subprocess
 import sys
 import sysconfig
+import unittest.mock
 
 import ctxsim
 from conftest import ROOT
+
+STUB = pathlib.Path(ctxsim.__file__).parent / "__init__.pyi"
 
 
 def test_the_command_line_is_whole():
@@ -29,20 +34,45 @@ def test_the_command_line_is_whole():
     assert closed.returncode == 0 and "Error" not in closed.stderr
 
 
-def test_a_notebook_goes_from_a_folder_to_a_chart(folder, tmp_path):
+def saved(script, args):
+    """Runs a script in the form of a notebook, and returns it as a notebook with its output, as one is saved."""
+    cells, names = [], {"__name__": "__main__"}
+    for cell in re.split(r"^# %%", script.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+        kind, _, body = cell.partition("\n")
+        if "markdown" in kind:
+            cells.append({"cell_type": "markdown", "metadata": {}, "source": body})
+            continue
+        tree, printed, outputs = ast.parse(body), io.StringIO(), []
+        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+        with contextlib.redirect_stdout(printed), unittest.mock.patch.object(sys, "argv", ["notebook.py", *map(str, args)]):
+            exec(compile(tree, script.name, "exec"), names)
+            value = eval(compile(ast.Expression(last.value), script.name, "eval"), names) if last else None
+        if printed.getvalue():
+            outputs.append({"output_type": "stream", "name": "stdout", "text": printed.getvalue()})
+        if value is not None:
+            data = {"text/plain": repr(value), **({"text/html": value._repr_html_()} if hasattr(value, "_repr_html_") else {})}
+            outputs.append({"output_type": "execute_result", "data": data, "metadata": {}, "execution_count": 1})
+        cells.append({"cell_type": "code", "metadata": {}, "execution_count": 1, "source": body, "outputs": outputs})
+    return {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
+
+
+def test_a_notebook_shows_a_table_and_a_chart_and_stays_small(folder, tmp_path):
     chart = tmp_path / "chart.json"
-    script = ROOT / "bindings/python/examples/notebook.py"
-    said = subprocess.run([sys.executable, script, folder, chart], capture_output=True, text=True, check=True)
-    drawn = json.loads(chart.read_text())
-    assert "identity" in said.stdout and drawn["mark"]["type"] == "bar"
-    assert len(drawn["data"]["values"]) == 7 and all(it["usd"] > 0 for it in drawn["data"]["values"])
+    notebook = saved(ROOT / "bindings/python/examples/notebook.py", [folder, chart])
+    drawn = json.loads(chart.read_text(encoding="utf-8"))
+    assert drawn["mark"]["type"] == "bar" and len(drawn["data"]["values"]) == 7 and all(it["usd"] > 0 for it in drawn["data"]["values"])
+    text = json.dumps(notebook, ensure_ascii=False, indent=1)
+    print(f"the notebook has {len(text.encode())} bytes as saved")
+    assert text.count("<table>") >= 3 and text.count("data:image/svg+xml") == 1 and "identity" in text
+    assert len(text.encode()) <= 30_000
 
 
 def test_stubs_name_what_there_is():
     """Names, parameters and defaults of the stubs are those of the module."""
-    stub = ast.parse((pathlib.Path(ctxsim.__file__).parent / "__init__.pyi").read_text())
+    stub = ast.parse(STUB.read_text())
     public = {it.name: it for it in stub.body if isinstance(it, (ast.ClassDef, ast.FunctionDef))}
-    assert set(public) == set(ctxsim.__all__)
+    beside = {name.asname for it in stub.body if isinstance(it, ast.ImportFrom) for name in it.names} - {None}
+    assert sorted([*public, *beside]) == ctxsim.__all__
 
     def parameters(it):
         args = it.args

@@ -174,7 +174,7 @@ impl Bench {
         let settings = settings.as_ref().map(|[name, text]| (name.as_str(), text.as_str()));
         let advice = self.comparison_of(options)?.advise(agent.as_deref(), settings);
         let advice = advice.map_err(|it| thrown(&it))?;
-        told(&advice.json().map_err(|it| thrown(&it))?, &advice.to_string())
+        told(advice.json(), &advice.to_string())
     }
 
     /// Says what its sessions were billed, where that goes, and what can be done about it: the document that `ctxsim screen --format json` prints,
@@ -183,10 +183,8 @@ impl Bench {
         let mut options = Options::read(options.as_ref().map(AsRef::as_ref))?;
         let settings = options.settings.take();
         let settings = settings.as_ref().map(|[name, text]| (name.as_str(), text.as_str()));
-        let found = self.comparison_of(options)?.screen(settings).map_err(|it| thrown(&it))?;
-        let screen = found.screen_json().map_err(|it| thrown(&it))?.unwrap_or_default();
-        let advice = found.json().map_err(|it| thrown(&it))?;
-        object(&ScreenedText { screen: &screen, advice: &advice }).map(JsCast::unchecked_into)
+        let (bill, advice) = self.comparison_of(options)?.screen(settings).map_err(|it| thrown(&it))?;
+        object(&ScreenedText { screen: bill.json(), advice: advice.json() }).map(JsCast::unchecked_into)
     }
 
     /// Plays one of its sessions alone, and returns what each of the agent's prompts holds.

@@ -86,7 +86,7 @@ struct Shown<'a> {
     tool: &'a str,
     call: Option<u32>,
     text: Option<&'a str>,
-    tokens: u32,
+    tokens: u64,
     is_stable: bool,
 }
 
@@ -138,7 +138,7 @@ struct Answer {
 #[serde(untagged)]
 enum Words {
     Text(String),
-    Sized { tokens: u32, number: u64 },
+    Sized { tokens: u64, number: u64 },
 }
 
 #[derive(Deserialize)]

@@ -24,6 +24,7 @@ use ctxsim_base::foreign::is_name;
 use ctxsim_base::list::Listed as _;
 use ctxsim_input::Format;
 use ctxsim_input::policy::wildcard;
+use ctxsim_input::profile::calendar::parse_day;
 use ctxsim_input::text::source::{Source, read_text};
 
 pub use bundle::{Bundle, BundledFile};
@@ -89,6 +90,19 @@ pub struct Catalog {
     folders: Vec<PathBuf>,
     /// The files that were named, in this catalog and in every copy of it.
     files: Files,
+    /// Texts that are read in the place of files.
+    replaced: BTreeMap<PathBuf, String>,
+    /// What the configuration pins.
+    pins: Pins,
+}
+
+/// What a project's numbers are accepted under, as its configuration says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pins {
+    /// The version of ctxsim.
+    pub version: Option<String>,
+    /// The day of the prices: later ones do not count.
+    pub prices: Option<String>,
 }
 
 ctxsim_input::decoded_here!(Config);
@@ -100,6 +114,10 @@ struct Config {
     /// Folders that hold `policies/`, `scenarios/`, `profiles/` or `suites/`, relative to the file.
     #[serde(default)]
     folders: Vec<String>,
+    /// The version of ctxsim that the project's numbers are accepted under.
+    version: Option<String>,
+    /// The day of the prices that all commands use here, `YYYY-MM-DD`: later ones do not count.
+    prices: Option<String>,
 }
 
 impl Catalog {
@@ -131,7 +149,13 @@ impl Catalog {
         let path = folder.join(CONFIG);
         if path.is_file() {
             catalog.files.note(&path);
-            let config: Config = Source::read(&path)?.decode()?;
+            let source = Source::read(&path)?;
+            let config: Config = source.decode()?;
+            if config.prices.as_deref().is_some_and(|it| parse_day(it).is_none()) {
+                let problem = Diagnostic::at(Code::DateFormat, "prices", "this is not a date");
+                return Err(vec![source.locate(problem.help("write a day as `2026-11-21`"))].into());
+            }
+            catalog.pins = Pins { version: config.version, prices: config.prices };
             for relative in config.folders {
                 catalog = catalog.with_folder(&folder.join(relative))?;
             }
@@ -190,6 +214,25 @@ impl Catalog {
     /// Returns the user's folders of inputs.
     pub fn folders(&self) -> &[PathBuf] {
         &self.folders
+    }
+
+    /// Returns what the configuration pins.
+    pub fn pins(&self) -> &Pins {
+        &self.pins
+    }
+
+    /// Returns the same inputs at the prices of a day; `None` for the newest.
+    #[must_use]
+    pub fn at_prices_of(mut self, day: Option<String>) -> Self {
+        self.pins.prices = day;
+        self
+    }
+
+    /// Reads a text in the place of a file.
+    #[must_use]
+    pub fn with_text(mut self, path: &Path, text: String) -> Self {
+        self.replaced.insert(path.to_owned(), text);
+        self
     }
 
     /// Adds a policy of another revision under its own name, which no listing shows and no pattern matches.

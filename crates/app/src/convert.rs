@@ -5,21 +5,56 @@ use std::path::Path;
 use crate::catalog::{Catalog, Kind, Origin, kind_of};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
+use ctxsim_input::text::comments::with_comments;
 use ctxsim_input::text::decode::{decode, encode};
 use ctxsim_input::text::{Decode, Encode};
 use ctxsim_input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
 
-/// Returns a file's text in a format, once it has been read back as the same spec; its comments are lost.
+/// Returns an input as text of a format, with the comments of its file, once it has been read back as the same input. A file of that
+/// format is returned as it is. Without a kind, the name is a path, or that of one bundled input.
 ///
 /// # Errors
-/// The file cannot be read or decoded, or the format cannot hold it.
-pub fn convert(path: &Path, format: Format) -> Result<String, Error> {
-    let source = Source::read(path)?;
-    match kind_of(path)? {
-        Kind::Policy => converted::<PolicyFile>(&source, format),
-        Kind::Scenario => converted::<ScenarioFile>(&source, format),
-        Kind::Profile => converted::<ProfileFile>(&source, format),
-        Kind::Suite => converted::<SuiteFile>(&source, format),
+/// There is no such input, several kinds have one, it cannot be read or decoded, or the format cannot hold it.
+pub fn convert(catalog: &Catalog, kind: Option<Kind>, name: &str, format: Format) -> Result<String, Error> {
+    let path = Path::new(name);
+    if kind.is_none() && path.is_file() {
+        catalog.files().note(path);
+        let source = Source::read(path)?;
+        return converted(kind_of(path)?, &source, format);
+    }
+    let kind = kind.map_or_else(|| only_kind(catalog, name), Ok)?;
+    let origin = catalog.find(kind, name)?;
+    let Some(from) = Format::of(origin.path()) else { return Err(vec![recorded(&origin)].into()) };
+    converted(kind, &Source::new(origin.label(), from, origin.text()?), format)
+}
+
+/// Returns the kind of the only input of a name.
+fn only_kind(catalog: &Catalog, name: &str) -> Result<Kind, Error> {
+    let kinds: Vec<Kind> =
+        Kind::ALL.into_iter().filter(|it| catalog.names(*it).any(|known| known == name)).collect();
+    match kinds[..] {
+        [kind] => Ok(kind),
+        // Its error suggests a name.
+        [] => catalog.find(Kind::Policy, name).map(|_| Kind::Policy),
+        [first, ..] => {
+            let nouns: Vec<&str> = kinds.iter().map(|it| it.noun()).collect();
+            let message = format!("`{name}` is a {}", nouns.join(" and a "));
+            let help = format!("name the kind: `ctxsim show {} {name} --as …`", first.noun());
+            Err(vec![Diagnostic::at(Code::Usage, "", message).help(help)].into())
+        }
+    }
+}
+
+/// Returns the text of an input of a kind in a format.
+fn converted(kind: Kind, source: &Source, format: Format) -> Result<String, Error> {
+    if source.format == format {
+        return Ok(source.text.clone());
+    }
+    match kind {
+        Kind::Policy => converted_to::<PolicyFile>(source, format),
+        Kind::Scenario => converted_to::<ScenarioFile>(source, format),
+        Kind::Profile => converted_to::<ProfileFile>(source, format),
+        Kind::Suite => converted_to::<SuiteFile>(source, format),
     }
 }
 
@@ -56,10 +91,12 @@ fn recorded(origin: &Origin) -> Diagnostic {
     problem.help(format!("run `ctxsim import {}` to see its contents", origin.path().display()))
 }
 
-fn converted<T: Encode + Decode + PartialEq>(source: &Source, format: Format) -> Result<String, Error> {
+fn converted_to<T: Encode + Decode + PartialEq>(source: &Source, format: Format) -> Result<String, Error> {
     let spec: T = source.decode()?;
-    let text = encode(&spec, format).map_err(|it| vec![source.locate(*it)])?;
-    if decode::<T>(&text, format).is_ok_and(|it| it == spec) {
+    let bare = encode(&spec, format).map_err(|it| vec![source.locate(*it)])?;
+    let is_same = |text: &String| decode::<T>(text, format).is_ok_and(|it| it == spec);
+    let with = with_comments(source, &bare, format);
+    if let Some(text) = [with, bare].into_iter().find(is_same) {
         return Ok(text);
     }
     let problem = Diagnostic::at(Code::Unwritable, "", "the other format cannot represent this file");

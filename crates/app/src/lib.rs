@@ -3,6 +3,7 @@
 pub mod catalog;
 pub mod advise;
 mod assembled;
+mod assumed;
 mod changes;
 pub mod check;
 mod compacting;
@@ -18,6 +19,7 @@ mod guards;
 mod histories;
 mod index;
 mod inputs;
+pub mod laws;
 mod load;
 mod made;
 mod models;
@@ -67,6 +69,7 @@ use ctxsim_report::{Report, Skipped, verdict};
 use session::session_report;
 
 use assembled::{Came, Gathered};
+pub use assumed::assume;
 pub use changes::input_change;
 pub use compacting::Compacting;
 pub use convert::{convert, show, show_merged};
@@ -86,7 +89,7 @@ pub use realised::{RealisedRequest, forecast, realised};
 pub use recordings::held;
 pub use screen::{screen, screen_and_advice};
 use selection::{Exclusion, Selection};
-pub use sweep::{Swept, SweptLoad, sweep};
+pub use sweep::{Swept, SweptLoad, sweep, sweep_head};
 pub use twins::twins_in_memory;
 pub use watch::PlanWatch;
 use watch::PlanWatcher;
@@ -472,6 +475,6 @@ impl Plan {
     /// Plays a load under all policies and profiles.
     fn taken(&self, load: &Load, rows: bool, progress: Progress<'_>) -> Taken {
         let billed = load.is_under_own_model.then_some(&*self.as_recorded);
-        load.takes(&Sinks { billed, rows, ..Sinks::default() }, progress)
+        load.takes(&Sinks { billed, rows, settings: true, ..Sinks::default() }, progress)
     }
 }

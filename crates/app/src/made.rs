@@ -1,6 +1,7 @@
 //! What the results of a plan are made with: the digests of everything that it read.
 
 use std::iter;
+use std::path::Path;
 
 use indexmap::IndexMap;
 
@@ -25,7 +26,13 @@ pub(super) fn digests(
 
 fn digest<T>(kind: Kind, name: &str, loaded: &Loaded<T>) -> InputDigest {
     let texts = loaded.source.iter().chain(&loaded.bases).map(|it: &Source| it.text.as_str());
-    InputDigest::of_texts(kind.noun(), name, texts)
+    let files = files(loaded.source.iter().chain(&loaded.bases));
+    InputDigest { files, ..InputDigest::of_texts(kind.noun(), name, texts) }
+}
+
+/// Returns the files of inputs that are on disk.
+fn files<'s>(sources: impl Iterator<Item = &'s Source>) -> Vec<String> {
+    sources.map(|it| it.file.clone()).filter(|it| Path::new(it).is_file()).listed()
 }
 
 impl Plan {
@@ -47,6 +54,7 @@ impl ReadyLoad {
         let beside = self.loaded.spec.load.paths().filter_map(|it| self.loaded.origin.beside(it));
         let beside: Vec<String> = beside.map(|it| content(&it).to_string()).listed();
         let texts = iter::once(source.text.as_str()).chain(beside.iter().map(String::as_str));
-        InputDigest::of_texts(noun, &self.name, texts)
+        let files = files(iter::once(source));
+        InputDigest { files, ..InputDigest::of_texts(noun, &self.name, texts) }
     }
 }

@@ -25,10 +25,12 @@ pub(super) fn undeclared(
     policies: &[PolicyFile],
     catalog: &Catalog,
 ) -> Vec<Diagnostic> {
-    let mut declared: IndexSet<&str> = policies.iter().flat_map(names).collect();
-    if params.keys().all(|it| declared.contains(it.as_str())) {
+    // Mostly the first policy that declares a name also reads it; only for a name that none has are all looked through.
+    let reads = |it: &PolicyFile, name: &str| it.params.contains_key(name) && names(it).any(|it| it == name);
+    if params.keys().all(|name| policies.iter().any(|it| reads(it, name))) {
         return Vec::new();
     }
+    let mut declared: IndexSet<&str> = policies.iter().flat_map(names).collect();
     let mut read = catalog.policies();
     let others: Vec<PolicyFile> =
         catalog.names(Kind::Policy).filter_map(|it| read.policy(it).ok()).map(|it| it.spec).listed();
@@ -54,10 +56,13 @@ fn names(spec: &PolicyFile) -> impl Iterator<Item = &str> {
 /// Returns a problem for each parameter that a policy's own file gives and nothing of the policy reads. What only its base gives may
 /// have been for a stage that the policy has replaced.
 pub(super) fn unread(policy: &Loaded<PolicyFile>) -> Vec<Diagnostic> {
-    let (Some(source), Some(read)) = (&policy.source, policy.spec.params_read()) else { return Vec::new() };
+    let Some(source) = &policy.source else { return Vec::new() };
     let all = || policy.spec.params.keys();
-    let unread = all().filter(|it| !read.contains(*it)).filter(|it| source.gives(&format!("params.{it}")));
-    let problems = unread.map(|name| {
+    let own = all().filter(|it| source.gives(&format!("params.{it}"))).listed();
+    let Some(read) = (!own.is_empty()).then(|| policy.spec.params_read()).flatten() else {
+        return Vec::new();
+    };
+    let problems = own.into_iter().filter(|it| !read.contains(*it)).map(|name| {
         let known = all().map(String::as_str).filter(|it| read.contains(*it));
         let help = near_or(name, known, || format!("read it with `param(\"{name}\")`, or remove it"));
         let message = format!("the parameter `{name}` is never used");

@@ -11,10 +11,14 @@ use ctxsim_engine::own::{CodeInputs, Own};
 use ctxsim_input::policy::{Builtin, OwnCode};
 use ctxsim_input::{Policy, PolicyFile};
 
-/// What a program is tried out on: a recorded session with its texts, and one that has sizes alone.
-const TRIED_ON: [&str; 2] = ["recorded/claude-code", "duckagent/incremental_workspace_audit"];
-/// A model whose prompts have a limit, and one whose prompts have none.
-const TRIED_UNDER: [&str; 2] = ["anthropic/claude-opus-4.5", "unlimited"];
+/// What a program is tried out on: a recorded session with its texts, and a short one that has sizes alone; under a model whose prompts have a
+/// limit, the short one also under one whose prompts have none.
+const TRIED_ON: [(&str, &[&str]); 2] = [
+    ("recorded/claude-code", &["anthropic/claude-opus-4.5"]),
+    ("duckagent/incremental_workspace_audit", &["anthropic/claude-opus-4.5", "unlimited"]),
+];
+/// What is drawn is drawn once: how a program answers does not hang on how often.
+const DRAWN_ONCE: &str = "scenario.refetch.played_trials=1";
 
 /// Returns a problem for each policy whose program may not be started.
 pub(super) fn refused(policies: &[Loaded<PolicyFile>], comparison: &Comparison) -> Vec<Diagnostic> {
@@ -71,23 +75,28 @@ pub(super) fn played_twice(policy: Policy) -> Policy {
 pub(super) fn try_out(catalog: &Catalog, name: &str) -> Result<(), Error> {
     let loaded = catalog.policy(name)?;
     let Some(process) = &loaded.spec.process else { return Ok(()) };
-    let comparison = Comparison {
-        policies: vec![name.to_owned()],
-        scenarios: TRIED_ON.map(str::to_owned).to_vec(),
-        profiles: TRIED_UNDER.map(str::to_owned).to_vec(),
-        allow_process: true,
-        play_twice: true,
-        ..Comparison::default()
-    };
-    let plan = Plan::new(catalog, &comparison)?;
     let mut found: Vec<String> = Vec::new();
-    for failed in plan.report(None, &|_, _| {})?.failures {
-        // What goes wrong at every start is told once.
-        if !found.iter().any(|it| it.ends_with(&failed.reason)) {
-            found.push(failed.to_string());
+    let mut short = None;
+    for (scenario, profiles) in TRIED_ON {
+        let comparison = Comparison {
+            policies: vec![name.to_owned()],
+            scenarios: vec![scenario.to_owned()],
+            profiles: profiles.iter().map(|it| (*it).to_owned()).listed(),
+            set: vec![DRAWN_ONCE.to_owned()],
+            allow_process: true,
+            play_twice: true,
+            ..Comparison::default()
+        };
+        let plan = Plan::new(catalog, &comparison)?;
+        for failed in plan.report(None, &|_, _| {})?.failures {
+            // What goes wrong at every start is told once.
+            if !found.iter().any(|it| it.ends_with(&failed.reason)) {
+                found.push(failed.to_string());
+            }
         }
+        short = Some(plan);
     }
-    if found.is_empty() {
+    if let Some(plan) = short.filter(|_| found.is_empty()) {
         let process = Process::new(process, &loaded.spec.params);
         let ended = plan.each(Some(1), &|_, _| {}, |load, _| {
             let (timeline, profile) = (load.timeline()?, load.profiles.first()?);

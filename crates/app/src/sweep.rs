@@ -14,7 +14,7 @@ use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later};
 use ctxsim_engine::measure::{Label, Remembered, Statistic, Tally};
 use ctxsim_engine::take::{FailedRuns, Number, Run, in_order, in_order_telling, with_threads};
-use ctxsim_report::sweep::{PointNumbers, SweepPoint};
+use ctxsim_report::sweep::{Objective, PointGuard, PointNumbers, SweepHead, SweepPoint};
 
 /// The most variants of a load that are compiled and played together.
 const TOGETHER: usize = 64;
@@ -48,6 +48,29 @@ impl Swept {
             found.kind().numbers.iter().filter_map(number)
         });
         Self { remembered: run.remembered().listed(), more: more.listed(), tally: run.tally }
+    }
+}
+
+/// Returns the description of a sweep, which two machines share; the comparison names the base, then the varied policy.
+pub fn sweep_head(
+    grid: &OverrideGrid,
+    played: &Comparison,
+    objectives: Vec<Objective>,
+    guards: Vec<PointGuard>,
+) -> SweepHead {
+    let seed = played.seed.map(|it| format!("seed {it}"));
+    let trials = played.trials.map(|it| format!("{it} trials"));
+    let suite = played.suite.as_ref().map(|it| format!("suite {it}"));
+    SweepHead {
+        base: played.policies[0].clone(),
+        policy: played.policies[1].clone(),
+        scenarios: played.scenarios.clone(),
+        profiles: played.profiles.clone(),
+        set: played.set.iter().cloned().chain(suite).chain(seed).chain(trials).listed(),
+        vary: grid.axes.iter().map(|it| (it.path.clone(), it.values.clone())).listed(),
+        objectives,
+        guards,
+        points: grid.len(),
     }
 }
 

@@ -196,10 +196,14 @@ pub(super) struct ShowArgs {
 
 /// The arguments of `show --as`.
 #[derive(Debug, Args)]
+#[command(allow_missing_positional = true)]
 pub(super) struct ConvertArgs {
-    /// Policy, scenario, profile or suite file
-    #[arg(value_name = "FILE")]
-    pub path: PathBuf,
+    /// Kind of input, where several kinds have one of the name
+    #[arg(value_enum)]
+    pub kind: Option<SchemaArg>,
+    /// Name or path
+    #[arg(value_name = "NAME")]
+    pub name: String,
     /// Format to write
     #[arg(long = "as", alias = "to", value_name = "FORMAT", value_enum)]
     pub to: InputFormatArg,

@@ -45,6 +45,11 @@ pub(super) struct RevArgs {
 }
 
 impl RevArgs {
+    /// Returns whether suites may name revisions.
+    pub(super) fn is_allowed(self) -> bool {
+        self.allow_rev
+    }
+
     /// Returns the policies that a suite names. Whoever writes a suite must not choose what git reads, unless that was allowed.
     ///
     /// # Errors
@@ -180,6 +185,20 @@ fn place(catalog: &Catalog, policy: &str) -> Result<(PathBuf, PathBuf), Error> {
     let folder = below.or(file.parent()).unwrap_or(Path::new("")).to_owned();
     let path = file.strip_prefix(&folder).map(Path::to_owned).unwrap_or_else(|_| file.clone());
     Ok((folder, path))
+}
+
+/// Reads one input file as a revision has it.
+///
+/// # Errors
+/// Git fails, or the revision has no such file.
+pub(super) fn text_at(revision: &str, path: &Path) -> Result<String, Error> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let name = Path::new(path.file_name().unwrap_or_default());
+    let text = files_at(revision, folder)?.text(name).map(str::to_owned);
+    text.ok_or_else(|| {
+        let message = format!("`{revision}` does not contain `{}`", path.display());
+        wrong(Code::RevisionPolicy, message, "name a revision that has the file")
+    })
 }
 
 /// Reads the input files below a folder as a revision has them.

@@ -6,7 +6,6 @@ mod format;
 mod git;
 mod moved;
 mod output;
-mod pictures;
 mod progress;
 mod project;
 mod render;
@@ -26,6 +25,7 @@ use ctxsim_base::list::Listed as _;
 
 use project::Project;
 use verbs::Command;
+pub use verbs::check::checked;
 
 /// A guard failed.
 const GUARD_FAILED: u8 = 1;

@@ -67,7 +67,7 @@ pub(super) const MOVED: [MovedVerb; 12] = [
     MovedVerb { old: "tune --design", host: "tune", flag: "--design", value: "", only: &[], verb: "tune --design",
         does: "Find the cheapest policy, of the presets and of a grammar of stages" },
     MovedVerb { old: "convert", host: "show", flag: "--as", value: "FORMAT", only: &["toml", "ron"], verb: "show --as toml",
-        does: "Convert an input file to `toml` or `ron`; comments are lost" },
+        does: "Print an input as `toml` or `ron`, with its comments" },
     MovedVerb { old: "export", host: "show", flag: "--as", value: "FORMAT", only: &["mooncake"], verb: "show --redact",
         does: "Write a session under a policy as a block trace (`mooncake`)" },
     MovedVerb { old: "export", host: "show", flag: "--redact", value: "", only: &[], verb: "show --redact",

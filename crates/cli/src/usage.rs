@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory as _, FromArgMatches as _, Parser as _};
+use clap::{Command, CommandFactory as _, FromArgMatches as _, Parser as _};
 use ctxsim_app::catalog::{Catalog, Kind};
 use ctxsim_base::diag::{Code, Diagnostic, nearest};
 use ctxsim_base::error::Error;
@@ -19,9 +19,9 @@ use crate::{BAD_INPUT, refuse};
 /// Parses the command line; prints help or an error and returns the exit code.
 pub(super) fn parse(args: Vec<OsString>, catalog: Option<&Catalog>) -> Result<Cli, ExitCode> {
     // A flag that means a hidden verb may stand behind a verb that was left out.
-    let args = resolved(with_verb(resolved(behind_verb(args)), catalog));
-    let words: Vec<String> = args.iter().skip(1).cloned().map(lossy).listed();
     let mut command = command();
+    let args = resolved(with_verb(resolved(behind_verb(args)), &command, catalog));
+    let words: Vec<String> = args.iter().skip(1).cloned().map(lossy).listed();
     let parsed = command.try_get_matches_from_mut(args).and_then(|it| Cli::from_arg_matches(&it));
     parsed.map_err(|error| {
         if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
@@ -59,12 +59,12 @@ fn behind_verb(mut args: Vec<OsString>) -> Vec<OsString> {
 }
 
 /// Inserts a command before arguments that begin without one: `screen` if they are recorded sessions and what it has options for, else `run`.
-fn with_verb(mut args: Vec<OsString>, catalog: Option<&Catalog>) -> Vec<OsString> {
+fn with_verb(mut args: Vec<OsString>, command: &Command, catalog: Option<&Catalog>) -> Vec<OsString> {
     let Some(first) = args.get(1).map(|it| it.to_string_lossy().into_owned()) else {
         args.push(OsString::from("run"));
         return args;
     };
-    let is_verb = Cli::command().find_subcommand(&first).is_some();
+    let is_verb = command.find_subcommand(&first).is_some();
     let is_own = matches!(first.as_str(), "-h" | "--help" | "-V" | "--version" | "help");
     let is_known = || catalog.is_some_and(|it| it.names(Kind::Scenario).any(|name| name == first));
     let is_input = first.starts_with('-')

@@ -144,12 +144,12 @@ pub(super) enum Command {
     /// Find the cheapest policy that keeps enough evidence: presets, and stages of a grammar
     #[command(name = "tune --design", display_name = "ctxsim-tune-design", hide = true, after_help = design::EXAMPLES)]
     Design(DesignArgs),
-    /// Convert an input file between RON and TOML; comments are lost
+    /// Print an input as RON or TOML, with its comments
     #[command(
         name = "show --as toml",
         display_name = "ctxsim-show-as",
         hide = true,
-        override_usage = "ctxsim show <FILE> --as toml|ron [OPTIONS]"
+        override_usage = "ctxsim show [KIND] <NAME> --as toml|ron [OPTIONS]"
     )]
     Convert(ConvertArgs),
     /// Write a session without its words, or as a policy would send it, for other programs
@@ -201,7 +201,7 @@ impl Command {
             Self::List(args) => list::list(catalog, &args),
             Self::Show(args) => inputs::show(catalog, &args),
             Self::Validate(args) => inputs::validate(catalog, &args),
-            Self::Convert(args) => inputs::convert(&args),
+            Self::Convert(args) => inputs::convert(catalog, &args),
             Self::Prices(args) => prices::prices(&args.command, catalog),
             Self::Store(args) => store::store(catalog, &args.command),
             Self::Schema(args) => pages::schema(&args),

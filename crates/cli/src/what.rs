@@ -177,6 +177,11 @@ pub(super) struct ThreadsArgs {
 }
 
 impl ThreadsArgs {
+    /// Takes a number that was not given on a command line.
+    pub(super) fn of(threads: Option<usize>) -> Self {
+        Self { threads: threads.and_then(|it| u16::try_from(it).ok()) }
+    }
+
     /// Returns the number, if given.
     pub(super) fn number(self) -> Option<usize> {
         self.threads.map(usize::from)

@@ -148,6 +148,16 @@ impl<'s> Simulation<'s> {
         EngineRun::new(self, projector, sinks).play().0
     }
 
+    /// Plays it with its own projector inside another, which it returns, too.
+    pub fn run_inside<P: Projector>(
+        mut self,
+        around: impl FnOnce(Box<dyn Projector + 's>) -> P,
+        sinks: &mut [&mut dyn Sink],
+    ) -> (Outcome, P) {
+        let mut outer = around(self.projector());
+        (self.run_by(&mut outer, sinks), outer)
+    }
+
     /// Makes what plays the policy: its stages, or its code, which is played once more beforehand where that is asked for.
     fn projector(&mut self) -> Box<dyn Projector + 's> {
         let Some(code) = &self.policy.code else { return Box::new(std::mem::take(&mut self.policy.program)) };
@@ -270,7 +280,7 @@ impl<'r, 't, P: Projector + ?Sized, S: Sink> EngineRun<'r, 't, P, S> {
             prompt: Prompt::new(&timeline.spine),
             log: ChangeLog::default(),
             memory_run: memory,
-            chain: Chain::default(),
+            chain: Chain::with_room(timeline.spine.items.len()),
             ambient: Ambient { ttl_ms, ..Ambient::default() },
             lanes,
             last_ms: None,

@@ -13,4 +13,5 @@ pub mod hindsight;
 pub mod measure;
 pub mod calibrate;
 pub mod explain;
+pub mod laws;
 pub mod take;

@@ -3,6 +3,7 @@
 pub mod apply;
 mod check;
 mod family;
+pub mod law;
 pub mod lint;
 pub mod memory;
 mod merge;

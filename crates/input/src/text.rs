@@ -1,5 +1,6 @@
 //! Text in either format: decoded, located, overridden, with all problems in one form.
 
+pub mod comments;
 pub mod decode;
 pub mod duration;
 mod fault;

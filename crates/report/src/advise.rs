@@ -6,7 +6,7 @@ pub mod saved;
 mod table;
 mod whom;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use ctxsim_engine::measure::month;
 pub use ctxsim_engine::measure::month::Basis;
@@ -168,12 +168,13 @@ pub struct WishFor {
 }
 
 /// What to paste, and where.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Paste {
     /// The place.
     pub at: String,
     /// The place of one project, if there is one.
     pub project: Option<String>,
+    /// The text.
     pub text: String,
 }
 

@@ -1,5 +1,6 @@
 //! A suite's results in continuous integration: its guards, and its numbers compared with snapshots.
 
+pub mod causes;
 pub mod github;
 pub mod junit;
 pub mod page;
@@ -39,6 +40,10 @@ pub struct CheckUp {
     pub made: MadeWith,
     /// Prices newer than those that were checked, if there are any.
     pub newer: Option<NewerPrices>,
+    /// The assumed numbers that its runs read, by name.
+    pub assumed: IndexMap<String, String>,
+    /// What else a reader must know.
+    pub notes: Vec<String>,
 }
 
 /// Prices newer than those of the snapshots, which change nothing until somebody accepts them.
@@ -48,13 +53,21 @@ pub struct NewerPrices {
     pub prices: Vec<(String, [String; 2])>,
     /// What the guards say under the newer prices.
     pub verdicts: Vec<GuardVerdict>,
+    /// What adopts them.
+    pub adopted_by: &'static str,
 }
+
+/// What adopts newer prices where snapshots say the day, and where the configuration does.
+pub const ADOPTED_BY: [&str; 2] = ["`--bless` adopts them", "change `prices` in ctxsim.toml to adopt them"];
 
 /// A table of numbers compared with its snapshot.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SnapshotCheck {
     /// The file of the snapshot.
     pub file: String,
+    /// The scenario and the profile, where the suite has the run.
+    #[serde(skip)]
+    pub of: [String; 2],
     /// The result of the comparison.
     pub state: SnapshotState,
     /// What else is not as it was when the snapshot was written: the version, the scenario, the profile, a policy.
@@ -90,7 +103,7 @@ impl NewerPrices {
             format!("prices of {old}; newer: {new}{of}")
         };
         let all: Vec<String> = by_days.iter().map(one).listed();
-        format!("{}, `--bless` adopts them", all.join("; "))
+        format!("{}, {}", all.join("; "), self.adopted_by)
     }
 
     /// Says how many guard checks hold under the newer prices.
@@ -132,7 +145,7 @@ impl NewerPrices {
 impl SnapshotCheck {
     /// Makes the result of a snapshot in which nothing moved.
     pub fn new(file: String, state: SnapshotState) -> Self {
-        Self { file, state, differs: Vec::new(), moved: Vec::new() }
+        Self { file, of: Default::default(), state, differs: Vec::new(), moved: Vec::new() }
     }
 
     /// Returns whether nothing needs attention.
@@ -154,9 +167,18 @@ impl SnapshotCheck {
     /// Returns what else differs, and the changed numbers, one per line.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = self.differs.clone();
-        lines.extend(self.moved.iter().take(MOVED_SHOWN).map(Moved::words));
-        let more = self.moved.len().saturating_sub(MOVED_SHOWN);
-        lines.extend((more > 0).then(|| format!("and {more} more")));
+        let mut by: IndexMap<String, Vec<&Moved>> = IndexMap::new();
+        for it in &self.moved {
+            by.entry(causes::words(&it.by)).or_default().push(it);
+        }
+        for (causes, moved) in by {
+            // What was asked of each number is shown of each.
+            let n_shown = if causes.is_empty() { MOVED_SHOWN } else { moved.len() };
+            lines.extend((!causes.is_empty()).then(|| format!("because of {causes}:")));
+            lines.extend(moved.iter().take(n_shown).map(|it| it.words()));
+            let more = moved.len().saturating_sub(n_shown);
+            lines.extend((more > 0).then(|| format!("and {more} more")));
+        }
         lines
     }
 }
@@ -166,7 +188,7 @@ impl Moved {
     pub fn words(&self) -> String {
         let [old, new] = self.values.each_ref().map(|it| it.as_deref().unwrap_or("(none)"));
         let relative = self.relative.map_or_else(String::new, |it| format!(" ({})", signed(it)));
-        format!("{}, {}: {old} → {new}{relative}", self.policy, self.column)
+        format!("{}, {}: {old} → {new}{relative}{}", self.policy, self.column, causes::without(&self.by))
     }
 }
 
@@ -257,6 +279,9 @@ pub fn text(all: &[CheckUp], on: impl Into<Terminal>) -> String {
             let bless = "Run `ctxsim check --bless` to accept these numbers.";
             on.paragraph(Tint::Plain, "  ", bless, &mut text);
         }
+        for note in it.notes.iter().filter(|_| !on.is_quiet) {
+            on.paragraph(Tint::Faint, "  note ", &format!("{note}."), &mut text);
+        }
         if let Some(newer) = it.newer.as_ref().filter(|_| !on.is_quiet) {
             on.paragraph(Tint::Faint, "  note ", &newer.sentence(), &mut text);
             on.paragraphs(Tint::Faint, "       ", newer.lines().into_iter().skip(1), &mut text);
@@ -315,6 +340,8 @@ fn suite_json(it: &CheckUp) -> Value {
         "guards": it.verdicts.iter().map(verdict_json).listed(),
         "snapshots": Value::of(&it.snapshots),
         "made": it.made.value(),
+        "assumed": Value::Fields(it.assumed.iter().map(|(name, number)| (name.clone().into(), number.clone().into())).listed()),
+        "notes": it.notes.clone(),
     };
     let all = match &it.newer {
         Some(newer) => all.and(group! { "newer_prices": newer.value() }),

@@ -1,11 +1,11 @@
 //! A lever: something that a user can change, what that does to his bill, and the word that the rule gives it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::extra_turns::TurnsBreakEven;
 
 /// The word of a lever: what to do about it. The first that applies is its own; `decide` says when each does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Word {
     /// It saves, and keeps what is needed, whatever else was tried beside it.

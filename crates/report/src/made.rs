@@ -36,6 +36,9 @@ pub struct InputDigest {
     pub name: String,
     /// The digest of its file, and of the files that it names, in hexadecimal digits.
     pub digest: String,
+    /// The files that it was read from, if they are on disk.
+    #[serde(skip)]
+    pub files: Vec<String>,
 }
 
 impl InputDigest {
@@ -51,7 +54,7 @@ impl InputDigest {
 
     /// Takes a digest.
     pub fn of(kind: &'static str, name: &str, digest: u64) -> Self {
-        Self { kind, name: name.to_owned(), digest: format!("{digest:016x}") }
+        Self { kind, name: name.to_owned(), digest: format!("{digest:016x}"), files: Vec::new() }
     }
 }
 
@@ -70,10 +73,15 @@ impl MadeWith {
 
     /// Returns the digest of one input; a session's is that of its recording.
     pub fn digest_of_one(&self, kind: &str, name: &str) -> Option<&str> {
+        self.input(kind, name).map(|it| it.digest.as_str())
+    }
+
+    /// Returns one input; a session's is its recording.
+    pub fn input(&self, kind: &str, name: &str) -> Option<&InputDigest> {
         let is_of = |it: &InputDigest| {
             name.strip_prefix(it.name.as_str()).is_some_and(|it| it.is_empty() || it.starts_with('/'))
         };
-        self.inputs.iter().find(|it| it.kind == kind && is_of(it)).map(|it| it.digest.as_str())
+        self.inputs.iter().find(|it| it.kind == kind && is_of(it))
     }
 
     /// Returns it in a line.

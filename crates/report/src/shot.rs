@@ -2,8 +2,9 @@
 //! a line per policy; and the changes between two tables.
 
 use indexmap::IndexMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use super::made::MadeWith;
 use super::metric::{self, COST};
 use super::{Report, Run};
 use ctxsim_base::grid::numbers::{fixed_or_none, thousands};
@@ -31,6 +32,15 @@ const DECIMALS: usize = 6;
 /// The smallest separator of two cells.
 const GAP: &str = "  ";
 
+/// The column that says which file a policy is, by the first digits of its digest.
+const FILE: &str = "file";
+const FILE_DIGITS: usize = 8;
+
+/// The least width of a column of numbers in a file that is kept, and what the width of its names is a multiple of: a number of one digit more
+/// changes no other line.
+const KEPT_WIDTH: usize = 14;
+const KEPT_NAMES: usize = 16;
+
 /// A table in a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shot {
@@ -45,19 +55,49 @@ pub struct Shot {
 }
 
 /// A changed number.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Moved {
+    /// The policy.
     pub policy: String,
+    /// The column of the table.
     pub column: String,
     /// Its old and new values; `None` if the line is new or gone.
     pub values: [Option<String>; 2],
     /// Its relative change, if both are numbers.
     pub relative: Option<f64>,
+    /// What moved it, if that was asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by: Vec<MovedCause>,
+}
+
+/// Something that moved a number.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MovedCause {
+    /// What it is: an input, `together`, or `code`.
+    pub cause: String,
+    /// What the number would be with that alone as it was; with all inputs as they were, if that still differs from the snapshot.
+    pub with_old: Option<String>,
 }
 
 impl Report {
     /// Returns its numbers as snapshots keep them.
     pub fn shots(&self) -> Vec<Shot> {
+        self.shots_laid_out(&|runs| table(runs))
+    }
+
+    /// Returns the same as files keep them: with what each policy's file is, in columns that keep their width.
+    pub fn kept_shots(&self, made: &MadeWith) -> Vec<Shot> {
+        self.shots_laid_out(&|runs| {
+            let file = |run: &Run| {
+                let digest = made.digest_of_one("policy", &run.policy)?;
+                digest.get(..FILE_DIGITS).map(str::to_owned)
+            };
+            let files = runs.iter().map(|it| file(it).unwrap_or_else(|| "-".to_owned())).listed();
+            laid_out(runs, &[(FILE, files)], [KEPT_NAMES, KEPT_WIDTH])
+        })
+    }
+
+    fn shots_laid_out(&self, table: &dyn Fn(&[&Run]) -> String) -> Vec<Shot> {
         let is_one = |a: &Run, b: &Run| a.scenario == b.scenario && a.profile == b.profile;
         let shot = |runs: &[Run]| Shot {
             of: [&runs[0].scenario, &runs[0].profile].map(String::clone),
@@ -71,6 +111,11 @@ impl Report {
 
 /// Returns a table of runs, one a line, its columns aligned; what memories hold stands behind the cost.
 pub fn table(runs: &[&Run]) -> String {
+    laid_out(runs, &[], [1, 0])
+}
+
+/// Lays a table out with columns behind all others, its names in a multiple of a width and its numbers in at least one.
+fn laid_out(runs: &[&Run], behind: &[(&str, Vec<String>)], [names, least]: [usize; 2]) -> String {
     let mut heads = HEADS.map(|it| it.0);
     if runs.iter().any(|it| evidence(it).is_some()) {
         heads[6] = "accuracy";
@@ -82,15 +127,19 @@ pub fn table(runs: &[&Run]) -> String {
     };
     let remembered: Vec<IndexMap<&str, f64>> = runs.iter().map(|it| of_memories(it)).listed();
     let more = super::distinct(remembered.iter().flat_map(|it| it.keys().copied()));
-    let heads: Vec<&str> = heads.into_iter().chain(more.iter().copied()).listed();
-    let lines = runs.iter().zip(&remembered).map(|(run, of_run)| {
+    let heads: Vec<&str> =
+        heads.into_iter().chain(more.iter().copied()).chain(behind.iter().map(|it| it.0)).listed();
+    let lines = runs.iter().zip(&remembered).enumerate().map(|(nth, (run, of_run))| {
         let more = more.iter().map(|it| fixed_or_none(of_run.get(it).copied(), DECIMALS));
-        line(run).into_iter().chain(more).listed()
+        line(run).into_iter().chain(more).chain(behind.iter().map(|it| it.1[nth].clone())).listed()
     });
     let lines: Vec<Vec<String>> = lines.listed();
     let longest = runs.iter().map(|it| it.policy.chars().count()).chain([6]).max().unwrap_or_default();
+    let longest = longest.next_multiple_of(names);
     let widths: Vec<usize> = (0..heads.len())
-        .map(|nth| lines.iter().map(|it| it[nth].chars().count()).fold(heads[nth].len(), usize::max))
+        .map(|nth| {
+            lines.iter().map(|it| it[nth].chars().count()).fold(heads[nth].len().max(least), usize::max)
+        })
         .listed();
     let aligned = |name: &str, cells: &[String]| {
         let cells = cells.iter().zip(&widths).map(|(cell, width)| format!("{GAP}{cell:>width$}"));
@@ -127,17 +176,34 @@ pub fn moved(old: &str, new: &str) -> Vec<Moved> {
         let columns = super::distinct(
             [&new, &old].into_iter().filter_map(|it| it.get(policy)).flat_map(IndexMap::keys),
         );
-        for column in columns {
+        for column in columns.into_iter().filter(|it| *it != FILE) {
             let values = [&old, &new].map(|it| it.get(policy).and_then(|line| line.get(column)).cloned());
             if values[0] != values[1] {
                 let number = |it: &Option<String>| it.as_ref()?.replace(',', "").parse::<f64>().ok();
                 let both = number(&values[0]).zip(number(&values[1])).filter(|it| it.0 != 0.0);
                 let relative = both.map(|(old, new)| new / old - 1.0);
-                moved.push(Moved { policy: policy.clone(), column: column.clone(), values, relative });
+                moved.push(Moved {
+                    policy: policy.clone(),
+                    column: column.clone(),
+                    values,
+                    relative,
+                    by: Vec::new(),
+                });
             }
         }
     }
     moved
+}
+
+/// Returns whether two tables have the same numbers in the same order, whatever their layout and their policies' files.
+pub fn is_same(old: &str, new: &str) -> bool {
+    moved(old, new).is_empty() && cells(old).keys().eq(cells(new).keys())
+}
+
+/// Returns what a table says of its policies' files: the first digits of their digests, by policy; nothing in tables of earlier versions.
+pub fn files(table: &str) -> IndexMap<String, String> {
+    let of = |(policy, line): (String, IndexMap<String, String>)| Some((policy, line.get(FILE)?.clone()));
+    cells(table).into_iter().filter_map(of).collect()
 }
 
 /// Returns the cells of a table by policy and column.

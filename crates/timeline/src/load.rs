@@ -51,7 +51,9 @@ pub fn with_settings_of(mut timeline: Timeline, scenario: &ScenarioFile) -> Time
     let is_inferred = !timeline.needs.of_items().is_empty();
     timeline.refetch = if is_inferred { scenario.refetch.explored() } else { scenario.refetch };
     timeline.users = users(&timeline, scenario);
-    timeline.assumptions.extend(timeline.users.map(|it| it.words()));
+    // A timeline that is held in memory has been given its scenario's settings before.
+    let words = timeline.users.map(|it| it.words()).filter(|it| !timeline.assumptions.contains(it));
+    timeline.assumptions.extend(words);
     timeline.harness.unread_tokens = scenario.unread_tokens;
     timeline
 }

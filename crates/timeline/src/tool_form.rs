@@ -182,7 +182,12 @@ pub fn form_of(harness: &str, tool: &str) -> Option<&'static ToolForm> {
     let tables = READ.get_or_init(|| {
         TABLES
             .iter()
-            .map(|(file, text)| (format_of(file), decode_table(text, Format::Toml).unwrap_or_default()))
+            .map(|(file, text)| {
+                (
+                    format_of(file),
+                    decode_table(ctxsim_assumptions::current(text), Format::Toml).unwrap_or_default(),
+                )
+            })
             .collect()
     });
     let table = tables.get(harness)?;

@@ -29,7 +29,8 @@ impl Naming {
     /// Reads the numbers as they are declared.
     pub(super) fn read<T: DeserializeOwned + Default>(&self) -> T {
         let file = self.files.iter().find(|it| it.0 == self.file);
-        file.and_then(|it| decode_table(it.1, Format::Toml).ok()).unwrap_or_default()
+        file.and_then(|it| decode_table(ctxsim_assumptions::current(it.1), Format::Toml).ok())
+            .unwrap_or_default()
     }
 
     /// Reports undeclared numbers of a load, whose changes stand in a field of it, and invalid values.

@@ -129,6 +129,29 @@ fn the_command_line_applies_advice_and_takes_it_back_and_writes_no_other_file() 
     assert_eq!(bare.status.code(), Some(2), "it must be told which file");
 }
 
+#[test]
+fn nothing_to_apply_is_said_behind_the_list_and_a_missing_settings_file_before_any_work() {
+    let folder = folder();
+    fs::write(folder.path().join("settings.json"), REAL).unwrap();
+    let logs = fs::read_dir(folder.path().join("logs")).unwrap().map(|it| it.unwrap().path());
+    let one = logs.into_iter().find(|it| it.is_file()).unwrap().display().to_string();
+    let apply = |settings| ctxsim(folder.path(), &["advise", &one, "--settings", settings, "--apply"]);
+
+    let done = apply("settings.json");
+    let told = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(done.status.success(), "{told}");
+    assert!(told.contains("Nothing was written to `settings.json`: it takes a “do”"), "{told}");
+    assert_eq!(text_of(folder.path(), "settings.json"), REAL);
+
+    let done = apply("nowhere.json");
+    let told = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert_eq!(done.status.code(), Some(2), "{told}");
+    assert!(
+        told.contains("there is no such settings file") && told.contains("`{}` if they are JSON"),
+        "{told}"
+    );
+}
+
 #[cfg(unix)]
 #[test]
 fn a_settings_file_behind_a_link_is_not_written() {

@@ -286,6 +286,24 @@ fn a_graph_of_the_benchmark_alone_is_a_stream_too() {
 }
 
 #[test]
+fn what_a_graph_asks_of_retracted_facts_is_left_out_and_counted() {
+    let fact = |ended: Value| json!({ "versions": [{ "session": 0, "invalidated_at": ended }] });
+    let task = |session: u32, id: &str| json!({ "session": session, "depends_on_facts": [id] });
+    let graph = json!({
+        "facts": { "rent": fact(Value::Null), "seats": fact(json!(2)) },
+        "tasks": { "a": task(1, "seats"), "b": task(2, "seats"), "c": task(3, "rent") },
+    });
+
+    let (run, notes) = ran("graph", &graph.to_string());
+
+    assert_eq!(run["aging"]["sessions"], 4);
+    assert!(
+        notes.contains("left out: 1 question about what was never said or had been retracted"),
+        "{notes}"
+    );
+}
+
+#[test]
 fn a_broken_file_of_sessions_is_told_with_its_place() {
     let there = tempfile::tempdir().unwrap();
     fs::write(there.path().join("own.toml"), of_file("own", "sessions.json", 1)).unwrap();
@@ -299,7 +317,8 @@ fn a_broken_file_of_sessions_is_told_with_its_place() {
     for (text, wanted) in [
         ("", "the file contains no sessions"),
         ("{\"stream\": {\"sessions\": [{}, {\"asks\": [{\"fact\": \"x\"}]}]}}", "unknown fact `x`"),
-        ("{\"stream\": {\"sessions\": [{}, ", "chats-json"),
+        ("{\"stream\": {\"sessions\": [{}, ", "write what `--rows facts --format jsonl` writes"),
+        ("[{", "LongMemEval's format"),
         ("{\"other\": 1}", "no `stream`"),
         (
             "{\"facts\": {\"a\": {\"versions\": [{\"session\": 4294967295}]}}}",

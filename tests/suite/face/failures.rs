@@ -69,7 +69,7 @@ fn what_a_view_does_wrong_is_said_in_its_own_numbers() {
             Ok(whole.into_iter().chain([Part::insert(Kind::ToolResult, "made up")]).collect())
         }),
         said(|_, _, whole| {
-            let many = (0..3).map(|_| Part::insert(Kind::User, Text::sized(u32::MAX, 1)));
+            let many = (0..3).map(|_| Part::insert(Kind::User, Text::sized(u64::MAX, 1)));
             Ok(whole.into_iter().chain(many).collect())
         }),
         said(|_, _, whole| {

@@ -94,7 +94,7 @@ fn advice_on_bytes_is_that_of_the_command_line() {
     let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
 
     let advice = Comparison::new().scenario(read("mine", &bytes(SESSION))).advise(None, None).unwrap();
-    let told: serde_json::Value = serde_json::from_str(&advice.json().unwrap()).unwrap();
+    let told: serde_json::Value = serde_json::from_str(advice.json()).unwrap();
     for field in ["month", "tried", "levers", "pasted", "lifetimes", "in_force"] {
         assert_eq!(told["agents"][0][field], printed["agents"][0][field], "{field}");
     }

@@ -13,6 +13,9 @@ use crate::tidy::sources;
 /// How many types, traits, macros and functions the root may have.
 const MOST: usize = 60;
 
+/// How many the module of what verbs answer may have.
+const RESULTS_MOST: usize = 40;
+
 fn parsed(path: &str) -> syn::File {
     let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
     syn::parse_file(&text).unwrap()
@@ -29,10 +32,10 @@ fn collect(tree: &UseTree, names: &mut BTreeMap<String, String>) {
     }
 }
 
-/// Returns what the root exports, by its name there.
-fn exported() -> BTreeMap<String, String> {
+/// Returns what a file exports, by its name there.
+fn exported(file: &str) -> BTreeMap<String, String> {
     let mut names = BTreeMap::new();
-    for item in parsed("src/face.rs").items {
+    for item in parsed(file).items {
         if let Item::Use(it) = item
             && matches!(it.vis, Visibility::Public(_))
         {
@@ -109,26 +112,12 @@ fn methods(item: &Item, of: &str) -> Vec<String> {
     own.collect()
 }
 
-#[test]
-fn the_face_is_as_reviewed_and_has_at_most_sixty_names() {
-    let exported = exported();
+/// Lists what a file exports, with what is public of it; the sources are those where the names are defined, the file's own first.
+fn listed(exported: &BTreeMap<String, String>, folders: &[&str], wanted: &[&str]) -> String {
     let of: BTreeSet<&String> = exported.values().collect();
     let mut found: BTreeMap<String, (String, Vec<String>)> = BTreeMap::new();
-    // Where an exported name is defined: the face first, then the floors that it exports from.
-    let files: Vec<_> = ["src/face", "crates/engine/src"].iter().flat_map(|it| sources(it)).collect();
-    let wanted = |name: &str| {
-        [
-            "src/face/",
-            "crates/engine/src/own/",
-            "crates/engine/src/own.rs",
-            "crates/engine/src/cache/own.rs",
-            "crates/engine/src/take/failures.rs",
-            "crates/engine/src/ledger/pairing.rs",
-        ]
-        .iter()
-        .any(|it| name.starts_with(it))
-    };
-    for (_, text) in files.iter().filter(|it| wanted(&it.0)) {
+    let files: Vec<_> = folders.iter().flat_map(|it| sources(it)).collect();
+    for (_, text) in files.iter().filter(|file| wanted.iter().any(|it| file.0.starts_with(it))) {
         let items = syn::parse_file(text).unwrap().items;
         let shapes = items.iter().filter_map(shape).filter(|(_, name, _)| of.contains(name));
         // Of names that occur twice the face's own is exported; its methods stand in its file.
@@ -137,19 +126,58 @@ fn the_face_is_as_reviewed_and_has_at_most_sixty_names() {
             found.entry(name).or_insert((kind, parts));
         }
     }
+    // The face says in several files what one of its types does.
+    for (_, text) in files.iter().filter(|it| it.0.starts_with("src/face/")) {
+        let items = syn::parse_file(text).unwrap().items;
+        let own: Vec<String> = items.iter().filter_map(shape).map(|it| it.1).collect();
+        for (name, (_, parts)) in found.iter_mut().filter(|it| !own.contains(it.0)) {
+            parts.extend(items.iter().flat_map(|it| methods(it, name)));
+        }
+    }
     let mut list = String::new();
-    for (name, of) in &exported {
+    for (name, of) in exported {
         let (kind, parts) = found.get(of).unwrap_or_else(|| panic!("{name} is not found in the sources"));
         let _ = writeln!(list, "{kind} {name}");
         for part in parts {
             let _ = writeln!(list, "    {part}");
         }
     }
-    // Beside these the root has the macro `assert_snapshots` and the module `testing`.
-    assert!(exported.len() + 2 <= MOST, "the root has {} names", exported.len() + 2);
+    list
+}
+
+/// Holds a list against the one that was reviewed.
+fn reviewed(name: &str, list: &str) {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path("../../../snapshots/face");
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!("face", list));
+    settings.bind(|| insta::assert_snapshot!(name, list));
+}
+
+#[test]
+fn the_face_is_as_reviewed_and_has_at_most_sixty_names() {
+    let exported = exported("src/face.rs");
+    let own = ["own/", "own.rs", "cache/own.rs", "take/failures.rs", "ledger/pairing.rs"];
+    let own = own.map(|it| format!("crates/engine/src/{it}"));
+    let wanted = ["src/face/", "crates/base/src/quantity.rs"]
+        .into_iter()
+        .chain(own.iter().map(String::as_str))
+        .collect::<Vec<_>>();
+    // Beside these the root has the macro `assert_snapshots`, the modules `testing` and `results`.
+    assert!(exported.len() + 3 <= MOST, "the root has {} names", exported.len() + 3);
+    let folders = ["src/face", "crates/base/src", "crates/engine/src"];
+    reviewed("face", &listed(&exported, &folders, &wanted));
+}
+
+#[test]
+fn what_verbs_answer_is_as_reviewed_and_has_at_most_forty_names() {
+    let mut exported = exported("src/results.rs");
+    let of_packages = ["engine/src/measure/", "report/src/"].map(|it| format!("crates/{it}"));
+    let wanted =
+        ["src/results/"].into_iter().chain(of_packages.iter().map(String::as_str)).collect::<Vec<_>>();
+    // The module defines one name itself.
+    let of_file = exported.insert("Answer".to_owned(), "Answer".to_owned());
+    assert!(of_file.is_none() && exported.len() <= RESULTS_MOST, "it has {} names", exported.len());
+    let folders = ["src", "crates/engine/src/measure", "crates/report/src"];
+    reviewed("results", &listed(&exported, &folders, &[&["src/results.rs"], &wanted[..]].concat()));
 }

@@ -59,8 +59,8 @@ fn a_view_comes_to_the_same_as_its_twin_in_stages() {
     for place in
         ["input_tokens", "cache_read_tokens", "cache_write_tokens", "prompt_tokens_max", "cost_usd.base"]
     {
-        assert_eq!(own.metric(place), twin.metric(place), "{place}");
-        assert!(own.metric(place).is_some(), "{place}");
+        assert_eq!(own.metric(place).unwrap(), twin.metric(place).unwrap(), "{place}");
+        assert!(own.metric(place).unwrap().is_some(), "{place}");
     }
     // What the cache did is told by the same numbers of items, whatever slots a view has beside them.
     let cache = |policy: &str| {
@@ -115,11 +115,12 @@ fn a_summary_said_in_two_ways_costs_the_same_and_is_billed_once() {
 
     report.all_passed().unwrap();
     let [identity, anew, rewritten] = [&report.runs()[0], &report.runs()[1], &report.runs()[2]];
-    assert_eq!(anew.metric("cost_usd.base"), rewritten.metric("cost_usd.base"));
-    assert_eq!(anew.metric("compaction.requests"), Some(1.0));
-    assert_eq!(rewritten.metric("compaction.requests"), Some(1.0));
+    let metric = |run: &ctxsim::Run, place: &str| run.metric(place).unwrap();
+    assert_eq!(metric(anew, "cost_usd.base"), metric(rewritten, "cost_usd.base"));
+    assert_eq!(metric(anew, "compaction.requests"), Some(1.0));
+    assert_eq!(metric(rewritten, "compaction.requests"), Some(1.0));
     assert!(anew.prompt_max() < identity.prompt_max());
-    let requests = anew.metric("cost_usd.base").unwrap() + anew.metric("cost_usd.compaction").unwrap();
+    let requests = metric(anew, "cost_usd.base").unwrap() + metric(anew, "cost_usd.compaction").unwrap();
     assert!(
         requests < identity.usd().unwrap(),
         "one break of the cache pays off here, but for what is looked up anew"
@@ -287,7 +288,7 @@ fn rows_of_a_summariser_cost_what_its_model_charges() {
         let set = comparison().policy(policy).set("*.params.GOOSE_AUTO_COMPACT_THRESHOLD.ratio", 0.3);
         let plan = set.plan().unwrap();
         let Costs(rows) = plan.stream(|_| Costs::default()).unwrap().remove(0).1;
-        let total = |place| plan.run().unwrap().runs()[0].metric(place).unwrap();
+        let total = |place| plan.run().unwrap().runs()[0].metric(place).unwrap().unwrap();
         assert!((rows[0] - total("cost_usd.base")).abs() < 1e-9);
         assert!((rows[1] - total("cost_usd.compaction")).abs() < 1e-9);
         rows[1]

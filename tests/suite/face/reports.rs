@@ -211,8 +211,8 @@ fn rows_are_those_of_the_run_that_was_made() {
         let total: i128 = kept.iter().filter_map(|it| it.parts).map(|it| it.total).sum();
         assert_eq!(total as f64 / 1e12, run.usd().unwrap(), "rows add up to the total: {}", run.policy());
         let exact: u128 = rows.0.iter().filter_map(|it| it.picodollars).sum();
-        let base =
-            ["base", "compaction", "keep_alive"].map(|it| run.metric(&format!("cost_usd.{it}")).unwrap());
+        let base = ["base", "compaction", "keep_alive"]
+            .map(|it| run.metric(&format!("cost_usd.{it}")).unwrap().unwrap());
         assert!((exact as f64 / 1e12 - base.iter().sum::<f64>()).abs() < 1e-9, "{}", run.policy());
         let metrics: Vec<_> = run.metrics().collect();
         assert!(metrics.contains(&("cost_usd.total".to_owned(), run.usd())) && metrics.len() > 50);

@@ -23,8 +23,8 @@ impl Choices {
     fn text(&mut self) -> Text {
         match self.next(8) {
             0 => "[cleared]".into(),
-            1 => Text::sized(u32::MAX, 1),
-            nth => Text::sized(nth * 100, u64::from(nth % 3)),
+            1 => Text::sized(u64::MAX, 1),
+            nth => Text::sized(u64::from(nth) * 100, u64::from(nth % 3)),
         }
     }
 
@@ -35,7 +35,7 @@ impl Choices {
 }
 
 /// What a request showed, entry by entry: who says it and as which block, its size, its content.
-type Shown = Vec<(Kind, u32, u64)>;
+type Shown = Vec<(Kind, u64, u64)>;
 
 /// The kind as a provider is told it: a summary, a memory and an approval are the user's.
 fn said_as(kind: Kind) -> Kind {
@@ -125,8 +125,9 @@ impl View for Driven {
 }
 
 impl Driven {
-    fn sized(&mut self) -> (Text, (u32, u64)) {
-        let (tokens, digest) = (1 + self.choices.next(5) * 50, u64::from(self.choices.next(3)) + 1_000);
+    fn sized(&mut self) -> (Text, (u64, u64)) {
+        let (tokens, digest) =
+            (u64::from(1 + self.choices.next(5) * 50), u64::from(self.choices.next(3)) + 1_000);
         (Text::sized(tokens, digest), (tokens, digest))
     }
 
@@ -153,7 +154,7 @@ fn session(choices: &mut Choices) -> (Scenario, Vec<u64>) {
     let mut text = |choices: &mut Choices| {
         let digest = u64::from(choices.next(6)) + 1;
         contents.push(digest);
-        Text::sized(10 + choices.next(40) * 10, digest)
+        Text::sized(10 + u64::from(choices.next(40)) * 10, digest)
     };
     let mut builder = Scenario::builder("driven").stable(Kind::System, text(choices));
     for _ in 0..1 + choices.next(5) {
@@ -201,10 +202,10 @@ pub(crate) fn view(bytes: &[u8], breaks_rules: bool) {
     let own: Vec<&RequestRow> = rows.iter().filter(|it| it.role == Role::Main).collect();
     assert_eq!(own.len(), sent.len());
     for (nth, (row, shown)) in own.iter().zip(sent.iter()).enumerate() {
-        assert_eq!(row.prompt, shown.iter().map(|it| u64::from(it.1)).sum::<u64>(), "request {nth}");
+        assert_eq!(row.prompt, shown.iter().map(|it| it.1).sum::<u64>(), "request {nth}");
         let common = |other: &Shown| -> u64 {
             let same = shown.iter().zip(other).take_while(|(one, other)| one == other);
-            same.map(|it| u64::from(it.0.1)).sum()
+            same.map(|it| it.0.1).sum()
         };
         assert_eq!(row.cache_read, sent[..nth].iter().map(common).max().unwrap_or(0), "request {nth}");
     }

@@ -7,6 +7,27 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, TypeAlias, final
 
+from .answers import Advice as Advice
+from .answers import Answer as Answer
+from .answers import Bill as Bill
+from .answers import Check as Check
+from .answers import Explanation as Explanation
+from .answers import Paste as Paste
+from .answers import Realised as Realised
+from .answers import RequestCost as RequestCost
+from .answers import Sensitivity as Sensitivity
+from .answers import SharedPrefix as SharedPrefix
+from .answers import Sweep as Sweep
+from .answers import Tuned as Tuned
+from .verbs import advise as advise
+from .verbs import bill as bill
+from .verbs import check as check
+from .verbs import explain as explain
+from .verbs import realised as realised
+from .verbs import sensitivity as sensitivity
+from .verbs import sweep as sweep
+from .verbs import tune as tune
+
 Kind: TypeAlias = Literal[
     "system",
     "tool_schema",
@@ -27,24 +48,49 @@ Sessions: TypeAlias = (
 View: TypeAlias = Callable[["Cx", tuple["Entry", ...]], Iterable["Part | Entry | int"]]
 Make: TypeAlias = Callable[["Trace"], View]
 Policies: TypeAlias = Path | Policy | Make | Sequence[Path | Policy | Make]
+OnePolicy: TypeAlias = Path | Policy | Make
+Loads: TypeAlias = Sessions | Workbench
+Vary: TypeAlias = str | Mapping[str, str | Iterable[object]] | Sequence[str]
 Settings: TypeAlias = (
     str | Mapping[str, object] | Sequence[str | tuple[str, object]]
 )
 Progress: TypeAlias = Callable[[int, int], object]
 
 class Error(Exception):
-    """Inputs that cannot be used; the message says every problem with its place and its fix."""
+    """Inputs that cannot be used; the message says every problem with its place and its fix. `problems` lists them as `Problem`s."""
 
-    problems: list[dict[str, Any]]
-    """Every problem: `code`, `message`, `file`, `field`, `line`, `column` and `help`."""
+    problems: list[Problem]
+
+@final
+class Problem:
+    """A problem of an input: what is wrong, where, and how to fix it."""
+
+    code: str
+    """A stable name of the kind of problem, such as `unknown-name`."""
+    message: str
+    """What is wrong."""
+    file: str
+    """The file, or what stands for one; empty if it was made in code."""
+    field: str
+    """The path of the field, such as `stages.0.apply`; empty for the whole input."""
+    line: int | None
+    """The line in the text, from 1; None if the problem has no place in a text."""
+    column: int | None
+    """The column in the text, from 1; None if the problem has no place in a text."""
+    help: str | None
+    """How to fix it; None if there is nothing to add."""
 
 @final
 class Table:
-    """A table with named, typed columns, for every library that reads the Arrow PyCapsule interface, without a copy:
-    `polars.DataFrame(t)`, `pyarrow.table(t)`, `pandas.DataFrame.from_arrow(t)`, `duckdb.sql("from t")`."""
+    """A table with named, typed columns, for every library that reads the Arrow PyCapsule interface, without a copy: `polars.DataFrame(t)`,
+    `pyarrow.table(t)`, `pandas.DataFrame.from_arrow(t)`, `duckdb.sql("from t")`."""
 
     @property
-    def columns(self) -> list[str]: ...
+    def columns(self) -> list[str]:
+        """The names of the columns, in order."""
+    def rows(self, limit: int | None = None) -> list[dict[str, Any]]:
+        """Its rows, each a dict by column: money is a `decimal.Decimal`, what is unknown is None."""
+    def _repr_html_(self) -> str: ...
     def __len__(self) -> int: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __arrow_c_schema__(self) -> object: ...
@@ -63,8 +109,8 @@ class Failure:
 
 @final
 class Verdict:
-    """What a table says. Shares are from 0 to 1; `change` is the share by which the cheapest policy's cost differs from the
-    baseline's (−0.1 is a tenth less), and `interval` its 95% interval for later sessions."""
+    """What a table says. Shares are from 0 to 1; `change` is the share by which the cheapest policy's cost differs from the baseline's (−0.1 is a
+    tenth less), and `interval` its 95% interval for later sessions."""
 
     load: str
     profile: str
@@ -80,33 +126,44 @@ class Verdict:
 
 @final
 class Report:
-    """The result of a comparison. `str(report)` is the Markdown report; a notebook shows the HTML page."""
+    """The result of a comparison: every policy on every session under every profile. `str(report)` is the Markdown report; a notebook shows a table
+    and a chart of it, and `html()` is the whole page."""
 
     @property
     def runs(self) -> Table:
-        """One row per policy, session and profile: `policy`, `scenario`, `profile`, `failed` (why the run has no numbers), and every number of
-        the JSON report by its path, such as `cost_usd.total` (US dollars) or `input_tokens`."""
+        """One row per policy, session and profile: `policy`, `cost_usd.total` (US dollars), `scenario`, `profile`, `failed` (why the run has no
+        numbers), and every other number of the JSON report by its path, such as `input_tokens`."""
     @property
     def sums(self) -> Table:
         """The same columns, summed over all sessions, by profile. A policy that failed on one of them has no numbers, and `failed` says why."""
     @property
     def totals(self) -> Table:
-        """The lines of the tables over several sessions, whatever profiles these ran under. `change`, `change_low`, `change_high` (95% interval) and
-        `change_median` are shares of the first policy's cost; `cheaper`, `same` and `dearer` are shares of the sessions; `is_whole` is false if the
-        policy failed on some of them."""
+        """The lines of the tables over several sessions, whatever profiles these ran under: `policy`, `cost_usd.total` (US dollars), then `change`,
+        `change_low`, `change_high` (95% interval) and `change_median` are shares of the first policy's cost; `cheaper`, `same` and `dearer` are
+        shares of the sessions; `is_whole` is false if the policy failed on some of them."""
     @property
     def requests(self) -> Table:
-        """One row per model request of the same runs: `turn`, `step`, `n` (all from 0), `role`, `at_ms` (milliseconds since the start), tokens, `actions`
-        (edits since the last request), and money as exact decimals with 12 places. `cost_usd` is the request's own cost; `total_usd` adds what is
-        expected beside it (`recovery_usd`, `exploration_usd`, `left_by_others_usd`) and, in the last row of a run, what is known of the run as a whole
-        (`reaction_usd`; `rest_usd`: stored caches, calls of memories, penalties). The sum of `total_usd` over a run is `cost_usd.total` in `runs`. `pair`
-        names the same request under every policy, to join on; turns and places in a step differ between policies.
+        """One row per model request of the same runs: `policy`, then money as exact decimals with 12 places, `turn`, `step`, `n` (all from 0),
+        `role`, `at_ms` (milliseconds since the start), tokens and `actions` (edits since the last request). `cost_usd` is the request's own cost;
+        `total_usd` adds what is expected beside it (`recovery_usd`, `exploration_usd`, `left_by_others_usd`) and, in the last row of a run, what
+        is known of the run as a whole (`reaction_usd`; `rest_usd`: stored caches, calls of memories, penalties). The sum of `total_usd` over a run
+        is `cost_usd.total` in `runs`. `pair` names the same request under every policy, to join on; turns and places in a step differ between
+        policies.
 
         Raises `ValueError` if the comparison was made with `rows=False`."""
     @property
     def needs(self) -> Table:
         """One row per thing that later work needs: `turn` (from 0), `weight` and `met` (0 to 1), `expected_calls` that fetch it again,
         `fetched_tokens` of one such call, `expected_failures`."""
+    def metric(self, policy: str, place: str, *, scenario: str | None = None, profile: str | None = None) -> float | None:
+        """Any number of a policy by its path in the JSON report, such as `cost_usd.total` (US dollars) or `evidence_kept` (0 to 1): of one
+        `scenario`, or summed over all. None if it is unknown. `profile` chooses one of several.
+
+        Raises `Error` if there is no such number, with the nearest that there is, or no such run."""
+    def chart(self, name: str = "cost") -> str:
+        """One chart as SVG, that of `ctxsim run --format svg --chart NAME`: such as `cost`, `frontier` or `change`.
+
+        Raises `Error` if the report has no such chart."""
     @property
     def failures(self) -> list[Failure]:
         """The runs that failed."""
@@ -157,48 +214,60 @@ class Policy:
         Its name is that of the function by default; verdicts say its `title`, at most 48 characters, beside it. A view replaces the history until
         the next one (`lasts="history"`), or holds for one request (`lasts="request"`)."""
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Its name."""
 
 @final
 class Trace:
     """What happens in a run: `requests` of its agent, user `turns`, the random `seed`, the profile's `prompt_limit` in tokens."""
 
     name: str
+    """The scenario's name."""
     turns: int
+    """How many user turns it has."""
     requests: int
+    """How many requests its agent makes."""
     seed: int
+    """The random seed of the run."""
     prompt_limit: int | None
+    """The profile's prompt limit in tokens; None if it sets none."""
 
 @final
 class Cx:
     """The circumstances of a request. Numbers count from 0, sizes are tokens, times milliseconds."""
 
     request: int
+    """The number of the request, from 0."""
     session: int
+    """The session, from 0."""
     turn: int
+    """The turn, from 0."""
     now_ms: int
-    """From the start of the scenario."""
+    """Milliseconds from the start of the scenario to this request."""
     idle_ms: int
-    """Since the last request started."""
+    """Milliseconds since the last request started."""
     ttl_ms: int | None
-    """How long a cache entry lives after its last use."""
+    """How long a cache entry lives after its last use, in milliseconds; None if the provider does not say."""
     prompt_tokens: int
-    """The size of the request if nothing were changed."""
+    """The size of the request in tokens if nothing were changed."""
     prompt_limit: int | None
+    """The profile's prompt limit in tokens; None if it sets none."""
     new_from: int
     """The index in the history of the first entry added since the last view."""
     gone: list[int]
-    """Entries that the recorded harness removed since the last view. The history no longer has them, so a view need not follow them."""
+    """The numbers of the entries that the recorded harness removed since the last view. The history no longer has them, so a view need not follow
+    them."""
     is_cold: bool
-    """Whether the last request has expired from the provider's cache."""
+    """Whether the last request has expired from the provider's cache by now."""
 
 @final
 class Entry:
-    """One entry of a history, as it arrived."""
+    """One entry of a history, as it arrived; earlier views never change it."""
 
     id: int
-    """Its number, in order of arrival."""
+    """Its number, in order of arrival across all sessions of a run."""
     kind: Kind
+    """What it is: `system`, `tool_schema`, `user`, `assistant`, `reasoning`, `tool_call`, `tool_result`, `summary`, `memory` or `approval`."""
     tool: str
     """The tool of a call or a result; empty for others."""
     call: int | None
@@ -206,13 +275,14 @@ class Entry:
     text: str | None
     """Its text, if the session has text; for a call, its input as JSON."""
     tokens: int
+    """Its size in tokens."""
     is_stable: bool
     """Whether every request sends it unchanged, in front of everything else."""
 
 @final
 class ModelCall:
-    """A model call that wrote a part, billed once as a call to the policy's summariser: tokens that it read and wrote, and whether its prompt
-    begins with the agent's own, so that the cache serves that part."""
+    """A model call that wrote a part, billed once as a call to the policy's summariser: tokens that it read and wrote, and whether its prompt begins
+    with the agent's own, so that the cache serves that part."""
 
     def __init__(self, input: int, output: int, *, shares_prefix: bool = False) -> None: ...
 
@@ -273,12 +343,15 @@ def compare(
 ) -> Report:
     """Compares policies on sessions, as `ctxsim run` does.
 
-    `sessions`: files, folders, quoted patterns or bundled names; or bytes, as pairs of a name and bytes, or a dict. `policies`: names, paths, `Policy`
-    objects and functions, the first being the baseline; the seven of the suite `default` if left out. `profiles`: models with prices by name or path;
-    each session under its own model's if left out. `set`: overrides, as `--set` takes them. `folders`: folders with your own `policies/`, `profiles/`
-    and so on. `since` (`YYYY-MM-DD`), `limit` (the newest so many) and `model` select recorded sessions. `min_evidence` (0 to 1; 0.9 by default) is what a
-    policy must keep to be recommended. `rows=False` saves the memory of `requests` and `needs`, about 150 bytes a row. `threads` never changes a
-    result.
+    `sessions`: files, folders, quoted patterns or bundled names; or bytes, as pairs of a name and bytes, or a dict. `policies`: names, paths,
+    `Policy` objects and functions, the first being the baseline; the seven of the suite `default` if left out. `profiles`: models with prices by
+    name or path; each session under its own model's if left out, or with `own_models` those that are named for sessions whose model is not known.
+    `suite` names a suite that gives what is left out. `set`: overrides by path, as `--set` takes them; a bare number takes the unit that the
+    parameter has. `folders`: folders with your own `policies/`, `profiles/` and so on. `seed` is the random seed of what is drawn, `trials` how
+    many conversations are drawn of each length. `since` (`YYYY-MM-DD`), `limit` (the newest so many) and `model` select recorded sessions.
+    `min_evidence` (0 to 1; 0.9 by default) is what a policy must keep to be recommended. `rows=False` saves the memory of `requests` and `needs`,
+    about 150 bytes a row. `allow_process` lets policies start the programs that they name, `play_twice` runs policies in code twice and fails
+    where they differ. `threads` (1 to 1024; all cores by default) never changes a result.
 
     `progress(done, all)` is called after each session, from a thread that does the work. If it raises, or on Ctrl-C, the runs stop within one
     session.
@@ -293,11 +366,14 @@ class Totals:
     def lines(self) -> Table:
         """The lines of the tables, as `Report.totals` has them."""
     @property
-    def verdicts(self) -> list[Verdict]: ...
+    def verdicts(self) -> list[Verdict]:
+        """What each table says: which policy to take."""
     @property
-    def failures(self) -> list[Failure]: ...
+    def failures(self) -> list[Failure]:
+        """The runs that failed; they are in no total."""
     @property
-    def notes(self) -> list[str]: ...
+    def notes(self) -> list[str]:
+        """Notes that a reader of the numbers must know."""
     def json(self) -> str:
         """The bytes of `ctxsim run --totals --format json`."""
 
@@ -325,13 +401,13 @@ def parts(
     """Plays one share of the sessions, `(part, of)` from 1, and returns the part of each, for `fold`: about 10 kB with seven policies."""
 
 class Job:
-    """What every machine must know (`text`), and each session with its path, ticket and bytes (`rows`)."""
+    """What every machine must know, and a table with the path and the ticket of each session."""
 
     text: str
     rows: list[tuple[str, str, bytes | None]]
     def __init__(self, text: str, rows: list[tuple[str, str, bytes | None]]) -> None: ...
     def table(self, with_bytes: bool = False) -> Any:
-        """The sessions as a pyarrow table: `path`, `ticket` and, if asked for, `bytes`."""
+        """The sessions as a pyarrow table: path, ticket and, if asked for, the bytes of those that were given as bytes."""
     def __len__(self) -> int: ...
 
 def plan(
@@ -346,20 +422,23 @@ def plan(
     trials: int | None = None,
     min_evidence: float | None = None,
 ) -> Job:
-    """Reads all sessions once and gives each a ticket: its name, its place, and what the others tell of it. Needs pyarrow for its table."""
+    """Makes a job of sessions (paths, folders, patterns, or bytes by name), with the arguments of `compare` that a file could hold."""
 
 def batch(
     table: Any, job: Job | str, threads: int | None = 1, read: Callable[[str], bytes] | None = None
 ) -> Any:
-    """Plays the sessions of an Arrow table (`ticket`, and `bytes` or `path`) and returns a pyarrow table with one row each: `part`, the digest of the
-    job, counts, `base_usd` (exact), what was left out and what was skipped. Another version, or other policies, are refused."""
+    """Plays the sessions of a table and returns a pyarrow table with one row each.
+
+    `table` has a column `ticket`; `bytes`, if it is there and not null, is what is played, or what `read(path)` returns, or the file at the path.
+    `job` is a `Job` or its text. A job of another version, or of other policies, is refused. A session that cannot be used has a row that says
+    why."""
 
 def fold(rows: Any) -> Totals:
-    """Folds rows of `batch`, or parts, in any order and however often each is there, to what one process gives, byte for byte."""
+    """Folds rows of `batch`, or the parts themselves, in any order, to `Totals`."""
 
 @final
 class Workbench:
-    """Sessions that are read once and compared often."""
+    """Sessions that are read once and compared often. Every verb takes one in the place of sessions, as in `ctxsim.advise(bench)`."""
 
     def __init__(
         self,
@@ -389,7 +468,8 @@ class Workbench:
     ) -> list[str]:
         """Reads sessions as `compare` names them; returns their names. Files of a folder that cannot be used are left out."""
     @property
-    def names(self) -> list[str]: ...
+    def names(self) -> list[str]:
+        """The names of its sessions."""
     def __len__(self) -> int: ...
     def compare(
         self,
@@ -413,9 +493,3 @@ class Workbench:
         progress: Progress | None = None,
     ) -> Report:
         """Compares policies on its sessions, with the arguments of `ctxsim.compare`."""
-    def advise(
-        self, *, agent: str | None = None, settings: tuple[str, str] | None = None, min_evidence: float | None = None
-    ) -> dict[str, Any]:
-        """Advises on the settings of the agents that recorded its sessions: the document that `ctxsim advise --format json` prints.
-
-        `agent` names the agent where the format of the logs does not tell, `settings` is the name and the text of its settings file."""

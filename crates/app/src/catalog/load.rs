@@ -9,6 +9,7 @@ use crate::models::SERVICE_MARK;
 use ctxsim_base::diag::{Code, Diagnostic, Place};
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
+use ctxsim_input::policy::law::Law;
 use ctxsim_input::scenario::LoadSpec;
 use ctxsim_input::text::Decode;
 use ctxsim_input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
@@ -78,7 +79,7 @@ fn depth_in(source: &Source, steps: &[&str]) -> usize {
 #[derive(Debug)]
 pub struct PolicyReader<'c> {
     catalog: &'c Catalog,
-    read: Vec<(Origin, Source, PolicyFile)>,
+    bases: Vec<(Origin, Source, PolicyFile)>,
 }
 
 impl PolicyReader<'_> {
@@ -113,7 +114,7 @@ impl PolicyReader<'_> {
                 let circle = Diagnostic::at(Code::BaseCircle, "base", message);
                 return Err(problem(circle.help("remove `base` from one of them")));
             }
-            let (source, base_spec) = self.read(&found)?;
+            let (source, base_spec) = self.base(&found)?;
             next.clone_from(&base_spec.base);
             base_specs.push(base_spec);
             sources.push(source);
@@ -122,7 +123,11 @@ impl PolicyReader<'_> {
         // From the farthest base on, because a variant may remove what any of its bases gives.
         let base = base_specs.into_iter().rev().reduce(|base, variant| variant.over(base));
         let spec = match base {
-            Some(base) => spec.over(base),
+            Some(mut base) => {
+                // A reason to break a law is one of the file that gives it.
+                base.allows.retain(|it, _| Law::named(it).is_none());
+                spec.over(base)
+            }
             None => spec,
         };
         let spec = spec.filled();
@@ -130,11 +135,18 @@ impl PolicyReader<'_> {
         Ok(Loaded { spec, origin, source: sources.pop(), bases })
     }
 
-    /// Reads one file.
-    fn read(&mut self, origin: &Origin) -> Result<(Source, PolicyFile), Error> {
-        if let Some((_, source, spec)) = self.read.iter().find(|(it, ..)| it == origin) {
+    /// Reads one file, and keeps it: a base has many variants.
+    fn base(&mut self, origin: &Origin) -> Result<(Source, PolicyFile), Error> {
+        if let Some((_, source, spec)) = self.bases.iter().find(|(it, ..)| it == origin) {
             return Ok((source.clone(), spec.clone()));
         }
+        let (source, spec) = self.read(origin)?;
+        self.bases.push((origin.clone(), source.clone(), spec.clone()));
+        Ok((source, spec))
+    }
+
+    /// Reads one file.
+    fn read(&self, origin: &Origin) -> Result<(Source, PolicyFile), Error> {
         let (source, mut spec) = self.catalog.read(Kind::Policy, origin, |it: &PolicyFile| &it.name)?;
         if let Some(process) = &mut spec.process {
             process.folder = origin.folder_on_disk();
@@ -142,7 +154,6 @@ impl PolicyReader<'_> {
             let files = process.command.iter().filter_map(|it| origin.beside(it));
             files.for_each(|it| self.catalog.files.note_origin(&it));
         }
-        self.read.push((origin.clone(), source.clone(), spec.clone()));
         Ok((source, spec))
     }
 }
@@ -150,7 +161,7 @@ impl PolicyReader<'_> {
 impl Catalog {
     /// Returns a reader of several policies.
     pub fn policies(&self) -> PolicyReader<'_> {
-        PolicyReader { catalog: self, read: Vec::new() }
+        PolicyReader { catalog: self, bases: Vec::new() }
     }
 
     /// Reads one policy and merges it with its bases.
@@ -210,7 +221,16 @@ impl Catalog {
             Some(service) => spec.under(service),
             None => spec,
         };
+        let spec = self.priced(spec);
         Ok(Loaded { spec, origin, source: Some(source), bases: Vec::new() })
+    }
+
+    /// Holds a profile at the prices of the day that the configuration pins, if its own are later.
+    fn priced(&self, mut spec: ProfileFile) -> ProfileFile {
+        if let Some(day) = self.pins.prices.as_ref().filter(|it| **it < spec.as_of) {
+            spec.assumptions.starts_at.get_or_insert_with(|| day.clone());
+        }
+        spec
     }
 
     /// Reads a suite.
@@ -254,8 +274,14 @@ impl Catalog {
         if let Some(problem) = kind::recorded(kind, origin) {
             return Err(vec![problem].into());
         }
-        let (source, spec) = match origin {
-            Origin::Bundled(file) => file.once(|| decoded(kind, origin))?,
+        let replaced = self.replaced.get(origin.path()).filter(|_| matches!(origin, Origin::File(_)));
+        let (source, spec) = match (origin, replaced.zip(Format::of(origin.path()))) {
+            (_, Some((text, format))) => {
+                let source = Source::new(origin.label(), format, text.as_str());
+                let spec = source.decode()?;
+                (source, spec)
+            }
+            (Origin::Bundled(file), None) => file.once(|| decoded(kind, origin))?,
             _ => decoded(kind, origin)?,
         };
         let given = name(&spec);

@@ -176,6 +176,8 @@ pub enum Code {
     GitIncomplete,
     /// Git cannot be kept from starting programs.
     GitTooOld,
+    /// A warning: no prompt is as small as a stage's goal.
+    GoalUnreachable,
     /// A guard's bounds do not go together.
     GuardBound,
     /// A guard matches no run.
@@ -535,6 +537,8 @@ pub enum Code {
     StageDuplicate,
     /// A stage has no moment.
     StageNever,
+    /// A warning: two parts of a trigger exclude each other.
+    StageNeverFires,
     /// A variant removes from a stage what is not there.
     StageRemove,
     /// A stage has no action.
@@ -567,6 +571,8 @@ pub enum Code {
     SummaryAgainFree,
     /// A summary of each unit is said to need several.
     SummaryAtLeastOfOne,
+    /// A warning: a summary has no tokens.
+    SummaryEmpty,
     /// A model's summary is said to repeat the beginnings of results.
     SummaryHeadOfAModel,
     /// A summary keeps kinds that it cannot cut.

@@ -13,7 +13,6 @@ use ctxsim_app::catalog::Catalog;
 use ctxsim_base::error::Error;
 use ctxsim_base::grid::shell::quoted;
 use ctxsim_base::list::Listed as _;
-use ctxsim_input::text::source::read_text;
 use ctxsim_report::advise::page::page;
 use ctxsim_report::advise::saved::Saved;
 use ctxsim_report::advise::{markdown, table};
@@ -104,7 +103,7 @@ pub(super) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> 
         return applied::undo(catalog, from, settings);
     }
     let format = args.shown.shown.choose(&FORMATS)?;
-    let settings = |it: &PathBuf| Ok::<_, Error>((it.display().to_string(), read_text(it)?));
+    let settings = |it: &PathBuf| Ok::<_, Error>((it.display().to_string(), applied::read(it)?));
     let asked = AdviceRequest {
         agent: args.agent.clone(),
         settings: args.settings.as_ref().map(settings).transpose()?,
@@ -128,34 +127,34 @@ pub(super) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> 
     let (found, saved) =
         with_progress(READS_AND_SIMULATES, |it| advised(catalog, &comparison, &asked, threads.number(), it))?;
     let change = changes.zip(asked.settings.as_ref()).map(|(path, (_, text))| (path, text.as_str()));
-    keep(saved, change, args.save.as_deref(), kept)?;
-    if format == FormatArg::CSV {
-        let rows = format.write(|_| vec![found.as_rows()])?;
-        return args.shown.put(catalog.files(), format, rows, || page(&found));
-    }
+    let is_kept = keep(saved, change, args.save.as_deref(), kept)?;
     let text = match format {
-        FormatArg::JSON => found.document().map_err(unwritable)?,
-        FormatArg::MARKDOWN => markdown(&found, args.details).into(),
-        FormatArg::HTML => page(&found).map_err(unwritable)?,
-        _ => table(&found, args.details, args.shown.shown.terminal()),
+        FormatArg::CSV => format.write(|_| vec![found.as_rows()])?,
+        FormatArg::JSON => found.document().map_err(unwritable)?.into_bytes(),
+        FormatArg::MARKDOWN => String::from(markdown(&found, args.details)).into_bytes(),
+        FormatArg::HTML => page(&found).map_err(unwritable)?.into_bytes(),
+        _ => table(&found, args.details, args.shown.shown.terminal()).into_bytes(),
     };
-    args.shown.put(catalog.files(), format, text, || page(&found))
+    args.shown.put(catalog.files(), format, text, || page(&found))?;
+    // Behind the list, which says why nothing is advised.
+    let files =
+        changes.into_iter().chain(args.save.as_deref()).map(|it| format!("`{}`", it.display())).listed();
+    if !is_kept && !files.is_empty() {
+        let takes = "it takes a “do” or a `--try KEY=VALUE`, on sessions of one agent with known prices";
+        output::tell(format_args!("Nothing was written to {}: {takes}.", files.join(" or ")));
+    }
+    Ok(())
 }
 
-/// Applies a forecast to a settings file, and saves it, as far as both are asked for. The forecast is saved first: it knows how to undo.
+/// Applies a forecast to a settings file, and saves it, as far as both are asked for; returns whether there is one. The forecast is saved
+/// first: it knows how to undo.
 fn keep(
     saved: Option<Saved>,
     change: Option<(&Path, &str)>,
     save: Option<&Path>,
     kept: KeptFile<'_>,
-) -> Result<(), Error> {
-    let Some(mut saved) = saved else {
-        if save.is_some() || change.is_some() {
-            let takes = "a “do” or a `--try`, on the sessions of one agent, and prices of their models";
-            output::tell(format_args!("no forecast is saved or applied: it takes {takes}"));
-        }
-        return Ok(());
-    };
+) -> Result<bool, Error> {
+    let Some(mut saved) = saved else { return Ok(false) };
     let place = |path: &Path| path.display().to_string();
     let changed = change.map(|(path, text)| edited(&saved, &place(path), text)).transpose()?;
     if let Some(changed) = &changed {
@@ -177,5 +176,5 @@ fn keep(
             None => "Give `--save FILE`, too, to be able to take it back with `--undo FILE`.".to_owned(),
         });
     }
-    Ok(())
+    Ok(true)
 }

@@ -1,5 +1,8 @@
 //! `ctxsim check`: the guards and the snapshots of suites, for continuous integration.
 
+mod assumed;
+mod explained;
+mod laws;
 mod ratchet;
 mod snapshots;
 
@@ -16,8 +19,8 @@ use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::take::FailedRuns;
 use ctxsim_report::Report;
-use ctxsim_report::checkup::{self, CheckUp, NewerPrices, github, junit, page, sarif};
-use ctxsim_report::made::MadeWith;
+use ctxsim_report::checkup::{self, ADOPTED_BY, CheckUp, NewerPrices, github, junit, page, sarif};
+use ctxsim_report::made::{MadeWith, VERSION};
 
 use crate::args::share;
 use crate::format::{FormatArg, Formats};
@@ -27,6 +30,7 @@ use crate::shown::PagedArgs;
 use crate::verbs::run::unwritable;
 use crate::what::{ProcessArgs, ThreadsArgs};
 use crate::{BAD_INPUT, GUARD_FAILED, git, output, render, wrong};
+use assumed::AssumedLines;
 
 /// Shown below the options.
 pub(crate) const EXAMPLES: &str = "\
@@ -34,16 +38,18 @@ Examples:
   ctxsim check                                every suite in your folders
   ctxsim check --suite mine --bless           accept the current numbers of one suite
   ctxsim check --ratchet=1%                   no guarded number may be more than 1% worse than its best so far
+  ctxsim check --explain=origin/main          what moved each number since that revision
   ctxsim check --format junit --output check.xml
   ctxsim check --format github --output check.md
+  ctxsim check --laws --policy mine.ron       five laws on random sessions; a breach is written to laws/ as a scenario
 
 Snapshots are stored as snapshots/SUITE/SCENARIO/PROFILE.snap in insta's format, so `cargo insta review` works \
 on them. Unless `CI` is set in the environment, changed numbers are also written beside them as .snap.new.
 
-With `--ratchet`, numbers may move, but guarded ones only to the better: their best values are kept in snapshots/SUITE/ratchet.toml (written \
-unless `CI` is set), and `--bless` puts today's in their place.
+With `--ratchet`, guarded numbers may move only to the better: their best values are kept in snapshots/SUITE/ratchet.toml (written \
+unless `CI` is set), and `--bless` puts today's in their place. Snapshots are checked in the same run if there are any.
 
-Exit codes: 0 everything holds; 1 a guard failed or a number changed; 2 bad input or usage, or a scenario could \
+Exit codes: 0 everything holds; 1 a guard failed, a number changed or a law is broken; 2 bad input or usage, or a scenario could \
 not be run.";
 
 /// The available output formats.
@@ -73,6 +79,8 @@ struct Ran {
     report: Report,
     made: MadeWith,
     newer: Option<NewerPrices>,
+    assumed: AssumedLines,
+    notes: Vec<String>,
 }
 
 /// Where what was accepted of suites is kept.
@@ -83,6 +91,8 @@ struct Accepted<'a> {
     inputs: &'a Files,
     /// Whether today's numbers take its place.
     bless: bool,
+    /// Whether numbers that changed are written beside their snapshots, for review.
+    reviews: bool,
 }
 
 /// The arguments of `check`.
@@ -98,9 +108,23 @@ pub(crate) struct CheckArgs {
     /// Accept the current numbers by writing the snapshots
     #[arg(long)]
     bless: bool,
-    /// Hold each guarded number against its best value so far, in place of the snapshots; it may be worse by this share of it
+    /// Also hold each guarded number against its best value so far; it may be worse by this share of it
     #[arg(long, value_name = "SHARE", value_parser = share, num_args = 0..=1, require_equals = true, default_missing_value = "0")]
     ratchet: Option<f64>,
+    /// Say what moved each number: simulate with each changed input as it was, files as this git revision has them [default: HEAD]
+    #[arg(long, value_name = "REV", num_args = 0..=1, require_equals = true, default_missing_value = "HEAD")]
+    explain: Option<String>,
+    /// Replace an assumed number, such as `recovery.own_request=0.2`
+    #[arg(long, value_name = "NAME=VALUE")]
+    assume: Vec<String>,
+    /// Read an input file as a revision has it: `REV:PATH`
+    #[arg(long = "at", value_name = "REV:PATH", hide = true)]
+    at: Vec<String>,
+    /// Hold prices at a day
+    #[arg(long, value_name = "DAY", hide = true)]
+    prices: Option<String>,
+    #[command(flatten)]
+    laws: laws::LawsArgs,
     #[command(flatten)]
     process: ProcessArgs,
     #[command(flatten)]
@@ -109,11 +133,33 @@ pub(crate) struct CheckArgs {
     threads: ThreadsArgs,
     #[command(flatten)]
     shown: PagedArgs,
+    /// Whether the caller is a program: nothing is written, and no progress is shown
+    #[arg(skip)]
+    writes_nothing: bool,
 }
 
 impl CheckArgs {
     fn accepted<'a>(&'a self, inputs: &'a Files, bless: bool) -> Accepted<'a> {
-        Accepted { root: &self.snapshots, inputs, bless }
+        Accepted { root: &self.snapshots, inputs, bless, reviews: !self.writes_nothing }
+    }
+
+    /// Returns the inputs as `--at` and `--prices` say.
+    fn inputs(&self, catalog: &Catalog) -> Result<Catalog, Error> {
+        let mut inputs = catalog.clone();
+        if self.prices.is_some() {
+            inputs = inputs.at_prices_of(self.prices.clone());
+        }
+        for it in &self.at {
+            let Some((revision, path)) = it.split_once(':') else {
+                return Err(wrong(
+                    Code::Usage,
+                    format!("`{it}` is not REV:PATH"),
+                    "write a revision and a path",
+                ));
+            };
+            inputs = inputs.with_text(Path::new(path), git::text_at(revision, Path::new(path))?);
+        }
+        Ok(inputs)
     }
 
     /// Accepts the numbers of a suite in the default folder.
@@ -138,41 +184,38 @@ pub(crate) fn replaceable(suite: &str) -> Result<(), Error> {
     snapshots::replaceable(&CheckArgs::blessing(suite).snapshots, suite)
 }
 
-/// Compares a report with what was accepted of its suite: with the best of its guarded numbers where they may get worse by a
-/// share, else with its snapshots; or accepts its numbers.
+/// Compares a report with what was accepted of its suite, its snapshots and the best of its guarded numbers; or accepts its numbers.
 fn held(accepted: Accepted<'_>, ratchet: Option<f64>, name: &str, ran: Ran) -> Result<CheckUp, Error> {
-    let Ran { file, report, made, newer } = ran;
+    let Ran { file, report, made, newer, assumed, mut notes } = ran;
     let suite = report.suite.clone().unwrap_or_else(|| name.to_owned());
-    let held = CheckUp { suite, file, made, newer, ..CheckUp::default() };
+    let mut verdicts = report.guard_verdicts.clone();
     if let Some(tolerance) = ratchet {
-        let mut verdicts = report.guard_verdicts;
-        verdicts.extend(ratchet::held(accepted, &held.suite, &verdicts, tolerance)?);
-        return Ok(CheckUp { verdicts, ..held });
+        verdicts.extend(ratchet::held(accepted, &suite, &report.guard_verdicts, tolerance)?);
     }
-    let snapshots = snapshots::held(accepted, &held.suite, &report, &held.made)?;
-    Ok(CheckUp { verdicts: report.guard_verdicts, snapshots, ..held })
+    // Where the best values are accepted, a suite without snapshots gets none.
+    let takes_part = ratchet.is_none() || snapshots::are_kept(accepted.root, &suite)?;
+    let snapshots = match takes_part {
+        true => snapshots::held(accepted, &suite, &report, &made, &assumed)?,
+        false => Vec::new(),
+    };
+    let is_old = snapshots::is_of_old_form(accepted.root, &suite);
+    notes.extend(is_old.then(|| explained::OLD_FORM.to_owned()));
+    Ok(CheckUp { suite, file, made, newer, assumed, notes, verdicts, snapshots, ..CheckUp::default() })
 }
 
 /// Checks and writes; returns the exit code. A suite that cannot be run is an error entry of the result, too.
 pub(crate) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Error> {
+    if args.laws.laws {
+        return laws::check(catalog, args);
+    }
     let format = args.shown.shown.choose(&FORMATS)?;
+    ctxsim_app::assume(&args.assume)?;
+    let catalog = &args.inputs(catalog)?;
     let suites = suites(catalog, args)?;
     // Nothing is written before everything has run.
     let ran: Vec<Result<Ran, Error>> = suites.iter().map(|it| report(catalog, it, args)).listed();
     args.shown.check(catalog.files())?;
-    // A suite that cannot be run keeps all numbers from being accepted.
-    let bless = args.bless && ran.iter().all(Result::is_ok);
-    let accepted = args.accepted(catalog.files(), bless);
-    let held = |(name, ran): (&String, Result<Ran, Error>)| {
-        ran.and_then(|it| held(accepted, args.ratchet, name, it)).unwrap_or_else(|error| {
-            let (name, file) = match catalog.suite(name) {
-                Ok(it) => (it.spec.name.clone(), it.origin.label()),
-                Err(_) => (name.clone(), name.clone()),
-            };
-            CheckUp::unchecked(name, file, render::tellable(error.problems()))
-        })
-    };
-    let all: Vec<CheckUp> = suites.iter().zip(ran).map(held).listed();
+    let all = all_held(catalog, args, &suites, ran);
     written(&args.shown, catalog.files(), format, &all)?;
     let errors: Vec<Diagnostic> = all.iter().flat_map(|it| it.errors.clone()).listed();
     Ok(if !errors.is_empty() {
@@ -183,6 +226,58 @@ pub(crate) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Err
     } else {
         ExitCode::from(GUARD_FAILED)
     })
+}
+
+/// Compares each suite with what was accepted of it; one that could not be run has its problems.
+fn all_held(
+    catalog: &Catalog,
+    args: &CheckArgs,
+    suites: &[String],
+    ran: Vec<Result<Ran, Error>>,
+) -> Vec<CheckUp> {
+    // A suite that cannot be run keeps all numbers from being accepted.
+    let bless = args.bless && ran.iter().all(Result::is_ok);
+    let accepted = args.accepted(catalog.files(), bless);
+    let held = |(name, ran): (&String, Result<Ran, Error>)| {
+        let explained = |mut up: CheckUp| {
+            if let Some(revision) = &args.explain {
+                explained::explain(args, revision, name, &mut up);
+            }
+            up
+        };
+        ran.and_then(|it| held(accepted, args.ratchet, name, it)).map(explained).unwrap_or_else(|error| {
+            let (name, file) = match catalog.suite(name) {
+                Ok(it) => (it.spec.name.clone(), it.origin.label()),
+                Err(_) => (name.clone(), name.clone()),
+            };
+            CheckUp::unchecked(name, file, render::tellable(error.problems()))
+        })
+    };
+    suites.iter().zip(ran).map(held).listed()
+}
+
+/// Checks suites for a program, or all in the user's folders if none is named: nothing is written or shown.
+///
+/// # Errors
+/// A suite cannot be read or run.
+pub fn checked(
+    catalog: &Catalog,
+    suites: Vec<String>,
+    snapshots: &Path,
+    allow_process: bool,
+    threads: Option<usize>,
+) -> Result<Vec<CheckUp>, Error> {
+    let args = CheckArgs {
+        suites,
+        snapshots: snapshots.to_owned(),
+        process: ProcessArgs { allow_process, play_twice: false },
+        threads: ThreadsArgs::of(threads),
+        writes_nothing: true,
+        ..CheckArgs::default()
+    };
+    let suites = self::suites(catalog, &args)?;
+    let ran = suites.iter().map(|it| report(catalog, it, &args).map(Ok)).collect::<Result<_, _>>()?;
+    Ok(all_held(catalog, &args, &suites, ran))
 }
 
 /// Writes the result of a check that could not begin, because no input could be read.
@@ -235,13 +330,15 @@ fn report(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<Ran, Error>
     let named = args.rev.policies(&suite)?;
     let catalog = git::with_revisions(catalog, named, args.process.allow_process)?;
     let comparison = args.process.of(Comparison { suite: Some(name.to_owned()), ..Comparison::default() });
-    let newest = Plan::new(&catalog, &comparison)?;
-    let suite_name = newest.suite.clone().unwrap_or_default();
-    // A price list of a later day moves nothing by itself.
-    let days = snapshots::days(&args.snapshots, &suite_name).filter(|_| !args.bless);
-    let pinned = days.map(|it| it.pinned(&newest.profiles)).unwrap_or_default();
+    let newest = Plan::new(&Catalog::clone(&catalog).at_prices_of(None), &comparison)?;
+    let fixed = catalog.pins().prices.as_ref();
+    let pinned = pinned(fixed, &newest, args);
     let played = |plan: &Plan| {
-        let report = with_progress(SIMULATES, |it| plan.report(args.threads.number(), it))?;
+        let threads = args.threads.number();
+        let report = match args.writes_nothing {
+            true => plan.report(threads, &|_, _| {})?,
+            false => with_progress(SIMULATES, |it| plan.report(threads, it))?,
+        };
         if report.failures.is_empty() {
             Ok(report)
         } else {
@@ -256,8 +353,33 @@ fn report(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<Ran, Error>
         // What guards say under the newer prices is told beside what they say.
         let verdicts = if newest.guards.is_empty() { Vec::new() } else { played(&newest)?.guard_verdicts };
         let prices = pinned.iter().map(|it| (it.profile.clone(), it.days.clone())).listed();
-        (played(&plan)?, Some(NewerPrices { prices, verdicts }))
+        let adopted_by = ADOPTED_BY[usize::from(fixed.is_some())];
+        (played(&plan)?, Some(NewerPrices { prices, verdicts, adopted_by }))
     };
+    check_played(&report)?;
+    let mut prices: IndexMap<String, String> =
+        report.runs.iter().map(|it| (it.profile.clone(), it.assumed.as_of.clone())).collect();
+    prices.extend(pinned.into_iter().map(|it| (it.profile, it.days[0].clone())));
+    let (made, assumed) = (newest.made(prices), newest.assumed());
+    let notes = other_version(&catalog).into_iter().listed();
+    Ok(Ran { file: suite.origin.label(), report, made, newer, assumed, notes })
+}
+
+/// Returns the profiles whose prices are held at an earlier day: that of the configuration, else that of the snapshots, because a price list of a
+/// later day moves nothing by itself.
+fn pinned(fixed: Option<&String>, newest: &Plan, args: &CheckArgs) -> Vec<snapshots::PinnedPrices> {
+    let days = match fixed {
+        Some(day) => Some(snapshots::Days::all(day, &newest.profiles)),
+        None => {
+            let suite = newest.suite.clone().unwrap_or_default();
+            snapshots::days(&args.snapshots, &suite).filter(|_| !args.bless)
+        }
+    };
+    days.map(|it| it.pinned(&newest.profiles)).unwrap_or_default()
+}
+
+/// Reports scenarios that were not run.
+fn check_played(report: &Report) -> Result<(), Error> {
     let problems: Vec<Diagnostic> = report
         .skipped
         .iter()
@@ -268,11 +390,13 @@ fn report(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<Ran, Error>
             problem.help("`check` needs every session: fix the file, or remove it from the suite's scenarios")
         })
         .listed();
-    if !problems.is_empty() {
-        return Err(problems.into());
-    }
-    let mut prices: IndexMap<String, String> =
-        report.runs.iter().map(|it| (it.profile.clone(), it.assumed.as_of.clone())).collect();
-    prices.extend(pinned.into_iter().map(|it| (it.profile, it.days[0].clone())));
-    Ok(Ran { file: suite.origin.label(), report, made: newest.made(prices), newer })
+    if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
+}
+
+/// Says that the configuration names another version than this one.
+fn other_version(catalog: &Catalog) -> Option<String> {
+    let pinned = catalog.pins().version.as_ref().filter(|it| *it != VERSION)?;
+    Some(format!(
+        "{CONFIG} names version {pinned}, and this is {VERSION}: `--explain` says which numbers that moves; then change `version` there"
+    ))
 }

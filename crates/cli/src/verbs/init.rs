@@ -11,6 +11,7 @@ use ctxsim_base::grid::shell::quoted;
 use ctxsim_base::list::Listed as _;
 use ctxsim_input::Format;
 use ctxsim_report::checkup::CheckUp;
+use ctxsim_report::made::VERSION;
 use serde_json::Value;
 
 use crate::output::{self, ForceArgs};
@@ -23,6 +24,12 @@ const POLICY: (&str, &str) = ("ctx/policies/mine.ron", include_str!("init/mine.r
 const SUITE: (&str, &str) = ("ctx/suites/mine.toml", include_str!("init/suite.toml"));
 const WORKFLOW: (&str, &str) = (".github/workflows/ctxsim.yml", include_str!("init/workflow.yml"));
 const SCENARIO: (&str, &str) = ("ctx/scenarios/example.ron", include_str!("init/example.ron"));
+
+/// The profile of the suite, whose prices are those of the day that is pinned.
+const PROFILE: &str = "anthropic/claude-sonnet-5.5";
+/// What keeps snapshots that wait for a review out of git.
+const IGNORED: (&str, &str) =
+    ("snapshots/.gitignore", "# What `ctxsim check` writes for a review.\n*.snap.new\n");
 
 /// The arguments of `init`.
 #[derive(Debug, Args)]
@@ -123,9 +130,13 @@ fn repository(catalog: &Catalog, sessions: Option<&Path>) -> Result<(), Error> {
     // The path comes last: it may hold one of the other words.
     let suite = SUITE.1.replace("EVIDENCE", evidence).replace("PROMPT", prompt);
     let suite = suite.replace("\"SCENARIO\"", &quoted_in_toml(&scenario));
-    let mut files = vec![CONFIG, POLICY, (SUITE.0, suite.as_str())];
+    let profile = catalog.shipped().profile(PROFILE)?.spec;
+    let config = CONFIG.1.replace("VERSION", VERSION).replace("PRICES", &profile.as_of);
+    let mut files = vec![(CONFIG.0, config.as_str()), POLICY, (SUITE.0, suite.as_str())];
     files.extend(sessions.is_none().then_some(SCENARIO));
     files.push(WORKFLOW);
+    // Another suite's snapshots may be there already.
+    files.extend((!Path::new(IGNORED.0).exists()).then_some(IGNORED));
     let paths: Vec<&Path> = files.iter().map(|it| Path::new(it.0)).listed();
     refuse_existing(&paths)?;
     check::replaceable("mine")?;

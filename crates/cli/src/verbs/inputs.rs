@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ctxsim_app::catalog::{Catalog, Files, Kind, input_files, kind_of};
+use ctxsim_app::catalog::{Catalog, Kind, input_files, kind_of};
 use ctxsim_app::check;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
@@ -16,12 +16,7 @@ use crate::{ends, render, wrong, wrong_at};
 /// Prints an input's file, or a policy merged with its bases.
 pub(super) fn show(catalog: &Catalog, args: &ShowArgs) -> Result<(), Error> {
     args.output.file().map_or(Ok(()), output::check)?;
-    let kind = match args.kind {
-        SchemaArg::Policy => Kind::Policy,
-        SchemaArg::Scenario => Kind::Scenario,
-        SchemaArg::Profile => Kind::Profile,
-        SchemaArg::Suite => Kind::Suite,
-    };
+    let kind = kind(args.kind);
     let text = match (args.merged, kind) {
         (false, _) => ctxsim_app::show(catalog, kind, &args.name)?,
         (true, Kind::Policy) => ctxsim_app::show_merged(catalog, &args.name)?,
@@ -34,8 +29,17 @@ pub(super) fn show(catalog: &Catalog, args: &ShowArgs) -> Result<(), Error> {
     args.output.put_source(catalog.files(), &text)
 }
 
-/// Prints or writes an input in the other format.
-pub(super) fn convert(args: &ConvertArgs) -> Result<(), Error> {
+fn kind(named: SchemaArg) -> Kind {
+    match named {
+        SchemaArg::Policy => Kind::Policy,
+        SchemaArg::Scenario => Kind::Scenario,
+        SchemaArg::Profile => Kind::Profile,
+        SchemaArg::Suite => Kind::Suite,
+    }
+}
+
+/// Prints or writes an input in one of the two formats.
+pub(super) fn convert(catalog: &Catalog, args: &ConvertArgs) -> Result<(), Error> {
     let format = match args.to {
         InputFormatArg::Ron => Format::Ron,
         InputFormatArg::Toml => Format::Toml,
@@ -46,10 +50,8 @@ pub(super) fn convert(args: &ConvertArgs) -> Result<(), Error> {
         }
         output::check(path)?;
     }
-    let text = ctxsim_app::convert(&args.path, format)?;
-    let inputs = Files::default();
-    inputs.note(&args.path);
-    args.output.put_source(&inputs, &text)
+    let text = ctxsim_app::convert(catalog, args.kind.map(kind), &args.name, format)?;
+    args.output.put_source(catalog.files(), &text)
 }
 
 /// Reports a file extension that does not match the format written.

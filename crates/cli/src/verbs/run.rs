@@ -13,6 +13,7 @@ use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::missed::all_misses;
 use ctxsim_engine::take::{Cell, Load, RowsOf};
+use ctxsim_report::chart::named_chart;
 use ctxsim_report::checkup::github;
 use ctxsim_report::html::Traces;
 use ctxsim_report::sections::Detail;
@@ -30,7 +31,7 @@ use crate::progress::{SIMULATES, with_progress};
 use crate::shown::PagedArgs;
 use crate::verbs::parts::PartJob;
 use crate::what::next as next_of;
-use crate::{output, pictures, wrong};
+use crate::{output, wrong};
 
 /// Returns the formats of a comparison, the usual one first.
 fn formats() -> Vec<FormatArg> {
@@ -250,7 +251,7 @@ pub(crate) fn written(
         FormatArg::MARKDOWN => markdown::report(report, detail).into(),
         FormatArg::GITHUB => markdown::summary(report).into(),
         FormatArg::HTML => html::report(report, detail, traces).map_err(unwritable)?,
-        FormatArg::SVG => pictures::chart(report, traces, detail, chart)?,
+        FormatArg::SVG => named_chart(report, (&traces.runs, traces.left_out.as_deref()), detail, chart)?,
         FormatArg::JSON => json::document(report).map_err(unwritable)?,
         of_rows => return of_rows.write(|in_words| vec![runs::rows(report, in_words)]),
     };

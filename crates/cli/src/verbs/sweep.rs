@@ -3,17 +3,17 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use ctxsim_app::Comparison;
 use ctxsim_app::catalog::{Catalog, Files, Kind};
 use ctxsim_app::grid::OverrideGrid;
 use ctxsim_app::parts::fold;
 use ctxsim_app::tune::{self, TuneHead};
+use ctxsim_app::{Comparison, sweep_head};
 use ctxsim_base::diag::Code;
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
 use ctxsim_input::text::source::read_text;
 use ctxsim_report::part::{Common, HistoryHead, PartHead};
-use ctxsim_report::sweep::{Objective, PointGuard, Sweep, SweepHead, json, page, table};
+use ctxsim_report::sweep::{Objective, PointGuard, Sweep, json, page, table};
 use ctxsim_report::tune::Tuned;
 
 use crate::args::said;
@@ -115,24 +115,6 @@ pub(crate) fn note(catalog: &Catalog, named: &Comparison) {
     output::note(catalog, Kind::Profile, &named.profiles);
 }
 
-/// Returns a description of a grid that two machines share.
-fn head(grid: &OverrideGrid, played: &Comparison, args: &SweepArgs) -> SweepHead {
-    let seed = played.seed.map(|it| format!("seed {it}"));
-    let trials = played.trials.map(|it| format!("{it} trials"));
-    let suite = played.suite.as_ref().map(|it| format!("suite {it}"));
-    SweepHead {
-        base: played.policies[0].clone(),
-        policy: played.policies[1].clone(),
-        scenarios: played.scenarios.clone(),
-        profiles: played.profiles.clone(),
-        set: played.set.iter().cloned().chain(suite).chain(seed).chain(trials).listed(),
-        vary: grid.axes.iter().map(|it| (it.path.clone(), it.values.clone())).listed(),
-        objectives: args.objectives.clone(),
-        guards: args.guards.guards.clone(),
-        points: grid.len(),
-    }
-}
-
 /// How a sweep is shown.
 #[derive(Debug, Args)]
 #[command(mut_arg("format", |it| FORMATS.offered(it)))]
@@ -180,7 +162,8 @@ pub(crate) fn sweep(catalog: &Catalog, args: &SweepArgs) -> Result<(), Error> {
     let catalog = git::with_revisions(catalog, &comparison.policies, comparison.allow_process)?;
     note(&catalog, &comparison);
     args.shown.to.check(catalog.files())?;
-    let head = head(&grid, &comparison, args);
+    let (objectives, guards) = (args.objectives.clone(), args.guards.guards.clone());
+    let head = sweep_head(&grid, &comparison, objectives, guards);
     let [part, of] = args.shard.unwrap_or([1, 1]);
     // Neighbours differ little, so every machine gets a share of each region.
     let indices: Vec<usize> = (part - 1..grid.len()).step_by(of).listed();

@@ -46,6 +46,9 @@ struct EntryClock {
 pub struct BreakpointCache {
     rules: Breakpoints,
     entries: ByDigest<u128, CacheEntry>,
+    /// By the number of a link: whether an entry was ever written there. Equal digests are of equally many links, so that nothing
+    /// needs to be looked up elsewhere.
+    is_written: Vec<bool>,
     /// Where the last request's marks end, by class.
     ends: [Tokens; 2],
 }
@@ -53,7 +56,7 @@ pub struct BreakpointCache {
 impl BreakpointCache {
     /// An empty cache.
     pub fn new(rules: Breakpoints) -> Self {
-        Self { rules, entries: ByDigest::default(), ends: [0; 2] }
+        Self { rules, entries: ByDigest::default(), is_written: Vec::new(), ends: [0; 2] }
     }
 
     /// Divides a prompt of prefixes by its marks, which are in order; what it has beyond them is uncached.
@@ -103,6 +106,7 @@ impl BreakpointCache {
         let looked_at = u64::from(self.rules.lookback_positions);
         self.positions_back(links, mark)
             .take_while(|(_, position)| *position <= looked_at)
+            .filter(|(index, _)| self.is_written.get(*index) == Some(&true))
             .find_map(|(index, _)| Some((index, self.readable(&links[index], now_ms)?)))
     }
 
@@ -160,18 +164,16 @@ impl BreakpointCache {
     /// Returns the entry at a prefix, if it still lives.
     #[inline(always)]
     fn live(&self, link: &Link, now_ms: i64) -> Option<&CacheEntry> {
-        let entry = self.entries.get(&link.digest)?;
-        let is_live = elapsed_ms(entry.touched_ms, now_ms) <= self.rules.life_ms(entry.ttl)
-            && self.rules.max_age_ms.is_none_or(|it| elapsed_ms(entry.written_ms, now_ms) <= it);
-        is_live.then_some(entry)
+        self.entries.get(&link.digest).filter(|it| it.is_live(&self.rules, now_ms))
     }
 
     /// Renews the entry at a prefix, if it still lives.
     fn touch(&mut self, link: &Link, now_ms: i64) {
-        if !self.rules.renews || self.live(link, now_ms).is_none() {
+        if !self.rules.renews {
             return;
         }
-        if let Some(entry) = self.entries.get_mut(&link.digest) {
+        let entry = self.entries.get_mut(&link.digest).filter(|it| it.is_live(&self.rules, now_ms));
+        if let Some(entry) = entry {
             entry.touched_ms = entry.touched_ms.max(now_ms);
         }
     }
@@ -183,6 +185,19 @@ impl BreakpointCache {
         let (written_ms, touched_ms) = (clock.now_ms, clock.now_ms);
         let entry = CacheEntry { tokens: mark.tokens, ttl: mark.ttl, written_ms, touched_ms, readable_ms };
         self.entries.insert(link.digest, entry);
+        if self.is_written.len() <= mark.link {
+            self.is_written.resize(mark.link + 1, false);
+        }
+        self.is_written[mark.link] = true;
+    }
+}
+
+impl CacheEntry {
+    /// Returns whether it still lives.
+    #[inline(always)]
+    fn is_live(&self, rules: &Breakpoints, now_ms: i64) -> bool {
+        elapsed_ms(self.touched_ms, now_ms) <= rules.life_ms(self.ttl)
+            && rules.max_age_ms.is_none_or(|it| elapsed_ms(self.written_ms, now_ms) <= it)
     }
 }
 

@@ -73,7 +73,7 @@ impl Forecast {
     /// Returns the declared forecast.
     pub fn declared() -> &'static Self {
         static READ: OnceLock<Forecast> = OnceLock::new();
-        READ.get_or_init(|| decode_table(TEXT, Format::Toml).unwrap_or_default())
+        READ.get_or_init(|| decode_table(ctxsim_assumptions::current(TEXT), Format::Toml).unwrap_or_default())
     }
 
     /// Returns how probable a read is of a file that was last used so many requests before the first after the compaction.

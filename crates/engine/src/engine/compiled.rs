@@ -4,7 +4,7 @@ use crate::memory::{AnyMemory, MemoryRun};
 use crate::own::{CodeInputs, Own};
 use crate::projection::Program;
 use crate::projection::num::Known;
-use crate::recovery::{CompiledRecovery, End};
+use crate::recovery::{CompiledRecovery, End, Terms};
 use ctxsim_base::counts::count_one;
 use ctxsim_input::policy::Builtin;
 use ctxsim_input::policy::memory::FactMemory;
@@ -25,6 +25,11 @@ pub struct CompiledPolicy<'p> {
 impl<'p> CompiledPolicy<'p> {
     /// Prepares a policy.
     pub fn new(timeline: &Timeline, policy: &'p Policy, limits: &Limits) -> Self {
+        Self::recovering(timeline, policy, limits, timeline.refetch.terms(End::Value))
+    }
+
+    /// The same, where the timeline's terms of recovery are at hand: many policies of one load share them.
+    pub fn recovering(timeline: &Timeline, policy: &'p Policy, limits: &Limits, terms: Terms) -> Self {
         count_one(|it| &mut it.compiled);
         let known = Known::of(timeline, *limits);
         Self {
@@ -33,14 +38,9 @@ impl<'p> CompiledPolicy<'p> {
             memory: policy.fact_memory(),
             code: policy.code.clone(),
             limits: *limits,
-            recovery: CompiledRecovery::new(
-                policy.recovery(),
-                &known,
-                timeline.stable_tokens(),
-                Some(timeline.refetch.terms(End::Value)),
-            )
-            // Who knows what will be needed removes nothing that anyone would look for.
-            .exploring(!policy.code.as_ref().is_some_and(Builtin::looks_ahead)),
+            recovery: CompiledRecovery::new(policy.recovery(), &known, timeline.stable_tokens(), Some(terms))
+                // Who knows what will be needed removes nothing that anyone would look for.
+                .exploring(!policy.code.as_ref().is_some_and(Builtin::looks_ahead)),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Break-even points of usage patterns under a price list: closed formulas over its rates, each with its source.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use ctxsim_base::quantity::{Rate, Tokens};
 use ctxsim_input::profile::price::Rates;
@@ -72,7 +72,7 @@ impl CachePrice {
 
 /// The break-even points of one profile, at its standard prices of short prompts; null if a price or a
 /// lifetime is unknown, or if reads are not cheaper.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BreakEven {
     /// The share of reads, 0 to 1, from which short caching (minutes) pays.
     pub hit_share_short: Option<f64>,

@@ -87,6 +87,9 @@ impl KnownTask {
     /// Returns what is declared.
     pub fn declared() -> &'static Self {
         static READ: OnceLock<KnownTask> = OnceLock::new();
-        READ.get_or_init(|| decode_table(ctxsim_assumptions::QUALITY, Format::Toml).unwrap_or_default())
+        READ.get_or_init(|| {
+            decode_table(ctxsim_assumptions::current(ctxsim_assumptions::QUALITY), Format::Toml)
+                .unwrap_or_default()
+        })
     }
 }

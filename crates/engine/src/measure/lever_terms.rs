@@ -19,6 +19,9 @@ impl LeverTerms {
     /// Returns what is declared.
     pub fn declared() -> Self {
         static READ: OnceLock<LeverTerms> = OnceLock::new();
-        *READ.get_or_init(|| decode_table(ctxsim_assumptions::LEVERS, Format::Toml).unwrap_or_default())
+        *READ.get_or_init(|| {
+            decode_table(ctxsim_assumptions::current(ctxsim_assumptions::LEVERS), Format::Toml)
+                .unwrap_or_default()
+        })
     }
 }

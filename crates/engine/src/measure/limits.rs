@@ -261,7 +261,10 @@ impl Blocks {
     /// Returns what is declared.
     fn declared() -> Self {
         static READ: OnceLock<Blocks> = OnceLock::new();
-        *READ.get_or_init(|| decode_table(ctxsim_assumptions::BLOCKS, Format::Toml).unwrap_or_default())
+        *READ.get_or_init(|| {
+            decode_table(ctxsim_assumptions::current(ctxsim_assumptions::BLOCKS), Format::Toml)
+                .unwrap_or_default()
+        })
     }
 }
 

@@ -1,12 +1,12 @@
 //! How a change in cost varies over sessions: one session may save what another loses.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Changes in cost below this count as the same.
 pub const SAME: f64 = 0.000_5;
 
 /// How the change in cost against another policy varies over sessions; shares are of 1.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
     /// The number of sessions compared: those in which both policies got equally far, at known costs.
     pub sessions: usize,

@@ -31,8 +31,11 @@ impl Ratios {
     /// Returns the declared ones.
     fn declared() -> Self {
         static READ: OnceLock<SubAgents> = OnceLock::new();
-        READ.get_or_init(|| decode_table(ctxsim_assumptions::SUB_AGENTS, Format::Toml).unwrap_or_default())
-            .ratios
+        READ.get_or_init(|| {
+            decode_table(ctxsim_assumptions::current(ctxsim_assumptions::SUB_AGENTS), Format::Toml)
+                .unwrap_or_default()
+        })
+        .ratios
     }
 
     /// Returns them as declared, all at their lower and all at their upper ends.

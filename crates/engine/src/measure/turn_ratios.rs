@@ -34,7 +34,10 @@ impl TurnRatios {
     /// Returns what is declared.
     pub fn declared() -> &'static Self {
         static READ: OnceLock<TurnRatios> = OnceLock::new();
-        READ.get_or_init(|| decode_table(ctxsim_assumptions::TURNS, Format::Toml).unwrap_or_default())
+        READ.get_or_init(|| {
+            decode_table(ctxsim_assumptions::current(ctxsim_assumptions::TURNS), Format::Toml)
+                .unwrap_or_default()
+        })
     }
 
     /// Returns all of them.

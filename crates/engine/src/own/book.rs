@@ -114,7 +114,7 @@ impl<'t> Book<'t> {
             tool,
             call: pair.filter(|_| item.kind == Kind::ToolResult),
             text: timeline.texts.of(item.origin),
-            tokens: item.raw,
+            tokens: item.raw.into(),
             is_stable,
         });
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::projection;
-use ctxsim_base::quantity::Decimal;
+use ctxsim_base::quantity::{Decimal, Tokens, saturated};
 use ctxsim_timeline::Timeline;
 
 /// Words that code puts into a prompt: given as they are, or as a size and a digest.
@@ -23,8 +23,9 @@ impl Text {
     ///
     /// `tokens` is its size in tokens of the model. Equal texts must have equal digests, and different texts different ones.
     #[must_use]
-    pub fn sized(tokens: u32, digest: u64) -> Self {
-        Self(TextForm::Sized { tokens, digest })
+    pub fn sized(tokens: Tokens, digest: u64) -> Self {
+        // What is larger is refused as it stands: no prompt has room for it.
+        Self(TextForm::Sized { tokens: saturated(tokens), digest })
     }
 
     /// Returns the words, if they were given.

@@ -146,7 +146,7 @@ pub struct Entry<'a> {
     /// Its text, if the scenario has text; for a call, its input as JSON.
     pub text: Option<&'a str>,
     /// Its size in tokens.
-    pub tokens: u32,
+    pub tokens: Tokens,
     /// Whether it belongs to the stable prefix, which every request sends unchanged.
     pub is_stable: bool,
 }
@@ -163,7 +163,7 @@ impl<'a> Entry<'a> {
             tool,
             call: Some(ItemId(item.pair)).filter(|it| it.0 < at),
             text: timeline.texts.of(at),
-            tokens: item.raw,
+            tokens: item.raw.into(),
             is_stable: timeline.spine.sessions.iter().any(|it| it.stable.contains(&at)),
         })
     }
@@ -173,7 +173,7 @@ impl<'a> Entry<'a> {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Cx<'a> {
-    /// The number of the request, counted from 0 over all requests for which this run has asked for a view.
+    /// The number of the request, counted from 0 (as the process protocol counts) over all requests for which this run has asked for a view.
     pub request: u64,
     /// The session, from 0.
     pub session: u32,
@@ -200,8 +200,8 @@ pub struct Cx<'a> {
 impl Cx<'_> {
     /// Returns the size of a text in tokens: counted with the scenario's tokenizer, or estimated from its characters per token if it has none.
     #[must_use]
-    pub fn tokens(&self, words: &str) -> u32 {
-        Text::from(words).counted(self.timeline).tokens
+    pub fn tokens(&self, words: &str) -> Tokens {
+        Text::from(words).counted(self.timeline).tokens.into()
     }
 
     /// Returns whether the last request has expired from the provider's cache by now.

@@ -38,6 +38,11 @@ pub struct Chain {
 }
 
 impl Chain {
+    /// Returns an empty chain with room for so many prefixes.
+    pub fn with_room(n: usize) -> Self {
+        Self { links: Vec::with_capacity(n), adds: Vec::with_capacity(n), ..Self::default() }
+    }
+
     /// Updates the chain to the prompt; only what follows the first change is hashed again.
     pub fn refresh(&mut self, prompt: &mut Prompt<'_>, known: &Identities) {
         let dirty = prompt.take_dirty();

@@ -133,7 +133,9 @@ impl<'t> History<'t> {
     #[cold]
     fn part_from_load(&mut self) {
         let end = self.len();
-        self.slots = Some((0..end).collect());
+        let mut slots = Vec::with_capacity(self.load.items.len());
+        slots.extend(0..end);
+        self.slots = Some(slots);
         let open = self.replies.last().map_or(0, |it| *it as usize);
         for item in self.items.iter_mut().skip(open).filter(|it| it.pair >= end) {
             item.pair = NO_ITEM;

@@ -75,8 +75,13 @@ impl Load {
         self.profiles.iter().enumerate().map(assumed).collect()
     }
 
-    /// Makes a run of what a play came to, without findings.
+    /// Makes a run of what a play came to, without findings, and with the setting of real agents that does as its policy does.
     pub fn run(&self, cell: Cell, tally: Tally, assumed: &[Arc<RunBasis>]) -> Run {
+        Run { apply: self.applied(cell), ..self.run_alone(cell, tally, assumed) }
+    }
+
+    /// The same without the setting: searches play many policies and print none of their settings.
+    fn run_alone(&self, cell: Cell, tally: Tally, assumed: &[Arc<RunBasis>]) -> Run {
         let policy = &self.policies[cell.policy];
         Run {
             policy: policy.name.clone(),
@@ -89,7 +94,7 @@ impl Load {
             findings: None,
             assumed: Arc::clone(&assumed[cell.profile]),
             stages: self.stages(cell),
-            apply: self.applied(cell),
+            apply: None,
         }
     }
 
@@ -212,12 +217,17 @@ impl Played<'_> {
         let first = details().next();
         let breaks = first.iter().flat_map(|it| it.breaks.iter());
         let tally = summed(trials.iter().cloned(), &load.profiles[cell.profile]);
+        let run = if sinks.settings {
+            load.run(cell, tally, assumed)
+        } else {
+            load.run_alone(cell, tally, assumed)
+        };
         Take {
             rows: first.and_then(|it| it.rows.clone()),
             trials: if sinks.trials && load.is_sampled { trials } else { Vec::new() },
             breaks: breaks.map(|it| it.of(&load.policies[cell.policy])).collect(),
             timeline: load.timeline_under(cell.profile).map(Arc::clone),
-            ..Take::of(cell, load.run(cell, tally, assumed))
+            ..Take::of(cell, run)
         }
     }
 

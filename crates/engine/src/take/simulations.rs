@@ -358,12 +358,17 @@ fn find<'a>(
             ),
             _ => RecoveryTerms::AsDeclared,
         };
+        let declared = match load.world.plays() {
+            Plays::Items(recorded) => counted.map_or(recorded, |it| &it.timeline).refetch.terms(End::Value),
+            _ => Terms::default(),
+        };
         for policy in &load.policies {
             let (play, recoveries) = match load.world.plays() {
                 Plays::Items(recorded) => {
                     let timeline = counted.map_or(recorded, |it| &it.timeline);
                     let code = hindsight::code(policy, timeline, profile, limits);
-                    let compiled = CompiledPolicy::new(timeline, policy, limits).with_code(code);
+                    let compiled =
+                        CompiledPolicy::recovering(timeline, policy, limits, declared).with_code(code);
                     let recoveries = terms.recoveries(compiled.recovery());
                     (Play::Items(timeline, Box::new(compiled)), Some(recoveries))
                 }

@@ -21,6 +21,8 @@ pub struct Sinks<'a> {
     pub breaks: bool,
     /// What became of each question, where trials ask any.
     pub answers: bool,
+    /// The settings of real agents that do as each policy does, with the numbers of the run.
+    pub settings: bool,
     /// A policy whose requests are compared with the recorded bill: its rows with all of the recorded compactions.
     pub billed: Option<&'a Policy>,
 }

@@ -167,8 +167,15 @@ impl StageCheck<'_> {
         }
         let stage = Stage::new(written);
         if stage.is_none() {
-            let help = "add its action, such as `apply: drop`; only a stage that exists in the `base` may \
-                omit it";
+            let others = self.resolver.stages.iter().copied().filter(|it| *it != written.name);
+            let help = match nearest(&written.name, others) {
+                Some(near) => {
+                    format!("did you mean the stage `{near}`? Else add its action, such as `apply: drop`")
+                }
+                None => "add its action, such as `apply: drop`; only a stage that exists in the `base` may \
+                    omit it"
+                    .to_owned(),
+            };
             problems.push_at(Code::StageWithoutApply, "apply", "the stage has no action", help);
         }
         let mut stage = stage?;

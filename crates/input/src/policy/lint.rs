@@ -1,6 +1,9 @@
 //! What is wrong with a policy by construction: it would run, but users found out that it costs more than it saves.
 
+mod empty;
 mod front;
+mod goal;
+mod never;
 mod saving;
 mod separate;
 mod summary;
@@ -11,6 +14,7 @@ mod within;
 
 use indexmap::IndexMap;
 
+use super::law::Law;
 use super::{Cond, Policy, Relation, Size, WindowKind};
 use ctxsim_base::diag::{Code, Diagnostic, Problems, nearest};
 
@@ -24,7 +28,7 @@ pub struct Lint {
 }
 
 /// All rules; each is a file.
-pub static LINTS: [Lint; 8] = [
+pub static LINTS: [Lint; 11] = [
     target::LINT,
     saving::LINT,
     separate::LINT,
@@ -33,6 +37,9 @@ pub static LINTS: [Lint; 8] = [
     summary::LINT,
     within::LINT,
     task::LINT,
+    never::LINT,
+    goal::LINT,
+    empty::LINT,
 ];
 
 /// Prompt limits under which sizes are compared, in tokens: what holds under all of them holds under any model.
@@ -64,17 +71,18 @@ impl Policy {
     }
 }
 
-/// Reports allowances that name no rule. One that is not needed may be inherited, so it is no problem.
+/// Reports allowances that name neither a rule nor a law. One that is not needed may be inherited, so it is no problem.
 pub(super) fn check_allowances(allows: &IndexMap<String, String>, problems: &mut Problems) {
-    for code in allows.keys().filter(|code| LINTS.iter().all(|it| it.code.name() != **code)) {
-        let help = match nearest(code, LINTS.iter().map(|it| it.code.name())) {
+    let known = || LINTS.iter().map(|it| it.code.name()).chain(Law::ALL.map(Law::name));
+    for code in allows.keys().filter(|code| known().all(|it| it != code.as_str())) {
+        let help = match nearest(code, known()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("there are {}", LINTS.map(|it| it.code.name()).join(", ")),
+            None => format!("there are {}", known().collect::<Vec<_>>().join(", ")),
         };
         problems.push_at(
             Code::LintUnknown,
             format_args!("allows.{code}"),
-            format!("no warning is called `{code}`"),
+            format!("no warning or law is called `{code}`"),
             help,
         );
     }

@@ -13,6 +13,9 @@ impl PolicyFile {
     /// Returns the parameters read by anything but a parameter, directly or through other parameters; `None`
     /// if the file has a number that a tree cannot hold.
     pub fn params_read(&self) -> Option<IndexSet<String>> {
+        if self.params.is_empty() {
+            return Some(IndexSet::new());
+        }
         let rest = Self { params: IndexMap::new(), settable: None, ..self.clone() };
         let mut read = IndexSet::new();
         // A program is given all of them.

@@ -69,7 +69,7 @@ pub(super) struct ServiceFactor {
 /// Returns what is known, read once.
 fn known() -> &'static PriceKnowledge {
     static KNOWN: OnceLock<PriceKnowledge> = OnceLock::new();
-    KNOWN.get_or_init(|| decode_table(TEXT, Format::Toml).unwrap_or_default())
+    KNOWN.get_or_init(|| decode_table(ctxsim_assumptions::current(TEXT), Format::Toml).unwrap_or_default())
 }
 
 /// Returns what is assumed of an agent.

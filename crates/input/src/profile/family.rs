@@ -76,7 +76,8 @@ impl Family {
     /// Returns every family.
     pub fn all() -> &'static [Self] {
         static ALL: OnceLock<Families> = OnceLock::new();
-        &ALL.get_or_init(|| decode_table(FILE, Format::Toml).unwrap_or_default()).families
+        &ALL.get_or_init(|| decode_table(ctxsim_assumptions::current(FILE), Format::Toml).unwrap_or_default())
+            .families
     }
 
     /// Returns the family of a name.

@@ -71,7 +71,7 @@ pub struct UnknownImage {
 
 fn declared() -> &'static ImageRules {
     static ALL: OnceLock<ImageRules> = OnceLock::new();
-    ALL.get_or_init(|| decode_table(FILE, Format::Toml).unwrap_or_default())
+    ALL.get_or_init(|| decode_table(ctxsim_assumptions::current(FILE), Format::Toml).unwrap_or_default())
 }
 
 impl UnknownImage {

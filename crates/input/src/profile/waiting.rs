@@ -66,7 +66,8 @@ impl WaitModel {
     pub fn all() -> &'static [Self] {
         static ALL: OnceLock<Vec<WaitModel>> = OnceLock::new();
         ALL.get_or_init(|| {
-            let mut file: WaitFile = decode_table(FILE, Format::Toml).unwrap_or_default();
+            let mut file: WaitFile =
+                decode_table(ctxsim_assumptions::current(FILE), Format::Toml).unwrap_or_default();
             file.models.iter_mut().for_each(|it| it.rates = it.read_rates());
             file.models
         })

@@ -336,7 +336,9 @@ impl Refetch {
 
     fn defaults() -> &'static Self {
         static READ: OnceLock<Refetch> = OnceLock::new();
-        READ.get_or_init(|| decode_table(DEFAULTS, Format::Toml).unwrap_or_default())
+        READ.get_or_init(|| {
+            decode_table(ctxsim_assumptions::current(DEFAULTS), Format::Toml).unwrap_or_default()
+        })
     }
 }
 

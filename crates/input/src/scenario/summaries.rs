@@ -39,7 +39,9 @@ impl FactKind {
     /// Returns the share of such facts, 0 to 1, that a model's summary still says: as published, and the ends of its interval.
     pub fn kept(self) -> [f64; 3] {
         static READ: OnceLock<Summaries> = OnceLock::new();
-        let read = READ.get_or_init(|| decode_table(FILE, Format::Toml).unwrap_or_default());
+        let read = READ.get_or_init(|| {
+            decode_table(ctxsim_assumptions::current(FILE), Format::Toml).unwrap_or_default()
+        });
         let name = match self {
             Self::Path => "path",
             Self::Number => "number",

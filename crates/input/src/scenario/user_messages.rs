@@ -54,7 +54,9 @@ impl UserNeeds {
     /// Returns every number, as set or by default.
     pub fn terms(&self) -> UserTerms {
         static READ: OnceLock<DeclaredNumbers> = OnceLock::new();
-        let default = READ.get_or_init(|| decode_table(DEFAULTS, Format::Toml).unwrap_or_default());
+        let default = READ.get_or_init(|| {
+            decode_table(ctxsim_assumptions::current(DEFAULTS), Format::Toml).unwrap_or_default()
+        });
         let all = |it: AssumedNumber<Decimal>| [it.value, it.low, it.high].map(|it| it.to_f64().min(1.0));
         UserTerms {
             earlier: all(self.earlier.unwrap_or(default.earlier)),

@@ -75,6 +75,11 @@ pub fn encode<T: Encode>(spec: &T, format: Format) -> Result<String, Box<Diagnos
     write(&said(spec)?, format)
 }
 
+/// Writes a table that has no type of its own as TOML; `None` if TOML cannot hold it.
+pub fn table_text(tree: &serde_json::Value) -> Option<String> {
+    toml::to_string(tree).ok()
+}
+
 /// Writes what an input says of itself.
 fn write(said: &Said, format: Format) -> Result<String, Box<Diagnostic>> {
     match format {

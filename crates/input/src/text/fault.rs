@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::decode::Format;
 use super::read::{WantedType, Why};
 use ctxsim_base::diag::{Code, nearest};
+use ctxsim_base::grid::numbers::thousands;
 
 /// The help for a whole number.
 pub(super) const WHOLE_NUMBER: &str = "write a whole number, without quotes";
@@ -147,6 +148,10 @@ fn of_kind(wanted: WantedType, found: &str, format: Format) -> TextFault {
         (WantedType::Flag, _) => {
             wrong_type("`true` or `false`", found, "write one of the two, without quotes")
         }
+        (WantedType::Whole | WantedType::Number, _) if meant(found.trim_matches('"')).is_some() => {
+            let number = meant(found.trim_matches('"')).map(|it| it[1].clone()).unwrap_or_default();
+            wrong_type("a number", found, &format!("write `{number}`"))
+        }
         (WantedType::Whole, _) => wrong_type("a whole number", found, WHOLE_NUMBER),
         (WantedType::Number, _) => wrong_type("a number", found, NUMBER),
         (WantedType::Text, _) => wrong_type("text", found, &in_quotes(found)),
@@ -170,11 +175,12 @@ fn of_kind(wanted: WantedType, found: &str, format: Format) -> TextFault {
         }
         (WantedType::Name, Format::Ron) if found.starts_with('"') => {
             let message = format!("expected a name, not the text {found}");
-            TextFault::new(
-                Code::WrongType,
-                message,
-                format!("write `{}`, without quotes", found.trim_matches('"')),
-            )
+            let word = found.trim_matches('"');
+            let help = match meant(word) {
+                Some([size, _]) => format!("write `{size}`"),
+                None => format!("write `{word}`, without quotes"),
+            };
+            TextFault::new(Code::WrongType, message, help)
         }
         (WantedType::Name, Format::Ron) => {
             let help = "write `name: value`, in one pair of parentheses";
@@ -184,6 +190,23 @@ fn of_kind(wanted: WantedType, found: &str, format: Format) -> TextFault {
             }
         }
     }
+}
+
+/// Returns what a percentage or a number of thousands would be, as a size and as a plain number.
+pub(super) fn meant(word: &str) -> Option<[String; 2]> {
+    if let Some(percent) = word.strip_suffix('%') {
+        let percent: f64 = percent.trim().parse().ok()?;
+        let share = (percent / 100.0).to_string();
+        return (0.0..=100.0).contains(&percent).then(|| [format!("ratio({share})"), share]);
+    }
+    let (number, factor) = match word.strip_suffix(['k', 'K']) {
+        Some(number) => (number, 1e3),
+        None => (word.strip_suffix(['m', 'M'])?, 1e6),
+    };
+    let tokens = number.trim().parse::<f64>().ok()? * factor;
+    let is_count = (1.0..1e12).contains(&tokens) && tokens.fract() == 0.0;
+    let digits = thousands(tokens as u64).replace(',', "_");
+    is_count.then(|| [format!("tokens({digits})"), digits])
 }
 
 /// Explains that a choice needs a value.
@@ -217,7 +240,12 @@ fn unknown_field(found: &str, known: &[&str]) -> TextFault {
 /// Reports an unknown name.
 pub(super) fn unknown_choice(found: &str, known: &[&str]) -> TextFault {
     let message = format!("unknown choice `{found}`");
-    TextFault::new(Code::UnknownChoice, message, choices(found, known))
+    let is_known = |size: &String| known.iter().any(|it| size.split('(').next() == Some(it));
+    let help = match meant(found).map(|it| it[0].clone()).filter(is_known) {
+        Some(size) => format!("write `{size}`"),
+        None => choices(found, known),
+    };
+    TextFault::new(Code::UnknownChoice, message, help)
 }
 
 /// Reports a missing field, with its meaning.

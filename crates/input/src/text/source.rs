@@ -60,7 +60,7 @@ impl Source {
     }
 
     /// Returns the text as a tree.
-    fn tree(&self) -> &Tree {
+    pub(super) fn tree(&self) -> &Tree {
         self.tree.get_or_init(|| Tree::new(&self.text, self.format))
     }
 

@@ -37,6 +37,7 @@ pub fn summary(all: &[CheckUp]) -> Markdown {
             text.folded("What passed", |text| text.items(held.iter().map(ToString::to_string)));
             text.end();
         }
+        it.notes.iter().for_each(|note| text.paragraph(&format!("⚠️ {note}.")));
         if let Some(newer) = &it.newer {
             text.paragraph(&format!("⚠️ {}", newer.sentence()));
             text.items(newer.failed().map(|it| it.to_string()));
@@ -50,6 +51,9 @@ pub fn summary(all: &[CheckUp]) -> Markdown {
 pub fn annotations(all: &[CheckUp]) -> String {
     let mut text: String = all.iter().map(|it| marks(&it.verdicts)).collect();
     for it in all {
+        for note in &it.notes {
+            let _ = writeln!(text, "{}", runner::warning(&it.file, "Note", note));
+        }
         if let Some(newer) = &it.newer {
             let lines = newer.lines().join("\n");
             let _ = writeln!(text, "{}", runner::warning(&it.file, "Newer prices", &lines));

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{CheckUp, SnapshotCheck};
+use super::{CheckUp, NewerPrices, SnapshotCheck};
 use crate::guards::GuardVerdict;
 use crate::template;
 use ctxsim_base::diag::Diagnostic;
@@ -61,7 +61,8 @@ fn suite(it: &CheckUp) -> JunitSuite {
     let checked = it.verdicts.iter().map(guard).chain(it.snapshots.iter().map(snapshot));
     let cases: Vec<Case> = it.errors.iter().map(error).chain(checked).listed();
     let failures = cases.iter().filter(|it| it.failure.is_some()).count();
-    let note = it.newer.as_ref().map(|it| it.lines().join("\n"));
+    let notes = it.notes.iter().cloned().chain(it.newer.iter().flat_map(NewerPrices::lines)).listed();
+    let note = (!notes.is_empty()).then(|| notes.join("\n"));
     JunitSuite {
         name: it.suite.clone(),
         file: it.file.clone(),

@@ -43,6 +43,7 @@ fn rests_on(it: &CheckUp) -> Vec<String> {
     let newer = it.newer.iter().flat_map(NewerPrices::lines);
     [format!("{}: {}", it.suite, it.file), format!("With {}.", it.made.words())]
         .into_iter()
+        .chain(it.notes.iter().map(|note| format!("{note}.")))
         .chain(newer)
         .listed()
 }

@@ -17,6 +17,8 @@ use ctxsim_timeline::row::{Value, group};
 const SNAPSHOT: &str = "snapshot";
 /// The rule of prices.
 const NEWER: &str = "newer-prices";
+/// The rule of what else a reader must know.
+const NOTE: &str = "note";
 
 /// Returns the document.
 ///
@@ -34,6 +36,11 @@ pub fn document(all: &[CheckUp]) -> Result<String, serde_json::Error> {
             let id = format!("{}/{}", it.suite, verdict.guard);
             rules.insert(id.clone(), &verdict.guard);
             results.extend((!verdict.holds).then(|| broken(id, verdict)));
+        }
+        for note in &it.notes {
+            rules.insert(NOTE.to_owned(), "Nothing else needs to be known.");
+            let place = Place { file: it.file.clone(), ..Place::default() };
+            results.push(leveled("note", NOTE.to_owned(), note.clone(), &place));
         }
         if let Some(newer) = &it.newer {
             rules.insert(NEWER.to_owned(), "No newer prices wait to be accepted.");

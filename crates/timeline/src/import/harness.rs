@@ -348,7 +348,9 @@ impl HarnessRules {
     /// Returns what is known of a harness, if anything is.
     fn of(harness: &str) -> Option<&'static Self> {
         static RULES: OnceLock<IndexMap<String, HarnessRules>> = OnceLock::new();
-        RULES.get_or_init(|| decode_table(TEXT, Format::Toml).unwrap_or_default()).get(harness)
+        RULES
+            .get_or_init(|| decode_table(ctxsim_assumptions::current(TEXT), Format::Toml).unwrap_or_default())
+            .get(harness)
     }
 
     /// Returns the newest version of a harness that the rules describe, if a version is newer.

@@ -305,7 +305,19 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
         }
         from.map(|it| &text[it..])
     });
-    runs.map(|it| it.trim_start_matches('-').trim_end_matches(['.', '-', '/'])).filter(|run| run.len() > 1)
+    runs.map(trimmed).filter(|run| run.len() > 1)
+}
+
+/// Returns a word without the dashes before it and what ends a sentence, a list or a folder; nearly all words have neither, and need
+/// no search.
+fn trimmed(word: &str) -> &str {
+    let (first, last) = (word.as_bytes().first(), word.as_bytes().last());
+    match (first, last) {
+        (Some(b'-'), _) | (_, Some(b'.' | b'-' | b'/')) => {
+            word.trim_start_matches('-').trim_end_matches(['.', '-', '/'])
+        }
+        _ => word,
+    }
 }
 
 #[cfg(test)]

@@ -234,7 +234,10 @@ impl Model {
         ALL.get_or_init(|| {
             let files = FILES.iter().filter_map(|(path, text)| {
                 let name = path.strip_prefix(MODELS)?.strip_suffix(EXTENSION)?.to_owned();
-                Some(Arc::new(Self { name, ..decode_table(text, Format::Toml).ok()? }))
+                Some(Arc::new(Self {
+                    name,
+                    ..decode_table(ctxsim_assumptions::current(text), Format::Toml).ok()?
+                }))
             });
             files.collect()
         })

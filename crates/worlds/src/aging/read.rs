@@ -16,6 +16,10 @@ use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::rng::Seed;
 use ctxsim_input::scenario::StreamFile;
 
+/// What a file of graphs should be.
+const GRAPHS: &str = "write what `--rows facts --format jsonl` writes: a JSON object a line, with the sessions in `stream`; or a \
+    `dependency_graph.json` with `facts` and `tasks`; chats of LongMemEval or LoCoMo begin with `[`";
+
 /// What a row of `--rows facts` has for a stream, or a graph file of the benchmark.
 #[derive(Deserialize)]
 struct GraphRow {
@@ -29,7 +33,7 @@ struct GraphRow {
 #[derive(Debug, Default)]
 pub struct ReadStreams {
     pub streams: Vec<AgingStream>,
-    /// Questions about something that was never said.
+    /// Questions about something that was never said, or is not true any more.
     pub n_left_out: usize,
 }
 
@@ -68,7 +72,7 @@ pub(super) fn read(reader: &mut dyn BufRead) -> Result<ReadStreams, Vec<Diagnost
 fn graphs(reader: &mut dyn BufRead) -> Result<ReadStreams, Vec<Diagnostic>> {
     let mut read = ReadStreams::default();
     for row in serde_json::Deserializer::from_reader(reader).into_iter::<GraphRow>() {
-        let row = row.map_err(|it| vec![json_fault(&it)])?;
+        let row = row.map_err(|it| vec![json_fault(&it, GRAPHS)])?;
         let graph = row.dependency_graph.or(row.graph);
         let (file, place) = match (row.stream, graph) {
             (Some(file), _) => (file, "stream"),
@@ -80,15 +84,15 @@ fn graphs(reader: &mut dyn BufRead) -> Result<ReadStreams, Vec<Diagnostic>> {
             }
             (None, Some(graph)) => (graph.stream(), "dependency_graph"),
             (None, None) => {
-                let help =
-                    "write what `--rows facts` writes, or a `dependency_graph.json` with `facts` and `tasks`";
                 let problem =
                     Diagnostic::at(Code::ChatsJson, "", "the file has no `stream` and no graph of facts");
-                return Err(vec![problem.help(help)]);
+                return Err(vec![problem.help(GRAPHS)]);
             }
         };
         file.check().map_err(|all| crate::numbers::within(place, all).collect::<Vec<_>>())?;
-        read.streams.push(written::read(&file, Seed(0)));
+        let stream = written::read(&file, Seed(0));
+        read.n_left_out += stream.n_over();
+        read.streams.push(stream);
     }
     if read.streams.is_empty() {
         let problem = Diagnostic::at(Code::ChatsEmpty, "", "the file contains no sessions");

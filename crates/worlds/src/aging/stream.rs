@@ -106,6 +106,15 @@ impl AgingStream {
     pub fn n_sessions(&self) -> u32 {
         ix(self.sessions.len())
     }
+
+    /// Returns how many questions are never asked, because what they ask for has been retracted before.
+    pub(super) fn n_over(&self) -> usize {
+        let is_over = |it: &&AgingProbe| match &it.ask {
+            Ask::Any { facts, .. } => facts.iter().all(|fact| self.graph.current(*fact, it.from).is_none()),
+            _ => false,
+        };
+        self.probes.iter().filter(is_over).count()
+    }
 }
 
 /// Streams of one scenario, answered by one model.
@@ -121,7 +130,7 @@ pub struct Aging {
     pub numbers: Arc<AgingNumbers>,
     /// The streams of a file; a generator makes its own.
     written: Arc<[AgingStream]>,
-    /// Questions of the file about something that was never said, which are left out.
+    /// Questions of the file about something that was never said or had been retracted, which are left out.
     n_left_out: usize,
     seed: Seed,
 }
@@ -219,7 +228,10 @@ impl Aging {
         if self.n_left_out > 0 {
             let n = self.n_left_out;
             let left_out = if n == 1 { "1 question".to_owned() } else { format!("{n} questions") };
-            return vec![format!("{}: left out: {left_out} about what was never said.", self.name)];
+            return vec![format!(
+                "{}: left out: {left_out} about what was never said or had been retracted.",
+                self.name
+            )];
         }
         if !self.written.is_empty() {
             return Vec::new();

@@ -18,6 +18,15 @@ pub(super) fn check(path: &Path) -> Result<(), Error> {
     output::check(path)
 }
 
+/// Reads a settings file.
+pub(super) fn read(path: &Path) -> Result<String, Error> {
+    if !path.exists() {
+        let help = "check the path; an agent that has no settings yet needs the file first: `{}` if they are JSON, empty if TOML";
+        return Err(wrong_at(Code::File, path, "there is no such settings file", help));
+    }
+    read_text(path)
+}
+
 /// Shows a change, and writes it if the file is still as it was read.
 pub(super) fn put(path: &Path, read: &str, changed: &ChangedFile) -> Result<(), Error> {
     show(path, changed);
@@ -57,6 +66,6 @@ pub(super) fn undo(catalog: &Catalog, from: &Path, settings: &Path) -> Result<()
     check(settings)?;
     let saved = forecast(&from.display().to_string(), &read_text(from)?)?;
     catalog.files().note(from);
-    let text = read_text(settings)?;
+    let text = read(settings)?;
     put(settings, &text, &undone(&saved, &settings.display().to_string(), &text)?)
 }

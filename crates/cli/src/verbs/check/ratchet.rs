@@ -19,7 +19,7 @@ const FILE: &str = "ratchet.toml";
 
 /// Holds numbers against the best ones that are kept, and keeps the better ones; where today's are accepted, they are the best.
 pub(super) fn held(
-    Accepted { root, inputs, bless }: Accepted<'_>,
+    Accepted { root, inputs, bless, .. }: Accepted<'_>,
     suite: &str,
     verdicts: &[GuardVerdict],
     tolerance: f64,

@@ -15,6 +15,7 @@ use ctxsim_report::made::MadeWith;
 use ctxsim_report::shot::{self, Shot};
 
 use super::Accepted;
+use super::assumed::{self, AssumedLines};
 use crate::output::{self, KeptFile, Replaced, begins_with};
 
 /// The line that separates a snapshot's header from its content.
@@ -23,8 +24,9 @@ const RULE: &str = "---\n";
 const BEGINNING: &str = "---\nsource: ctxsim check\n";
 /// The beginning of the line that says what the snapshot was made with.
 const MADE: &str = "description: ";
-/// The parts of that line, in their order: the day of the prices, the version, and digests of inputs.
-const PARTS: [&str; 5] = ["prices of ", "ctxsim ", "scenario ", "profile ", "policies "];
+/// The parts of that line, in their order: the day of the prices, the version, and digests of inputs and of what is assumed. Policies have theirs
+/// in their own lines, so that a changed policy changes no other.
+const PARTS: [&str; 6] = ["prices of ", "ctxsim ", "scenario ", "profile ", "suite ", "assumed "];
 /// What is between two parts.
 const BETWEEN: &str = "; ";
 /// The extensions of a snapshot and of one that waits for review.
@@ -37,15 +39,19 @@ struct At<'a> {
     suite: &'a str,
     inputs: &'a Files,
     made: &'a MadeWith,
+    /// The digest of what is assumed.
+    assumed: &'a str,
+    /// Whether a changed table is written beside it.
+    reviews: bool,
 }
 
 /// What a snapshot's header says that it was made with, part by part; nothing of what older headers lack.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct SnapshotHeader([Option<String>; PARTS.len()]);
+pub(super) struct SnapshotHeader([Option<String>; PARTS.len()]);
 
 impl SnapshotHeader {
     /// Returns what a snapshot of today is made with.
-    fn new(made: &MadeWith, shot: &Shot) -> Self {
+    fn new(made: &MadeWith, assumed: &str, shot: &Shot) -> Self {
         let [scenario, profile] = &shot.of;
         let digest = |kind: Kind, name: &str| made.digest_of_one(kind.noun(), name).map(str::to_owned);
         Self([
@@ -53,7 +59,8 @@ impl SnapshotHeader {
             Some(made.version.to_owned()),
             digest(Kind::Scenario, scenario),
             digest(Kind::Profile, profile),
-            made.digest_of(Kind::Policy.noun()),
+            made.digest_of(Kind::Suite.noun()),
+            Some(assumed.to_owned()),
         ])
     }
 
@@ -69,6 +76,31 @@ impl SnapshotHeader {
             }
         }
         said
+    }
+
+    /// Returns the day of the prices.
+    pub(super) fn day(&self) -> Option<&String> {
+        self.0[0].as_ref()
+    }
+
+    /// Returns the version that wrote the snapshot.
+    pub(super) fn version(&self) -> Option<&String> {
+        self.0[1].as_ref()
+    }
+
+    /// Returns the digest of an input, by its kind.
+    pub(super) fn digest(&self, kind: Kind) -> Option<&String> {
+        match kind {
+            Kind::Policy => None,
+            Kind::Scenario => self.0[2].as_ref(),
+            Kind::Profile => self.0[3].as_ref(),
+            Kind::Suite => self.0[4].as_ref(),
+        }
+    }
+
+    /// Returns the digest of what was assumed.
+    pub(super) fn assumed(&self) -> Option<&String> {
+        self.0[5].as_ref()
     }
 
     fn line(&self) -> String {
@@ -88,7 +120,12 @@ impl SnapshotHeader {
             (None, _) => Some("the snapshot does not say which version of ctxsim wrote it".to_owned()),
             (Some(_), None) => None,
         };
-        let inputs = ["the scenario has changed", "the profile has changed", "a policy has changed"];
+        let inputs = [
+            "the scenario has changed",
+            "the profile has changed",
+            "the suite has changed",
+            "assumed numbers have changed",
+        ];
         let inputs = inputs.iter().zip(2..).filter(|(_, nth)| changed(*nth).is_some());
         version.into_iter().chain(inputs.map(|(words, _)| (*words).to_owned())).listed()
     }
@@ -112,6 +149,11 @@ impl PinnedPrices {
 pub(super) struct Days(BTreeMap<String, String>);
 
 impl Days {
+    /// Returns one day for all of some profiles.
+    pub(super) fn all(day: &str, profiles: &[Profile]) -> Self {
+        Self(profiles.iter().map(|it| (shot::as_file(&it.name), day.to_owned())).collect())
+    }
+
     /// Returns which of a plan's profiles are held at the price dates of their snapshots, because there are newer prices.
     pub(super) fn pinned(&self, profiles: &[Profile]) -> Vec<PinnedPrices> {
         let pinned = profiles.iter().filter_map(|it| {
@@ -144,23 +186,51 @@ pub(super) fn replaceable(root: &Path, suite: &str) -> Result<(), Error> {
     kept(&folder(root, suite))?.iter().try_for_each(|it| replaced.check(it, None))
 }
 
+/// Returns whether a suite has snapshots.
+pub(super) fn are_kept(root: &Path, suite: &str) -> Result<bool, Error> {
+    kept(&folder(root, suite)).map(|it| !it.is_empty())
+}
+
+/// Returns whether any snapshot of a suite is of the form that carries no assumed numbers.
+pub(super) fn is_of_old_form(root: &Path, suite: &str) -> bool {
+    let all = kept(&folder(root, suite)).unwrap_or_default();
+    all.iter().filter_map(|it| read(it)).any(|(header, _)| header.assumed().is_none())
+}
+
+/// Returns what a snapshot's header says, and its table; nothing if it cannot be read.
+pub(super) fn read(path: &Path) -> Option<(SnapshotHeader, String)> {
+    let text = fs::read_to_string(path).ok()?;
+    Some((SnapshotHeader::read(&text), content(&text).to_owned()))
+}
+
+/// Returns where the snapshot of a table is.
+fn place(root: &Path, suite: &str, shot: &Shot) -> PathBuf {
+    let [scenario, profile] = &shot.path;
+    folder(root, suite).join(scenario).join(format!("{profile}.{}", EXTENSIONS[0]))
+}
+
 /// Compares a report with a suite's snapshots, or accepts its numbers; returns nothing if there are no
 /// snapshots yet.
 pub(super) fn held(
-    Accepted { root, inputs, bless }: Accepted<'_>,
+    accepted_in: Accepted<'_>,
     suite: &str,
     report: &Report,
     made: &MadeWith,
+    numbers: &AssumedLines,
 ) -> Result<Vec<SnapshotCheck>, Error> {
+    let Accepted { root, inputs, bless, reviews } = accepted_in;
     let folder = folder(root, suite);
-    if !bless && !folder.is_dir() {
+    if !bless && !are_kept(root, suite)? {
         return Ok(Vec::new());
     }
+    let digest = assumed::digest(numbers);
     let mut known: BTreeSet<PathBuf> = BTreeSet::new();
     let mut all = Vec::new();
-    for it in report.shots() {
-        let path = folder.join(&it.path[0]).join(format!("{}.{}", it.path[1], EXTENSIONS[0]));
-        let at = At { path: &path, suite, inputs, made };
+    let mut is_today = true;
+    for it in report.kept_shots(made) {
+        let path = place(root, suite, &it);
+        let at = At { path: &path, suite, inputs, made, assumed: &digest, reviews };
+        is_today &= bless || read(&path).is_some_and(|it| it.0.assumed() == Some(&digest));
         all.push(if bless { accepted(at, &it)? } else { compared(at, &it)? });
         known.insert(path);
     }
@@ -170,6 +240,11 @@ pub(super) fn held(
         } else {
             all.push(SnapshotCheck::new(name(&path), SnapshotState::Orphan));
         }
+    }
+    // Whoever accepted the snapshots one by one accepted what they rest on.
+    let is_reviewed = || all.iter().all(SnapshotCheck::holds) && is_today && std::env::var_os("CI").is_none();
+    if bless || is_reviewed() && assumed::kept(root, suite)?.as_ref() != Some(numbers) {
+        assumed::keep(root, suite, inputs, numbers)?;
     }
     Ok(all)
 }
@@ -190,14 +265,20 @@ fn compared(at: At<'_>, shot: &Shot) -> Result<SnapshotCheck, Error> {
         Err(source) => return Err(Error::Read { path: path.to_owned(), source }),
     };
     let old = content(&text);
-    if old.trim_end() == shot.text.trim_end() {
-        forget(&pending)?;
+    if shot::is_same(old, &shot.text) {
+        if at.reviews {
+            forget(&pending)?;
+        }
         return Ok(snapshot(SnapshotState::Same));
     }
     wait(At { path: &pending, ..at }, shot)?;
-    let differs = SnapshotHeader::read(&text).differences(&SnapshotHeader::new(at.made, shot));
+    let mut differs =
+        SnapshotHeader::read(&text).differences(&SnapshotHeader::new(at.made, at.assumed, shot));
+    let (before, now) = (shot::files(old), shot::files(&shot.text));
+    let changed = now.iter().filter(|(policy, file)| before.get(*policy).is_some_and(|it| it != *file));
+    differs.extend(changed.map(|(policy, _)| format!("the policy {policy} has changed")));
     let moved = shot::moved(old, &shot.text);
-    Ok(SnapshotCheck { differs, moved, ..snapshot(SnapshotState::Moved) })
+    Ok(SnapshotCheck { of: shot.of.clone(), differs, moved, ..snapshot(SnapshotState::Moved) })
 }
 
 /// Writes a snapshot.
@@ -209,12 +290,12 @@ fn accepted(at: At<'_>, shot: &Shot) -> Result<SnapshotCheck, Error> {
 
 /// Writes a snapshot for review, except in CI.
 fn wait(at: At<'_>, shot: &Shot) -> Result<(), Error> {
-    if std::env::var_os("CI").is_some() { Ok(()) } else { write(at, shot) }
+    if !at.reviews || std::env::var_os("CI").is_some() { Ok(()) } else { write(at, shot) }
 }
 
 /// Writes a snapshot, over another snapshot or nothing.
-fn write(At { path, suite, inputs, made }: At<'_>, shot: &Shot) -> Result<(), Error> {
-    let made = SnapshotHeader::new(made, shot).line();
+fn write(At { path, suite, inputs, made, assumed, .. }: At<'_>, shot: &Shot) -> Result<(), Error> {
+    let made = SnapshotHeader::new(made, assumed, shot).line();
     let text = format!("{BEGINNING}{made}\nexpression: {suite}\n{RULE}{}", shot.text);
     let kept = KeptFile { inputs, replaced: Replaced::Beginning(BEGINNING) };
     output::write_all(&[(path.to_owned(), text)], kept)

@@ -184,7 +184,7 @@ fn text(fields: &mut UnreadFields) -> Result<Text, String> {
         Value::String(words) => Ok(words.into()),
         value @ Value::Object(_) => {
             let Sized { tokens, digest } = read(&path, value)?;
-            Ok(Text::sized(tokens, digest))
+            Ok(Text::sized(tokens.into(), digest))
         }
         other => {
             Err(format!("`{path}` is {}, not a string or {{\"tokens\": …, \"digest\": …}}", named(&other)))

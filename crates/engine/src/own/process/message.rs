@@ -65,7 +65,7 @@ pub(super) struct Added<'a> {
     tool: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     call: Option<ItemId>,
-    tokens: u32,
+    tokens: Tokens,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'a str>,
     #[serde(skip_serializing_if = "is_no")]

@@ -2,7 +2,7 @@
 
 use super::{Lint, LintHit};
 use crate::Policy;
-use crate::policy::{Action, Cond, Moment, PrefixRule, PromptPart, Stage};
+use crate::policy::{Action, Cond, Extent, Moment, PrefixRule, PromptPart, Stage, Unit};
 use ctxsim_base::diag::Code;
 
 pub(super) const LINT: Lint = Lint {
@@ -13,9 +13,11 @@ pub(super) const LINT: Lint = Lint {
 
 fn find(policy: &Policy, found: &mut LintHit<'_>) {
     for stage in policy.stages().iter().filter(|it| moves(it)) {
-        let message = "what it leaves moves on with each request, and breaks the cached prefix there";
+        let keeps = stage.scope.keep_recent.as_ref().and_then(Extent::units);
+        let when = if keeps.is_some_and(|it| it.0 == Unit::Turns) { "turn" } else { "request" };
+        let message = format!("what it leaves moves on with each {when}, and breaks the cached prefix there");
         let mend = "give it a trigger (`when`), or let it move in steps: `by: turns(10), whole: true`";
-        found.add(format!("stages.{}.scope", stage.name), message.to_owned(), mend);
+        found.add(format!("stages.{}.scope", stage.name), message, mend);
     }
 }
 

@@ -45,7 +45,7 @@ fn check_source(load: &AgingLoad, problems: &mut Problems) -> bool {
                 JSON file in `path`";
             problems.push(Code::AgingSource, "nothing gives the sessions", help);
         }
-        ["generator"] => return true,
+        ["generator"] => {}
         [one] => {
             for field in load.of_generators() {
                 let message =
@@ -59,9 +59,9 @@ fn check_source(load: &AgingLoad, problems: &mut Problems) -> bool {
         }
     }
     if let Some(written) = &load.stream {
-        problems.within("stream", |to| stream::check(written, to));
+        problems.within("stream", |to| stream::check(written, true, to));
     }
-    given.contains(&"generator")
+    given == ["generator"]
 }
 
 fn check_numbers(load: &AgingLoad, is_generated: bool, problems: &mut Problems) {

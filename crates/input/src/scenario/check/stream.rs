@@ -38,10 +38,13 @@ struct StreamNames<'f> {
     changes: IndexMap<&'f str, Vec<(usize, i64)>>,
     /// Whether every name so far was found where it belongs. If not, wrong answers may only follow from that.
     is_sound: bool,
+    /// Whether somebody wrote it by hand, so that a question about what is not true any more is a slip. Generators make such questions, and
+    /// nobody asks them.
+    is_by_hand: bool,
 }
 
-/// Checks a stream.
-pub(in crate::scenario) fn check(file: &StreamFile, problems: &mut Problems) {
+/// Checks a stream that a scenario contains, or that a file has.
+pub(in crate::scenario) fn check(file: &StreamFile, is_by_hand: bool, problems: &mut Problems) {
     let n = file.sessions.len() as u64;
     problems.check_range(Code::AgingRange, "sessions", n, [2, SESSIONS_MAX]);
     problems.check_range(Code::AgingRange, "topics", file.topics.len() as u64, [0, TOPICS_MAX]);
@@ -52,8 +55,14 @@ pub(in crate::scenario) fn check(file: &StreamFile, problems: &mut Problems) {
     named.for_each(|(name, nth)| {
         all.entry(name).or_insert(nth);
     });
-    let mut names =
-        StreamNames { file, all, said: IndexMap::new(), changes: IndexMap::new(), is_sound: true };
+    let mut names = StreamNames {
+        file,
+        all,
+        said: IndexMap::new(),
+        changes: IndexMap::new(),
+        is_sound: true,
+        is_by_hand,
+    };
     let mut has_profile_ended = false;
     for (nth, session) in file.sessions.iter().enumerate() {
         problems.within(format_args!("sessions.{nth}"), |problems| {
@@ -236,6 +245,9 @@ impl<'f> StreamNames<'f> {
         }
         self.check_times(question, session, problems);
         if is_sound {
+            if self.is_by_hand {
+                self.check_truth(question, session, problems);
+            }
             self.check_lists(question, problems);
             self.check_answer(question, session, problems);
         }
@@ -249,12 +261,43 @@ impl<'f> StreamNames<'f> {
             let help = format!("write {} or more, or leave `until` out", session + 1);
             problems.push_at(Code::EventSession, "until", message, help);
         }
+        let n = self.file.sessions.len() as u64;
+        if let Some(until) = question.until.filter(|it| *it > n && session as u64 <= *it) {
+            let (message, help) = match session as u64 == n {
+                true => ("it is asked once, after all sessions".to_owned(), "remove `until`".to_owned()),
+                false => {
+                    let message = format!("there is no session {until}: the stream has {n}, counted from 0");
+                    (message, format!("write `until = {n}` to ask it up to the last session"))
+                }
+            };
+            problems.push_at(Code::EventSession, "until", message, help);
+        }
         if let Some(at) = question.at.filter(|it| *it > session as u64 || question.total.is_none()) {
             let (message, help) = match question.total.is_some() {
                 true => (format!("session {at} is not over when it is asked"), "write an earlier session"),
                 false => ("only a total has a session at whose end it is meant".to_owned(), "remove `at`"),
             };
             problems.push_at(Code::EventSession, "at", message, help);
+        }
+    }
+
+    /// Checks that a question asks for something that is still true: what is not is never asked.
+    fn check_truth(&self, question: &StreamQuestion, session: usize, problems: &mut Problems) {
+        let ended = |name: &str| self.said.get(self.newest(name))?.retracted;
+        let (field, names) = match (&question.fact, &question.any) {
+            (Some(fact), _) => ("fact", std::slice::from_ref(fact)),
+            (None, Some(any)) => ("any", any.as_slice()),
+            (None, None) => return,
+        };
+        let all: Option<Vec<usize>> = names.iter().map(|it| ended(it)).collect();
+        if let Some(last) = all.and_then(|it| it.into_iter().max()) {
+            let were = if names.len() == 1 { "was" } else { "were" };
+            let names = names.join("` and `");
+            let message = format!(
+                "`{names}` {were} retracted in session {last}: there is no answer in session {session}"
+            );
+            let help = "ask in an earlier session, or remove the retraction";
+            problems.push_at(Code::FactInvalidated, field, message, help);
         }
     }
 

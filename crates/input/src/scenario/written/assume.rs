@@ -165,7 +165,7 @@ impl Assume {
     /// Returns the defaults.
     pub fn defaults() -> &'static Self {
         static SPEC: OnceLock<Assume> = OnceLock::new();
-        SPEC.get_or_init(|| decode(DEFAULTS, Format::Toml).unwrap_or_default())
+        SPEC.get_or_init(|| decode(ctxsim_assumptions::current(DEFAULTS), Format::Toml).unwrap_or_default())
     }
 
     /// Fills in the defaults.

@@ -167,7 +167,7 @@ pub struct StreamQuestion {
     /// The right answer, which is checked against the facts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<i64>,
-    /// The session from which it is no longer asked. Default: it is asked in one session.
+    /// The session from which it is no longer asked; nor is it asked once its fact is retracted. Default: it is asked in one session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<u64>,
     /// Whether it counts in the score of its session. Default: true.
@@ -179,13 +179,13 @@ pub struct StreamQuestion {
 }
 
 impl StreamFile {
-    /// Checks a stream that no scenario contains.
+    /// Checks a stream that no scenario contains; its questions about what is not true any more are left out.
     ///
     /// # Errors
     /// Every problem, each with its field path.
     pub fn check(&self) -> Result<(), Vec<Diagnostic>> {
         let mut problems = Problems::default();
-        stream::check(self, &mut problems);
+        stream::check(self, false, &mut problems);
         problems.into_result(())
     }
 }

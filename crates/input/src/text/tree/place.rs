@@ -13,17 +13,21 @@ impl Tree {
         let mut found = None;
         let mut place = NodeSpan { node: &self.root, is_inside: true };
         let mut rest = path;
-        while !rest.is_empty() {
-            let (step, behind) = place.split(rest);
-            rest = behind;
-            if step.is_empty() {
-                continue;
-            }
-            let Some(next) = place.step(step) else { break };
-            place = next;
+        while let Some((next, behind)) = place.next(rest) {
+            (place, rest) = (next, behind);
             found = Some(place.span());
         }
         found
+    }
+
+    /// Returns the value at the end of a dotted path, if the text has it.
+    pub(in crate::text) fn exact(&self, path: &str) -> Option<&Node> {
+        let mut place = NodeSpan { node: &self.root, is_inside: true };
+        let mut rest = path;
+        while !rest.is_empty() {
+            (place, rest) = place.next(rest)?;
+        }
+        Some(place.node)
     }
 }
 
@@ -35,13 +39,24 @@ struct NodeSpan<'a> {
 }
 
 impl<'a> NodeSpan<'a> {
-    /// Splits the first step off a path; a key may contain dots.
+    /// Splits the first step off a path; a key, or an element's name, may contain dots.
     fn split(self, path: &str) -> (&str, &str) {
-        let keys = self.node.entries().iter().filter_map(TreeEntry::name);
+        let named = |it: &'a TreeEntry| it.name().or_else(|| it.value.name());
+        let keys = self.node.entries().iter().filter_map(named);
         let behind = |key: &str| path.strip_prefix(key).filter(|it| it.is_empty() || it.starts_with('.'));
         let dotted = keys.filter(|it| it.contains('.') && behind(it).is_some()).map(str::len).max();
         let (step, rest) = path.split_at(dotted.or_else(|| path.find('.')).unwrap_or(path.len()));
         (step, rest.strip_prefix('.').unwrap_or(rest))
+    }
+
+    /// Takes the first step of a path that is not empty; returns where it leads, and the rest.
+    fn next(self, path: &str) -> Option<(Self, &str)> {
+        let (step, rest) = self.split(path);
+        match step.is_empty() {
+            true if rest.is_empty() => None,
+            true => self.next(rest),
+            false => self.step(step).map(|it| (it, rest)),
+        }
     }
 
     fn step(self, step: &str) -> Option<Self> {

@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use super::{Node, TreeEntry, Value};
 use ctxsim_base::diag::Diagnostic;
+pub(super) use mistake::CURLY;
 use mistake::Mistake;
 
 /// The deepest nesting of brackets, which bounds the depth of every recursion over a tree.

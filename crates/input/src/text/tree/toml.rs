@@ -5,7 +5,10 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeArray, DeFloat, DeInteger, DeTable, DeValue};
 
+use super::ron::CURLY;
 use super::{Node, TreeEntry, Value};
+use crate::text::decode::Format;
+use crate::text::spelling::spell;
 use ctxsim_base::diag::{Code, Diagnostic};
 
 /// Parses a TOML text, with its first syntax error.
@@ -13,7 +16,8 @@ pub(super) fn parse(text: &str) -> (Node, Option<(Diagnostic, Range<usize>)>) {
     let (document, errors) = DeTable::parse_recoverable(text);
     let first = errors.iter().min_by_key(|it| it.span().map(|it| it.start)).map(|error| {
         let span = error.span().unwrap_or(0..0);
-        (syntax(error.message(), text.get(span.start..).unwrap_or_default()), span)
+        let rest = text.get(span.start..).unwrap_or_default();
+        (of_ron(text, rest).unwrap_or_else(|| syntax(error.message(), rest)), span)
     });
     (Node::new(0..0, Value::Map(of_table(document.get_ref()))), first)
 }
@@ -54,10 +58,48 @@ fn of_float(number: &DeFloat<'_>) -> Value {
     finite.map_or_else(|| Value::Word(text.to_owned()), Value::Real)
 }
 
+/// Explains RON or JSON in a TOML text: all of it, or a call such as `turns(3)` where `rest` begins with an error.
+fn of_ron(text: &str, rest: &str) -> Option<Diagnostic> {
+    let first = text.lines().map(str::trim).find(|it| !it.is_empty() && !it.starts_with(['#', '/']))?;
+    if first.starts_with(['(', '{']) {
+        let (name, help) = match first.starts_with('(') {
+            true => ("RON", "name the file `.ron`, or write TOML: `name = \"…\"`"),
+            false => ("JSON", "write TOML: `name = \"…\"`, or RON in a file that ends in `.ron`"),
+        };
+        let message = format!("this is {name}, but it is read as TOML");
+        return Some(Diagnostic::at(Code::Syntax, "", message).help(help));
+    }
+    let call = call(rest)?;
+    let help = spell(&format!("write `{call}`"), Format::Toml);
+    let problem = Diagnostic::at(Code::Syntax, "", format!("`{call}` is RON, and this is TOML"));
+    help.contains('=').then(|| problem.help(help))
+}
+
+/// Returns the call that a text begins with: a name and what is in its parentheses, on one line.
+fn call(text: &str) -> Option<&str> {
+    let name = text.find(|it: char| !it.is_ascii_lowercase() && it != '_').filter(|it| *it > 0)?;
+    let line = text.lines().next().filter(|it| it[name..].starts_with('('))?;
+    let mut depth = 0_usize;
+    let end = line.char_indices().find(|(_, it)| {
+        match it {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        *it == ')' && depth == 0
+    })?;
+    Some(&line[..=end.0])
+}
+
 /// Explains a TOML syntax error; `rest` begins with it.
 fn syntax(message: &str, rest: &str) -> Diagnostic {
     if rest.starts_with(':') {
-        return Diagnostic::at(Code::Syntax, "", "`:` is used instead of `=`").help("write `name = value`");
+        let help = "write `name = value`: this is TOML, and colons belong to RON";
+        return Diagnostic::at(Code::Syntax, "", "`:` is used instead of `=`").help(help);
+    }
+    if rest.starts_with(CURLY) {
+        let problem = Diagnostic::at(Code::Syntax, "", "text in typographic quotes");
+        return problem.help("use straight double quotes: `\"…\"`");
     }
     if message.starts_with("string values must be quoted") {
         let help = "put text in double quotes; write numbers with digits only, as in `200_000`";

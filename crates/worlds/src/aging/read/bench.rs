@@ -91,8 +91,7 @@ impl DependencyGraph {
         file
     }
 
-    /// Returns how many sessions it tells of.
-    /// Returns how many sessions it speaks of.
+    /// Returns how many sessions it has.
     pub(super) fn n_sessions(&self) -> usize {
         let versions = self.facts.values().flat_map(|it| &it.versions);
         let said = versions.flat_map(|it| [Some(it.session), it.invalidated_at]).flatten();

@@ -51,7 +51,7 @@ impl ServiceSpec {
         ALL.get_or_init(|| {
             let files = FILES.iter().filter_map(|(path, text)| {
                 let name = path.strip_prefix(SERVICES)?.strip_suffix(".toml")?.to_owned();
-                Some(Self { name, ..decode_table(text, Format::Toml).ok()? })
+                Some(Self { name, ..decode_table(ctxsim_assumptions::current(text), Format::Toml).ok()? })
             });
             files.collect()
         })

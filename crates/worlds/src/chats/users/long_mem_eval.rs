@@ -96,7 +96,7 @@ fn each_of<T: ToldUser>(
         UserReading { numbers, take, problems: Problems::default(), n: 0, of: PhantomData::<T> };
     let mut json = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 16, reader));
     let read = json.deserialize_seq(&mut reading).and_then(|()| json.end());
-    read.map_err(|fault| vec![json_fault(&fault)])?;
+    read.map_err(|fault| vec![json_fault(&fault, QUESTIONS)])?;
     let UserReading { mut problems, n, .. } = reading;
     if n == 0 {
         problems.push(Code::ChatsEmpty, "the file contains no questions", "write at least one");
@@ -104,10 +104,12 @@ fn each_of<T: ToldUser>(
     problems.into_result(())
 }
 
-/// Says what is wrong with the JSON of a file of chats, and where.
-pub fn json_fault(fault: &serde_json::Error) -> Diagnostic {
-    let help = "write a list of questions in LongMemEval's format: `question_id`, `question_type`, \
-        `haystack_session_ids`, `haystack_sessions`, `answer_session_ids`";
+/// What a file of LongMemEval should be.
+const QUESTIONS: &str = "write a list of questions in LongMemEval's format: `question_id`, `question_type`, \
+    `haystack_session_ids`, `haystack_sessions`, `answer_session_ids`";
+
+/// Says what is wrong with the JSON of a file of chats or graphs, where, and what the file should be.
+pub fn json_fault(fault: &serde_json::Error, help: &str) -> Diagnostic {
     let mut problem = Diagnostic { code: Code::ChatsJson, ..json_problem("", fault) }.help(help);
     // The text is not held, so that only the line and the column are known.
     problem.place.span = None;

@@ -2,7 +2,12 @@
 
 use std::ops::Range;
 
-use ctxsim_base::diag::Diagnostic;
+use ctxsim_base::diag::{Code, Diagnostic};
+
+use crate::text::fault::meant;
+
+/// Quotes that an editor of prose writes in the place of `"`.
+pub(in crate::text::tree) const CURLY: [char; 5] = ['“', '”', '„', '‘', '’'];
 
 /// What is wrong at a place.
 #[derive(Clone, Copy)]
@@ -40,10 +45,20 @@ pub(super) enum Mistake {
 impl Mistake {
     /// Returns the error in words.
     pub(super) fn told(self, text: &str, span: Range<usize>) -> (Diagnostic, Range<usize>) {
+        if !matches!(self, Self::Empty) && is_toml(text) {
+            let help = "name the file `.toml`, or write RON: `(name: \"…\", about: \"…\")`";
+            return (
+                Diagnostic::at(Code::Syntax, "", "this is TOML, but it is read as RON").help(help),
+                span,
+            );
+        }
         let (message, help) = match (self, text[span.start..].trim_start().chars().next()) {
             (Self::Empty, _) => ("the file is empty", "start with `(name: \"…\", about: \"…\")`"),
             (_, Some('#')) => ("`#` does not start a comment here", "start comments with `//`"),
-            (_, Some('=')) => ("`=` is used instead of `:`", "write `name: value`"),
+            (_, Some('=')) => (
+                "`=` is used instead of `:`",
+                "write `name: value`: this is RON, and `name = value` would be TOML",
+            ),
             (Self::SingleQuotes, _) | (_, Some('\'')) => {
                 ("text in single quotes", "use double quotes: `\"…\"`")
             }
@@ -67,24 +82,42 @@ impl Mistake {
             (Self::OpenComment, _) => ("unterminated comment", "close it with `*/`"),
             (Self::OpenText, _) => ("unterminated text", "close it with `\"`"),
             (Self::Digits, _) => return digits(text, span),
+            (Self::Unexpected(it), _) if CURLY.contains(&it) => {
+                ("text in typographic quotes", "use straight double quotes: `\"…\"`")
+            }
             (Self::Unexpected(it), _) => {
-                let problem =
-                    Diagnostic::at(ctxsim_base::diag::Code::Syntax, "", format!("unexpected `{it}`"));
+                let problem = Diagnostic::at(Code::Syntax, "", format!("unexpected `{it}`"));
                 return (problem.help("write `name: value`, or leave it out"), span);
             }
         };
         let rest = text[span.start..].trim_start();
         let start = text.len() - rest.len();
         let span = if rest.starts_with(['#', '=', '\'']) { start..start + 1 } else { span };
-        (Diagnostic::at(ctxsim_base::diag::Code::Syntax, "", message).help(help), span)
+        (Diagnostic::at(Code::Syntax, "", message).help(help), span)
     }
+}
+
+/// Returns whether a text begins as TOML does: with a section, or with a name and `=`.
+fn is_toml(text: &str) -> bool {
+    let is_name = |it: &str| {
+        !it.is_empty() && it.chars().all(|it| it.is_alphanumeric() || matches!(it, '_' | '-' | '.'))
+    };
+    let first = text.lines().map(str::trim).find(|it| !it.is_empty() && !it.starts_with('#'));
+    first.is_some_and(|it| {
+        let section = it.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+        section.is_some_and(|it| is_name(it.trim_matches(['[', ']'])))
+            || it.split_once('=').is_some_and(|(name, _)| is_name(name.trim()))
+    })
 }
 
 /// Explains digits that are no number.
 fn digits(text: &str, span: Range<usize>) -> (Diagnostic, Range<usize>) {
     let message = format!("`{}` is not a number", &text[span.clone()]);
-    let help = "use digits only, as in `14_000`, and write shares as in `0.8`";
-    (Diagnostic::at(ctxsim_base::diag::Code::Syntax, "", message).help(help), span)
+    let help = match meant(&text[span.clone()]) {
+        Some([size, number]) => format!("write `{size}` for a size, and `{number}` for a plain number"),
+        None => "use digits only, as in `14_000`, and write shares as in `0.8`".to_owned(),
+    };
+    (Diagnostic::at(Code::Syntax, "", message).help(help), span)
 }
 
 /// Explains what is between two values where a comma is missing.
@@ -101,12 +134,10 @@ fn comma(text: &str, start: usize) -> (Diagnostic, Range<usize>) {
     let is_field = text[end..].trim_start().starts_with(':');
     if n_digits > 0 && end > start && !is_field && text[start..].starts_with(char::is_alphabetic) {
         let (number, unit) = (&before[from_number.start..], &text[start..end]);
-        let problem =
-            Diagnostic::at(ctxsim_base::diag::Code::Syntax, "", format!("`{number} {unit}` is not a size"));
+        let problem = Diagnostic::at(Code::Syntax, "", format!("`{number} {unit}` is not a size"));
         return (problem.help(format!("write the unit first: `{unit}({number})`")), from_number);
     }
-    let problem = Diagnostic::at(ctxsim_base::diag::Code::Syntax, "", "missing comma")
-        .help("put a `,` between the two");
+    let problem = Diagnostic::at(Code::Syntax, "", "missing comma").help("put a `,` between the two");
     (problem, before.len().saturating_sub(1)..before.len())
 }
 

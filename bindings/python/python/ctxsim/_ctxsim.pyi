@@ -1,0 +1,16 @@
+"""The compiled part: what `__init__.pyi` documents, and what the modules beside it are made with."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from . import Error as Error
+from . import Table as Table
+from . import Totals as Totals
+
+def table(columns: Sequence[tuple[str, str, Sequence[Any]]]) -> Table: ...
+def answer(
+    sessions: object, common: Mapping[str, object], asked: Mapping[str, object]
+) -> tuple[str, str, str | None]: ...
+def job(sessions: object, **arguments: object) -> tuple[str, list[tuple[str, str, bytes | None]]]: ...
+def batch(job: str, sessions: Sequence[tuple[str, bytes | None]], threads: int | None = None) -> Table: ...
+def fold(parts: list[str]) -> Totals: ...

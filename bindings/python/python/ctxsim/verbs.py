@@ -1,0 +1,237 @@
+"""The verbs of the command line as functions: each answers with values and tables that have the numbers of `ctxsim VERB --format json`.
+
+`sessions`, `policies`, `profiles`, `set`, `folders`, `since`, `limit`, `model` and `threads` are those of `compare`; `sessions` may be a
+`Workbench`, too, whose sessions are not read again. All raise `Error` with every problem of every input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import fspath
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING
+
+from . import _ctxsim
+from .answers import Advice, Bill, Check, Explanation, Realised, Sensitivity, Sweep, Tuned
+
+if TYPE_CHECKING:
+    from . import Loads, OnePolicy, Path, Policies, Settings, Vary
+
+Common = dict[str, object]
+
+POLICY = "identity"
+"""The policy that others are compared with: it keeps everything."""
+FALLBACK = "anthropic/claude-opus-4.5"
+"""The profile of sessions that come without a model, as on the command line."""
+
+
+def _varied(given: Vary | None) -> list[tuple[str, str]]:
+    """Returns what varies: paths with their values, as the command line writes them."""
+    if isinstance(given, Mapping):
+        return [(path, it if isinstance(it, str) else ",".join(map(str, it))) for path, it in given.items()]
+    pairs = [text.partition("=") for text in _texts(given)]
+    return [(path, values) for path, _, values in pairs]
+
+
+def _texts(given: str | Sequence[str] | None) -> list[str]:
+    return [given] if isinstance(given, str) else list(given or ())
+
+
+def sensitivity(
+    sessions: Loads | None = None,
+    *,
+    policies: Policies | None = None,
+    profiles: Path | Sequence[Path] | None = None,
+    suite: Path = "sensitivity",
+    set: Settings | None = None,
+    folders: Path | Sequence[Path] | None = None,
+    seed: int | None = None,
+    trials: int | None = None,
+    threads: int | None = None,
+    since: str | None = None,
+    limit: int | None = None,
+    model: str | None = None,
+    allow_process: bool = False,
+) -> Sensitivity:
+    """Compares policies under many price lists, as `ctxsim sensitivity` does: which is the cheapest where, and how far a price must move to change that.
+
+    The `suite` gives what is left out: six policies, under the bundled providers' models. `set` changes what break-evens ask, too, as in
+    `{"break_even.prune_removes_tokens": 30_000}`.
+
+    Raises `Error`; a policy that fails is a problem, too."""
+    common: Common = {"policies": policies, "profiles": profiles, "suite": suite, "set": set, "folders": folders, "seed": seed, "trials": trials}
+    common |= {"threads": threads, "since": since, "limit": limit, "model": model, "allow_process": allow_process}
+    return Sensitivity.of(_ctxsim.answer(sessions, common, {"verb": "sensitivity"}))
+
+
+def explain(
+    sessions: Loads,
+    *,
+    policy: OnePolicy,
+    request: int,
+    session: str | None = None,
+    profile: Path | None = None,
+    set: Settings | None = None,
+    folders: Path | Sequence[Path] | None = None,
+    allow_process: bool = False,
+) -> Explanation:
+    """Explains one request of one run, as `ctxsim explain` does: what the prompt showed and why, where its prefix broke, and what was billed.
+
+    `request` counts from 1, in the order of `report.requests`. `session` chooses one by name where `sessions` are several. Without a `profile`, prices
+    are those of the session's model.
+
+    Raises `Error` if there is no such request."""
+    common: Common = {"policies": policy, "profiles": profile or FALLBACK, "own_models": profile is None, "set": set, "folders": folders}
+    common["allow_process"] = allow_process
+    return Explanation.of(_ctxsim.answer(sessions, common, {"verb": "explain", "request": request, "session": session}))
+
+
+def sweep(
+    sessions: Loads | None = None,
+    *,
+    policy: OnePolicy,
+    vary: Vary,
+    base: OnePolicy = POLICY,
+    objectives: str | Sequence[str] = ("cost", "evidence", "retention"),
+    guards: str | Sequence[str] = (),
+    profiles: Path | Sequence[Path] | None = None,
+    suite: Path | None = None,
+    set: Settings | None = None,
+    folders: Path | Sequence[Path] | None = None,
+    seed: int | None = None,
+    trials: int | None = None,
+    threads: int | None = None,
+    since: str | None = None,
+    limit: int | None = None,
+    model: str | None = None,
+    allow_process: bool = False,
+) -> Sweep:
+    """Runs a grid of variants of a policy, as `ctxsim sweep` does, and finds those that nothing beats.
+
+    `vary` has a path and its values for each axis, as in `{"params.trigger": [20_000, 40_000]}` or `"params.trigger=20000..80000:20000"`. `objectives`
+    are what the front is of; `guards`, such as `"evidence>=0.9"`, are bounds that its recommended point keeps.
+
+    Raises `Error`; an objective that does not exist is a problem, with the nearest that does."""
+    common: Common = {"policies": [base, policy], "profiles": profiles, "suite": suite, "set": set, "folders": folders, "seed": seed, "trials": trials}
+    common |= {"threads": threads, "since": since, "limit": limit, "model": model, "allow_process": allow_process}
+    own: Common = {"verb": "sweep", "vary": _varied(vary), "objectives": _texts(objectives), "guards": _texts(guards)}
+    return Sweep.of(_ctxsim.answer(sessions, common, own))
+
+
+def tune(
+    sessions: Loads | None = None,
+    *,
+    policy: OnePolicy,
+    vary: Vary | None = None,
+    base: OnePolicy = POLICY,
+    min_evidence: float | None = None,
+    objectives: str | Sequence[str] = (),
+    guards: str | Sequence[str] = (),
+    profiles: Path | Sequence[Path] | None = None,
+    set: Settings | None = None,
+    folders: Path | Sequence[Path] | None = None,
+    seed: int | None = None,
+    threads: int | None = None,
+    since: str | None = None,
+    limit: int | None = None,
+    model: str | None = None,
+    allow_process: bool = False,
+) -> Tuned:
+    """Finds the cheapest numbers of a policy that keep enough evidence, as `ctxsim tune` does: chosen on one part of the sessions, tested on the other.
+
+    Without `vary`, values around each number that can be set are tried. `min_evidence` (0 to 1; 0.9 by default) is the share that must be kept, `seed`
+    that of the choice. `objectives` and `guards` look for something else than the lowest cost.
+
+    Raises `Error`."""
+    common: Common = {"policies": [base, policy], "profiles": profiles, "set": set, "folders": folders, "seed": seed, "min_evidence": min_evidence}
+    common |= {"threads": threads, "since": since, "limit": limit, "model": model, "allow_process": allow_process}
+    own: Common = {"verb": "tune", "vary": _varied(vary), "objectives": _texts(objectives), "guards": _texts(guards)}
+    return Tuned.of(_ctxsim.answer(sessions, common, own))
+
+
+def check(
+    suite: Path | None = None,
+    *,
+    snapshots: Path = "snapshots",
+    folders: Path | Sequence[Path] | None = None,
+    threads: int | None = None,
+    allow_process: bool = False,
+) -> Check:
+    """Checks the guards and the snapshots of suites, as `ctxsim check` does, and writes nothing: `ctxsim check --bless` accepts numbers.
+
+    `suite` is a name or a path; all suites of your `folders` if left out. `snapshots` is the folder with the numbers that were accepted.
+
+    Raises `Error` if no suite can be found; one that cannot be run is a row of `errors`."""
+    common: Common = {"suite": suite, "folders": folders, "threads": threads, "allow_process": allow_process}
+    return Check.of(_ctxsim.answer(None, common, {"verb": "check", "snapshots": fspath(snapshots)}))
+
+
+def advise(
+    sessions: Loads,
+    *,
+    agent: str | None = None,
+    settings: tuple[str, str] | None = None,
+    tries: str | Sequence[str] = (),
+    min_evidence: float | None = None,
+    profiles: Path | Sequence[Path] | None = None,
+    folders: Path | Sequence[Path] | None = None,
+    threads: int | None = None,
+    since: str | None = None,
+    limit: int | None = None,
+    model: str | None = None,
+) -> Advice:
+    """Says which settings of the agents that recorded the sessions to change, as `ctxsim advise` does.
+
+    `agent` names the agent where the logs do not tell, `settings` is the name and the text of its settings file. `tries` are settings that are judged
+    together whatever their word, as `KEY=VALUE`. `min_evidence` (0 to 1; 0.9 by default) is the share of evidence that advice must keep.
+
+    Raises `Error` if no session is one of an agent whose settings are known."""
+    common: Common = {"profiles": profiles, "folders": folders, "threads": threads, "since": since, "limit": limit, "model": model}
+    common["min_evidence"] = min_evidence
+    own: Common = {"verb": "advise", "agent": agent, "settings": settings, "pairs": _texts(tries)}
+    return Advice.of(_ctxsim.answer(sessions, common, own))
+
+
+def bill(
+    sessions: Loads,
+    *,
+    settings: tuple[str, str] | None = None,
+    profiles: Path | Sequence[Path] | None = None,
+    folders: Path | Sequence[Path] | None = None,
+    threads: int | None = None,
+    since: str | None = None,
+    limit: int | None = None,
+    model: str | None = None,
+) -> Bill:
+    """Says what recorded sessions were billed and where that goes, as `ctxsim screen` does.
+
+    Raises `Error` if no session is recorded."""
+    common: Common = {"profiles": profiles, "folders": folders, "threads": threads, "since": since, "limit": limit, "model": model}
+    return Bill.of(_ctxsim.answer(sessions, common, {"verb": "bill", "settings": settings}))
+
+
+def realised(
+    forecast: Path | None,
+    sessions: Loads,
+    *,
+    changed: str | None = None,
+    profiles: Path | Sequence[Path] | None = None,
+    folders: Path | Sequence[Path] | None = None,
+    threads: int | None = None,
+    since: str | None = None,
+    limit: int | None = None,
+    model: str | None = None,
+) -> Realised:
+    """Says whether later sessions were billed what advice had forecast, as `ctxsim realised` does.
+
+    `forecast` is `Advice.forecast`, or the file that `ctxsim advise --save FILE` wrote; `changed` (`YYYY-MM-DD`) is the day of the change, where logs do
+    not show it.
+
+    Raises `Error` if there is no such forecast, or no session is recorded."""
+    common: Common = {"profiles": profiles, "folders": folders, "threads": threads, "since": since, "limit": limit, "model": model}
+    if forecast is None:
+        raise ValueError("there is no forecast: nothing was advised, and no setting was tried (`tries`)")
+    text = fspath(forecast)
+    if not text.lstrip().startswith("{"):
+        text = FilePath(text).read_text(encoding="utf-8")
+    return Realised.of(_ctxsim.answer(sessions, common, {"verb": "realised", "forecast": text, "changed": changed}))

@@ -1,0 +1,248 @@
+//! Assumed numbers by name: those that the runs of a plan read, and others in their place.
+
+use indexmap::IndexMap;
+use serde_json::Value;
+
+use super::{Plan, ReadyLoad, load};
+use ctxsim_base::diag::{Code, Diagnostic, nearest};
+use ctxsim_base::error::Error;
+use ctxsim_base::list::Listed as _;
+use ctxsim_input::Format;
+use ctxsim_input::policy::memory::MemorySpec;
+use ctxsim_input::scenario::LoadSpec;
+use ctxsim_input::text::decode::{decode_table, table_text};
+use ctxsim_timeline::import;
+
+/// Where the files are, and how they end.
+const FILES: [&str; 2] = ["assumptions/", ".toml"];
+/// The key of a number beside the ends of its interval; its name is that of the table.
+const VALUE: &str = "value";
+/// What in a file no run reads as a number: intervals, and where numbers come from.
+const UNREAD: [&str; 8] = ["low", "high", "interval", "intervals", "seen", "as_of", "sources", "status"];
+/// What loads of items read.
+const OF_ITEMS: [&str; 2] = ["recovery", "user_messages"];
+/// What recorded sessions read besides; their harness adds its own.
+const OF_RECORDINGS: [&str; 4] = ["recorded", "harnesses.any", "images", "tokenizers"];
+
+/// A declared file with what it says, as a tree.
+struct NumbersFile {
+    shipped: &'static str,
+    /// Its path without folder and ending, which the names of its numbers begin with.
+    name: &'static str,
+    tree: Value,
+}
+
+impl NumbersFile {
+    /// Reads every file, as this process has it.
+    fn all() -> impl Iterator<Item = Self> {
+        ctxsim_assumptions::all().filter_map(|(path, shipped)| {
+            let name = path.strip_prefix(FILES[0])?.strip_suffix(FILES[1])?;
+            let tree = decode_table(ctxsim_assumptions::current(shipped), Format::Toml).ok()?;
+            Some(Self { shipped, name, tree })
+        })
+    }
+
+    /// Visits each number with its name.
+    fn each(&mut self, mut visit: impl FnMut(&str, &mut Value)) {
+        each_number(&mut self.tree, self.name, &mut visit);
+    }
+}
+
+/// Visits each number below a tree. A list of tables is named by their names, else counted.
+fn each_number(tree: &mut Value, name: &str, visit: &mut impl FnMut(&str, &mut Value)) {
+    match tree {
+        Value::Object(members) => {
+            for (key, member) in members.iter_mut().filter(|it| !UNREAD.contains(&it.0.as_str())) {
+                let inner = if key == VALUE { name.to_owned() } else { format!("{name}.{key}") };
+                each_number(member, &inner, visit);
+            }
+        }
+        Value::Array(all) if all.is_empty() || all.iter().any(|it| !it.is_number()) => {
+            for (nth, member) in all.iter_mut().enumerate() {
+                let own = member.get("name").and_then(Value::as_str).map(str::to_owned);
+                let inner = format!("{name}.{}", own.unwrap_or_else(|| nth.to_string()));
+                each_number(member, &inner, visit);
+            }
+        }
+        Value::String(text) if !is_duration(text) => {}
+        number => visit(name, number),
+    }
+}
+
+/// Returns whether a text is a time, such as `10s`.
+fn is_duration(text: &str) -> bool {
+    let unit = text.trim_start_matches(|it: char| it.is_ascii_digit());
+    unit.len() < text.len() && ["ms", "s", "m", "min", "h", "d"].contains(&unit)
+}
+
+/// Returns whether a name is that of a file or a table, or is below it.
+fn is_within(name: &str, table: &str) -> bool {
+    name.strip_prefix(table).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '/']))
+}
+
+impl Plan {
+    /// Returns the assumed numbers that its runs read, by name, as this process has them: those of the files that its loads, their formats
+    /// and its memories use.
+    pub fn assumed(&self) -> IndexMap<String, String> {
+        let tables: Vec<String> = self.scenarios.iter().flat_map(ReadyLoad::assumes).listed();
+        let is_read = |name: &str| tables.iter().any(|it| is_within(name, it));
+        let mut read = IndexMap::new();
+        for mut file in NumbersFile::all() {
+            file.each(|name, number| {
+                if is_read(name) {
+                    read.insert(name.to_owned(), number.to_string());
+                }
+            });
+        }
+        read
+    }
+}
+
+impl ReadyLoad {
+    /// Returns the files and tables of assumed numbers that its runs read.
+    fn assumes(&self) -> Vec<String> {
+        let load = &self.spec.load;
+        let mut tables: Vec<String> = match load {
+            LoadSpec::Aging(_) => listed(&["aging/numbers", "aging/models"]),
+            LoadSpec::Chats(_) => listed(&["memory_runners"]),
+            LoadSpec::History(_) => listed(&["histories"]),
+            _ => Vec::new(),
+        };
+        if load.is_of_items() {
+            tables.extend(listed(&OF_ITEMS));
+        }
+        if let LoadSpec::Recorded { path, .. } = load {
+            tables.extend(listed(&OF_RECORDINGS));
+            let origin = load::origin_of(&self.loaded, path, load::RECORDED).ok();
+            let reader = origin.and_then(|it| it.reader().ok());
+            let format = reader.and_then(|mut it| import::detect_from(it.as_mut()).ok().flatten());
+            tables.extend(format.iter().flat_map(|it| [format!("harnesses.{it}"), format!("tools/{it}")]));
+        }
+        let has_service = |it: &MemorySpec| matches!(it, MemorySpec::Service(_));
+        if self.policies.iter().any(|it| it.memory.as_ref().is_some_and(has_service)) {
+            tables.push("memory_runners".to_owned());
+        }
+        tables
+    }
+}
+
+fn listed(names: &[&str]) -> Vec<String> {
+    names.iter().map(|it| (*it).to_owned()).listed()
+}
+
+/// Puts other numbers, each written as `NAME=VALUE`, in the place of assumed ones for the rest of this process, which must not have read any yet.
+///
+/// # Errors
+/// A name that no number has, or a value that is not of the number's kind.
+pub fn assume(numbers: &[String]) -> Result<(), Error> {
+    if numbers.is_empty() {
+        return Ok(());
+    }
+    let mut files: Vec<NumbersFile> = NumbersFile::all().listed();
+    let mut problems = Vec::new();
+    let mut replaced: Vec<bool> = files.iter().map(|_| false).listed();
+    for it in numbers {
+        let Some((name, value)) = it.split_once('=') else {
+            let message = format!("`{it}` is not NAME=VALUE");
+            problems.push(wrong(message, "write a name and a number, such as `recovery.own_request=0.2`"));
+            continue;
+        };
+        let mut found = None;
+        for (file, is_replaced) in files.iter_mut().zip(&mut replaced) {
+            file.each(|it, number| {
+                if it == name {
+                    found = Some(replace(number, value));
+                    *is_replaced = true;
+                }
+            });
+        }
+        match found {
+            Some(true) => {}
+            Some(false) => {
+                let message = format!("`{value}` cannot stand in the place of `{name}`");
+                problems.push(wrong(
+                    message,
+                    "write a value of the same kind: a number, or as many numbers in brackets",
+                ));
+            }
+            None => problems.push(unknown(name, &mut files)),
+        }
+    }
+    let texts = files.iter().zip(replaced).filter(|it| it.1);
+    let texts = texts.filter_map(|(it, _)| Some((it.shipped, table_text(&it.tree)?))).listed();
+    if problems.is_empty() && !ctxsim_assumptions::replace(texts) {
+        problems.push(wrong("assumed numbers can be replaced once".to_owned(), "name all of them at once"));
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
+}
+
+/// Puts a value in the place of a number, if it is of the same kind.
+fn replace(number: &mut Value, value: &str) -> bool {
+    let given = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+    let is_alike = match (&*number, &given) {
+        (Value::Number(own), Value::Number(given)) => own.is_f64() || !given.is_f64(),
+        (Value::Array(own), Value::Array(given)) => {
+            own.len() == given.len() && given.iter().all(Value::is_number)
+        }
+        (Value::String(_), Value::String(given)) => is_duration(given),
+        (Value::Bool(_), Value::Bool(_)) => true,
+        _ => false,
+    };
+    if is_alike {
+        *number = given;
+    }
+    is_alike
+}
+
+fn wrong(message: String, help: &str) -> Diagnostic {
+    Diagnostic::at(Code::Usage, "", message).help(help)
+}
+
+fn unknown(name: &str, files: &mut [NumbersFile]) -> Diagnostic {
+    let mut known = Vec::new();
+    files.iter_mut().for_each(|file| file.each(|it, _| known.push(it.to_owned())));
+    let help = match nearest(name, known.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "use the file and the key of a number in `assumptions/`, such as `recovery.own_request`"
+            .to_owned(),
+    };
+    wrong(format!("no assumed number is called `{name}`"), &help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_has_a_name_of_its_own_and_its_file_can_be_written_again() {
+        let mut names: IndexMap<String, String> = IndexMap::new();
+        for mut file in NumbersFile::all() {
+            let text = table_text(&file.tree).unwrap_or_else(|| panic!("{}", file.name));
+            let again: Value = decode_table(&text, Format::Toml).unwrap_or_default();
+            assert_eq!(again, file.tree, "{}", file.name);
+            file.each(|name, number| {
+                assert_eq!(names.insert(name.to_owned(), number.to_string()), None, "{name} twice");
+            });
+        }
+        assert_eq!(names["recovery.own_request"], "0.3");
+        assert_eq!(names["recovery.call_tokens"], "119");
+        assert_eq!(names["recorded.needs.old_text.weight"], "0.73");
+        assert_eq!(names["recorded.side_request_delay"], "\"10s\"");
+        assert!(names.contains_key("harnesses.claude-code.front.fall_share"));
+        assert!(!names.keys().any(|it| it.ends_with(".low") || it.contains("sources")));
+    }
+
+    #[test]
+    fn a_number_is_replaced_by_one_of_its_kind_alone() {
+        let tried = |number: &str, value: &str| replace(&mut serde_json::from_str(number).unwrap(), value);
+
+        assert!(tried("0.3", "1") && tried("0.3", "0.25") && tried("119", "7") && tried("[1, 2]", "[3, 4]"));
+        assert!(tried("\"10s\"", "20s") && tried("true", "false"));
+        assert!(
+            !tried("119", "7.5")
+                && !tried("[1, 2]", "[3]")
+                && !tried("0.3", "much")
+                && !tried("\"10s\"", "3")
+        );
+    }
+}

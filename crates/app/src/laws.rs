@@ -1,0 +1,294 @@
+//! Policies held against the laws that they should keep, on random sessions; a breach comes with a session that is as small as possible.
+
+mod random;
+mod shrink;
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::Plan;
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::error::Error;
+use ctxsim_base::grid::prose::wrap;
+use ctxsim_base::grid::tint::COLUMNS;
+use ctxsim_base::quantity::UNLIMITED;
+use ctxsim_engine::laws::{LawBreach, breaches};
+use ctxsim_engine::take::in_order;
+use ctxsim_input::policy::law::Law;
+use ctxsim_input::scenario::{Assume, TurnSpec};
+use ctxsim_input::text::decode::encode;
+use ctxsim_input::{CacheRules, Format, Limits, Policy, Scenario};
+use ctxsim_timeline::{Timeline, load};
+
+/// The prompt limit under a profile that has none, in tokens.
+const LIMIT: u64 = 200_000;
+/// How many sessions a policy is tried on by default, and how many one that is a program.
+const SESSIONS: u32 = 48;
+const PROGRAM_SESSIONS: u32 = 12;
+/// On how many sessions a law from which a policy exempts itself is tried until it is broken, and how many with a program.
+const EXEMPT_SESSIONS: u32 = 2_000;
+const EXEMPT_PROGRAM_SESSIONS: u32 = 48;
+/// How many smaller sessions are tried to make a counterexample small, and how many with a program.
+const SHRINKS: u32 = 600;
+const PROGRAM_SHRINKS: u32 = 120;
+
+/// What policies are held against: how many random sessions, from which seed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LawKit {
+    /// The random seed.
+    pub seed: u64,
+    /// How many sessions each policy is tried on; without a number, 48, or 12 if it is a program.
+    pub sessions: Option<u32>,
+}
+
+/// What laws some policies keep.
+#[derive(Clone, Debug, Serialize)]
+pub struct LawReport {
+    /// The random seed.
+    pub seed: u64,
+    /// The prompt limit, in tokens.
+    pub prompt_limit: u64,
+    /// By policy, in the order of the plan.
+    pub policies: Vec<PolicyLaws>,
+}
+
+/// What laws one policy keeps.
+#[derive(Clone, Debug, Serialize)]
+pub struct PolicyLaws {
+    /// Its name.
+    pub policy: String,
+    /// What names it on a command line, as in `--policy mine.ron`.
+    pub argument: String,
+    /// Whether it is a program, which runs only where that is allowed.
+    pub is_program: bool,
+    /// How many random sessions it was tried on.
+    pub sessions: u32,
+    /// Law by law.
+    pub laws: Vec<LawVerdict>,
+}
+
+/// Whether a law holds.
+#[derive(Clone, Debug, Serialize)]
+pub struct LawVerdict {
+    /// Its name, as `allows` in a policy file takes it.
+    pub law: Law,
+    /// What it says.
+    pub says: &'static str,
+    /// What came of it.
+    pub state: LawState,
+    /// The reason that the policy's own file gives in `allows` for breaking it.
+    pub allowed: Option<String>,
+    /// The smallest session found on which the policy breaks it, if it may not.
+    pub broken: Option<LawCounterexample>,
+}
+
+/// What came of a law.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LawState {
+    /// No session breaks it.
+    Holds,
+    /// A session breaks it.
+    Broken,
+    /// A session breaks it, as the policy's file says.
+    Exempt,
+    /// The policy's file says that it breaks it, and no session does.
+    NeedlesslyExempt,
+}
+
+/// A session on which a policy breaks a law.
+#[derive(Clone, Debug, Serialize)]
+pub struct LawCounterexample {
+    /// The scenario's name.
+    pub name: String,
+    /// How many turns it has.
+    pub turns: usize,
+    /// The turn of the breach, from 1.
+    pub turn: u32,
+    /// The request of the breach, from 1.
+    pub request: u32,
+    /// What the policy did.
+    pub what: String,
+    /// The scenario, as a TOML file that every command reads.
+    pub scenario: String,
+}
+
+impl LawReport {
+    /// Returns each law that a policy breaks, with the policy and the counterexample.
+    pub fn broken(&self) -> impl Iterator<Item = (&PolicyLaws, Law, &LawCounterexample)> {
+        self.policies
+            .iter()
+            .flat_map(|it| it.laws.iter().filter_map(move |law| Some((it, law.law, law.broken.as_ref()?))))
+    }
+
+    /// Returns the policies that break a law, or say without need that they do.
+    pub fn failed(&self) -> impl Iterator<Item = &PolicyLaws> {
+        self.policies.iter().filter(|it| !it.laws.iter().all(LawVerdict::is_right))
+    }
+
+    /// Returns the laws of a single policy; of several, those of the first that failed, and how many did not.
+    pub fn text(&self, most: usize) -> String {
+        let n = self.policies.len();
+        if n == 1 {
+            return self.policies[0].text(self.seed);
+        }
+        let (failed, mut text) = (self.failed().count(), String::new());
+        self.failed().take(most).for_each(|it| text += &it.text(self.seed));
+        if failed > most {
+            let more = failed - most;
+            text += &format!("{more} more fail: see `--format json`\n");
+        }
+        text + &format!(
+            "{} of {n} policies break no law but those that their files say they break\n",
+            n - failed
+        )
+    }
+}
+
+impl fmt::Display for LawReport {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(&self.text(usize::MAX))
+    }
+}
+
+impl PolicyLaws {
+    fn text(&self, seed: u64) -> String {
+        let mut text = format!("{}, on {} random sessions (seed {seed})\n", self.policy, self.sessions);
+        for LawVerdict { law, says, state, allowed, broken } in &self.laws {
+            let reason = allowed.as_deref().unwrap_or_default();
+            let (word, said) = match state {
+                LawState::Holds => ("holds", *says),
+                LawState::Broken => ("BROKEN", *says),
+                LawState::Exempt => ("exempt", reason),
+                LawState::NeedlesslyExempt => {
+                    ("UNNEEDED", "`allows` names it, and no session breaks it: remove it")
+                }
+            };
+            wrap(said, &format!("  {:14} {word:8} ", law.name()), Some(COLUMNS), &mut text);
+            if let Some(it) = broken {
+                let at = format!("request {} (turn {}): {}", it.request, it.turn, it.what);
+                wrap(&at, &" ".repeat(26), Some(COLUMNS), &mut text);
+            }
+        }
+        text
+    }
+}
+
+impl LawVerdict {
+    /// Returns whether the policy keeps the law, or its file says that it breaks it and it does.
+    pub fn is_right(&self) -> bool {
+        matches!(self.state, LawState::Holds | LawState::Exempt)
+    }
+}
+
+/// A policy that is held against laws.
+struct LawTrial<'p> {
+    policy: &'p Policy,
+    limits: Limits,
+    rules: &'p CacheRules,
+}
+
+impl LawTrial<'_> {
+    /// Returns the breaches of some laws in a session.
+    fn breaches(&self, timeline: &Timeline, laws: &[Law]) -> Result<Vec<LawBreach>, Error> {
+        breaches(timeline, self.policy, &self.limits, self.rules, laws).map_err(|what| {
+            let message = format!("`{}` failed in a random session: {what}", self.policy.name);
+            let problem = Diagnostic::at(Code::ProcessFault, "", message);
+            vec![problem.help("make the policy answer every request, then check its laws again")].into()
+        })
+    }
+
+    /// Returns the breach of a law in a session, if there is one and the session is one.
+    fn breach(&self, turns: &[TurnSpec], law: Law) -> Result<Option<LawBreach>, Error> {
+        let Some(timeline) = session(turns) else { return Ok(None) };
+        Ok(self.breaches(&timeline, &[law])?.into_iter().next())
+    }
+}
+
+impl LawKit {
+    /// Holds every policy of a plan against the laws, under the limits and the cache of its first profile.
+    ///
+    /// # Errors
+    /// A policy that is code failed.
+    pub fn check(&self, plan: &Plan) -> Result<LawReport, Error> {
+        let (Some(entry), Some(profile)) = (plan.scenarios.first(), plan.profiles.first()) else {
+            return Ok(LawReport { seed: self.seed, prompt_limit: LIMIT, policies: Vec::new() });
+        };
+        let limits = if profile.limits.prompt == UNLIMITED {
+            Limits { prompt: LIMIT, window: LIMIT, output: profile.limits.output }
+        } else {
+            profile.limits
+        };
+        let tried = in_order(entry.policies.len(), |nth| {
+            let trial = LawTrial { policy: &entry.policies[nth], limits, rules: &profile.cache };
+            self.policy(&trial, plan.arguments.get(nth))
+        });
+        let policies = tried.into_iter().collect::<Result<Vec<_>, _>>()?;
+        Ok(LawReport { seed: self.seed, prompt_limit: limits.prompt, policies })
+    }
+
+    /// Holds one policy against the laws.
+    fn policy(&self, trial: &LawTrial<'_>, argument: Option<&String>) -> Result<PolicyLaws, Error> {
+        let is_program = trial.policy.process.is_some();
+        let (usual, exempt, shrinks) = if is_program {
+            (PROGRAM_SESSIONS, EXEMPT_PROGRAM_SESSIONS, PROGRAM_SHRINKS)
+        } else {
+            (SESSIONS, EXEMPT_SESSIONS, SHRINKS)
+        };
+        let sessions = self.sessions.unwrap_or(usual);
+        let is_exempt = |law: Law| trial.policy.allows.contains_key(law.name());
+        let mut open: Vec<Law> = Law::ALL.to_vec();
+        let mut found: Vec<(Law, Vec<TurnSpec>)> = Vec::new();
+        // A rare breach that a file names is looked for longer than one that it does not.
+        for nth in 0..sessions.max(exempt) {
+            if nth == sessions {
+                open.retain(|it| is_exempt(*it));
+            }
+            if open.is_empty() {
+                break;
+            }
+            let turns = random::turns(self.seed, nth.into(), trial.limits.prompt);
+            let Some(timeline) = session(&turns) else { continue };
+            for breach in trial.breaches(&timeline, &open)? {
+                open.retain(|it| *it != breach.law);
+                found.push((breach.law, turns.clone()));
+            }
+        }
+        let mut laws = Vec::with_capacity(Law::ALL.len());
+        for law in Law::ALL {
+            let on = found.iter().find(|it| it.0 == law).map(|it| &it.1);
+            let (state, broken) = match (on, is_exempt(law)) {
+                (None, false) => (LawState::Holds, None),
+                (None, true) => (LawState::NeedlesslyExempt, None),
+                (Some(_), true) => (LawState::Exempt, None),
+                (Some(turns), false) => {
+                    let smallest = shrink::counterexample(trial, law, turns, shrinks)?;
+                    (LawState::Broken, Some(smallest))
+                }
+            };
+            let allowed = trial.policy.allows.get(law.name()).cloned();
+            laws.push(LawVerdict { law, says: law.says(), state, allowed, broken });
+        }
+        let policy = trial.policy.name.clone();
+        let argument = argument.cloned().unwrap_or_else(|| format!("--policy {policy}"));
+        Ok(PolicyLaws { policy, argument, is_program, sessions, laws })
+    }
+}
+
+/// Makes the timeline of a session, if its turns are those of a valid scenario.
+fn session(turns: &[TurnSpec]) -> Option<Timeline> {
+    let checked = Scenario::new(&random::scenario("random", "", turns)).ok()?;
+    let none = |_: &str, _: &Assume| Err(Error::from(Vec::<Diagnostic>::new()));
+    load::load(&checked, none).ok()
+}
+
+/// Returns a counterexample as a scenario file.
+fn written(policy: &str, turns: &[TurnSpec], breach: LawBreach) -> Result<LawCounterexample, Error> {
+    let LawBreach { law, turn, request, what } = breach;
+    let name = format!("{}.{}", policy.replace(['/', '\\', '.', ':', ' '], "-"), law.name());
+    let about = format!("Breaks `{}` under {policy} at request {request}: {what}.", law.name());
+    let spec = random::scenario(&name, &about, turns);
+    let scenario = encode(&spec, Format::Toml).map_err(|it| Error::from(vec![*it]))?;
+    Ok(LawCounterexample { name, turns: turns.len(), turn, request, what, scenario })
+}

@@ -1,0 +1,75 @@
+//! The assumed numbers that a suite's snapshots rest on, on disk: one a line, so that a changed one is one changed line.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use ctxsim_app::catalog::Files;
+use ctxsim_base::error::Error;
+use ctxsim_input::Format;
+use ctxsim_input::text::decode::decode_table;
+use ctxsim_report::made::InputDigest;
+use indexmap::IndexMap;
+use serde_json::Value;
+
+use super::snapshots::folder;
+use crate::output::{self, KeptFile, Replaced};
+
+/// The file of a suite.
+const FILE: &str = "assumed.toml";
+/// How it begins.
+const HEAD: &str = "# The assumed numbers that these snapshots rest on, kept by `ctxsim check --bless`; `--explain` simulates under them.\n";
+
+/// Assumed numbers by name, each as it is written.
+pub(super) type AssumedLines = IndexMap<String, String>;
+
+/// Returns the digest of numbers.
+pub(super) fn digest(numbers: &AssumedLines) -> String {
+    let texts = sorted(numbers).into_iter().flat_map(|(name, number)| [name.as_str(), number.as_str()]);
+    InputDigest::of_texts("", "", texts).digest
+}
+
+/// Returns the numbers that are kept; `None` if there is no such file.
+///
+/// # Errors
+/// It cannot be read.
+pub(super) fn kept(root: &Path, suite: &str) -> Result<Option<AssumedLines>, Error> {
+    let path = path(root, suite);
+    // What a link leads to is not shown either.
+    output::unlinked(&path)?;
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(Error::Read { path, source }),
+    };
+    let decoded: Result<IndexMap<String, Value>, _> = decode_table(&text, Format::Toml);
+    let numbers = decoded.map_err(|mut problems| {
+        problems.iter_mut().for_each(|it| it.place.file = path.display().to_string());
+        problems
+    })?;
+    Ok(Some(numbers.into_iter().map(|(name, number)| (name, number.to_string())).collect()))
+}
+
+/// Keeps numbers.
+///
+/// # Errors
+/// The file is something else, or cannot be written.
+pub(super) fn keep(root: &Path, suite: &str, inputs: &Files, numbers: &AssumedLines) -> Result<(), Error> {
+    let mut text = HEAD.to_owned();
+    for (name, number) in sorted(numbers) {
+        let _ = writeln!(text, "{name:?} = {number}");
+    }
+    let kept = KeptFile { inputs, replaced: Replaced::Beginning(HEAD) };
+    output::write_all(&[(path(root, suite), text)], kept)
+}
+
+/// Returns numbers by name, in the order of the names.
+fn sorted(numbers: &AssumedLines) -> BTreeMap<&String, &String> {
+    numbers.iter().collect()
+}
+
+fn path(root: &Path, suite: &str) -> PathBuf {
+    folder(root, suite).join(FILE)
+}

@@ -1,0 +1,241 @@
+//! What moved the numbers of snapshots: ctxsim itself, started once for each input that is not as it was, with that one alone as it was.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use ctxsim_app::catalog::Kind;
+use ctxsim_base::list::Listed as _;
+use ctxsim_report::checkup::causes::{OldInput, OldNumbers, OldPlay, OldPlays};
+use ctxsim_report::checkup::{CheckUp, SnapshotCheck};
+use ctxsim_report::made::VERSION;
+use ctxsim_report::shot;
+use serde_json::Value;
+
+use super::CheckArgs;
+use super::assumed::{self, AssumedLines};
+use super::snapshots::{self, SnapshotHeader};
+
+/// How many digits of a digest name a file that is another.
+const DIGITS: usize = 8;
+
+/// What is said where snapshots do not carry what they assume.
+pub(super) const OLD_FORM: &str =
+    "these snapshots are of an earlier form and carry no assumed numbers; `ctxsim check --bless` adds them";
+
+/// Says of each number of a suite that moved what moved it.
+pub(super) fn explain(args: &CheckArgs, revision: &str, name: &str, up: &mut CheckUp) {
+    let moved: Vec<&SnapshotCheck> = up.snapshots.iter().filter(|it| !it.moved.is_empty()).listed();
+    if moved.is_empty() {
+        return;
+    }
+    let changes = OldState::of(args, up, &moved);
+    let played = |inputs: &[&OldInput]| Rehearsal { args, revision, name, up }.played(inputs);
+    let alone =
+        changes.inputs.into_iter().map(|input| OldPlay { numbers: played(&[&input]), input }).listed();
+    let known: Vec<&OldPlay> = alone.iter().filter(|it| it.numbers.is_ok()).listed();
+    let together = match known.as_slice() {
+        [] => None,
+        [only] => only.numbers.clone().ok(),
+        all => played(&all.iter().map(|it| &it.input).listed()).ok(),
+    };
+    let together = together.unwrap_or_else(|| today(&moved));
+    let OldState { unplayed, version, notes, .. } = changes;
+    up.explain(&OldPlays { alone, together, unplayed, version });
+    up.notes.extend(notes);
+}
+
+/// Returns the numbers as they are.
+fn today(moved: &[&SnapshotCheck]) -> OldNumbers {
+    let of = |it: &SnapshotCheck| {
+        let place = |policy: &String, column: &String| [it.file.clone(), policy.clone(), column.clone()];
+        it.moved.iter().map(|it| (place(&it.policy, &it.column), it.values[1].clone())).listed()
+    };
+    moved.iter().flat_map(|it| of(it)).collect()
+}
+
+/// What is not as it was when some snapshots were written.
+#[derive(Default)]
+struct OldState {
+    inputs: Vec<OldInput>,
+    unplayed: Vec<String>,
+    version: Option<String>,
+    notes: Vec<String>,
+}
+
+impl OldState {
+    fn of(args: &CheckArgs, up: &CheckUp, moved: &[&SnapshotCheck]) -> Self {
+        let mut changes = Self::default();
+        let headers = moved.iter().filter_map(|it| Some((*it, snapshots::read(Path::new(&it.file))?)));
+        let headers: Vec<(&SnapshotCheck, (SnapshotHeader, String))> = headers.listed();
+        for (snapshot, (header, table)) in &headers {
+            changes.add_files(up, snapshot, header, table);
+        }
+        match assumed::kept(&args.snapshots, &up.suite) {
+            Ok(Some(old)) => {
+                let digest = assumed::digest(&old);
+                if headers.iter().any(|(_, (header, _))| header.assumed().is_some_and(|it| *it != digest)) {
+                    let note = "a snapshot was accepted by itself, so what it assumed is not known; `--bless` accepts all with what they assume";
+                    changes.notes.push(note.to_owned());
+                }
+                changes.add_assumed(&old, &up.assumed);
+            }
+            Ok(None) => changes.unplayed.push(OLD_FORM.to_owned()),
+            Err(error) => changes.unplayed.push(error.to_string()),
+        }
+        changes
+    }
+
+    fn add(&mut self, input: OldInput) {
+        if !self.inputs.contains(&input) {
+            self.inputs.push(input);
+        }
+    }
+
+    /// Adds the files and the day of the prices that a snapshot was made with and that are others now.
+    fn add_files(&mut self, up: &CheckUp, snapshot: &SnapshotCheck, header: &SnapshotHeader, table: &str) {
+        let [scenario, profile] = &snapshot.of;
+        if let Some(old) = header.version().filter(|it| *it != VERSION) {
+            self.version = Some(format!("ctxsim {old} → {VERSION}"));
+        }
+        for (kind, name) in [(Kind::Scenario, scenario), (Kind::Profile, profile), (Kind::Suite, &up.suite)] {
+            let now = up.made.digest_of_one(kind.noun(), name);
+            let old = header.digest(kind).filter(|old| now.is_some_and(|now| now != *old));
+            if let Some(old) = old {
+                self.add(OldInput::File(kind.noun(), name.clone(), old.clone()));
+            }
+        }
+        for (policy, old) in shot::files(table) {
+            let now = up.made.digest_of_one(Kind::Policy.noun(), &policy);
+            if now.is_some_and(|now| !now.starts_with(&old)) {
+                self.add(OldInput::File(Kind::Policy.noun(), policy, old));
+            }
+        }
+        let days = header.day().zip(up.made.prices.get(profile)).filter(|(old, now)| old != now);
+        if let Some((old, now)) = days {
+            self.add(OldInput::Prices(profile.clone(), [old.clone(), now.clone()]));
+        }
+    }
+
+    /// Adds the assumed numbers that are others now.
+    fn add_assumed(&mut self, old: &AssumedLines, now: &AssumedLines) {
+        let names: BTreeSet<&String> = old.keys().chain(now.keys()).collect();
+        for name in names {
+            match (old.get(name), now.get(name)) {
+                (Some(old), Some(now)) if old != now => {
+                    self.add(OldInput::Assumed(name.clone(), [old.clone(), now.clone()]));
+                }
+                (Some(old), None) => {
+                    self.unplayed.push(format!("{name} was assumed to be {old}, and is not read any more"));
+                }
+                (None, Some(now)) => {
+                    self.unplayed.push(format!("{name} is assumed to be {now}, and was not read"));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// A suite that is simulated anew with inputs as they were.
+struct Rehearsal<'a> {
+    args: &'a CheckArgs,
+    revision: &'a str,
+    name: &'a str,
+    up: &'a CheckUp,
+}
+
+impl Rehearsal<'_> {
+    /// Simulates with some inputs as they were, and returns the numbers that differ from the snapshots.
+    fn played(&self, inputs: &[&OldInput]) -> Result<OldNumbers, String> {
+        let mut arguments = self.same_check();
+        for input in inputs {
+            match input {
+                OldInput::Assumed(name, [old, _]) => arguments.push(format!("--assume={name}={old}").into()),
+                OldInput::Prices(_, [old, _]) => arguments.push(format!("--prices={old}").into()),
+                OldInput::File(kind, name, _) => {
+                    let files =
+                        self.up.made.input(kind, name).map(|it| it.files.as_slice()).unwrap_or_default();
+                    if files.is_empty() {
+                        return Err(format!("it is not a {kind} file of your project"));
+                    }
+                    arguments.extend(files.iter().map(|it| format!("--at={}:{it}", self.revision).into()));
+                }
+            }
+        }
+        let told = started(&arguments)?;
+        for input in inputs {
+            if let OldInput::File(kind, name, old) = input {
+                self.check_file(&told, kind, name, old)?;
+            }
+        }
+        Ok(numbers(&told))
+    }
+
+    /// Returns the arguments of the same check, which keeps nothing.
+    fn same_check(&self) -> Vec<OsString> {
+        let mut snapshots = OsString::from("--snapshots=");
+        snapshots.push(&self.args.snapshots);
+        let mut all =
+            vec!["check".into(), format!("--suite={}", self.name).into(), snapshots, "--format=json".into()];
+        all.extend(self.args.process.allow_process.then(|| "--allow-process".into()));
+        all.extend(self.args.process.play_twice.then(|| "--play-twice".into()));
+        all.extend(self.args.rev.is_allowed().then(|| "--allow-rev".into()));
+        all.extend(self.args.threads.number().map(|it| format!("--threads={it}").into()));
+        all.extend(self.args.assume.iter().map(|it| format!("--assume={it}").into()));
+        all
+    }
+
+    /// Checks that a file was as it was when the snapshots were written.
+    fn check_file(&self, told: &Value, kind: &str, name: &str, old: &str) -> Result<(), String> {
+        let input = self.up.made.input(kind, name).map_or(name, |it| it.name.as_str());
+        let found = told["made"]["inputs"][kind][input].as_str().unwrap_or_default();
+        let n_digits = DIGITS.min(old.len());
+        if found.get(..n_digits) == old.get(..n_digits) {
+            return Ok(());
+        }
+        Err(format!(
+            "its file in `{}` is not the one that the snapshots were made with; name their revision, as in `--explain=REV`",
+            self.revision
+        ))
+    }
+}
+
+/// Starts this program on arguments, and returns what it says of the suite.
+fn started(arguments: &[OsString]) -> Result<Value, String> {
+    let program = env::current_exe().map_err(|it| it.to_string())?;
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "this program checks anew, under other assumptions than it has read"
+    )]
+    let mut command = Command::new(program);
+    // As in continuous integration: nothing is written beside the snapshots.
+    command.args(arguments).env("CI", "true").stdin(Stdio::null());
+    let output = command.output().map_err(|it| it.to_string())?;
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    let suite = &told["suites"][0];
+    match suite["errors"][0]["message"].as_str() {
+        Some(error) => Err(error.to_owned()),
+        None if suite.is_object() => Ok(suite.clone()),
+        None => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            Err(said.lines().next().unwrap_or("it said nothing").to_owned())
+        }
+    }
+}
+
+/// Returns the numbers that a check says have moved.
+fn numbers(suite: &Value) -> OldNumbers {
+    let of = |it: &Value| it.as_array().cloned().unwrap_or_default();
+    let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
+    let mut numbers = OldNumbers::new();
+    for snapshot in of(&suite["snapshots"]) {
+        for moved in of(&snapshot["moved"]) {
+            let place = [text(&snapshot["file"]), text(&moved["policy"]), text(&moved["column"])];
+            numbers.insert(place, moved["values"][1].as_str().map(str::to_owned));
+        }
+    }
+    numbers
+}

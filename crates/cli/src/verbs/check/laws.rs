@@ -1,0 +1,110 @@
+//! `ctxsim check --laws`: whether policies keep the laws of context policies on random sessions.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use ctxsim_app::catalog::Catalog;
+use ctxsim_app::laws::{LawKit, LawReport, PolicyLaws};
+use ctxsim_app::{Comparison, Plan};
+use ctxsim_base::error::Error;
+use ctxsim_base::grid::shell::quoted;
+use ctxsim_base::list::Listed as _;
+use ctxsim_input::Format;
+use serde::Serialize;
+
+use super::CheckArgs;
+use crate::GUARD_FAILED;
+use crate::args::number;
+use crate::format::{FormatArg, Formats};
+use crate::output::{self, Remark};
+
+/// The scenario that a plan needs and no law is tried on.
+const SCENARIO: &str = "duckagent/fix_test_loop";
+/// The model whose limits and cache hold, unless another is named.
+const PROFILE: &str = "anthropic/claude-opus-4.5";
+/// The folder of counterexamples, unless another is named.
+const FOLDER: &str = "laws";
+
+/// The available output formats.
+const FORMATS: Formats<'_> = Formats { of: "`check --laws`", known: &[FormatArg::TABLE, FormatArg::JSON] };
+
+/// The arguments of `check --laws`.
+#[derive(Debug, Default, Args)]
+pub(super) struct LawsArgs {
+    /// Check policies, not suites: do they keep the laws of context policies on random sessions?
+    #[arg(long, requires = "law_policies", conflicts_with_all = ["suites", "bless", "ratchet"])]
+    pub(super) laws: bool,
+    /// Policies for `--laws`, by name, pattern or path
+    #[arg(id = "law_policies", long = "policy", value_name = "P", num_args = 1.., requires = "laws")]
+    policies: Vec<String>,
+    /// Profile whose limits and cache hold with `--laws` [default: anthropic/claude-opus-4.5]
+    #[arg(id = "law_profile", long = "profile", value_name = "M", requires = "laws")]
+    profile: Option<String>,
+    /// Random sessions per policy with `--laws` [default: 48, or 12 for programs]
+    #[arg(long, value_name = "N", requires = "laws", value_parser = number::<u32>(1, 100_000))]
+    sessions: Option<u32>,
+    /// Random seed of `--laws` [default: 0]
+    #[arg(long, value_name = "SEED", requires = "laws")]
+    seed: Option<u64>,
+    /// Folder for the counterexamples of `--laws` [default: laws]
+    #[arg(long, value_name = "DIR", requires = "laws")]
+    counterexamples: Option<PathBuf>,
+}
+
+/// The report as JSON.
+#[derive(Serialize)]
+struct LawDocument<'r> {
+    schema: &'static str,
+    #[serde(flatten)]
+    report: &'r LawReport,
+}
+
+/// Holds policies against the laws, writes a scenario file for each breach, and returns the exit code.
+pub(super) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Error> {
+    let format = args.shown.shown.choose(&FORMATS)?;
+    let wanted = &args.laws;
+    let profile = wanted.profile.clone().unwrap_or_else(|| PROFILE.to_owned());
+    let comparison = args.process.of(Comparison {
+        policies: wanted.policies.clone(),
+        scenarios: vec![SCENARIO.to_owned()],
+        profiles: vec![profile.clone()],
+        ..Comparison::default()
+    });
+    let plan = Plan::new(catalog, &comparison)?;
+    args.shown.check(catalog.files())?;
+    let kit = LawKit { seed: wanted.seed.unwrap_or_default(), sessions: wanted.sessions };
+    let report = kit.check(&plan)?;
+    let folder = wanted.counterexamples.clone().unwrap_or_else(|| PathBuf::from(FOLDER));
+    let path = |name: &str| folder.join(format!("{name}.toml"));
+    let files = report
+        .broken()
+        .map(|(.., it)| (path(&it.name), Remark::of_input(Format::Toml).on(&it.scenario)))
+        .listed();
+    let kept = args.shown.shown.output.force().kept(catalog.files());
+    output::write_all(&files, kept)?;
+    let text = if format == FormatArg::JSON {
+        output::json(&LawDocument { schema: "ctxsim.laws/1", report: &report })?
+    } else {
+        args.shown.shown.terminal().fitted(report.failed().count(), |most| {
+            let shown = report.failed().take(most).listed();
+            let is_shown = |it: &PolicyLaws| shown.iter().any(|other| other.policy == it.policy);
+            let mut text = report.text(most);
+            for (policy, _, it) in report.broken().filter(|it| is_shown(it.0)) {
+                let at = quoted(&path(&it.name).display().to_string());
+                let _ = writeln!(text, "{}", explaining(policy, &at, &profile, it.request));
+            }
+            text
+        })
+    };
+    args.shown.shown.output.put(catalog.files(), format, &text)?;
+    Ok(if report.failed().next().is_none() { ExitCode::SUCCESS } else { ExitCode::from(GUARD_FAILED) })
+}
+
+/// Returns the command that shows the request at which a policy broke a law.
+fn explaining(policy: &PolicyLaws, scenario: &str, profile: &str, request: u32) -> String {
+    let allow = if policy.is_program { " --allow-process" } else { "" };
+    let (argument, profile) = (&policy.argument, quoted(profile));
+    format!("ctxsim explain {argument}{allow} --scenario {scenario} --profile {profile} --request {request}")
+}

@@ -1,0 +1,132 @@
+//! What the verbs answer, as values with fields: the numbers that the command line writes with `--format json`.
+//!
+//! Each verb returns an [`Answer`], which gives its values by `.field`, its text by `Display`, and the command line's JSON by [`Answer::json`].
+//! Values are read from that JSON, so all three have the same numbers. Costs are US dollars, sizes are tokens, shares and relative changes are
+//! fractions (−0.1 is a tenth less), and an unknown number is `None`. Where the JSON has more than the fields here, `json` has it.
+//!
+//! | verb | method | values |
+//! |---|---|---|
+//! | `ctxsim sensitivity` | [`Plan::sensitivity`](crate::Plan::sensitivity) | [`Sensitivity`] |
+//! | `ctxsim explain` | [`Plan::explain`](crate::Plan::explain) | [`Explanation`] |
+//! | `ctxsim sweep` | [`Comparison::sweep`](crate::Comparison::sweep) | [`SweptGrid`] |
+//! | `ctxsim tune` | [`Comparison::tune`](crate::Comparison::tune) | [`TunedPolicy`] |
+//! | `ctxsim check` | `Comparison::check`, with the feature `cli` | `Check` |
+//! | `ctxsim advise` | [`Comparison::advise`](crate::Comparison::advise) | [`Advice`] |
+//! | `ctxsim realised` | [`Comparison::realised`](crate::Comparison::realised) | [`RealisedForecast`] |
+//! | `ctxsim SESSIONS` | [`Comparison::bill`](crate::Comparison::bill) | [`SessionsBill`] |
+
+mod advised;
+mod billed;
+#[cfg(feature = "cli")]
+mod checked;
+mod explained;
+mod prices;
+mod searched;
+
+use std::fmt;
+use std::ops::Deref;
+
+use serde::de::DeserializeOwned;
+use serde::{Serialize, Serializer};
+
+use crate::face::Error;
+use ctxsim_base::diag::{Code, Diagnostic};
+
+pub use self::advised::{
+    Advice, AdvisedLever, AgentSettings, LoggedBill, MonthlyCost, RealisedForecast, SettingInForce,
+};
+pub use self::billed::{BillShare, BilledPeriod, SessionsBill};
+#[cfg(feature = "cli")]
+pub use self::checked::{Check, GuardCheck, SnapshotResult, SuiteCheck};
+pub use self::explained::{
+    ExplainedItem, ExplainedRequest, Explanation, ItemChange, PrefixCheck, StageEffect,
+};
+pub use self::prices::{
+    CheapestPolicy, CheapestUntil, PricedPolicy, PricedProfile, PricedScenario, RankFlip, RateChange,
+    Sensitivity,
+};
+pub use self::searched::{SweptGrid, SweptPoint, TriedPart, TriedPoint, TunedPolicy};
+pub use ctxsim_engine::measure::{BreakEven, Spread};
+pub use ctxsim_report::advise::Paste;
+pub use ctxsim_report::lever::Word;
+pub use ctxsim_report::session::BillCheck;
+#[cfg(feature = "cli")]
+pub use ctxsim_report::shot::Moved;
+
+/// What a verb answers: its values (`answer.field`), the text that a person reads (`Display`), and the command line's JSON.
+///
+/// ```
+/// # fn main() -> Result<(), ctxsim::Error> {
+/// let plan = ctxsim::Comparison::new()
+///     .policy("identity")
+///     .policy("clear_tool_results")
+///     .scenario("recorded/claude-code")
+///     .profile("anthropic/claude-sonnet-4.5")
+///     .plan()?;
+/// let found = plan.sensitivity()?;
+/// let cheapest = &found.loads[0].cheapest[0];
+/// assert_eq!(cheapest.policy.as_deref(), Some("identity"));
+/// // Reads that cost 2.8% more would make another policy the cheapest.
+/// let until = cheapest.until.as_ref().unwrap();
+/// assert_eq!((until.rate.as_str(), until.then.as_str()), ("cache_read", "clear_tool_results"));
+/// assert!(found.json().contains("ctxsim.sensitivity/1"));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer<T> {
+    values: T,
+    text: String,
+    json: String,
+}
+
+impl<T> Answer<T> {
+    /// Returns the JSON that the command line writes, byte for byte.
+    #[must_use]
+    pub fn json(&self) -> &str {
+        &self.json
+    }
+
+    /// Returns its values alone.
+    #[must_use]
+    pub fn into_values(self) -> T {
+        self.values
+    }
+
+    /// Changes values that the JSON does not have.
+    pub(crate) fn with(mut self, change: impl FnOnce(&mut T)) -> Self {
+        change(&mut self.values);
+        self
+    }
+}
+
+impl<T: DeserializeOwned> Answer<T> {
+    /// Takes what the command line writes: the JSON, and a text for people.
+    pub(crate) fn new(json: Result<String, serde_json::Error>, text: String) -> Result<Self, Error> {
+        let read = json.and_then(|json| Ok((serde_json::from_str(&json)?, json)));
+        let (values, json) = read.map_err(|it| Diagnostic::at(Code::Unwritable, "", it.to_string()))?;
+        Ok(Self { values, text, json })
+    }
+}
+
+impl<T> Deref for Answer<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.values
+    }
+}
+
+impl<T> fmt::Display for Answer<T> {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(&self.text)
+    }
+}
+
+/// As the command line's JSON.
+impl<T> Serialize for Answer<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let value: serde_json::Value = serde_json::from_str(&self.json).map_err(serde::ser::Error::custom)?;
+        value.serialize(serializer)
+    }
+}

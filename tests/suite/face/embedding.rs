@@ -1,0 +1,96 @@
+//! A new crate that embeds the library: the lines of Cargo that the README names, its example, and a snapshot test.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Where the crate is made and built, again in the same place, so that both builds share what does not depend on features.
+const FOLDER: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/new-crate");
+
+/// The processor seconds of programs that this one has waited for, if the system tells.
+fn processor_seconds() -> Option<f64> {
+    /// Ticks of a second, on every platform that Linux runs on.
+    const TICKS: f64 = 100.0;
+    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    // Behind the name, which may have anything in it: user and system time of children are the 14th and 15th.
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    Some((fields.get(13)?.parse::<f64>().ok()? + fields.get(14)?.parse::<f64>().ok()?) / TICKS)
+}
+
+/// Returns a block of the README by its first line.
+fn block<'t>(readme: &'t str, first: &str) -> &'t str {
+    let (_, rest) = readme.split_once(&format!("```{first}\n")).unwrap();
+    rest.split_once("```").unwrap().0
+}
+
+/// Writes the crate: the README's dependency, from here, with these features or all of them.
+fn make(features: Option<&str>) {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &str| fs::read_to_string(here.join(path)).unwrap();
+    let readme = read("README.md");
+    let dependency = block(&readme, "toml Cargo.toml");
+    assert_eq!(dependency.trim().lines().count(), 2, "the README promises two lines");
+    let dependency = dependency.replace("\"../ctxsim\"", &format!("{:?}", here.display().to_string()));
+    let with = features.map_or("", |_| ", default-features = false, features = [\"bundled\"]");
+    assert!(dependency.contains(", default-features = false, features = [\"bundled\"]"), "{dependency}");
+    let dependency = dependency.replace(", default-features = false, features = [\"bundled\"]", with);
+    let testing = dependency.replace("[dependencies]", "[dev-dependencies]");
+    let testing = match features {
+        Some(_) => testing.replace("[\"bundled\"]", "[\"bundled\", \"testing\"]"),
+        None => testing,
+    };
+    let insta = "insta = { version = \"1\", default-features = false }";
+    let head = "[package]\nname = \"agent\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n";
+    let manifest = format!("{head}\n{dependency}\n{testing}{insta}\n");
+    for (path, text) in [
+        ("Cargo.toml", manifest),
+        ("Cargo.lock", read("Cargo.lock")),
+        ("src/main.rs", read("examples/quickstart.rs")),
+        ("tests/guard.rs", read("examples/snapshot_guard.rs")),
+    ] {
+        let path = Path::new(FOLDER).join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+}
+
+/// Runs Cargo in the crate without a network; returns what it says.
+fn cargo(args: &[&str], insta: &str) -> String {
+    let mut command = Command::new(env!("CARGO"));
+    command.args(args).arg("--offline").current_dir(FOLDER);
+    command.env("CARGO_TARGET_DIR", Path::new(FOLDER).join("target")).env("INSTA_UPDATE", insta);
+    // Files for the next edit, and what debuggers read, would only cost time and room.
+    command.env("CARGO_INCREMENTAL", "0").env("CARGO_PROFILE_DEV_DEBUG", "false").env_remove("CI");
+    // What Cargo told this program of its own package.
+    command.env_remove("CARGO_MANIFEST_DIR").env_remove("RUSTFLAGS").env_remove("INSTA_FORCE_PASS");
+    let output = command.output().unwrap();
+    let said = [output.stdout, output.stderr].map(|it| String::from_utf8_lossy(&it).into_owned()).concat();
+    assert!(output.status.success(), "cargo {args:?}: {said}");
+    said
+}
+
+#[expect(clippy::print_stderr, reason = "what a build costs is read in the log of the run")]
+/// Builds the crate, runs its example, and tests it twice: the second time against the snapshots of the first.
+fn embeds(features: Option<&str>) {
+    let name = features.unwrap_or("default");
+    make(features);
+    let before = processor_seconds();
+    cargo(&["build"], "no");
+    let built = processor_seconds();
+    if let (Some(before), Some(built)) = (before, built) {
+        eprintln!("a new crate with the features {name}: {:.0} processor seconds", built - before);
+    }
+    cargo(&["run"], "no");
+    cargo(&["test"], "always");
+    let kept: Vec<_> = fs::read_dir(Path::new(FOLDER).join("tests/snapshots")).unwrap().collect();
+    assert!(!kept.is_empty(), "the test has kept its numbers");
+    let said = cargo(&["test"], "no");
+    assert!(said.contains("test result: ok. 1 passed"), "{said}");
+}
+
+#[test]
+#[ignore = "slow: .ci/run runs it"]
+fn a_new_crate_with_two_lines_of_cargo_runs_the_readme_s_example_and_a_snapshot_test() {
+    embeds(Some("bundled"));
+    embeds(None);
+}
