@@ -12,7 +12,7 @@ use ctxsim_input::PolicyFile;
 use ctxsim_input::text::decode::{Format, decode, decode_table};
 
 /// The kinds of stages that a designed policy may have.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DesignGrammar {
     /// The day on which its sources were read.
@@ -26,7 +26,7 @@ pub struct DesignGrammar {
 }
 
 /// A kind of stage.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DesignKind {
     /// Its name, which its stage has, too.
