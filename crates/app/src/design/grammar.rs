@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 
 use ctxsim_base::diag::Diagnostic;
+use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::rng::Draw;
 use ctxsim_input::PolicyFile;
@@ -138,7 +139,7 @@ impl DesignKind {
 
     /// Says what it does with some values.
     pub fn words(&self, values: &DesignValues) -> String {
-        self.filled(&self.says, values, |_, value| value.to_owned())
+        self.filled(&self.says, values, |_, value| value.parse().map_or_else(|_| value.to_owned(), thousands))
     }
 
     /// Returns its name with its values, as [`DesignGrammar::named`] reads it.
