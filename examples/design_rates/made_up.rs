@@ -27,7 +27,7 @@ pub(crate) const LOADS: [MadeUp; 3] = [
         name: "logs and coffee",
         about: "Every call prints a log of which nothing is needed later, and the user is away for twenty to fifty minutes between turns. No prompt reaches the 20,000 tokens from which anything is cleared or summarised.",
         kinds: &["lifetimes", "trim", "mask", "keep_alive"],
-        best: &["lifetimes ttl=1h", "trim size=500, form=truncate"],
+        best: &["lifetimes ttl=1h", "mask at=request, keep=0, batch=1, larger_than=0, shown=a placeholder"],
         turns: logs,
     },
     MadeUp {

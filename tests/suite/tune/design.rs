@@ -65,7 +65,7 @@ fn a_designed_file_is_the_same_on_any_number_of_threads_and_says_what_each_stage
     let [(said, one), (_, other)] = [written("1", "mine.ron"), written("2", "other.ron")];
 
     assert_eq!(one, other.replace("\"other\"", "\"mine\""));
-    assert!(one.contains("// A tool result of more than"), "{one}");
+    assert!(one.contains("// Entries of the provider's cache live for 1h"), "{one}");
     assert!(said.contains("Ceiling there: hindsight") && said.contains("successive halving"), "{said}");
     let valid = ctxsim(folder.path(), &["validate", "mine.ron"]);
     assert!(valid.status.success(), "{valid:?}\n{one}");
