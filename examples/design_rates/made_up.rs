@@ -1,7 +1,7 @@
-//! Made-up loads of which the best policy of the grammar is known: it is no preset.
+//! Made-up loads, in each of which some kinds of stages can do nothing, whatever their values, as `about` says.
 //!
-//! Each load leaves some kinds of stages nothing to do, whatever their values, as `about` says. Of the other kinds, every policy was played on
-//! six sessions (`--known`), and the cheapest that keeps the floor stands here.
+//! `--known` plays every policy of the other kinds on six sessions and prints the cheapest. For "logs and coffee" this was done, and the best
+//! policy stands here. For the other two, what stands here is a guess; in "look back three", a preset is cheaper than it.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -16,7 +16,7 @@ pub(crate) struct MadeUp {
     pub(crate) about: &'static str,
     /// The kinds of which every policy was played.
     pub(crate) kinds: &'static [&'static str],
-    /// The best policy of these kinds.
+    /// The best policy of these kinds, or a guess.
     pub(crate) best: &'static [&'static str],
     turns: fn(&mut Draw) -> String,
 }
