@@ -1,7 +1,8 @@
 //! How good the policies are that `ctxsim tune --design` finds, as the table of docs/reference/review.md says.
 //!
-//! `cargo run --release --example design_rates -- FOLDERS` splits recorded sessions ten times, by seed: it searches on one half and judges on
-//! the other. Without folders it searches on made-up loads of which the best policy is known; `--known` looks for these best policies.
+//! `cargo run --release --example design_rates -- FOLDERS` splits recorded sessions by seed (`--seeds 10..20`): it searches on one half and
+//! judges on the other, with each caution that is given (`--caution 0.35,0.5`). Without folders it searches on made-up loads of which the best
+//! policy is known; `--known` looks for these best policies.
 
 #![expect(clippy::disallowed_methods, reason = "an example says how long a search takes")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command that prints tables")]
@@ -10,10 +11,13 @@ mod made_up;
 
 use std::error::Error;
 use std::fs;
+use std::ops::Range;
 use std::time::Instant;
 
 use ctxsim::app::Comparison;
-use ctxsim::app::design::{DesignCandidate, DesignChoice, DesignPlays, DesignSearch, DesignTerms};
+use ctxsim::app::design::{
+    DesignCandidate, DesignChoice, DesignGrammar, DesignPlays, DesignScore, DesignSearch, DesignTerms,
+};
 use ctxsim::catalog::bundled_catalog;
 use ctxsim::rng::Seed;
 
@@ -38,13 +42,28 @@ fn main() -> Result<(), Box<dyn Error>> {
     if args.is_empty() {
         return LOADS.iter().try_for_each(made_up);
     }
-    let budget = args.iter().position(|it| it == "--budget").map(|it| args.drain(it..it + 2).nth(1));
-    let budget = budget.flatten().and_then(|it| it.parse().ok()).unwrap_or(BUDGET);
-    recorded(&args, budget)
+    let budget = taken(&mut args, "--budget").and_then(|it| it.parse().ok()).unwrap_or(BUDGET);
+    let cautions = taken(&mut args, "--caution").unwrap_or_default();
+    let cautions: Vec<f64> = cautions.split(',').filter_map(|it| it.parse().ok()).collect();
+    let seeds = taken(&mut args, "--seeds");
+    let seeds = seeds.as_deref().and_then(|it| it.split_once(".."));
+    let seeds = seeds.and_then(|it| Some(it.0.parse().ok()?..it.1.parse().ok()?)).unwrap_or(0..SEEDS);
+    recorded(&args, budget, seeds, &cautions)
 }
 
-/// Splits recorded sessions by seed.
-fn recorded(folders: &[String], budget: usize) -> Result<(), Box<dyn Error>> {
+/// Takes an option with its value out of the arguments.
+fn taken(args: &mut Vec<String>, name: &str) -> Option<String> {
+    let at = args.iter().position(|it| it == name)?;
+    args.drain(at..(at + 2).min(args.len())).nth(1)
+}
+
+/// Splits recorded sessions by seed, once for each caution.
+fn recorded(
+    folders: &[String],
+    budget: usize,
+    seeds: Range<u64>,
+    cautions: &[f64],
+) -> Result<(), Box<dyn Error>> {
     let catalog = bundled_catalog();
     let comparison = Comparison {
         policies: vec!["identity".to_owned()],
@@ -58,16 +77,34 @@ fn recorded(folders: &[String], budget: usize) -> Result<(), Box<dyn Error>> {
     let presets: Vec<DesignCandidate> = (0..plays.presets.len()).map(|it| plays.preset(it)).collect();
     plays.play(&presets, &all, &|_, _| {})?;
     eprintln!("{} sessions, {} presets: {:.1?}", all.len(), presets.len(), begun.elapsed());
+    let declared = [plays.grammar.caution];
+    for caution in if cautions.is_empty() { &declared } else { cautions } {
+        // One small copy for each caution, until the end of the process.
+        plays.grammar = Box::leak(Box::new(DesignGrammar { caution: *caution, ..plays.grammar.clone() }));
+        with_caution(&mut plays, budget, seeds.clone(), &presets)?;
+    }
+    Ok(())
+}
+
+/// Searches on each split with the caution of the grammar.
+fn with_caution(
+    plays: &mut DesignPlays<'_>,
+    budget: usize,
+    seeds: Range<u64>,
+    presets: &[DesignCandidate],
+) -> Result<(), Box<dyn Error>> {
+    println!("caution {}\n", plays.grammar.caution);
     println!(
         "| seed | file | Δ own half | Δ other half | kept there | against its best preset | against the first half's preset | plays | seconds |"
     );
     println!("|---:|---|---:|---:|---:|---:|---:|---:|---:|");
-    let mut counts = [0; 4];
-    for seed in 0..SEEDS {
-        let halves = halves(&plays, seed);
+    let n_seeds = seeds.end - seeds.start;
+    let mut counts = [0; 5];
+    for seed in seeds {
+        let halves = halves(plays, seed);
         let begun = Instant::now();
         let terms = DesignTerms { min_evidence: FLOOR, budget, seed };
-        let found = DesignSearch::new(&mut plays, &halves[0], terms, &|_, _| {}).found()?;
+        let found = DesignSearch::new(plays, &halves[0], terms, &|_, _| {}).found()?;
         let seconds = begun.elapsed().as_secs_f64();
         let everything: Vec<DesignCandidate> = presets
             .iter()
@@ -76,11 +113,12 @@ fn recorded(folders: &[String], budget: usize) -> Result<(), Box<dyn Error>> {
             .chain(found.ranked.iter().take(5).cloned())
             .collect();
         plays.play(&everything, &halves[1], &|_, _| {})?;
-        judge(&plays, &halves, &found, &presets, &mut counts, (seed, seconds));
+        judge(plays, &halves, &found, presets, &mut counts, (seed, seconds));
     }
     println!(
-        "at most 1% over the cheapest preset that keeps the floor: {}; not dearer than the first half's preset: {}; keeps the floor: {}; a preset: {}",
-        counts[0], counts[1], counts[2], counts[3]
+        "of {n_seeds}: at most 1% over the cheapest preset that keeps the floor: {}; not more expensive than the preset that the first half chooses by \
+         the same rule: {}, by the bare floor: {}; keeps the floor: {}; a preset: {}\n",
+        counts[0], counts[1], counts[4], counts[2], counts[3]
     );
     Ok(())
 }
@@ -105,7 +143,7 @@ fn judge(
     [own, other]: &[Vec<usize>; 2],
     found: &DesignChoice,
     presets: &[DesignCandidate],
-    counts: &mut [u64; 4],
+    counts: &mut [u64; 5],
     (seed, seconds): (u64, f64),
 ) {
     let score = |it: &DesignCandidate, on: &[usize]| plays.score(it, on, FLOOR);
@@ -114,19 +152,22 @@ fn judge(
     };
     let cost = |it: &DesignCandidate| 1.0 + score(it, other).change;
     let best = presets.iter().filter(|it| keeps(it)).min_by(|a, b| cost(a).total_cmp(&cost(b)));
-    let first = presets
-        .iter()
-        .filter(|it| score(it, own).class == 0)
-        .min_by(|a, b| score(a, own).change.total_cmp(&score(b, own).change));
+    let by_first = |keeps: &dyn Fn(&DesignScore) -> bool| {
+        let keeping = presets.iter().filter(|it| keeps(&score(it, own)));
+        keeping.min_by(|a, b| score(a, own).change.total_cmp(&score(b, own).change))
+    };
+    let first = by_first(&|it| it.class == 0);
+    let bare = by_first(&|it| it.class < 2 && it.kept.is_none_or(|it| it >= FLOOR));
     let against = |it: Option<&DesignCandidate>| it.map_or(0.0, |it| cost(&found.chosen) / cost(it) - 1.0);
-    let (best_by, first_by) = (against(best), against(first));
+    let (best_by, first_by, bare_by) = (against(best), against(first), against(bare));
     let is_preset = presets.contains(&found.chosen);
     counts[0] += u64::from(best_by <= 0.01);
     counts[1] += u64::from(first_by <= 1e-9);
     counts[2] += u64::from(keeps(&found.chosen));
     counts[3] += u64::from(is_preset);
+    counts[4] += u64::from(bare_by <= 1e-9);
     println!(
-        "| {seed} | {} | {:+.1}% | {:+.1}% | {:.1}% | {:+.1}% ({}) | {:+.1}% ({}) | {} of {} policies{} | {seconds:.1} |",
+        "| {seed} | {} | {:+.1}% | {:+.1}% | {:.1}% | {:+.1}% ({}) | {:+.1}% ({}; bare {:+.1}%) | {} of {} policies{} | {seconds:.1} |",
         plays.name(&found.chosen),
         score(&found.chosen, own).change * 100.0,
         score(&found.chosen, other).change * 100.0,
@@ -135,6 +176,7 @@ fn judge(
         best.map_or("none".to_owned(), |it| plays.name(it)),
         first_by * 100.0,
         first.map_or("none".to_owned(), |it| plays.name(it)),
+        bare_by * 100.0,
         found.plays,
         found.policies,
         if found.is_cut { ", cut" } else { "" },

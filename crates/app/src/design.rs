@@ -31,6 +31,8 @@ pub struct DesignResult {
     pub designed: Designed,
     /// The date of the newest session.
     pub day: Option<String>,
+    /// The day on which the sources of the grammar were read: of sessions without dates, the file has this one.
+    as_of: String,
     /// The policy as a file, but for its name.
     file: PolicyFile,
     /// What each of its own stages does, by the stage's name; the empty name is the layout's.
@@ -53,14 +55,14 @@ pub fn designed(
     let is_out = design_held_out(&plays.tuned(Vec::new()), terms.seed);
     let own = (0..plays.sessions.len()).filter(|it| !is_out[*it]).listed();
     let found = DesignSearch::new(&mut plays, &own, terms, progress).found()?;
-    let tested = tested(&plays, &found, terms)?;
-    let (policies, tested) = tested;
+    let (policies, tested) = tested(&plays, &found, terms)?;
     let sessions = plays.tuned(plays.tallies(&policies, quiet)?);
     let designed = Designed::new(&plays.base, &sessions, tested);
     let day = plays.sessions.iter().filter_map(|it| it.last_ms).max().map(calendar::date_text);
     let file = plays.file(&found.chosen, "")?;
     let says = plays.says(&found.chosen, &file);
-    Ok(DesignResult { designed, day, file, says })
+    let as_of = plays.grammar.as_of.clone();
+    Ok(DesignResult { designed, day, as_of, file, says })
 }
 
 /// Returns what is played on all sessions: the choice first, then the front and the presets that came nearest.
@@ -144,8 +146,8 @@ impl DesignResult {
         let file = PolicyFile {
             name: name.to_owned(),
             about,
-            as_of: self.day.clone(),
-            sources: vec![self.designed.tuned.evidence(self.day.as_deref())],
+            as_of: Some(self.day.clone().unwrap_or_else(|| self.as_of.clone())),
+            sources: vec![self.designed.source()],
             ..self.file.clone()
         };
         let written = encode(&file, format).map_err(|it: Box<Diagnostic>| vec![*it])?;

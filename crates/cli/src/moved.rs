@@ -37,7 +37,7 @@ input or usage, or nothing to run or list.";
 
 /// A flag that makes its verb do what was a verb of its own. That verb is hidden, and its arguments are those of the flag.
 pub(super) struct MovedVerb {
-    /// The verb that it was, which works as before.
+    /// The verb that it was, which works as before; the hidden verb's name if it never was one.
     pub old: &'static str,
     /// The verb that has the flag; empty where `ctxsim` itself has it.
     host: &'static str,
@@ -131,7 +131,8 @@ fn has(command: &Command, flag: &str) -> bool {
 pub(super) fn resolved(mut args: Vec<OsString>) -> Vec<OsString> {
     let at = if args.get(1).is_some_and(|it| it == "help") { 2 } else { 1 };
     let Some(first) = args.get(at).and_then(|it| it.to_str()).map(str::to_owned) else { return args };
-    let mut olds = MOVED.iter().filter(|it| it.old == first).peekable();
+    // A flag that never was a verb has its hidden verb's name there, which is not to be explained.
+    let mut olds = MOVED.iter().filter(|it| it.old == first && it.old != it.verb).peekable();
     if let Some(row) = olds.peek() {
         args[at] = row.verb.into();
         let forms: Vec<String> = olds.map(|it| format!("`{}`", it.form())).listed();

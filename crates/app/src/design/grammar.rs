@@ -6,13 +6,14 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 
 use ctxsim_base::diag::Diagnostic;
+use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::rng::Draw;
 use ctxsim_input::PolicyFile;
 use ctxsim_input::text::decode::{Format, decode, decode_table};
 
 /// The kinds of stages that a designed policy may have.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DesignGrammar {
     /// The day on which its sources were read.
@@ -26,7 +27,7 @@ pub struct DesignGrammar {
 }
 
 /// A kind of stage.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DesignKind {
     /// Its name, which its stage has, too.
@@ -138,7 +139,7 @@ impl DesignKind {
 
     /// Says what it does with some values.
     pub fn words(&self, values: &DesignValues) -> String {
-        self.filled(&self.says, values, |_, value| value.to_owned())
+        self.filled(&self.says, values, |_, value| value.parse().map_or_else(|_| value.to_owned(), thousands))
     }
 
     /// Returns its name with its values, as [`DesignGrammar::named`] reads it.

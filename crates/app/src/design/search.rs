@@ -27,6 +27,9 @@ const RUNG_MIN: usize = 4;
 /// How many policies coordinate search begins with.
 const STARTS: usize = 4;
 
+/// The most policies that are played on every session at the end: presets, and where coordinate search ended.
+const FINALS: usize = 2 * STARTS + 1;
+
 /// A step has to save this share of the cost, or it is not taken.
 const STEP_MIN: f64 = 1e-6;
 
@@ -94,6 +97,8 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
         let stream = Seed(terms.seed).stream(PURPOSES[0], 0);
         let mut order = sessions.to_vec();
         order.order_by_key(|it| (stream.bits_of(*it as u64, 0), *it));
+        // What is played at the end takes a quarter of the budget at most.
+        order.truncate((terms.budget / (4 * FINALS)).max(RUNG_MIN));
         Self { plays, terms, order, seen: IndexSet::new(), is_cut: false, progress }
     }
 
@@ -120,7 +125,8 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
         if let Some(best) = self.ranked(ends.clone(), n).into_iter().next() {
             ends.push(self.in_pairs(best, n)?);
         }
-        let mut finals: Vec<DesignCandidate> = presets.iter().chain(&ends).cloned().listed();
+        let n_presets = if n == all { presets.len() } else { STARTS };
+        let mut finals: Vec<DesignCandidate> = presets.iter().take(n_presets).chain(&ends).cloned().listed();
         finals.dedup();
         self.try_all(&finals, all)?;
         let ranked = self.ranked(finals, all);
@@ -204,7 +210,9 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
                 self.try_all(&near, n)?;
                 for it in near {
                     let score = self.score(&it, n);
-                    if score.order(&best.0, self.terms.min_evidence) == Ordering::Less {
+                    // A stage that changes nothing goes.
+                    let fewer = self.n_stages(&it).cmp(&self.n_stages(&best.1));
+                    if score.order(&best.0, self.terms.min_evidence).then(fewer) == Ordering::Less {
                         best = (score, it);
                     }
                 }
@@ -258,6 +266,11 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
         all
     }
 
+    /// Returns how many kinds of the grammar a policy has.
+    fn n_stages(&self, it: &DesignCandidate) -> usize {
+        self.plays.grammar.chosen(&it.stages).count()
+    }
+
     /// Returns the number of coordinates: each number of each kind, and for each kind whether it is there.
     fn coordinates(&self) -> usize {
         self.plays.grammar.kinds.iter().map(|it| it.values.len() + 1).sum()
@@ -309,7 +322,7 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
 
     /// Returns whether the budget has room for so many policies on so many sessions, and for what is played at the end.
     fn affords(&self, n_policies: usize, n: usize) -> bool {
-        self.seen.len() + n_policies * n + STARTS * self.order.len() <= self.terms.budget
+        self.seen.len() + n_policies * n + FINALS * self.order.len() <= self.terms.budget
     }
 
     /// Plays policies on the first of the sessions.

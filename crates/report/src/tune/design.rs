@@ -159,6 +159,13 @@ impl Designed {
         }
     }
 
+    /// Returns where a policy file has its numbers from.
+    pub fn source(&self) -> String {
+        let on = self.tuned.parts.last().map_or_else(String::new, TunePart::words);
+        let what = if self.tuned.parts.len() > 1 { "the sessions held out" } else { "all sessions" };
+        format!("ctxsim tune --design, on {what}: {on}")
+    }
+
     /// Returns what a policy file says of how it was found: one paragraph each.
     pub fn evidence(&self) -> Vec<String> {
         let mut lines = vec![self.best(), self.answer()];
