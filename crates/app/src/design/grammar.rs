@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use serde::Deserialize;
 
 use ctxsim_base::diag::Diagnostic;
@@ -151,6 +151,20 @@ impl DesignKind {
     /// Returns values in the middle of each number's.
     pub fn middle(&self) -> DesignValues {
         self.values.values().map(|it| (it.len() - 1) / 2).collect()
+    }
+
+    /// Returns the middle, and what differs from it in one number.
+    pub fn around_middle(&self) -> IndexSet<DesignValues> {
+        let middle = self.middle();
+        let varied = |(number, of): (usize, &Vec<String>)| {
+            let with = |it| {
+                let mut values = middle.clone();
+                values[number] = it;
+                values
+            };
+            (0..of.len()).map(with).listed()
+        };
+        self.values.values().enumerate().flat_map(varied).collect()
     }
 
     /// Fills values in.

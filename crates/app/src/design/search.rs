@@ -24,6 +24,9 @@ const PURPOSES: [&str; 2] = ["design sessions", "design policies"];
 /// The first rung of halving has at least this many sessions.
 const RUNG_MIN: usize = 4;
 
+/// Pairs of numbers are tried on one session of so many before the best of them are tried on all.
+const PAIR_RUNG: usize = 4;
+
 /// How many policies coordinate search begins with.
 const STARTS: usize = 4;
 
@@ -113,9 +116,9 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
         let presets = self.halved(presets, n)?;
         let drawn = self.halved(drawn, n)?;
         let all = self.order.len();
-        let mut starts: Vec<DesignCandidate> = presets.iter().take(1).cloned().listed();
-        let empty = DesignPlays::made(self.plays.grammar.empty());
-        starts.push(empty);
+        // Nothing at all comes first: what each stage does alone is known before a budget ends, and no preset is in its way.
+        let mut starts = vec![DesignPlays::made(self.plays.grammar.empty())];
+        starts.extend(presets.iter().take(1).cloned());
         starts.extend(drawn.iter().take(STARTS - starts.len()).cloned());
         let mut ends = Vec::new();
         for start in starts {
@@ -223,16 +226,16 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
         }
     }
 
-    /// Changes two numbers of a stage at once, as far as the budget goes, and then one after the other again.
+    /// Puts one kind of stage in the place of another, and changes two numbers of a stage at once, as far as the budget goes; then one number
+    /// after the other again.
     fn in_pairs(&mut self, start: DesignCandidate, n: usize) -> Result<DesignCandidate, Error> {
         let mut best = (self.score(&start, n), start.clone());
-        for near in self.pairs(&start) {
-            if !self.affords(near.len(), n) {
+        for near in self.swaps(&start).into_iter().chain(self.pairs(&start)) {
+            if !self.affords(near.len().div_ceil(PAIR_RUNG), n) {
                 self.is_cut = true;
                 return Ok(best.1);
             }
-            self.try_all(&near, n)?;
-            for it in near {
+            for it in self.promising(near, n)? {
                 let score = self.score(&it, n);
                 if score.order(&best.0, self.terms.min_evidence) == Ordering::Less {
                     best = (score, it);
@@ -242,11 +245,40 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
         if best.1 == start { Ok(start) } else { self.descended(best.1, n) }
     }
 
-    /// Returns the policies that differ from one in two numbers of a stage, pair by pair.
+    /// Returns the few of many policies that are the best on a part of the sessions, tried on all of them.
+    fn promising(&mut self, all: Vec<DesignCandidate>, n: usize) -> Result<Vec<DesignCandidate>, Error> {
+        let rung = n.div_ceil(PAIR_RUNG).max(RUNG_MIN).min(n);
+        self.try_all(&all, rung)?;
+        let mut best = self.ranked(all, rung);
+        best.truncate(STARTS);
+        self.try_all(&best, n)?;
+        Ok(best)
+    }
+
+    /// Returns the policies that have another kind of stage in the place of one, kind by kind.
+    fn swaps(&self, from: &DesignCandidate) -> Vec<Vec<DesignCandidate>> {
+        let kinds = || self.plays.grammar.kinds.iter().enumerate();
+        let mut all = Vec::new();
+        for (gone, _) in kinds().filter(|it| from.stages.0[it.0].is_some()) {
+            for (nth, kind) in kinds().filter(|it| from.stages.0[it.0].is_none()) {
+                let with = |values| {
+                    let mut it = from.clone();
+                    (it.stages.0[gone], it.stages.0[nth]) = (None, Some(values));
+                    it
+                };
+                all.push(kind.around_middle().into_iter().map(with).listed());
+            }
+        }
+        all
+    }
+
+    /// Returns the policies that differ from one in two numbers of a stage that it has or could have, pair by pair.
     fn pairs(&self, from: &DesignCandidate) -> Vec<Vec<DesignCandidate>> {
+        let has_room = self.n_stages(from) < self.plays.grammar.kinds_max;
         let mut all = Vec::new();
         for (nth, kind) in self.plays.grammar.kinds.iter().enumerate() {
-            let Some(own) = &from.stages.0[nth] else { continue };
+            let middle = has_room.then(|| kind.middle());
+            let Some(own) = &from.stages.0[nth].clone().or(middle) else { continue };
             let n_values: Vec<usize> = kind.values.values().map(Vec::len).listed();
             let with = |one: (usize, usize), other: (usize, usize)| {
                 let mut it = from.clone();
@@ -302,17 +334,7 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
                     (0..n_values[number]).map(value).filter(|it| it != from).listed()
                 }
                 (None, None) if grammar.chosen(&from.stages).count() < grammar.kinds_max => {
-                    let middle = kind.middle();
-                    let varied = |(number, n): (usize, &usize)| {
-                        let middle = &middle;
-                        (0..*n).map(move |it| {
-                            let mut values = middle.clone();
-                            values[number] = it;
-                            values
-                        })
-                    };
-                    let all: IndexSet<_> = n_values.iter().enumerate().flat_map(varied).collect();
-                    all.into_iter().map(|it| with(nth, Some(it))).listed()
+                    kind.around_middle().into_iter().map(|it| with(nth, Some(it))).listed()
                 }
                 (None, _) => Vec::new(),
             };
