@@ -36,7 +36,8 @@ impl Table {
     fn rows<'py>(&self, py: Python<'py>, limit: Option<usize>) -> PyResult<Bound<'py, PyList>> {
         let schema = self.batch.schema();
         let all = PyList::empty(py);
-        for nth in 0..self.batch.num_rows().min(limit.unwrap_or(usize::MAX)) {
+        let n = self.batch.num_rows();
+        for nth in 0..limit.map_or(n, |it| it.min(n)) {
             let row = PyDict::new(py);
             for (field, column) in schema.fields().iter().zip(self.batch.columns()) {
                 row.set_item(field.name(), value(py, column, nth)?)?;

@@ -48,7 +48,7 @@ pub(crate) struct DesignArgs {
     base: String,
     #[command(flatten)]
     evidence: EvidenceArgs,
-    /// Most plays of one policy on one session
+    /// Most simulations of one policy on one session
     #[arg(long, value_name = "N", value_parser = number::<usize>(5_000, 100_000_000), default_value_t = 20_000)]
     budget: usize,
     /// Print the result as JSON

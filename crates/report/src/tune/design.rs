@@ -235,7 +235,7 @@ impl Designed {
         let DesignedSearch { method, seed, budget, plays, policies, presets, is_cut } = &self.search;
         let cut = if *is_cut { ", which ended it" } else { "" };
         format!(
-            "Tried {} ({} presets) in {} of {} plays{cut}: {method}; seed {seed}.",
+            "Tried {} ({} presets) in {} of {} simulations{cut}: {method}; seed {seed}.",
             counted(*policies, "policy").replace("policys", "policies"),
             thousands(*presets as u64),
             thousands(*plays as u64),
