@@ -26,7 +26,7 @@ pub mod turn_ratios;
 pub mod waiting;
 
 use crate::ledger::{Firing, Outcome, RequestSums, Sums};
-use crate::price::{self, Costs, Models, PriceIndex};
+use crate::price::{self, Costs, Models, PaidAtRates, PriceIndex};
 use assumed::{Assumed, AssumedChanges, AssumedCost, AssumedReach};
 use best_effort::HitStake;
 use ctxsim_base::quantity::{Amount, Expected, Tokens, UNLIMITED, packed};
@@ -91,12 +91,14 @@ pub struct Tally {
     pub hit_stake: Option<HitStake>,
     /// How long its requests take.
     pub waiting: Waiting,
+    /// What is paid at each rate, where that was asked for.
+    pub paid: Option<Box<PaidAtRates>>,
 }
 
 packed!(Tally:
     [n_runs, sums, outcome, costs, limits, lifetimes, limit_pressure, has_needs],
     [recovery_input, recovery_output, reaction_tokens, recovery_interval, assumed, counted_ends],
-    [n_played, latency_ms, resets, summariser_limit, bound, hit_stake, waiting]);
+    [n_played, latency_ms, resets, summariser_limit, bound, hit_stake, waiting]; else paid);
 
 impl Tally {
     /// Returns the tally of a run in which nothing happened.
@@ -123,6 +125,7 @@ impl Tally {
             bound: None,
             hit_stake: None,
             waiting: Waiting::default(),
+            paid: None,
         }
     }
 
@@ -163,7 +166,11 @@ impl Tally {
                 + sums.memory.calls() as f64 * assumed.memory_latency_ms
         };
         let played = beside.played.as_ref();
-        let costs = beside.costs(Costs::new(sums, index, outcome.limit_violations, models));
+        let costs = |models: Models<'_>| beside.costs(Costs::new(sums, index, outcome.limit_violations, models));
+        let paid = match played {
+            Some(played) => played.paid,
+            None => PaidAtRates::new(|it| costs(it).exact(), models),
+        };
         let prompt = if beside.has_own_budgets { UNLIMITED } else { profile.limits.prompt };
         let tally = Self {
             n_runs: 1,
@@ -172,7 +179,7 @@ impl Tally {
             recovery_interval: beside.interval,
             assumed: Box::default(),
             counted_ends: None,
-            costs,
+            costs: costs(models),
             limits: Limits { prompt, ..profile.limits },
             lifetimes: profile.cache.lifetimes(),
             limit_pressure: pressure(sums.main.prompt_max, profile.limits.prompt),
@@ -187,6 +194,7 @@ impl Tally {
             bound: beside.bound,
             hit_stake: HitStake::new(&sums.main.tokens, profile),
             waiting: beside.waiting(Waiting::new(sums, models, &refetched, beside.shared_calls)),
+            paid: paid.map(Box::new),
         };
         let ends = tally.exact_interval().or(tally.costs.exact().map(|it| [it; 2]));
         let share = |it: Amount, of: f64| Amount::of_usd(it.usd() * (of - 1.0));
@@ -262,6 +270,9 @@ impl Tally {
         self.summariser_limit = self.summariser_limit.or(other.summariser_limit);
         self.bound = self.bound.zip(other.bound).map(|(own, more)| own + more);
         self.hit_stake = HitStake::sum([self.hit_stake, other.hit_stake]);
+        if let Some((own, more)) = self.paid.as_mut().zip(other.paid.as_ref()) {
+            **own += **more;
+        }
     }
 
     /// Returns what it costs in US dollars with all recorded compactions and with none of them; the same where

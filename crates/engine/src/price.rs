@@ -11,7 +11,7 @@ use crate::ledger::{ExplicitCacheSums, NeedSums, RequestRow, RequestSums, Role, 
 use ctxsim_base::quantity::{Amount, Cost, Expected, Rate, Tokens, UNLIMITED, packed};
 use ctxsim_input::Profile;
 use ctxsim_input::profile::Assumptions;
-use ctxsim_input::profile::price::{Prices, Rates};
+use ctxsim_input::profile::price::{Prices, Rates, VariedRate};
 use ctxsim_input::profile::written::RecoveryPrice;
 use ctxsim_timeline::StepIx;
 
@@ -58,6 +58,47 @@ pub struct Models<'a> {
     pub session: &'a Profile,
     /// The model that writes summaries.
     pub summariser: &'a Profile,
+    /// The session's model without each of its rates, where what is paid at each is asked.
+    pub without: Option<&'a WithoutRates>,
+}
+
+/// A profile without each of its rates, in the order of [`VariedRate::ALL`].
+#[derive(Clone, Debug)]
+pub struct WithoutRates([Profile; VariedRate::ALL.len()]);
+
+impl WithoutRates {
+    /// Takes each rate out of a profile.
+    pub fn new(profile: &Profile) -> Self {
+        let without = |rate| Profile { prices: profile.prices.times(rate, 0), ..profile.clone() };
+        Self(VariedRate::ALL.map(without))
+    }
+}
+
+/// What is paid at each rate and nothing else, in the order of [`VariedRate::ALL`]; `None` if a price is unknown.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PaidAtRates(pub [Option<Amount>; VariedRate::ALL.len()]);
+
+impl PaidAtRates {
+    /// Takes from what a bill comes to what it does without each rate.
+    pub fn new(bill: impl Fn(Models<'_>) -> Option<Amount>, models: Models<'_>) -> Option<Self> {
+        let WithoutRates(without) = models.without?;
+        let all = bill(models);
+        Some(Self(without.each_ref().map(|it| Some(all? - bill(models.with_session(it))?))))
+    }
+
+    /// Returns the means of several.
+    pub fn mean(all: &[Self]) -> Self {
+        let of_rate = |nth: usize| all.iter().map(|it| it.0[nth]).sum::<Option<Amount>>();
+        Self(std::array::from_fn(|nth| of_rate(nth).map(|it| it.over(all.len() as u64))))
+    }
+}
+
+impl AddAssign for PaidAtRates {
+    fn add_assign(&mut self, other: Self) {
+        for (sum, more) in self.0.iter_mut().zip(other.0) {
+            *sum = sum.zip(more).map(|(own, more)| own + more);
+        }
+    }
 }
 
 /// The prices of the requests of a session: those of its profile, or each at those of the model that answered it.
@@ -87,14 +128,23 @@ impl<'p> From<&'p Prices> for StepPrices<'p> {
 
 impl<'a> From<&'a Profile> for Models<'a> {
     fn from(session: &'a Profile) -> Self {
-        Self { session, summariser: session }
+        Self::new(session, None)
     }
 }
 
 impl<'a> Models<'a> {
     /// The session's model and, if different, the one that writes summaries.
     pub fn new(session: &'a Profile, summariser: Option<&'a Profile>) -> Self {
-        Self { session, summariser: summariser.unwrap_or(session) }
+        Self { session, summariser: summariser.unwrap_or(session), without: None }
+    }
+
+    /// Puts another model in the place of the session's, and of the summaries' if it writes them.
+    fn with_session<'b>(self, session: &'b Profile) -> Models<'b>
+    where
+        'a: 'b,
+    {
+        let has_own_summariser = !std::ptr::eq(self.session, self.summariser);
+        Models::new(session, has_own_summariser.then_some(self.summariser))
     }
 
     /// Returns the model that a request goes to.
@@ -126,7 +176,7 @@ impl Costs {
         limit_violations: u32,
         models: impl Into<Models<'a>>,
     ) -> Self {
-        let Models { session: profile, summariser } = models.into();
+        let Models { session: profile, summariser, .. } = models.into();
         let main = billed(&profile.prices, &sums.main, index.map(|it| &it.main));
         let keep_alive = billed(&profile.prices, &sums.keep_alive, index.map(|it| &it.keep_alive));
         let summariser = billed(&summariser.prices, &sums.summariser, index.map(|it| &it.summariser));

@@ -3,11 +3,11 @@
 use ctxsim_base::quantity::Cost;
 use ctxsim_engine::engine::Simulation;
 use ctxsim_engine::ledger::Sums;
-use ctxsim_engine::measure::{Beside, Remembered, Tally};
+use ctxsim_engine::measure::{Beside, Tally};
 use ctxsim_engine::memory::requests::Replayed;
-use ctxsim_engine::price::{Models, PriceRows};
-use ctxsim_engine::take::{FoldedLedger, Keys, Load, Unpriced, in_order};
-use ctxsim_input::{CacheRules, Limits, Policy, Profile};
+use ctxsim_engine::price::PriceRows;
+use ctxsim_engine::take::{FoldedLedger, Keys, Load, in_order};
+use ctxsim_input::{CacheRules, Limits, Policy};
 
 /// What a memory requested over the first trial.
 pub(super) struct Replay {
@@ -18,15 +18,24 @@ pub(super) struct Replay {
     pub(super) latency_ms: Option<f64>,
 }
 
-impl Replay {
-    /// Prices the requests; calls to a service take what its file says.
-    pub(super) fn tally(&self, policy: &Policy, profile: &Profile, is_flat: bool) -> Tally {
-        let (sums, index, outcome) = self.folded(policy, &profile.limits, &profile.cache, is_flat);
-        let models = Models::new(profile, policy.summariser());
-        let beside = Beside { service: self.service, latency_ms: self.latency_ms, ..Beside::default() };
-        Tally::beside(&sums, index.as_ref(), &outcome, models, &beside)
-    }
+/// Plays the requests of each policy under every pair of limits and cache rules, and prices them under every profile; calls to a service cost
+/// what its file says. The numbers are in the order of the load's runs.
+pub(super) fn tallies<T: Sync>(replays: &[(Replay, T)], load: &Load) -> Vec<Tally> {
+    let (keys, n) = (Keys::new(&load.profiles, &load.policies), load.policies.len());
+    let played = in_order(keys.distinct.len() * n, |at| {
+        let key = &keys.distinct[at / n];
+        replays[at % n].0.folded(&load.policies[at % n], key.limits, key.cache, keys.is_flat)
+    });
+    let priced = load.cells().map(|cell| {
+        let (sums, index, outcome) = &played[keys.within(cell)];
+        let Replay { service, latency_ms, .. } = replays[cell.policy].0;
+        let beside = Beside { service, latency_ms, ..Beside::default() };
+        Tally::beside(sums, index.as_ref(), outcome, load.models_of(cell), &beside)
+    });
+    priced.collect()
+}
 
+impl Replay {
     /// Plays the requests and folds them to what prices ask for.
     fn folded(&self, policy: &Policy, limits: &Limits, cache: &CacheRules, is_flat: bool) -> FoldedLedger {
         let mut sink: (Sums, PriceRows) = Default::default();
@@ -35,24 +44,4 @@ impl Replay {
         let (sums, rows) = sink;
         (sums, (!is_flat).then(|| rows.into()), outcome)
     }
-}
-
-/// Prices what each memory requested under every pair of limits and cache rules, with the first that it remembers.
-pub(super) fn folded(
-    replays: &[Replay],
-    remembered: &[Option<Remembered>],
-    load: &Load,
-    keys: &Keys<'_>,
-) -> Vec<Unpriced> {
-    let n = load.policies.len();
-    in_order(keys.distinct.len() * n, |at| {
-        let (key, policy) = (&keys.distinct[at / n], at % n);
-        let one = &replays[policy];
-        Unpriced {
-            trials: vec![one.folded(&load.policies[policy], key.limits, key.cache, keys.is_flat)],
-            service: one.service,
-            // What is remembered does not depend on a profile.
-            remembered: remembered[policy].clone(),
-        }
-    })
 }

@@ -282,7 +282,8 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     fn carry_on(&mut self, change: Change) -> bool {
         let was_edited = change.by.is_some_and(|it| it != u16::MAX);
         for carried in self.ways.iter_mut().filter_map(|it| it.carried.as_mut()) {
-            self.outcome.reacts |= was_edited && carried.has_any();
+            // The closed form is replaced only where everything is as it is declared.
+            self.outcome.reacts |= was_edited && !carried.is_at_end() && carried.has_any();
             carried.sent(&self.prompt);
         }
         self.seen.is_some() && std::mem::replace(&mut self.sent_settings, self.settings) != self.settings

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::assumed::AssumedChanges;
 use super::waiting::{Waited, Waiting};
 use crate::ledger::{ExploredSums, NeedSums, Outcome, RunFault};
-use crate::price::{Bill, Costs};
+use crate::price::{Bill, Costs, PaidAtRates};
 use ctxsim_base::quantity::{Amount, Cost, Expected};
 
 /// What is known of a run beside its ledger; nothing by default.
@@ -46,6 +46,8 @@ pub struct Beside {
 pub struct PlayedRecovery {
     /// The cost of the runs, less the closed form's.
     pub cost: Amount,
+    /// What they pay at each rate, where that was asked for.
+    pub paid: Option<PaidAtRates>,
     /// Tokens of their requests, less the closed form's.
     pub tokens: Expected,
     /// What became of the needs.

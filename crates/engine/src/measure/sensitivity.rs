@@ -6,17 +6,12 @@ use std::slice;
 use std::sync::Arc;
 
 use super::floor::Floor;
-use super::{Beside, BreakEven, Label, Remembered, Tally};
-use crate::ledger::{Outcome, Sums, is_as_much};
-use crate::price::{Costs, Models, PriceIndex};
-use ctxsim_base::quantity::{Amount, Cost, UNLIMITED, or_unlimited};
-use ctxsim_input::Profile;
+use super::{BreakEven, Label, Remembered, Tally};
+use crate::ledger::is_as_much;
+use ctxsim_base::quantity::{Amount, UNLIMITED, or_unlimited};
 use ctxsim_input::profile::Counting;
 use ctxsim_input::profile::price::VariedRate;
 use ctxsim_input::suite::Habits;
-
-/// The number of rates that are varied.
-pub const N_PARTS: usize = VariedRate::ALL.len();
 
 /// A comparison of policies across profiles.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +24,7 @@ pub struct Sensitivity {
     pub grids: Vec<SensitivityGrid>,
     /// The number of distinct pairs of cache rules and limits among the profiles.
     pub n_distinct: usize,
-    /// How many times the engine ran.
+    /// How many simulations they ask for: each policy under each distinct pair, on each load and in each trial.
     pub n_simulations: usize,
     /// The inputs of the break-even points.
     pub asked: Option<Habits>,
@@ -153,12 +148,10 @@ impl<'a> IntoIterator for &'a RowCells {
 /// What one policy comes to under one profile, as it is added up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellSum {
-    /// Its numbers.
-    tally: Tally,
+    /// Its numbers, with what is paid at each rate.
+    pub tally: Tally,
     /// What it remembers, where there is anything to remember.
-    remembered: Option<Remembered>,
-    /// By rate: what is paid at it, and nothing else; `None` if a price is unknown.
-    paid: [Option<Amount>; N_PARTS],
+    pub remembered: Option<Remembered>,
 }
 
 /// One policy under one profile: what tables show of it.
@@ -190,16 +183,16 @@ pub struct PriceCell {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct RatedCost {
     all: Amount,
-    paid: [Amount; N_PARTS],
+    paid: [Amount; VariedRate::ALL.len()],
 }
 
 impl RatedCost {
-    fn new(all: Option<Amount>, paid: [Option<Amount>; N_PARTS]) -> Option<Self> {
-        let mut known = [Amount::ZERO; N_PARTS];
-        for (known, paid) in known.iter_mut().zip(paid) {
+    fn new(tally: &Tally) -> Option<Self> {
+        let mut paid = [Amount::ZERO; VariedRate::ALL.len()];
+        for (known, paid) in paid.iter_mut().zip(tally.paid.as_ref()?.0) {
             *known = paid?;
         }
-        Some(Self { all: all?, paid: known })
+        Some(Self { all: tally.costs.exact()?, paid })
     }
 }
 
@@ -221,59 +214,6 @@ pub struct Nearest {
     pub factor: f64,
     /// The index of the policy that is cheapest beyond it.
     pub policy: usize,
-}
-
-/// A ledger to price.
-#[derive(Clone, Copy, Debug)]
-pub struct Ledger<'a> {
-    /// The sums of its rows.
-    pub sums: &'a Sums,
-    /// Its rows by length, if a profile needs them.
-    pub index: Option<&'a PriceIndex>,
-    /// The outcome of the run, apart from its rows.
-    pub outcome: &'a Outcome,
-    /// Whether the load has needs.
-    pub has_needs: bool,
-    /// The model that writes summaries, if it is not the session's.
-    pub summariser: Option<&'a Profile>,
-    /// What a memory's calls to its service cost, if the service has prices of its own.
-    pub service: Option<Cost>,
-    /// The turns of the session as recorded, if it was.
-    pub turns: Option<u32>,
-    /// The ends of its sizes' interval as shares of them, if they were counted anew for other models.
-    pub counted: Option<[f64; 2]>,
-}
-
-impl<'a> Ledger<'a> {
-    /// A ledger of a load without needs, all of which the session's model wrote.
-    pub fn new(sums: &'a Sums, index: Option<&'a PriceIndex>, outcome: &'a Outcome) -> Self {
-        Self {
-            sums,
-            index,
-            outcome,
-            has_needs: false,
-            summariser: None,
-            service: None,
-            turns: None,
-            counted: None,
-        }
-    }
-}
-
-/// A profile, and what it is without each of its rates.
-#[derive(Clone, Debug)]
-pub struct Variations<'a> {
-    profile: &'a Profile,
-    without: [Profile; N_PARTS],
-}
-
-impl<'a> Variations<'a> {
-    /// Takes each rate out of a profile.
-    pub fn new(profile: &'a Profile) -> Self {
-        let without =
-            VariedRate::ALL.map(|it| Profile { prices: profile.prices.times(it, 0), ..profile.clone() });
-        Self { profile, without }
-    }
 }
 
 impl ProfileShare {
@@ -316,31 +256,6 @@ impl Sensitivity {
 }
 
 impl CellSum {
-    /// Prices a ledger under a profile, and without each of its rates.
-    pub fn new(ledger: &Ledger<'_>, variations: &Variations<'_>) -> Self {
-        let Ledger { sums, index, outcome, has_needs, summariser, service, turns, counted } = *ledger;
-        let models = Models::new(variations.profile, summariser);
-        let beside = Beside { has_needs, service, turns, counted, ..Beside::default() };
-        let tally = Tally::beside(sums, index, outcome, models, &beside);
-        let paid = variations.without.each_ref().map(|without| {
-            let models = Models::new(without, summariser);
-            let rest = beside.costs(Costs::new(sums, index, outcome.limit_violations, models));
-            Some(tally.costs.exact()? - rest.exact()?)
-        });
-        Self { tally, remembered: None, paid }
-    }
-
-    /// Adds what it remembers.
-    #[must_use]
-    pub fn remembering(self, remembered: Option<Remembered>) -> Self {
-        Self { remembered, ..self }
-    }
-
-    /// Returns what the runs came to beside their rows.
-    pub fn outcome(&self) -> &Outcome {
-        &self.tally.outcome
-    }
-
     /// Adds another load of the same policy under the same profile.
     pub fn add(&mut self, other: &Self) {
         self.tally.add(&other.tally);
@@ -348,9 +263,6 @@ impl CellSum {
             (Some(own), Some(more)) => own.and(more),
             (own, more) => own.or_else(|| more.clone()),
         };
-        for (sum, more) in self.paid.iter_mut().zip(other.paid) {
-            *sum = sum.zip(more).map(|(own, more)| own + more);
-        }
     }
 }
 
@@ -369,7 +281,7 @@ impl PriceCell {
             turns: [tally.outcome.turns_requested, tally.outcome.turns_completed],
             is_stopped: tally.outcome.failure.is_some() || tally.outcome.limit_violations > 0,
             has_requests: tally.sums.main.n > 0,
-            cost: RatedCost::new(tally.costs.exact(), sum.paid),
+            cost: RatedCost::new(tally),
             evidence_kept: tally.evidence_kept(),
             recovery_tokens: tally.has_needs.then(|| (tally.recovery_input + tally.recovery_output).to_f64()),
             results_shown: (results.raw_tokens > 0).then_some(shown),
@@ -564,8 +476,9 @@ fn flips(rows: &[PriceRow]) -> Vec<Flip> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::{NeedRow, RequestSums, Sink, TokenUse};
-    use ctxsim_input::ProfileFile;
+    use crate::ledger::{NeedRow, Outcome, RequestSums, Sink, Sums, TokenUse};
+    use crate::price::{Models, WithoutRates};
+    use ctxsim_input::{Profile, ProfileFile};
     use ctxsim_input::text::decode::{Format, decode};
 
     const PROFILE: &str = r#"
@@ -590,8 +503,10 @@ cache_write = { "5m" = 3.000001 }
             let asked = TokenUse { output: calls * 77.7, read: calls * resent, ..TokenUse::default() };
             sums.need(&NeedRow { weight: 1.0, calls: *calls, refetched: Some(asked), ..NeedRow::default() });
         }
-        let outcome = Outcome::default();
-        PriceCell::new(&CellSum::new(&Ledger::new(&sums, None, &outcome), &Variations::new(&profile)), None)
+        let without = WithoutRates::new(&profile);
+        let models = Models { without: Some(&without), ..Models::from(&profile) };
+        let tally = Tally::new(&sums, None, &Outcome::default(), false, models);
+        PriceCell::new(&CellSum { tally, remembered: None }, None)
     }
 
     /// Both write the same, in another order; floats would differ in their last digit, at a factor of 10¹⁴.

@@ -133,9 +133,11 @@ impl Load {
         let mut played =
             PlayedLives::from([(UndoneCompactions::new(), kept.into_iter().enumerate().collect())]);
         lives.play_the_rest(lives.undone.iter(), &play, &mut played);
-        // Beside the bill of its own layout, each run has that without any compaction.
-        let without = lives.undone.iter().map(|_| &recorded.compactions);
-        lives.play_the_rest(without, &play, &mut played);
+        if !sinks.bare {
+            // Beside the bill of its own layout, each run has that without any compaction.
+            let without = lives.undone.iter().map(|_| &recorded.compactions);
+            lives.play_the_rest(without, &play, &mut played);
+        }
         let lived = self.cells().enumerate();
         let takes =
             lived.filter_map(|(nth, cell)| Some(Take { cell, ..lives.take(nth, recorded, &mut played)? }));

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use super::counted::CountedLoad;
 use super::lives::Layouts;
 use super::run::LoadFacts;
+use super::simulations::Keys;
 use super::world::{Plays, World};
 use super::{Cell, Progress, Sinks, Take};
+use crate::price::{Models, WithoutRates};
 use ctxsim_input::profile::written::RecoveryPrice;
 use ctxsim_input::scenario::refetch::{End, Refetch};
 use ctxsim_input::{Policy, Profile};
@@ -39,6 +41,8 @@ pub struct Load {
     pub is_under_own_model: bool,
     /// By profile: how its models count the load, if not as it was recorded.
     pub counts: Vec<Option<Arc<CountedLoad>>>,
+    /// By profile: the same without each of its rates, where what is paid at each is asked.
+    pub without: Arc<[WithoutRates]>,
     /// Its arguments on the command line of `explain`.
     pub arguments: String,
     /// The folder of its recording; empty if not recorded.
@@ -68,6 +72,7 @@ impl Load {
             models: Vec::new(),
             is_under_own_model: false,
             counts: Vec::new(),
+            without: Arc::default(),
             arguments: String::new(),
             project: String::new(),
             is_twin: false,
@@ -75,6 +80,24 @@ impl Load {
             turns_ratio: None,
             under: Vec::new(),
         }
+    }
+
+    /// Has its runs tell what is paid at each rate of its profiles.
+    #[must_use]
+    pub fn telling_rates(self) -> Self {
+        Self { without: self.profiles.iter().map(WithoutRates::new).collect(), ..self }
+    }
+
+    /// Returns at whose prices a run is billed.
+    pub fn models_of(&self, cell: Cell) -> Models<'_> {
+        let summariser = self.policies[cell.policy].summariser();
+        let without = self.without.get(cell.profile);
+        Models { without, ..Models::new(&self.profiles[cell.profile], summariser) }
+    }
+
+    /// Returns the number of distinct pairs of cache rules and limits among its profiles.
+    pub fn n_distinct(&self) -> usize {
+        Keys::of(self).distinct.len()
     }
 
     /// Returns the timeline that the engine plays, if it plays one.

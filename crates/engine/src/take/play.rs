@@ -15,7 +15,7 @@ use crate::ledger::{Outcome, Rows, RunFault, Sums};
 use crate::measure::assumed::{Assumed, AssumedChanges};
 use crate::measure::turn_ratios::TurnRatios;
 use crate::measure::{Beside, Tally};
-use crate::price::{self, Models, PriceIndex};
+use crate::price::{self, PriceIndex};
 use crate::projection::Threshold;
 use crate::projection::num::Known;
 use crate::recovery::Assumption;
@@ -47,7 +47,7 @@ impl Load {
 
     /// Has the engine play it, and folds its runs.
     pub fn played(&self, sinks: &Sinks<'_>, progress: Progress<'_>) -> Vec<Take> {
-        let simulations = Simulations::with_ends(self);
+        let simulations = if sinks.bare { self.simulations() } else { Simulations::with_ends(self) };
         let other_models = self.other_models();
         let billed = self.billed(sinks, &simulations);
         let every = self.cells().filter(|_| sinks.rows || other_models.is_some());
@@ -156,11 +156,6 @@ impl Load {
             Some((cell, (Arc::clone(it.rows.as_ref()?), it.folded.2.clone())))
         };
         self.own_cells().filter_map(of).collect()
-    }
-
-    /// Returns at whose prices a run is billed.
-    pub fn models_of(&self, cell: Cell) -> Models<'_> {
-        Models::new(&self.profiles[cell.profile], self.policies[cell.policy].summariser())
     }
 
     /// Returns what a report says of the stages of a policy.

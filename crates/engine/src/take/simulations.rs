@@ -26,7 +26,7 @@ use ctxsim_input::scenario::refetch::Refetch;
 use ctxsim_input::{CacheRules, Limits, Policy, Profile};
 use ctxsim_timeline::Timeline;
 
-use shared::Kept;
+use shared::{Kept, for_prices};
 
 /// The simulations of a load, and where each run finds its own.
 pub struct Simulations<'a> {
@@ -71,7 +71,7 @@ impl<'a> Keys<'a> {
     }
 
     /// The same for a load, in the tokens that each profile's models count.
-    fn of(load: &'a Load) -> Self {
+    pub(super) fn of(load: &'a Load) -> Self {
         Self::counted(&load.profiles, &load.policies, |nth| load.counted_under(nth))
     }
 
@@ -256,8 +256,7 @@ impl<'a> Simulations<'a> {
 
     /// Runs them all and folds the ledgers to what the profiles' prices ask for: flat prices need no more than sums.
     pub fn folded(&self, progress: Progress<'_>) -> Ledgers<FoldedLedger> {
-        let kept = Kept { asks_all: true, sink: folding, keep: folded };
-        self.shared(progress, &kept, |_| false, |_| Vec::new())
+        self.shared(progress, &for_prices(), |_| false, |_| Vec::new())
     }
 
     /// Plays the first trial of each, into sinks that are made for its runs; returns them in the order of the simulations.
@@ -280,24 +279,6 @@ impl<'a> Simulations<'a> {
     /// Returns the simulation of a run, and which of its ledgers is the run's.
     pub fn ledger_of(&self, cell: Cell) -> Option<(usize, usize)> {
         self.place(cell).map(|it| (it.simulation, it.ledger))
-    }
-
-    /// Plays a simulation with needs that are drawn, as often as is declared; the draws are the same for every policy.
-    pub fn draw<S: Sink + Default>(&self, simulation: usize, ledger: usize) -> Vec<(S, Outcome)> {
-        let it = &self.all[simulation];
-        let Play::Items(timeline, compiled) = &it.play else { return Vec::new() };
-        let recovery = it.recoveries[ledger];
-        if recovery.terms().is_none_or(|it| !it.is_declared) {
-            return Vec::new();
-        }
-        let trials = 0..timeline.refetch.played_trials();
-        let drawn = trials.map(|n| {
-            let play = engine::Simulation::compiled(timeline, compiled, it.cache).recovering(&[recovery]);
-            let mut sink = S::default();
-            let outcome = play.drawn(it.seed.child("recovery trial", n)).run(&mut sink);
-            (sink, outcome)
-        });
-        drawn.collect()
     }
 
     /// Returns where a run finds its ledger; loads that memories play have none.

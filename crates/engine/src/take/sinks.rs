@@ -23,6 +23,8 @@ pub struct Sinks<'a> {
     pub answers: bool,
     /// The settings of real agents that do as each policy does, with the numbers of the run.
     pub settings: bool,
+    /// Whether costs stand alone: neither at the ends of what is assumed, nor beside those with and without the recorded compactions.
+    pub bare: bool,
     /// A policy whose requests are compared with the recorded bill: its rows with all of the recorded compactions.
     pub billed: Option<&'a Policy>,
 }

@@ -4,14 +4,10 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use super::play::FoldedLedger;
-use super::simulations::Keys;
 use super::{Cell, Load, Progress, Sinks, Take};
 use crate::ledger::{Outcome, Rows as Ledger, Sink};
-use crate::measure::Remembered;
 use crate::memory::export::Banks;
 use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::quantity::Cost;
 use ctxsim_input::policy::memory::MemorySpec;
 use ctxsim_input::{CacheRules, Limits, Policy, Profile};
 use ctxsim_timeline::Timeline;
@@ -74,12 +70,6 @@ pub trait World: Any + fmt::Debug + Send + Sync {
     /// report.
     fn play(&self, load: &Load, sinks: &Sinks<'_>, progress: Progress<'_>) -> Vec<Take> {
         load.played(sinks, progress)
-    }
-
-    /// Plays a load of it and returns what its runs came to before any price, by pair of limits and cache rules, then by policy;
-    /// nothing where the engine plays it.
-    fn folded(&self, _load: &Load, _keys: &Keys<'_>, _progress: Progress<'_>) -> Option<Vec<Unpriced>> {
-        None
     }
 
     /// Plays a load of it and returns rows of some kind; none where it has none.
@@ -180,16 +170,6 @@ pub struct TrialQuestion {
     pub state: &'static str,
     /// What it asks for, in words.
     pub what: String,
-}
-
-/// What a run came to before any price.
-#[derive(Debug)]
-pub struct Unpriced {
-    /// Its ledgers, trial by trial.
-    pub trials: Vec<FoldedLedger>,
-    /// What its calls to a service cost, if the service has prices of its own.
-    pub service: Option<Cost>,
-    pub remembered: Option<Remembered>,
 }
 
 /// What a kind of load reads of a policy.

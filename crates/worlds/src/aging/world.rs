@@ -17,7 +17,7 @@ use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::quantity::saturated;
 use ctxsim_base::rng::Seed;
 use ctxsim_engine::take::{
-    Cell, Findings, Keys, Load, LoadKind, Progress, RowsOf, Run, Sinks, Take, Unpriced, World, in_order,
+    Cell, Load, LoadKind, Progress, RowsOf, Run, Sinks, Take, World, in_order,
     in_order_telling, of_run,
 };
 use ctxsim_input::policy::memory::{MemorySpec, SessionRead, SessionStore};
@@ -139,13 +139,13 @@ impl World for Aging {
         let observed = self.observed(load, progress);
         let stream = self.stream(0);
         let replays = self.replays(load, &stream);
-        let keys = Keys::new(&load.profiles, &load.policies);
+        let tallies = replay::tallies(&replays, load);
         let assumed = load.assumed();
         let cells: Vec<Cell> = load.cells().collect();
         in_order(cells.len(), |at| {
             let cell = cells[at];
             let (replay, n_compactions) = &replays[cell.policy];
-            let tally = replay.tally(&load.policies[cell.policy], &load.profiles[cell.profile], keys.is_flat);
+            let tally = tallies[at].clone();
             let n_sessions = stream.sessions.len().max(1) as f64;
             let summary = AgingSummary {
                 metric: stream.scoring.metric(self.generator()).to_owned(),
@@ -157,14 +157,6 @@ impl World for Aging {
             };
             Take::of(cell, Run { findings: Some(Arc::new(summary)), ..load.run(cell, tally, &assumed) })
         })
-    }
-
-    fn folded(&self, load: &Load, keys: &Keys<'_>, progress: Progress<'_>) -> Option<Vec<Unpriced>> {
-        let replays: Vec<Replay> = self.replays(load, &self.stream(0)).into_iter().map(|it| it.0).collect();
-        let observed = self.observed(load, progress);
-        let first = |at| (&self.summary(load, &observed, at) as &dyn Findings).remembered().next();
-        let remembered: Vec<_> = (0..load.policies.len()).map(first).collect();
-        Some(replay::folded(&replays, &remembered, load, keys))
     }
 
     fn rows(&self, load: &Load, of: RowsOf, progress: Progress<'_>) -> Vec<Rows> {

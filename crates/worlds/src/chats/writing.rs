@@ -10,7 +10,7 @@ use crate::chats::{
 use crate::replay::{self, Replay};
 use ctxsim_base::quantity::saturated;
 use ctxsim_engine::take::{
-    Cell, Findings, Keys, Load, LoadKind, Progress, RowsOf, Run, Sinks, Take, Unpriced, World, in_order,
+    Cell, Load, LoadKind, Progress, RowsOf, Run, Sinks, Take, World, in_order,
     in_order_telling,
 };
 use ctxsim_input::Policy;
@@ -125,7 +125,7 @@ impl World for Writing {
         let observed = self.observed(load, progress);
         let chats = (self.chats)(0);
         let replays = self.replays(load);
-        let keys = Keys::new(&load.profiles, &load.policies);
+        let tallies = replay::tallies(&replays, load);
         let count = |of: fn(&chats::ChatSession) -> u64| -> u64 {
             chats.users.iter().flat_map(|it| &it.sessions).map(of).sum()
         };
@@ -134,8 +134,6 @@ impl World for Writing {
         in_order(cells.len(), |at| {
             let cell = cells[at];
             let policy = &load.policies[cell.policy];
-            let (replay, log) = &replays[cell.policy];
-            let tally = replay.tally(policy, &load.profiles[cell.profile], keys.is_flat);
             let own = &observed[cell.policy];
             let others = load.policies.iter().zip(&observed).enumerate().filter(|it| it.0 != cell.policy);
             let summary = ChatSummary {
@@ -143,23 +141,11 @@ impl World for Writing {
                 sessions: count(|_| 1),
                 messages: count(|it| it.messages.into()),
                 paired: others.map(|(_, (other, it))| (other.name.clone(), own.less(it))).collect(),
-                ..ChatSummary::new(policy.service_memory(), log, own, self.numbers())
+                ..ChatSummary::new(policy.service_memory(), &replays[cell.policy].1, own, self.numbers())
             };
-            let run = load.run(cell, tally, &assumed);
+            let run = load.run(cell, tallies[at].clone(), &assumed);
             Take::of(cell, Run { trials: self.n_trials, findings: Some(Arc::new(summary)), ..run })
         })
-    }
-
-    fn folded(&self, load: &Load, keys: &Keys<'_>, progress: Progress<'_>) -> Option<Vec<Unpriced>> {
-        let (replays, logs): (Vec<Replay>, Vec<ChatLog>) = self.replays(load).into_iter().unzip();
-        let observed = self.observed(load, progress);
-        let first = |at: usize| {
-            let runner = load.policies[at].service_memory();
-            let summary = ChatSummary::new(runner, &logs[at], &observed[at], self.numbers());
-            (&summary as &dyn Findings).remembered().next()
-        };
-        let remembered: Vec<_> = (0..load.policies.len()).map(first).collect();
-        Some(replay::folded(&replays, &remembered, load, keys))
     }
 
     fn rows(&self, load: &Load, of: RowsOf, progress: Progress<'_>) -> Vec<Rows> {

@@ -16,13 +16,13 @@ use ctxsim_engine::ledger::Outcome;
 use ctxsim_engine::measure::{Beside, Tally};
 use ctxsim_engine::price::{Models, PriceIndex};
 use ctxsim_engine::take::{
-    Cell, Findings, Keys, Load, LoadKind, Progress, RowsOf, Run, Sinks, Take, Unpriced, World, in_order,
+    Cell, Load, LoadKind, Progress, RowsOf, Run, Sinks, Take, World, in_order,
     of_run,
 };
 use ctxsim_input::policy::memory::{SourceKind, SourceMemory};
 use ctxsim_input::profile::written::RecoveryPrice;
 use ctxsim_input::scenario::{HistorySource, LoadSpec as Form};
-use ctxsim_input::{Policy, Profile};
+use ctxsim_input::Profile;
 use ctxsim_timeline::row::{Rows, heads};
 
 /// What histories read of a policy.
@@ -122,11 +122,9 @@ impl ProjectHistory {
         &self,
         played: &PlayedHistory,
         trust: NoteTrust,
-        policy: &Policy,
-        profile: &Profile,
+        models: Models<'_>,
         beside: Beside,
     ) -> Tally {
-        let models = Models::new(profile, policy.summariser());
         let is_flat = [models.session, models.summariser].iter().all(|it| it.prices.flat().is_some());
         let index = (!is_flat).then(|| PriceIndex::from(played.rows.clone()));
         let outcome = Outcome::default();
@@ -149,15 +147,14 @@ impl ProjectHistory {
         &self,
         played: &NotedEnds,
         spec: &SourceMemory,
-        policy: &Policy,
-        profile: &Profile,
+        models: Models<'_>,
     ) -> Option<[Amount; 2]> {
         let mut interval: Option<[Amount; 2]> = None;
         for end in &played.0 {
             for trusts in self.trust(spec) {
                 for stale_fetches in self.numbers.ends("stale.fetches") {
                     let trust = NoteTrust { trusts, stale_fetches };
-                    let cost = self.tally(end, trust, policy, profile, Beside::default()).costs.exact()?;
+                    let cost = self.tally(end, trust, models, Beside::default()).costs.exact()?;
                     let [low, high] = interval.unwrap_or([cost; 2]);
                     interval = Some([low.min(cost), high.max(cost)]);
                 }
@@ -174,23 +171,23 @@ impl ProjectHistory {
         played: &NotedEnds,
         without: &PlayedHistory,
     ) -> (Tally, FetchSummary) {
-        let (policy, profile) = (&load.policies[cell.policy], &load.profiles[cell.profile]);
-        let rates = profile.prices.usual();
+        let (policy, models) = (&load.policies[cell.policy], load.models_of(cell));
+        let rates = models.session.prices.usual();
         let summary = FetchSummary::new(&self.stream, rates).with_lags(&played.0[1]);
         let Some(spec) = policy.source_memory() else {
             let trust = NoteTrust { trusts: 0.0, stale_fetches: 1.0 };
-            return (self.tally(&played.0[1], trust, policy, profile, Beside::default()), summary);
+            return (self.tally(&played.0[1], trust, models, Beside::default()), summary);
         };
         let trust = NoteTrust { trusts: self.trust(spec)[1], stale_fetches: self.numbers.stale.fetches };
-        let declared = self.tally(&played.0[1], trust, policy, profile, Beside::default());
+        let declared = self.tally(&played.0[1], trust, models, Beside::default());
         let none = NoteTrust { trusts: 0.0, stale_fetches: 1.0 };
-        let bare = self.tally(without, none, policy, profile, Beside::default()).costs.total();
+        let bare = self.tally(without, none, models, Beside::default()).costs.total();
         let rest = declared.costs.exact().map(|it| it - declared.costs.recovery);
-        let ends = self.interval(played, spec, policy, profile);
+        let ends = self.interval(played, spec, models);
         // The interval of a run is one of recovery: what else differs between the ends is put there.
         let interval = ends.zip(rest).map(|(ends, rest)| ends.map(|it| it - rest));
         let tally =
-            self.tally(&played.0[1], trust, policy, profile, Beside { interval, ..Beside::default() });
+            self.tally(&played.0[1], trust, models, Beside { interval, ..Beside::default() });
         let net = |usd: f64| usd - bare.unwrap_or_default();
         let net_usd = net(declared.costs.total().unwrap_or_default());
         let net_interval = ends.unwrap_or_default().map(|it| net(it.usd()));
@@ -274,34 +271,6 @@ impl World for ProjectHistory {
             let (tally, summary) = self.run(load, cell, &played[cell.policy], &without);
             Take::of(cell, Run { findings: Some(Arc::new(summary)), ..load.run(cell, tally, &assumed) })
         })
-    }
-
-    fn folded(&self, load: &Load, keys: &Keys<'_>, _progress: Progress<'_>) -> Option<Vec<Unpriced>> {
-        let played = self.played(load);
-        let one = |policy: usize| {
-            let it = &played[policy].0[1];
-            let spec = load.policies[policy].source_memory();
-            let trusts = spec.map_or(0.0, |it| self.trust(it)[1]);
-            let trust = NoteTrust { trusts, stale_fetches: self.numbers.stale.fetches };
-            let rates = load.profiles.first().map(|it| *it.prices.usual()).unwrap_or_default();
-            let summary = FetchSummary::new(&self.stream, &rates);
-            let memory = spec.map(|spec| {
-                let told = (trusts, spec.write.notes(SourceKind::Action));
-                summary::memory(it, &self.stream, &self.numbers, told, (&rates, 0.0, [0.0; 2]))
-            });
-            let remembered = FetchSummary { memory, ..summary };
-            Unpriced {
-                trials: vec![(
-                    it.sums(trust),
-                    (!keys.is_flat).then(|| it.rows.clone().into()),
-                    Outcome::default(),
-                )],
-                service: None,
-                remembered: (&remembered as &dyn Findings).remembered().next(),
-            }
-        };
-        let n = load.policies.len();
-        Some((0..keys.distinct.len() * n).map(|at| one(at % n)).collect())
     }
 
     fn rows(&self, load: &Load, of: RowsOf, _progress: Progress<'_>) -> Vec<Rows> {

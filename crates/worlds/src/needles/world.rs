@@ -22,7 +22,7 @@ use ctxsim_engine::memory::export::{Banks, ExportedFact};
 use ctxsim_engine::price::PriceRows;
 use ctxsim_engine::take::{
     self, Cell, FoldedLedger, Keys, Load, LoadKind, Progress, RowsOf, Run, SimulationKey, Sinks, Take,
-    TrialLedger, Unpriced, World, in_order, in_order_telling, of_run,
+    TrialLedger, World, in_order, in_order_telling, of_run,
 };
 use ctxsim_input::scenario::LoadSpec as Form;
 use ctxsim_input::{Limits, Policy};
@@ -326,19 +326,6 @@ impl World for ConversationLoad {
             let answers = played.of(keys.within(cells[at])).flat_map(|it| it.probes.iter().map(answer));
             Take { answers: answers.collect(), ..Take::of(cells[at], run) }
         })
-    }
-
-    fn folded(&self, load: &Load, keys: &Keys<'_>, progress: Progress<'_>) -> Option<Vec<Unpriced>> {
-        let played = self.played(load, keys, false, progress);
-        let of = |nth: usize| {
-            let retention = Retention::new(&played.of(nth).map(|it| it.trial).collect::<Vec<_>>());
-            Unpriced {
-                trials: played.of(nth).map(|it| it.folded.clone()).collect(),
-                service: None,
-                remembered: found::KIND.numbers.first().map(|it| it.with(retention.accuracy)),
-            }
-        };
-        Some((0..keys.distinct.len() * load.policies.len()).map(of).collect())
     }
 
     fn rows(&self, load: &Load, of: RowsOf, progress: Progress<'_>) -> Vec<Rows> {

@@ -2,18 +2,39 @@
 //!
 //! Where neither limits nor cache rules change what a policy shows, it is played once, and each cache answers the same requests.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use super::{Ledgers, PlannedSimulation, Play, Simulations};
+use super::{FoldingLedger, Ledgers, PlannedSimulation, Play, Simulations, folded, folding};
 use crate::engine::Simulation;
 use crate::ledger::{Outcome, Sink};
+use crate::recovery::CompiledRecovery;
 use crate::take::Progress;
+use crate::take::play::FoldedLedger;
 use crate::take::threads::in_order;
 use ctxsim_base::quantity::Tokens;
+use ctxsim_base::rng::Seed;
 use ctxsim_input::{CacheRules, Limits};
 
 /// What some simulations came to, recovery by recovery: all of them to the same.
 type SameLedgers<L> = (Vec<usize>, Vec<L>);
+
+/// How the agents of a play recover: each way has a ledger of its own.
+#[derive(Clone, Copy)]
+struct Recovering<'r> {
+    ways: &'r [CompiledRecovery],
+    /// What the needs are drawn from, where they are.
+    drawn_from: Option<Seed>,
+}
+
+/// A trial with drawn needs of simulations that share their prompts.
+struct DrawnTrial {
+    members: Vec<usize>,
+    /// The ledger whose recovery is played.
+    ledger: usize,
+    trial: u64,
+}
 
 /// What is kept of plays.
 pub(super) struct Kept<M, K> {
@@ -25,7 +46,56 @@ pub(super) struct Kept<M, K> {
     pub(super) keep: K,
 }
 
+/// Keeps what prices ask for.
+pub(super) fn for_prices()
+-> Kept<impl Fn(bool) -> FoldingLedger + Sync, impl Fn(FoldingLedger, Outcome) -> FoldedLedger + Sync> {
+    Kept { asks_all: true, sink: folding, keep: folded }
+}
+
 impl Simulations<'_> {
+    /// Plays ledgers that are open once more with drawn needs, as often as is declared: of those that share their prompts, each trial is played
+    /// once, and every cache answers it. Returns what they came to, by simulation and ledger.
+    pub(in crate::take) fn drawn(
+        &self,
+        is_open: impl Fn(usize, usize) -> bool,
+        progress: Progress<'_>,
+    ) -> BTreeMap<(usize, usize), Vec<Arc<FoldedLedger>>> {
+        let mut trials: Vec<DrawnTrial> = Vec::new();
+        for group in self.groups(&|_| false) {
+            let Some(first) = group.first().map(|it| &self.all[*it]) else { continue };
+            let Play::Items(timeline, _) = &first.play else { continue };
+            for (ledger, recovery) in first.recoveries.iter().enumerate() {
+                let is_declared = recovery.terms().is_some_and(|it| it.is_declared);
+                let open = group.iter().copied().filter(|it| is_declared && is_open(*it, ledger));
+                let members: Vec<usize> = open.collect();
+                let all = 0..if members.is_empty() { 0 } else { timeline.refetch.played_trials() };
+                trials.extend(all.map(|trial| DrawnTrial { members: members.clone(), ledger, trial }));
+            }
+        }
+        let played = in_order(trials.len(), |nth| {
+            let DrawnTrial { members, ledger, trial } = &trials[nth];
+            let first = &self.all[members[0]];
+            let how = Recovering {
+                ways: &first.recoveries[*ledger..=*ledger],
+                drawn_from: Some(first.seed.child("recovery trial", *trial)),
+            };
+            let played = self.play_shared(members, how, &for_prices());
+            progress(self.n_runs(), self.n_runs());
+            played
+        });
+        let mut all: BTreeMap<(usize, usize), Vec<Arc<FoldedLedger>>> = BTreeMap::new();
+        for (DrawnTrial { ledger, .. }, played) in trials.iter().zip(played) {
+            for (members, ledgers) in played {
+                for one in ledgers.into_iter().map(Arc::new) {
+                    for member in &members {
+                        all.entry((*member, *ledger)).or_default().push(Arc::clone(&one));
+                    }
+                }
+            }
+        }
+        all
+    }
+
     /// Plays them all, trial by trial, and collects their ledgers; what is to be played alone is, in its first trial by the caller.
     pub(super) fn shared<S: Sink, L: Send>(
         &self,
@@ -47,7 +117,7 @@ impl Simulations<'_> {
                     let ledgers = simulation.run(trial, || (kept.sink)(simulation.is_flat));
                     vec![(vec![*one], ledgers.map(|(sink, outcome)| (kept.keep)(sink, outcome)).collect())]
                 }
-                (members, _) => self.play_shared(members, kept),
+                (members, _) => self.play_shared(members, self.expected(members), kept),
             };
             // Whoever waits is told of simulations, however many of them were one play.
             pieces[nth].0.iter().for_each(|_| progress(n_done.fetch_add(1, Relaxed) + 1, n_all));
@@ -66,6 +136,12 @@ impl Simulations<'_> {
             }
         }
         ledgers
+    }
+
+    /// Returns how the agents of simulations recover that share a play in which nothing is drawn.
+    fn expected(&self, members: &[usize]) -> Recovering<'_> {
+        let ways = members.first().map_or(&[][..], |it| &self.all[*it].recoveries);
+        Recovering { ways, drawn_from: None }
     }
 
     /// Collects the simulations that share a play.
@@ -87,11 +163,12 @@ impl Simulations<'_> {
     fn play_shared<S: Sink, L>(
         &self,
         members: &[usize],
+        how: Recovering<'_>,
         kept: &Kept<impl Fn(bool) -> S, impl Fn(S, Outcome) -> L>,
     ) -> Vec<SameLedgers<L>> {
         let limits_of = |it: &usize| self.all[*it].limits;
         let Some(widest) = members.iter().map(limits_of).copied().reduce(wider) else { return Vec::new() };
-        let (mut all, longest) = self.play_within(&widest, members, kept);
+        let (mut all, longest) = self.play_within(&widest, members, how, kept);
         let holds = |it: &usize| *limits_of(it) == widest || is_kept(limits_of(it), longest);
         let mut reached: Vec<usize> = members.iter().copied().filter(|it| !holds(it)).collect();
         for (members, _) in &mut all {
@@ -101,7 +178,7 @@ impl Simulations<'_> {
         while let Some(limits) = reached.first().map(limits_of) {
             let (own, others) = reached.iter().partition(|it| limits_of(it) == limits);
             reached = others;
-            all.extend(self.play_within(limits, &own, kept).0);
+            all.extend(self.play_within(limits, &own, how, kept).0);
         }
         all
     }
@@ -111,6 +188,7 @@ impl Simulations<'_> {
         &self,
         limits: &Limits,
         members: &[usize],
+        how: Recovering<'_>,
         kept: &Kept<impl Fn(bool) -> S, impl Fn(S, Outcome) -> L>,
     ) -> (Vec<SameLedgers<L>>, [Tokens; 2]) {
         let mut lanes: Vec<(&CacheRules, Vec<usize>)> = Vec::new();
@@ -121,20 +199,21 @@ impl Simulations<'_> {
                 None => lanes.push((rules, vec![*it])),
             }
         }
-        let Some(PlannedSimulation { play: Play::Items(timeline, compiled), recoveries, cache, .. }) =
+        let Some(PlannedSimulation { play: Play::Items(timeline, compiled), cache, .. }) =
             members.first().map(|it| &self.all[*it])
         else {
             return (Vec::new(), [0; 2]);
         };
         let rules: Vec<&CacheRules> = lanes.iter().map(|it| it.0).collect();
         let compiled = compiled.clone().within(*limits);
-        let play = Simulation::compiled(timeline, &compiled, cache).recovering(recoveries).under(&rules);
+        let play = Simulation::compiled(timeline, &compiled, cache).recovering(how.ways).under(&rules);
+        let play = if let Some(seed) = how.drawn_from { play.drawn(seed) } else { play };
         let are_flat = lanes.iter().map(|it| it.1.iter().all(|it| self.all[*it].is_flat));
-        let sinks = are_flat.flat_map(|it| std::iter::repeat_n(it, recoveries.len()));
+        let sinks = are_flat.flat_map(|it| std::iter::repeat_n(it, how.ways.len()));
         let mut sinks: Vec<S> = sinks.map(&kept.sink).collect();
         let (outcome, longest) = play.run_measured(&mut sinks);
         let mut ledgers = sinks.into_iter().map(|it| (kept.keep)(it, outcome.clone()));
-        let of_lane = |(_, members)| (members, ledgers.by_ref().take(recoveries.len()).collect());
+        let of_lane = |(_, members)| (members, ledgers.by_ref().take(how.ways.len()).collect());
         (lanes.into_iter().map(of_lane).collect(), longest)
     }
 }
