@@ -127,12 +127,22 @@ impl Load {
                 load.takes_as_laid_out(sinks, if std::ptr::eq(load, self) { progress } else { quiet });
             takes.into_iter().map(|it| (it.cell, it)).collect::<Vec<_>>()
         };
-        let kept: Vec<Take> = play(self, &[]).into_iter().map(|it| it.1).collect();
-        let billed = kept.iter().find_map(Take::billed);
-        let lives = self.lives_after(kept.iter().map(|it| &it.run.tally.outcome));
-        let mut played =
-            PlayedLives::from([(UndoneCompactions::new(), kept.into_iter().enumerate().collect())]);
+        let all_kept = UndoneCompactions::new();
+        let (mut played, mut billed) = (PlayedLives::new(), None);
+        let lives = if sinks.bare {
+            self.lives()
+        } else {
+            let kept: Vec<Take> = play(self, &[]).into_iter().map(|it| it.1).collect();
+            billed = kept.iter().find_map(Take::billed);
+            let lives = self.lives_after(kept.iter().map(|it| &it.run.tally.outcome));
+            played.insert(all_kept.clone(), kept.into_iter().enumerate().collect());
+            lives
+        };
         lives.play_the_rest(lives.undone.iter(), &play, &mut played);
+        let own = lives.undone.iter().enumerate();
+        let fitting = own.map(|(nth, it)| if lives.fits(nth, &played) { it } else { &all_kept });
+        let fitting: Vec<&UndoneCompactions> = fitting.collect();
+        lives.play_the_rest(fitting.into_iter(), &play, &mut played);
         if !sinks.bare {
             // Beside the bill of its own layout, each run has that without any compaction.
             let without = lives.undone.iter().map(|_| &recorded.compactions);
@@ -231,8 +241,7 @@ impl Lives<'_> {
         let bill_of =
             |layout: &UndoneCompactions| played.get(layout)?.get(&nth).and_then(|it| bill(&it.run.tally));
         resets.bills = [bill_of(&kept), bill_of(all)];
-        // A history that no longer fits would have been compacted after all.
-        let fits = undone.is_empty() || bill_of(undone).is_some();
+        let fits = self.fits(nth, played);
         if !fits {
             resets = Resets { avoided: 0, requests: 0, n_open: 1, ..resets };
         }
@@ -243,6 +252,13 @@ impl Lives<'_> {
         resets.n_reached = u32::from(has_reached);
         let tally = Tally { resets: Some(resets), ..take.run.tally };
         Some(Take { run: Run { tally, ..take.run }, ..take })
+    }
+
+    /// Returns whether a run can be lived as it was played: a history that no longer fits would have been compacted after all.
+    fn fits(&self, nth: usize, played: &PlayedLives<Take>) -> bool {
+        let undone = &self.undone[nth];
+        let take = || played.get(undone)?.get(&nth);
+        undone.is_empty() || take().is_some_and(|it| bill(&it.run.tally).is_some())
     }
 
     /// Plays runs in layouts, one for each run, where they are not played yet.

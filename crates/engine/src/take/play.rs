@@ -15,7 +15,7 @@ use crate::ledger::{Outcome, Rows, RunFault, Sums};
 use crate::measure::assumed::{Assumed, AssumedChanges};
 use crate::measure::turn_ratios::TurnRatios;
 use crate::measure::{Beside, Tally};
-use crate::price::{self, PriceIndex};
+use crate::price::{self, Models, PriceIndex};
 use crate::projection::Threshold;
 use crate::projection::num::Known;
 use crate::recovery::Assumption;
@@ -230,12 +230,12 @@ impl Played<'_> {
     fn tally(&self, cell: Cell, detail: &KeptDetail) -> Tally {
         let (load, (sums, index, outcome)) = (self.load, &detail.folded);
         let models = load.models_of(cell);
-        let tally = |beside: &Beside| Tally::beside(sums, index.as_ref(), outcome, models, beside);
+        let tally = |models, beside: &Beside| Tally::beside(sums, index.as_ref(), outcome, models, beside);
         let has_needs = load.has_needs();
         let counted = load.counted_under(cell.profile).and_then(CountedLoad::shares);
         let shared_calls = load.shared_calls(cell.profile);
         let plain = Beside { has_needs, counted, turns: load.turns, shared_calls, ..Beside::default() };
-        let closed = tally(&plain);
+        let closed = tally(Models { without: None, ..models }, &plain);
         let ends = self.ends(cell).filter(|_| has_needs);
         let moved = |it: AloneAtEnd<Amount>| (it.played - closed.costs.assumed()).times(it.share);
         let beside = Beside {
@@ -247,7 +247,7 @@ impl Played<'_> {
         let beside = self.drawn.beside(self.simulations, cell, models, &closed, beside);
         let own = self.other_models.as_ref().zip(detail.rows.as_ref());
         let (own_models, own_waiting) = own.map(|(it, rows)| it.bill(load, cell, rows)).unzip();
-        let priced = tally(&Beside { own_models, own_waiting, ..beside });
+        let priced = tally(models, &Beside { own_models, own_waiting, ..beside });
         let edits = priced.outcome.firings.iter().any(|it| it.acted > 0);
         match load.turns_ratio.filter(|_| edits) {
             Some(ratio) => {
