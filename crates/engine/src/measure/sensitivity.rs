@@ -339,8 +339,8 @@ impl PriceCell {
         self.cost.map(|it| it.paid[part as usize])
     }
 
-    /// Returns its cost to the picodollar.
-    fn exact(&self) -> Option<Amount> {
+    /// Returns its cost to the picodollar, or nothing if a price is unknown.
+    pub fn exact(&self) -> Option<Amount> {
         self.cost.map(|it| it.all)
     }
 

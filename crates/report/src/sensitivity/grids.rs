@@ -5,7 +5,6 @@ use crate::ALL;
 use ctxsim_base::grid::numbers::{self, NONE, or_none};
 use ctxsim_base::grid::{Grid, Of};
 use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::BreakEven;
 use ctxsim_engine::measure::sensitivity::{Flip, OpenOrders, PriceCell, PriceRow, Sensitivity};
 use ctxsim_input::profile::price::VariedRate;
@@ -270,34 +269,6 @@ pub(super) fn legend(grid: &Grid, hidden: &[String]) -> Option<String> {
     let told = LEGEND.iter().filter(|(heading, _)| shown(heading));
     let told: Vec<String> = told.map(|(heading, means)| format!("{heading}: {means}")).listed();
     (!told.is_empty()).then(|| format!("{}.", told.join("; ")))
-}
-
-/// Says under how many price lists each policy is the cheapest, and where the work is cheapest of all.
-pub(super) fn cheapest(it: &Sensitivity) -> Option<String> {
-    cheapest_by(it, &letters(it))
-}
-
-/// The same, with other names of the policies.
-pub(super) fn cheapest_by(it: &Sensitivity, names: &[String]) -> Option<String> {
-    let grid = it.grids.first()?;
-    let wins = names.iter().enumerate().map(|(policy, letter)| {
-        (grid.rows.iter().filter(|it| it.cheapest() == Some(policy)).count(), letter)
-    });
-    let mut wins: Vec<(usize, &String)> = wins.filter(|it| it.0 > 0).listed();
-    wins.order_by_key(|it| std::cmp::Reverse(it.0));
-    let words: Vec<String> = wins.iter().map(|(n, letter)| format!("{letter} under {n}")).listed();
-    let rows = it.profiles.iter().zip(&grid.rows).filter(|it| !it.1.is_free());
-    let cost = |row: &PriceRow| row.cheapest().and_then(|it| row.cells[it].cost());
-    let priced = rows.filter_map(|(profile, row)| Some((cost(row)?, profile, row.cheapest()?)));
-    let (cost, profile, policy) = priced.min_by(|one, other| one.0.total_cmp(&other.0))?;
-    Some(format!(
-        "Cheapest = {} of {} price lists; lowest of all: {} USD with {} under {}.",
-        numbers::listed(&words),
-        grid.rows.len(),
-        numbers::fixed(cost, numbers::decimals(cost)),
-        names[policy],
-        profile.name
-    ))
 }
 
 /// Returns the notes of a comparison.

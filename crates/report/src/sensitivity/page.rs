@@ -53,7 +53,14 @@ pub fn page(it: &Sensitivity) -> Result<String, template::Error> {
     page.write()
 }
 
-/// Says which policy is the cheapest under most price lists.
+/// Says it in a paragraph.
+pub(super) fn answer_in_words(it: &Sensitivity) -> Option<String> {
+    let Card { number, what, words, .. } = answer(it, it.grids.first()?)?;
+    let first = format!("{number} {what}.");
+    Some(std::iter::once(first).chain(words).collect::<Vec<_>>().join(" "))
+}
+
+/// Says which policy is the cheapest under most price lists, of those that keep enough.
 fn answer(it: &Sensitivity, grid: &Compared) -> Option<Card> {
     let rows: Vec<&PriceRow> = grid.rows.iter().filter(|it| !it.is_free()).listed();
     let (n, best) = winner(it, grid)?;
