@@ -30,6 +30,8 @@ pub struct Sensitivity {
     pub asked: Option<Habits>,
     /// The number of profiles that are not shown.
     pub n_left_out: usize,
+    /// Which recordings take no part, and why; nothing if all do.
+    pub skipped: Option<String>,
 }
 
 /// The sort order of profiles.

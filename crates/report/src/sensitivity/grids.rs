@@ -273,7 +273,7 @@ pub(super) fn legend(grid: &Grid, hidden: &[String]) -> Option<String> {
 
 /// Returns the notes of a comparison.
 pub(super) fn notes(it: &Sensitivity) -> Vec<String> {
-    let mut notes: Vec<String> = free(it).into_iter().listed();
+    let mut notes: Vec<String> = it.skipped.iter().cloned().chain(free(it)).listed();
     if it.grids.iter().flat_map(|grid| &grid.rows).flat_map(|row| &row.cells).any(PriceCell::is_stopped) {
         notes.push("× stopped at a limit: it did less work and is not ranked.".to_owned());
     }
