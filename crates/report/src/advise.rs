@@ -14,7 +14,7 @@ pub use ctxsim_engine::measure::month::Basis;
 use super::BillAsLogged;
 use super::Skipped;
 use crate::billed::UntoldLever;
-use crate::lever::{Lever, best_of_each};
+use crate::lever::{KnownBy, Lever, best_of_each};
 use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_timeline::row::json::json_text;
@@ -97,6 +97,8 @@ pub struct BilledAdvice {
     /// The format of its logs.
     pub agent: String,
     pub sessions: usize,
+    /// What a month costs.
+    pub month: MonthCost,
     /// The most saved first.
     pub levers: Vec<Lever>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -120,12 +122,14 @@ pub struct AskedAdvice {
 /// What a month of sessions costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct MonthCost {
-    /// US dollars with the settings in force; none if a price is unknown.
+    /// US dollars; none if a price is unknown.
     pub usd: Option<f64>,
     /// How it comes about.
     pub basis: Basis,
     /// Days from the first request to the last.
     pub days: Option<f64>,
+    /// The logs' bills; where no log has one, what its sessions cost as simulated.
+    pub known_by: KnownBy,
 }
 
 /// A setting in force.
@@ -256,6 +260,7 @@ impl BilledAdvice {
 impl MonthCost {
     /// Says how the costs of a month come about.
     pub fn words(&self) -> String {
-        month::words(self.basis, self.days)
+        let by = if self.known_by == KnownBy::Simulated { ", simulated, as the logs have no bill" } else { "" };
+        format!("{}{by}", month::words(self.basis, self.days))
     }
 }

@@ -14,9 +14,11 @@ use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::{Cost, Tokens};
 use ctxsim_engine::ledger::TokenUse;
+use ctxsim_engine::measure::month::DailyBill;
 use ctxsim_engine::price::{Bill, Costs};
 use ctxsim_input::Profile;
 use ctxsim_input::profile::cache::Setting;
+use ctxsim_input::profile::calendar::DAY_MS;
 use ctxsim_input::profile::price::PriceList;
 use ctxsim_timeline::{EventKind, Timeline, Usage};
 
@@ -39,6 +41,8 @@ pub struct BillAsLogged {
     pub summaries: Cost,
     /// What has no price, by model.
     pub unpriced: BTreeMap<String, Unpriced>,
+    /// All of it, by the days of its requests.
+    pub by_day: DailyBill,
     /// What is said beside it and not counted in it.
     pub beside: BesideBill,
 }
@@ -150,6 +154,11 @@ impl<'p> LoggedRequest<'_, 'p> {
         TokenUse { read: cache_read, write: self.usage.writes(None), uncached, output }
     }
 
+    /// Returns its day since 1970; `None` if the log tells no times.
+    pub(super) fn day(&self) -> Option<i64> {
+        self.at_ms.map(|it| it.div_euclid(DAY_MS))
+    }
+
     /// Returns the prices of its own time; where a log tells no times, a list's first prices.
     pub(super) fn prices(&self) -> Option<&'p PriceList> {
         self.priced().map(|it| it.1)
@@ -223,6 +232,7 @@ impl BillAsLogged {
         self.requests += 1;
         self.tokens = self.tokens.zip(tokens, Tokens::saturating_add);
         self.bill += bill;
+        *self.by_day.entry(request.day()).or_default() += cost;
         match request.made_for {
             MadeFor::Step(_) => self.own_output += bill.output,
             MadeFor::Summary => self.summaries += cost,
@@ -303,6 +313,7 @@ impl AddAssign<&Self> for BillAsLogged {
         self.bill += more.bill;
         self.own_output += more.own_output;
         self.summaries += more.summaries;
+        more.by_day.iter().for_each(|(day, usd)| *self.by_day.entry(*day).or_default() += *usd);
         more.unpriced.iter().for_each(|(model, it)| self.leave_without_price(model, it));
         self.beside += &more.beside;
     }
