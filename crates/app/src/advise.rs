@@ -146,7 +146,8 @@ fn of_played(
         let Some(played) = by_agent.get(agent.name.as_str()) else { continue };
         let Some(SessionsFor { played, few }) = SessionsFor::new(played, whose) else { continue };
         let menu = menus.of_agent(agent)?;
-        let (advice, kept) = Advising { menu, calendar: &calendar, played: &played, min_evidence }.advice()?;
+        let (advice, kept) =
+            Advising { menu, calendar: &calendar, played: &played, min_evidence }.advice()?;
         match few {
             Some(few) => agents.push(for_whom::narrowed(advice, whose, few)),
             None => {
@@ -169,7 +170,7 @@ fn of_played(
     });
     let by_bills = others.listed();
     let unknown = unknown.into_iter().listed();
-    Ok((Advice { schema: SCHEMA, agents, by_bills, unknown, skipped: Vec::new() }, saved))
+    Ok((Advice { schema: SCHEMA, agents, by_bills, unknown, skipped: Vec::new(), forecast: None }, saved))
 }
 
 /// Says that no agent has this name.

@@ -216,11 +216,7 @@ fn known_people(named: &[String], later: &[SizedSession]) -> Result<(), Error> {
 }
 
 /// Says what a reader must know of the sessions.
-fn notes(
-    saved: &Saved,
-    later: &[SizedSession],
-    [n_earlier, n_others]: [usize; 2],
-) -> Vec<String> {
+fn notes(saved: &Saved, later: &[SizedSession], [n_earlier, n_others]: [usize; 2]) -> Vec<String> {
     let mut notes = Vec::new();
     if n_others > 0 {
         notes.push(format!("Not of this agent, so not counted: {}.", counted(n_others, "session")));
@@ -360,7 +356,9 @@ impl CountedSessions {
             let day = session.seen.span_ms.map(|it| calendar::date_text(it[0]));
             let is_on = day.as_deref().and_then(|it| days.get(it).copied());
             let counts = match (days.is_empty(), is_on) {
-                _ if has == HasChange::Alike => Err("they are the same with the change and without it".to_owned()),
+                _ if has == HasChange::Alike => {
+                    Err("they are the same with the change and without it".to_owned())
+                }
                 (true, _) => still.counts(&set, session, has),
                 (false, None) => Err("they began on no day of the trial".to_owned()),
                 (false, Some(is_on)) => in_trial(is_on, has),
@@ -535,4 +533,37 @@ fn person(seen: &SeenLog) -> &str {
 /// Returns whether somebody is named, by name or by folder.
 fn is_named(named: &[String], person: &str) -> bool {
     named.iter().any(|it| it == person || person.rsplit(['/', '\\']).next() == Some(it))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_is_shown_by_compactions_at_its_place_and_says_nothing_of_sessions_that_do_not_reach_it() {
+        let agent = &Agent::all().unwrap()["claude-code"];
+        let window = agent.setting("autoCompactWindow").unwrap();
+        let shown = |value: &str, former: Option<&str>, held: Tokens, compacted_at: &[Tokens]| {
+            let seen =
+                SeenLog { window: 200_000, held, compacted_at: compacted_at.to_vec(), ..SeenLog::default() };
+            window.shown_in(&seen, value, former)
+        };
+
+        // The triggers are 33,000 below the windows.
+        assert_eq!(shown("140000", Some("default"), 60_000, &[]), HasChange::Alike);
+        assert_eq!(shown("140000", Some("default"), 100_000, &[104_000]), HasChange::Shown);
+        assert_eq!(shown("140000", Some("default"), 130_000, &[]), HasChange::No);
+        assert_eq!(
+            shown("140000", Some("default"), 100_000, &[164_000]),
+            HasChange::Alike,
+            "both compact here"
+        );
+        assert_eq!(
+            shown("200000", Some("140000"), 120_000, &[]),
+            HasChange::Shown,
+            "140,000 would compact it"
+        );
+        assert_eq!(shown("200000", Some("140000"), 90_000, &[108_000]), HasChange::No);
+        assert_eq!(shown("200000", None, 120_000, &[]), HasChange::Alike);
+    }
 }

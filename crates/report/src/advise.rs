@@ -38,6 +38,9 @@ pub struct Advice {
     pub unknown: Vec<(String, usize)>,
     /// What was named and takes no part.
     pub skipped: Vec<Skipped>,
+    /// The text of the forecast that `realised` reads later; `None` where nothing is advised. It is no part of the JSON.
+    #[serde(skip)]
+    pub forecast: Option<String>,
 }
 
 /// Advice on the settings of one agent.
@@ -260,7 +263,8 @@ impl BilledAdvice {
 impl MonthCost {
     /// Says how the costs of a month come about.
     pub fn words(&self) -> String {
-        let by = if self.known_by == KnownBy::Simulated { ", simulated, as the logs have no bill" } else { "" };
+        let by =
+            if self.known_by == KnownBy::Simulated { ", simulated, as the logs have no bill" } else { "" };
         format!("{}{by}", month::words(self.basis, self.days))
     }
 }

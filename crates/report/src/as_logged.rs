@@ -341,16 +341,13 @@ impl Report {
     /// Says what was billed, and what it costs simulated as it was, in a sentence or two.
     pub(super) fn billed_in_short(&self) -> Option<String> {
         let Some(logged) = self.as_logged() else { return self.why_no_bill() };
-        let simulated = self.as_recorded().and_then(|costs| {
-            let total = costs.iter().map(|it| it.total()).sum::<Option<f64>>()?;
-            let output: f64 = costs.iter().map(|it| it.main.output.usd()).sum();
-            let untold = output - logged.own_output.usd();
-            let untold = if untold >= 0.005 {
-                format!(", {} of it for output that the logs do not tell", usd(untold))
+        let simulated = self.terms(&logged).map(|it| {
+            let untold = if it.output > 0.0 {
+                format!(", {} of it for output that the logs do not tell", usd(it.output / 100.0))
             } else {
                 String::new()
             };
-            Some(format!("; simulated as it was: {}{untold}", usd(total)))
+            format!("; simulated as it was: {}{untold}", usd(it.total / 100.0))
         });
         Some(logged.in_short(&simulated.unwrap_or_default()))
     }
@@ -380,17 +377,9 @@ impl Report {
 
     /// Says what is between the bill and the simulated cost; nothing where not every session was played once as it was.
     fn reconciled(&self, logged: &BillAsLogged) -> Option<String> {
-        let costs = self.as_recorded()?;
-        let total: f64 = costs.iter().map(|it| it.total()).sum::<Option<f64>>()?;
-        let output = costs.iter().map(|it| it.main.output.usd()).sum::<f64>() - logged.own_output.usd();
-        let compactions = costs.iter().map(|it| it.compaction.usd()).sum::<f64>() - logged.summaries.usd();
-        let rest = total - logged.total().usd() - output - compactions;
-        // In cents that add up: what is estimated takes what rounding leaves, and where nothing is, the rest does.
-        let [total, logged, compactions, rest, output] =
-            [total, logged.total().usd(), compactions, rest, output].map(|it| (it * 100.0).round());
-        let rest = if output == 0.0 { total - logged - compactions } else { rest };
+        let SimulatedTerms { total, logged, output, compactions, rest } = self.terms(logged)?;
         let terms = [
-            (total - logged - compactions - rest, "estimated for output that the logs do not tell"),
+            (output, "estimated for output that the logs do not tell"),
             (compactions, "estimated for compaction requests that they do not tell"),
             (
                 rest,
@@ -404,6 +393,30 @@ impl Report {
         let [total, logged] = [total, logged].map(|it| usd(it / 100.0));
         Some(format!("Simulated as it was: {total} = {logged} as logged{}.", told.listed().join(",")))
     }
+
+    /// Returns what is between the bill and the simulated cost, in cents that add up.
+    fn terms(&self, logged: &BillAsLogged) -> Option<SimulatedTerms> {
+        let costs = self.as_recorded()?;
+        let total: f64 = costs.iter().map(|it| it.total()).sum::<Option<f64>>()?;
+        let output = costs.iter().map(|it| it.main.output.usd()).sum::<f64>() - logged.own_output.usd();
+        let compactions = costs.iter().map(|it| it.compaction.usd()).sum::<f64>() - logged.summaries.usd();
+        let rest = total - logged.total().usd() - output - compactions;
+        // In cents that add up: what is estimated takes what rounding leaves, and where nothing is, the rest does.
+        let [total, logged, compactions, rest, output] =
+            [total, logged.total().usd(), compactions, rest, output].map(|it| (it * 100.0).round());
+        let rest = if output == 0.0 { total - logged - compactions } else { rest };
+        let output = total - logged - compactions - rest;
+        Some(SimulatedTerms { total, logged, output, compactions, rest })
+    }
+}
+
+/// A simulated cost and what it is made of, in whole cents.
+struct SimulatedTerms {
+    total: f64,
+    logged: f64,
+    output: f64,
+    compactions: f64,
+    rest: f64,
 }
 
 fn of_requests(n: u64) -> String {

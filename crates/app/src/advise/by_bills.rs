@@ -1,8 +1,8 @@
 //! What the bills of some sessions tell of levers, beside the settings that are simulated.
 
 use super::play::PlayedSession;
-use ctxsim_base::list::Listed as _;
 use super::verdicts::AgentMonth;
+use ctxsim_base::list::Listed as _;
 use ctxsim_report::billed::{BilledLevers, WhoseBill};
 use ctxsim_timeline::import::user_of;
 

@@ -57,7 +57,8 @@ impl LifetimeAxis {
         };
         let samples: Vec<RatioSample<'_>> = own.iter().filter_map(sample).listed();
         let (both, one) = sum_of_pairs(samples.iter().map(|it| it.pair));
-        let cost = |of: &dyn Fn(&PlayedSession) -> Option<f64>| own.iter().map(|it| of(it)).sum::<Option<f64>>();
+        let cost =
+            |of: &dyn Fn(&PlayedSession) -> Option<f64>| own.iter().map(|it| of(it)).sum::<Option<f64>>();
         let month_usd = trial.month.cost(&own).usd;
         let month = |end: &MenuChoice| {
             let share = cost(&|it| it.run(end).costs.total())? / cost(&|it| it.base.costs.total())?;

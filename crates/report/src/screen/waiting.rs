@@ -109,7 +109,8 @@ impl ScreenWaiting {
     pub(super) fn new(sessions: &[SessionFacts], calendar: &Calendar) -> Self {
         let of = |is_of_agent: bool| {
             let own = sessions.iter().filter(|it| it.is_of_agent == is_of_agent);
-            let days = own.flat_map(|it| &it.waits.by_day).filter(|it| calendar.counts(*it.0)).map(|it| *it.1);
+            let days =
+                own.flat_map(|it| &it.waits.by_day).filter(|it| calendar.counts(*it.0)).map(|it| *it.1);
             days.reduce(|sum, it| DayWait {
                 main: sum.main + it.main,
                 compaction: sum.compaction + it.compaction,
