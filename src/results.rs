@@ -1,8 +1,9 @@
 //! What the verbs answer, as values with fields: the numbers that the command line writes with `--format json`.
 //!
 //! Each verb returns an [`Answer`], which gives its values by `.field`, its text by `Display`, and the command line's JSON by [`Answer::json`].
-//! Values are read from that JSON, so all three have the same numbers. Costs are US dollars, sizes are tokens, shares and relative changes are
-//! fractions (−0.1 is a tenth less), and an unknown number is `None`. Where the JSON has more than the fields here, `json` has it.
+//! Values are what that JSON is written from, or are read from it, so all three have the same numbers, and every key of the JSON is a field or in
+//! `more`. Costs are US dollars, sizes are tokens, shares and relative changes are fractions (−0.1 is a tenth less), and an unknown number is
+//! `None`.
 //!
 //! | verb | method | values |
 //! |---|---|---|
@@ -12,11 +13,9 @@
 //! | `ctxsim tune` | [`Comparison::tune`](crate::Comparison::tune) | [`TunedPolicy`] |
 //! | `ctxsim check` | `Comparison::check`, with the feature `cli` | `Check` |
 //! | `ctxsim advise` | [`Comparison::advise`](crate::Comparison::advise) | [`Advice`] |
-//! | `ctxsim realised` | [`Comparison::realised`](crate::Comparison::realised) | [`RealisedForecast`] |
-//! | `ctxsim SESSIONS` | [`Comparison::bill`](crate::Comparison::bill) | [`SessionsBill`] |
+//! | `ctxsim realised` | [`Comparison::realised`](crate::Comparison::realised) | [`Realised`] |
+//! | `ctxsim SESSIONS` | [`Comparison::bill`](crate::Comparison::bill) | [`FirstScreen`] |
 
-mod advised;
-mod billed;
 #[cfg(feature = "cli")]
 mod checked;
 mod explained;
@@ -32,14 +31,10 @@ use serde::{Serialize, Serializer};
 use crate::face::Error;
 use ctxsim_base::diag::{Code, Diagnostic};
 
-pub use self::advised::{
-    Advice, AdvisedLever, AgentSettings, LoggedBill, MonthlyCost, RealisedForecast, SettingInForce,
-};
-pub use self::billed::{BillShare, BilledPeriod, SessionsBill};
 #[cfg(feature = "cli")]
 pub use self::checked::{Check, GuardCheck, SnapshotResult, SuiteCheck};
 pub use self::explained::{
-    ExplainedItem, ExplainedRequest, Explanation, ItemChange, PrefixCheck, StageEffect,
+    CacheReads, ExplainedItem, ExplainedRequest, Explanation, ItemChange, PrefixCheck, StageEffect,
 };
 pub use self::prices::{
     CheapestPolicy, CheapestUntil, PricedPolicy, PricedProfile, PricedScenario, RankFlip, RateChange,
@@ -47,8 +42,10 @@ pub use self::prices::{
 };
 pub use self::searched::{SweptGrid, SweptPoint, TriedPart, TriedPoint, TunedPolicy};
 pub use ctxsim_engine::measure::{BreakEven, Spread};
-pub use ctxsim_report::advise::Paste;
-pub use ctxsim_report::lever::Word;
+pub use ctxsim_report::advise::{Advice, AgentAdvice, BilledAdvice, Paste};
+pub use ctxsim_report::lever::{Lever, Word};
+pub use ctxsim_report::realised::Realised;
+pub use ctxsim_report::screen::FirstScreen;
 pub use ctxsim_report::session::BillCheck;
 #[cfg(feature = "cli")]
 pub use ctxsim_report::shot::Moved;
@@ -100,8 +97,20 @@ impl<T> Answer<T> {
     }
 }
 
+impl<T> Answer<T> {
+    /// Takes values with what the command line writes of them: the JSON, and a text for people.
+    pub(crate) fn of_values(
+        values: T,
+        json: Result<String, serde_json::Error>,
+        text: String,
+    ) -> Result<Self, Error> {
+        let json = json.map_err(|it| Diagnostic::at(Code::Unwritable, "", it.to_string()))?;
+        Ok(Self { values, text, json })
+    }
+}
+
 impl<T: DeserializeOwned> Answer<T> {
-    /// Takes what the command line writes: the JSON, and a text for people.
+    /// Takes what the command line writes, and reads the values from the JSON.
     pub(crate) fn new(json: Result<String, serde_json::Error>, text: String) -> Result<Self, Error> {
         let read = json.and_then(|json| Ok((serde_json::from_str(&json)?, json)));
         let (values, json) = read.map_err(|it| Diagnostic::at(Code::Unwritable, "", it.to_string()))?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::face::{Comparison, Error};
 #[cfg(feature = "cli")]
 use crate::results::Check;
-use crate::results::{Advice, Answer, RealisedForecast, SessionsBill, SweptGrid, TunedPolicy};
+use crate::results::{Advice, Answer, FirstScreen, Realised, SweptGrid, TunedPolicy};
 use ctxsim_app::advise::{self, AdviceRequest};
 use ctxsim_app::grid::OverrideGrid;
 use ctxsim_app::tune::{ParamSearch, Tuning, tuned_policy};
@@ -186,8 +186,8 @@ impl Comparison {
         let asked = AdviceRequest { agent: agent.map(str::to_owned), has_wishes: true, ..asked };
         let (found, saved) = advise::advise(&catalog, &comparison, &asked, threads, &|_, _| {})?;
         let forecast = saved.map(|it| json_text(&it)).transpose().map_err(|it| unwritable(&it))?;
-        let answer = Answer::<Advice>::new(found.document(), table(&found, false, Some(WIDTH)))?;
-        Ok(answer.with(|values| values.forecast = forecast))
+        let (json, text) = (found.document(), table(&found, false, Some(WIDTH)));
+        Answer::of_values(Advice { forecast, ..found }, json, text)
     }
 
     /// Compares a forecast with what later sessions were billed, as `ctxsim realised` does; its policies are not used. `forecast` is the text of
@@ -196,12 +196,13 @@ impl Comparison {
     ///
     /// # Errors
     /// Every problem of the inputs, or `forecast` is none (`forecast-broken`).
-    pub fn realised(self, forecast: &str, changed: Option<&str>) -> Result<Answer<RealisedForecast>, Error> {
+    pub fn realised(self, forecast: &str, changed: Option<&str>) -> Result<Answer<Realised>, Error> {
         let saved = self::forecast("forecast", forecast)?;
         let asked = RealisedRequest { changed: changed.map(str::to_owned), ..RealisedRequest::default() };
         let (catalog, comparison, _, threads) = self.of_sessions(None)?;
         let found = realised(&catalog, &comparison, (&saved, &asked), threads, &|_, _| {})?;
-        Answer::new(json_text(&found), told::table(&found, Some(WIDTH)))
+        let (json, text) = (json_text(&found), told::table(&found, Some(WIDTH)));
+        Answer::of_values(found, json, text)
     }
 
     /// Says what its recorded sessions were billed, where that goes, and what can be done about it, as `ctxsim SESSIONS` does, without the
@@ -209,7 +210,7 @@ impl Comparison {
     ///
     /// # Errors
     /// Every problem of the inputs, no session is recorded, or this build has no templates (`templates-missing`).
-    pub fn bill(self) -> Result<Answer<SessionsBill>, Error> {
+    pub fn bill(self) -> Result<Answer<FirstScreen>, Error> {
         self.screen(None).map(|it| it.0)
     }
 
@@ -220,12 +221,13 @@ impl Comparison {
     pub fn screen(
         self,
         settings: Option<(&str, &str)>,
-    ) -> Result<(Answer<SessionsBill>, Answer<Advice>), Error> {
+    ) -> Result<(Answer<FirstScreen>, Answer<Advice>), Error> {
         has_templates()?;
         let (catalog, comparison, asked, threads) = self.of_sessions(settings)?;
         let (bill, advice) = screen_and_advice(&catalog, &comparison, &asked, threads, &|_, _| {})?;
-        let bill = Answer::new(bill.json(), screen::table(&bill, Some(WIDTH)))?;
-        Ok((bill, Answer::new(advice.document(), table(&advice, false, Some(WIDTH)))?))
+        let (bill_json, bill_text) = (bill.json(), screen::table(&bill, Some(WIDTH)));
+        let (json, text) = (advice.document(), table(&advice, false, Some(WIDTH)));
+        Ok((Answer::of_values(bill, bill_json, bill_text)?, Answer::of_values(advice, json, text)?))
     }
 
     /// Returns what advice on its sessions is asked with.

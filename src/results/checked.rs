@@ -1,6 +1,9 @@
 //! Guards and snapshots of suites: what `ctxsim check` finds.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::Moved;
 
@@ -10,6 +13,9 @@ use super::Moved;
 pub struct Check {
     /// Each suite.
     pub suites: Vec<SuiteCheck>,
+    /// Every other key of the JSON.
+    #[serde(flatten)]
+    pub more: BTreeMap<String, Value>,
 }
 
 /// A suite's guards and snapshots.
@@ -26,6 +32,9 @@ pub struct SuiteCheck {
     pub guards: Vec<GuardCheck>,
     /// Each table of numbers beside its snapshot; empty if there are none.
     pub snapshots: Vec<SnapshotResult>,
+    /// Every other key of the JSON.
+    #[serde(flatten)]
+    pub more: BTreeMap<String, Value>,
 }
 
 /// A table of numbers beside its snapshot.
@@ -40,6 +49,9 @@ pub struct SnapshotResult {
     pub differs: Vec<String>,
     /// The numbers that changed.
     pub moved: Vec<Moved>,
+    /// Every other key of the JSON.
+    #[serde(flatten)]
+    pub more: BTreeMap<String, Value>,
 }
 
 /// A guard on one run.
@@ -68,4 +80,7 @@ pub struct GuardCheck {
     pub holds: bool,
     /// Why there is no number.
     pub reason: Option<String>,
+    /// Every other key of the JSON.
+    #[serde(flatten)]
+    pub more: BTreeMap<String, Value>,
 }

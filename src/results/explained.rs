@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// How every item of a request is shown and why, where the cached prefix broke, and what was billed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,8 +26,7 @@ pub struct Explanation {
     /// What the request costs in picodollars (10⁻¹² US dollars), by part: `cache_read`, `cache_write`, `uncached`, `output` and `total`.
     pub cost_picodollars: BTreeMap<String, Option<u128>>,
     /// What the cache did, in a sentence.
-    #[serde(rename = "cache", deserialize_with = "says")]
-    pub cache_says: String,
+    pub cache: CacheReads,
     /// How the prompt compares with the agent's previous one.
     pub prefix: PrefixCheck,
     /// What stages did since the previous request.
@@ -38,15 +38,20 @@ pub struct Explanation {
     /// The text of the prompt as it was sent; empty if the scenario has no text. It is not part of the JSON.
     #[serde(skip)]
     pub prompt: String,
+    /// Every other key of the JSON.
+    #[serde(flatten)]
+    pub more: BTreeMap<String, Value>,
 }
 
-/// Reads the sentence of a part.
-fn says<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
-    #[derive(Deserialize)]
-    struct Sentence {
-        says: String,
-    }
-    Ok(Sentence::deserialize(from)?.says)
+/// What the cache read of a request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CacheReads {
+    /// In a sentence.
+    pub says: String,
+    /// Every other key of the JSON.
+    #[serde(flatten)]
+    pub more: BTreeMap<String, Value>,
 }
 
 /// The tokens and the cost of a request.
@@ -73,6 +78,9 @@ pub struct ExplainedRequest {
     pub output_tokens: u64,
     /// The cost of its tokens in US dollars; `None` if a price is unknown.
     pub cost_usd: Option<f64>,
+    /// Every other key of the JSON.
+    #[serde(flatten)]
+    pub more: BTreeMap<String, Value>,
 }
 
 /// How a prompt compares with the agent's previous one.
@@ -91,6 +99,9 @@ pub struct PrefixCheck {
     pub differs_at_item: Option<u64>,
     /// What changed that item.
     pub changes: Vec<ItemChange>,
+    /// Every other key of the JSON.
+    #[serde(flatten)]
+    pub more: BTreeMap<String, Value>,
 }
 
 /// What a stage did between two requests.
@@ -105,6 +116,9 @@ pub struct StageEffect {
     pub tokens_before: u64,
     /// Tokens shown of them after.
     pub tokens_after: u64,
+    /// Every other key of the JSON.
+    #[serde(flatten)]
+    pub more: BTreeMap<String, Value>,
 }
 
 /// An item, and how it is shown in the request.
@@ -137,6 +151,9 @@ pub struct ExplainedItem {
     pub uncached_tokens: u64,
     /// Each change that it went through, in order.
     pub changes: Vec<ItemChange>,
+    /// Every other key of the JSON.
+    #[serde(flatten)]
+    pub more: BTreeMap<String, Value>,
 }
 
 /// A change of an item.
@@ -157,4 +174,7 @@ pub struct ItemChange {
     pub to: String,
     /// The tokens that it has.
     pub to_tokens: u64,
+    /// Every other key of the JSON.
+    #[serde(flatten)]
+    pub more: BTreeMap<String, Value>,
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::BreakEven;
 
@@ -20,6 +21,9 @@ pub struct Sensitivity {
     pub profiles: Vec<PricedProfile>,
     /// The sum over all scenarios (`ALL`) if there are several, then each scenario.
     pub loads: Vec<PricedScenario>,
+    /// Every other key of the JSON.
+    #[serde(flatten)]
+    pub more: BTreeMap<String, Value>,
 }
 
 /// A profile of a comparison.
@@ -34,6 +38,9 @@ pub struct PricedProfile {
     pub tokens: Option<String>,
     /// Where caching, pruning, keep-alives and compactions begin to pay under its prices.
     pub break_even: BreakEven,
+    /// Every other key of the JSON.
+    #[serde(flatten)]
+    pub more: BTreeMap<String, Value>,
 }
 
 /// A scenario, or the sum of all, under every profile.
@@ -48,6 +55,9 @@ pub struct PricedScenario {
     pub cheapest: Vec<CheapestPolicy>,
     /// Pairs of policies whose order differs between profiles.
     pub flips: Vec<RankFlip>,
+    /// Every other key of the JSON.
+    #[serde(flatten)]
+    pub more: BTreeMap<String, Value>,
 }
 
 /// One policy under one profile.
@@ -78,6 +88,9 @@ pub struct PricedPolicy {
     pub label: Option<String>,
     /// By rate (`input`, `output`, `cache_read` and so on): how the cost follows it.
     pub rates: BTreeMap<String, RateChange>,
+    /// Every other key of the JSON.
+    #[serde(flatten)]
+    pub more: BTreeMap<String, Value>,
 }
 
 /// How a cost follows one rate.
@@ -104,6 +117,9 @@ pub struct CheapestPolicy {
     pub free: bool,
     /// The smallest change of one rate that makes another policy the cheapest; `None` if no change does.
     pub until: Option<CheapestUntil>,
+    /// Every other key of the JSON.
+    #[serde(flatten)]
+    pub more: BTreeMap<String, Value>,
 }
 
 /// The change of a rate up to which a policy stays the cheapest.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{Spread, Word};
 
@@ -17,6 +18,9 @@ pub struct SweptGrid {
     /// The index of the point of the front that is closest to the best value of every objective; `None` if none is worth what it costs
     /// against the base.
     pub knee: Option<usize>,
+    /// Every other key of the JSON.
+    #[serde(flatten)]
+    pub more: BTreeMap<String, Value>,
 }
 
 /// A point of a grid.
@@ -37,6 +41,9 @@ pub struct SweptPoint {
     pub interval: Option<[f64; 2]>,
     /// The lowest and the highest of that change where everything that is assumed is wrong in one direction.
     pub bound: Option<[f64; 2]>,
+    /// Every other key of the JSON.
+    #[serde(flatten)]
+    pub more: BTreeMap<String, Value>,
 }
 
 /// The best parameters of a policy: chosen on one part of the sessions, tested on the other.
@@ -74,6 +81,9 @@ pub struct TunedPolicy {
     /// The recommended policy as a RON file, which [`Policy::ron`](crate::Policy::ron) reads; `None` if none is. It is not part of the JSON.
     #[serde(skip)]
     pub file: Option<String>,
+    /// Every other key of the JSON.
+    #[serde(flatten)]
+    pub more: BTreeMap<String, Value>,
 }
 
 /// A variant.
@@ -84,6 +94,9 @@ pub struct TriedPoint {
     pub set: Vec<String>,
     /// Its results on the sessions to choose on and, if there are enough, on those held out.
     pub parts: Vec<TriedPart>,
+    /// Every other key of the JSON.
+    #[serde(flatten)]
+    pub more: BTreeMap<String, Value>,
 }
 
 /// A variant on one part of the sessions.
@@ -110,4 +123,7 @@ pub struct TriedPart {
     pub without_best: Option<f64>,
     /// The lowest and the highest change where everything that is assumed is wrong in one direction.
     pub bound: Option<[f64; 2]>,
+    /// Every other key of the JSON.
+    #[serde(flatten)]
+    pub more: BTreeMap<String, Value>,
 }

@@ -57,6 +57,7 @@ mod matrix;
 mod memory;
 mod memory_runners;
 mod missed;
+mod month;
 mod neighbours;
 mod napkin;
 mod nets;

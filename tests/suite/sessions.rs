@@ -11,8 +11,11 @@ use ctxsim::measure::carried::carried_items;
 use ctxsim::report::carried::PromptFill;
 use ctxsim::report::sections::Detail;
 use ctxsim::report::table::{self, TableLayout};
+use ctxsim::report::trust::{BilledProfile, TableTrust};
 use ctxsim::report::{Report, json, runs};
 use tempfile::TempDir;
+
+use crate::sweep::{ctxsim, out};
 
 /// A Claude Code session of some requests, a minute apart.
 #[derive(Clone, Copy)]
@@ -519,6 +522,43 @@ fn a_total_over_sources_of_different_quality_says_what_it_mixes() {
         "{}",
         verdict.words()
     );
+}
+
+#[test]
+fn sessions_whose_bills_are_not_reproduced_are_counted_under_their_own_profiles() {
+    let source = |profile: &str, sessions: usize, error: f64| BilledProfile {
+        profile: profile.to_owned(),
+        sessions,
+        error: Some(error),
+        billed_usd: 10.0,
+    };
+    let sources = vec![source("a", 22, -0.06), source("b", 1, 0.072), source("c", 13, 0.01)];
+    let of = |sources: Vec<BilledProfile>| TableTrust { sources, ..TableTrust::default() }.doubts();
+
+    let doubts = of(sources.clone());
+    assert!(doubts.contains("for 23 of 36 sessions (22 of a and 1 of b), input cost"), "{doubts}");
+    let one = of(sources[1..].to_vec());
+    assert!(one.contains("for 1 of 14 sessions (b), input cost is predicted 7.2% above"), "{one}");
+}
+
+#[test]
+fn an_amount_between_the_bill_and_the_simulated_cost_is_the_same_on_a_terminal_and_on_a_page() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let said = |format: &str| {
+        out(&ctxsim(here, &["run", "recorded/claude-code", "--policy", "identity", "--format", format]))
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let amount = |text: &str, [before, after]: [&str; 2]| -> Option<String> {
+        let end = text.find(after)?;
+        Some(text[text[..end].rfind(before)? + before.len()..end].to_owned())
+    };
+    let (table, page) = (said("table"), said("html"));
+
+    let short = amount(&table, [", $", " of it for output that the logs do not tell"]);
+    let long = amount(&page, ["+ $", " estimated for output that the logs do not tell"]);
+    assert!(short.is_some() && short == long, "{short:?} and {long:?}");
 }
 
 #[test]

@@ -203,3 +203,18 @@ fn a_sweep_that_is_killed_while_it_writes_leaves_a_whole_file_or_none() {
     }
     assert!(left[0] > 0, "some were killed before they had written: {left:?}");
 }
+
+#[test]
+fn an_interval_over_what_one_session_assumes_is_not_called_one_for_other_sessions() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let args = ["sweep", "--policy", "clear_tool_results", "--vary", "params.trigger.tokens=40000,85000"];
+    let loads =
+        ["--scenario", "recorded/claude-code", "--profile", "anthropic/claude-sonnet-4.5", "--format"];
+    for format in ["table", "html"] {
+        let text = out(&ctxsim(here, &[&args[..], &loads, &[format]].concat()));
+        assert!(text.contains("by what is assumed") && !text.contains("95% interval"), "{text}");
+    }
+    let json: Value =
+        serde_json::from_str(&out(&ctxsim(here, &[&args[..], &loads, &["json"]].concat()))).unwrap();
+    assert_eq!(json["points"][1]["interval_over"], "assumptions");
+}

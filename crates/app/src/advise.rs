@@ -40,11 +40,11 @@ use menu::{Menu, MenuChoice, Menus};
 use play::PlayedSession;
 use stated::FileSettings;
 use trial::TrialRequest;
-use verdicts::{AgentSessions, Verdicts};
+use verdicts::{AgentMonth, AgentSessions, Verdicts};
 
 pub use measured::{ChangedSession, PlayedFolder, TriedChoice};
 pub(super) use play::{SeenLog, costs_with, seen};
-pub(super) use states::{SettingPolicies, SettingValues};
+pub(super) use states::{SettingPolicies, SettingValues, UNSET};
 
 /// What is asked.
 #[derive(Clone, Debug, Default)]
@@ -79,9 +79,8 @@ pub fn advise(
     asked.trial.iter().try_for_each(|it| it.schedule(Some(0)).map(|_| ()))?;
     let (everybody, whose) = for_whom::without_whose(comparison);
     let plan = play::plan(catalog, &everybody)?;
-    let as_logged = |load: &Load| load.timeline().and_then(|it| menus.prices.as_logged(it));
-    let (all, skipped) = play::played(&plan, &menus, (threads, progress), as_logged)?;
-    let all = all.into_iter().map(|(it, as_logged)| it.billed(as_logged)).listed();
+    let (all, skipped) = play::played(&plan, &menus, (threads, progress), |_| ())?;
+    let all = all.into_iter().map(|it| it.0).listed();
     if !all.is_empty() && !all.iter().any(|it| whose.takes(&it.seen.project)) {
         return Err(for_whom::nobody(&all, &whose));
     }
@@ -139,12 +138,16 @@ fn of_played(
             None => *unknown.entry(it.seen.format.to_owned()).or_default() += 1,
         }
     }
+    // One month for all agents, so that theirs add up.
+    let asked_for = all.iter().filter(|it| whose.takes(&it.seen.project));
+    let calendar = Calendar::new(asked_for.map(|it| it.seen.span_ms));
     let (mut agents, mut saved) = (Vec::new(), Vec::new());
     for agent in Agent::all()?.values() {
         let Some(played) = by_agent.get(agent.name.as_str()) else { continue };
         let Some(SessionsFor { played, few }) = SessionsFor::new(played, whose) else { continue };
         let menu = menus.of_agent(agent)?;
-        let (advice, kept) = Advising { menu, played: &played, min_evidence }.advice()?;
+        let (advice, kept) =
+            Advising { menu, calendar: &calendar, played: &played, min_evidence }.advice()?;
         match few {
             Some(few) => agents.push(for_whom::narrowed(advice, whose, few)),
             None => {
@@ -161,12 +164,13 @@ fn of_played(
     let others = unknown.keys().map(|format| {
         let is_own = |it: &&PlayedSession| it.seen.format == format && !menus.knows(it);
         let own = all.iter().filter(is_own).filter(|it| whose.takes(&it.seen.project)).listed();
-        let BilledLevers { levers, untold } = levers_of_bills(&own, min_evidence);
-        BilledAdvice { agent: format.clone(), sessions: own.len(), levers, untold }
+        let month = AgentMonth::new(&calendar, &own);
+        let BilledLevers { levers, untold } = levers_of_bills(&own, &month, min_evidence);
+        BilledAdvice { agent: format.clone(), sessions: own.len(), month: month.cost(&own), levers, untold }
     });
     let by_bills = others.listed();
     let unknown = unknown.into_iter().listed();
-    Ok((Advice { schema: SCHEMA, agents, by_bills, unknown, skipped: Vec::new() }, saved))
+    Ok((Advice { schema: SCHEMA, agents, by_bills, unknown, skipped: Vec::new(), forecast: None }, saved))
 }
 
 /// Says that no agent has this name.
@@ -220,19 +224,20 @@ impl Agent {
 /// Advice on one agent, on its way.
 struct Advising<'a> {
     menu: &'a Menu<'a>,
+    calendar: &'a Calendar,
     played: &'a [&'a PlayedSession],
     min_evidence: f64,
 }
 
 impl Advising<'_> {
     fn advice(&self) -> Result<(AgentAdvice, Option<Saved>), Error> {
-        let Self { menu, played, min_evidence } = *self;
+        let Self { menu, calendar, played, min_evidence } = *self;
         let force =
             Force { agent: menu.agent, seen: played.iter().map(|it| &it.seen).listed(), file: &menu.file };
-        let calendar = Calendar::new(&played.iter().map(|it| it.seen.span_ms).listed()).of_a_week_or_more();
-        let sessions = AgentSessions { menu, calendar: &calendar, played, min_evidence };
+        let month = AgentMonth::new(calendar, played);
+        let sessions = AgentSessions { menu, month: &month, played, min_evidence };
         let Verdicts { levers, pasted, asked } = sessions.verdicts(&force);
-        let BilledLevers { levers: by_bills, untold } = levers_of_bills(played, min_evidence);
+        let BilledLevers { levers: by_bills, untold } = levers_of_bills(played, &month, min_evidence);
         let lives = LifetimeAxis::all(menu);
         let set =
             |it: &Option<(usize, MenuChoice)>| it.as_ref().map(|it| menu.values(&it.1)).unwrap_or_default();
@@ -252,7 +257,7 @@ impl Advising<'_> {
             requests: force.seen.iter().map(|it| it.requests).sum(),
             projects: sessions.n_projects(),
             as_logged: sum_of(force.seen.iter().filter_map(|it| it.as_logged.as_ref())),
-            month: sessions.month(),
+            month: month.cost(played),
             min_evidence,
             evidence_kept: sessions.evidence_kept(),
             in_force: force.all(),

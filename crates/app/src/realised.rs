@@ -3,7 +3,7 @@
 use indexmap::{IndexMap, IndexSet};
 
 use super::advise::agents::{Agent, AgentSetting, ShownBy, is_older};
-use super::advise::{SeenLog, SettingPolicies, SettingValues, costs_with, no_recording, seen};
+use super::advise::{SeenLog, SettingPolicies, SettingValues, UNSET, costs_with, no_recording, seen};
 use super::{Comparison, Progress};
 use crate::catalog::Catalog;
 use crate::outcomes::OutcomeTable;
@@ -11,6 +11,8 @@ use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
 use ctxsim_base::grid::numbers::{counted, listed};
 use ctxsim_base::list::Listed as _;
+use ctxsim_base::quantity::Tokens;
+use ctxsim_engine::calibrate::forecast::Forecast;
 use ctxsim_engine::price::Costs;
 use ctxsim_input::profile::calendar;
 use ctxsim_report::advise::saved::{Bills, SCHEMA, SCHEMA_BEFORE, Saved};
@@ -105,6 +107,7 @@ pub fn realised(
     let (later, earlier): (Vec<_>, Vec<_>) = all.into_iter().partition(is_later);
     known_people(&asked.unchanged, &later)?;
     let counted = CountedSessions::new(saved, agent, &asked.unchanged, &later);
+    let is_said = asked.changed.is_some() || !saved.trial.is_empty() || !saved.former.is_empty();
     let outcomes = outcomes(asked.outcomes.as_ref(), &earlier, &later, &counted)?;
     let found = Realised::new(saved, &counted.later);
     let mut left_out = counted.left_out.clone();
@@ -118,7 +121,8 @@ pub fn realised(
         left_out_later: [out, later.len()],
         compared,
         outcomes,
-        notes: notes(saved, agent, asked, &later, [earlier.len(), others.len()]),
+        is_shown: is_said || counted.is_shown,
+        notes: notes(saved, &later, [earlier.len(), others.len()]),
         ..found
     })
 }
@@ -212,13 +216,7 @@ fn known_people(named: &[String], later: &[SizedSession]) -> Result<(), Error> {
 }
 
 /// Says what a reader must know of the sessions.
-fn notes(
-    saved: &Saved,
-    agent: Option<&Agent>,
-    asked: &RealisedRequest,
-    later: &[SizedSession],
-    [n_earlier, n_others]: [usize; 2],
-) -> Vec<String> {
+fn notes(saved: &Saved, later: &[SizedSession], [n_earlier, n_others]: [usize; 2]) -> Vec<String> {
     let mut notes = Vec::new();
     if n_others > 0 {
         notes.push(format!("Not of this agent, so not counted: {}.", counted(n_others, "session")));
@@ -226,11 +224,6 @@ fn notes(
     if n_earlier > 0 {
         let n = counted(n_earlier, "session");
         notes.push(format!("Skipped: {n} from before the change, or that the forecast was made of."));
-    }
-    let set = settings(saved, agent);
-    let is_shown = |it: &(&AgentSetting, &str)| it.0.shown_by.is_some_and(|it| it != ShownBy::Reserve);
-    if !set.iter().any(is_shown) && asked.changed.is_none() && saved.trial.is_empty() && !later.is_empty() {
-        notes.push("Logs do not show this setting, so all later sessions are taken to have it; `--changed YYYY-MM-DD` names the day from which they have it.".to_owned());
     }
     let is_other =
         |it: &&SizedSession| !it.seen.version.is_empty() && !saved.versions.contains(&it.seen.version);
@@ -328,8 +321,10 @@ enum HasChange {
     No,
     /// Its version does not have the setting.
     Impossible,
-    /// Nothing tells.
+    /// Its log does not show such settings.
     Untold,
+    /// It would be the same with the change and without it, so it says nothing.
+    Alike,
 }
 
 /// Later sessions that count, and those that do not.
@@ -340,24 +335,30 @@ struct CountedSessions {
     compared: Vec<String>,
     /// By session: whether it has the change, where that is known.
     has_change: Vec<Option<&'static str>>,
+    /// Whether the log of one shows the change.
+    is_shown: bool,
 }
 
 impl CountedSessions {
     fn new(saved: &Saved, agent: Option<&Agent>, unchanged: &[String], all: &[SizedSession]) -> Self {
         let set = settings(saved, agent);
         let days: IndexMap<&str, bool> = saved.trial.iter().map(|it| (it.day.as_str(), it.is_on)).collect();
-        let has = all.iter().map(|it| has_change(&set, &it.seen)).listed();
+        let has = all.iter().map(|it| has_change(&set, &saved.before, &it.seen)).listed();
         let still = StillPeople::new(all, &has, unchanged);
         let mut it = Self {
             later: Vec::new(),
             left_out: IndexMap::new(),
             compared: Vec::new(),
             has_change: Vec::new(),
+            is_shown: has.contains(&HasChange::Shown),
         };
         for (session, has) in all.iter().zip(has) {
             let day = session.seen.span_ms.map(|it| calendar::date_text(it[0]));
             let is_on = day.as_deref().and_then(|it| days.get(it).copied());
             let counts = match (days.is_empty(), is_on) {
+                _ if has == HasChange::Alike => {
+                    Err("they are the same with the change and without it".to_owned())
+                }
                 (true, _) => still.counts(&set, session, has),
                 (false, None) => Err("they began on no day of the trial".to_owned()),
                 (false, Some(is_on)) => in_trial(is_on, has),
@@ -406,42 +407,63 @@ fn in_trial(is_on: bool, has: HasChange) -> Result<bool, String> {
 }
 
 /// Tells whether a session has the settings of a forecast.
-fn has_change(set: &[(&AgentSetting, &str)], seen: &SeenLog) -> HasChange {
+fn has_change(set: &[(&AgentSetting, &str)], before: &[String], seen: &SeenLog) -> HasChange {
+    if set.is_empty() {
+        return HasChange::Untold;
+    }
+    let former = |key: &str| before.iter().find_map(|it| it.strip_prefix(key)?.strip_prefix('='));
     let own = set.iter().filter(|it| it.0.lane.include(seen.is_of_agent));
     let of = |(setting, value): &(&AgentSetting, &str)| {
         let is_too_old = || {
             let since = setting.since.as_ref();
             !seen.version.is_empty() && since.is_some_and(|it| is_older(&seen.version, it))
         };
-        match setting.shows(value, seen) {
-            Some(true) => HasChange::Shown,
+        match setting.shown_in(seen, value, former(&setting.key)) {
+            HasChange::Shown => HasChange::Shown,
             _ if is_too_old() => HasChange::Impossible,
-            Some(false) => HasChange::No,
-            None => HasChange::Untold,
+            other => other,
         }
     };
     let all = own.map(of).listed();
-    // One that is missing is enough; one that is shown tells nothing of the others.
-    let ranked = [HasChange::Impossible, HasChange::No, HasChange::Shown];
-    ranked.into_iter().find(|it| all.contains(it)).unwrap_or(HasChange::Untold)
+    // One that is missing is enough; one that is shown tells nothing of the others. Settings of other conversations change nothing here.
+    let ranked = [HasChange::Impossible, HasChange::No, HasChange::Shown, HasChange::Untold];
+    ranked.into_iter().find(|it| all.contains(it)).unwrap_or(HasChange::Alike)
 }
 
 impl AgentSetting {
-    /// Returns whether a log shows a value in force, or another one; none where it shows nothing.
-    fn shows(&self, value: &str, seen: &SeenLog) -> Option<bool> {
+    /// Tells whether a log shows a value in force, or what was in force before, if that is known.
+    fn shown_in(&self, seen: &SeenLog, value: &str, former: Option<&str>) -> HasChange {
+        if self.shown_by == Some(ShownBy::Lifetimes) {
+            let [short, long] = seen.written;
+            let shown = self.called(if long > short { "1h" } else { "5m" });
+            return match short + long {
+                0 => HasChange::Untold,
+                _ if shown == value => HasChange::Shown,
+                _ => HasChange::No,
+            };
+        }
+        let Some(place) = self.trigger(value, seen.window) else { return HasChange::Untold };
+        let former = former.and_then(|value| self.trigger(value, seen.window));
+        let below = Forecast::declared().below_trigger_tokens;
+        // Compactions are the harness's own: those that a user asked for are not among them.
+        let is_early = |at: &Tokens| at.saturating_add(below) < place;
+        let is_own = |at: &Tokens| former.is_none_or(|former| at.abs_diff(place) < at.abs_diff(former));
+        if seen.held > place || seen.compacted_at.iter().any(is_early) {
+            HasChange::No
+        } else if seen.compacted_at.iter().any(is_own) || former.is_some_and(|former| seen.held > former) {
+            HasChange::Shown
+        } else {
+            HasChange::Alike
+        }
+    }
+
+    /// Returns the prompt from which a value has the history compacted; none where it moves no compaction.
+    fn trigger(&self, value: &str, window: Tokens) -> Option<Tokens> {
+        let number = if value == UNSET { None } else { Some(value.parse::<Tokens>().ok()?) };
         match self.shown_by? {
-            ShownBy::Lifetimes => {
-                let [short, long] = seen.written;
-                let shown = self.called(if long > short { "1h" } else { "5m" });
-                (short + long > 0).then(|| shown == value)
-            }
-            ShownBy::Compactions(more) => {
-                let trigger = value.parse::<u64>().ok()?.checked_sub(more)?;
-                // A compaction below it may be one that a user asked for.
-                let is_compacted = !seen.compacted_at.is_empty();
-                (seen.held > trigger || is_compacted).then_some(seen.held <= trigger)
-            }
-            ShownBy::Reserve => None,
+            ShownBy::Lifetimes => None,
+            ShownBy::Compactions(more) => number.unwrap_or(window).min(window).checked_sub(more),
+            ShownBy::Reserve => window.checked_sub(number?),
         }
     }
 }
@@ -464,6 +486,7 @@ impl StillPeople {
                 HasChange::No | HasChange::Impossible => n[0] += 1,
                 HasChange::Shown => n[1] += 1,
                 HasChange::Untold => n[2] += 1,
+                HasChange::Alike => {}
             }
         }
         let is_still = |name: &str, n: [usize; 3]| !name.is_empty() && n[0] > 0 && n[1] == 0;
@@ -489,7 +512,7 @@ impl StillPeople {
         let is_still = self.names.iter().any(|own| own == person(&it.seen));
         match has {
             _ if is_still && (!self.named.is_empty() || has != HasChange::Shown) => Ok(true),
-            HasChange::Shown | HasChange::Untold => Ok(false),
+            HasChange::Shown | HasChange::Untold | HasChange::Alike => Ok(false),
             HasChange::No => Err("their logs show that the setting was not on".to_owned()),
             HasChange::Impossible => {
                 let since = set
@@ -510,4 +533,37 @@ fn person(seen: &SeenLog) -> &str {
 /// Returns whether somebody is named, by name or by folder.
 fn is_named(named: &[String], person: &str) -> bool {
     named.iter().any(|it| it == person || person.rsplit(['/', '\\']).next() == Some(it))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_is_shown_by_compactions_at_its_place_and_says_nothing_of_sessions_that_do_not_reach_it() {
+        let agent = &Agent::all().unwrap()["claude-code"];
+        let window = agent.setting("autoCompactWindow").unwrap();
+        let shown = |value: &str, former: Option<&str>, held: Tokens, compacted_at: &[Tokens]| {
+            let seen =
+                SeenLog { window: 200_000, held, compacted_at: compacted_at.to_vec(), ..SeenLog::default() };
+            window.shown_in(&seen, value, former)
+        };
+
+        // The triggers are 33,000 below the windows.
+        assert_eq!(shown("140000", Some("default"), 60_000, &[]), HasChange::Alike);
+        assert_eq!(shown("140000", Some("default"), 100_000, &[104_000]), HasChange::Shown);
+        assert_eq!(shown("140000", Some("default"), 130_000, &[]), HasChange::No);
+        assert_eq!(
+            shown("140000", Some("default"), 100_000, &[164_000]),
+            HasChange::Alike,
+            "both compact here"
+        );
+        assert_eq!(
+            shown("200000", Some("140000"), 120_000, &[]),
+            HasChange::Shown,
+            "140,000 would compact it"
+        );
+        assert_eq!(shown("200000", Some("140000"), 90_000, &[108_000]), HasChange::No);
+        assert_eq!(shown("200000", None, 120_000, &[]), HasChange::Alike);
+    }
 }

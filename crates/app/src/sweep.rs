@@ -14,6 +14,7 @@ use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later};
 use ctxsim_engine::measure::{Label, Remembered, Statistic, Tally};
 use ctxsim_engine::take::{FailedRuns, Number, Run, in_order, in_order_telling, with_threads};
+use ctxsim_report::sampled::Sampled;
 use ctxsim_report::sweep::{Objective, PointGuard, PointNumbers, SweepHead, SweepPoint};
 
 /// The most variants of a load that are compiled and played together.
@@ -175,15 +176,16 @@ fn point(point: &GridPoint, nth: usize, loads: &[SweptLoad]) -> SweepPoint {
     let label = own.as_ref().zip(base.as_ref()).and_then(|(own, base)| Label::new(&own.tally, &base.tally));
     let both = own.as_ref().zip(base.as_ref());
     let interval = both.and_then(|(own, base)| interval(loads, nth, own, base));
+    let (interval, interval_over) = interval.map_or((None, Sampled::default()), |it| (Some(it.0), it.1));
     let bound = both.and_then(|(own, base)| own.tally.assumed_bound(&base.tally));
     let more = own.as_ref().map(|it| it.more.iter().filter_map(|it| Some((it.0.clone(), it.1.ci95?))));
     let more = more.into_iter().flatten().collect();
     let [own, base] = [own, base].map(|it| numbers(&it).unwrap_or_default());
-    SweepPoint { index: point.index, set, numbers: own, base, label, interval, bound, more }
+    SweepPoint { index: point.index, set, numbers: own, base, label, interval, interval_over, bound, more }
 }
 
 /// Returns the 95% interval of a point's change in cost; of a single load, over what is assumed alone.
-fn interval(loads: &[SweptLoad], nth: usize, own: &Swept, base: &Swept) -> Option<[f64; 2]> {
+fn interval(loads: &[SweptLoad], nth: usize, own: &Swept, base: &Swept) -> Option<([f64; 2], Sampled)> {
     let sample = |it: &SweptLoad| {
         let (base, own) = (it.runs.first()?, it.runs.get(nth)?);
         let pair = (own.tally.costs.total()?, base.tally.costs.total().filter(|it| *it > 0.0)?);
@@ -192,8 +194,8 @@ fn interval(loads: &[SweptLoad], nth: usize, own: &Swept, base: &Swept) -> Optio
     let samples: Vec<RatioSample<'_>> = loads.iter().filter_map(sample).listed();
     let reach = own.tally.assumed_reach(&base.tally);
     let change = own.tally.assumed_cost()?.change_from(&base.tally.assumed_cost()?);
-    let alone = reach.is_some().then(|| reach.interval(change, 0.0));
-    ratio_interval_for_later(&samples, reach).or(alone)
+    let alone = reach.is_some().then(|| (reach.interval(change, 0.0), Sampled::Assumptions));
+    ratio_interval_for_later(&samples, reach).map(|it| (it, Sampled::Sessions)).or(alone)
 }
 
 /// Adds runs up.

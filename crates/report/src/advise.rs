@@ -14,7 +14,7 @@ pub use ctxsim_engine::measure::month::Basis;
 use super::BillAsLogged;
 use super::Skipped;
 use crate::billed::UntoldLever;
-use crate::lever::{Lever, best_of_each};
+use crate::lever::{KnownBy, Lever, best_of_each};
 use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_timeline::row::json::json_text;
@@ -38,6 +38,9 @@ pub struct Advice {
     pub unknown: Vec<(String, usize)>,
     /// What was named and takes no part.
     pub skipped: Vec<Skipped>,
+    /// The text of the forecast that `realised` reads later; `None` where nothing is advised. It is no part of the JSON.
+    #[serde(skip)]
+    pub forecast: Option<String>,
 }
 
 /// Advice on the settings of one agent.
@@ -97,6 +100,8 @@ pub struct BilledAdvice {
     /// The format of its logs.
     pub agent: String,
     pub sessions: usize,
+    /// What a month costs.
+    pub month: MonthCost,
     /// The most saved first.
     pub levers: Vec<Lever>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -120,12 +125,14 @@ pub struct AskedAdvice {
 /// What a month of sessions costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct MonthCost {
-    /// US dollars with the settings in force; none if a price is unknown.
+    /// US dollars; none if a price is unknown.
     pub usd: Option<f64>,
     /// How it comes about.
     pub basis: Basis,
     /// Days from the first request to the last.
     pub days: Option<f64>,
+    /// The logs' bills; where no log has one, what its sessions cost as simulated.
+    pub known_by: KnownBy,
 }
 
 /// A setting in force.
@@ -256,6 +263,8 @@ impl BilledAdvice {
 impl MonthCost {
     /// Says how the costs of a month come about.
     pub fn words(&self) -> String {
-        month::words(self.basis, self.days)
+        let by =
+            if self.known_by == KnownBy::Simulated { ", simulated, as the logs have no bill" } else { "" };
+        format!("{}{by}", month::words(self.basis, self.days))
     }
 }

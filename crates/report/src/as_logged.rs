@@ -14,9 +14,11 @@ use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::{Cost, Tokens};
 use ctxsim_engine::ledger::TokenUse;
+use ctxsim_engine::measure::month::DailyBill;
 use ctxsim_engine::price::{Bill, Costs};
 use ctxsim_input::Profile;
 use ctxsim_input::profile::cache::Setting;
+use ctxsim_input::profile::calendar::DAY_MS;
 use ctxsim_input::profile::price::PriceList;
 use ctxsim_timeline::{EventKind, Timeline, Usage};
 
@@ -39,6 +41,8 @@ pub struct BillAsLogged {
     pub summaries: Cost,
     /// What has no price, by model.
     pub unpriced: BTreeMap<String, Unpriced>,
+    /// All of it, by the days of its requests.
+    pub by_day: DailyBill,
     /// What is said beside it and not counted in it.
     pub beside: BesideBill,
 }
@@ -150,6 +154,11 @@ impl<'p> LoggedRequest<'_, 'p> {
         TokenUse { read: cache_read, write: self.usage.writes(None), uncached, output }
     }
 
+    /// Returns its day since 1970; `None` if the log tells no times.
+    pub(super) fn day(&self) -> Option<i64> {
+        self.at_ms.map(|it| it.div_euclid(DAY_MS))
+    }
+
     /// Returns the prices of its own time; where a log tells no times, a list's first prices.
     pub(super) fn prices(&self) -> Option<&'p PriceList> {
         self.priced().map(|it| it.1)
@@ -223,6 +232,7 @@ impl BillAsLogged {
         self.requests += 1;
         self.tokens = self.tokens.zip(tokens, Tokens::saturating_add);
         self.bill += bill;
+        *self.by_day.entry(request.day()).or_default() += cost;
         match request.made_for {
             MadeFor::Step(_) => self.own_output += bill.output,
             MadeFor::Summary => self.summaries += cost,
@@ -303,6 +313,7 @@ impl AddAssign<&Self> for BillAsLogged {
         self.bill += more.bill;
         self.own_output += more.own_output;
         self.summaries += more.summaries;
+        more.by_day.iter().for_each(|(day, usd)| *self.by_day.entry(*day).or_default() += *usd);
         more.unpriced.iter().for_each(|(model, it)| self.leave_without_price(model, it));
         self.beside += &more.beside;
     }
@@ -330,16 +341,13 @@ impl Report {
     /// Says what was billed, and what it costs simulated as it was, in a sentence or two.
     pub(super) fn billed_in_short(&self) -> Option<String> {
         let Some(logged) = self.as_logged() else { return self.why_no_bill() };
-        let simulated = self.as_recorded().and_then(|costs| {
-            let total = costs.iter().map(|it| it.total()).sum::<Option<f64>>()?;
-            let output: f64 = costs.iter().map(|it| it.main.output.usd()).sum();
-            let untold = output - logged.own_output.usd();
-            let untold = if untold >= 0.005 {
-                format!(", {} of it for output that the logs do not tell", usd(untold))
+        let simulated = self.terms(&logged).map(|it| {
+            let untold = if it.output > 0.0 {
+                format!(", {} of it for output that the logs do not tell", usd(it.output / 100.0))
             } else {
                 String::new()
             };
-            Some(format!("; simulated as it was: {}{untold}", usd(total)))
+            format!("; simulated as it was: {}{untold}", usd(it.total / 100.0))
         });
         Some(logged.in_short(&simulated.unwrap_or_default()))
     }
@@ -369,17 +377,9 @@ impl Report {
 
     /// Says what is between the bill and the simulated cost; nothing where not every session was played once as it was.
     fn reconciled(&self, logged: &BillAsLogged) -> Option<String> {
-        let costs = self.as_recorded()?;
-        let total: f64 = costs.iter().map(|it| it.total()).sum::<Option<f64>>()?;
-        let output = costs.iter().map(|it| it.main.output.usd()).sum::<f64>() - logged.own_output.usd();
-        let compactions = costs.iter().map(|it| it.compaction.usd()).sum::<f64>() - logged.summaries.usd();
-        let rest = total - logged.total().usd() - output - compactions;
-        // In cents that add up: what is estimated takes what rounding leaves, and where nothing is, the rest does.
-        let [total, logged, compactions, rest, output] =
-            [total, logged.total().usd(), compactions, rest, output].map(|it| (it * 100.0).round());
-        let rest = if output == 0.0 { total - logged - compactions } else { rest };
+        let SimulatedTerms { total, logged, output, compactions, rest } = self.terms(logged)?;
         let terms = [
-            (total - logged - compactions - rest, "estimated for output that the logs do not tell"),
+            (output, "estimated for output that the logs do not tell"),
             (compactions, "estimated for compaction requests that they do not tell"),
             (
                 rest,
@@ -393,6 +393,30 @@ impl Report {
         let [total, logged] = [total, logged].map(|it| usd(it / 100.0));
         Some(format!("Simulated as it was: {total} = {logged} as logged{}.", told.listed().join(",")))
     }
+
+    /// Returns what is between the bill and the simulated cost, in cents that add up.
+    fn terms(&self, logged: &BillAsLogged) -> Option<SimulatedTerms> {
+        let costs = self.as_recorded()?;
+        let total: f64 = costs.iter().map(|it| it.total()).sum::<Option<f64>>()?;
+        let output = costs.iter().map(|it| it.main.output.usd()).sum::<f64>() - logged.own_output.usd();
+        let compactions = costs.iter().map(|it| it.compaction.usd()).sum::<f64>() - logged.summaries.usd();
+        let rest = total - logged.total().usd() - output - compactions;
+        // In cents that add up: what is estimated takes what rounding leaves, and where nothing is, the rest does.
+        let [total, logged, compactions, rest, output] =
+            [total, logged.total().usd(), compactions, rest, output].map(|it| (it * 100.0).round());
+        let rest = if output == 0.0 { total - logged - compactions } else { rest };
+        let output = total - logged - compactions - rest;
+        Some(SimulatedTerms { total, logged, output, compactions, rest })
+    }
+}
+
+/// A simulated cost and what it is made of, in whole cents.
+struct SimulatedTerms {
+    total: f64,
+    logged: f64,
+    output: f64,
+    compactions: f64,
+    rest: f64,
 }
 
 fn of_requests(n: u64) -> String {

@@ -28,7 +28,6 @@ use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::{Amount, Tokens};
 use ctxsim_engine::measure::assumed::{Assumed, AssumedChanges, AssumedCost};
-use ctxsim_engine::measure::month::Calendar;
 use session::BilledSession;
 
 /// All of them, in the order of the words that name them.
@@ -125,6 +124,8 @@ pub struct WhoseBill<'a> {
     pub project: &'a str,
     /// When it began and ended, in milliseconds since 1970.
     pub span_ms: Option<[i64; 2]>,
+    /// Its part of the month's bill, in US dollars.
+    pub month_usd: f64,
     pub is_of_agent: bool,
     pub facts: &'a BilledFacts,
 }
@@ -171,8 +172,8 @@ pub struct BilledLevers {
 }
 
 impl BilledLevers {
-    /// Judges what the bills of sessions tell, as one family.
-    pub fn new(all: &[WhoseBill<'_>], floor: f64) -> Self {
+    /// Judges what the bills of sessions tell, as one family; dollars are those of the month that all of their agent's sessions cost.
+    pub fn new(all: &[WhoseBill<'_>], month_usd: Option<f64>, floor: f64) -> Self {
         let named: Vec<(&'static str, BilledRow)> = rows(all);
         let effect = |cost: AssumedCost| SessionEffect { cost: Some(cost), ..SessionEffect::default() };
         let bases = all.iter().map(|it| effect(cost(it.facts.usd, [0.0; 2]))).listed();
@@ -195,15 +196,13 @@ impl BilledLevers {
             rows: named.iter().map(|it| it.1.tried(it.0)).listed(),
             floor,
         };
-        let calendar = Calendar::new(&all.iter().map(|it| it.span_ms).listed()).of_a_week_or_more();
-        let month = calendar.usd(all, |it| Some(it.facts.usd)).filter(|it| *it > 0.0);
         let judged = family.judged();
         let billed: f64 = all.iter().map(|it| it.facts.usd).sum();
         let mut levers = Vec::new();
         for ((name, row), it) in named.iter().zip(&judged) {
-            let mut lever = row.lever(name, it, month, -row.saved.iter().sum::<f64>() / billed);
-            lever.people = row.groups(all, (&calendar, &lever), |it| it.person);
-            lever.projects = row.groups(all, (&calendar, &lever), |it| it.project);
+            let mut lever = row.lever(name, it, month_usd, -row.saved.iter().sum::<f64>() / billed);
+            lever.people = row.groups(all, &lever, |it| it.person);
+            lever.projects = row.groups(all, &lever, |it| it.project);
             levers.push(lever);
         }
         levers.retain(|it| it.word.is_some());
@@ -270,9 +269,9 @@ impl BilledRow {
         }
     }
 
-    fn lever(&self, name: &'static str, it: &Judgement, month: Option<f64>, alone: f64) -> Lever {
+    fn lever(&self, name: &'static str, it: &Judgement, month_usd: Option<f64>, alone: f64) -> Lever {
         // Nothing is never less than nothing.
-        let dollars = |change: f64| month.map(|it| 0.0 - change * it);
+        let dollars = |change: f64| month_usd.map(|it| 0.0 - change * it);
         let interval =
             it.interval.map(|[low, high]| [low, if self.only_saves() { high.min(0.0) } else { high }]);
         // A single session has a change, though nothing tells how others differ.
@@ -285,6 +284,7 @@ impl BilledRow {
             whom: self.whom.clone(),
             word: it.word,
             why: it.why.clone(),
+            month_usd,
             saved_month: change.and_then(dollars),
             saved_interval: interval.and_then(|it| Some([dollars(it[1])?, dollars(it[0])?])),
             change,
@@ -299,15 +299,15 @@ impl BilledRow {
     fn groups<'a>(
         &self,
         all: &'a [WhoseBill<'a>],
-        (calendar, lever): (&Calendar, &Lever),
+        lever: &Lever,
         group: impl Fn(&WhoseBill<'a>) -> &'a str,
     ) -> Vec<GroupSaving> {
-        let of = |((it, weight), saved): ((&WhoseBill<'a>, f64), &f64)| GroupedSession {
+        let of = |(it, saved): (&WhoseBill<'a>, &f64)| GroupedSession {
             group: group(it),
             pair: (it.facts.usd - saved, it.facts.usd),
-            weight,
+            month_usd: it.month_usd,
         };
-        let sessions = calendar.weigh(all).zip(&self.saved).map(of).listed();
+        let sessions = all.iter().zip(&self.saved).map(of).listed();
         let Some(only) = &self.only else {
             let mut groups = by_group(&sessions);
             if self.only_saves() {
@@ -320,7 +320,7 @@ impl BilledRow {
         let saving = |(saved_month, saved_interval)| GroupSaving {
             group: only.clone(),
             sessions: own.len(),
-            month_usd: own.iter().map(|it| it.weight * it.pair.1).sum(),
+            month_usd: own.iter().map(|it| it.month_usd).sum(),
             saved_month,
             saved_interval,
             own_share: 1.0,

@@ -101,8 +101,7 @@ impl Report {
     /// Returns what a month of its sessions is made of, if any was billed.
     fn month(&self) -> Option<BilledSessions<'_>> {
         let sessions: Vec<_> = self.sessions.iter().filter_map(|it| Some((it, it.filled.as_ref()?))).listed();
-        let spans: Vec<Option<[i64; 2]>> = sessions.iter().map(|it| it.1.span_ms).listed();
-        let calendar = Calendar::new(&spans).of_a_week_or_more();
+        let calendar = Calendar::new(sessions.iter().map(|it| it.1.span_ms));
         (!sessions.is_empty()).then_some(BilledSessions { sessions, calendar })
     }
 
@@ -137,8 +136,16 @@ impl Report {
 }
 
 impl BilledSessions<'_> {
+    /// Returns sessions with how much of each counts.
+    fn weighed(&self) -> impl Iterator<Item = (&SessionReport, &Filled, f64)> {
+        self.sessions.iter().map(|(session, filled)| {
+            let by_day = session.as_logged.as_ref().map(|it| &it.by_day);
+            (*session, *filled, self.calendar.weight(filled.span_ms, by_day))
+        })
+    }
+
     fn sum(&self, of: impl Fn(&Filled) -> f64) -> f64 {
-        self.calendar.weigh(&self.sessions).map(|(it, weight)| of(it.1) * weight).sum()
+        self.weighed().map(|(_, filled, weight)| of(filled) * weight).sum()
     }
 
     /// Returns whether its dollars are those of a month, not those of its sessions.
@@ -159,9 +166,9 @@ impl BilledSessions<'_> {
 
     /// Returns what is sent, the dearest first, with the rest in one.
     fn filling(&self) -> Grid {
-        let weighed = self.calendar.weigh(&self.sessions);
         let all = together(
-            weighed.flat_map(|(it, weight)| it.1.by_tool.iter().map(move |share| share.times(weight))),
+            self.weighed()
+                .flat_map(|(_, filled, weight)| filled.by_tool.iter().map(move |share| share.times(weight))),
         );
         let total: f64 = all.iter().map(CarriedShare::usd).sum();
         let (shown, rest) = all.split_at(all.len().min(if all.len() > ROWS + 1 { ROWS } else { ROWS + 1 }));
@@ -185,7 +192,7 @@ impl BilledSessions<'_> {
     /// Adds up the misses by cause, the dearest first.
     fn missing(&self) -> Vec<Missing<'_>> {
         let mut all: IndexMap<MissCause, Missing<'_>> = IndexMap::new();
-        for (&(session, filled), weight) in self.calendar.weigh(&self.sessions) {
+        for (session, filled, weight) in self.weighed() {
             for miss in filled.missed.iter().filter(|_| weight > 0.0) {
                 let nothing = Missing {
                     cause: miss.cause,

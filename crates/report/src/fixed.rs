@@ -212,14 +212,13 @@ impl<'f> FixedBy<'f> {
     pub fn new(held: impl Iterator<Item = SentBy<'f>>) -> Self {
         let (mut sessions, mut n_without, mut logged) = (Vec::new(), 0, BillAsLogged::default());
         for SentBy { by, fixed, as_logged } in held {
-            as_logged.into_iter().for_each(|it| logged += it);
+            as_logged.iter().for_each(|it| logged += it);
             match fixed {
-                Some(fixed) => sessions.push((by, fixed)),
+                Some(fixed) => sessions.push((by, fixed, as_logged.map(|it| &it.by_day))),
                 None => n_without += 1,
             }
         }
-        let spans: Vec<Option<[i64; 2]>> = sessions.iter().map(|it| it.1.span_ms).listed();
-        let calendar = Calendar::new(&spans).of_a_week_or_more();
+        let calendar = Calendar::new(sessions.iter().map(|it| it.1.span_ms));
         let mut all = Self {
             logged,
             n_without,
@@ -227,7 +226,8 @@ impl<'f> FixedBy<'f> {
             basis_words: calendar.words(),
             ..Self::default()
         };
-        for (&(by, session), weight) in calendar.weigh(&sessions) {
+        for (by, session, by_day) in sessions {
+            let weight = calendar.weight(session.span_ms, by_day);
             let sender: Sender<'f> = (&by.user, &by.project, by.is_of_agent);
             for (part, first) in &session.first {
                 let bill = session.parts.get(part).copied().unwrap_or_default();

@@ -94,6 +94,8 @@ pub struct Lever {
     pub word: Option<Word>,
     /// In a sentence, what keeps it from a better word, or what the word rests on.
     pub why: String,
+    /// What its agent's sessions cost a month, in US dollars: what it saves is its change to expect of this.
+    pub month_usd: Option<f64>,
     /// US dollars that it saves a month, negative where it costs more; and the 95% interval, the least saving first.
     pub saved_month: Option<f64>,
     pub saved_interval: Option<[f64; 2]>,

@@ -64,6 +64,7 @@ pub mod tune;
 pub mod advise;
 pub mod outcomes;
 pub mod realised;
+pub mod sampled;
 pub mod screen;
 pub mod guard;
 

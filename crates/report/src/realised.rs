@@ -75,6 +75,8 @@ pub struct Realised {
     /// Whether sessions are measured by what they cost as simulated with the earlier settings, and not by their requests.
     pub is_by_cost: bool,
     pub answer: ForecastOutcome,
+    /// Whether anything shows that somebody made the change: a log, a settings file that was written, the days of a trial, or the user.
+    pub is_shown: bool,
     /// The change in cost that was forecast, for these later sessions; negative if it saves.
     pub forecast: f64,
     /// The change in cost that was forecast for sessions like those that the forecast was made of.
@@ -132,7 +134,7 @@ pub struct RealisedKind {
 }
 
 impl Realised {
-    /// Holds a forecast against later sessions; those of kinds that it does not know take no part.
+    /// Holds a forecast against later sessions that are known to have the change, or not; those of kinds that it does not know take no part.
     pub fn new(saved: &Saved, later: &[Later]) -> Self {
         let (known, unknown): (Vec<&Later>, Vec<&Later>) =
             later.iter().partition(|it| saved.bills_of(&it.kind).is_some());
@@ -161,6 +163,7 @@ impl Realised {
             word: saved.word.clone(),
             is_by_cost: saved.is_by_cost(),
             answer,
+            is_shown: true,
             forecast: sum.forecast,
             promised: saved.change,
             realised: sum.realised,

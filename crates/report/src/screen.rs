@@ -17,7 +17,7 @@ use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::Cost;
 use ctxsim_engine::measure::missed::MissCause;
-use ctxsim_engine::measure::month::{Basis, Calendar};
+use ctxsim_engine::measure::month::{Basis, Calendar, DAYS};
 use ctxsim_input::profile::calendar::{self, DAY_MS};
 use ctxsim_timeline::row::json::json_text;
 
@@ -28,8 +28,6 @@ pub use waiting::{ScreenWaiting, SessionWaits};
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.screen/1";
-/// The days of a month.
-const MONTH: i64 = 30;
 
 /// The first screen on some recorded sessions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -223,15 +221,16 @@ impl FirstScreen {
             told.map(|it| AgentLever { agent: agent.clone(), lever: it.clone() }).listed()
         };
         let mut levers = levers.iter().flat_map(of).listed();
+        let calendar = Calendar::new(sessions.iter().map(|it| it.span_ms));
         let saved = |it: &AgentLever| it.lever.saved_month.unwrap_or(f64::NEG_INFINITY);
         levers.sort_by(|one, other| saved(other).total_cmp(&saved(one)));
         Self {
             schema: SCHEMA,
             read: ReadSessions::new(sessions, skipped),
             predicted: check,
-            bill: ScreenBill::new(sessions),
-            month: MonthBill::new(sessions),
-            waiting: ScreenWaiting::new(sessions),
+            bill: ScreenBill::new(sessions, &calendar),
+            month: MonthBill::new(sessions, &calendar),
+            waiting: ScreenWaiting::new(sessions, &calendar),
             by_project: ProjectBill::all(sessions),
             by_day: DayBill::all(sessions),
             levers,
@@ -349,9 +348,7 @@ impl AgentRead {
 }
 
 impl ScreenBill {
-    fn new(sessions: &[SessionFacts]) -> Self {
-        let days = || sessions.iter().flat_map(|it| it.by_day.keys()).filter_map(|it| *it);
-        let ends = days().min().zip(days().max());
+    fn new(sessions: &[SessionFacts], calendar: &Calendar) -> Self {
         let of = |takes: &dyn Fn(&SessionFacts) -> bool| {
             let own = || sessions.iter().filter(|it| takes(it)).flat_map(|it| &it.by_day);
             let sum = |from: i64, to: i64| {
@@ -359,11 +356,11 @@ impl ScreenBill {
                 within.fold(Cost::default(), |sum, it| sum + it.1.total())
             };
             // Months that the logs do not cover in full are compared with nothing.
-            let covered = |n: i64| ends.filter(|it| it.1 - it.0 + 1 >= n * MONTH);
+            let covered = |n: i64| calendar.ends.filter(|[first, last]| last - first + 1 >= n * DAYS);
             PeriodCosts {
                 all: own().fold(Cost::default(), |sum, it| sum + it.1.total()),
-                last: covered(1).map(|(_, last)| sum(last - MONTH, last)),
-                before: covered(2).map(|(_, last)| sum(last - 2 * MONTH, last - MONTH)),
+                last: covered(1).map(|[_, last]| sum(last - DAYS, last)),
+                before: covered(2).map(|[_, last]| sum(last - 2 * DAYS, last - DAYS)),
             }
         };
         let (mut beside, mut requests_without_price) = (BesideBill::default(), BTreeMap::new());
@@ -385,31 +382,11 @@ impl ScreenBill {
 }
 
 impl MonthBill {
-    fn calendar(sessions: &[SessionFacts]) -> Calendar {
-        Calendar::new(&sessions.iter().map(|it| it.span_ms).listed()).of_a_week_or_more()
-    }
-
-    /// Returns which days of some sessions count towards it, and how often.
-    fn counting(sessions: &[SessionFacts]) -> (impl Fn(&Option<i64>) -> bool + use<>, f64) {
-        let Calendar { basis, days, .. } = Self::calendar(sessions);
-        let last = sessions.iter().flat_map(|it| it.by_day.keys()).filter_map(|it| *it).max();
-        let counts = move |day: &Option<i64>| {
-            let is_recent = |it: i64| last.is_none_or(|last| it > last - MONTH);
-            basis != Basis::Last30Days || day.is_none_or(is_recent)
-        };
-        let ratio = days.filter(|_| basis == Basis::Scaled).map_or(1.0, |it| MONTH as f64 / it);
-        (counts, ratio)
-    }
-
-    fn new(sessions: &[SessionFacts]) -> Self {
-        let calendar = Self::calendar(sessions);
-        let (counts, _) = Self::counting(sessions);
+    fn new(sessions: &[SessionFacts], calendar: &Calendar) -> Self {
         let mut all = PartCosts::default();
-        let counted = sessions.iter().flat_map(|it| &it.by_day).filter(|it| counts(it.0));
+        let counted = sessions.iter().flat_map(|it| &it.by_day).filter(|it| calendar.counts(*it.0));
         counted.for_each(|it| all += it.1);
-        if let (Basis::Scaled, Some(days)) = (calendar.basis, calendar.days) {
-            all = all.scaled((MONTH * DAY_MS).unsigned_abs().into(), (days * DAY_MS as f64).round() as u128);
-        }
+        let all = all.scaled(calendar);
         let part = |part: BillPart| MonthPart { part, about: part.about(), usd: all.of(part) };
         let mut causes = all
             .by_cause

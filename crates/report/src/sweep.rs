@@ -13,6 +13,7 @@ use super::chart::names::PolicyLabel;
 use super::chart::{PageChart, figure};
 use super::metric::{self, COST};
 use crate::metric::ShownMetric as _;
+use crate::sampled::Sampled;
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::{Label, Remembered, Tally};
@@ -81,6 +82,9 @@ pub struct SweepPoint {
     /// The 95% interval of its relative change in cost for later sessions, over what is assumed, too; of a single session, over that alone.
     #[serde(default)]
     pub interval: Option<[f64; 2]>,
+    /// What that interval is over.
+    #[serde(default)]
+    pub interval_over: Sampled,
     /// The lowest and the highest of that change where everything that is assumed is wrong in one direction, if anything is.
     #[serde(default)]
     pub bound: Option<[f64; 2]>,
@@ -278,6 +282,7 @@ mod tests {
             base,
             label: None,
             interval: None,
+            interval_over: Sampled::default(),
             bound: None,
             more: IndexMap::new(),
         }
@@ -340,6 +345,7 @@ mod tests {
                 base,
                 label: None,
                 interval: None,
+                interval_over: Sampled::default(),
                 bound: None,
                 more: IndexMap::new(),
             }

@@ -133,7 +133,7 @@ impl TableTrust {
             .iter()
             .filter_map(|it| Some((it, it.error.filter(|error| error.abs() > BILL_ERROR_MAX)?)));
         let off: Vec<(&BilledProfile, f64)> = off.listed();
-        let (worst, error) = *off.iter().max_by(|one, other| one.1.abs().total_cmp(&other.1.abs()))?;
+        let (_, error) = *off.iter().max_by(|one, other| one.1.abs().total_cmp(&other.1.abs()))?;
         let usd: f64 = off.iter().map(|it| it.0.billed_usd).sum();
         // What hardly counts in the total says nothing about it.
         if usd < BILL_ERROR_MAX * self.sources.iter().map(|it| it.billed_usd).sum::<f64>() {
@@ -156,7 +156,7 @@ impl TableTrust {
         Some(format!(
             "it mixes bills of different quality: for {n_off} of {} ({}), {size}",
             numbers::counted(n_all, "session"),
-            worst.profile
+            named(&off)
         ))
     }
 
@@ -166,4 +166,21 @@ impl TableTrust {
         (self.with_needs > 0 && self.without_needs > 0)
             .then(|| format!("for {} of {all} scenarios, evidence cannot be measured", self.without_needs))
     }
+}
+
+/// Names the profiles of sessions, each with its number where they are several.
+fn named(off: &[(&BilledProfile, f64)]) -> String {
+    /// The most that are named.
+    const NAMED: usize = 2;
+    let mut all = off.iter().map(|it| it.0).listed();
+    all.sort_by_key(|it| std::cmp::Reverse(it.sessions));
+    if let [one] = all[..] {
+        return one.profile.clone();
+    }
+    let mut names = all.iter().take(NAMED).map(|it| format!("{} of {}", it.sessions, it.profile)).listed();
+    let rest: usize = all.iter().skip(NAMED).map(|it| it.sessions).sum();
+    if rest > 0 {
+        names.push(format!("{rest} of others"));
+    }
+    numbers::listed(&names)
 }

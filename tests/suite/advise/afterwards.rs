@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use ctxsim::app::RealisedRequest;
+use ctxsim::app::advise::{AdviceRequest, advise};
+use ctxsim::catalog::bundled_catalog;
 use ctxsim::report::advise::saved::{Drift, Saved, TrialDay};
 use ctxsim::report::realised::{ForecastOutcome, Later, Realised, table};
 
@@ -101,7 +103,8 @@ fn sessions_whose_logs_show_another_value_do_not_count_as_changed() {
     assert_eq!((found.sessions, found.answer), (0, ForecastOutcome::CannotTell));
     let said = sentence(&found);
     assert!(
-        said.starts_with("Not yet: about ") && said.ends_with("So far, no later session has the change."),
+        said.starts_with("Nothing shows that anybody made this change. Not yet: about ")
+            && said.ends_with("So far, no later session has the change."),
         "{said}"
     );
 }
@@ -300,4 +303,74 @@ fn outcomes_of_a_table_are_compared_beside_the_dollars() {
     let told = String::from_utf8_lossy(&misspelt.stderr).into_owned();
     assert_eq!(misspelt.status.code(), Some(2));
     assert!(told.contains("o.csv:2:7") && told.contains("`yes` is not an outcome"), "{told}");
+}
+
+/// Sessions of one request a minute, whose prompts grow by so many tokens with each.
+fn growing(n: usize, first_day: u64, tokens: u64) -> Vec<Session> {
+    let one = |nth| Session {
+        steps: vec![(1, tokens + nth as u64); 24],
+        day: first_day + nth as u64,
+        project: 0,
+        is_long: false,
+    };
+    (0..n).map(one).collect()
+}
+
+#[test]
+fn sessions_in_which_a_setting_does_nothing_are_no_treated_group_and_where_nobody_set_it_that_is_said_first()
+{
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), &growing(12, 0, 6_500), "s");
+    let asked = AdviceRequest {
+        pairs: vec!["autoCompactWindow=140000".to_owned()],
+        min_evidence: 0.9,
+        ..AdviceRequest::default()
+    };
+    let of = |folder: &Path| {
+        advise(&bundled_catalog(), &super::sessions(folder), &asked, Some(1), &|_, _| {}).unwrap()
+    };
+    let saved = of(folder.path()).1.unwrap();
+    assert_eq!(saved.set, ["autoCompactWindow=140000"]);
+
+    // Nobody changes anything: some sessions are too short for the window, and the long ones grow beyond it.
+    let later = tempfile::tempdir().unwrap();
+    write(later.path(), &growing(8, 60, 600), "short");
+    write(later.path(), &growing(10, 60, 6_500), "long");
+    let found = became(&saved, later.path());
+
+    assert_eq!((found.sessions, found.is_shown, found.answer), (0, false, ForecastOutcome::CannotTell));
+    let reasons: Vec<(&str, usize)> = found.left_out.iter().map(|it| (it.0.as_str(), it.1)).collect();
+    assert!(reasons.contains(&("they are the same with the change and without it", 8)), "{reasons:?}");
+    assert!(reasons.contains(&("their logs show that the setting was not on", 10)), "{reasons:?}");
+    assert!(found.compared.is_none(), "the long ones are no control group: {found:?}");
+    let said = sentence(&found);
+    assert!(said.starts_with("Nothing shows that anybody made this change. "), "{said}");
+}
+
+#[test]
+fn a_setting_that_no_log_shows_is_taken_as_made_only_after_it_is_said_that_nothing_shows_it() {
+    let before = forecast();
+    let saved = Saved { set: vec!["bashOutputMaxChars=4000".to_owned()], before: Vec::new(), ..before };
+    let folder = tempfile::tempdir().unwrap();
+    add(folder.path(), "t", 6, false, &[("2.1.260", "2.1.300")]);
+
+    let found = became(&saved, folder.path());
+
+    assert_eq!((found.sessions, found.is_shown), (6, false), "{found:?}");
+    let said = sentence(&found);
+    assert!(said.starts_with("Nothing shows that anybody made this change; `--changed "), "{said}");
+    let asked = RealisedRequest { changed: Some("2026-03-01".to_owned()), ..RealisedRequest::default() };
+    let told = became_of(&saved, folder.path(), &asked);
+    assert!(told.is_shown && !sentence(&told).starts_with("Nothing"), "{told:?}");
+}
+
+#[test]
+fn sub_agents_say_nothing_of_a_setting_of_main_conversations() {
+    let saved = forecast();
+    let folder = tempfile::tempdir().unwrap();
+    add(folder.path(), "t", 6, true, &[("\"isSidechain\":false", "\"isSidechain\":true")]);
+
+    let found = became(&saved, folder.path());
+
+    assert_eq!((found.sessions, found.left_out_later), (0, [6, 6]), "{found:?}");
 }

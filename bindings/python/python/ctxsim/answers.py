@@ -557,6 +557,7 @@ class Check(Answer):
 _LEVER = """
         title name: what to change
         saved_month number: US dollars saved a month
+        month_usd number: what the agent's sessions cost a month, in US dollars
         saved_interval_low number: end of its interval
         saved_interval_high number: the other end
         word name: `do`, `your_call`, `try`, `dont` or `cannot_tell`
@@ -770,7 +771,7 @@ class Bill(Answer):
 class Realised(Answer):
     """Whether later sessions were billed what advice had forecast.
 
-    `answer` is the finding and `word` its words. `forecast` and `promised` are changes of the cost as shares, `realised` the change that was found and
+    `answer` is the finding and `word` its words; `is_shown` is whether anything shows that somebody made the change. `forecast` and `promised` are changes of the cost as shares, `realised` the change that was found and
     `interval` its ends; `is_by_cost` is whether that is of costs, else it is of costs per request. `billed_usd` is what `sessions` were billed, in US
     dollars, and `before_usd` what they would have been without the change. `more_sessions` and `trial_sessions` are how many would tell, None if none."""
 
@@ -778,6 +779,7 @@ class Realised(Answer):
     set: tuple[str, ...]
     word: str
     answer: str
+    is_shown: bool
     is_by_cost: bool
     forecast: float | None
     promised: float | None

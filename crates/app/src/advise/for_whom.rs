@@ -85,6 +85,7 @@ pub(super) fn narrowed(mut advice: AgentAdvice, whose: &Whose, few: usize) -> Ag
         let group = own(lever)?;
         let share = |usd: f64| 0.0 - usd / group.month_usd;
         let mut lever = lever.clone();
+        lever.month_usd = Some(group.month_usd);
         lever.saved_month = Some(group.saved_month);
         lever.saved_interval = Some(group.saved_interval);
         if lever.word == Some(Word::Do) && group.saved_interval[0] <= 0.0 {

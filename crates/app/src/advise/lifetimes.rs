@@ -57,10 +57,12 @@ impl LifetimeAxis {
         };
         let samples: Vec<RatioSample<'_>> = own.iter().filter_map(sample).listed();
         let (both, one) = sum_of_pairs(samples.iter().map(|it| it.pair));
-        let is_lane = |it: &PlayedSession| it.seen.is_of_agent == self.is_of_agent;
+        let cost =
+            |of: &dyn Fn(&PlayedSession) -> Option<f64>| own.iter().map(|it| of(it)).sum::<Option<f64>>();
+        let month_usd = trial.month.cost(&own).usd;
         let month = |end: &MenuChoice| {
-            let own = |it: &&PlayedSession| if is_lane(it) { it.run(end).costs.total() } else { Some(0.0) };
-            trial.calendar.usd(trial.played, own)
+            let share = cost(&|it| it.run(end).costs.total())? / cost(&|it| it.base.costs.total())?;
+            Some(month_usd? * share).filter(|it| it.is_finite())
         };
         let rewritten = short.saturating_sub(long);
         Some(Lifetimes {

@@ -4,7 +4,7 @@ use super::AdviceRequest;
 use super::in_force::Force;
 use super::menu::{MenuChoice, Menus};
 use super::play::{self, PlayedSession};
-use super::verdicts::{AgentSessions, Verdicts};
+use super::verdicts::{AgentMonth, AgentSessions, Verdicts};
 use crate::Comparison;
 use crate::catalog::Catalog;
 use ctxsim_base::error::Error;
@@ -69,8 +69,9 @@ impl<'c> PlayedFolder<'c> {
     /// Returns what the rule pastes on some sessions of an agent, and the saving that it forecasts.
     pub fn advised(&self, agent: &str, part: &[usize], floor: f64) -> Option<(TriedChoice, f64)> {
         let (played, menu) = (self.part(agent, part), self.menus.named_menu(agent)?);
-        let calendar = Calendar::new(&[]);
-        let sessions = AgentSessions { menu, calendar: &calendar, played: &played, min_evidence: floor };
+        let calendar = Calendar::default();
+        let month = AgentMonth::new(&calendar, &played);
+        let sessions = AgentSessions { menu, month: &month, played: &played, min_evidence: floor };
         let force = Force { agent: menu.agent, seen: Vec::new(), file: &menu.file };
         let Verdicts { levers, pasted, .. } = sessions.verdicts(&force);
         let (nth, choice) = pasted?;

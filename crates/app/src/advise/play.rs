@@ -98,6 +98,11 @@ pub(crate) struct PlayedSession {
 }
 
 impl PlayedSession {
+    /// Returns what its log says was billed.
+    pub(super) fn bill(&self) -> Option<&BillAsLogged> {
+        self.seen.as_logged.as_ref()
+    }
+
     /// Returns whether a pair of the menu does something in it.
     pub(super) fn acts(&self, pair: usize) -> bool {
         self.acts.get(pair).copied().unwrap_or_default()
@@ -111,12 +116,6 @@ impl PlayedSession {
     /// Returns its run under a choice.
     pub(super) fn run(&self, choice: &[usize]) -> &Tally {
         self.runs.get(&self.acting(choice)).unwrap_or(&self.base)
-    }
-
-    /// Returns it with what its log says was billed.
-    pub(super) fn billed(mut self, as_logged: Option<BillAsLogged>) -> Self {
-        self.seen.as_logged = as_logged;
-        self
     }
 
     /// Returns what a forecast reads of it: its size is what it costs with what is in force, or its requests.
@@ -151,7 +150,8 @@ pub(super) fn played<T: Send>(
     };
     let open = |it: &ReadyLoad| plan.opened_by_folder(it, has_folders);
     let one = |load: &Load, progress: Progress<'_>| -> Result<Option<(PlayedSession, T)>, Error> {
-        let Some(seen) = seen_log(load) else { return Ok(None) };
+        let Some(mut seen) = seen_log(load) else { return Ok(None) };
+        seen.as_logged = load.timeline().and_then(|it| menus.prices.as_logged(it));
         let billed = as_billed(load);
         let play =
             SessionPlay { load: billed.as_ref().unwrap_or(load), of_agent: seen.is_of_agent, progress };

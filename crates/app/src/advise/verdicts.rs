@@ -18,13 +18,13 @@ use ctxsim_report::decide::{FamilyRow, FamilySession, Judgement, SessionEffect, 
 use ctxsim_report::distinct;
 use ctxsim_report::extra_turns::TurnsBreakEven;
 use ctxsim_report::known_task as task;
-use ctxsim_report::lever::{GroupSaving, Lever, SETTINGS, Word};
+use ctxsim_report::lever::{GroupSaving, KnownBy, Lever, SETTINGS, Word};
 use ctxsim_timeline::import::user_of;
 
 /// The sessions of an agent, ready to be judged.
 pub(super) struct AgentSessions<'a> {
     pub(super) menu: &'a Menu<'a>,
-    pub(super) calendar: &'a Calendar,
+    pub(super) month: &'a AgentMonth<'a>,
     pub(super) played: &'a [&'a PlayedSession],
     pub(super) min_evidence: f64,
 }
@@ -40,6 +40,39 @@ pub(super) struct Verdicts {
     pub(super) asked: Option<(usize, MenuChoice)>,
 }
 
+/// What a month of an agent's sessions costs.
+pub(super) struct AgentMonth<'a> {
+    calendar: &'a Calendar,
+    known_by: KnownBy,
+}
+
+impl<'a> AgentMonth<'a> {
+    /// Takes the logs' bills, or where no session has one, what is simulated.
+    pub(super) fn new(calendar: &'a Calendar, played: &[&PlayedSession]) -> Self {
+        let is_billed = played.iter().any(|it| it.bill().is_some_and(|it| it.requests > 0));
+        Self { calendar, known_by: if is_billed { KnownBy::Bills } else { KnownBy::Simulated } }
+    }
+
+    /// Returns how much of a session counts.
+    pub(super) fn weight(&self, session: &PlayedSession) -> f64 {
+        self.calendar.weight(session.seen.span_ms, session.bill().map(|it| &it.by_day))
+    }
+
+    /// Returns what a session costs of it; none if its price is unknown.
+    pub(super) fn of(&self, session: &PlayedSession) -> Option<f64> {
+        match self.known_by {
+            KnownBy::Bills => Some(session.bill().map_or(0.0, |it| self.calendar.bill(&it.by_day).usd())),
+            KnownBy::Simulated => Some(session.base.costs.total()? * self.weight(session)),
+        }
+    }
+
+    /// Adds sessions up.
+    pub(super) fn cost(&self, played: &[&PlayedSession]) -> MonthCost {
+        let usd = played.iter().map(|it| self.of(it)).sum();
+        MonthCost { usd, basis: self.calendar.basis, days: self.calendar.days, known_by: self.known_by }
+    }
+}
+
 impl AgentSessions<'_> {
     /// Returns how many projects the sessions are of; 0 where they are not known.
     pub(super) fn n_projects(&self) -> usize {
@@ -50,12 +83,6 @@ impl AgentSessions<'_> {
     pub(super) fn evidence_kept(&self) -> Option<f64> {
         let (met, all) = sum_of_pairs(self.played.iter().map(|it| it.base.sums.needs.evidence()));
         (all > 0.0).then(|| met / all)
-    }
-
-    /// Returns what a month costs with what is in force.
-    pub(super) fn month(&self) -> MonthCost {
-        let usd = self.calendar.usd(self.played, |it| it.base.costs.total());
-        MonthCost { usd, basis: self.calendar.basis, days: self.calendar.days }
     }
 
     /// Judges everything that is tried as one family.
@@ -70,7 +97,7 @@ impl AgentSessions<'_> {
         };
         let judged = family.judged();
         let best = pasted(&judged);
-        let month = self.month().usd;
+        let month = self.month.cost(self.played).usd;
         let lever = |(nth, it): (usize, &Judgement)| (nth, self.lever(choices[nth], it, month, force));
         let mut levers: Vec<(usize, Lever)> = judged.iter().enumerate().map(lever).listed();
         levers.retain(|it| it.1.word.is_some() || self.menu.is_asked(choices[it.0]));
@@ -118,20 +145,20 @@ impl AgentSessions<'_> {
         choice: &MenuChoice,
         group: impl Fn(&'e SessionEffects<'e>) -> &'e str,
     ) -> Vec<GroupSaving> {
-        let of = |(it, weight): (&'e SessionEffects<'e>, f64)| {
+        let of = |it: &'e SessionEffects<'e>| {
             let pair = (it.effect(choice).cost?.usd, it.base.cost?.usd);
-            Some(GroupedSession { group: group(it), pair, weight })
+            Some(GroupedSession { group: group(it), pair, month_usd: self.month.of(it.of)? })
         };
-        by_group(&self.calendar.weigh(effects).filter_map(of).listed())
+        by_group(&effects.iter().filter_map(of).listed())
     }
 
     /// Returns the minutes less that one waits for answers a month in main conversations with a choice, over the sessions whose models have data.
     fn saved_minutes(&self, choice: &MenuChoice) -> Option<f64> {
-        let saved = |(it, weight): (&&PlayedSession, f64)| {
+        let saved = |it: &&PlayedSession| {
             let [base, own] = [&it.base, it.run(choice)].map(|it| it.waiting.total().minutes());
-            Some((base? - own?) * weight)
+            Some((base? - own?) * self.month.weight(it))
         };
-        let main = self.calendar.weigh(self.played).filter(|it| !it.0.seen.is_of_agent);
+        let main = self.played.iter().filter(|it| !it.seen.is_of_agent);
         // Nothing is never less than nothing.
         main.filter_map(saved).reduce(|sum, it| sum + it).map(|it| 0.0 + it)
     }
@@ -148,6 +175,7 @@ impl AgentSessions<'_> {
             title: pairs.iter().map(|it| it.setting.titled(&it.value)).listed().join(" + "),
             word: it.word,
             why: it.why.clone(),
+            month_usd: month,
             saved_month: expected.and_then(dollars),
             saved_interval: it.interval.and_then(|it| Some([dollars(it[1])?, dollars(it[0])?])),
             saved_minutes_month: self.saved_minutes(choice),

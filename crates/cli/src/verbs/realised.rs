@@ -26,8 +26,8 @@ Examples:
   ctxsim realised advice.json ~/.codex/sessions --changed 2026-11-20   where logs do not show the setting
   ctxsim realised advice.json ~/.claude/projects --outcomes merged.csv and what became of the tasks
 
-Only sessions count that have the change: by their logs where these show it, else from the day that `--changed` names, and only of versions \
-that have the setting. They are played with the earlier settings where that is possible, else compared by their requests. People whose logs \
+Only sessions count that have the change, and in which it acts: by their logs where these show it, else from the day that `--changed` names, and \
+only of versions that have the setting. They are played with the earlier settings where that is possible, else compared by their requests. People whose logs \
 show that they changed nothing are compared with. docs/reference/advice.md says how often the answer is right.
 
 Exit codes: 0 success; 2 bad input or usage.";

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use indexmap::IndexMap;
 use serde::Deserialize;
 
+use ctxsim_base::quantity::Tokens;
 use ctxsim_input::scenario::refetch::End;
 use ctxsim_input::text::decode::{Format, decode_table};
 
@@ -22,6 +23,8 @@ pub struct Forecast {
     pub mean_read_request: u32,
     /// By the format of a log: the policy by which its harness compacts.
     pub compacts_as: IndexMap<String, String>,
+    /// How far below a trigger the last bill before an automatic compaction may be.
+    pub below_trigger_tokens: Tokens,
     /// The probability that a hidden file is searched by its path within the window, and not read.
     pub searched_only: f64,
     /// Tokens of what the first read of a hidden file brings.

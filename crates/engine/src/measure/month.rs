@@ -1,81 +1,107 @@
-//! What sessions cost in a month: those of the last 30 days, or all of them scaled to 30 days.
+//! The month that every amount a month is of: the bill of the last 30 days' requests, or of all days scaled to 30.
 
+use std::collections::BTreeMap;
+
+use ctxsim_base::quantity::Cost;
 use serde::Serialize;
 
 /// The days of a month.
-const DAYS: f64 = 30.0;
-/// Fewer sessions in the last 30 days say little of a month, so all sessions are scaled.
+pub const DAYS: i64 = 30;
+/// Fewer sessions in the last 30 days say little of a month, so all days are scaled.
 const RECENT_MIN: usize = 5;
 /// Milliseconds of a day.
-const DAY_MS: f64 = 86_400_000.0;
+const DAY_MS: i64 = 86_400_000;
 
-/// Days of a week: fewer say little of a month.
+/// Days of a week: fewer are not scaled to a month.
 const WEEK: f64 = 7.0;
+
+/// What was billed, by days since 1970; no day where the log tells no times.
+pub type DailyBill = BTreeMap<Option<i64>, Cost>;
 
 /// How the costs of a month come about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
-    /// The sessions of the last 30 days.
+    /// The requests of the last 30 days.
     Last30Days,
-    /// All sessions, scaled from their days to 30.
+    /// All days, scaled to 30.
     Scaled,
-    /// All sessions: their logs tell no times, so nothing is scaled.
+    /// All days: their logs tell no times, or too few days, so nothing is scaled.
     #[default]
     AllSessions,
 }
 
-/// How much each session counts towards a month.
-#[derive(Debug)]
+/// Which days of some sessions are their month, and how often each counts.
+#[derive(Clone, Debug, Default)]
 pub struct Calendar {
-    /// By session.
-    weights: Vec<f64>,
     /// How the costs of a month come about.
     pub basis: Basis,
     /// Days from the first request to the last.
     pub days: Option<f64>,
+    /// The days of the first and the last request whose times are known, since 1970.
+    pub ends: Option<[i64; 2]>,
 }
 
 impl Calendar {
     /// Looks at when some sessions began and ended, in milliseconds since 1970.
-    pub fn new(spans: &[Option<[i64; 2]>]) -> Self {
-        let n_sessions = spans.len();
-        let spans: Option<Vec<[i64; 2]>> = spans.iter().copied().collect();
-        let ends = spans.as_ref().and_then(|it| {
-            let first = it.iter().map(|it| it[0]).min()?;
-            Some([first, it.iter().map(|it| it[1]).max()?])
-        });
-        let (Some(spans), Some([first, last])) = (spans, ends) else {
-            return Self { weights: vec![1.0; n_sessions], basis: Basis::AllSessions, days: None };
-        };
+    pub fn new(spans: impl Iterator<Item = Option<[i64; 2]>>) -> Self {
+        let (known, untold): (Vec<_>, Vec<_>) = spans.partition(Option::is_some);
+        let known: Vec<[i64; 2]> = known.into_iter().flatten().collect();
+        if known.is_empty() {
+            return Self::default();
+        }
+        let first = known.iter().fold(i64::MAX, |first, it| first.min(it[0]));
+        let last = known.iter().fold(i64::MIN, |last, it| last.max(it[1]));
+        let day = |ms: i64| ms.div_euclid(DAY_MS);
+        let ends = [day(first), day(last)];
         // Less than a day of sessions counts as one.
-        let days = ((last - first) as f64 / DAY_MS).max(1.0);
-        let is_recent = |it: &[i64; 2]| (last - it[1]) as f64 <= DAYS * DAY_MS;
-        let n_recent = spans.iter().filter(|it| is_recent(it)).count();
-        if days < DAYS || n_recent < RECENT_MIN {
-            return Self { weights: vec![DAYS / days; n_sessions], basis: Basis::Scaled, days: Some(days) };
+        let days = ((last - first) as f64 / DAY_MS as f64).max(1.0);
+        let n_recent = known.iter().filter(|it| day(it[1]) > ends[1] - DAYS).count();
+        if !untold.is_empty() {
+            return Self { ends: Some(ends), ..Self::default() };
         }
-        let weights = spans.iter().map(|it| if is_recent(it) { 1.0 } else { 0.0 }).collect();
-        Self { weights, basis: Basis::Last30Days, days: Some(days) }
+        let basis = if ends[1] - ends[0] + 1 >= DAYS && n_recent >= RECENT_MIN {
+            Basis::Last30Days
+        } else if days >= WEEK {
+            Basis::Scaled
+        } else {
+            Basis::AllSessions
+        };
+        Self { basis, days: Some(days), ends: Some(ends) }
     }
 
-    /// Returns it without scaling less than a week to a month.
-    #[must_use]
-    pub fn of_a_week_or_more(self) -> Self {
-        if self.basis != Basis::Scaled || self.days.is_some_and(|it| it >= WEEK) {
-            return self;
+    /// Returns whether what was on a day, or at no known time, is part of the month.
+    pub fn counts(&self, day: Option<i64>) -> bool {
+        let recent = |day: i64| self.ends.is_none_or(|[_, last]| day > last - DAYS);
+        self.basis != Basis::Last30Days || day.is_none_or(recent)
+    }
+
+    /// Returns how often what counts is counted.
+    pub fn ratio(&self) -> f64 {
+        self.days.filter(|_| self.basis == Basis::Scaled).map_or(1.0, |days| DAYS as f64 / days)
+    }
+
+    /// Scales an amount that counts to the month, rounded down.
+    pub fn scaled(&self, cost: Cost) -> Cost {
+        let Some(days) = self.days.filter(|_| self.basis == Basis::Scaled) else { return cost };
+        let ms = (days * DAY_MS as f64).round() as u128;
+        Cost(cost.0.saturating_mul((DAYS * DAY_MS).unsigned_abs().into()) / ms)
+    }
+
+    /// Returns what of a bill is that of the month.
+    pub fn bill(&self, by_day: &DailyBill) -> Cost {
+        let counted = by_day.iter().filter(|it| self.counts(*it.0));
+        self.scaled(counted.fold(Cost::default(), |sum, it| sum + *it.1))
+    }
+
+    /// Returns how much of a session counts towards the month: the share of its bill; of one without a bill, all of it or nothing, by its end.
+    pub fn weight(&self, span_ms: Option<[i64; 2]>, by_day: Option<&DailyBill>) -> f64 {
+        let all = by_day.map_or(0.0, |it| it.values().fold(Cost::default(), |sum, it| sum + *it).usd());
+        match by_day {
+            Some(by_day) if all > 0.0 => self.bill(by_day).usd() / all,
+            _ if self.counts(span_ms.map(|it| it[1].div_euclid(DAY_MS))) => self.ratio(),
+            _ => 0.0,
         }
-        Self { weights: vec![1.0; self.weights.len()], basis: Basis::AllSessions, ..self }
-    }
-
-    /// Returns sessions with how much each counts.
-    pub fn weigh<'s, T>(&'s self, sessions: &'s [T]) -> impl Iterator<Item = (&'s T, f64)> {
-        sessions.iter().zip(self.weights.iter().copied())
-    }
-
-    /// Adds up what sessions cost in a month; none if one cost is unknown.
-    pub fn usd<T>(&self, sessions: &[T], cost: impl Fn(&T) -> Option<f64>) -> Option<f64> {
-        self.weigh(sessions).map(|(it, weight)| Some(cost(it)? * weight)).sum()
     }
 
     /// Says how the costs of a month come about.
@@ -87,10 +113,9 @@ impl Calendar {
 /// Says how the costs of a month come about.
 pub fn words(basis: Basis, days: Option<f64>) -> String {
     match (basis, days) {
-        (Basis::Last30Days, _) => "the sessions of the last 30 days".to_owned(),
+        (Basis::Last30Days, _) => "the requests of the last 30 days".to_owned(),
         (Basis::Scaled, Some(days)) => {
-            let guess = if days < WEEK { ", so a rough guess" } else { "" };
-            format!("scaled to 30 days from {days:.1} days of sessions{guess}")
+            format!("scaled to 30 days from {days:.1} days of sessions")
         }
         (_, Some(days)) => {
             format!("all sessions, as the {days:.1} days that they span are too few to be scaled to a month")

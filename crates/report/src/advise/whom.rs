@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Advice, AgentAdvice};
-use crate::lever::{GroupSaving, KnownBy, Lever};
+use crate::lever::{GroupSaving, Lever};
 use ctxsim_base::foreign::in_one_line;
 use ctxsim_base::grid::numbers::fixed;
 use ctxsim_base::grid::{CellKind, Grid};
@@ -47,10 +47,7 @@ pub(super) const STAR: &str = "* Mostly by the sessions of the others, as there 
 pub(super) fn table(it: &AgentAdvice, whom: Whom) -> Option<Grid> {
     let levers = it.best_levers().into_iter().filter(|it| !whom.of(it).is_empty()).listed();
     let mut groups: Vec<&GroupSaving> = Vec::new();
-    // What they spend is what is simulated with the settings in force, where it is, as in all other places.
-    let (simulated, billed): (Vec<&Lever>, Vec<&Lever>) =
-        levers.iter().partition(|it| it.known_by == KnownBy::Simulated);
-    for it in simulated.into_iter().chain(billed).flat_map(|it| whom.of(it)) {
+    for it in levers.iter().flat_map(|it| whom.of(it)) {
         if !groups.iter().any(|own| own.group == it.group) {
             groups.push(it);
         }
@@ -120,7 +117,7 @@ struct LeverRow<'a> {
 }
 
 impl<'a> LeverRow<'a> {
-    fn all(agent: &'a str, it: &'a Lever, month_usd: Option<f64>) -> Self {
+    fn all(agent: &'a str, it: &'a Lever) -> Self {
         Self {
             agent,
             lever: it.name,
@@ -132,7 +129,7 @@ impl<'a> LeverRow<'a> {
             by: "all",
             group: "",
             sessions: None,
-            usd_a_month: month_usd,
+            usd_a_month: it.month_usd,
             saved_usd_a_month: it.saved_month,
             saved_usd_low: it.saved_interval.map(|it| it[0]),
             saved_usd_high: it.saved_interval.map(|it| it[1]),
@@ -148,12 +145,13 @@ impl<'a> LeverRow<'a> {
             by,
             group: &group.group,
             sessions: Some(group.sessions),
+            usd_a_month: Some(group.month_usd),
             saved_usd_a_month: Some(group.saved_month),
             saved_usd_low: Some(low),
             saved_usd_high: Some(high),
             own_share: Some(group.own_share),
             evidence_kept: None,
-            ..Self::all(agent, it, Some(group.month_usd))
+            ..Self::all(agent, it)
         }
     }
 }
@@ -162,11 +160,11 @@ impl Advice {
     /// Returns every lever as rows: what it saves in all, each person, and each project.
     pub fn as_rows(&self) -> Rows {
         let mut rows = Vec::new();
-        let known = self.agents.iter().map(|it| (it.agent.as_str(), &it.levers, it.month.usd));
-        let others = self.by_bills.iter().map(|it| (it.agent.as_str(), &it.levers, None));
-        for (agent, levers, month_usd) in known.chain(others) {
+        let known = self.agents.iter().map(|it| (it.agent.as_str(), &it.levers));
+        let others = self.by_bills.iter().map(|it| (it.agent.as_str(), &it.levers));
+        for (agent, levers) in known.chain(others) {
             for it in levers {
-                rows.push(LeverRow::all(agent, it, month_usd));
+                rows.push(LeverRow::all(agent, it));
                 rows.extend(it.people.iter().map(|group| LeverRow::of_group(agent, it, "user", group)));
                 rows.extend(it.projects.iter().map(|group| LeverRow::of_group(agent, it, "project", group)));
             }

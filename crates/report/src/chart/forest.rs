@@ -9,6 +9,7 @@ use super::scene::{
     Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, fit, line, rectangle, shape, width,
 };
 use crate::page::Tone;
+use crate::sampled::Sampled;
 use ctxsim_base::grid::Grid;
 use ctxsim_base::grid::numbers::{interval, or_none, signed};
 use ctxsim_base::list::Listed as _;
@@ -46,6 +47,8 @@ pub struct ForestLine {
     pub change: f64,
     /// Its 95% interval, if it is known.
     pub interval: Option<[f64; 2]>,
+    /// What that interval is over.
+    pub interval_over: Sampled,
     /// Whether it is a difference of shares, in percentage points.
     pub is_points: bool,
     /// What else there is to say, in a few words.
@@ -63,7 +66,7 @@ impl ForestLine {
             (_, true) => Tone::Worse,
             _ => Tone::Plain,
         };
-        Self { name, change, interval, is_points: false, says, tone }
+        Self { name, change, interval, interval_over: Sampled::Sessions, is_points: false, says, tone }
     }
 
     /// Returns the change as people read it.
@@ -81,7 +84,8 @@ impl ForestLine {
     }
 
     fn told(&self) -> String {
-        let ends = self.interval.map_or_else(String::new, |it| format!(" (95% interval {}%)", interval(it)));
+        let named = |ends| format!(" ({})", self.interval_over.named(&format!("{}%", interval(ends))));
+        let ends = self.interval.map_or_else(String::new, named);
         let says = if self.says.is_empty() { String::new() } else { format!(", {}", self.says) };
         format!("{}: {}{ends}{says}", self.name, self.written())
     }
@@ -121,7 +125,8 @@ impl Picture for Forest {
             let ends = or_none(it.interval, |it| format!("{}%", interval(it)));
             vec![it.name.clone(), it.written(), ends, it.says.clone()]
         });
-        Grid::new("", 1, &[self.of, "change", "95% interval", ""], rows)
+        let interval = self.lines.first().map_or_else(Sampled::default, |it| it.interval_over).heading();
+        Grid::new("", 1, &[self.of, "change", interval, ""], rows)
     }
 
     fn scene(&self) -> Scene {

@@ -10,6 +10,7 @@ use crate::chart::pair::RequestPairs;
 use crate::chart::requests;
 use crate::html::{cost_verdict, of_costs};
 use crate::page::{Card, Page, PagePart, PagePiece, Tone};
+use crate::sampled::Sampled;
 use crate::sections::OWN;
 use crate::{metric, template};
 use ctxsim_base::grid::Grid;
@@ -143,6 +144,7 @@ fn forest(it: &Contrast) -> Forest {
             name: number.heading.clone(),
             change: change.filter(|it| it.abs() > 0.0)?,
             interval: relative(number),
+            interval_over: Sampled::Sessions,
             is_points,
             says: [number.delta.base, number.delta.candidate]
                 .map(|it| number.written(it, decimals))

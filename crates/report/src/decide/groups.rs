@@ -20,8 +20,8 @@ pub struct GroupedSession<'s> {
     pub group: &'s str,
     /// What it costs with the lever, and as it is.
     pub pair: (f64, f64),
-    /// How much of it counts towards a month.
-    pub weight: f64,
+    /// Its part of the month's bill, in US dollars.
+    pub month_usd: f64,
 }
 
 /// The change in cost of a group, as its own sessions show it.
@@ -74,7 +74,7 @@ fn own_change<'s>(group: &'s str, its: &[&GroupedSession<'_>]) -> Option<OwnChan
     Some(OwnChange {
         group,
         sessions: its.len(),
-        month_usd: its.iter().map(|it| it.weight * it.pair.1).sum(),
+        month_usd: its.iter().map(|it| it.month_usd).sum(),
         change: own / base - 1.0,
         base,
         squares: its.iter().map(|it| it.pair.1 * it.pair.1).sum(),
@@ -147,7 +147,7 @@ mod tests {
     use ctxsim_base::rng::Seed;
 
     fn sessions<'s>(group: &'s str, ratios: &[f64]) -> Vec<GroupedSession<'s>> {
-        ratios.iter().map(|it| GroupedSession { group, pair: (*it, 1.0), weight: 1.0 }).collect()
+        ratios.iter().map(|it| GroupedSession { group, pair: (*it, 1.0), month_usd: 1.0 }).collect()
     }
 
     #[test]

@@ -59,6 +59,7 @@ fn forest(it: &Realised) -> Option<PageChart> {
 
 fn card(it: &Realised) -> Card {
     let (number, tone) = match it.answer {
+        _ if !it.is_shown => ("No sign of the change", Tone::Plain),
         ForecastOutcome::AsForecast => ("As forecast", Tone::Better),
         ForecastOutcome::More => ("More than forecast", Tone::Better),
         ForecastOutcome::Less => ("Less than forecast", Tone::Worse),

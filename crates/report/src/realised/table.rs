@@ -51,6 +51,17 @@ pub(super) fn blocks(it: &Realised) -> Vec<PageBlock> {
 
 /// Says in a sentence what became of the forecast.
 pub(super) fn sentence(it: &Realised) -> String {
+    match (it.is_shown, it.sessions) {
+        (true, _) => answer(it),
+        (false, 0) => format!("Nothing shows that anybody made this change. {}", answer(it)),
+        (false, _) => format!(
+            "Nothing shows that anybody made this change; `--changed YYYY-MM-DD` says since when it is made. Taken as made in all that count: {}",
+            answer(it)
+        ),
+    }
+}
+
+fn answer(it: &Realised) -> String {
     let ends = it.interval.map_or_else(String::new, |it| format!(" (95% interval {}%)", interval(it)));
     let n = sessions(it.sessions, "later session");
     let was = format!(

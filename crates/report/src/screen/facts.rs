@@ -11,9 +11,9 @@ use crate::beside_bill::BesideBill;
 use crate::session::BillCheck;
 use ctxsim_base::quantity::Cost;
 use ctxsim_engine::measure::missed::{Miss, MissCause, all_misses};
+use ctxsim_engine::measure::month::Calendar;
 use ctxsim_engine::price::Bill;
 use ctxsim_input::Profile;
-use ctxsim_input::profile::calendar::DAY_MS;
 use ctxsim_timeline::Timeline;
 use ctxsim_timeline::import::may_be_billed;
 
@@ -93,14 +93,11 @@ impl PartCosts {
         }
     }
 
-    /// Returns it times a ratio of whole numbers, each amount rounded down.
+    /// Returns it with each amount scaled to a month.
     #[must_use]
-    pub fn scaled(&self, times: u128, by: u128) -> Self {
-        let scaled = |it: Cost| Cost(it.0.saturating_mul(times) / by.max(1));
-        Self {
-            parts: self.parts.map(scaled),
-            by_cause: self.by_cause.iter().map(|(cause, it)| (*cause, scaled(*it))).collect(),
-        }
+    pub fn scaled(&self, calendar: &Calendar) -> Self {
+        let by_cause = self.by_cause.iter().map(|(cause, usd)| (*cause, calendar.scaled(*usd)));
+        Self { parts: self.parts.map(|usd| calendar.scaled(usd)), by_cause: by_cause.collect() }
     }
 }
 
@@ -182,8 +179,7 @@ impl SessionFacts {
             *self.without_price.entry(model.to_owned()).or_default() += 1;
             return;
         };
-        let day = request.at_ms.map(|it| it.div_euclid(DAY_MS));
-        let costs = self.by_day.entry(day).or_default();
+        let costs = self.by_day.entry(request.day()).or_default();
         if !matches!(request.made_for, MadeFor::Step(_)) {
             return costs.add(BillPart::Other, total);
         }

@@ -4,17 +4,16 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{AgentLever, FirstScreen, MonthBill, SessionFacts};
+use super::{AgentLever, FirstScreen, SessionFacts};
 use crate::as_logged::{LoggedRequest, MadeFor};
 use crate::lever::Word;
 use ctxsim_base::foreign::in_one_line;
 use ctxsim_base::grid::numbers::{listed, thousands};
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::ledger::RequestSums;
-use ctxsim_engine::measure::month::Basis;
+use ctxsim_engine::measure::month::{Basis, Calendar};
 use ctxsim_engine::measure::waiting::Waited;
 use ctxsim_input::profile::WaitModel;
-use ctxsim_input::profile::calendar::DAY_MS;
 use ctxsim_timeline::Timeline;
 
 /// From here on, minutes are told as hours.
@@ -57,7 +56,7 @@ impl<'l> WaitCounter<'l> {
         if let MadeFor::Step(nth) = request.made_for {
             tokens.output = tokens.output.max(timeline.spine.steps[nth].output_tokens);
         }
-        let day = request.at_ms.map(|it| it.div_euclid(DAY_MS));
+        let day = request.day();
         if (request.model, day) != (self.model, self.day) {
             self.close();
             (self.model, self.day) = (request.model, day);
@@ -107,17 +106,17 @@ pub struct ScreenWaiting {
 }
 
 impl ScreenWaiting {
-    pub(super) fn new(sessions: &[SessionFacts]) -> Self {
-        let (counts, ratio) = MonthBill::counting(sessions);
+    pub(super) fn new(sessions: &[SessionFacts], calendar: &Calendar) -> Self {
         let of = |is_of_agent: bool| {
             let own = sessions.iter().filter(|it| it.is_of_agent == is_of_agent);
-            let days = own.flat_map(|it| &it.waits.by_day).filter(|it| counts(it.0)).map(|it| *it.1);
+            let days =
+                own.flat_map(|it| &it.waits.by_day).filter(|it| calendar.counts(*it.0)).map(|it| *it.1);
             days.reduce(|sum, it| DayWait {
                 main: sum.main + it.main,
                 compaction: sum.compaction + it.compaction,
             })
         };
-        let scaled = |it: f64| it * ratio;
+        let scaled = |it: f64| it * calendar.ratio();
         let (main, agents) = (of(false), of(true));
         let all = |it: &DayWait| it.main + it.compaction;
         let minutes = |of: fn(&DayWait) -> Waited| main.and_then(|it| of(&it).minutes()).map(scaled);

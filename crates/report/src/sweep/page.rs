@@ -9,6 +9,7 @@ use crate::chart::forest::{Forest, ForestLine};
 use crate::chart::heat::{HeatCell, HeatMap};
 use crate::metric::COST;
 use crate::page::{Card, Page, PagePart, PagePiece, Tone, kept};
+use crate::sampled::Sampled;
 use crate::template;
 use ctxsim_base::grid::numbers::{counted, interval, signed};
 use ctxsim_base::grid::shell::quoted;
@@ -71,6 +72,8 @@ fn answer(it: &Sweep) -> Card {
     };
     let point = &it.points[nth];
     let is_open = point.interval.is_some_and(|[low, high]| low * high < 0.0);
+    // One session says nothing of others, however sure it is what it costs.
+    let is_known = !is_open && point.interval_over == Sampled::Sessions;
     let open = is_open.then(|| format!("Whether it is cheaper than {} cannot be told.", it.head.base));
     Card {
         number: signed(change),
@@ -79,10 +82,10 @@ fn answer(it: &Sweep) -> Card {
             short(&point.set),
             [kept_by(point), label(point)].join(", ")
         ),
-        sure: point.interval.map(|ends| format!("95% interval {}%", interval(ends))),
+        sure: point.interval.map(|ends| point.interval_over.named(&format!("{}%", interval(ends)))),
         words: open.into_iter().chain([told]).listed(),
         code: Some(command(it, point)),
-        tone: if change < 0.0 && !is_open { Tone::Better } else { Tone::Plain },
+        tone: if is_known && change < 0.0 { Tone::Better } else { Tone::Plain },
         ..Card::default()
     }
 }
@@ -110,7 +113,8 @@ fn curve(it: &Sweep) -> Option<Forest> {
         let name =
             mark(it, nth).filter(|it| *it == "knee").map_or_else(String::new, |knee| format!(" ({knee})"));
         let name = short(&point.set) + &name;
-        Some(ForestLine::of_cost(name, change(point)?, point.interval, kept_by(point)))
+        let line = ForestLine::of_cost(name, change(point)?, point.interval, kept_by(point));
+        Some(ForestLine { interval_over: point.interval_over, ..line })
     };
     let lines: Vec<ForestLine> = it.points.iter().enumerate().filter_map(line).listed();
     (lines.len() > 1).then(|| Forest {

@@ -58,7 +58,8 @@ pub(super) fn words(it: &Sweep) -> String {
             format!("; if every assumption erred the same way, {}%", interval(it))
         });
         let sure = point.interval.map_or_else(String::new, |ends| {
-            format!(" The 95% interval of its change in cost against {base} is {}%{bound}.", interval(ends))
+            let ends = point.interval_over.named(&format!("{}%", interval(ends)));
+            format!(" Its change in cost against {base}: {ends}{bound}.")
         });
         format!("Knee: the front's point closest to the best value of every objective.{sure}")
     } else if it.front.is_empty() {

@@ -1,0 +1,32 @@
+//! What an interval was drawn over, by which it has its name.
+
+use serde::{Deserialize, Serialize};
+
+/// What was sampled for an interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sampled {
+    /// Sessions: other sessions are expected within it.
+    #[default]
+    Sessions,
+    /// What is assumed, over a single session: it says nothing of others.
+    Assumptions,
+}
+
+impl Sampled {
+    /// Names an interval, for a heading.
+    pub fn heading(self) -> &'static str {
+        match self {
+            Self::Sessions => "95% interval",
+            Self::Assumptions => "by what is assumed",
+        }
+    }
+
+    /// Names an interval with its ends.
+    pub fn named(self, ends: &str) -> String {
+        match self {
+            Self::Sessions => format!("{} {ends}", self.heading()),
+            Self::Assumptions => format!("{ends} {}", self.heading()),
+        }
+    }
+}
