@@ -206,7 +206,7 @@ pub struct ScriptedCall {
     /// many.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub spreads: IndexMap<String, u32>,
-    /// Why it may be needed again. Default: `none`; where no call of a turn says it, needs for exact evidence are for all results.
+    /// Why it may be needed again. Default: `none`; where no call of a turn says it, needs for exact evidence are for all its results.
     pub preserve: Option<Preserve>,
     /// Tokens needed to fetch it again, by level.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
