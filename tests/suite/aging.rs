@@ -13,6 +13,7 @@ mod own_scenario;
 #[path = "../../benches/aging/played.rs"]
 pub(crate) mod played;
 mod probes;
+mod repairs;
 mod reports;
 #[path = "../../benches/aging/scored.rs"]
 pub(crate) mod scored;

@@ -1,32 +1,42 @@
-//! What `validate` warns of: each rule finds its broken policy and leaves the mended one alone.
+//! What `validate` warns of: each rule finds its broken file and leaves the mended one alone.
 
 use std::path::Path;
 use std::process::Command;
 
-use ctxsim::app::check::lints;
+use ctxsim::app::check::{WARNINGS, lints};
 use ctxsim::catalog::{Catalog, Kind, bundled_catalog};
 use ctxsim::input::policy::lint::LINTS;
 
-fn codes(catalog: &Catalog, name: &str) -> Vec<&'static str> {
-    lints(catalog, Kind::Policy, name).unwrap().iter().map(|it| it.code.name()).collect()
+fn codes(catalog: &Catalog, kind: Kind, name: &str) -> Vec<&'static str> {
+    lints(catalog, kind, name).unwrap().iter().map(|it| it.code.name()).collect()
 }
 
 #[test]
-fn each_warning_finds_its_broken_policy_and_not_the_mended_one() {
+fn each_warning_finds_its_broken_file_and_not_the_mended_one() {
     let catalog = bundled_catalog();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lints");
-    for lint in &LINTS {
-        let file = |kind: &str| folder.join(format!("{}.{kind}.ron", lint.code.name())).display().to_string();
-        assert_eq!(codes(&catalog, &file("broken")), [lint.code.name()]);
-        assert_eq!(codes(&catalog, &file("mended")), Vec::<&str>::new(), "{}", lint.code.name());
+    let of_policies = LINTS.iter().map(|it| (Kind::Policy, "ron", it.code.name()));
+    let of_scenarios = WARNINGS.iter().map(|it| (Kind::Scenario, "toml", it.name()));
+    for (kind, ending, code) in of_policies.chain(of_scenarios) {
+        let file = |state: &str| folder.join(format!("{code}.{state}.{ending}")).display().to_string();
+        assert_eq!(codes(&catalog, kind, &file("broken")), [code]);
+        assert_eq!(codes(&catalog, kind, &file("mended")), Vec::<&str>::new(), "{code}");
     }
+}
+
+#[test]
+fn bundled_scenarios_are_warned_of_nothing_but_the_needs_that_duckagent_itself_loses() {
+    let catalog = bundled_catalog();
+    let warned: Vec<&str> =
+        catalog.names(Kind::Scenario).filter(|it| !codes(&catalog, Kind::Scenario, it).is_empty()).collect();
+    assert_eq!(warned, ["duckagent/large_mcp_or_web_result", "duckagent/validation_chat_mixed_work"]);
 }
 
 #[test]
 fn bundled_policies_are_warned_of_nothing_that_their_files_do_not_allow_with_a_reason() {
     let catalog = bundled_catalog();
     for name in catalog.names(Kind::Policy) {
-        assert_eq!(codes(&catalog, name), Vec::<&str>::new(), "{name}");
+        assert_eq!(codes(&catalog, Kind::Policy, name), Vec::<&str>::new(), "{name}");
         for (code, reason) in &catalog.policy(name).unwrap().spec.allows {
             assert!(reason.len() > 10, "{name} allows {code} without a reason");
         }

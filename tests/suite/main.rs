@@ -10,6 +10,7 @@ mod block_trace;
 mod blocks;
 mod book;
 mod bounds;
+mod by_hand;
 mod cache;
 mod calibrate;
 mod changes;

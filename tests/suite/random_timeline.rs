@@ -116,7 +116,8 @@ fn call() -> BoxedStrategy<CallPlan> {
         handle,
     });
     let preserve = prop_oneof![
-        3 => Just(Preserve::WorkingEvidence), 1 => Just(Preserve::Reference), 2 => Just(Preserve::None)
+        3 => Just(Preserve::WorkingEvidence), 1 => Just(Preserve::Reference), 2 => Just(Preserve::None),
+        2 => Just(Preserve::Unset)
     ];
     let recover = (0_u32..200, 0_u32..400, 0_u32..900).prop_map(|(handle, local, exact)| Recover {
         handle,

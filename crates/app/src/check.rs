@@ -1,7 +1,7 @@
 //! One input checked by itself, with every rule that a run would hold it to.
 
 use super::set_policies::NamedPolicies;
-use super::{guards, load, params, processes};
+use super::{guards, load, params, processes, written_loads};
 use crate::catalog::{Catalog, Kind, Loaded, Origin, REVISION_MARK};
 use ctxsim_base::diag::{Diagnostic, Place};
 use ctxsim_base::error::Error;
@@ -10,6 +10,8 @@ use ctxsim_input::policy::Builtin;
 use ctxsim_input::text::set::{Override, SetTarget};
 use ctxsim_input::{Policy, PolicyFile, Profile, ProfileFile, Suite, SuiteFile};
 use ctxsim_timeline::import::BySession;
+
+pub use written_loads::WARNINGS;
 
 /// Checks an input, by its name or by its path.
 ///
@@ -42,13 +44,15 @@ pub fn check(catalog: &Catalog, kind: Kind, name: &str) -> Result<(), Error> {
     }
 }
 
-/// Returns what is wrong with a policy by construction, though it runs; nothing of any other input.
+/// Returns what is wrong with a policy or a scenario by construction, though it runs; nothing of any other input.
 ///
 /// # Errors
-/// The policy cannot be read or checked.
+/// The input cannot be read or checked.
 pub fn lints(catalog: &Catalog, kind: Kind, name: &str) -> Result<Vec<Diagnostic>, Error> {
-    if kind != Kind::Policy {
-        return Ok(Vec::new());
+    match kind {
+        Kind::Policy => {}
+        Kind::Scenario => return written_loads::lints(catalog, name),
+        Kind::Profile | Kind::Suite => return Ok(Vec::new()),
     }
     let policy = catalog.policy(name)?;
     let checked = checked(catalog, &policy.spec, &policy.origin).map_err(|it| policy.locate(it))?;

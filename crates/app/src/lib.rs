@@ -49,6 +49,7 @@ mod unpriced;
 mod used;
 mod variants;
 mod watch;
+mod written_loads;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

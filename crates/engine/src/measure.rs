@@ -328,10 +328,11 @@ impl Tally {
         (told.high > 0.0).then(|| [told.value, told.low, told.high].map(share))
     }
 
-    /// Returns the share of needed evidence that was still in prompts, of what users asked too; `None` if none was needed.
+    /// Returns the share of needed evidence that was still in prompts, of what users asked too; `None` if nothing says which results
+    /// are needed, because what users asked alone tells nothing of them.
     pub fn evidence_kept(&self) -> Option<f64> {
         let (met, needed) = self.sums.needs.evidence();
-        (needed > 0.0).then(|| met / needed)
+        (self.has_needs && needed > 0.0).then(|| met / needed)
     }
 
     /// Returns the share of turns' requests that show what users asked; `None` where that is not needed.
@@ -343,7 +344,7 @@ impl Tally {
     /// Returns the ends of that share over what is assumed of users' messages; `None` if nothing of it depends on that.
     pub fn evidence_ends(&self) -> Option<[f64; 2]> {
         let ends = self.sums.needs.evidence_ends();
-        (self.sums.needs.users.weight.value > 0.0 && ends[0] < ends[1]).then_some(ends)
+        (self.has_needs && self.sums.needs.users.weight.value > 0.0 && ends[0] < ends[1]).then_some(ends)
     }
 
     /// Returns whether anything says which results are needed: what users asked alone tells nothing of them.

@@ -24,6 +24,7 @@ pub use self::settable::SearchUse;
 pub use self::stage::Stage;
 pub use self::written::*;
 use crate::Profile;
+use crate::text::set::Override;
 use ctxsim_base::diag::{Diagnostic, Problems};
 
 /// A checked policy: its file with every parameter replaced by its value.
@@ -64,6 +65,14 @@ impl Policy {
         let mut problems = Problems::default();
         let policy = check::policy(file.clone(), &mut problems);
         problems.into_result(policy)
+    }
+
+    /// Returns the policy with a field set as `--set` sets it; none if its file does not take that, or has it already.
+    pub fn setting(&self, change: &Override) -> Option<Self> {
+        let mut files = [self.file.clone()];
+        change.apply(&mut files, |it| Self::new(it).is_ok()).ok()?;
+        let changed = Self::new(&files[0]).ok().filter(|it| it.file != self.file)?;
+        Some(Self { summariser_model: self.summariser_model.clone(), ..changed })
     }
 
     /// Returns the policy with other code, or with none.

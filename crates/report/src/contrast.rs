@@ -269,8 +269,16 @@ impl ContrastNumber {
         let [base, candidate] = both.numbers;
         let Remembered { place, heading, better, is_share, number } = candidate;
         let interval = both.difference.and_then(|it| it.ci95);
+        // Means of other trials each do not say which is better.
+        let is_whole = base.number.n >= both.n_trials && number.n >= both.n_trials;
+        let better = if is_whole { better } else { Better::Neither };
+        let heading = if is_whole {
+            heading.to_owned()
+        } else {
+            format!("{heading} ({} and {} of {} trials have one)", base.number.n, number.n, both.n_trials)
+        };
         let delta = Delta::new([base.number.mean, number.mean], interval, better);
-        Self { place, heading: heading.to_owned(), better, delta, metric: None, is_share }
+        Self { place, heading, better, delta, metric: None, is_share }
     }
 
     /// Returns a number of it as people read it.

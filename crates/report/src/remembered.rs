@@ -10,6 +10,8 @@ pub(super) struct Both {
     pub(super) numbers: [Remembered; 2],
     /// The differences trial by trial, where both have the number in every trial.
     pub(super) difference: Option<Statistic>,
+    /// How many trials there are; a number that fewer have is a mean of these alone.
+    pub(super) n_trials: u64,
 }
 
 /// Returns the numbers that sweeps optimise: the first of each kind of findings.
@@ -31,9 +33,10 @@ pub(super) fn both<'r>(pairs: impl Iterator<Item = &'r [Run; 2]> + Clone) -> Vec
             sum(known.clone().map(|it| it.1).listed())?,
             sum(known.clone().map(|(.., other)| other).listed())?,
         ];
+        let n_trials = known.clone().map(|(it, ..)| it[0].trials).sum();
         let differences = known.map(|(it, ..)| it[1].findings.as_ref()?.more(number.name, &it[0].policy));
         let difference = differences.collect::<Option<Vec<_>>>().and_then(sum);
-        Some(Both { numbers: numbers.map(|it| number.with(it)), difference })
+        Some(Both { numbers: numbers.map(|it| number.with(it)), difference, n_trials })
     };
     ctxsim_worlds::findings().flat_map(|it| it.numbers).filter_map(both).listed()
 }

@@ -1,9 +1,9 @@
-//! What to repair in a memory: the stage that loses most answers, what a perfect one would recover, and what to change in which file.
+//! What to repair in a memory: the stage that loses most answers, what a perfect one would recover, and what the best change brings.
 
 use indexmap::IndexMap;
 
 use super::Report;
-use ctxsim_base::grid::numbers::percent;
+use ctxsim_base::grid::numbers::{counted, percent};
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::take::{Run, StageRepair};
 
@@ -15,10 +15,10 @@ impl Report {
     pub fn repair_lines(&self) -> Vec<String> {
         // Profiles differ in prices alone.
         type Repairs<'r> = Vec<(&'r Run, &'r StageRepair)>;
-        let mut groups: IndexMap<(Vec<&str>, &str), Repairs<'_>> = IndexMap::new();
+        let mut groups: IndexMap<(Vec<&str>, Option<&str>), Repairs<'_>> = IndexMap::new();
         for run in &self.runs {
             let Some(it) = run.findings.as_ref().and_then(|it| it.repair()) else { continue };
-            groups.entry((it.stages.clone(), &it.change)).or_default().push((run, it));
+            groups.entry((it.stages.clone(), it.change.as_deref())).or_default().push((run, it));
         }
         let mut groups = groups.into_values().listed();
         groups.sort_by_key(|it| std::cmp::Reverse(distinct(it, |run| &run.policy).len()));
@@ -43,13 +43,51 @@ fn line(group: &[(&Run, &StageRepair)]) -> String {
         [one] => format!("most answers in {one}"),
         several => format!("most answers in {}: cannot tell which", several.join(" or ")),
     };
-    let means = group.iter().map(|it| it.1.recovers.mean);
-    let [low, high] = means.fold([f64::INFINITY, 0.0], |[low, high], it: f64| [low.min(it), high.max(it)]);
-    let recovers = match (group, it.recovers.ci95) {
-        (_, _) if low < high => format!("{} to {}", percent(low), percent(high)),
-        (_, Some([from, to])) => format!("{} ({} to {})", percent(high), percent(from), percent(to)),
-        _ => percent(high),
+    let recovered = NumberRange::of(group.iter().map(|it| it.1.recovers.mean));
+    let recovers = match it.recovers.ci95 {
+        Some([from, to]) if recovered.is_one() => {
+            format!("{} ({} to {})", percent(recovered.high), percent(from), percent(to))
+        }
+        _ => recovered.words(),
     };
     let gain = format!("a perfect stage would get {recovers} more of the questions about single facts right");
-    format!("{whom} {loses} {stage}; {gain}. Change {}.", it.change)
+    format!("{whom} {loses} {stage}; {gain}. {}", best(group))
+}
+
+/// Says what the best change of those that were tried brings.
+fn best(group: &[(&Run, &StageRepair)]) -> String {
+    let (run, it) = group[0];
+    let what = run.remembered().next().map_or("score", |it| it.heading);
+    let scores = NumberRange::of(group.iter().map(|it| it.1.score));
+    match (&it.change, it.tried) {
+        (Some(change), _) => {
+            let brings = NumberRange::of(group.iter().filter_map(|it| it.1.brings));
+            format!("With `--set '{change}'`: {what} {}, without it {}.", brings.words(), scores.words())
+        }
+        (None, 0) => "No field of the policy or of the scenario changes that.".to_owned(),
+        (None, n) => {
+            format!("None of {} that were tried raises the {what} of {}.", counted(n, "change"), scores.words())
+        }
+    }
+}
+
+/// The lowest and the highest of some shares.
+struct NumberRange {
+    low: f64,
+    high: f64,
+}
+
+impl NumberRange {
+    fn of(shares: impl Iterator<Item = f64>) -> Self {
+        let nothing = Self { low: f64::INFINITY, high: 0.0 };
+        shares.fold(nothing, |range, it| Self { low: range.low.min(it), high: range.high.max(it) })
+    }
+
+    fn is_one(&self) -> bool {
+        self.low >= self.high
+    }
+
+    fn words(&self) -> String {
+        if self.is_one() { percent(self.high) } else { format!("{} to {}", percent(self.low), percent(self.high)) }
+    }
 }

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{Item, ItemIx, Kind, Preserve, StepIx, TurnIx};
+use super::{Item, ItemIx, Kind, StepIx, TurnIx};
 use ctxsim_base::quantity::ix;
 use ctxsim_input::profile::Factor;
 pub use ctxsim_input::scenario::Level;
@@ -190,7 +190,7 @@ impl TurnEvidence {
     pub fn add(&mut self, item: &Item, recover: &Recover, is_file: bool) {
         debug_assert_eq!(item.kind, Kind::ToolResult);
         self.n_results += 1;
-        self.n_working += u32::from(item.preserve == Preserve::WorkingEvidence);
+        self.n_working += u32::from(item.preserve.is_exact());
         self.has_handle |= item.handle > 0;
         self.handle = self.handle.max(recover.handle);
         self.local = self.local.max(recover.local);

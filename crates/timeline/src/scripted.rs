@@ -5,7 +5,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::evidence::{Recover, normalised, turns_back};
 use super::facts::{FactForm, ItemShare};
-use super::{Due, FrontItem, ItemSizes, Kind, Level, Need, NewItem, Timeline, TimelineBuilder};
+use super::{Due, FrontItem, ItemSizes, Kind, Level, Need, NewItem, Preserve, Timeline, TimelineBuilder};
 use ctxsim_base::quantity::{Tokens, ix, saturated};
 use ctxsim_base::rng::{Seed, SplitMix64, Stream};
 use ctxsim_input::profile::ImageRule;
@@ -86,6 +86,8 @@ struct ScriptedTurns {
     /// When the next request starts; a load without gaps takes no time.
     at_ms: i64,
     n_turns: u64,
+    /// The class of results of the turn whose calls name none.
+    unnamed: Preserve,
     /// The number of the turn's requests so far.
     n_requests: u64,
     fronts: ScriptedFronts,
@@ -112,6 +114,7 @@ impl ScriptedTurns {
             source,
             at_ms: 0,
             n_turns: 0,
+            unnamed: Preserve::None,
             n_requests: 0,
         }
     }
@@ -135,6 +138,8 @@ impl ScriptedTurns {
         spec.asks.iter().for_each(|it| self.builder.ask(it));
         self.revisits(spec, reach);
         let made: Vec<&ScriptedCall> = spec.calls.iter().filter(|it| it.is_made_in(turn)).collect();
+        let has_named = made.iter().any(|it| it.preserve.is_some());
+        self.unnamed = if has_named { Preserve::None } else { Preserve::Unset };
         let rounds = self.value(&spec.rounds, turn, 0);
         if !made.is_empty() {
             let round = made.iter().flat_map(|call| (0..call.times).map(move |_| *call));
@@ -154,7 +159,7 @@ impl ScriptedTurns {
             let results = made.iter().flat_map(|it| it.told()).map(|told| told.0);
             results.chain(spec.plants.iter().cloned()).for_each(|it| self.builder.repeat(&it));
         }
-        self.wait([&spec.response_ms, &spec.gap_ms], (turn, 0));
+        self.wait(&spec.response_ms, spec.gap_ms.as_ref(), (turn, 0));
         // An answer that called no tool has no results to need.
         if !made.is_empty() {
             self.needs(Due::Answer, &spec.answer_needs);
@@ -204,7 +209,8 @@ impl ScriptedTurns {
             let sizes = sizes(&spec.result, |it| self.value(it, nth_turn, nth));
             reply.extend((text > 0).then(|| NewItem::plain(Kind::Assistant, text)));
             reply.push(NewItem::call(&spec.tool, tokens));
-            results.push(NewItem::result(&spec.tool, answers, sizes, spec.preserve, recover(spec)));
+            let preserve = spec.preserve.unwrap_or(self.unnamed);
+            results.push(NewItem::result(&spec.tool, answers, sizes, preserve, recover(spec)));
             let images = images(&spec.images);
             results.extend(images.map(|it| NewItem { tool: &spec.tool, answers: usize::MAX, ..it }));
             output += Tokens::from(text) + Tokens::from(tokens);
@@ -212,7 +218,8 @@ impl ScriptedTurns {
         self.next_request(turn);
         self.builder.step(self.at_ms, output, &reply, &results);
         let Some((last, before)) = calls.split_last() else { return };
-        self.wait([&turn.response_ms, &last.gap_ms], (nth_turn, first + before.len() as u64));
+        let last_place = (nth_turn, first + before.len() as u64);
+        self.wait(&turn.response_ms, last.gap_ms.as_ref(), last_place);
         for (fact, place) in calls.iter().flat_map(|it| it.told()) {
             self.builder.plant(&fact, FactForm::Explicit, 0);
             if let Some((behind, of)) = place {
@@ -221,11 +228,14 @@ impl ScriptedTurns {
         }
     }
 
-    /// Says when the response to the last request starts, and waits for the next request.
-    fn wait(&mut self, [response_ms, gap_ms]: [&Amount; 2], at: (u64, u64)) {
-        let response_ms = self.at_ms.saturating_add(saturated(self.value(response_ms, at.0, at.1)));
+    /// Says when the response to the last request starts, and waits for the next request: without a gap, until the response is there.
+    fn wait(&mut self, response_ms: &Amount, gap_ms: Option<&Amount>, (turn, nth): (u64, u64)) {
+        let response_ms = self.at_ms.saturating_add(saturated(self.value(response_ms, turn, nth)));
         self.builder.response(response_ms, response_ms);
-        self.at_ms = self.at_ms.saturating_add(saturated(self.value(gap_ms, at.0, at.1)));
+        self.at_ms = match gap_ms {
+            Some(gap_ms) => self.at_ms.saturating_add(saturated(self.value(gap_ms, turn, nth))),
+            None => response_ms,
+        };
     }
 
     /// Records that the last item states facts.

@@ -227,7 +227,7 @@ fn one(pattern: &TurnSpec, turn: u64) -> TurnSpec {
                     times: 1,
                     turns: None,
                     text_tokens: value(&call.text_tokens),
-                    gap_ms: value(&call.gap_ms),
+                    gap_ms: call.gap_ms.as_ref().map(value),
                     purpose_tokens: value(&call.purpose_tokens),
                     args_tokens: value(&call.args_tokens),
                     result: ResultSizes {
@@ -246,7 +246,7 @@ fn one(pattern: &TurnSpec, turn: u64) -> TurnSpec {
     TurnSpec {
         times: 1,
         rounds: Amount::Fixed(1),
-        gap_ms: value(&pattern.gap_ms, turn, 0),
+        gap_ms: pattern.gap_ms.as_ref().map(|it| value(it, turn, 0)),
         user_tokens: value(&pattern.user_tokens, turn, 0),
         answer_tokens: value(&pattern.answer_tokens, turn, 0),
         follow_up_needs: follow_up_needs.clone(),
@@ -330,10 +330,10 @@ fn call(odd: u32) -> impl Strategy<Value = ScriptedCall> {
             args_tokens,
             result,
             images: Vec::new(),
-            gap_ms: Amount::Fixed(3_000),
+            gap_ms: (times > 1).then_some(Amount::Fixed(3_000)),
             plants,
             spreads: IndexMap::from([("spread".to_owned(), 3)]),
-            preserve: Default::default(),
+            preserve: None,
             recover: IndexMap::from([(Level::LocalDetail, 7)]),
         },
     )
@@ -349,7 +349,7 @@ fn pattern(odd: u32) -> impl Strategy<Value = TurnSpec> {
     });
     let counts = (number(1..6, odd), number(1..4, odd));
     let lists = (prop::collection::vec(call(odd), 0..4), prop::collection::vec(revisit, 0..3), facts());
-    (counts, (amount(odd), amount(odd), amount(odd)), lists, [needs(), needs(), needs()]).prop_map(
+    (counts, (amount(odd), amount(odd), prop::option::of(amount(odd))), lists, [needs(), needs(), needs()]).prop_map(
         |((times, rounds), (user_tokens, answer_tokens, gap_ms), (calls, revisits, plants), needs)| {
             let [answer_needs, follow_up_needs, talk_needs] = needs;
             TurnSpec {

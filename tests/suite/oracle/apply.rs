@@ -4,12 +4,13 @@ use ctxsim::input::policy::{
     Action, Budget, BudgetCounts, Extent, Moment, Order, PromptPart, Rendition, Rung, ShownAs, Size,
     TableRow, matches_any,
 };
-use ctxsim::timeline::{Item, Kind, Preserve};
+use ctxsim::timeline::{Item, Kind};
 
 use super::Run;
 use super::ask::{Activation, Predicted, Taken};
 use super::history::{SideRequest, Stands, View};
-use super::scope::Place;
+use super::needs::is_exact;
+use super::scope::{Place, class};
 use super::size::{Env, World};
 
 /// What a rendition makes of an item.
@@ -29,12 +30,12 @@ pub(super) fn rendered(world: &World, rendition: &Rendition, exact: Option<bool>
         Rendition::Offload { head, tail } => (ShownAs::Offload, cut(head, tail).saturating_add(handle)),
     };
     let tokens = tokens.min(raw);
-    let is_exact = exact.unwrap_or(match rendition {
+    let is_whole = exact.unwrap_or(match rendition {
         Rendition::Raw | Rendition::Exact => true,
         Rendition::Preview(_) | Rendition::Truncate { .. } | Rendition::Offload { .. } => tokens == raw,
         _ => false,
     });
-    let exact = is_exact && item.preserve == Preserve::WorkingEvidence;
+    let exact = is_whole && is_exact(item);
     View { tokens, rendition: shown, exact, stands: Stands::Shown }
 }
 
@@ -62,7 +63,7 @@ impl Run<'_> {
             && tool.is_some_and(|name| matches_any(&row.tools, name));
         let larger_than = row.larger_than.as_ref().map(|it| self.world.size(it, Env::default()));
         (row.tools.is_empty() || has_tool)
-            && (row.preserve.is_empty() || row.preserve.contains(&item.preserve))
+            && (row.preserve.is_empty() || row.preserve.contains(&class(item)))
             && larger_than.is_none_or(|size| u64::from(item.raw) > size)
     }
 

@@ -4,12 +4,12 @@ use ctxsim::input::policy::{Moment, ShownAs};
 use ctxsim::ledger::{ExploredRow, FailureKind, NeedRow};
 use ctxsim::recovery::{End, Explores, Terms};
 use ctxsim::rng::Seed;
-use ctxsim::timeline::{Due, Item, Kind, Level, NO_ITEM, Preserve, Session, Spine, StepRow, Timeline};
+use ctxsim::timeline::{Due, Item, Kind, Level, NO_ITEM, Session, Spine, StepRow, Timeline};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::Run;
 use super::history::Stands;
-use super::needs::{Source, meets};
+use super::needs::{Source, is_exact, meets};
 
 /// What was drawn and fetched so far.
 pub(super) struct Drawn {
@@ -89,7 +89,7 @@ fn result(spine: &Spine, source: Source, level: Level) -> Option<Item> {
     let items = &spine.turns[turn_ix as usize].items;
     let items = spine.items[items.start as usize..items.end as usize].iter();
     let results: Vec<Item> = items.filter(|it| it.kind == Kind::ToolResult).copied().collect();
-    let is_asked = |it: &&Item| level == Level::ExactEvidence && it.preserve == Preserve::WorkingEvidence;
+    let is_asked = |it: &&Item| level == Level::ExactEvidence && is_exact(it);
     let largest = |results: &[&Item]| results.iter().rev().max_by_key(|it| it.raw).map(|it| **it);
     let asked: Vec<&Item> = results.iter().filter(is_asked).collect();
     largest(&asked).or_else(|| largest(&results.iter().collect::<Vec<_>>()))
@@ -219,7 +219,7 @@ impl Run<'_> {
         let Some(source) = call.source else { return };
         let evidence = &mut self.history.evidence[turn_ix];
         evidence.n_results += 1;
-        evidence.n_working += u32::from(item.preserve == Preserve::WorkingEvidence);
+        evidence.n_working += u32::from(is_exact(&item));
         evidence.has_handle |= item.handle > 0;
         evidence.raw = evidence.raw.max(item.raw);
         self.drawn.iter_mut().for_each(|it| it.fetched.push((source, call.meets, slot)));

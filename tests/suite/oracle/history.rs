@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use ctxsim::input::policy::{Changes, DynamicPlace, LayoutSpec, MemoryPlace, Moment, ShownAs, Unit};
 use ctxsim::ledger::Change;
-use ctxsim::timeline::{Item, Kind, NO_ITEM, Preserve, Session, Timeline, TurnEvidence};
+use ctxsim::timeline::{Item, Kind, NO_ITEM, Session, Timeline, TurnEvidence};
+
+use super::needs::is_exact;
 
 /// Where an item stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -364,7 +366,7 @@ impl<'a> History<'a> {
         let view = View {
             tokens: u64::from(item.raw),
             rendition: ShownAs::Raw,
-            exact: item.preserve == Preserve::WorkingEvidence,
+            exact: is_exact(&item),
             stands: Stands::Shown,
         };
         self.slots.push(Slot {

@@ -4,7 +4,7 @@ use ctxsim::input::policy::ShownAs;
 use ctxsim::input::{CacheRules, Policy, RecoverySpec, Size};
 use ctxsim::ledger::{ExploredRow, NeedRow, TokenUse};
 use ctxsim::recovery::End;
-use ctxsim::timeline::{ItemNeed, Kind, Level, Need, Preserve, Timeline, TurnEvidence};
+use ctxsim::timeline::{Item, ItemNeed, Kind, Level, Need, Preserve, Timeline, TurnEvidence};
 
 use super::history::{History, Slot, Stands};
 use super::size::{Env, World};
@@ -33,7 +33,7 @@ pub(super) fn meet(
     let shown = |slot: &Slot| matches!(slot.view.stands, Stands::Shown | Stands::Told | Stands::Fold(_));
     let share = |n: usize, of: u32| if is_behind || of == 0 { 0.0 } else { n as f64 / f64::from(of) };
     let n_handles = count(&|it, slot| slot.view.stands != Stands::Dropped && history.item(it).handle > 0);
-    let is_working = |it: usize| history.item(it).preserve == Preserve::WorkingEvidence;
+    let is_working = |it: usize| is_exact(history.item(it));
     let met = match need.level {
         Level::None | Level::GlobalConclusion => 1.0,
         Level::ContinuationHandle => f64::from(u8::from(n_handles > 0)),
@@ -50,6 +50,11 @@ pub(super) fn meet(
         }
     };
     settle(timeline, policy, world, due_in, need, evidence, met, n_handles)
+}
+
+/// Returns whether needs for exact evidence of its turn are for an item: its call says so, or no call of the turn says anything.
+pub(super) fn is_exact(item: &Item) -> bool {
+    matches!(item.preserve, Preserve::WorkingEvidence | Preserve::Unset)
 }
 
 /// Meets what one result is needed for, or recovers it, or fails.

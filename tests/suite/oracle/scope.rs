@@ -33,6 +33,11 @@ fn is_among(kinds: &[Kind], item: &Item) -> bool {
     has_or_empty(kinds, &item.kind) || is_in_result && kinds.contains(&Kind::ToolResult)
 }
 
+/// What scopes know an item as: of what no call says anything, nothing is known to be needed again.
+pub(super) fn class(item: &Item) -> Preserve {
+    if item.preserve == Preserve::Unset { Preserve::None } else { item.preserve }
+}
+
 /// Whether the filters of a scope hold for a slot.
 pub(super) fn passes(scope: &Scope, history: &History<'_>, world: &World, slot: usize) -> bool {
     let (item, view) = (history.item(slot), &history.slots[slot].view);
@@ -51,7 +56,7 @@ pub(super) fn passes(scope: &Scope, history: &History<'_>, world: &World, slot: 
         }
         Stands::Shown => {
             is_among(scope.kinds(), item)
-                && has_or_empty(&scope.preserve, &item.preserve)
+                && has_or_empty(&scope.preserve, &class(item))
                 && has_or_empty(&scope.shown, &view.rendition)
                 && (scope.tools.is_empty() || tool_matches(&scope.tools, item, history.timeline()))
                 && !tool_matches(&scope.except_tools, item, history.timeline())

@@ -28,7 +28,7 @@ fn turn(draws: &mut Stream, usual: Tokens, limit: Tokens) -> TurnSpec {
     let sized = |tokens: Tokens| Amount::Fixed((tokens * limit.min(10 * LIMIT) / LIMIT).max(1));
     let user_tokens = sized(draws.between(20, 1_500));
     let answer_tokens = sized(draws.between(20, 1_500));
-    let gap_ms = Amount::Fixed(pick(draws, &GAPS_MS));
+    let gap_ms = Some(Amount::Fixed(pick(draws, &GAPS_MS)));
     let n_calls = draws.between(0, 3);
     let calls = (0..n_calls).map(|_| ScriptedCall {
         name: String::new(),
@@ -45,10 +45,10 @@ fn turn(draws: &mut Stream, usual: Tokens, limit: Tokens) -> TurnSpec {
             handle: None,
         },
         images: Vec::new(),
-        gap_ms: Amount::Fixed(2_000),
+        gap_ms: Some(Amount::Fixed(2_000)),
         plants: Vec::new(),
         spreads: Default::default(),
-        preserve: pick(draws, &PRESERVES),
+        preserve: Some(pick(draws, &PRESERVES)),
         recover: Default::default(),
     });
     let calls = calls.collect();

@@ -61,7 +61,7 @@ fn candidates(turns: &[TurnSpec]) -> Vec<Vec<TurnSpec>> {
             change(nth, &|it| halve(&mut it.calls[call].text_tokens, 0));
             change(nth, &|it| halve(&mut it.calls[call].args_tokens, 1));
         }
-        change(nth, &|it| it.gap_ms = Amount::Fixed(0));
+        change(nth, &|it| it.gap_ms = Some(Amount::Fixed(0)));
         change(nth, &|it| halve(&mut it.user_tokens, 1));
         change(nth, &|it| halve(&mut it.answer_tokens, 1));
     }

@@ -166,6 +166,8 @@ pub enum Code {
     ForecastBroken,
     /// A share of items is above all of them.
     FractionAboveOne,
+    /// A warning: requests start before the reply to the one before is there.
+    GapBeforeReply,
     /// A generated load has no length, or one out of range.
     GenerateLength,
     /// A load built in code is of no kind that can be generated.
@@ -267,6 +269,8 @@ pub enum Code {
     NeedleDuplicate,
     /// A planted fact has no name.
     NeedleName,
+    /// A warning: even policies that keep everything keep less than what a scenario needs.
+    NeedsLost,
     /// Nothing in a list fits the filter.
     NothingListed,
     /// No recorded session is left to run.
@@ -487,6 +491,8 @@ pub enum Code {
     SessionName,
     /// A session's parent is not another session.
     SessionParent,
+    /// A warning: every request of a session starts before the reply to the one before is there.
+    SessionWithoutTime,
     /// A load has no sessions.
     SessionsNone,
     /// An override may be meant for several policies.

@@ -1,7 +1,7 @@
 //! What later needs and probes ask of each item, and until when: full knowledge, which no agent has.
 
 use ctxsim_base::quantity::ix;
-use ctxsim_timeline::{Due, ItemIx, Kind, Level, NO_ITEM, Need, Preserve, Spine, StepIx, Timeline, When};
+use ctxsim_timeline::{Due, ItemIx, Kind, Level, NO_ITEM, Need, Spine, StepIx, Timeline, When};
 
 /// Until when something is asked of an item; `None` when it is not, or no more.
 #[derive(Clone, Copy, Debug, Default)]
@@ -110,7 +110,7 @@ fn ask_turn(spine: &Spine, need: &Need, time: Time, end: ItemIx, asked: &mut [La
             results.filter(|it| item(it).handle > 0).min_by_key(|it| item(it).handle).into_iter().collect()
         }
         Level::LocalDetail => results.min_by_key(|it| item(it).raw).into_iter().collect(),
-        Level::ExactEvidence => results.filter(|it| item(it).preserve == Preserve::WorkingEvidence).collect(),
+        Level::ExactEvidence => results.filter(|it| item(it).preserve.is_exact()).collect(),
         Level::RawContent => results.collect(),
     };
     for it in asks {

@@ -8,7 +8,7 @@ use crate::projection::rendition::Rendered;
 use crate::projection::{Ambient, Editor, Projector};
 use ctxsim_base::quantity::{ix, saturated};
 use ctxsim_input::policy::Moment;
-use ctxsim_timeline::{ItemIx, Kind, NO_ITEM, Preserve, Spine, StepIx, Timeline};
+use ctxsim_timeline::{ItemIx, Kind, NO_ITEM, Spine, StepIx, Timeline};
 
 use super::asked::{LastAsked, REQUEST, Time, asked};
 
@@ -64,7 +64,7 @@ impl Clairvoyant {
         }
         if is_asked(asked.exact) {
             let tokens = item.excerpt.saturating_add(item.handle).min(item.raw);
-            let exact = item.preserve == Preserve::WorkingEvidence;
+            let exact = item.preserve.is_exact();
             edit.shrink(index, Rendered::sized(ShownAs::Exact, tokens, exact));
         } else if is_asked(asked.handle) {
             edit.shrink(index, Rendered::sized(ShownAs::Handle, item.handle.min(item.raw), false));

@@ -18,7 +18,7 @@ use ctxsim_base::rng::Seed;
 use ctxsim_input::policy::Moment;
 use ctxsim_timeline::evidence::Recover;
 use ctxsim_timeline::{
-    Due, Item, ItemIx, ItemNeed, Kind, Level, NO_ITEM, Need, Preserve, Session, Spine, StepIx, Timeline,
+    Due, Item, ItemIx, ItemNeed, Kind, Level, NO_ITEM, Need, Session, Spine, StepIx, Timeline,
     TurnEvidence, TurnIx,
 };
 
@@ -350,7 +350,7 @@ fn result_of(spine: &Spine, turn_ix: TurnIx, level: Level) -> Option<ItemIx> {
     let results = row.items.clone().filter(|it| spine.items[*it as usize].kind == Kind::ToolResult);
     results.max_by_key(|it| {
         let item = &spine.items[*it as usize];
-        let is_asked = level == Level::ExactEvidence && item.preserve == Preserve::WorkingEvidence;
+        let is_asked = level == Level::ExactEvidence && item.preserve.is_exact();
         (is_asked, item.raw, std::cmp::Reverse(*it))
     })
 }

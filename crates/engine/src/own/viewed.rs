@@ -16,7 +16,7 @@ use crate::projection::{
 };
 use ctxsim_base::quantity::Tokens;
 use ctxsim_input::policy::{Moment, ShownAs};
-use ctxsim_timeline::{Preserve, Texts};
+use ctxsim_timeline::Texts;
 
 /// Tokens to which a view may bring a prompt: sums of any number of requests stay within their type.
 const TOKENS_MAX: Tokens = u32::MAX as Tokens;
@@ -123,7 +123,7 @@ impl<'t, V: View> Viewed<'t, V> {
             Some(Target::Words(part, text)) => {
                 let says = self.say(index, text, |words| Some(left(words, raw, item.raw, part.has_handle)));
                 let rendition = if part.has_handle { ShownAs::Offload } else { ShownAs::Truncate };
-                let exact = part.is_exact && item.preserve == Preserve::WorkingEvidence;
+                let exact = part.is_exact && item.preserve.is_exact();
                 let (tokens, content) = (says.tokens, Some(says.content));
                 Slot { tokens, rendition, state: State::Shown, exact, content, ..before }
             }

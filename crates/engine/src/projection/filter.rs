@@ -95,7 +95,7 @@ impl ClassMask {
     /// Returns whether an evidence class is in the set.
     #[inline]
     pub fn has_preserve(self, preserve: Preserve) -> bool {
-        self.0 >> (preserve as u16) & 1 == 1
+        self.0 >> (preserve.class() as u16) & 1 == 1
     }
 
     /// Returns whether a rendition is in the set.

@@ -14,7 +14,7 @@ use super::text::{PromptText, TextContent};
 use super::writer::{RenderedSizes, Writer, WrittenSizes};
 use ctxsim_base::quantity::{Tokens, saturated};
 use ctxsim_input::policy::{Rendition, Size, TableRow, Template};
-use ctxsim_timeline::{Item, Kind, Preserve, Spine};
+use ctxsim_timeline::{Item, Kind, Spine};
 
 /// A rendition as a program holds it.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,7 +107,7 @@ impl Render {
             ShownAs::Preview | ShownAs::Truncate | ShownAs::Offload => tokens >= item.raw,
             ShownAs::Summary | ShownAs::Gist | ShownAs::Handle | ShownAs::Marker => false,
         };
-        let exact = self.exact.unwrap_or(by_rule) && item.preserve == Preserve::WorkingEvidence;
+        let exact = self.exact.unwrap_or(by_rule) && item.preserve.is_exact();
         Rendered::sized(self.shown, tokens, exact)
     }
 }

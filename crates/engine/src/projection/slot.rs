@@ -4,7 +4,7 @@ use super::rendition::Rendered;
 use super::text::TextContent;
 use ctxsim_base::quantity::Tokens;
 pub use ctxsim_input::policy::ShownAs;
-use ctxsim_timeline::{Item, Preserve};
+use ctxsim_timeline::Item;
 
 /// A slot's index; slots never move, so it is the item's index in order of arrival.
 pub type SlotIx = u32;
@@ -53,7 +53,7 @@ impl Slot {
     /// An item as received.
     #[inline]
     pub fn as_it_came(item: &Item) -> Self {
-        let exact = item.preserve == Preserve::WorkingEvidence;
+        let exact = item.preserve.is_exact();
         Self {
             tokens: item.raw,
             rendition: ShownAs::Raw,

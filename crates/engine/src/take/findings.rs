@@ -5,11 +5,9 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::Run;
-use crate::measure::statistic::SHARE;
+use super::{Run, StageRepair};
 use crate::measure::{Better, Remembered, Statistic};
 use ctxsim_base::grid::Grid;
-use ctxsim_base::list::Listed as _;
 use ctxsim_input::suite::Reference;
 use ctxsim_timeline::row::{Fields, Head, RowColumn, Value};
 
@@ -58,17 +56,6 @@ pub trait Findings: Any + fmt::Debug + Send + Sync {
     fn card(&self, _run: &Run, _suite: Option<&str>, _notes: &[String]) -> Option<serde_json::Value> {
         None
     }
-}
-
-/// Which stage of a memory loses most answers, and what to change.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct StageRepair {
-    /// The stage: `writing`, `keeping`, `finding` or `using`; several if their losses cannot be told apart.
-    pub stages: Vec<&'static str>,
-    /// The share of all questions that is right beside what is right, if that stage loses nothing.
-    pub recovers: Statistic,
-    /// The field to change, in which file, and how.
-    pub change: String,
 }
 
 /// What findings are, and how they are shown.
@@ -139,28 +126,6 @@ pub enum CurvePlaces {
     Session,
     /// How many sessions ago something was fetched.
     Lag,
-}
-
-impl StageRepair {
-    /// The stages, in the order of the pipeline.
-    const STAGES: [&'static str; 4] = ["writing", "keeping", "finding", "using"];
-
-    /// Returns what to repair by the shares of questions that each stage loses, trial by trial: the stage that loses most, with every
-    /// other whose loss cannot be told from it. None if nothing is lost.
-    pub fn of(losses: impl Fn(usize) -> Vec<f64>, change: impl Fn(usize) -> String) -> Option<Self> {
-        let all = [0, 1, 2, 3].map(losses);
-        let of = |nth: usize| Statistic::new(all[nth].iter().copied());
-        let mean = |nth: &usize| of(*nth).map_or(0.0, |it| it.mean);
-        let worst = (0..all.len()).max_by(|one, other| mean(one).total_cmp(&mean(other)))?;
-        let recovers = of(worst).filter(|it| it.mean > 0.0)?.within(SHARE);
-        let is_open = |nth: &usize| {
-            let differences = all[worst].iter().zip(&all[*nth]).map(|(one, other)| one - other);
-            let difference = Statistic::new(differences).and_then(|it| it.ci95);
-            *nth == worst || mean(nth) > 0.0 && difference.is_some_and(|it| it[0] <= 0.0)
-        };
-        let stages = (0..all.len()).filter(is_open).map(|it| Self::STAGES[it]).listed();
-        Some(Self { stages, recovers, change: change(worst) })
-    }
 }
 
 impl dyn Findings {

@@ -471,6 +471,23 @@ pub enum Preserve {
     /// It is not needed again.
     #[default]
     None,
+    /// Nobody says: to policies it is `none`, but needs of its turn for exact evidence are for it. Files leave it out.
+    #[serde(skip)]
+    Unset,
+}
+
+impl Preserve {
+    /// Returns whether needs for exact evidence of its turn are for it.
+    #[inline]
+    pub fn is_exact(self) -> bool {
+        matches!(self, Self::WorkingEvidence | Self::Unset)
+    }
+
+    /// Returns what policies know it as.
+    #[inline]
+    pub fn class(self) -> Self {
+        if self == Self::Unset { Self::None } else { self }
+    }
 }
 
 /// Items that are protected.

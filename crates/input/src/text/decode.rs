@@ -125,6 +125,11 @@ pub fn value(text: &str) -> Node {
     value.cloned().unwrap_or_else(|| Node::of(Value::Text(text.to_owned())))
 }
 
+/// Writes a value as TOML has it within a line, as overrides take it; `None` if TOML cannot hold it.
+pub fn value_text(value: &impl serde::Serialize) -> Option<String> {
+    toml::Value::try_from(value).ok().map(|it| it.to_string())
+}
+
 /// Makes a diagnostic of an error of a writer.
 fn syntax(message: String) -> Box<Diagnostic> {
     Box::new(Diagnostic::at(Code::Syntax, "", message))

@@ -325,7 +325,7 @@ fn tool_sentence(rule: &ToolAssume) -> String {
     let class = match rule.preserve {
         Preserve::WorkingEvidence => "working evidence",
         Preserve::Reference => "reference",
-        Preserve::None => "not needed again",
+        Preserve::None | Preserve::Unset => "not needed again",
     };
     if rule.tool == "*" && rule.counts_as.is_none() {
         return format!("Results of all other tools are {class}.");

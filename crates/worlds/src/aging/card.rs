@@ -15,6 +15,9 @@ pub(super) fn card(run: &Run, aging: &AgingSummary, suite: Option<&str>, notes: 
     let tokens = &run.tally.sums.main.tokens;
     let points = aging.curve.iter().enumerate();
     let checkpoints: Vec<Value> = points.map(|(at, it)| json!([at, it.as_ref().map(|it| it.mean)])).collect();
+    let n = aging.half_life_infinite;
+    let unhalved = format!("half_life is the mean of the other streams: {n} of {} never halve", run.trials);
+    let warnings: Vec<&String> = notes.iter().chain((n > 0).then_some(&unhalved)).collect();
     // A simulation has no clock; the day is that of the profile's sources.
     let generated_at = format!("{}T00:00:00Z", run.assumed.as_of);
     json!({
@@ -61,7 +64,7 @@ pub(super) fn card(run: &Run, aging: &AgingSummary, suite: Option<&str>, notes: 
                 ran"),
             "agent_cli_version": null,
         },
-        "warnings": notes,
+        "warnings": warnings,
         "links": {},
         "spread": { "n_seeds": run.trials, "m_final_sd": aging.number("final").map(|it: &Statistic| it.sd) },
     })

@@ -52,7 +52,7 @@ impl Findings for AgingSummary {
     }
 
     fn repair(&self) -> Option<&StageRepair> {
-        self.repair.as_ref()
+        self.repair.as_ref()?.get()
     }
 
     fn value(&self) -> Value {

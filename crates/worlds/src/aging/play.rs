@@ -84,6 +84,13 @@ pub struct AgingLog {
     pub asked: Vec<AnsweredQuestion>,
 }
 
+impl AgingLog {
+    /// Returns the scores by session, as far as there are any.
+    pub fn scores(&self) -> Vec<Option<f64>> {
+        self.sessions.iter().map(|it| it.score).collect()
+    }
+}
+
 /// Plays memories over streams.
 pub struct AgingPlayer<'a> {
     pub stream: &'a AgingStream,

@@ -1,12 +1,22 @@
-//! Where a memory loses answers, and what to change in which file.
+//! Where a memory loses answers, and what each change of a field or of an event brings.
 
-use super::play::AnsweredQuestion;
-use super::stream::{AgingStream, Ask};
-use ctxsim_engine::take::StageRepair;
-use ctxsim_input::policy::memory::{SessionMemory, SessionStore};
+use std::sync::Arc;
+
+use super::metric::curve::ScoreCurve;
+use super::metric::mean;
+use super::play::{AgingPlayer, AnsweredQuestion};
+use super::stream::{Aging, AgingStream, Ask};
+use super::Model;
+use ctxsim_engine::take::{StageRepair, in_order};
+use ctxsim_input::policy::memory::{SessionMemory, SessionRead, SessionStore};
+use ctxsim_input::Policy;
+use ctxsim_input::scenario::{AgingEvent, AgingLoad};
+use ctxsim_input::text::set::{Override, SetTarget};
 
 /// The stages in the order of the pipeline.
 const STAGES: [&str; 4] = ["write", "keep", "find", "use"];
+/// How many times as much of something is tried.
+const MORE: u64 = 4;
 
 /// Returns the share of a stream's questions for one fact that each stage loses, if any were asked.
 pub(super) fn losses(stream: &AgingStream, asked: &[AnsweredQuestion]) -> Option<[f64; 4]> {
@@ -28,31 +38,87 @@ pub(super) fn losses(stream: &AgingStream, asked: &[AnsweredQuestion]) -> Option
     (n > 0.0).then(|| lost.map(|it| it / n))
 }
 
-/// Returns what to repair by what each stage loses, stream by stream.
-pub(super) fn repair(losses: &[Vec<f64>; 4], spec: Option<&SessionMemory>) -> Option<StageRepair> {
-    StageRepair::of(|nth| losses[nth].clone(), |nth| change(STAGES[nth], spec))
+/// A memory with what it loses.
+pub(super) struct LosingMemory {
+    pub(super) policy: Arc<Policy>,
+    /// By stage: the share of questions that it loses, one a stream.
+    pub(super) losses: [Vec<f64>; 4],
+    /// The mean score over all streams.
+    pub(super) score: f64,
 }
 
-/// Returns the field to change for a stage, and in which file.
-fn change(stage: &str, spec: Option<&SessionMemory>) -> String {
-    let store = spec.map(|it| it.store.name()).unwrap_or("nothing");
-    let of_policy = |field: &str| format!("`memory.sessions.{field}` in the policy's file");
-    match (stage, spec.map(|it| &it.store)) {
-        ("use", _) => {
-            "`load.aging.models` in the scenario's file: a model that uses more of what it reads".to_owned()
+/// Finds what to repair in each memory of a load, by playing what could be changed over all its streams.
+pub(super) fn find(aging: &Aging, memories: &[LosingMemory]) -> Vec<Option<StageRepair>> {
+    let events = without_events(&aging.load);
+    in_order(memories.len(), |at| {
+        let LosingMemory { policy, losses, score } = &memories[at];
+        let changes = |nth: usize| [events.clone(), of_stage(nth, policy.session_memory(), aging)].concat();
+        StageRepair::find(|nth| losses[nth].clone(), *score, changes, |change| aging.scored(policy, change))
+    })
+}
+
+/// Returns the changes of a load that leave out an event, or all of them.
+fn without_events(load: &AgingLoad) -> Vec<String> {
+    let n = load.events.len();
+    let mut kept: Vec<Vec<&AgingEvent>> = Vec::new();
+    if n > 1 {
+        kept.extend((0..n).map(|at| load.events.iter().enumerate().filter(|it| it.0 != at).map(|it| it.1).collect()));
+    }
+    if n > 0 {
+        kept.push(Vec::new());
+    }
+    let set = |events: &Vec<&AgingEvent>| {
+        Some(format!("scenario.load.aging.events={}", ctxsim_input::text::decode::value_text(events)?))
+    };
+    kept.iter().filter_map(set).collect()
+}
+
+/// Returns what can be changed so that a stage loses less, as `--set` takes it; what a file does not take is not played.
+fn of_stage(nth: usize, memory: Option<&SessionMemory>, aging: &Aging) -> Vec<String> {
+    let Some(memory) = memory else { return Vec::new() };
+    let store = format!("memory.sessions.store.{}", memory.store.name());
+    match STAGES[nth] {
+        "use" => {
+            let does = |it: &Model| it.utilisation * it.recall_by_span;
+            let best = Model::all().iter().max_by(|one, other| does(one).total_cmp(&does(other)));
+            let best = best.filter(|it| does(it) > does(&aging.model)).into_iter();
+            best.map(|it| format!("scenario.load.aging.models=[\"{}\"]", it.name)).collect()
         }
-        ("find", _) => of_policy("read") + ": read more, or all of it",
-        (_, None | Some(SessionStore::Nothing)) => of_policy("store") + ": it keeps nothing",
-        ("write", Some(SessionStore::Files)) => of_policy("store") + ": `entries` keep what files leave out",
-        (_, Some(SessionStore::Entries { .. })) => of_policy("store.entries.capacity_tokens") + ": more",
-        ("write", Some(it)) if it.compaction().is_some_and(|it| it.prompt == "careful") => {
-            of_policy("store") + ": `entries` keep what a summary leaves out"
+        "find" => {
+            let more = memory.read.count().map(|n| {
+                let kind = if matches!(memory.read, SessionRead::Last(_)) { "last" } else { "top.n" };
+                format!("memory.sessions.read.{kind}={}", n * MORE)
+            });
+            more.into_iter().chain(["memory.sessions.read=all".to_owned()]).collect()
         }
-        ("write", _) => {
-            let fuller =
-                format!("; or `store.{store}.prompt`, where the summary leaves out what it could hold");
-            of_policy("store") + ": `entries` keep what a summary leaves out" + &fuller
+        _ => {
+            let mut changes = vec!["memory.sessions.store=entries()".to_owned()];
+            if let Some(summary) = memory.store.compaction() {
+                let of_prompt = aging.numbers.prompts.get(&summary.prompt).and_then(|it| it.words);
+                changes.extend(summary.words.or(of_prompt).map(|it| format!("{store}.words={}", it * MORE)));
+                changes.extend(aging.numbers.prompts.keys().map(|it| format!("{store}.prompt={it}")));
+            }
+            if let SessionStore::Entries { capacity_tokens: Some(tokens) } = &memory.store {
+                changes.push(format!("{store}.capacity_tokens={}", tokens * MORE));
+            }
+            changes
         }
-        _ => of_policy(&format!("store.{store}.words")) + ": more, or `entries`, which are not rewritten",
+    }
+}
+
+impl Aging {
+    /// Returns the mean score over all streams with a field of the policy or of the scenario set as `--set` sets it; none if neither
+    /// takes that.
+    fn scored(&self, policy: &Policy, change: &str) -> Option<f64> {
+        let change = Override::parse(change).ok()?;
+        let is_of_policy = change.target == SetTarget::Policy;
+        let aging = if is_of_policy { self.clone() } else { self.setting(&change)? };
+        let policy = if is_of_policy { policy.setting(&change)? } else { policy.clone() };
+        let scores = (0..aging.n_trials()).map(|trial| {
+            let stream = aging.stream(trial);
+            let log = AgingPlayer::new(&aging, &stream, true).policy(&policy, &aging.model);
+            ScoreCurve::of(&log.scores()).mean()
+        });
+        mean(scores.flatten())
     }
 }

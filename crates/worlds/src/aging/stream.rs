@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use super::assumed::{AgingNumbers, Model};
 use super::read::ReadStreams;
-use super::{generate, written};
+use super::{assumed, generate, written};
 use crate::graph::{FactIx, Graph};
 use ctxsim_base::quantity::ix;
 use ctxsim_base::rng::Seed;
-use ctxsim_input::Scenario;
-use ctxsim_input::scenario::{AgingEvent, AgingLoad, BeforeFirst};
+use ctxsim_input::scenario::{AgingEvent, AgingLoad, BeforeFirst, LoadSpec};
+use ctxsim_input::text::set::Override;
+use ctxsim_input::{Scenario, ScenarioFile};
 
 /// Sessions with what they say and ask.
 #[derive(Clone, Debug)]
@@ -185,6 +186,20 @@ impl Aging {
             }
             Err(_) => self.clone(),
         }
+    }
+
+    /// Returns the load with a field of its scenario set as `--set` sets it; none if that does not take it, or has it already.
+    pub(super) fn setting(&self, change: &Override) -> Option<Self> {
+        let load = LoadSpec::Aging(Box::new(self.load.clone()));
+        let mut files = [ScenarioFile { load, ..ScenarioFile::named("") }];
+        change.apply(&mut files, |_| true).ok()?;
+        let [ScenarioFile { load: LoadSpec::Aging(load), .. }] = files else { return None };
+        if *load == self.load || !assumed::check(&load).is_empty() {
+            return None;
+        }
+        let model = if load.models == self.load.models { &self.model } else { &Model::named(load.models.first()?)? };
+        let (model, numbers) = model.answering(&load.numbers).ok()?;
+        Some(Self { load: *load, model: Arc::new(model), numbers: Arc::new(numbers), ..self.clone() })
     }
 
     /// Makes one stream; the same for every model and policy.

@@ -4,6 +4,7 @@ mod observe;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -13,14 +14,18 @@ use super::assumed::AgingNumbers;
 use super::attribution::{Attribution, Ladder};
 use super::generate::Pressure;
 use super::play::AgingLog;
-use super::repair;
+use super::metric::mean;
+use super::repair::LosingMemory;
 use super::stream::AgingStream;
 use ctxsim_engine::measure::Statistic;
 use ctxsim_engine::measure::statistic::{DIFFERENCE, SHARE};
-use ctxsim_engine::take::StageRepair;
-use ctxsim_input::policy::memory::SessionMemory;
+use ctxsim_engine::take::{MemoryRepair, StageRepair};
+use ctxsim_input::Policy;
 
 pub use observe::{LAGS, NAMES};
+
+/// The name of the score that repairs are judged by.
+const MEAN: &str = "mean";
 
 /// Numbers by name; a dot parts a group from its member.
 pub type Numbered = IndexMap<String, Statistic>;
@@ -86,7 +91,7 @@ pub struct Scores(Vec<Vec<f64>>);
 impl Scores {
     /// Takes the scores of one stream.
     pub fn of(log: &AgingLog) -> Self {
-        log.sessions.iter().map(|it| it.score).collect()
+        log.scores().into_iter().collect()
     }
 
     /// Adds those of other streams.
@@ -98,7 +103,7 @@ impl Scores {
 
     /// Returns the mean score by session.
     pub fn means(&self) -> Vec<Option<f64>> {
-        self.0.iter().map(|it| super::metric::mean(it.iter().copied())).collect()
+        self.0.iter().map(|it| mean(it.iter().copied())).collect()
     }
 
     /// Returns the mean score by session with its interval.
@@ -141,7 +146,7 @@ pub struct AgingSummary {
     /// Which stage is a candidate for repair.
     pub attribution: Option<Attribution>,
     /// Which stage loses most answers, what a perfect one would recover, and what to change.
-    pub repair: Option<StageRepair>,
+    pub repair: Option<MemoryRepair>,
     /// Dollars of a session, under the run's profile, or none if a price is unknown.
     pub usd_per_session: Option<f64>,
     /// Tokens of a session's requests.
@@ -195,9 +200,10 @@ impl AgingObserved {
         self.values.iter().filter_map(of).collect()
     }
 
-    /// Returns what to repair in the memory.
-    pub(super) fn repair(&self, spec: Option<&SessionMemory>) -> Option<StageRepair> {
-        repair::repair(&self.losses, spec)
+    /// Returns what the memory of a policy loses.
+    pub(super) fn losing(&self, policy: &Arc<Policy>) -> LosingMemory {
+        let score = self.values.get(&NumberName::from(MEAN)).and_then(|it| mean(it.iter().copied()));
+        LosingMemory { policy: Arc::clone(policy), losses: self.losses.clone(), score: score.unwrap_or(0.0) }
     }
 
     /// Returns the accuracies by session.
@@ -257,12 +263,11 @@ impl AgingSummary {
             use_share: Some(0.0),
             ..Attribution::default()
         };
-        let recovers = Statistic::new([0.0].into_iter()).unwrap_or_default();
-        let repair = StageRepair { stages: Vec::new(), recovers, change: String::new() };
+        let repair = MemoryRepair::each(1, || vec![StageRepair::sample()]).pop();
         Self {
             numbers,
             attribution: Some(attribution),
-            repair: Some(repair),
+            repair,
             usd_per_session: Some(0.0),
             ..Self::default()
         }

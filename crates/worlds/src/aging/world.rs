@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::orderings::{self, AgedOrdering};
-use super::{AgingQuestion, found, read, told};
+use super::{AgingQuestion, found, read, repair, told};
 use crate::aging::cost::StreamRequests;
 use crate::aging::generate::Pressure;
 use crate::aging::{
@@ -17,7 +17,7 @@ use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::quantity::saturated;
 use ctxsim_base::rng::Seed;
 use ctxsim_engine::take::{
-    Cell, Load, LoadKind, Progress, RowsOf, Run, Sinks, Take, World, in_order,
+    Cell, Load, LoadKind, MemoryRepair, Progress, RowsOf, Run, Sinks, Take, World, in_order,
     in_order_telling, of_run,
 };
 use ctxsim_input::policy::memory::{MemorySpec, SessionRead, SessionStore};
@@ -140,6 +140,9 @@ impl World for Aging {
         let stream = self.stream(0);
         let replays = self.replays(load, &stream);
         let tallies = replay::tallies(&replays, load);
+        let losing = load.policies.iter().zip(&observed.policies).map(|(policy, it)| it.losing(policy));
+        let (aging, losing) = (self.clone(), losing.collect::<Vec<_>>());
+        let repairs = MemoryRepair::each(losing.len(), move || repair::find(&aging, &losing));
         let assumed = load.assumed();
         let cells: Vec<Cell> = load.cells().collect();
         in_order(cells.len(), |at| {
@@ -153,6 +156,7 @@ impl World for Aging {
                 tokens_per_session: tally.expected_total_tokens().to_f64() / n_sessions,
                 calls: replay.requests.timeline.spine.steps.len() as u64,
                 compaction_calls: *n_compactions,
+                repair: repairs.get(cell.policy).cloned(),
                 ..self.summary(load, &observed, cell.policy)
             };
             Take::of(cell, Run { findings: Some(Arc::new(summary)), ..load.run(cell, tally, &assumed) })
@@ -245,7 +249,6 @@ impl Aging {
             pressure: Pressure::of(&self.load),
             floor: observed.floor.means(),
             ceiling: observed.ceiling.means(),
-            repair: own.repair(spec),
             ..own.summary(has_retrieval)
         }
     }

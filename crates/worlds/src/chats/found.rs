@@ -37,7 +37,7 @@ impl Findings for ChatSummary {
     }
 
     fn repair(&self) -> Option<&StageRepair> {
-        self.repair.as_ref()
+        self.repair.as_ref()?.get()
     }
 
     fn value(&self) -> Value {

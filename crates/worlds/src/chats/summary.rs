@@ -1,6 +1,7 @@
 //! The numbers of a runner over all chats of a load: calls and time of the first, accuracy with its confidence over all.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -13,8 +14,11 @@ use ctxsim_base::quantity::Cost;
 use ctxsim_engine::ledger::Loss;
 use ctxsim_engine::measure::Statistic;
 use ctxsim_engine::measure::statistic::{DIFFERENCE, SHARE};
-use ctxsim_engine::take::StageRepair;
-use ctxsim_input::policy::memory::{ServiceCall, ServiceMemory};
+use ctxsim_engine::take::{MemoryRepair, StageRepair};
+use ctxsim_input::policy::memory::{Cap, ServiceCall, ServiceMemory};
+
+/// How many times as much of something is tried.
+const MORE: u64 = 4;
 
 /// The accuracy over all types of questions.
 const OVERALL: &str = "overall";
@@ -109,7 +113,7 @@ pub struct ChatSummary {
     /// What lost the others.
     pub lost_in: LostAnswers,
     /// Which stage loses most of them, what a perfect one would recover, and what to change.
-    pub repair: Option<StageRepair>,
+    pub repair: Option<MemoryRepair>,
     /// How often what is protected was larger than the document's cap, in all chats.
     pub protected_over_cap: u64,
     /// By another policy: how much more accurate this one is by type of question, chat by chat.
@@ -183,6 +187,18 @@ impl ChatObserved {
     }
 }
 
+impl ChatObserved {
+    /// Returns the share of questions that a stage loses, one a trial.
+    pub(super) fn lost_in(&self, stage: usize) -> Vec<f64> {
+        self.losses.iter().map(|it| it[stage]).collect()
+    }
+
+    /// Returns the mean share of right answers.
+    pub(super) fn score(&self) -> Option<f64> {
+        self.accuracy().get(OVERALL).map(|it| it.mean)
+    }
+}
+
 impl ChatSummary {
     /// Sums up the first log and what was observed over all.
     pub fn new(
@@ -207,7 +223,6 @@ impl ChatSummary {
             service_usd: service.map_or(0.0, |it| cost(first, it).usd()),
             accuracy: observed.accuracy(),
             lost_in: observed.lost,
-            repair: repair(&observed.losses, spec),
             protected_over_cap: observed.overflows,
             ..Self::default()
         }
@@ -228,7 +243,7 @@ impl ChatSummary {
             qa: counts(),
             model_calls,
             accuracy: statistics().collect(),
-            repair: StageRepair::of(|_| vec![1.0], |_| String::new()),
+            repair: MemoryRepair::each(1, || vec![StageRepair::sample()]).pop(),
             ..Self::default()
         }
     }
@@ -271,21 +286,26 @@ impl Latency {
     }
 }
 
-/// Returns which stage loses most answers, with every other whose loss cannot be told from it, and what to change for the worst.
-fn repair(losses: &[[f64; 4]], spec: Option<&ServiceMemory>) -> Option<StageRepair> {
-    let change = |nth: usize| {
-        let of_policy =
-            |field: &str, how: &str| format!("`memory.service.{field}` in the policy's file: {how}");
-        match (nth, spec.is_some_and(|it| it.write.entries)) {
-            (0, false) => of_policy("write.entries", "`true` keeps each message, too"),
-            (0, true) => of_policy("write", "what is written of each message"),
-            (1, _) => of_policy("store.cap", "more room, or `write.entries = true`"),
-            (2, _) => of_policy("read", "find more entries"),
-            _ => "`load.chats.numbers` in the scenario's file: a model that uses more of what it reads"
-                .to_owned(),
+/// Returns what can be changed so that a stage loses less, as `--set` takes it; a model's numbers are not a memory's.
+pub(super) fn changes(nth: usize, memory: &ServiceMemory) -> Vec<String> {
+    let set = |field: &str, value: &dyn fmt::Display| format!("memory.service.{field}={value}");
+    let read = &memory.read;
+    match nth {
+        0 => vec![set("write.entries", &true), set("write.lists_details", &true)],
+        1 => {
+            let (unit, size) = match memory.store.cap {
+                Cap::Words(it) => ("words", it),
+                Cap::Chars(it) => ("chars", it),
+            };
+            vec![set(&format!("store.cap.{unit}"), &(size * MORE)), set("write.entries", &true)]
         }
-    };
-    StageRepair::of(|nth| losses.iter().map(|it| it[nth]).collect(), change)
+        2 => vec![
+            set("read.document_alone", &false),
+            set("read.first.entries", &(read.first.entries * MORE)),
+            set("read.second.entries", &(read.second.entries * MORE)),
+        ],
+        _ => Vec::new(),
+    }
 }
 
 /// Returns how long a log would take with a model of another speed: writing sessions, and everything. Waiting for the index is as it was.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::summary::changes;
 use super::rows::{Runner, actions, answers, calls, orderings};
 use crate::chats::{
     self, ChatLog, ChatNumbers, ChatObserved, ChatPlayer, ChatScenario, ChatSummary, Chats, Ordering, cost,
@@ -10,17 +11,18 @@ use crate::chats::{
 use crate::replay::{self, Replay};
 use ctxsim_base::quantity::saturated;
 use ctxsim_engine::take::{
-    Cell, Load, LoadKind, Progress, RowsOf, Run, Sinks, Take, World, in_order,
+    Cell, Load, LoadKind, MemoryRepair, Progress, RowsOf, Run, Sinks, StageRepair, Take, World, in_order,
     in_order_telling,
 };
 use ctxsim_input::Policy;
+use ctxsim_input::text::set::Override;
 use ctxsim_timeline::row::Rows;
 
 /// The facts of a world, written to memory services.
 pub struct Writing {
     of: Arc<dyn World>,
     n_trials: u64,
-    chats: Box<dyn Fn(u64) -> Chats + Send + Sync>,
+    chats: Arc<dyn Fn(u64) -> Chats + Send + Sync>,
     /// The chats themselves, where they are all that the world has.
     own: Option<Arc<ChatScenario>>,
 }
@@ -38,7 +40,7 @@ impl Writing {
         n_trials: u64,
         chats: impl Fn(u64) -> Chats + Send + Sync + 'static,
     ) -> Self {
-        Self { of, n_trials, chats: Box::new(chats), own: None }
+        Self { of, n_trials, chats: Arc::new(chats), own: None }
     }
 
     /// Writes chats.
@@ -79,6 +81,29 @@ impl Writing {
             sums.iter_mut().zip(all).for_each(|(sum, one)| sum.add(one));
         }
         sums
+    }
+
+    /// Returns what to repair in each memory, found by playing what could be changed over all trials.
+    fn repairs(&self, load: &Load, observed: &[ChatObserved]) -> Vec<MemoryRepair> {
+        let (chats, n_trials, numbers) = (Arc::clone(&self.chats), self.n_trials, self.numbers().clone());
+        let memories: Vec<(Arc<Policy>, ChatObserved)> =
+            load.policies.iter().cloned().zip(observed.iter().cloned()).collect();
+        let find = move |at: usize| {
+            let (policy, observed) = &memories[at];
+            let memory = policy.service_memory()?;
+            let play = |change: &str| {
+                let changed = policy.setting(&Override::parse(change).ok()?)?;
+                let mut all = ChatObserved::default();
+                for trial in 0..n_trials {
+                    let player = ChatPlayer { chats: &chats(trial), numbers: &numbers };
+                    all.add(ChatObserved::new(&player.play(changed.service_memory())));
+                }
+                all.score()
+            };
+            StageRepair::find(|nth| observed.lost_in(nth), observed.score()?, |nth| changes(nth, memory), play)
+        };
+        let n = load.policies.len();
+        MemoryRepair::each(n, move || in_order(n, find))
     }
 
     /// Returns the log of its first chats, run by run; nothing for policies that no runner plays.
@@ -126,6 +151,7 @@ impl World for Writing {
         let chats = (self.chats)(0);
         let replays = self.replays(load);
         let tallies = replay::tallies(&replays, load);
+        let repairs = self.repairs(load, &observed);
         let count = |of: fn(&chats::ChatSession) -> u64| -> u64 {
             chats.users.iter().flat_map(|it| &it.sessions).map(of).sum()
         };
@@ -140,6 +166,7 @@ impl World for Writing {
                 users: chats.users.len() as u64,
                 sessions: count(|_| 1),
                 messages: count(|it| it.messages.into()),
+                repair: repairs.get(cell.policy).cloned(),
                 paired: others.map(|(_, (other, it))| (other.name.clone(), own.less(it))).collect(),
                 ..ChatSummary::new(policy.service_memory(), &replays[cell.policy].1, own, self.numbers())
             };

@@ -175,7 +175,7 @@ impl Prompt<'_> {
         let Some(state) = self.turns.last_mut() else { return };
         state.tokens += tokens;
         if item.kind == Kind::ToolResult {
-            state.n_exact += u32::from(item.preserve == Preserve::WorkingEvidence);
+            state.n_exact += u32::from(item.preserve.is_exact());
             state.n_full += 1;
             state.n_raw += 1;
             state.n_handles += u32::from(item.handle > 0);

@@ -177,7 +177,9 @@ fn check_turn(spec: &TurnSpec, overhead: Tokens, problems: &mut Problems) {
         amount(&spec.rounds, CountedUnit::Rounds, problems);
     });
     problems.within("response_ms", |problems| amount(&spec.response_ms, CountedUnit::Milliseconds, problems));
-    problems.within("gap_ms", |problems| amount(&spec.gap_ms, CountedUnit::Milliseconds, problems));
+    if let Some(ms) = &spec.gap_ms {
+        problems.within("gap_ms", |problems| amount(ms, CountedUnit::Milliseconds, problems));
+    }
     for (index, call) in spec.calls.iter().enumerate() {
         problems.within(format_args!("calls.{index}"), |problems| check_call(call, overhead, problems));
     }
@@ -229,7 +231,9 @@ fn check_call(spec: &ScriptedCall, overhead: Tokens, problems: &mut Problems) {
     ] {
         problems.within(field, |problems| amount(tokens, CountedUnit::Tokens, problems));
     }
-    problems.within("gap_ms", |problems| amount(&spec.gap_ms, CountedUnit::Milliseconds, problems));
+    if let Some(ms) = &spec.gap_ms {
+        problems.within("gap_ms", |problems| amount(ms, CountedUnit::Milliseconds, problems));
+    }
     for (name, count) in &spec.spreads {
         if !(1..=SPREAD_MAX).contains(count) {
             let message = format!("{count} facts in one result is out of range");

@@ -70,9 +70,8 @@ pub struct TurnSpec {
     /// Milliseconds from the start of each of its requests to the start of the response. Default: 0.
     #[serde(default, skip_serializing_if = "Amount::is_silent")]
     pub response_ms: Amount,
-    /// Milliseconds from the start of the answer's request to the next turn's first request. Default: 0.
-    #[serde(default, skip_serializing_if = "Amount::is_silent")]
-    pub gap_ms: Amount,
+    /// Milliseconds from the start of the answer's request to the next turn's first request. Default: until the answer is there.
+    pub gap_ms: Option<Amount>,
     /// What the user says: messages of one name and size are the same message, in whichever session. Default: a message of its own.
     pub says: Option<String>,
     /// The prompts' stable prefix from this turn on, in the place of the one before. Default: as it is.
@@ -198,9 +197,8 @@ pub struct ScriptedCall {
     /// Images in the result, beside its sizes. Default: none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<ScriptedImages>,
-    /// Milliseconds from the start of its request to the start of the next one. Default: 0.
-    #[serde(default, skip_serializing_if = "Amount::is_silent")]
-    pub gap_ms: Amount,
+    /// Milliseconds from the start of its request to the start of the next one. Default: until the reply is there.
+    pub gap_ms: Option<Amount>,
     /// Facts that its result states.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plants: Vec<String>,
@@ -208,9 +206,8 @@ pub struct ScriptedCall {
     /// many.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub spreads: IndexMap<String, u32>,
-    /// Why it may be needed again.
-    #[serde(default)]
-    pub preserve: Preserve,
+    /// Why it may be needed again. Default: `none`; where no call of a turn says it, needs for exact evidence are for all its results.
+    pub preserve: Option<Preserve>,
     /// Tokens needed to fetch it again, by level.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub recover: IndexMap<Level, Tokens>,

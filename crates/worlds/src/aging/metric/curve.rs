@@ -31,9 +31,12 @@ impl ScoreCurve {
     }
 
     /// Returns the session at which the score has fallen to half of the first, between two points on the line through them;
-    /// infinite where it never does.
+    /// 0 where the first is nought and there is nothing to lose, infinite where it never falls so far.
     pub fn half_life(&self) -> f64 {
         let Some(first) = self.first() else { return f64::INFINITY };
+        if first <= 0.0 {
+            return 0.0;
+        }
         let target = HALF * first;
         let crossing = self.0.windows(2).find(|it| it[1].1 <= target);
         crossing.map_or(f64::INFINITY, |it| {
@@ -75,7 +78,8 @@ mod tests {
         assert_eq!(curve(&[1.0, 0.8, 0.4, 0.3]).half_life(), 1.75);
         assert_eq!(curve(&[1.0, 0.5]).half_life(), 1.0);
         assert_eq!(curve(&[1.0, 0.6, 0.51]).half_life(), f64::INFINITY);
-        assert_eq!(curve(&[0.0, 0.0]).half_life(), 1.0, "nothing is half of nothing");
+        assert_eq!(curve(&[0.0, 0.0]).half_life(), 0.0, "nothing is half of nothing");
+        assert_eq!(curve(&[0.0, 0.1, 0.3]).half_life(), 0.0, "a score that rises from nought had nothing to lose");
         assert_eq!(curve(&[]).half_life(), f64::INFINITY);
     }
 

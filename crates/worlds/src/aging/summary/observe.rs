@@ -104,8 +104,7 @@ impl AgingObserved {
     }
 
     fn curve(&mut self, log: &AgingLog) {
-        let scores: Vec<Option<f64>> = log.sessions.iter().map(|it| it.score).collect();
-        let curve = ScoreCurve::of(&scores);
+        let curve = ScoreCurve::of(&log.scores());
         self.curve = Scores::of(log);
         self.note_some("m0", curve.first());
         self.note_some("final", curve.last());
