@@ -95,7 +95,11 @@ fn problem(error: &clap::Error, words: &[String], catalog: Option<&Catalog>) -> 
     let more = names(ContextKind::InvalidArg).join(", ").replace(['[', ']'], "");
     let (message, help) = match error.kind() {
         ErrorKind::TooManyValues => (format!("`{more}` takes no value"), None),
-        ErrorKind::MissingRequiredArgument => (format!("missing: `{more}`"), None),
+        ErrorKind::MissingRequiredArgument => {
+            // One of a group is missing: `<--apply|--undo <FORECAST>>`.
+            let one = more.strip_prefix("<--").map(|it| format!("--{}", it.replace('|', "` or `")));
+            (format!("missing: `{}`", one.as_deref().map_or(&*more, |it| it.trim_end_matches('>'))), None)
+        }
         ErrorKind::InvalidSubcommand => {
             let word = names(ContextKind::InvalidSubcommand).concat();
             let root = Cli::command();

@@ -146,18 +146,17 @@ fn repository(catalog: &Catalog, sessions: Option<&Path>) -> Result<(), Error> {
         return Err(wrong_at(Code::InitExists, CONFIG.0, "this file lists no folders", help));
     }
     let suite_at = folder.join(SUITE.0);
-    let mut files = vec![
-        (folder.join(POLICY.0), POLICY.1.to_owned()),
-        (suite_at.clone(), suite.clone()),
-        (PathBuf::from(WORKFLOW.0), WORKFLOW.1.to_owned()),
-    ];
+    let mut files: Vec<(PathBuf, String)> = Vec::new();
     if !is_configured {
         let config = CONFIG.1.replace("VERSION", VERSION).replace("PRICES", &profile.as_of);
-        files.insert(0, (PathBuf::from(CONFIG.0), config));
+        files.push((CONFIG.0.into(), config));
     }
+    files.push((folder.join(POLICY.0), POLICY.1.to_owned()));
+    files.push((suite_at.clone(), suite.clone()));
     if sessions.is_none() {
         files.push((folder.join(SCENARIO.0), SCENARIO.1.to_owned()));
     }
+    files.push((WORKFLOW.0.into(), WORKFLOW.1.to_owned()));
     // Another suite's snapshots may be there already.
     files.extend((!Path::new(IGNORED.0).exists()).then(|| (PathBuf::from(IGNORED.0), IGNORED.1.to_owned())));
     let paths: Vec<&Path> = files.iter().map(|it| it.0.as_path()).listed();

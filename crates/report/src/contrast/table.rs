@@ -22,8 +22,9 @@ pub fn comparisons(
 ) -> String {
     let on = on.into();
     let with = |n_causes| {
-        let mut text =
-            contrasts.iter().map(|it| comparison(it, is_detailed, n_causes, on)).listed().join("\n");
+        let mut text = String::new();
+        beside.loads.iter().for_each(|it| on.paragraph(Tint::Plain, "", it, &mut text));
+        text += &contrasts.iter().map(|it| comparison(it, is_detailed, n_causes, on)).listed().join("\n");
         if contrasts.is_empty() {
             on.paragraph(Tint::Strong, "", &beside.nothing_compared(), &mut text);
         }
