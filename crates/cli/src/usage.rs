@@ -190,7 +190,12 @@ fn meant(known: &str) -> String {
 }
 
 /// Returns help for an unexpected word that is not an option.
-fn of_argument(wrong: &str, words: &[String], command: &Command, catalog: Option<&Catalog>) -> Option<String> {
+fn of_argument(
+    wrong: &str,
+    words: &[String],
+    command: &Command,
+    catalog: Option<&Catalog>,
+) -> Option<String> {
     if wrong.starts_with("--") {
         return None;
     }

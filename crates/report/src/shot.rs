@@ -259,4 +259,22 @@ mod tests {
         assert_eq!(all[1].values, [None, Some("1,000".to_owned())]);
         assert_eq!(moved(old, old), []);
     }
+
+    #[test]
+    fn shares_differ_in_points_and_other_numbers_in_percent() {
+        let table = |evidence: &str, usd: &str| {
+            format!("policy  evidence kept  US dollars\nmine  {evidence}  {usd}\n")
+        };
+
+        let all = moved(&table("0.840000", "0.500000"), &table("0.936000", "0.600000"));
+
+        let told: Vec<String> = all.iter().map(Moved::words).collect();
+        assert_eq!(
+            told,
+            [
+                "mine, evidence kept: 0.840000 → 0.936000 (+9.6 pp)",
+                "mine, US dollars: 0.500000 → 0.600000 (+20.0%)"
+            ]
+        );
+    }
 }

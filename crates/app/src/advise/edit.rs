@@ -107,7 +107,8 @@ pub fn undone(saved: &Saved, file: &str, text: &str) -> Result<ChangedFile, Erro
 }
 
 /// What to do with a forecast that `--apply` cannot have written.
-const FOREIGN: &str = "nothing was changed, because `--apply` writes no such forecast: look at it, and change the file by hand";
+const FOREIGN: &str =
+    "nothing was changed, because `--apply` writes no such forecast: look at it, and change the file by hand";
 
 /// Says that a setting does not take a value, written as in its file; none if it takes it. A value stands in one line, and has no letter that
 /// begins anything else there.

@@ -197,7 +197,11 @@ fn without(suite: &str, unmet: &[GuardVerdict]) -> String {
         match unmet.iter().find(name) {
             Some(verdict) => {
                 let lines = part.lines().map(|it| format!("# {it}\n"));
-                text += &format!("\n# Today: {}.\n# [[guards]]\n{}", verdict.finding(), lines.collect::<String>());
+                text += &format!(
+                    "\n# Today: {}.\n# [[guards]]\n{}",
+                    verdict.finding(),
+                    lines.collect::<String>()
+                );
             }
             None => text += &format!("{GUARD}{part}"),
         }

@@ -123,7 +123,10 @@ pub(super) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
             Some(text) => {
                 output::write(path, Remark::of_input(format).on(&text), args.force.kept(catalog.files()))?;
             }
-            None => output::tell(format_args!("Nothing was written to `{}`: no variant is recommended.", path.display())),
+            None => output::tell(format_args!(
+                "Nothing was written to `{}`: no variant is recommended.",
+                path.display()
+            )),
         }
     }
     let SearchResult { tuned, .. } = &found;

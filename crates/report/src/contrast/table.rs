@@ -53,7 +53,12 @@ fn comparison(it: &Contrast, is_detailed: bool, n_causes: usize, on: Terminal) -
         on.paragraphs(Tint::Faint, "Note: ", it.notes.iter().take(shown), &mut text);
         let is_cut = n_causes < causes.len() || causes.iter().any(|it| it.lines.len() > it.n_brief);
         if !is_detailed && (is_cut || it.notes.len() > shown) {
-            on.paragraph(Tint::Faint, "More: ", "--details for every change, and the requests and needs that change most.", &mut text);
+            on.paragraph(
+                Tint::Faint,
+                "More: ",
+                "--details for every change, and the requests and needs that change most.",
+                &mut text,
+            );
         }
     }
     text

@@ -230,7 +230,11 @@ pub(super) fn held(
         let path = place(root, suite, &it);
         let at = At { path: &path, suite, inputs, made, assumed: &digest, reviews };
         is_today &= bless || read(&path).is_some_and(|it| it.0.assumed() == Some(&digest));
-        all.push(if bless { SnapshotCheck::new(name(&path), SnapshotState::Blessed) } else { compared(at, &it)? });
+        all.push(if bless {
+            SnapshotCheck::new(name(&path), SnapshotState::Blessed)
+        } else {
+            compared(at, &it)?
+        });
         files.extend(bless.then(|| (path.clone(), snapshot_text(at, &it))));
         known.insert(path);
     }
