@@ -226,3 +226,64 @@ fn what_is_begun_on_a_full_disk_leaves_nothing_behind_and_replaces_nothing() {
     out(&ctxsim(folder.path(), &["check", "--bless"]));
     assert_ne!(fs::read_to_string(&kept).unwrap(), before, "it is written where there is room");
 }
+
+/// Writes files below a folder.
+fn with_files(folder: &Path, files: &[(&str, &str)]) {
+    for (path, text) in files {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+}
+
+#[test]
+fn a_file_that_is_read_leads_to_no_write_outside_of_what_was_named_and_to_those_that_were() {
+    const BANK: &str = "{\"key\": \"value\"}\n";
+    let top = tempfile::tempdir().unwrap();
+    let folder = top.path().join("work");
+    fs::create_dir(&folder).unwrap();
+    with_files(top.path(), &[("outside/bank.json", BANK)]);
+    let is_untouched = || {
+        assert_eq!(names(top.path()), ["outside", "work"]);
+        assert_eq!(names(&top.path().join("outside")), ["bank.json"]);
+        assert_eq!(fs::read_to_string(top.path().join("outside/bank.json")).unwrap(), BANK);
+    };
+
+    // A store's index may name banks: those beside it, and no others.
+    let store = ["run", "--store", "write", "--policy", "context_decay/file_backed", "--output", "export"];
+    let store = [&store[..], &["--scenario", "context_decay/paper", "--length", "100"]].concat();
+    out(&ctxsim(&folder, &store));
+    let banks = names(&folder.join("export"));
+    let index = fs::read_to_string(folder.join("export/index.json")).unwrap();
+    assert!(index.contains("\"bank\": \"explicit\""), "{index}");
+    let elsewhere = index.replacen("\"bank\": \"explicit\"", "\"bank\": \"../../outside/bank\"", 1);
+    let stale = elsewhere.replacen("\"bank\": \"explicit\"", "\"bank\": \"gone\"", 1);
+    with_files(&folder, &[("export/index.json", &stale), ("export/gone.json", BANK)]);
+    out(&ctxsim(&folder, &store));
+    is_untouched();
+    assert_eq!(names(&folder.join("export")), banks, "a bank that the index had is replaced, and a stale one is gone");
+    fs::remove_dir_all(folder.join("export")).unwrap();
+    // A price list names models: their profiles are below the folder that is named.
+    let entry = |name: &str| {
+        format!(
+            r#""{name}": {{"litellm_provider": "anthropic", "mode": "chat", "input_cost_per_token": 1e-6, "output_cost_per_token": 5e-6, "max_input_tokens": 200000}}"#
+        )
+    };
+    let list = format!("{{{}, {}, {}}}", entry("../../outside/bank"), entry("/tmp/up"), entry("plain"));
+    with_files(&folder, &[("prices.json", &list)]);
+    out(&ctxsim(&folder, &["prices", "import", "prices.json", "--as-of", "2026-11-21", "--output", "profiles"]));
+    is_untouched();
+    assert!(folder.join("profiles/anthropic/plain.toml").exists(), "{:?}", names(&folder.join("profiles")));
+    // A configuration names folders: what begins a project writes below the working folder alone.
+    with_files(&folder, &[("ctxsim.toml", "folders = [\"../outside/own\"]\n")]);
+    with_files(top.path(), &[("outside/own/policies/x.ron", "(name: \"x\", about: \"X.\", base: \"identity\")")]);
+    assert!(refused(&folder, "init").contains("is not below this one"));
+    assert_eq!(names(&top.path().join("outside/own")), ["policies"]);
+    fs::remove_dir_all(top.path().join("outside/own")).unwrap();
+    // A suite and its loads have names: snapshots are where snapshots are.
+    let suite = "name = \"..\"\nabout = \"Up.\"\npolicies = [\"identity\"]\nscenarios = [\"duckagent/plain_chat\"]\nprofiles = [\"anthropic/claude-sonnet-5.5\"]\n";
+    with_files(&folder, &[("ctxsim.toml", "folders = [\"own\"]\n"), ("own/suites/...toml", suite)]);
+    ctxsim(&folder, &["check", "--suite", "own/suites/...toml", "--bless"]);
+    is_untouched();
+    assert!(names(&folder).iter().all(|it| ["ctxsim.toml", "own", "prices.json", "profiles", "snapshots"].contains(&it.as_str())));
+}

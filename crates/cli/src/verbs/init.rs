@@ -1,6 +1,6 @@
 //! `ctxsim init`: the files with which a repository begins, each commented; the commands that it names pass on the example.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use ctxsim_app::catalog::{Catalog, Files, Kind};
@@ -141,9 +141,16 @@ fn repository(catalog: &Catalog, sessions: Option<&Path>) -> Result<(), Error> {
     // A project that has inputs keeps its configuration.
     let is_configured = Path::new(CONFIG.0).symlink_metadata().is_ok();
     let folder = catalog.folders().first().map_or(Path::new(FOLDER), PathBuf::as_path);
-    if is_configured && catalog.folders().is_empty() {
-        let help = format!("add `folders = [\"{FOLDER}\"]` to it, so that what is written there is found");
-        return Err(wrong_at(Code::InitExists, CONFIG.0, "this file lists no folders", help));
+    // Whoever wrote the configuration need not be who writes beside it now.
+    let is_below = folder.components().all(|it| matches!(it, Component::Normal(_) | Component::CurDir));
+    if is_configured && (catalog.folders().is_empty() || !is_below) {
+        let help = format!("put `{FOLDER}` first in its `folders`, so that what is written there is found");
+        return Err(wrong_at(
+            Code::InitExists,
+            CONFIG.0,
+            "its first folder of inputs is not below this one",
+            help,
+        ));
     }
     let suite_at = folder.join(SUITE.0);
     let mut files: Vec<(PathBuf, String)> = Vec::new();
