@@ -261,7 +261,11 @@ fn a_file_that_is_read_leads_to_no_write_outside_of_what_was_named_and_to_those_
     with_files(&folder, &[("export/index.json", &stale), ("export/gone.json", BANK)]);
     out(&ctxsim(&folder, &store));
     is_untouched();
-    assert_eq!(names(&folder.join("export")), banks, "a bank that the index had is replaced, and a stale one is gone");
+    assert_eq!(
+        names(&folder.join("export")),
+        banks,
+        "a bank that the index had is replaced, and a stale one is gone"
+    );
     fs::remove_dir_all(folder.join("export")).unwrap();
     // A price list names models: their profiles are below the folder that is named.
     let entry = |name: &str| {
@@ -271,12 +275,18 @@ fn a_file_that_is_read_leads_to_no_write_outside_of_what_was_named_and_to_those_
     };
     let list = format!("{{{}, {}, {}}}", entry("../../outside/bank"), entry("/tmp/up"), entry("plain"));
     with_files(&folder, &[("prices.json", &list)]);
-    out(&ctxsim(&folder, &["prices", "import", "prices.json", "--as-of", "2026-11-21", "--output", "profiles"]));
+    out(&ctxsim(
+        &folder,
+        &["prices", "import", "prices.json", "--as-of", "2026-11-21", "--output", "profiles"],
+    ));
     is_untouched();
     assert!(folder.join("profiles/anthropic/plain.toml").exists(), "{:?}", names(&folder.join("profiles")));
     // A configuration names folders: what begins a project writes below the working folder alone.
     with_files(&folder, &[("ctxsim.toml", "folders = [\"../outside/own\"]\n")]);
-    with_files(top.path(), &[("outside/own/policies/x.ron", "(name: \"x\", about: \"X.\", base: \"identity\")")]);
+    with_files(
+        top.path(),
+        &[("outside/own/policies/x.ron", "(name: \"x\", about: \"X.\", base: \"identity\")")],
+    );
     assert!(refused(&folder, "init").contains("is not below this one"));
     assert_eq!(names(&top.path().join("outside/own")), ["policies"]);
     fs::remove_dir_all(top.path().join("outside/own")).unwrap();
@@ -285,5 +295,9 @@ fn a_file_that_is_read_leads_to_no_write_outside_of_what_was_named_and_to_those_
     with_files(&folder, &[("ctxsim.toml", "folders = [\"own\"]\n"), ("own/suites/...toml", suite)]);
     ctxsim(&folder, &["check", "--suite", "own/suites/...toml", "--bless"]);
     is_untouched();
-    assert!(names(&folder).iter().all(|it| ["ctxsim.toml", "own", "prices.json", "profiles", "snapshots"].contains(&it.as_str())));
+    assert!(
+        names(&folder)
+            .iter()
+            .all(|it| ["ctxsim.toml", "own", "prices.json", "profiles", "snapshots"].contains(&it.as_str()))
+    );
 }

@@ -97,8 +97,9 @@ fn problem(error: &clap::Error, words: &[String], catalog: Option<&Catalog>) -> 
         ErrorKind::TooManyValues => (format!("`{more}` takes no value"), None),
         ErrorKind::MissingRequiredArgument => {
             // One of a group is missing: `<--apply|--undo <FORECAST>>`.
-            let one = more.strip_prefix("<--").map(|it| format!("--{}", it.replace('|', "` or `")));
-            (format!("missing: `{}`", one.as_deref().map_or(&*more, |it| it.trim_end_matches('>'))), None)
+            let of_group = more.strip_prefix('<').filter(|it| it.starts_with("--"));
+            let one = of_group.and_then(|it| it.strip_suffix('>')).unwrap_or(&more);
+            (format!("missing: `{}`", one.replace('|', "` or `")), None)
         }
         ErrorKind::InvalidSubcommand => {
             let word = names(ContextKind::InvalidSubcommand).concat();
