@@ -65,7 +65,7 @@ macro_rules! assert_snapshots {
 /// Returns a snapshot of each run: its name, and its numbers under pinned prices unless the comparison names profiles.
 ///
 /// # Errors
-/// The same as for [`Comparison::run`]; also if a run fails, because snapshots of the other runs would hide that.
+/// The same as for [`Comparison::run`]; also if a run fails or a guard is broken, because snapshots of the other runs would hide that.
 pub fn snapshots(comparison: Comparison) -> Result<Vec<(String, String)>, Error> {
     let report = comparison.or_profile(pinned)?.run()?;
     report.all_passed()?;

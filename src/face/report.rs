@@ -141,13 +141,16 @@ impl Report {
         &self.inner.failures
     }
 
-    /// Returns an error that names every run that failed, if any did.
+    /// Returns an error that names every run that failed, or else every guard of the suite that does not hold, if there are any.
     ///
     /// # Errors
-    /// The runs that failed.
+    /// The runs that failed, or the guards that are broken.
     pub fn all_passed(&self) -> Result<(), Error> {
-        let failed = self.inner.failures.clone();
-        if failed.is_empty() { Ok(()) } else { Err(InnerError::Run(Box::new(FailedRuns(failed))).into()) }
+        let (failed, broken) = (self.inner.failures.clone(), self.broken_guards());
+        if !failed.is_empty() {
+            return Err(InnerError::Run(Box::new(FailedRuns(failed))).into());
+        }
+        if broken.is_empty() { Ok(()) } else { Err(InnerError::Run(broken.join("\n").into()).into()) }
     }
 
     /// Returns notes that a reader of the numbers must know, as sentences.

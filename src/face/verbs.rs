@@ -171,8 +171,8 @@ impl Comparison {
     }
 
     /// Advises on the settings of the agents that recorded its sessions, as `ctxsim advise` does; its policies are not used. `agent` names the
-    /// agent where formats do not tell, and `settings` is the name and the text of its settings file; without one, the current values come
-    /// from the logs, else from the agent's defaults.
+    /// agent whose sessions are meant, and that of logs whose format does not tell; `settings` is the name and the text of its settings file;
+    /// without one, the current values come from the logs, else from the agent's defaults.
     ///
     /// # Errors
     /// Every problem of the inputs, no session is one of a known agent, a run failed, or this build has no templates (`templates-missing`).

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops at what it did not expect")]
 #![allow(clippy::disallowed_methods, reason = "tests start programs, and some wait")]
 
+mod accepted;
 mod advise;
 mod agents;
 mod aging;

@@ -196,7 +196,7 @@ impl Report {
         self.inner.failures().iter().map(Failure::new).collect()
     }
 
-    /// Raises `Error` if any run failed.
+    /// Raises `Error` if any run failed, or a guard of the suite does not hold.
     fn all_passed(&self, py: Python<'_>) -> PyResult<()> {
         self.inner.all_passed().map_err(|it| raised(py, &it))
     }

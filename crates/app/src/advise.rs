@@ -29,6 +29,7 @@ use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::month::Calendar;
 use ctxsim_engine::take::Load;
 use ctxsim_input::Policy;
+use ctxsim_report::Skipped;
 use ctxsim_report::advise::saved::Saved;
 use ctxsim_report::advise::{Advice, AgentAdvice, AskedAdvice, BilledAdvice, Paste, SCHEMA};
 use ctxsim_report::as_logged::sum_of;
@@ -46,10 +47,13 @@ pub use measured::{ChangedSession, PlayedFolder, TriedChoice};
 pub(super) use play::{SeenLog, costs_with, seen};
 pub(super) use states::{SettingPolicies, SettingValues, UNSET};
 
+/// Why a session is left out that another agent made than the one that is named.
+const OF_ANOTHER: &str = "of another agent";
+
 /// What is asked.
 #[derive(Clone, Debug, Default)]
 pub struct AdviceRequest {
-    /// The agent by the name of its file, where formats do not tell.
+    /// The agent by the name of its file: where formats do not tell, and where sessions of several are there.
     pub agent: Option<String>,
     /// A settings file: its name and its text.
     pub settings: Option<(String, String)>,
@@ -79,8 +83,11 @@ pub fn advise(
     asked.trial.iter().try_for_each(|it| it.schedule(Some(0)).map(|_| ()))?;
     let (everybody, whose) = for_whom::without_whose(comparison);
     let plan = play::plan(catalog, &everybody)?;
-    let (all, skipped) = play::played(&plan, &menus, (threads, progress), |_| ())?;
-    let all = all.into_iter().map(|it| it.0).listed();
+    let (all, mut skipped) = play::played(&plan, &menus, (threads, progress), |_| ())?;
+    let (others, all): (Vec<_>, Vec<_>) =
+        all.into_iter().map(|it| it.0).partition(|it| menus.leaves_out(&it.seen));
+    let other = |it: PlayedSession| Skipped::not_asked(&it.seen.name, OF_ANOTHER.to_owned());
+    skipped.extend(others.into_iter().map(other));
     if !all.is_empty() && !all.iter().any(|it| whose.takes(&it.seen.project)) {
         return Err(for_whom::nobody(&all, &whose));
     }
@@ -91,6 +98,9 @@ pub fn advise(
         saved.iter_mut().for_each(|it| it.trial.clone_from(&days));
         let own = advice.agents.iter_mut().filter_map(|it| it.asked.as_mut());
         own.for_each(|it| it.trial.clone_from(&days));
+    }
+    if let Some(name) = asked.agent.as_ref().filter(|_| all.is_empty() && !skipped.is_empty()) {
+        return Err(no_recording(&format!("advise on that is one of `{name}`")));
     }
     if advice.agents.is_empty() {
         return Err(no_agent(&advice.unknown, Agent::all()?));

@@ -23,9 +23,7 @@ pub fn convert(catalog: &Catalog, kind: Option<Kind>, name: &str, format: Format
         return converted(kind_of(path)?, &source, format);
     }
     let kind = kind.map_or_else(|| only_kind(catalog, name), Ok)?;
-    let origin = catalog.find(kind, name)?;
-    let Some(from) = Format::of(origin.path()) else { return Err(vec![recorded(&origin)].into()) };
-    converted(kind, &Source::new(origin.label(), from, origin.text()?), format)
+    show(catalog, kind, name, Some(format))
 }
 
 /// Returns the kind of the only input of a name.
@@ -58,25 +56,23 @@ fn converted(kind: Kind, source: &Source, format: Format) -> Result<String, Erro
     }
 }
 
-/// Returns the text of an input as its file has it, comments and all.
+/// Returns the text of an input as its file has it, comments and all, or in another format than that.
 ///
 /// # Errors
-/// There is no such input, it cannot be read, or it is a recording.
-pub fn show(catalog: &Catalog, kind: Kind, name: &str) -> Result<String, Error> {
+/// There is no such input, it cannot be read, it is a recording, or the format cannot hold it.
+pub fn show(catalog: &Catalog, kind: Kind, name: &str, format: Option<Format>) -> Result<String, Error> {
     let origin = catalog.find(kind, name)?;
-    if Format::of(origin.path()).is_none() {
-        return Err(vec![recorded(&origin)].into());
-    }
-    Ok(origin.text()?.into_owned())
+    let Some(from) = Format::of(origin.path()) else { return Err(vec![recorded(&origin)].into()) };
+    converted(kind, &Source::new(origin.label(), from, origin.text()?), format.unwrap_or(from))
 }
 
 /// Returns a policy merged with its bases, as a self-contained file; comments are lost.
 ///
 /// # Errors
 /// There is no such policy, it or a base cannot be read, or the format cannot represent it.
-pub fn show_merged(catalog: &Catalog, name: &str) -> Result<String, Error> {
+pub fn show_merged(catalog: &Catalog, name: &str, format: Option<Format>) -> Result<String, Error> {
     let policy = catalog.policy(name)?;
-    let format = Format::of(policy.origin.path()).unwrap_or(Format::Ron);
+    let format = format.or_else(|| Format::of(policy.origin.path())).unwrap_or(Format::Ron);
     let spec = PolicyFile { base: None, ..policy.spec };
     encode(&spec, format).map_err(|mut problem| {
         problem.place.file = policy.origin.label();

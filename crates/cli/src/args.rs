@@ -44,7 +44,7 @@ pub(super) struct RunArgs {
     /// Columns of the tables, as in `cost_usd,cache_hit,recovery_tokens`
     #[arg(long, value_name = "A,B,C", long_help = columns_help())]
     pub columns: Option<String>,
-    #[arg(long, value_name = "NAME", help = chart_help())]
+    #[arg(long, value_name = "NAME", help = chart_help(), conflicts_with = "rows")]
     pub chart: Option<String>,
     /// Show every scenario and every assumption
     #[arg(long)]

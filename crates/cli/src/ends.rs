@@ -40,6 +40,12 @@ pub(super) fn temporary<T>(
     Ok(it)
 }
 
+/// Has interrupts remove what is about to be made, until [`made`] is called.
+pub(super) fn begun(path: &Path) {
+    watch();
+    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned());
+}
+
 /// Takes a temporary file or folder off the list, because it was renamed or removed.
 pub(super) fn made(path: &Path) {
     TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).remove(path);

@@ -20,6 +20,7 @@ use ctxsim_base::list::Listed as _;
 use ctxsim_timeline::row::json::json_text;
 use serde::Serialize;
 
+use crate::ends;
 use crate::format::FormatArg;
 use crate::verbs::run::unwritable;
 use crate::wrong_at;
@@ -154,14 +155,47 @@ pub(super) fn note<'n>(catalog: &Catalog, kind: Kind, names: impl IntoIterator<I
     }
 }
 
-/// Writes several files, or none if one of them must be kept.
+/// Writes several files, or none: not if one of them must be kept, and not if one cannot be written.
 pub(super) fn write_all(files: &[(PathBuf, impl AsRef<[u8]>)], kept: KeptFile<'_>) -> Result<(), Error> {
     files.iter().try_for_each(|(path, text)| kept.check(path, Some(text.as_ref())))?;
+    let begun = BegunFiles::new(files.iter().map(|it| it.0.as_path()));
+    let mut staged = Vec::with_capacity(files.len());
     for (path, text) in files {
         path.parent().map_or(Ok(()), make_folder)?;
-        write(path, text.as_ref(), kept)?;
+        staged.extend(file::staged(path, |to| to.write_all(text.as_ref()))?);
     }
+    staged.into_iter().try_for_each(file::StagedFile::land)?;
+    begun.keep();
     Ok(())
+}
+
+/// Files and folders that are not there yet. What is there of them when this ends, or when the command is interrupted, is taken back,
+/// unless it is to be kept.
+pub(super) struct BegunFiles(Vec<PathBuf>);
+
+impl BegunFiles {
+    /// Takes what of some paths is not there: the path, or the first of its folders that is missing.
+    pub(super) fn new<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Self {
+        let is_missing = |it: &&Path| !it.as_os_str().is_empty() && it.symlink_metadata().is_err();
+        let first = |path: &'p Path| path.ancestors().take_while(is_missing).last().map(Path::to_owned);
+        let all: Vec<PathBuf> = paths.into_iter().filter_map(first).listed();
+        all.iter().for_each(|it| ends::begun(it));
+        Self(all)
+    }
+
+    /// Keeps all of it.
+    pub(super) fn keep(mut self) {
+        self.0.drain(..).for_each(|it| ends::made(&it));
+    }
+}
+
+impl Drop for BegunFiles {
+    fn drop(&mut self) {
+        for path in &self.0 {
+            let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
+            ends::made(path);
+        }
+    }
 }
 
 /// Refuses outputs of which two would be one file, however their paths are written.

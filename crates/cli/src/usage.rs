@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Command, CommandFactory as _, FromArgMatches as _, Parser as _};
-use ctxsim_app::catalog::{Catalog, Kind};
+use clap::{Arg, Command, CommandFactory as _, FromArgMatches as _, Parser as _};
+use ctxsim_app::catalog::{Catalog, Kind, kind_of};
 use ctxsim_base::diag::{Code, Diagnostic, nearest};
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
@@ -95,7 +95,12 @@ fn problem(error: &clap::Error, words: &[String], catalog: Option<&Catalog>) -> 
     let more = names(ContextKind::InvalidArg).join(", ").replace(['[', ']'], "");
     let (message, help) = match error.kind() {
         ErrorKind::TooManyValues => (format!("`{more}` takes no value"), None),
-        ErrorKind::MissingRequiredArgument => (format!("missing: `{more}`"), None),
+        ErrorKind::MissingRequiredArgument => {
+            // One of a group is missing: `<--apply|--undo <FORECAST>>`.
+            let of_group = more.strip_prefix('<').filter(|it| it.starts_with("--"));
+            let one = of_group.and_then(|it| it.strip_suffix('>')).unwrap_or(&more);
+            (format!("missing: `{}`", one.replace('|', "` or `")), None)
+        }
         ErrorKind::InvalidSubcommand => {
             let word = names(ContextKind::InvalidSubcommand).concat();
             let root = Cli::command();
@@ -112,11 +117,19 @@ fn problem(error: &clap::Error, words: &[String], catalog: Option<&Catalog>) -> 
             (format!("unknown command `{word}`{or_file}"), near.map(meant))
         }
         ErrorKind::UnknownArgument => {
+            let root = Cli::command();
+            let (command, _) = verb(&root, words);
             let known = names(ContextKind::SuggestedArg).concat();
-            let known = (!known.is_empty()).then(|| meant(&known));
+            let near = nearest(&more, [known.as_str()]).map(meant);
             // Words that begin with `-` are read as short options.
-            let word = words.iter().find(|it| it.starts_with(&more)).unwrap_or(&more);
-            (format!("unexpected argument `{word}`"), known.or_else(|| of_argument(word, words)))
+            let at = words.iter().position(|it| it.starts_with(&more));
+            let word = at.map_or(&more, |at| &words[at]);
+            let value = word.split_once('=').map(|it| it.1).or_else(|| Some(words.get(at? + 1)?.as_str()));
+            // What is not a value of `--format` may be an option, such as `--html`.
+            let of_value = value.map(|it| format!("--{it}")).filter(|it| option(command, it).is_some());
+            let help = of_value.as_deref().map(meant).or(near);
+            let help = help.or_else(|| of_argument(word, words, command, catalog));
+            (format!("unexpected argument `{word}`"), help)
         }
         ErrorKind::InvalidValue => {
             let value = names(ContextKind::InvalidValue).concat();
@@ -178,7 +191,12 @@ fn meant(known: &str) -> String {
 }
 
 /// Returns help for an unexpected word that is not an option.
-fn of_argument(wrong: &str, words: &[String]) -> Option<String> {
+fn of_argument(
+    wrong: &str,
+    words: &[String],
+    command: &Command,
+    catalog: Option<&Catalog>,
+) -> Option<String> {
     if wrong.starts_with("--") {
         return None;
     }
@@ -186,14 +204,26 @@ fn of_argument(wrong: &str, words: &[String]) -> Option<String> {
         let is_path = wrong.contains(['.', '/']) || Path::new(wrong).exists();
         return is_path.then(|| format!("write `./{wrong}` for a path that begins with `-`"));
     }
+    let kind = kind_of(Path::new(wrong)).ok().or_else(|| catalog?.kind_of_name(wrong));
+    let of_kind = kind.map(|it| format!("--{}", it.noun())).filter(|it| option(command, it).is_some());
     let at = words.iter().position(|it| it == wrong)?;
-    let option = words[..at].iter().rev().find(|it| it.starts_with('-'))?;
-    let option = option.split('=').next().unwrap_or(option);
-    Some(format!("repeat the option: `{option} {wrong}`"))
+    let before = words[..at].iter().rev().find(|it| it.starts_with('-'));
+    let before = before.map(|it| it.split('=').next().unwrap_or(it));
+    let repeated = before.filter(|it| option(command, it).is_some_and(|it| it.get_action().takes_values()));
+    match (of_kind, repeated) {
+        (Some(of_kind), _) => Some(format!("name it with its option: `{of_kind} {wrong}`")),
+        (None, Some(repeated)) => Some(format!("repeat the option: `{repeated} {wrong}`")),
+        (None, None) => None,
+    }
+}
+
+/// Returns an option of a command by its long name.
+fn option<'c>(command: &'c Command, name: &str) -> Option<&'c Arg> {
+    command.get_arguments().find(|it| it.get_long().is_some() && it.get_long() == name.strip_prefix("--"))
 }
 
 /// Returns the command of a command line, and its full name.
-fn verb<'c>(root: &'c clap::Command, words: &[String]) -> (&'c clap::Command, String) {
+fn verb<'c>(root: &'c Command, words: &[String]) -> (&'c Command, String) {
     let mut found = (root, root.get_name().to_owned());
     for word in words {
         let Some(next) = found.0.find_subcommand(word) else { break };

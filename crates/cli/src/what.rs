@@ -18,6 +18,9 @@ use ctxsim_report::Next;
 /// The profile used when nothing names a model.
 const FALLBACK_PROFILE: &str = "anthropic/claude-opus-4.5";
 
+/// Every policy, or every profile, where no other is called so.
+const ALL: &str = "all";
+
 /// Loads, and what they are played under.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct What {
@@ -66,7 +69,7 @@ impl What {
 /// What loads are played under.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct PlayedUnder {
-    /// Model profiles by name, path or pattern
+    /// Model profiles by name, path or pattern; `all` for every one
     #[arg(long = "profile", visible_alias = "profiles", value_name = "M", num_args = 1..)]
     pub profiles: Vec<String>,
     /// Override a field for this run, as in `POLICY.params.trigger.tokens=20000`
@@ -306,6 +309,10 @@ impl Sorted {
     fn new(catalog: &Catalog, kind: Kind, option: &str, given: &[String]) -> Result<Self, Error> {
         let (mut kept, mut sessions) = (Vec::new(), Vec::new());
         for word in given {
+            if word == ALL && catalog.find(kind, word).is_err() {
+                kept.extend(catalog.names(kind).map(str::to_owned));
+                continue;
+            }
             // A revision is not a path.
             let is_session = !word.starts_with(git::MARK) && catalog.means_sessions(kind, word)?;
             if is_session { &mut sessions } else { &mut kept }.push(word.clone());

@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use super::contrast::lines::points;
 use super::guards::GuardVerdict;
 use super::made::{MadeWith, VERSION};
 use super::shot::Moved;
@@ -166,29 +167,48 @@ impl SnapshotCheck {
 
     /// Returns what else differs, and the changed numbers, one per line.
     pub fn lines(&self) -> Vec<String> {
-        let mut lines = self.differs.clone();
+        let lines = |it: MovedGroup| {
+            let head = (!it.because.is_empty()).then(|| format!("because of {}:", it.because));
+            head.into_iter().chain(it.lines).listed()
+        };
+        self.groups().into_iter().flat_map(lines).listed()
+    }
+
+    /// Returns what else differs, and the changed numbers by what they are because of.
+    fn groups(&self) -> Vec<MovedGroup> {
+        let mut groups = vec![MovedGroup { because: String::new(), lines: self.differs.clone() }];
         let mut by: IndexMap<String, Vec<&Moved>> = IndexMap::new();
         for it in &self.moved {
             by.entry(causes::words(&it.by)).or_default().push(it);
         }
-        for (causes, moved) in by {
+        for (because, moved) in by {
             // What was asked of each number is shown of each.
-            let n_shown = if causes.is_empty() { MOVED_SHOWN } else { moved.len() };
-            lines.extend((!causes.is_empty()).then(|| format!("because of {causes}:")));
-            lines.extend(moved.iter().take(n_shown).map(|it| it.words()));
+            let n_shown = if because.is_empty() { MOVED_SHOWN } else { moved.len() };
+            let mut lines = moved.iter().take(n_shown).map(|it| it.words()).listed();
             let more = moved.len().saturating_sub(n_shown);
             lines.extend((more > 0).then(|| format!("and {more} more")));
+            match groups.last_mut().filter(|it| it.because == because) {
+                Some(before) => before.lines.extend(lines),
+                None => groups.push(MovedGroup { because, lines }),
+            }
         }
-        lines
+        groups
     }
+}
+
+/// Numbers that changed for one reason; empty where that is not known.
+struct MovedGroup {
+    because: String,
+    lines: Vec<String>,
 }
 
 impl Moved {
     /// Says what moved.
     pub fn words(&self) -> String {
         let [old, new] = self.values.each_ref().map(|it| it.as_deref().unwrap_or("(none)"));
-        let relative = self.relative.map_or_else(String::new, |it| format!(" ({})", signed(it)));
-        format!("{}, {}: {old} → {new}{relative}{}", self.policy, self.column, causes::without(&self.by))
+        let change = self.points.map(points).or_else(|| self.relative.map(signed));
+        let change = change.map_or_else(String::new, |it| format!(" ({it})"));
+        format!("{}, {}: {old} → {new}{change}{}", self.policy, self.column, causes::without(&self.by))
     }
 }
 

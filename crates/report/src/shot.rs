@@ -65,6 +65,9 @@ pub struct Moved {
     pub values: [Option<String>; 2],
     /// Its relative change, if both are numbers.
     pub relative: Option<f64>,
+    /// Its difference, if both are shares: these are compared in percentage points.
+    #[serde(skip)]
+    pub points: Option<f64>,
     /// What moved it, if that was asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by: Vec<MovedCause>,
@@ -180,19 +183,26 @@ pub fn moved(old: &str, new: &str) -> Vec<Moved> {
             let values = [&old, &new].map(|it| it.get(policy).and_then(|line| line.get(column)).cloned());
             if values[0] != values[1] {
                 let number = |it: &Option<String>| it.as_ref()?.replace(',', "").parse::<f64>().ok();
-                let both = number(&values[0]).zip(number(&values[1])).filter(|it| it.0 != 0.0);
-                let relative = both.map(|(old, new)| new / old - 1.0);
+                let both = number(&values[0]).zip(number(&values[1]));
+                let relative = both.filter(|it| it.0 != 0.0).map(|(old, new)| new / old - 1.0);
+                let points = both.filter(|_| is_share(column)).map(|(old, new)| new - old);
                 moved.push(Moved {
                     policy: policy.clone(),
                     column: column.clone(),
                     values,
                     relative,
+                    points,
                     by: Vec::new(),
                 });
             }
         }
     }
     moved
+}
+
+/// Returns whether a column holds shares.
+fn is_share(column: &str) -> bool {
+    HEADS.iter().any(|it| it.0 == column && it.1 == EVIDENCE)
 }
 
 /// Returns whether two tables have the same numbers in the same order, whatever their layout and their policies' files.
@@ -248,5 +258,23 @@ mod tests {
         assert!((all[0].relative.unwrap() - 0.2).abs() < 1e-9);
         assert_eq!(all[1].values, [None, Some("1,000".to_owned())]);
         assert_eq!(moved(old, old), []);
+    }
+
+    #[test]
+    fn shares_differ_in_points_and_other_numbers_in_percent() {
+        let table = |evidence: &str, usd: &str| {
+            format!("policy  evidence kept  US dollars\nmine  {evidence}  {usd}\n")
+        };
+
+        let all = moved(&table("0.840000", "0.500000"), &table("0.936000", "0.600000"));
+
+        let told: Vec<String> = all.iter().map(Moved::words).collect();
+        assert_eq!(
+            told,
+            [
+                "mine, evidence kept: 0.840000 → 0.936000 (+9.6 pp)",
+                "mine, US dollars: 0.500000 → 0.600000 (+20.0%)"
+            ]
+        );
     }
 }

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::Path;
 
+use ctxsim::app::advise::agents::{Agent, AgentSetting, SettingsForm};
 use ctxsim::app::advise::edit::{applied, undone};
-use ctxsim::report::advise::saved::Saved;
+use ctxsim::report::advise::saved::{FormerValue, Saved};
 
 use super::{SAVES, advice_on, locked, write};
 use crate::sweep::{ctxsim, out};
@@ -231,4 +232,156 @@ fn what_cannot_be_asked_for_says_what_can() {
         told += &format!("{}\n", String::from_utf8_lossy(&done.stderr).trim());
     }
     locked("asked_wrongly", &told);
+}
+
+/// Undoes a forecast that says it replaced values by others: key, what stands in the file, what stood there; returns what is wrong with it.
+fn forged(agent: &str, all: &[[&str; 3]], text: &str) -> String {
+    let former = |[key, written, before]: &[&str; 3]| FormerValue {
+        key: (*key).to_owned(),
+        written: (*written).to_owned(),
+        before: Some((*before).to_owned()),
+        made: String::new(),
+    };
+    let saved = Saved { former: all.iter().map(former).collect(), ..forecast(agent, &[]) };
+    undone(&saved, "settings", text).unwrap_err().to_string()
+}
+
+#[test]
+fn a_forecast_of_somebody_else_puts_back_only_settings_of_its_agent_and_values_that_they_take() {
+    let json = "{\"hooks\": {}, \"autoCompactWindow\": 160000, \"promptCacheTtl\": \"1h\"}";
+    let hook = r#"{"SessionStart":[{"hooks":[{"type":"command","command":"touch OWNED"}]}]}"#;
+    let hooks = ["hooks", "{}", hook];
+    let both = forged("Claude Code", &[hooks, ["autoCompactWindow", "160000", "[1]"]], json);
+    assert!(both.contains("`hooks` is not a setting") && both.contains("`[1]` is not a value"), "{both}");
+    for value in ["5", "99999999", "\"160000\", \"hooks\": {}", "160000\n", "1e6", "\"x\"", "{}"] {
+        let wrong = forged("Claude Code", &[["autoCompactWindow", "160000", value]], json);
+        assert!(wrong.contains("is not a value of `autoCompactWindow`"), "{value}: {wrong}");
+    }
+    let script = "export EDITOR=vim\nexport PI_CACHE_RETENTION=long\n";
+    let editor = forged("pi", &[["EDITOR", "vim", "vim\ntouch OWNED #"]], script);
+    assert!(editor.contains("`EDITOR` is not a setting of pi"), "{editor}");
+    for value in ["short\ntouch OWNED #", "short; touch OWNED", "$(touch OWNED)", "short # x", "`id`", ""] {
+        let wrong = forged("pi", &[["PI_CACHE_RETENTION", "long", value]], script);
+        assert!(wrong.contains("is not a value of `PI_CACHE_RETENTION`"), "{value:?}: {wrong}");
+    }
+    let toml = "model_auto_compact_token_limit = 150000\n";
+    for value in ["1\nnotify = [\"sh\"]", "\"1\"\n", "1 # x", "[1]", "{ a = 1 }"] {
+        let wrong = forged("Codex", &[["model_auto_compact_token_limit", "150000", value]], toml);
+        assert!(wrong.contains("is not a value of"), "{value:?}: {wrong}");
+    }
+    // What is applied is of the same kind: a forecast is not read from its own agent alone.
+    let env = applied(&forecast("pi", &["PI_CACHE_RETENTION=long\ntouch OWNED"]), "settings", script);
+    assert!(env.unwrap_err().to_string().contains("is not a value of `PI_CACHE_RETENTION`"));
+}
+
+/// Writes a value as its file does.
+fn in_file(setting: &AgentSetting, value: &str) -> String {
+    let is_plain = value.parse::<f64>().is_ok() || ["true", "false"].contains(&value);
+    let is_bare = setting.form == SettingsForm::Env || !setting.is_text && is_plain;
+    if is_bare { value.to_owned() } else { format!("\"{value}\"") }
+}
+
+#[test]
+fn every_value_of_every_setting_in_a_file_is_applied_over_every_other_and_undone() {
+    let mut n = 0;
+    for agent in Agent::all().unwrap().values() {
+        for setting in &agent.settings {
+            let key = &setting.key;
+            let text = |value: &str| match setting.form {
+                SettingsForm::Json => {
+                    let nested = key
+                        .split('.')
+                        .rev()
+                        .fold(in_file(setting, value), |inner, step| format!("{{\"{step}\": {inner}}}"));
+                    Some(format!("{nested}\n"))
+                }
+                SettingsForm::Toml => Some(format!("{key} = {}\n", in_file(setting, value))),
+                SettingsForm::Env => Some(format!("export {key}={}\n", in_file(setting, value))),
+                SettingsForm::Code => None,
+            };
+            for [from, to] in
+                setting.values.iter().flat_map(|it| setting.values.iter().map(move |to| [it, to]))
+            {
+                let Some(text) = text(from) else { continue };
+                there_and_back(&agent.name, &[&format!("{key}={to}")], &text);
+                n += 1;
+            }
+        }
+    }
+    assert!(n > 50, "{n}");
+}
+
+#[test]
+fn a_range_that_names_two_numbers_is_the_one_that_values_are_held_to() {
+    let number = |it: &str| it.split(' ').next().and_then(|it| it.replace(',', "").parse::<u64>().ok());
+    let mut n = 0;
+    for setting in Agent::all().unwrap().values().flat_map(|it| &it.settings) {
+        let named = setting.range.split_once(" to ").and_then(|(from, to)| {
+            Some([number(from)?, number(to.trim_end_matches(|it: char| !it.is_ascii_digit()))?])
+        });
+        assert_eq!(setting.between, named, "{}: {}", setting.key, setting.range);
+        n += usize::from(named.is_some());
+    }
+    assert!(n > 1);
+}
+
+#[test]
+fn what_would_change_is_shown_before_anything_is_written() {
+    let folder = folder();
+    fs::write(folder.path().join("settings.json"), REAL).unwrap();
+    let apply = ["advise", "logs", "--settings", "settings.json", "--apply", "--save", "f.json"];
+    let undo = ["advise", "--undo", "f.json", "--settings", "settings.json"];
+    let dry = |args: &[&str]| {
+        let done = ctxsim(folder.path(), &[args, &["--dry-run"]].concat());
+        let told = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert!(done.status.success(), "{told}");
+        told
+    };
+
+    assert!(dry(&apply).contains("+     \"promptCacheTtl\": \"1h\""));
+    assert!(!folder.path().join("f.json").exists());
+    assert_eq!(text_of(folder.path(), "settings.json"), REAL);
+    out(&ctxsim(folder.path(), &apply));
+    let changed = text_of(folder.path(), "settings.json");
+    assert!(dry(&undo).contains("-     \"promptCacheTtl\": \"1h\""));
+    assert_eq!(text_of(folder.path(), "settings.json"), changed);
+    #[cfg(target_os = "linux")]
+    {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut unseen = std::process::Command::new(env!("CARGO_BIN_EXE_ctxsim"));
+        let unseen = unseen.args(undo).current_dir(folder.path()).stderr(full).output().unwrap();
+        assert_eq!(unseen.status.code(), Some(2), "nobody could see it");
+        assert_eq!(text_of(folder.path(), "settings.json"), changed);
+    }
+    out(&ctxsim(folder.path(), &undo));
+    assert_eq!(text_of(folder.path(), "settings.json"), REAL);
+    // What an undo does not look at is not taken for something that it does.
+    for more in [&["--html", "p.html"][..], &["--details"], &["--agent", "pi"], &["--since", "2026-01-01"]] {
+        assert_eq!(ctxsim(folder.path(), &[&undo, more].concat()).status.code(), Some(2), "{more:?}");
+    }
+    let bare = ctxsim(folder.path(), &["advise", "logs", "--dry-run"]);
+    assert_eq!(bare.status.code(), Some(2), "there is nothing that it could show");
+}
+
+#[test]
+fn a_folder_of_several_agents_names_the_option_that_saves_the_forecast_of_one() {
+    let folder = folder();
+    let codex = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded/codex-rollout.jsonl");
+    fs::copy(codex, folder.path().join("logs/codex.jsonl")).unwrap();
+    fs::write(folder.path().join("settings.json"), REAL).unwrap();
+
+    let all = ["advise", "logs", "--settings", "settings.json", "--apply", "--save", "f.json"];
+    let done = ctxsim(folder.path(), &all);
+
+    let told = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert_eq!(done.status.code(), Some(2), "{told}");
+    assert!(told.contains("`--agent claude-code` or `--agent codex`"), "{told}");
+    assert!(String::from_utf8_lossy(&done.stdout).contains("Codex"), "the list is shown all the same");
+    assert!(!folder.path().join("f.json").exists());
+    assert_eq!(text_of(folder.path(), "settings.json"), REAL);
+    let one = out(&ctxsim(folder.path(), &[&all[..], &["--agent", "claude-code"]].concat()));
+    assert!(one.contains("1 skipped: of another agent (1)") && !one.contains("Codex"), "{one}");
+    let saved = ctxsim::app::forecast("f.json", &text_of(folder.path(), "f.json")).unwrap();
+    assert_eq!(saved.agent, "Claude Code");
+    assert!(text_of(folder.path(), "settings.json").contains("\"promptCacheTtl\": \"1h\""));
 }

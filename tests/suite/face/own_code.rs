@@ -158,6 +158,7 @@ fn own_code_takes_part_in_sensitivity_explanations_snapshots_and_guards() {
     let guarded =
         Comparison::new().catalog(catalog).suite("own").policy("identity").policy(own()).run().unwrap();
     assert_eq!(guarded.broken_guards().len(), 1, "{:?}", guarded.broken_guards());
+    assert_eq!(guarded.all_passed().unwrap_err().to_string(), guarded.broken_guards()[0]);
 }
 
 /// Finds the row of the longest prompt.

@@ -168,7 +168,7 @@ class Report:
     def failures(self) -> list[Failure]:
         """The runs that failed."""
     def all_passed(self) -> None:
-        """Raises `Error` if any run failed."""
+        """Raises `Error` if any run failed, or a guard of the suite does not hold."""
     @property
     def verdict(self) -> str:
         """Which policy to take, in a few sentences; empty if there is nothing to compare."""

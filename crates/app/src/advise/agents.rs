@@ -89,6 +89,8 @@ pub struct AgentSetting {
     pub unset: Vec<String>,
     /// The least value, if smaller ones do not count.
     pub least: Option<u64>,
+    /// The least and the greatest value, where its range names both; no other is written.
+    pub between: Option<[u64; 2]>,
     /// Variables of the environment that say the same and outrank it, the first before the others.
     #[serde(default)]
     pub variables: Vec<SettingVariable>,

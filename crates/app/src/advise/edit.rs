@@ -38,7 +38,7 @@ struct FileText<'f> {
 /// Writes the settings of a forecast into a file.
 ///
 /// # Errors
-/// The file cannot be read, a setting belongs elsewhere, or the change cannot be made without touching the rest.
+/// The file cannot be read, a setting belongs elsewhere or does not take its value, or the change cannot be made without touching the rest.
 pub fn applied(saved: &Saved, file: &str, text: &str) -> Result<ChangedFile, Error> {
     let agent = agent(saved, file)?;
     let said = FileSettings::read(agent, file, text)?;
@@ -49,30 +49,48 @@ pub fn applied(saved: &Saved, file: &str, text: &str) -> Result<ChangedFile, Err
             let message = format!("`{key}` is not a setting of this file; it belongs into {}", setting.at);
             return Err(wrong(file, message, "change it by hand, as `ctxsim advise` writes it".to_owned()));
         }
-        former.push(now.set(key, &written(setting, value))?);
+        let value = written(setting, value);
+        let change = now.set(key, &value)?;
+        // What could not be put back must not be replaced.
+        let wrong_value = change.before.iter().chain([&value]).find_map(|it| untaken(setting, it));
+        if let Some(message) = wrong_value {
+            return Err(wrong(file, message, format!("write what it takes: {}", setting.range)));
+        }
+        former.push(change);
         if let Some(variable) = said.outranked_by(setting) {
             notes.push(format!("`{variable}` in this file outranks `{key}` and was left as it is: remove it, or the change does nothing."));
         }
     }
-    let diff = diff(text, &now.text);
-    Ok(ChangedFile { text: now.text, diff, former, notes })
+    Ok(ChangedFile { diff: diff(text, &now.text), text: now.text, former, notes })
 }
 
-/// Puts back what was in a file before a forecast was applied to it.
+/// Puts back what was in a file before a forecast was applied to it. A forecast may come from anybody, so only settings of its agent are put
+/// back, to values that they take.
 ///
 /// # Errors
-/// Nothing was applied, or the file no longer says what was written.
+/// Nothing was applied, the forecast names what is not such a setting or not such a value, or the file no longer says what was written.
 pub fn undone(saved: &Saved, file: &str, text: &str) -> Result<ChangedFile, Error> {
     let agent = agent(saved, file)?;
+    let mut now = FileText::new(agent, file, text);
+    let mut problems = Vec::new();
     if saved.former.is_empty() {
-        let message = "this forecast was not applied to a settings file, so there is nothing to undo";
-        return Err(wrong(
+        problems.push(problem(
             file,
-            message.to_owned(),
+            "this forecast was not applied to a settings file, so there is nothing to undo".to_owned(),
             "use a forecast that `--apply --save FILE` wrote".to_owned(),
         ));
     }
-    let mut now = FileText::new(agent, file, text);
+    for change in &saved.former {
+        let setting = agent.setting(&change.key).filter(|it| it.form == now.form);
+        let message = match setting {
+            Some(setting) => change.before.iter().find_map(|it| untaken(setting, it)),
+            None => Some(format!("`{}` is not a setting of {} in such a file", change.key, agent.name)),
+        };
+        problems.extend(message.map(|it| problem(file, it, FOREIGN.to_owned())));
+    }
+    if !problems.is_empty() {
+        return Err(problems.into());
+    }
     for it in saved.former.iter().rev() {
         let found = now.find(&it.key).map(|at| now.text[at].to_owned());
         if !found.as_ref().is_some_and(|own| is_same(own, &it.written)) {
@@ -85,8 +103,28 @@ pub fn undone(saved: &Saved, file: &str, text: &str) -> Result<ChangedFile, Erro
             None => now.remove(&it.key, &it.made)?,
         }
     }
-    let diff = diff(text, &now.text);
-    Ok(ChangedFile { text: now.text, diff, former: Vec::new(), notes: Vec::new() })
+    Ok(ChangedFile { diff: diff(text, &now.text), text: now.text, former: Vec::new(), notes: Vec::new() })
+}
+
+/// What to do with a forecast that `--apply` cannot have written.
+const FOREIGN: &str =
+    "nothing was changed, because `--apply` writes no such forecast: look at it, and change the file by hand";
+
+/// Says that a setting does not take a value, written as in its file; none if it takes it. A value stands in one line, and has no letter that
+/// begins anything else there.
+fn untaken(setting: &AgentSetting, value: &str) -> Option<String> {
+    let is_plain = value.chars().all(|it| it.is_ascii_alphanumeric() || "_.-\"'".contains(it));
+    let leaf = match setting.form {
+        SettingsForm::Env => Some(Value::from(value.trim_matches(['"', '\'']))),
+        form => value_of_leaf(form, value),
+    };
+    let is_taken = |leaf: Value| match leaf {
+        Value::Null => true,
+        Value::String(text) => setting.takes(&text),
+        other => setting.takes(&other.to_string()),
+    };
+    let is_sound = is_plain && leaf.is_some_and(is_taken);
+    (!is_sound).then(|| format!("`{value}` is not a value of `{}`", setting.key))
 }
 
 fn agent(saved: &Saved, file: &str) -> Result<&'static Agent, Error> {
@@ -385,7 +423,11 @@ fn diff(before: &str, after: &str) -> [Vec<String>; 2] {
 }
 
 fn wrong(file: &str, message: String, help: String) -> Error {
+    vec![problem(file, message, help)].into()
+}
+
+fn problem(file: &str, message: String, help: String) -> Diagnostic {
     let mut problem = Diagnostic::at(Code::SettingValue, "", message);
     file.clone_into(&mut problem.place.file);
-    vec![if help.is_empty() { problem } else { problem.help(help) }].into()
+    if help.is_empty() { problem } else { problem.help(help) }
 }

@@ -189,7 +189,7 @@ type LazyMenu<'c> = OnceLock<Result<Menu<'c>, Vec<Diagnostic>>>;
 pub(super) struct Menus<'c> {
     catalog: &'c Catalog,
     asked: &'c AdviceRequest,
-    /// The one agent whose sessions all are, where it is named.
+    /// The agent that is named: its sessions alone are meant, and those whose format does not tell the agent are its own.
     named: Option<&'static Agent>,
     agents: Vec<(&'static Agent, LazyMenu<'c>)>,
     /// The prices at which logs are billed.
@@ -211,7 +211,15 @@ impl<'c> Menus<'c> {
 
     /// Returns the agent whose session a log is of.
     pub(super) fn agent(&self, format: &str, model: &str) -> Option<&'static Agent> {
-        self.named.or_else(|| self.agents.iter().map(|it| it.0).find(|it| it.is_of(format, model)))
+        let told = self.agents.iter().map(|it| it.0).find(|it| it.is_of(format, model));
+        let Some(named) = self.named else { return told };
+        // Several agents write a format that does not tell the agent without the model.
+        told.is_none_or(|it| it.name == named.name || !it.needs_model.is_empty()).then_some(named)
+    }
+
+    /// Returns whether a session is one of another agent than the one that is named.
+    pub(super) fn leaves_out(&self, seen: &SeenLog) -> bool {
+        self.named.is_some() && self.agent(seen.format, &seen.model).is_none()
     }
 
     /// Returns whether the settings of a session's agent are known.

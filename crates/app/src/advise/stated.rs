@@ -194,6 +194,16 @@ impl AgentSetting {
         }
         self.policy(value).map(|_| Some(value.to_owned())).map_err(|_| help)
     }
+
+    /// Returns whether a value may be written for it.
+    pub(super) fn takes(&self, value: &str) -> bool {
+        let is_between =
+            |it: &[u64; 2]| value.parse::<u64>().is_ok_and(|value| (it[0]..=it[1]).contains(&value));
+        match self.checked(value) {
+            Ok(played) => played.is_none() || self.between.as_ref().is_none_or(is_between),
+            Err(_) => false,
+        }
+    }
 }
 
 /// Returns the whole number that somebody meant who wrote it for people: `160k`, `1.5M`, `160,000`.

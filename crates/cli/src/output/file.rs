@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ctxsim_base::diag::Code;
 use ctxsim_base::error::Error;
@@ -54,12 +54,61 @@ pub(crate) fn write_made(
 
 /// Writes to whatever is at a path.
 fn put(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
+    staged(path, write)?.map_or(Ok(()), StagedFile::land)
+}
+
+/// Writes what will be at a path beside it; a device or a pipe has it at once.
+///
+/// # Errors
+/// It cannot be written: then there is nothing beside the path either.
+pub(super) fn staged(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<Option<StagedFile>, Error> {
     let written = place(path).and_then(|place| match place {
-        PathTarget::Other => through(path, write),
-        PathTarget::File(permissions) => replace(path, Some(permissions), write),
-        PathTarget::New => replace(path, None, write),
+        PathTarget::Other => through(path, write).map(|()| None),
+        PathTarget::File(permissions) => StagedFile::new(path, Some(permissions), write).map(Some),
+        PathTarget::New => StagedFile::new(path, None, write).map(Some),
     });
     written.map_err(|source| unwritten(path, source))
+}
+
+/// A file that is stored beside its place, and not there yet.
+pub(super) struct StagedFile {
+    path: PathBuf,
+    file: NamedTempFile,
+}
+
+impl StagedFile {
+    fn new(
+        path: &Path,
+        permissions: Option<Permissions>,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<Self> {
+        let staged = Self { path: path.to_owned(), file: pending(folder(path), permissions.as_ref())? };
+        let mut to = BufWriter::new(staged.file.as_file());
+        let written = write(&mut to).and_then(|()| to.flush());
+        drop(to);
+        let written = written.and_then(|()| match permissions {
+            Some(permissions) => staged.file.as_file().set_permissions(permissions),
+            None => Ok(()),
+        });
+        // After a crash of the system a name must not lead to a file whose bytes were never stored.
+        let written = written.and_then(|()| staged.file.as_file().sync_all());
+        // The temporary file's own name would only confuse.
+        written.map(|()| staged).map_err(|it| it.kind().into())
+    }
+
+    /// Puts the file in its place.
+    ///
+    /// # Errors
+    /// It cannot be renamed.
+    pub(super) fn land(self) -> Result<(), Error> {
+        let (path, temporary) = (self.path, self.file.path().to_owned());
+        let landed = self.file.persist(&path).map_err(|it| unwritten(&path, it.error.kind().into()));
+        ends::made(&temporary);
+        landed.map(|_| ())
+    }
 }
 
 /// Opens a file to which lines are added one by one.
@@ -171,29 +220,6 @@ fn through(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }
-}
-
-/// Writes a temporary file beside the wanted one and renames it.
-fn replace(
-    path: &Path,
-    permissions: Option<Permissions>,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
-    let file = pending(folder(path), permissions.as_ref())?;
-    let temporary = file.path().to_owned();
-    let mut to = BufWriter::new(file.as_file());
-    let written = write(&mut to).and_then(|()| to.flush());
-    drop(to);
-    let written = written.and_then(|()| match permissions {
-        Some(permissions) => file.as_file().set_permissions(permissions),
-        None => Ok(()),
-    });
-    // After a crash of the system a name must not lead to a file whose bytes were never stored.
-    let written = written.and_then(|()| file.as_file().sync_all());
-    // The temporary file's own name would only confuse.
-    let result = written.and_then(|()| file.persist(path).map(|_| ()).map_err(|it| it.error));
-    ends::made(&temporary);
-    result.map_err(|it| it.kind().into())
 }
 
 /// Makes a temporary file that an interrupt removes.

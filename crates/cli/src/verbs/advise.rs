@@ -4,18 +4,21 @@ mod applied;
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use ctxsim_app::Comparison;
+use ctxsim_app::advise::agents::Agent;
 use ctxsim_app::advise::edit::applied as edited;
 use ctxsim_app::advise::trial::TrialRequest;
 use ctxsim_app::advise::{AdviceRequest, advise as advised};
 use ctxsim_app::catalog::Catalog;
+use ctxsim_base::diag::Code;
 use ctxsim_base::error::Error;
+use ctxsim_base::grid::numbers::listed;
 use ctxsim_base::grid::shell::quoted;
 use ctxsim_base::list::Listed as _;
 use ctxsim_report::advise::page::page;
 use ctxsim_report::advise::saved::Saved;
-use ctxsim_report::advise::{markdown, table};
+use ctxsim_report::advise::{Advice, markdown, table};
 
 use crate::args::{EvidenceArgs, number, said};
 use crate::format::{FormatArg, Formats};
@@ -24,6 +27,7 @@ use crate::progress::{READS_AND_SIMULATES, with_progress};
 use crate::shown::PagedArgs;
 use crate::verbs::run::unwritable;
 use crate::what::{DrawArgs, RecordedArgs};
+use crate::wrong;
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\
@@ -54,6 +58,9 @@ pub(super) const FORMATS: Formats<'_> = Formats {
 #[command(
     mut_arg("format", |it| FORMATS.offered(it)),
     mut_arg("paths", |it| it.required(false).required_unless_present("undo")),
+    group(ArgGroup::new("changes").args(["apply", "undo"])),
+    // What is put back does not depend on anything else.
+    mut_args(|it| if ["undo", "settings", "dry_run"].contains(&it.get_id().as_str()) { it } else { it.conflicts_with("undo") }),
     mut_arg("profile", said("Model profile by name or path, where no profile covers a session's model [default: each session's own model]"))
 )]
 pub(crate) struct AdviseArgs {
@@ -62,7 +69,7 @@ pub(crate) struct AdviseArgs {
     /// The agent's settings file, for the values in force [default: as the logs show, else the agent's defaults]
     #[arg(long, value_name = "FILE")]
     settings: Option<PathBuf>,
-    /// The agent, where the format of the logs does not tell
+    /// Use only the sessions of this agent; it is the agent of logs whose format does not tell
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
     #[command(flatten)]
@@ -86,8 +93,11 @@ pub(crate) struct AdviseArgs {
     #[arg(long, requires = "settings")]
     apply: bool,
     /// Put back what the settings file said before this forecast was applied; no sessions are read
-    #[arg(long, value_name = "FORECAST", requires = "settings", conflicts_with_all = ["paths", "pairs", "trial", "save", "apply"])]
+    #[arg(long, value_name = "FORECAST", requires = "settings")]
     undo: Option<PathBuf>,
+    /// Show what `--apply` or `--undo` would change, and write nothing
+    #[arg(long, requires = "changes")]
+    dry_run: bool,
     #[command(flatten)]
     draw: DrawArgs,
     #[command(flatten)]
@@ -100,7 +110,7 @@ pub(crate) struct AdviseArgs {
 /// Advises, writes, and saves the forecast.
 pub(super) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> {
     if let (Some(from), Some(settings)) = (&args.undo, &args.settings) {
-        return applied::undo(catalog, from, settings);
+        return applied::undo(catalog, from, settings, args.dry_run);
     }
     let format = args.shown.shown.choose(&FORMATS)?;
     let settings = |it: &PathBuf| Ok::<_, Error>((it.display().to_string(), applied::read(it)?));
@@ -127,7 +137,10 @@ pub(super) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> 
     let (found, saved) =
         with_progress(READS_AND_SIMULATES, |it| advised(catalog, &comparison, &asked, threads.number(), it))?;
     let change = changes.zip(asked.settings.as_ref()).map(|(path, (_, text))| (path, text.as_str()));
-    let is_kept = keep(saved, change, args.save.as_deref(), kept)?;
+    let is_kept = saved.is_some();
+    if let Some(saved) = saved {
+        keep(saved, change, args.save.as_deref(), kept, args.dry_run)?;
+    }
     let text = match format {
         FormatArg::CSV => format.write(|_| vec![found.as_rows()])?,
         FormatArg::JSON => found.document().map_err(unwritable)?.into_bytes(),
@@ -139,26 +152,43 @@ pub(super) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> 
     // Behind the list, which says why nothing is advised.
     let files =
         changes.into_iter().chain(args.save.as_deref()).map(|it| format!("`{}`", it.display())).listed();
-    if !is_kept && !files.is_empty() {
-        let takes = "it takes a “do” or a `--try KEY=VALUE`, on sessions of one agent with known prices";
-        output::tell(format_args!("Nothing was written to {}: {takes}.", files.join(" or ")));
+    match files.join(" or ") {
+        files if is_kept || files.is_empty() => Ok(()),
+        files if found.agents.len() > 1 => Err(of_several(&found, &files)?),
+        files => {
+            let takes = "it takes a “do” or a `--try KEY=VALUE`, on sessions of one agent with known prices";
+            output::tell(format_args!("Nothing was written to {files}: {takes}."));
+            Ok(())
+        }
     }
-    Ok(())
 }
 
-/// Applies a forecast to a settings file, and saves it, as far as both are asked for; returns whether there is one. The forecast is saved
-/// first: it knows how to undo.
+/// Says that what several agents have in force is not one file, nor one forecast.
+fn of_several(found: &Advice, files: &str) -> Result<Error, Error> {
+    let names = found.agents.iter().map(|it| it.agent.clone()).listed();
+    let own = Agent::all()?.iter().filter(|it| names.contains(&it.1.name));
+    let options = own.map(|it| format!("`--agent {}`", it.0)).listed().join(" or ");
+    let message = format!("nothing was written to {files}: these are sessions of {}", listed(&names));
+    Ok(wrong(Code::Usage, message, format!("a forecast is of one agent: add {options}")))
+}
+
+/// Shows what changes in a settings file, saves a forecast, and applies it, as far as each is asked for. The forecast is saved before it is
+/// applied: it knows how to undo.
 fn keep(
-    saved: Option<Saved>,
+    mut saved: Saved,
     change: Option<(&Path, &str)>,
     save: Option<&Path>,
     kept: KeptFile<'_>,
-) -> Result<bool, Error> {
-    let Some(mut saved) = saved else { return Ok(false) };
+    is_dry: bool,
+) -> Result<(), Error> {
     let place = |path: &Path| path.display().to_string();
     let changed = change.map(|(path, text)| edited(&saved, &place(path), text)).transpose()?;
-    if let Some(changed) = &changed {
+    if let (Some((path, _)), Some(changed)) = (change, &changed) {
+        applied::show(path, changed)?;
         saved.former.clone_from(&changed.former);
+    }
+    if is_dry {
+        return Ok(());
     }
     if let Some(path) = save {
         let text = output::json(&saved)?;
@@ -176,5 +206,5 @@ fn keep(
             None => "Give `--save FILE`, too, to be able to take it back with `--undo FILE`.".to_owned(),
         });
     }
-    Ok(true)
+    Ok(())
 }

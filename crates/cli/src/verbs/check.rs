@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use indexmap::IndexMap;
 
 use clap::Args;
-use ctxsim_app::catalog::{Catalog, Files, Kind, Origin};
+use ctxsim_app::catalog::{Catalog, Files, Kind};
 use ctxsim_app::{Comparison, Plan};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
@@ -27,6 +27,7 @@ use crate::format::{FormatArg, Formats};
 use crate::git::RevArgs;
 use crate::progress::{SIMULATES, with_progress};
 use crate::shown::PagedArgs;
+use crate::verbs::compare::own;
 use crate::verbs::run::unwritable;
 use crate::what::{ProcessArgs, ThreadsArgs};
 use crate::{BAD_INPUT, GUARD_FAILED, git, output, render, wrong};
@@ -315,8 +316,7 @@ fn suites(catalog: &Catalog, args: &CheckArgs) -> Result<Vec<String>, Error> {
     if !args.suites.is_empty() {
         return Ok(args.suites.iter().flat_map(|it| catalog.expand(Kind::Suite, it)).listed());
     }
-    let is_own = |it: &&str| matches!(catalog.find(Kind::Suite, it), Ok(Origin::File(_)));
-    let own: Vec<String> = catalog.names(Kind::Suite).filter(is_own).map(str::to_owned).listed();
+    let own = own(catalog, Kind::Suite);
     if own.is_empty() {
         let help = "name one with `--suite`, or run `ctxsim init` to create one";
         return Err(wrong(Code::Usage, "your folders contain no suites", help));

@@ -2,12 +2,16 @@
 
 mod since;
 
+use std::path::Path;
+
 use clap::Args;
 use ctxsim_app::catalog::{Catalog, Kind, Origin};
 use ctxsim_app::{Comparison, Plan};
 use ctxsim_base::diag::Code;
 use ctxsim_base::error::Error;
+use ctxsim_base::grid::numbers;
 use ctxsim_base::list::Listed as _;
+use ctxsim_input::Format;
 use ctxsim_report::contrast::{Beside, Contrast, json, markdown, page, table};
 use indexmap::IndexSet;
 
@@ -42,7 +46,7 @@ const FORMATS: Formats<'_> = Formats {
 #[derive(Clone, Debug, Args)]
 #[command(
     mut_arg("format", |it| FORMATS.offered(it)),
-    mut_arg("suite", said("Suite that supplies the scenarios and profiles that you omit [default: your suites with the candidate]"))
+    mut_arg("suite", said("Suite that supplies the scenarios and profiles that you omit [default: your suites with the candidate, else your scenarios and sessions]"))
 )]
 pub(crate) struct CompareArgs {
     /// Base policy by name or path, or `rev:REVISION` for the candidate as of that git revision
@@ -67,8 +71,16 @@ pub(crate) struct CompareArgs {
 /// A base and a candidate.
 type ComparedPair = [String; 2];
 
-/// Pairs, and the suite that supplies what the arguments omit.
-type OfSuite = (Option<String>, Vec<ComparedPair>);
+/// Pairs, and what they are compared on.
+struct ComparedGroup {
+    comparison: Comparison,
+    pairs: Vec<ComparedPair>,
+    /// The loads in a sentence, where the arguments omit them.
+    loads: Option<String>,
+}
+
+/// Own loads that are named in a sentence.
+const LOADS_NAMED: usize = 4;
 
 /// Compares and writes.
 pub(super) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error> {
@@ -86,10 +98,10 @@ pub(super) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error
         output::tell(format_args!("not compared: {}", beside.newness()));
     }
     let mut contrasts = Vec::new();
-    let suites = if pairs.is_empty() { Vec::new() } else { by_suite(&found, &comparison, pairs)? };
-    for (suite, pairs) in suites {
-        let of_suite = Comparison { suite, ..comparison.clone() };
-        contrasts.extend(compared(&found, args, of_suite, &pairs, &mut beside)?);
+    let groups = if pairs.is_empty() { Vec::new() } else { groups(&found, comparison, pairs)? };
+    for ComparedGroup { comparison, pairs, loads } in groups {
+        contrasts.extend(compared(&found, args, comparison, &pairs, &mut beside)?);
+        beside.loads.extend(loads);
     }
     let text = match format {
         FormatArg::JSON => json::document(&contrasts, &beside).map_err(unwritable)?,
@@ -129,8 +141,7 @@ fn pairs(catalog: &Catalog, base: &str, candidates: &[String]) -> Result<Vec<Com
             let help = "name the policy to compare with the base";
             return Err(wrong(Code::Usage, "`--candidate` is missing", help));
         }
-        let is_own = |it: &&str| matches!(catalog.find(Kind::Policy, it), Ok(Origin::File(_)));
-        candidates = catalog.names(Kind::Policy).filter(is_own).map(str::to_owned).listed();
+        candidates = own(catalog, Kind::Policy);
         if candidates.is_empty() && !since::had_policies(catalog, base)? {
             let help = "name one with `--candidate`, or list your folders in `ctxsim.toml`";
             return Err(wrong(Code::Usage, "your folders contain no policies", help));
@@ -168,17 +179,20 @@ fn changed(catalog: &Catalog, pairs: Vec<ComparedPair>) -> Result<Vec<ComparedPa
     Ok(kept)
 }
 
-/// Groups pairs by the suite that supplies what the arguments omit: the user's suites that list the candidate, unless
-/// a suite or scenarios are named; else the default suite.
-fn by_suite(catalog: &Catalog, asked: &Comparison, pairs: Vec<ComparedPair>) -> Result<Vec<OfSuite>, Error> {
+/// Groups pairs by what supplies the loads that the arguments omit: the user's suites that list the candidate, else the user's scenarios and
+/// sessions, else the default suite.
+fn groups(
+    catalog: &Catalog,
+    asked: Comparison,
+    pairs: Vec<ComparedPair>,
+) -> Result<Vec<ComparedGroup>, Error> {
     if asked.suite.is_some() || !asked.scenarios.is_empty() {
-        return Ok(vec![(asked.suite.clone(), pairs)]);
+        return Ok(vec![ComparedGroup { comparison: asked, pairs, loads: None }]);
     }
-    let is_own = |it: &&str| matches!(catalog.find(Kind::Suite, it), Ok(Origin::File(_)));
     let mut groups = Vec::new();
     let mut rest = pairs.clone();
-    for name in catalog.names(Kind::Suite).filter(is_own) {
-        let suite = catalog.suite(name)?;
+    for name in own(catalog, Kind::Suite) {
+        let suite = catalog.suite(&name)?;
         let listed =
             suite.spec.policies.iter().flat_map(|it| {
                 catalog.expand(Kind::Policy, &catalog.named_by(&suite.origin, Kind::Policy, it))
@@ -188,9 +202,45 @@ fn by_suite(catalog: &Catalog, asked: &Comparison, pairs: Vec<ComparedPair>) -> 
             catalog.find(Kind::Policy, &pair[1]).is_ok_and(|it| listed.iter().any(|of| of.is_same(&it)))
         };
         rest.retain(|it| !is_listed(it));
-        let of_suite: Vec<ComparedPair> = pairs.iter().filter(|it| is_listed(it)).cloned().listed();
-        groups.extend((!of_suite.is_empty()).then(|| (Some(name.to_owned()), of_suite)));
+        let pairs: Vec<ComparedPair> = pairs.iter().filter(|it| is_listed(it)).cloned().listed();
+        if !pairs.is_empty() {
+            let loads = Some(format!("On the scenarios of your suite `{name}`."));
+            let comparison = Comparison { suite: Some(name), ..asked.clone() };
+            groups.push(ComparedGroup { comparison, pairs, loads });
+        }
     }
-    groups.extend((!rest.is_empty()).then_some((None, rest)));
+    if !rest.is_empty() {
+        groups.push(on_own_loads(catalog, asked, rest));
+    }
     Ok(groups)
+}
+
+/// Compares on the user's scenarios and sessions, under the user's profiles, as far as there are any.
+fn on_own_loads(catalog: &Catalog, asked: Comparison, pairs: Vec<ComparedPair>) -> ComparedGroup {
+    let mut scenarios = own(catalog, Kind::Scenario);
+    for folder in catalog.folders() {
+        let found = catalog.search(&folder.display().to_string()).unwrap_or_default().found;
+        let recordings = found.into_iter().filter(|it| Format::of(Path::new(&it.name)).is_none());
+        scenarios.extend(recordings.map(|it| it.name));
+    }
+    if scenarios.is_empty() {
+        let loads = "On the bundled suite `default`, because your folders have no scenarios and no sessions.";
+        return ComparedGroup { comparison: asked, pairs, loads: Some(loads.to_owned()) };
+    }
+    let mut named = scenarios.iter().take(LOADS_NAMED).cloned().listed();
+    let n_more = scenarios.len() - named.len();
+    named.extend((n_more > 0).then(|| format!("{n_more} more")));
+    let loads = Some(format!("On the scenarios and sessions of your folders: {}.", numbers::listed(&named)));
+    let mut comparison = Comparison { scenarios, ..asked };
+    if comparison.profiles.is_empty() {
+        comparison.profiles = own(catalog, Kind::Profile);
+        comparison.own_models = true;
+    }
+    ComparedGroup { comparison, pairs, loads }
+}
+
+/// Returns the names of the user's own inputs of a kind.
+pub(super) fn own(catalog: &Catalog, kind: Kind) -> Vec<String> {
+    let is_own = |it: &&str| matches!(catalog.find(kind, it), Ok(Origin::File(_)));
+    catalog.names(kind).filter(is_own).map(str::to_owned).listed()
 }

@@ -1,6 +1,6 @@
 //! `ctxsim init`: the files with which a repository begins, each commented; the commands that it names pass on the example.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use ctxsim_app::catalog::{Catalog, Files, Kind};
@@ -10,23 +10,29 @@ use ctxsim_base::grid::numbers::counted;
 use ctxsim_base::grid::shell::quoted;
 use ctxsim_base::list::Listed as _;
 use ctxsim_input::Format;
-use ctxsim_report::checkup::CheckUp;
+use ctxsim_report::guards::GuardVerdict;
 use ctxsim_report::made::VERSION;
 use serde_json::Value;
 
-use crate::output::{self, ForceArgs};
+use crate::output::{self, BegunFiles, ForceArgs, KeptFile, Replaced};
 use crate::verbs::check;
 use crate::wrong_at;
 
 /// The files to write, with their texts.
 const CONFIG: (&str, &str) = ("ctxsim.toml", include_str!("init/ctxsim.toml"));
-const POLICY: (&str, &str) = ("ctx/policies/mine.ron", include_str!("init/mine.ron"));
-const SUITE: (&str, &str) = ("ctx/suites/mine.toml", include_str!("init/suite.toml"));
+const POLICY: (&str, &str) = ("policies/mine.ron", include_str!("init/mine.ron"));
+const SUITE: (&str, &str) = ("suites/mine.toml", include_str!("init/suite.toml"));
 const WORKFLOW: (&str, &str) = (".github/workflows/ctxsim.yml", include_str!("init/workflow.yml"));
-const SCENARIO: (&str, &str) = ("ctx/scenarios/example.ron", include_str!("init/example.ron"));
+const SCENARIO: (&str, &str) = ("scenarios/example.ron", include_str!("init/example.ron"));
 
 /// The profile of the suite, whose prices are those of the day that is pinned.
 const PROFILE: &str = "anthropic/claude-sonnet-5.5";
+/// Has sessions run under the profiles of their own models.
+const OWN_MODELS: &str = "own_models = true                               # each session under its own model, others under these\n";
+
+/// The folder of inputs where no configuration names one.
+const FOLDER: &str = "ctx";
+
 /// What keeps snapshots that wait for a review out of git.
 const IGNORED: (&str, &str) =
     ("snapshots/.gitignore", "# What `ctxsim check` writes for a review.\n*.snap.new\n");
@@ -96,7 +102,7 @@ fn policy(catalog: &Catalog, args: &PolicyArgs) -> Result<(), Error> {
         }
     };
     refuse_existing(&[&args.path])?;
-    write(&args.path, &text)?;
+    output::write_all(&[(args.path.clone(), text)], ForceArgs::default().kept(&Files::default()))?;
     let path = args.path.to_string_lossy();
     output::print(&format!("Wrote {path}. Next: ctxsim validate {}\n", quoted(&path)))
 }
@@ -129,39 +135,85 @@ fn repository(catalog: &Catalog, sessions: Option<&Path>) -> Result<(), Error> {
     }
     // The path comes last: it may hold one of the other words.
     let suite = SUITE.1.replace("EVIDENCE", evidence).replace("PROMPT", prompt);
+    let suite = suite.replace("MODELS", if sessions.is_some() { OWN_MODELS } else { "" });
     let suite = suite.replace("\"SCENARIO\"", &quoted_in_toml(&scenario));
     let profile = catalog.shipped().profile(PROFILE)?.spec;
-    let config = CONFIG.1.replace("VERSION", VERSION).replace("PRICES", &profile.as_of);
-    let mut files = vec![(CONFIG.0, config.as_str()), POLICY, (SUITE.0, suite.as_str())];
-    files.extend(sessions.is_none().then_some(SCENARIO));
-    files.push(WORKFLOW);
+    // A project that has inputs keeps its configuration.
+    let is_configured = Path::new(CONFIG.0).symlink_metadata().is_ok();
+    let folder = catalog.folders().first().map_or(Path::new(FOLDER), PathBuf::as_path);
+    // Whoever wrote the configuration need not be who writes beside it now.
+    let is_below = folder.components().all(|it| matches!(it, Component::Normal(_) | Component::CurDir));
+    if is_configured && (catalog.folders().is_empty() || !is_below) {
+        let help = format!("put `{FOLDER}` first in its `folders`, so that what is written there is found");
+        return Err(wrong_at(
+            Code::InitExists,
+            CONFIG.0,
+            "its first folder of inputs is not below this one",
+            help,
+        ));
+    }
+    let suite_at = folder.join(SUITE.0);
+    let mut files: Vec<(PathBuf, String)> = Vec::new();
+    if !is_configured {
+        let config = CONFIG.1.replace("VERSION", VERSION).replace("PRICES", &profile.as_of);
+        files.push((CONFIG.0.into(), config));
+    }
+    files.push((folder.join(POLICY.0), POLICY.1.to_owned()));
+    files.push((suite_at.clone(), suite.clone()));
+    if sessions.is_none() {
+        files.push((folder.join(SCENARIO.0), SCENARIO.1.to_owned()));
+    }
+    files.push((WORKFLOW.0.into(), WORKFLOW.1.to_owned()));
     // Another suite's snapshots may be there already.
-    files.extend((!Path::new(IGNORED.0).exists()).then_some(IGNORED));
-    let paths: Vec<&Path> = files.iter().map(|it| Path::new(it.0)).listed();
+    files.extend((!Path::new(IGNORED.0).exists()).then(|| (PathBuf::from(IGNORED.0), IGNORED.1.to_owned())));
+    let paths: Vec<&Path> = files.iter().map(|it| it.0.as_path()).listed();
     refuse_existing(&paths)?;
     check::replaceable("mine")?;
-    let checked = files.iter().try_for_each(|(path, text)| write(Path::new(path), text));
-    let checked = checked.and_then(|()| check::bless(&catalog.reopened(Path::new(""))?, "mine"));
-    // What cannot be checked must leave nothing behind.
-    let checked = checked.inspect_err(|_| paths.iter().for_each(|it| drop(output::remove(it))))?;
+    // What cannot be written or checked must leave nothing behind.
+    let begun = BegunFiles::new(paths.into_iter().chain([Path::new("snapshots/mine")]));
+    output::write_all(&files, ForceArgs::default().kept(&Files::default()))?;
+    let mut checked = check::bless(&catalog.reopened(Path::new(""))?, "mine")?;
+    let unmet = checked.verdicts.iter().filter(|it| !it.holds).cloned().listed();
+    if !unmet.is_empty() {
+        let kept = KeptFile { inputs: &Files::default(), replaced: Replaced::All };
+        output::write(&suite_at, without(&suite, &unmet), kept)?;
+        checked = check::bless(&catalog.reopened(Path::new(""))?, "mine")?;
+    }
+    begun.keep();
     let mut text = String::from("Wrote:\n");
-    files.iter().for_each(|(path, _)| text += &format!("  {path}\n"));
+    files.iter().for_each(|(path, _)| text += &format!("  {}\n", path.display()));
     text += &format!("  snapshots/ ({})\n", counted(checked.snapshots.len(), "snapshot"));
-    text += &unmet(&checked);
+    if !unmet.is_empty() {
+        let at = suite_at.display();
+        text += &format!("\nThese guards fail on your sessions today, so they are comments in {at}:\n");
+    }
+    unmet.iter().for_each(|it| text += &format!("  {it}\n"));
     text += "\nNext:\n";
     text += "  ctxsim check\n";
     text += &format!("  ctxsim compare --base identity --candidate mine --scenario {}\n", quoted(&scenario));
     output::print(&text)
 }
 
-/// Returns the guards that the user's own sessions break from the start, with what to do; none on the example.
-fn unmet(checked: &CheckUp) -> String {
-    let unmet = checked.verdicts.iter().filter(|it| !it.holds);
-    let lines: String = unmet.map(|it| format!("  {}: {}\n", it.title(), it.finding())).collect();
-    if lines.is_empty() {
-        return lines;
+/// Makes comments of the guards of a suite that do not hold, each below what was found.
+fn without(suite: &str, unmet: &[GuardVerdict]) -> String {
+    const GUARD: &str = "\n[[guards]]\n";
+    let mut parts = suite.split(GUARD);
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let name = |it: &&GuardVerdict| part.starts_with(&format!("name = {}", quoted_in_toml(&it.guard)));
+        match unmet.iter().find(name) {
+            Some(verdict) => {
+                let lines = part.lines().map(|it| format!("# {it}\n"));
+                text += &format!(
+                    "\n# Today: {}.\n# [[guards]]\n{}",
+                    verdict.finding(),
+                    lines.collect::<String>()
+                );
+            }
+            None => text += &format!("{GUARD}{part}"),
+        }
     }
-    format!("\nThese guards fail on your sessions; change {} or {}:\n{lines}", POLICY.0, SUITE.0)
+    text
 }
 
 /// Refuses to overwrite files.
@@ -175,11 +227,4 @@ fn refuse_existing(paths: &[&(impl AsRef<Path> + ?Sized)]) -> Result<(), Error> 
         })
         .listed();
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Error> {
-    if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
-        output::make_folder(folder)?;
-    }
-    output::write(path, text, ForceArgs::default().kept(&Files::default()))
 }

@@ -16,10 +16,12 @@ use crate::{ends, render, wrong, wrong_at};
 /// Prints an input's file, or a policy merged with its bases.
 pub(super) fn show(catalog: &Catalog, args: &ShowArgs) -> Result<(), Error> {
     args.output.file().map_or(Ok(()), output::check)?;
+    // The file is what its name says.
+    let format = args.output.file().and_then(Format::of);
     let kind = kind(args.kind);
     let text = match (args.merged, kind) {
-        (false, _) => ctxsim_app::show(catalog, kind, &args.name)?,
-        (true, Kind::Policy) => ctxsim_app::show_merged(catalog, &args.name)?,
+        (false, _) => ctxsim_app::show(catalog, kind, &args.name, format)?,
+        (true, Kind::Policy) => ctxsim_app::show_merged(catalog, &args.name, format)?,
         (true, _) => {
             let message = format!("only policies have bases: `--merged` does not apply to a {}", kind.noun());
             return Err(wrong(Code::Usage, message, "remove `--merged`"));

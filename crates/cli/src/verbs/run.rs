@@ -58,22 +58,29 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     args.shown.check(catalog.files())?;
     let output = &args.shown.shown.output;
     let (mut holds, mut marks) = (true, String::new());
+    // The prompts of a single load are drawn on a terminal, too.
+    let is_one = format == FormatArg::TABLE && plan.scenarios.len() == 1;
+    let tracer = Tracer::new(is_drawn || is_one);
+    let reported = || -> Result<(Report, Traces), Error> {
+        let (mut report, traces) = with_progress(SIMULATES, |it| {
+            plan.report_with(
+                args.what.threads(),
+                it,
+                |load| tracer.wants(load),
+                |load, takes| tracer.of_load(load, takes),
+            )
+        })?;
+        report.min_evidence = args.evidence.min_evidence;
+        report.next = next(args, &report.sessions);
+        report.columns = columns;
+        let traces = tracer.traces(traces);
+        let page = || html::report(&report, detail(args), &traces);
+        args.shown.page.put(catalog.files(), output.force(), page)?;
+        Ok((report, traces))
+    };
     let text = match args.rows {
         RowsArg::Runs => {
-            // The prompts of a single load are drawn on a terminal, too.
-            let is_one = format == FormatArg::TABLE && plan.scenarios.len() == 1;
-            let tracer = Tracer::new(is_drawn || is_one);
-            let (mut report, traces) = with_progress(SIMULATES, |it| {
-                plan.report_with(
-                    args.what.threads(),
-                    it,
-                    |load| tracer.wants(load),
-                    |load, takes| tracer.of_load(load, takes),
-                )
-            })?;
-            report.min_evidence = args.evidence.min_evidence;
-            report.next = next(args, &report.sessions);
-            report.columns = columns;
+            let (report, traces) = reported()?;
             holds &= passed(&report);
             for verdict in report.guard_verdicts.iter().filter(|it| !it.holds) {
                 holds = false;
@@ -82,26 +89,16 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
             if format == FormatArg::GITHUB {
                 marks = github::marks(&report.guard_verdicts);
             }
-            let traces = tracer.traces(traces);
-            let page = || html::report(&report, detail(args), &traces);
-            args.shown.page.put(catalog.files(), output.force(), page)?;
             let on = args.shown.shown.terminal();
             let shown = ReportView { on, detail: detail(args), chart: args.chart.as_deref() };
             written(&report, &traces, &shown, format)?
         }
-        RowsArg::Cards => {
-            let report = with_progress(SIMULATES, |it| plan.report(args.what.threads(), it))?;
-            of_sessions(&report.cards(), format)?
-        }
-        RowsArg::Trials => of_worlds(&plan, args, format, RowsOf::Trials)?,
-        RowsArg::Published => of_worlds(&plan, args, format, RowsOf::Published)?,
-        RowsArg::Probes => of_worlds(&plan, args, format, RowsOf::Questions)?,
-        RowsArg::Facts => of_worlds(&plan, args, format, RowsOf::Facts)?,
-        RowsArg::Calls => of_worlds(&plan, args, format, RowsOf::Calls)?,
-        RowsArg::Log => of_worlds(&plan, args, format, RowsOf::Log)?,
-        RowsArg::Orderings => of_worlds(&plan, args, format, RowsOf::Orderings)?,
-        RowsArg::Requests | RowsArg::Needs => {
-            let (text, has_all) = ledger(&plan, args, format)?;
+        // Rows have no page of their own: theirs is that of the runs.
+        rows => {
+            if args.shown.page.is_asked() {
+                reported()?;
+            }
+            let (text, has_all) = rows_of(&plan, args, rows, format)?;
             holds = has_all;
             text
         }
@@ -109,6 +106,25 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     output.put(catalog.files(), format, text)?;
     output::print_encoded(marks.as_bytes())?;
     Ok(holds)
+}
+
+/// Returns rows, and whether no run failed.
+fn rows_of(plan: &Plan, args: &RunArgs, rows: RowsArg, format: FormatArg) -> Result<(Vec<u8>, bool), Error> {
+    let of = match rows {
+        RowsArg::Requests | RowsArg::Needs => return ledger(plan, args, format),
+        RowsArg::Runs | RowsArg::Cards => {
+            let report = with_progress(SIMULATES, |it| plan.report(args.what.threads(), it))?;
+            return Ok((of_sessions(&report.cards(), format)?, true));
+        }
+        RowsArg::Trials => RowsOf::Trials,
+        RowsArg::Published => RowsOf::Published,
+        RowsArg::Probes => RowsOf::Questions,
+        RowsArg::Facts => RowsOf::Facts,
+        RowsArg::Calls => RowsOf::Calls,
+        RowsArg::Log => RowsOf::Log,
+        RowsArg::Orderings => RowsOf::Orderings,
+    };
+    Ok((of_worlds(plan, args, format, of)?, true))
 }
 
 /// Returns the plan of a run, and the catalog that it was made with.
@@ -209,9 +225,9 @@ fn named(catalog: &Catalog, comparison: &Comparison, rev: RevArgs) -> Result<Vec
 /// Returns the format: as requested, by the output's extension, or the default.
 fn format(args: &RunArgs) -> Result<FormatArg, Error> {
     let (of, known) = match (args.rows, &args.chart) {
-        (RowsArg::Runs, Some(_)) => ("a chart".to_owned(), vec![FormatArg::SVG]),
+        (_, Some(_)) => ("a chart".to_owned(), vec![FormatArg::SVG]),
         (RowsArg::Runs, None) => ("a comparison".to_owned(), formats()),
-        (rows, _) => {
+        (rows, None) => {
             let mut known: Vec<FormatArg> = FormatArg::of_rows().listed();
             // One row a line is the usual form.
             known.order_by_key(|it| *it != FormatArg::JSONL);
@@ -269,6 +285,10 @@ fn of_sessions(all: &[Value], format: FormatArg) -> Result<Vec<u8>, Error> {
 
 /// Returns the columns that are asked for, which only tables have.
 fn columns(args: &RunArgs, format: FormatArg) -> Result<Vec<TableColumn>, Error> {
+    if args.rows != RowsArg::Runs && args.details && !args.shown.page.is_asked() {
+        let help = "remove `--details`: rows have everything";
+        return Err(wrong(Code::Usage, "`--details` shows more of tables and pages", help));
+    }
     let Some(asked) = &args.columns else { return Ok(Vec::new()) };
     let of_tables = [FormatArg::TABLE, FormatArg::MARKDOWN, FormatArg::HTML, FormatArg::GITHUB];
     if args.rows != RowsArg::Runs || !of_tables.contains(&format) {

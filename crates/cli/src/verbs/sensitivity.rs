@@ -1,10 +1,9 @@
 //! `ctxsim sensitivity`: what a set of policies costs under many price lists.
 
 use clap::{Args, ValueEnum};
-use ctxsim_app::catalog::{Catalog, Kind};
+use ctxsim_app::catalog::Catalog;
 use ctxsim_app::{Comparison, Plan};
 use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::sensitivity::Sort;
 use ctxsim_report::sensitivity::page::page;
 use ctxsim_report::sensitivity::{markdown, rows, table, write_document};
@@ -39,7 +38,6 @@ const FORMATS: Formats<'_> = Formats {
 #[command(
     mut_arg("format", |it| FORMATS.offered(it)),
     mut_arg("policies", said("Policies by name, path or pattern")),
-    mut_arg("profiles", said("Model profiles by name, path or pattern; `all` for every profile")),
     mut_arg("set", said("Override a field, as in `break_even.prune_removes_tokens=30_000`")),
     mut_arg("suite", said("Suite that supplies whatever the other options omit [default: sensitivity]"))
 )]
@@ -92,10 +90,8 @@ const DEFAULT_SUITE: &str = "sensitivity";
 pub(super) fn sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(), Error> {
     let format = args.shown.shown.choose(&FORMATS)?;
     let comparison = args.what.comparison(catalog, "--policy", &args.policies.policies)?;
-    let all = || catalog.names(Kind::Profile).map(str::to_owned).listed();
-    let profiles = comparison.profiles.into_iter().flat_map(|it| if it == "all" { all() } else { vec![it] });
     let suite = args.suite.suite.clone().unwrap_or_else(|| DEFAULT_SUITE.to_owned());
-    let comparison = Comparison { suite: Some(suite), profiles: profiles.listed(), ..comparison };
+    let comparison = Comparison { suite: Some(suite), ..comparison };
     let plan = Plan::new(catalog, &comparison)?;
     args.shown.check(catalog.files())?;
     let found = with_progress(SIMULATES, |it| plan.sensitivity(args.what.threads(), it))?;

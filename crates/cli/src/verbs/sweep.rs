@@ -52,6 +52,9 @@ Exit codes: 0 success; 2 parts are missing, broken, or of different jobs or vers
 const FORMATS: Formats<'_> =
     Formats { of: "`sweep`", known: &[FormatArg::TABLE, FormatArg::JSON, FormatArg::HTML, FormatArg::SVG] };
 
+/// The only one of a part.
+const SHARD_FORMATS: Formats<'_> = Formats { of: "`sweep --shard`", known: &[FormatArg::JSON] };
+
 /// The arguments of `sweep`.
 #[derive(Debug, Args)]
 #[command(
@@ -70,7 +73,7 @@ pub(crate) struct SweepArgs {
     #[command(flatten)]
     guards: GuardArgs,
     /// Run one part of several, as in `3/16`, and write JSON for `ctxsim run --merge`
-    #[arg(long, value_name = "I/N", value_parser = shard)]
+    #[arg(long, value_name = "I/N", value_parser = shard, conflicts_with_all = ["html", "details", "width"])]
     shard: Option<[usize; 2]>,
     #[command(flatten)]
     shown: FrontArgs,
@@ -155,7 +158,8 @@ fn guard(text: &str) -> Result<PointGuard, String> {
 
 /// Runs a sweep, or a part of it, and writes it.
 pub(crate) fn sweep(catalog: &Catalog, args: &SweepArgs) -> Result<(), Error> {
-    let format = args.shown.to.shown.choose(&FORMATS)?;
+    let formats = if args.shard.is_some() { SHARD_FORMATS } else { FORMATS };
+    let format = args.shown.to.shown.choose(&formats)?;
     let grid = args.grid.grid()?;
     let suite = args.suite.suite.clone();
     let comparison = Comparison { suite, ..args.grid.comparison(catalog)? };

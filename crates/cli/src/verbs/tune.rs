@@ -119,8 +119,14 @@ pub(super) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
     let found = with_progress(SIMULATES, |it| tuning.tuned(threads, it))?;
     if let (Some(path), Some(format)) = (&args.output, format) {
         let name = path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
-        if let Some(text) = tuned_policy(catalog, &args.grid.policy, &name, &found, format)? {
-            output::write(path, Remark::of_input(format).on(&text), args.force.kept(catalog.files()))?;
+        match tuned_policy(catalog, &args.grid.policy, &name, &found, format)? {
+            Some(text) => {
+                output::write(path, Remark::of_input(format).on(&text), args.force.kept(catalog.files()))?;
+            }
+            None => output::tell(format_args!(
+                "Nothing was written to `{}`: no variant is recommended.",
+                path.display()
+            )),
         }
     }
     let SearchResult { tuned, .. } = &found;

@@ -29,8 +29,13 @@ pub fn summary(all: &[CheckUp]) -> Markdown {
         }
         for snapshot in it.snapshots.iter().filter(|it| !it.holds()) {
             text.paragraph(&format!("`{}`: {}", snapshot.file, snapshot.words()));
-            snapshot.lines().iter().for_each(|it| text.item(it));
-            text.end();
+            for group in snapshot.groups() {
+                match group.because.as_str() {
+                    "" => group.lines.iter().for_each(|it| text.item(it)),
+                    because => text.list(&format!("Because of {because}"), group.lines),
+                }
+                text.end();
+            }
         }
         let held: Vec<_> = it.verdicts.iter().filter(|it| it.holds).listed();
         if !held.is_empty() {

@@ -14,6 +14,8 @@ const FIELDS_SHOWN: usize = 8;
 /// What stands beside comparisons.
 #[derive(Clone, Debug, Default)]
 pub struct Beside {
+    /// The loads, in a sentence for each group of comparisons, where nobody named them.
+    pub loads: Vec<String>,
     /// The revision that the base is of, if it is of one.
     pub revision: Option<String>,
     /// Policies that the revision does not have.

@@ -176,7 +176,10 @@ impl Contrast {
         if less + more == 0 {
             return Vec::new();
         }
-        let head = format!("{} met less, {} met more", thousands(less as u64), thousands(more as u64));
+        let mut head = format!("{} met less, {} met more", thousands(less as u64), thousands(more as u64));
+        if self.needs.len() < less + more {
+            head += &format!("; these {} change most", self.needs.len());
+        }
         let needs = self.needs.iter().map(|it| {
             let [base, candidate] = it.met.map(percent);
             let weight = numbers::expected(it.weight);
@@ -258,7 +261,7 @@ fn sign(difference: f64) -> &'static str {
 }
 
 /// Returns a difference of shares in percentage points.
-fn points(difference: f64) -> String {
+pub(crate) fn points(difference: f64) -> String {
     let size = format!("{:.1}", difference.abs() * 100.0);
     if size == "0.0" { "0.0 pp".to_owned() } else { format!("{}{size} pp", sign(difference)) }
 }

@@ -15,6 +15,7 @@ pub fn summary(contrasts: &[Contrast], beside: &Beside) -> Markdown {
 
 fn all(contrasts: &[Contrast], beside: &Beside, is_folded: bool) -> Markdown {
     let mut text = Markdown::default();
+    beside.loads.iter().for_each(|it| text.paragraph(it));
     for (nth, it) in contrasts.iter().enumerate() {
         if nth > 0 {
             text.end();

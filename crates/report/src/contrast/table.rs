@@ -22,8 +22,9 @@ pub fn comparisons(
 ) -> String {
     let on = on.into();
     let with = |n_causes| {
-        let mut text =
-            contrasts.iter().map(|it| comparison(it, is_detailed, n_causes, on)).listed().join("\n");
+        let mut text = String::new();
+        beside.loads.iter().for_each(|it| on.paragraph(Tint::Plain, "", it, &mut text));
+        text += &contrasts.iter().map(|it| comparison(it, is_detailed, n_causes, on)).listed().join("\n");
         if contrasts.is_empty() {
             on.paragraph(Tint::Strong, "", &beside.nothing_compared(), &mut text);
         }
@@ -52,7 +53,12 @@ fn comparison(it: &Contrast, is_detailed: bool, n_causes: usize, on: Terminal) -
         on.paragraphs(Tint::Faint, "Note: ", it.notes.iter().take(shown), &mut text);
         let is_cut = n_causes < causes.len() || causes.iter().any(|it| it.lines.len() > it.n_brief);
         if !is_detailed && (is_cut || it.notes.len() > shown) {
-            on.paragraph(Tint::Faint, "More: ", "--details for every change, request and need.", &mut text);
+            on.paragraph(
+                Tint::Faint,
+                "More: ",
+                "--details for every change, and the requests and needs that change most.",
+                &mut text,
+            );
         }
     }
     text

@@ -27,9 +27,8 @@ pub(super) fn read(path: &Path) -> Result<String, Error> {
     read_text(path)
 }
 
-/// Shows a change, and writes it if the file is still as it was read.
+/// Writes a change that was shown, if the file is still as it was read.
 pub(super) fn put(path: &Path, read: &str, changed: &ChangedFile) -> Result<(), Error> {
-    show(path, changed);
     if changed.text == read {
         return Ok(());
     }
@@ -47,8 +46,11 @@ pub(super) fn put(path: &Path, read: &str, changed: &ChangedFile) -> Result<(), 
     output::write(path, format!("{mark}{}", changed.text), kept)
 }
 
-/// Shows what goes and what comes.
-fn show(path: &Path, changed: &ChangedFile) {
+/// Shows what goes and what comes, before anything is written.
+///
+/// # Errors
+/// Nobody could be shown it.
+pub(super) fn show(path: &Path, changed: &ChangedFile) -> Result<(), Error> {
     let [old, new] = &changed.diff;
     if old.is_empty() && new.is_empty() {
         output::tell(format_args!("{}: it says so already, so nothing is written", path.display()));
@@ -59,13 +61,20 @@ fn show(path: &Path, changed: &ChangedFile) {
         lines.iter().for_each(|it| output::tell(format_args!("{sign} {it}")));
     }
     changed.notes.iter().for_each(output::tell);
+    if output::is_told() {
+        return Ok(());
+    }
+    let message = "the change could not be shown on standard error, so nothing was written";
+    Err(wrong_at(Code::OutputExists, path, message, "run the command where standard error can be written"))
 }
 
-/// Takes back what was applied by a forecast.
-pub(super) fn undo(catalog: &Catalog, from: &Path, settings: &Path) -> Result<(), Error> {
+/// Takes back what was applied by a forecast, or shows alone what that changes.
+pub(super) fn undo(catalog: &Catalog, from: &Path, settings: &Path, is_dry: bool) -> Result<(), Error> {
     check(settings)?;
     let saved = forecast(&from.display().to_string(), &read_text(from)?)?;
     catalog.files().note(from);
     let text = read(settings)?;
-    put(settings, &text, &undone(&saved, &settings.display().to_string(), &text)?)
+    let changed = undone(&saved, &settings.display().to_string(), &text)?;
+    show(settings, &changed)?;
+    if is_dry { Ok(()) } else { put(settings, &text, &changed) }
 }

@@ -34,7 +34,7 @@ const FORMATS: Formats<'_> = Formats { of: "`check --laws`", known: &[FormatArg:
 #[derive(Debug, Default, Args)]
 pub(super) struct LawsArgs {
     /// Check policies, not suites: do they keep the laws of context policies on random sessions?
-    #[arg(long, requires = "law_policies", conflicts_with_all = ["suites", "bless", "ratchet"])]
+    #[arg(long, requires = "law_policies", conflicts_with_all = ["suites", "bless", "ratchet", "html", "explain", "snapshots", "allow_rev", "assume"])]
     pub(super) laws: bool,
     /// Policies for `--laws`, by name, pattern or path
     #[arg(id = "law_policies", long = "policy", value_name = "P", num_args = 1.., requires = "laws")]

@@ -182,8 +182,7 @@ pub(super) fn days(root: &Path, suite: &str) -> Option<Days> {
 /// Checks that every file which is called as a snapshot of a suite is one of ctxsim's.
 pub(super) fn replaceable(root: &Path, suite: &str) -> Result<(), Error> {
     let inputs = Files::default();
-    let replaced = KeptFile { inputs: &inputs, replaced: Replaced::Beginning(BEGINNING) };
-    kept(&folder(root, suite))?.iter().try_for_each(|it| replaced.check(it, None))
+    kept(&folder(root, suite))?.iter().try_for_each(|it| kept_by(&inputs).check(it, None))
 }
 
 /// Returns whether a suite has snapshots.
@@ -225,15 +224,23 @@ pub(super) fn held(
     }
     let digest = assumed::digest(numbers);
     let mut known: BTreeSet<PathBuf> = BTreeSet::new();
-    let mut all = Vec::new();
+    let (mut all, mut files) = (Vec::new(), Vec::new());
     let mut is_today = true;
     for it in report.kept_shots(made) {
         let path = place(root, suite, &it);
         let at = At { path: &path, suite, inputs, made, assumed: &digest, reviews };
         is_today &= bless || read(&path).is_some_and(|it| it.0.assumed() == Some(&digest));
-        all.push(if bless { accepted(at, &it)? } else { compared(at, &it)? });
+        all.push(if bless {
+            SnapshotCheck::new(name(&path), SnapshotState::Blessed)
+        } else {
+            compared(at, &it)?
+        });
+        files.extend(bless.then(|| (path.clone(), snapshot_text(at, &it))));
         known.insert(path);
     }
+    // All of them are accepted, or none is.
+    output::write_all(&files, kept_by(inputs))?;
+    files.iter().try_for_each(|it| forget(&it.0.with_extension(EXTENSIONS[1])))?;
     for path in kept(&folder)?.into_iter().filter(|it| !known.contains(it) && begins_with(it, BEGINNING)) {
         if bless {
             output::remove(&path)?;
@@ -281,24 +288,23 @@ fn compared(at: At<'_>, shot: &Shot) -> Result<SnapshotCheck, Error> {
     Ok(SnapshotCheck { of: shot.of.clone(), differs, moved, ..snapshot(SnapshotState::Moved) })
 }
 
-/// Writes a snapshot.
-fn accepted(at: At<'_>, shot: &Shot) -> Result<SnapshotCheck, Error> {
-    write(at, shot)?;
-    forget(&at.path.with_extension(EXTENSIONS[1]))?;
-    Ok(SnapshotCheck::new(name(at.path), SnapshotState::Blessed))
-}
-
 /// Writes a snapshot for review, except in CI.
 fn wait(at: At<'_>, shot: &Shot) -> Result<(), Error> {
-    if !at.reviews || std::env::var_os("CI").is_some() { Ok(()) } else { write(at, shot) }
+    if !at.reviews || std::env::var_os("CI").is_some() {
+        return Ok(());
+    }
+    output::write_all(&[(at.path.to_owned(), snapshot_text(at, shot))], kept_by(at.inputs))
 }
 
-/// Writes a snapshot, over another snapshot or nothing.
-fn write(At { path, suite, inputs, made, assumed, .. }: At<'_>, shot: &Shot) -> Result<(), Error> {
+/// Returns a snapshot as a file.
+fn snapshot_text(At { suite, made, assumed, .. }: At<'_>, shot: &Shot) -> String {
     let made = SnapshotHeader::new(made, assumed, shot).line();
-    let text = format!("{BEGINNING}{made}\nexpression: {suite}\n{RULE}{}", shot.text);
-    let kept = KeptFile { inputs, replaced: Replaced::Beginning(BEGINNING) };
-    output::write_all(&[(path.to_owned(), text)], kept)
+    format!("{BEGINNING}{made}\nexpression: {suite}\n{RULE}{}", shot.text)
+}
+
+/// A snapshot is written over another snapshot or nothing.
+fn kept_by(inputs: &Files) -> KeptFile<'_> {
+    KeptFile { inputs, replaced: Replaced::Beginning(BEGINNING) }
 }
 
 /// Removes a snapshot that waits for review; anything else stays.
