@@ -59,12 +59,16 @@ impl Filled {
         }
         let prices = &profile.prices;
         let missed = all_misses(timeline, profile).into_iter();
+        let compactions = timeline.events.iter().filter(|it| matches!(it.kind, EventKind::Compaction(_)));
+        let compactions: Vec<StepIx> = compactions.map(|it| timeline.spine.step_at(it.at)).listed();
+        // Summaries are requests, too, so that a request has another number than its step.
+        let number = |step: StepIx| step + 1 + ix::<u32>(compactions.partition_point(|it| *it <= step));
         Some(Self {
             span_ms: timeline.began_ms.zip(timeline.last_ms()).map(|it| [it.0, it.1]),
             by_tool: CarriedShare::by_tool(timeline, &carried_items(timeline, prices)),
             missed: missed
                 .map(|it| Missed {
-                    request: request_number(timeline, it.step),
+                    request: number(it.step),
                     cause: it.cause,
                     because: it.cause.about(),
                     tokens: it.tokens,
@@ -74,12 +78,6 @@ impl Filled {
             front_usd: at_front(timeline, prices, MEMORY_TOKENS),
         })
     }
-}
-
-/// Returns the number of the agent's request at a step among all that its harness made.
-fn request_number(timeline: &Timeline, step: StepIx) -> u32 {
-    let summaries = timeline.events.iter().filter(|it| matches!(it.kind, EventKind::Compaction(_)));
-    step + 1 + ix::<u32>(summaries.filter(|it| timeline.spine.step_at(it.at) <= step).count())
 }
 
 /// The sessions of a report that have bills, each with how much it counts towards a month.

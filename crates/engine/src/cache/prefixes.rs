@@ -150,16 +150,14 @@ impl<T: Copy + PartialEq> Prefixes<T> {
     /// Keeps what the last prompt had and this one has not; returns how many prefixes both have, which are all of `last`.
     fn leave(&mut self, request: &RequestView<'_>) -> usize {
         let links = request.chain.links();
-        let n_same = if request.chain.is_aside() {
-            let same = self.last.iter().zip(links);
-            let n_same = same.take_while(|(sent, link)| sent.digest == link.digest).count();
+        let mut n_same = request.chain.n_unchanged().min(self.n_own).min(self.last.len());
+        if request.chain.is_aside() {
+            let unsure = self.last[n_same..].iter().zip(&links[n_same..]);
+            n_same += unsure.take_while(|(sent, link)| sent.digest == link.digest).count();
             self.n_own = self.n_own.min(n_same);
-            n_same
         } else {
-            let n_same = request.chain.n_unchanged().min(self.n_own).min(self.last.len());
             self.n_own = links.len();
-            n_same
-        };
+        }
         let n_cuts = self.cuts.partition_point(|it| *it < n_same);
         for cut in self.cuts.split_off(n_cuts).into_iter().rev() {
             self.drop_from(cut, true);

@@ -106,10 +106,14 @@ impl QualifiedCache {
         }
         let salts = self.salts;
         let tell = |link: &Link| salts.told_apart(link);
-        if request.chain.is_aside() {
-            return self.inner.submit(&RequestView { chain: &request.chain.told_apart(tell), ..*request });
-        }
         let told = match self.told.take() {
+            Some(mut told) if request.chain.is_aside() => {
+                let own = told.lend_told(request.chain, tell);
+                let usage = self.inner.submit(&RequestView { chain: &told, ..*request });
+                told.take_back(own);
+                self.told = Some(told);
+                return usage;
+            }
             Some(mut told) => {
                 request.chain.tell_apart(&mut told, tell);
                 told
@@ -117,7 +121,7 @@ impl QualifiedCache {
             None => request.chain.told_apart(tell),
         };
         let usage = self.inner.submit(&RequestView { chain: &told, ..*request });
-        self.told = Some(told);
+        self.told = (!request.chain.is_aside()).then_some(told);
         usage
     }
 }
@@ -141,8 +145,8 @@ impl CacheRule for QualifiedCache {
     }
 
     fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
-        let usage = if request.settings == Settings::default() {
-            self.told = None;
+        // Once told apart, prompts are compared with what was told of the one before.
+        let usage = if request.settings == Settings::default() && self.told.is_none() {
             self.inner.submit(request)
         } else {
             self.submit_told(request)

@@ -178,7 +178,9 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         let step = self.timeline.spine.step_at(at).saturating_sub(1);
         let turn_ix = at.turn_ix - u32::from(at.phase == Phase::TurnOpen && at.turn_ix > 0);
         let Compaction { items, instruction, output } = request;
-        let chain = self.chain.fork(&mut self.prompt, self.log.identities()).asking(instruction);
+        let mut chain = self.chain.clone();
+        chain.lend(&mut self.prompt, self.log.identities());
+        let chain = chain.asking(instruction);
         let prompt = self.prompt.tokens().saturating_add(instruction);
         let purpose = Purpose::Summary;
         self.send_aside(SideRequest { prompt, chain: Some(chain), output, items, purpose }, turn_ix, step);

@@ -358,9 +358,12 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
             if !self.lanes.iter().any(is_asked) {
                 continue;
             }
-            let chain = self.chain.fork(&mut self.prompt, self.log.identities());
+            let mut chain = std::mem::take(&mut self.chain);
+            let own = chain.lend(&mut self.prompt, self.log.identities());
             let shown = self.prompt.tokens();
-            self.submit_aside(shown, chain, request.at_ms, is_asked);
+            self.submit_aside(shown, &mut chain, request.at_ms, is_asked);
+            chain.take_back(own);
+            self.chain = chain;
             for lane in 0..self.lanes.len() {
                 if is_asked(&self.lanes[lane]) {
                     self.checked(lane, self.lanes[lane].usage, shown, turn_ix, step);
@@ -372,7 +375,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     /// Sends a request that the policy makes; the cache can serve what it shares with the agent's own prompt.
     pub(super) fn send_aside(&mut self, request: SideRequest, turn_ix: TurnIx, step: StepIx) {
         match request.chain {
-            Some(chain) => self.submit_aside(request.prompt, chain, self.ambient.now_ms, |_| true),
+            Some(mut chain) => self.submit_aside(request.prompt, &mut chain, self.ambient.now_ms, |_| true),
             None => {
                 let usage = CacheUse { uncached: request.prompt, ..CacheUse::default() };
                 self.lanes.iter_mut().for_each(|it| it.usage = usage);
@@ -408,7 +411,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     fn submit_aside(
         &mut self,
         prompt: Tokens,
-        mut chain: Chain,
+        chain: &mut Chain,
         now_ms: i64,
         is_asked: impl Fn(&Lane<'t>) -> bool,
     ) {
@@ -417,7 +420,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
             intact_tokens: self.log.intact_tokens(&self.prompt),
             ttl: self.ttl,
             settings: self.settings,
-            ..RequestView::of(prompt, &chain, self.layout, now_ms)
+            ..RequestView::of(prompt, chain, self.layout, now_ms)
         };
         self.lanes.submit_to(&view, is_asked);
     }

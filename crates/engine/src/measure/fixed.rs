@@ -17,10 +17,11 @@ pub fn each_fixed(timeline: &Timeline, mut each: impl FnMut(StepIx, Usage, &[Fix
     let fixed = &recorded.fixed;
     let shared_end = shared_end(timeline);
     let mut pieces: Vec<FixedPiece> = Vec::new();
-    each_prompt(timeline, |step, usage, items| {
+    each_prompt(timeline, |prompt| {
+        let usage = prompt.usage;
         pieces.clear();
         let mut at: Tokens = 0;
-        for item in items.iter().take_while(|it| fixed.last().is_some_and(|last| **it <= last.0)) {
+        for item in prompt.items.iter().take_while(|it| fixed.last().is_some_and(|last| **it <= last.0)) {
             let from = at.min(usage.prompt);
             at = at.saturating_add(tokens(timeline, *item));
             let to = at.min(usage.prompt);
@@ -28,7 +29,7 @@ pub fn each_fixed(timeline: &Timeline, mut each: impl FnMut(StepIx, Usage, &[Fix
                 split(fixed[nth].1, [from, to], shared_end, &mut pieces);
             }
         }
-        each(step, usage, &pieces);
+        each(prompt.step, usage, &pieces);
     });
 }
 

@@ -1,5 +1,7 @@
 //! What missed the cache although an earlier request had put it there, by recorded bills alone, and why as far as the log says.
 
+use std::ops::Range;
+
 use serde::Serialize;
 
 use super::carried::{CarriedItems, RatesByPlace, usage};
@@ -8,7 +10,7 @@ use ctxsim_input::profile::cache::Setting;
 use ctxsim_input::profile::price::Prices;
 use ctxsim_input::{CacheRules, Profile, TtlClass};
 use ctxsim_timeline::row::columns;
-use ctxsim_timeline::{Diagnosis, EventKind, Kind, Occasion, StepIx, Timeline, Usage};
+use ctxsim_timeline::{Diagnosis, Event, EventKind, Kind, Occasion, StepIx, Timeline, Usage};
 
 /// Fewer tokens are no miss: providers cache no shorter prefixes, and some read in steps.
 pub const MISS_MIN: Tokens = 1_024;
@@ -119,9 +121,7 @@ pub fn all_misses(timeline: &Timeline, profile: &Profile) -> Vec<Miss> {
             let known = window.next;
             window.reach(step);
             let Some(usage) = usage(timeline, step) else { continue };
-            let sent =
-                window.items.iter().filter(|it| **it < known || before.is_none() && **it < spine.n_stable);
-            let sent: Tokens = sent.map(|it| Tokens::from(spine.items[*it as usize].raw)).sum();
+            let sent = window.tokens_before(if before.is_none() { known.max(spine.n_stable) } else { known });
             let cached = before.map_or(sent, |(_, it)| sent.min(cached(it, prices))).min(usage.prompt);
             let tokens = cached.saturating_sub(usage.cache_read);
             if tokens >= MISS_MIN {
@@ -143,14 +143,19 @@ pub fn rewrites_not_foreseen(timeline: &Timeline, profile: &Profile) -> Vec<Step
     const REACH: f64 = 1.2;
     let front = timeline.shared.as_ref().map_or(0, |it| it.end);
     let front: Tokens = timeline.spine.items.iter().take(front as usize).map(|it| Tokens::from(it.raw)).sum();
-    let is_known = |step: StepIx| {
-        let at = |it: &ctxsim_timeline::Event| timeline.spine.step_at(it.at) == step;
-        timeline.events.iter().any(|it| at(it) && matches!(it.kind, EventKind::Change(..)))
-    };
+    let is_known =
+        |step| events(timeline, step..step + 1).iter().any(|it| matches!(it.kind, EventKind::Change(..)));
     let ends_at_front =
         |step: StepIx| usage(timeline, step).is_some_and(|it| it.cache_read as f64 <= REACH * front as f64);
     let misses = all_misses(timeline, profile).into_iter().filter(|it| it.cause.is_of_habit());
     misses.map(|it| it.step).filter(|it| ends_at_front(*it) && !is_known(*it)).collect()
+}
+
+/// Returns the events before the requests of some steps.
+fn events(timeline: &Timeline, steps: Range<StepIx>) -> &[Event] {
+    let [from, to] = [steps.start, steps.end]
+        .map(|step| timeline.events.partition_point(|it| timeline.spine.step_at(it.at) < step));
+    &timeline.events[from..to]
 }
 
 /// Returns how many tokens a request left in the cache: all of its prompt where writes are not billed.
@@ -227,26 +232,25 @@ struct Between<'t> {
 }
 
 impl Between<'_> {
-    fn has(&self, step: StepIx) -> bool {
-        step > self.last && step <= self.step
-    }
-
     /// Returns whether an event is in it.
     fn found(&self, is: impl Fn(&EventKind) -> bool) -> bool {
-        let spine = &self.timeline.spine;
-        self.timeline.events.iter().any(|it| self.has(spine.step_at(it.at)) && is(&it.kind))
+        events(self.timeline, self.last + 1..self.step + 1).iter().any(|it| is(&it.kind))
     }
 
-    /// Returns what the log tells in it besides messages.
-    fn occasions(&self) -> impl Iterator<Item = Occasion> {
-        let all = self.timeline.recorded.iter().flat_map(|it| it.occasions.iter());
-        all.filter(|it| self.has(it.0)).map(|it| it.1)
+    /// Returns what the log tells in it besides messages, each with the step of its request.
+    fn occasions(&self) -> &[(StepIx, Occasion)] {
+        let all = self.timeline.recorded.as_ref().map_or(&[] as &[_], |it| &it.occasions);
+        let [from, to] = [self.last, self.step].map(|step| all.partition_point(|it| it.0 <= step));
+        &all[from..to]
+    }
+
+    fn has(&self, occasion: Occasion) -> bool {
+        self.occasions().iter().any(|it| it.1 == occasion)
     }
 
     /// Returns why the provider says that it did not read all.
     fn diagnosis(&self) -> Option<Diagnosis> {
-        let recorded = self.timeline.recorded.as_ref()?;
-        recorded.occasions.iter().find_map(|it| match it {
+        self.occasions().iter().find_map(|it| match it {
             (step, Occasion::Diagnosed(diagnosis)) if *step == self.step => Some(*diagnosis),
             _ => None,
         })
@@ -257,21 +261,20 @@ impl Between<'_> {
         if self.found(|it| matches!(it, EventKind::Change(Setting::Model, _))) {
             return Some(MissCause::Model);
         }
-        let has = |occasion| self.occasions().any(|it| it == occasion);
-        if has(Occasion::Removed) || self.found(|it| matches!(it, EventKind::Compaction(_))) {
+        if self.has(Occasion::Removed) || self.found(|it| matches!(it, EventKind::Compaction(_))) {
             return Some(MissCause::Compacted);
         }
         // A prompt that shrank without a mark when a session was resumed is one that was resumed.
-        if !has(Occasion::Restart) && self.found(|it| matches!(it, EventKind::Reset(_))) {
+        if !self.has(Occasion::Restart) && self.found(|it| matches!(it, EventKind::Reset(_))) {
             return Some(MissCause::Cut);
         }
-        if has(Occasion::Skill) || self.follows_skill() {
+        if self.has(Occasion::Skill) || self.follows_skill() {
             return Some(MissCause::Skill);
         }
-        if has(Occasion::ToolsReordered) {
+        if self.has(Occasion::ToolsReordered) {
             return Some(MissCause::ToolOrder);
         }
-        if has(Occasion::ToolsFound) {
+        if self.has(Occasion::ToolsFound) {
             return Some(MissCause::Tools);
         }
         self.changed_front().or_else(|| {
@@ -321,7 +324,7 @@ impl Between<'_> {
 
     /// Returns what the rules of its harness say that it did.
     fn changed(&self) -> Option<MissCause> {
-        if self.occasions().any(|it| it == Occasion::Restart) {
+        if self.has(Occasion::Restart) {
             return Some(MissCause::Resumed);
         }
         self.found(|it| matches!(it, EventKind::Change(..))).then_some(MissCause::Messages)

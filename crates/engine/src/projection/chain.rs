@@ -103,14 +103,37 @@ impl Chain {
         chain
     }
 
-    /// Returns the same, which is quicker where this is the chain of the agent's last request.
-    pub fn fork(&self, prompt: &mut Prompt<'_>, known: &Identities) -> Self {
+    /// Becomes the chain of a request besides the agent's own, with the prompt as it stands; returns what the agent's own has from the first
+    /// change on, which [`Chain::take_back`] takes. Neither copies what both have.
+    pub fn lend(&mut self, prompt: &mut Prompt<'_>, known: &Identities) -> Self {
         let kept = self.links.partition_point(|link| link.slot < prompt.dirty_from());
-        let (links, adds) = (self.links[..kept].to_vec(), self.adds[..kept].to_vec());
-        let mut chain = Self { is_aside: true, links, adds, ..Self::default() };
-        chain.extend(kept, prompt, known);
-        debug_assert_eq!(chain.links, Self::aside(&mut prompt.clone(), known).links);
-        chain
+        let own = self.part(kept);
+        prompt.touch(own.links.len() as u64);
+        self.extend(kept, prompt, known);
+        own
+    }
+
+    /// Becomes what is told apart so of a request besides the agent's own, which is told apart here; returns what [`Chain::take_back`] takes.
+    pub fn lend_told(&mut self, aside: &Self, tell: impl Fn(&Link) -> Link) -> Self {
+        let own = self.part(aside.n_unchanged);
+        aside.tell_the_rest_apart(self, tell);
+        own
+    }
+
+    /// Keeps the first prefixes for a request besides the agent's own; returns the others.
+    fn part(&mut self, kept: usize) -> Self {
+        let own = Self { links: self.links.split_off(kept), adds: self.adds.split_off(kept), ..*self };
+        (self.n_unchanged, self.is_aside) = (kept, true);
+        own
+    }
+
+    /// Becomes the agent's own again.
+    pub fn take_back(&mut self, own: Self) {
+        self.cut(self.n_unchanged);
+        self.links.extend(own.links);
+        self.adds.extend(own.adds);
+        (self.n_unchanged, self.n_unedited) = (own.n_unchanged, own.n_unedited);
+        (self.is_aside, self.is_asked) = (own.is_aside, own.is_asked);
     }
 
     /// Returns the same with what a request beside the agent's own asks after it, a message of so many
@@ -177,7 +200,7 @@ impl Chain {
         (told.n_unedited, told.is_asked) = (self.n_unedited, self.is_asked);
     }
 
-    /// Returns whether [`Chain::n_unchanged`] says nothing of the request before.
+    /// Returns whether it is not the agent's own: the request before may have been another than [`Chain::n_unchanged`] speaks of.
     pub fn is_aside(&self) -> bool {
         self.is_aside
     }
@@ -202,7 +225,7 @@ impl Chain {
         self.n_unedited
     }
 
-    /// Returns how many prefixes are the same as at the refresh before.
+    /// Returns how many prefixes are known to be those of the agent's own request before.
     pub fn n_unchanged(&self) -> usize {
         self.n_unchanged
     }

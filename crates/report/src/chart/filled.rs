@@ -15,7 +15,7 @@ use ctxsim_base::grid::{Grid, Of};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_engine::measure::carried::each_prompt;
+use ctxsim_engine::measure::carried::{PromptChange, each_prompt};
 use ctxsim_timeline::Timeline;
 
 /// What a run must have for such a chart.
@@ -48,24 +48,24 @@ impl FilledKind {
 
     /// Follows the items of a session through its billed prompts.
     pub(super) fn of(timeline: &Timeline) -> Vec<Self> {
-        let mut kinds: IndexMap<String, Vec<Tokens>> = IndexMap::new();
+        // By kind: its tokens in the prompt as it stands, and by request.
+        let mut kinds: IndexMap<String, (Tokens, Vec<Tokens>)> = IndexMap::new();
         let mut n = 0;
-        each_prompt(timeline, |_, _, items| {
-            n += 1;
-            for item in items {
-                let row = &timeline.spine.items[*item as usize];
-                let of = kinds.entry(in_one_line(&what(timeline, row.kind, *item)).into_owned()).or_default();
-                of.resize(n, 0);
-                of[n - 1] += Tokens::from(row.raw);
+        each_prompt(timeline, |prompt| {
+            for PromptChange { item, enters } in prompt.changes.iter().copied() {
+                let row = &timeline.spine.items[item as usize];
+                let (tokens, _) =
+                    kinds.entry(in_one_line(&what(timeline, row.kind, item)).into_owned()).or_default();
+                *tokens = if enters { *tokens + Tokens::from(row.raw) } else { *tokens - Tokens::from(row.raw) };
             }
+            for (tokens, by_request) in kinds.values_mut() {
+                by_request.resize(n, 0);
+                by_request.push(*tokens);
+            }
+            n += 1;
         });
-        let mut all = kinds
-            .into_iter()
-            .map(|(what, mut tokens)| {
-                tokens.resize(n, 0);
-                Self { what, tokens }
-            })
-            .listed();
+        let kinds = kinds.into_iter().map(|(what, (_, tokens))| Self { what, tokens });
+        let mut all = kinds.filter(|it| it.sum() > 0).listed();
         all.order_by_key(|it| std::cmp::Reverse(it.sum()));
         if all.len() > MOST_KINDS + 1 {
             let rest = all.split_off(MOST_KINDS);
