@@ -113,7 +113,7 @@ impl Report {
         ctxsim_report::html::report(&self.inner, Detail::Groups, &self.traces()).map_err(|it| unwritable(&it))
     }
 
-    /// Returns one chart as SVG, as `ctxsim run --format svg --chart NAME` writes it: such as `cost`, `frontier` or `change`. `requests` needs
+    /// Returns one chart as SVG, as `ctxsim run --format svg --chart NAME` writes it: such as `frontier`, `cost` or `waiting`. `requests` needs
     /// [`Comparison::rows`](crate::Comparison::rows).
     ///
     /// # Errors

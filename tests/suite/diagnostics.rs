@@ -267,7 +267,7 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
         vec!["run", "recorded/claude-code", "--set", "scenario.load.recorded.assume.resets=perhaps"],
         vec!["run", "../data/broken/negative_usage.jsonl"],
         [&plain[..], &["--chart", "cost", "--format", "html"]].concat(),
-        [&plain[..], &["--chart", "change"]].concat(),
+        [&plain[..], &["--chart", "aging"]].concat(),
         [&plain[..], &["--chart", "costs"]].concat(),
         vec![
             "run",

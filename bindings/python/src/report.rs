@@ -182,7 +182,7 @@ impl Report {
         run.metric(place).map_err(|it| raised(py, &it))
     }
 
-    /// One chart as SVG, that of `ctxsim run --format svg --chart NAME`: such as `cost`, `frontier` or `change`.
+    /// One chart as SVG, that of `ctxsim run --format svg --chart NAME`: such as `frontier`, `cost` or `waiting`.
     ///
     /// Raises `Error` if the report has no such chart.
     #[pyo3(signature = (name="cost"))]

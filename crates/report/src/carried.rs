@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::Skipped;
+use ctxsim_base::foreign::in_one_line;
 use ctxsim_base::grid::numbers::{self, NONE, or_none, percent, thousands};
 use ctxsim_base::grid::prose::{wrap, wrap_all};
 use ctxsim_base::grid::terminal::{DrawnTable, draw, hidden_note};
@@ -13,11 +14,13 @@ use ctxsim_base::grid::{self, Grid, Of};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_engine::measure::carried::CarriedItem;
+use ctxsim_engine::measure::carried::{CarriedItem, each_prompt};
 use ctxsim_timeline::row::json::json_text;
 use ctxsim_timeline::row::{Value, group};
 use ctxsim_timeline::{ItemIx, Kind, Timeline};
 
+/// The most kinds of content in prompts that are listed on their own.
+const MOST_KINDS: usize = 6;
 /// The number of items listed per session.
 const SHOWN: usize = 10;
 /// The most characters shown of an item's subject.
@@ -83,6 +86,60 @@ pub struct CarriedRow {
     pub carried_usd: f64,
     /// Whether a later call needed it, or none if that is not known.
     pub is_needed: Option<bool>,
+}
+
+/// A kind of content in the prompts of a session.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct FilledKind {
+    pub what: String,
+    /// In the last prompt, in the one that has most of it, and in all of them.
+    pub last: Tokens,
+    pub largest: Tokens,
+    pub sent: Tokens,
+}
+
+impl FilledKind {
+    /// Follows the items of a session through its billed prompts; what fills most comes first, the others are one.
+    pub(super) fn of(timeline: &Timeline) -> Vec<Self> {
+        let mut kinds: IndexMap<String, Vec<Tokens>> = IndexMap::new();
+        let mut n_prompts = 0;
+        each_prompt(timeline, |_, _, items| {
+            n_prompts += 1;
+            for item in items {
+                let row = &timeline.spine.items[*item as usize];
+                let kind = in_one_line(&what(timeline, row.kind, *item)).into_owned();
+                let by_prompt = kinds.entry(kind).or_default();
+                by_prompt.resize(n_prompts, 0);
+                by_prompt[n_prompts - 1] += Tokens::from(row.raw);
+            }
+        });
+        kinds.sort_by_key(|_, by_prompt| std::cmp::Reverse(by_prompt.iter().sum::<Tokens>()));
+        if kinds.len() > MOST_KINDS + 1 {
+            let rest = kinds.split_off(MOST_KINDS);
+            let in_prompt = |nth| rest.values().filter_map(|by_prompt: &Vec<Tokens>| by_prompt.get(nth)).sum();
+            kinds.insert(format!("{} others", rest.len()), (0..n_prompts).map(in_prompt).listed());
+        }
+        let kind = |(what, by_prompt): (String, Vec<Tokens>)| Self {
+            what,
+            last: by_prompt.get(n_prompts - 1).copied().unwrap_or(0),
+            largest: by_prompt.iter().copied().max().unwrap_or(0),
+            sent: by_prompt.iter().sum(),
+        };
+        kinds.into_iter().map(kind).listed()
+    }
+
+    /// Returns a table of what fills the prompts of a recorded session.
+    pub(super) fn grid(scenario: &str, kinds: &[Self]) -> Grid {
+        let sent = kinds.iter().map(|kind| kind.sent).sum::<Tokens>().max(1) as f64;
+        let columns: [Of<'_, Self>; 4] = [
+            ("what", &|kind| kind.what.clone()),
+            ("last prompt", &|kind| thousands(kind.last)),
+            ("largest", &|kind| thousands(kind.largest)),
+            ("of all sent", &|kind| percent(kind.sent as f64 / sent)),
+        ];
+        let title = format!("What fills the prompts of {}, in tokens", scenario.trim_end_matches(','));
+        Grid::of(title, 1, kinds, &columns)
+    }
 }
 
 impl PromptFill {

@@ -4,23 +4,17 @@
 //! table, and draws them. One place writes drawings as SVG.
 
 mod axis;
-pub mod distribution;
-pub mod filled;
 pub mod forest;
 pub mod frontier;
-pub mod heat;
 mod ink;
 mod legend;
 mod named;
 pub mod names;
-pub mod pair;
 pub mod requests;
 pub mod curves;
 pub mod days;
 pub mod scene;
 pub mod stacked;
-pub mod tornado;
-pub mod waterfall;
 pub mod winners;
 
 use serde::Serialize;
@@ -47,16 +41,11 @@ pub struct ChartKind {
 }
 
 /// The kinds, in display order.
-pub const KINDS: [ChartKind; 13] = [
-    kind("change", distribution::NEEDS, |it| boxed(distribution::all(it))),
+pub const KINDS: [ChartKind; 8] = [
     kind("frontier", frontier::NEEDS, |it| boxed(frontier::all(it))),
     kind("cost", stacked::NEEDS, |it| boxed(stacked::all(it))),
     kind("waiting", stacked::NEEDS_WAITING, |it| boxed(stacked::all_of_waiting(it))),
-    kind("waterfall", waterfall::NEEDS, |it| boxed(waterfall::all(it))),
-    kind("tornado", tornado::NEEDS, |it| boxed(tornado::all(it))),
     kind("requests", requests::NEEDS, |it| boxed(requests::all(it))),
-    kind("pair", pair::NEEDS, |it| boxed(pair::all(it))),
-    kind("filled", filled::NEEDS, |it| boxed(filled::all(it))),
     kind("depth", curves::NEEDS, |it| boxed(curves::by_depth(it))),
     kind("length", curves::NEEDS, |it| boxed(curves::by_length(it))),
     kind("aging", curves::NEEDS_SESSIONS, |it| boxed(curves::by_session(it))),
@@ -205,11 +194,6 @@ const fn kind(
 }
 
 impl PageChart {
-    /// Returns whether there is anything to see.
-    pub(super) fn is_seen(&self) -> bool {
-        !self.scene.marks.is_empty()
-    }
-
     /// Returns the drawing as a part of a page, with links to what its parts may be called.
     ///
     /// # Errors

@@ -4,8 +4,10 @@ mod kinds;
 
 use indexmap::IndexSet;
 
-use super::chart::requests::RunRequests;
+use super::carried::FilledKind;
+use super::chart::requests::{RequestBars, RunRequests};
 use super::chart::{self, ChartData, PageChart};
+use super::effects::{by_assumption, by_session};
 use super::page::{Card, Page, PagePart, PagePiece, Tone};
 use super::sections::{Detail, Section, TableLine};
 use super::verdict::{Choice, Verdict};
@@ -25,19 +27,7 @@ pub struct Traces {
 }
 
 /// The kinds of charts that carry a verdict, in their order; the others show causes.
-const CARRIES: [&str; 11] = [
-    "requests",
-    "frontier",
-    "cost",
-    "waterfall",
-    "pair",
-    "filled",
-    "change",
-    "depth",
-    "length",
-    "aging",
-    "history",
-];
+const CARRIES: [&str; 7] = ["requests", "frontier", "cost", "depth", "length", "aging", "history"];
 /// The most tables that stand open, and have charts on the page; the others are folded.
 const OPEN: usize = 3;
 
@@ -68,7 +58,7 @@ pub fn report(report: &Report, detail: Detail, traces: &Traces) -> Result<String
         parts: vec![
             PagePart::picture(PagePiece::pictures(carrying)),
             PagePart::tables(tables(report, detail)),
-            PagePart::causes(causes(report, detail, left_out, others)),
+            PagePart::causes(causes(&source, detail, left_out, others)),
             PagePart::assumptions(assumptions(report)),
         ],
     };
@@ -158,16 +148,33 @@ fn answer_first(mut grid: Grid) -> Grid {
 }
 
 /// Returns what brings the numbers about. A section more is a line more.
-fn causes(report: &Report, detail: Detail, left_out: Vec<String>, figures: Vec<PageChart>) -> Vec<PagePiece> {
+fn causes(
+    source: &ChartData<'_>,
+    detail: Detail,
+    left_out: Vec<String>,
+    figures: Vec<PageChart>,
+) -> Vec<PagePiece> {
+    let (report, effects) = (source.report, effects(source));
     let guards = report.guards_heading().map(|it| PagePiece::list(&it, report.guard_lines(detail)));
     let sections = [
         guards.unwrap_or_default(),
         report.filled_grids().into_iter().map(PagePiece::table).listed(),
         report.memory_line().into_iter().map(PagePiece::Text).listed(),
+        PagePiece::fold(numbers::counted(effects.len(), "table") + " on what changes the cost", effects),
         PagePiece::fold(numbers::counted(figures.len(), "further chart"), PagePiece::charts(figures)),
         left_out.into_iter().map(PagePiece::Text).listed(),
     ];
     sections.into_iter().flatten().listed()
+}
+
+/// Returns tables on changes in cost: by session, by request, by what is assumed, and what fills the prompts.
+fn effects(source: &ChartData<'_>) -> Vec<PagePiece> {
+    let mut grids = by_session(source);
+    grids.extend(chart::requests::all(source).iter().filter_map(RequestBars::differences));
+    grids.extend(source.sections.iter().filter_map(|section| by_assumption(source, section)).take(OPEN));
+    let filled = source.traces.iter().filter(|run| !run.filled.is_empty());
+    grids.extend(filled.map(|run| FilledKind::grid(&run.scenario, &run.filled)));
+    grids.into_iter().map(PagePiece::table).listed()
 }
 
 /// Returns a list, if there is anything in it.

@@ -33,6 +33,7 @@ pub mod billed;
 mod names;
 mod page;
 pub mod chart;
+mod effects;
 pub mod contrast;
 pub mod part;
 pub mod places;

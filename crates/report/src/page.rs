@@ -135,8 +135,7 @@ pub(super) struct PagePicture {
     summary: String,
     /// Its numbers.
     table: PageTable,
-    /// The drawing; none where there is nothing that an eye could tell apart.
-    svg: Option<String>,
+    svg: String,
     #[serde(skip)]
     figure: PageChart,
 }
@@ -287,20 +286,16 @@ impl PagePicture {
     fn new(figure: PageChart) -> Self {
         let table = PageTable::new(figure.table.clone(), |_| None);
         let PageChart { name, title, subject, summary, .. } = figure.clone();
-        Self { name, title, subject, summary, table, svg: None, figure }
+        Self { name, title, subject, summary, table, svg: String::new(), figure }
     }
 
     /// Draws it: every point leads to its row in a table on the same subject, or in the numbers of the picture.
     fn draw(&mut self, tables: &[PageTable]) -> Result<(), template::Error> {
         self.table.name(format!("{}-numbers", self.name));
-        if self.figure.is_seen() {
-            let own = &self.table;
-            let on_subject = tables.iter().filter(|it| it.title.starts_with(&self.subject));
-            let in_order: Vec<&PageTable> = on_subject.chain([own]).listed();
-            let href =
-                |keys: &[String]| in_order.iter().find_map(|it| it.row(keys)).map(|row| row.id.clone());
-            self.svg = Some(self.figure.inline(&href)?);
-        }
+        let on_subject = tables.iter().filter(|it| it.title.starts_with(&self.subject));
+        let in_order: Vec<&PageTable> = on_subject.chain([&self.table]).listed();
+        let href = |keys: &[String]| in_order.iter().find_map(|it| it.row(keys)).map(|row| row.id.clone());
+        self.svg = self.figure.inline(&href)?;
         Ok(())
     }
 }

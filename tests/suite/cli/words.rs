@@ -244,7 +244,7 @@ fn tables_are_as_wide_as_asked_else_as_the_environment_says_else_100() {
 fn help_lists_what_the_code_accepts() {
     let help = out(&ctxsim_in(sessions().path(), &["run", "--help"]));
 
-    for chart in ["tornado", "aging"] {
+    for chart in ["frontier", "aging"] {
         assert!(help.split("Chart to write").nth(1).unwrap().contains(chart), "{help}");
     }
     for format in ["junit", "sarif"] {

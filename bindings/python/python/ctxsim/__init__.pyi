@@ -161,7 +161,7 @@ class Report:
 
         Raises `Error` if there is no such number, with the nearest that there is, or no such run."""
     def chart(self, name: str = "cost") -> str:
-        """One chart as SVG, that of `ctxsim run --format svg --chart NAME`: such as `cost`, `frontier` or `change`.
+        """One chart as SVG, that of `ctxsim run --format svg --chart NAME`: such as `frontier`, `cost` or `waiting`.
 
         Raises `Error` if the report has no such chart."""
     @property

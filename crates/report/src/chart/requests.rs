@@ -1,17 +1,17 @@
 //! What each request of a run costs, by part of its bill, and where the cached prefix broke: before and after on one axis.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::axis::Axis;
-use super::filled::FilledKind;
 use super::ink;
 use super::legend::{self, Swatch};
 use super::names::{self, PolicyLabels};
 use super::scene::{Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, fit, line, round, width};
 use super::{ChartData, Picture};
+use crate::carried::FilledKind;
 use ctxsim_base::grid::numbers;
 use ctxsim_base::grid::{Grid, Of};
 use ctxsim_base::list::Listed as _;
@@ -38,6 +38,10 @@ const PLAIN: f64 = 1.15;
 const MOST_PANELS: usize = 4;
 /// Of so many broken prefixes of a policy, those that leave most unread, each says what it is; the keyboard reaches them.
 const MOST_STOPS: usize = 12;
+/// The most requests in the table of those that differ most.
+const MOST_DIFFERENCES: usize = 10;
+/// Smaller differences in US dollars are none.
+const NOTHING: f64 = 1e-9;
 /// Who edits where no stage does: a recorded compaction, recalled memory, or content of the harness that changes.
 const OUTSIDE: &str = "the harness or memory";
 /// The parts of a request's bill with their colours, from the foot up.
@@ -90,6 +94,14 @@ pub struct RequestBars {
     drawn: Vec<usize>,
     /// The place of what is advised, if that is not the first.
     advised: Option<usize>,
+}
+
+/// A request that costs more or less than the first policy's.
+struct RequestDifference {
+    number: usize,
+    usd: f64,
+    /// Of this request and all before it.
+    sum: f64,
 }
 
 /// The requests of a policy.
@@ -270,8 +282,38 @@ impl RequestBars {
         self.drawn.iter().filter_map(|it| self.panels.get(*it))
     }
 
+    /// Returns a table of the requests that cost most more or less than the first policy's, where all of them have a price.
+    pub(crate) fn differences(&self) -> Option<Grid> {
+        let (base, candidate) = (self.panels.first()?, self.candidate()?);
+        base.trace.usd.zip(candidate.trace.usd)?;
+        let mut by_request: BTreeMap<RequestId, f64> = BTreeMap::new();
+        for (panel, sign) in [(base, -1.0), (candidate, 1.0)] {
+            for bar in &panel.trace.sent {
+                *by_request.entry(bar.id).or_default() += sign * bar.usd.iter().sum::<f64>();
+            }
+        }
+        let mut sum = 0.0;
+        let mut differ: Vec<RequestDifference> = Vec::new();
+        for (usd, number) in by_request.into_values().zip(1..) {
+            sum += usd;
+            differ.push(RequestDifference { number, usd, sum });
+        }
+        differ.retain(|it| it.usd.abs() > NOTHING);
+        differ.order_by(|one, other| other.usd.abs().total_cmp(&one.usd.abs()));
+        differ.truncate(MOST_DIFFERENCES);
+        differ.order_by_key(|it| it.number);
+        let dollars = |usd: f64| super::signed_dollars(usd, if usd.abs() >= 0.995 { 2 } else { 4 });
+        let columns: [Of<'_, RequestDifference>; 3] = [
+            ("differs most", &|it| format!("request {}", it.number)),
+            ("USD", &|it| dollars(it.usd)),
+            ("sum so far", &|it| dollars(it.sum)),
+        ];
+        let title = format!("{} against {}: {}", candidate.policy.label, base.policy.label, self.subject);
+        (!differ.is_empty()).then(|| Grid::of(title, 1, &differ, &columns))
+    }
+
     /// Returns what the first policy is compared with: what is advised, else the cheapest of the others that know no later needs.
-    pub(super) fn candidate(&self) -> Option<&Panel> {
+    fn candidate(&self) -> Option<&Panel> {
         let usd = |it: &Panel| it.trace.usd.unwrap_or(f64::INFINITY);
         let others = self.panels.iter().skip(1).filter(|it| !it.policy.looks_ahead);
         let cheapest = others.min_by(|one, other| usd(one).total_cmp(&usd(other)));

@@ -54,8 +54,6 @@ pub(super) struct Path {
     width: f64,
     dash: Option<String>,
     opacity: Option<f64>,
-    /// Whether its lines end round, so that one without length is a dot.
-    is_round: bool,
 }
 
 /// Words.
@@ -123,11 +121,6 @@ impl Path {
     /// Dashes its line.
     pub(super) fn dashed(self, dash: Option<String>) -> Self {
         Self { dash, ..self }
-    }
-
-    /// Ends its lines round.
-    pub(super) fn rounded(self) -> Self {
-        Self { is_round: true, ..self }
     }
 
     /// Lets what is after it be seen.

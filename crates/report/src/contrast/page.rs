@@ -6,7 +6,6 @@ use super::{Beside, Contrast, ContrastNumber};
 use crate::chart::figure;
 use crate::chart::forest::{Forest, ForestLine};
 use crate::chart::names::PolicyLabels;
-use crate::chart::pair::RequestPairs;
 use crate::chart::requests;
 use crate::html::{cost_verdict, of_costs};
 use crate::page::{Card, Page, PagePart, PagePiece, Tone};
@@ -46,8 +45,7 @@ pub fn page(contrasts: &[Contrast], beside: &Beside) -> Result<String, template:
         let bars = requests::of_traces(&it.traces, &names, &BTreeSet::new());
         // Of many comparisons each has its own page.
         let bars = bars.first().filter(|_| nth <= MOST_TRACED);
-        let pairs = bars.and_then(RequestPairs::new).map(|it| figure(&format!("pair-{nth}"), &it));
-        bars.map(|it| figure(&format!("requests-{nth}"), it)).into_iter().chain(pairs).chain(changes)
+        bars.map(|it| figure(&format!("requests-{nth}"), it)).into_iter().chain(changes)
     });
     let notes = contrasts.iter().flat_map(|it| it.notes.clone()).listed();
     let page = Page {

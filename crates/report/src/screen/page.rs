@@ -1,16 +1,13 @@
 //! A first screen as a page.
 
-use super::table::{blocks, closing, dollars, read, shown_parts, whose_dollars};
-use super::{AgentLever, BillPart, FirstScreen};
+use super::table::{blocks, closing, dollars, read, whose_dollars};
+use super::{BillPart, FirstScreen};
 use crate::blocks::PageBlock;
 use crate::chart::days::BillByDay;
-use crate::chart::waterfall::{WaterKind, WaterStep, Waterfall};
 use crate::chart::{PageChart, figure};
-use crate::lever::Word;
 use crate::page::{Card, Page, PagePart, PagePiece};
 use crate::template;
 use ctxsim_base::list::Listed as _;
-use ctxsim_engine::measure::month::Basis;
 
 /// Returns a screen as a page.
 ///
@@ -21,7 +18,6 @@ pub fn page(it: &FirstScreen) -> Result<String, template::Error> {
         blocks(it, it.levers.len()).into_iter().partition(|it| matches!(it, PageBlock::Table(_)));
     // What was read is what the page is about.
     let texts = texts.into_iter().skip(1).chain(closing(it)).map(PagePiece::from);
-    let figures: Vec<PageChart> = by_day(it).into_iter().chain(waterfall(it)).listed();
     let page = Page {
         command: "screen",
         title: "What your sessions cost".to_owned(),
@@ -29,7 +25,7 @@ pub fn page(it: &FirstScreen) -> Result<String, template::Error> {
         answers: vec![Card { number: dollars(it.month.usd), what: whose_dollars(it), ..Card::default() }],
         rests_on: Vec::new(),
         parts: vec![
-            PagePart::picture(PagePiece::charts(figures)),
+            PagePart::picture(PagePiece::pictures(by_day(it).into_iter().listed())),
             PagePart::tables(tables.into_iter().map(PagePiece::from).listed()),
             PagePart::causes(texts.listed()),
         ],
@@ -58,37 +54,4 @@ fn by_day(it: &FirstScreen) -> Option<PageChart> {
         days: it.days.iter().map(|(day, costs)| (*day, parts(costs))).collect(),
     };
     (chart.days.len() > 1).then(|| figure("days", &chart))
-}
-
-/// Draws what the bill is made of, and what is left of it with the lever that is advised, where both are of a month.
-fn waterfall(it: &FirstScreen) -> Option<PageChart> {
-    let is_month = it.month.of != Basis::AllSessions;
-    let part = |(it, usd): (&super::MonthPart, f64)| WaterStep {
-        name: short(it.part).to_owned(),
-        usd,
-        is: WaterKind::Part,
-    };
-    let total = |name: &str, usd| WaterStep { name: name.to_owned(), usd, is: WaterKind::Total };
-    let usd = it.month.usd.usd();
-    let mut steps = shown_parts(it).into_iter().map(part).listed();
-    steps.push(total(if is_month { "your bill of a month" } else { "your bill" }, usd));
-    // What is advised, else the largest saving that is the reader's to choose.
-    let of = |words: &[Word]| {
-        let is_of = |it: &&AgentLever| {
-            it.lever.word.is_some_and(|it| words.contains(&it)) && it.lever.saved_month > Some(0.0)
-        };
-        it.levers.iter().filter(|_| is_month).find(is_of)
-    };
-    let best = of(&[Word::Do]).or_else(|| of(&[Word::YourCall, Word::Try]));
-    if let Some((lever, saved)) = best.and_then(|it| Some((&it.lever, it.lever.saved_month?))) {
-        let word = lever.word.map_or_else(String::new, |it| format!("{}: ", it.text()));
-        // What is shown adds up to the cent.
-        let [usd, saved] = [usd, saved].map(|it| (it * 100.0).round() / 100.0);
-        steps.push(WaterStep { name: word + &lever.title, usd: -saved, is: WaterKind::Change });
-        steps.push(total("what would be left", usd - saved));
-    }
-    let title = "Where the bill goes, and what one change would leave of it";
-    let title = if best.is_some() { title } else { "Where the bill goes" };
-    let chart = Waterfall { title: title.to_owned(), subject: "at list prices".to_owned(), steps };
-    (usd > 0.0).then(|| figure("waterfall", &chart))
 }

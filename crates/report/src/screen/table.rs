@@ -320,15 +320,6 @@ pub(super) fn whose_dollars(it: &FirstScreen) -> String {
     }
 }
 
-/// Returns the parts of a month as they are shown, those of nothing left out, in US dollars.
-pub(super) fn shown_parts(it: &FirstScreen) -> Vec<(&MonthPart, f64)> {
-    let shown = ShownDollars::up_to(it.month.usd);
-    let parts = it.month.parts.iter().filter(|it| it.usd > Cost::default()).listed();
-    let units = shown.parts(&parts.iter().map(|it| it.usd).listed());
-    let usd = |units: u128| Cost(units * shown.unit).usd();
-    parts.into_iter().zip(units).map(|(part, units)| (part, usd(units))).listed()
-}
-
 /// Returns the parts of a month, those of nothing left out.
 fn month(it: &FirstScreen) -> Grid {
     let shown = ShownDollars::up_to(it.month.usd);

@@ -1,17 +1,17 @@
-//! A comparison across profiles as a page: who is cheapest under most lists, the change under each, and the effect of each rate.
+//! A comparison across profiles as a page: who is cheapest under most lists, the changes under them, and the effect of each rate.
 
 use super::grids::{heading, legend, letters, notes, several, tables};
 use super::policies::same_work;
 use super::{ALL, Compared};
-use crate::chart::distribution::{Distribution, DotLine as Spread, SessionDot};
+use crate::chart::figure;
 use crate::chart::names::PolicyLabel;
-use crate::chart::tornado::{Tornado, TornadoBar, TornadoLine};
 use crate::chart::winners::{Winners, WonList};
-use crate::chart::{PageChart, figure};
+use crate::effects::{PolicyChanges, spread};
 use crate::page::{Card, Page, PagePart, PagePiece};
 use crate::template;
 use crate::verdict::MIN_EVIDENCE;
-use ctxsim_base::grid::numbers::{counted, percent};
+use ctxsim_base::grid::Grid;
+use ctxsim_base::grid::numbers::{counted, interval, or_none, percent, signed};
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::floor::Floor;
 use ctxsim_engine::measure::sensitivity::{PriceRow, ProfileShare, Sensitivity};
@@ -19,8 +19,6 @@ use ctxsim_input::profile::price::VariedRate as Rate;
 
 /// What a policy must keep to be called the cheapest.
 const FLOOR: Floor = Floor(MIN_EVIDENCE);
-/// The most price lists whose rates are drawn.
-const LISTS: usize = 8;
 
 /// Returns the comparison as a page.
 ///
@@ -28,10 +26,11 @@ const LISTS: usize = 8;
 /// What the template says.
 pub fn page(it: &Sensitivity) -> Result<String, template::Error> {
     let first = it.grids.first();
-    let figures: Vec<PageChart> = first.map(|grid| figures(it, grid)).unwrap_or_default();
+    let won = first.and_then(|grid| winners(it, grid)).map(|it| figure("cheapest", &it));
+    let more = first.into_iter().flat_map(|grid| changes(it, grid).into_iter().chain(by_rate(it, grid)));
     let letter = |(letter, policy): (&String, &String)| format!("{letter}: {policy}");
     let policies = letters(it).iter().zip(&it.policies).map(letter).listed();
-    let tables = tables(it, false).into_iter().flat_map(|grid| {
+    let tables = tables(it, false).into_iter().chain(more).flat_map(|grid| {
         let words = legend(&grid, &[]).map(PagePiece::Text);
         std::iter::once(PagePiece::table(grid)).chain(words)
     });
@@ -46,7 +45,7 @@ pub fn page(it: &Sensitivity) -> Result<String, template::Error> {
         answers: first.and_then(|grid| answer(it, grid)).into_iter().listed(),
         rests_on: notes(it),
         parts: vec![
-            PagePart::picture(PagePiece::pictures(figures)),
+            PagePart::picture(PagePiece::pictures(won.into_iter().listed())),
             PagePart::tables(PagePiece::list("Policies", policies).into_iter().chain(tables).listed()),
         ],
     };
@@ -100,12 +99,6 @@ fn winner(it: &Sensitivity, grid: &Compared) -> Option<(usize, usize)> {
     (0..it.policies.len()).map(|nth| (wins(nth), nth)).rev().max_by_key(|it| it.0)
 }
 
-fn figures(it: &Sensitivity, grid: &Compared) -> Vec<PageChart> {
-    let winners = winners(it, grid).map(|it| figure("cheapest", &it));
-    let spread = spread(it, grid).map(|it| figure("lists", &it));
-    winners.into_iter().chain(spread).chain(tornado(it, grid).map(|it| figure("rates", &it))).listed()
-}
-
 /// Returns whom each price list is cheapest for.
 fn winners(it: &Sensitivity, grid: &Compared) -> Option<Winners> {
     let label = |nth: usize| PolicyLabel::new(&it.policies[nth], nth);
@@ -131,55 +124,39 @@ fn subject(grid: &Compared) -> String {
     if grid.load == ALL { "all scenarios".to_owned() } else { grid.load.clone() }
 }
 
-/// Returns the change of each policy's cost under each price list, a dot each.
-fn spread(it: &Sensitivity, grid: &Compared) -> Option<Distribution> {
-    let line = |nth: usize| {
-        let of = it.profiles.iter().zip(&grid.rows).filter(|(_, row)| !row.is_free()).filter_map(
-            |(profile, row)| {
-                let (own, first) = (row.cells.get(nth)?, row.cells.first()?);
-                let change = own.cost()? / first.cost()? - 1.0;
-                (same_work(own, first) && change.is_finite())
-                    .then(|| SessionDot { scenario: profile.name.clone(), change })
-            },
-        );
-        let of: Vec<SessionDot> = of.listed();
-        (of.len() > 1).then(|| Spread::new(PolicyLabel::new(&it.policies[nth], nth), of))
+/// Returns the changes in cost that each policy makes under the price lists.
+fn changes(it: &Sensitivity, grid: &Compared) -> Option<Grid> {
+    let under_lists = |nth: usize| PolicyChanges {
+        policy: it.policies[nth].clone(),
+        changes: grid.rows.iter().filter_map(|row| change(row, nth)).listed(),
     };
-    let lines: Vec<Spread> = (1..it.policies.len()).filter_map(line).listed();
-    (!lines.is_empty()).then(|| Distribution {
-        of: "price list",
-        subject: subject(grid),
-        baseline: it.policies[0].clone(),
-        lines,
-    })
+    let title = format!("Change in cost against {} under the price lists · {}", it.policies[0], subject(grid));
+    spread(title, "price lists", (1..it.policies.len()).map(under_lists).listed())
 }
 
-/// Returns the effect of each rate, a tenth lower and a tenth higher, on what the policy that is cheapest most often saves, under the
-/// first price lists.
-fn tornado(it: &Sensitivity, grid: &Compared) -> Option<Tornado> {
-    let (_, best) = winner(it, grid)?;
-    let line = |(nth, (profile, row)): (usize, (&String, &PriceRow))| {
-        let (own, first) = (row.cells.get(best)?, row.cells.first()?);
-        let declared = own.cost()? / first.cost()? - 1.0;
-        let bar = |rate: Rate| {
-            let [own, first] = [own.cost_at(rate), first.cost_at(rate)];
-            let end = |nth: usize| Some(own[nth]? / first[nth]? - 1.0).filter(|it| it.is_finite());
-            Some(TornadoBar { about: rate.name(), ends: [end(0)?, end(1)?] })
+/// Returns the change in a policy's cost under a price list that is not free.
+fn change(row: &PriceRow, policy: usize) -> Option<f64> {
+    let (own, first) = (row.cells.get(policy)?, row.cells.first()?);
+    let change = own.cost()? / first.cost()? - 1.0;
+    (!row.is_free() && same_work(own, first) && change.is_finite()).then_some(change)
+}
+
+/// Returns the effect of each rate, a tenth lower and a tenth higher, on what the policy saves that is cheapest most often.
+fn by_rate(it: &Sensitivity, grid: &Compared) -> Option<Grid> {
+    let best = winner(it, grid)?.1;
+    let lists = it.profiles.iter().zip(&grid.rows).filter_map(|(profile, row)| {
+        let declared = change(row, best)?;
+        let ends = |rate: &Rate| {
+            let [own, first] = [&row.cells[best], &row.cells[0]].map(|cell| cell.cost_at(*rate));
+            let [low, high] = [0, 1].map(|nth| Some(own[nth]? / first[nth]? - 1.0));
+            or_none(low.zip(high), |(low, high)| interval([low, high]) + "%")
         };
-        TornadoLine::of(PolicyLabel::new(profile, nth), declared, Rate::ALL.into_iter().filter_map(bar))
-            .filter(|_| same_work(own, first))
-    };
-    let lists = it.profiles.iter().map(|it| &it.name).zip(&grid.rows).filter(|(_, row)| !row.is_free());
-    let lines: Vec<TornadoLine> = lists.enumerate().filter_map(line).take(LISTS).listed();
-    (best > 0 && !lines.is_empty()).then(|| Tornado {
-        title: "Effect of each rate, a tenth lower to a tenth higher",
-        subject: format!(
-            "{}, under the first {} of {}",
-            it.policies[best],
-            lines.len(),
-            counted(it.profiles.len(), "price list")
-        ),
-        baseline: it.policies[0].clone(),
-        lines,
-    })
+        let rates = Rate::ALL.iter().map(ends);
+        Some([profile.name.clone(), signed(declared)].into_iter().chain(rates).listed())
+    });
+    let rates = Rate::ALL.into_iter().map(|rate| rate.name().replace('_', " "));
+    let columns = ["profile", "as listed"].map(str::to_owned).into_iter().chain(rates).listed();
+    let title =
+        format!("Change in cost with {}, each rate a tenth lower … a tenth higher", it.policies[best]);
+    (best > 0).then(|| Grid::new(title, 1, &columns, lists))
 }

@@ -1,12 +1,9 @@
 //! A sweep as a page: the knee, the front, the change over what is varied, and every point.
 
-use indexmap::IndexSet;
-
 use super::table::{grid, label, words};
 use super::{Sweep, SweepPoint, short};
 use crate::chart::figure;
 use crate::chart::forest::{Forest, ForestLine};
-use crate::chart::heat::{HeatCell, HeatMap};
 use crate::metric::COST;
 use crate::page::{Card, Page, PagePart, PagePiece, Tone, kept};
 use crate::sampled::Sampled;
@@ -22,8 +19,7 @@ use ctxsim_base::list::Listed as _;
 pub fn page(it: &Sweep) -> Result<String, template::Error> {
     let head = &it.head;
     let curve = curve(it).map(|it| figure("varied", &it));
-    let map = map(it).map(|it| figure("map", &it));
-    let figures = map.into_iter().chain(it.figure()).chain(curve).listed();
+    let figures = it.figure().into_iter().chain(curve).listed();
     let all: Vec<usize> = (0..it.points.len()).listed();
     let mut points = grid(it, &all, &|_| String::new());
     points.title = format!("Every point of {} against {}", head.policy, head.base);
@@ -106,9 +102,8 @@ fn rests_on(it: &Sweep) -> Vec<String> {
     all.into_iter().flatten().listed()
 }
 
-/// Draws the change in cost over the values of the only path that is varied, in their order.
+/// Draws the change in cost over the values of what is varied, in their order.
 fn curve(it: &Sweep) -> Option<Forest> {
-    let [(path, _)] = it.head.vary.as_slice() else { return None };
     let line = |(nth, point): (usize, &SweepPoint)| {
         let name =
             mark(it, nth).filter(|it| *it == "knee").map_or_else(String::new, |knee| format!(" ({knee})"));
@@ -119,35 +114,9 @@ fn curve(it: &Sweep) -> Option<Forest> {
     let lines: Vec<ForestLine> = it.points.iter().enumerate().filter_map(line).listed();
     (lines.len() > 1).then(|| Forest {
         title: "Change in cost over the values".to_owned(),
-        subject: path.clone(),
+        subject: it.head.vary.iter().map(|(path, _)| path.as_str()).listed().join(", "),
         base: it.head.base.clone(),
         of: "value",
         lines,
-    })
-}
-
-/// Draws the change in cost over the values of two paths, a row for each value of the first.
-fn map(it: &Sweep) -> Option<HeatMap> {
-    let [(down, _), (across, _)] = it.head.vary.as_slice() else { return None };
-    let value = |it: &SweepPoint, nth: usize| Some(it.set.get(nth)?.split_once('=')?.1.to_owned());
-    let of = |nth: usize| it.points.iter().filter_map(|it| value(it, nth)).collect::<IndexSet<_>>();
-    let values = [of(0), of(1)];
-    let cell = |row: &String, column: &String| {
-        let is_here =
-            |it: &&SweepPoint| value(it, 0).as_ref() == Some(row) && value(it, 1).as_ref() == Some(column);
-        let (nth, point) = it.points.iter().enumerate().find(|it| is_here(&it.1))?;
-        let kept = point.numbers.get("evidence_kept");
-        Some(HeatCell { change: change(point)?, kept, mark: mark(it, nth) })
-    };
-    let cells =
-        values[0].iter().map(|row| values[1].iter().map(|column| cell(row, column)).listed()).listed();
-    let short = |path: &String| path.rsplit_once("params.").map_or(path.as_str(), |it| it.1).to_owned();
-    Some(HeatMap {
-        title: "Change in cost over two values".to_owned(),
-        subject: format!("{} against {}; framed: the front", it.head.policy, it.head.base),
-        base: it.head.base.clone(),
-        varied: [short(down), short(across)],
-        values: values.map(|it| it.into_iter().listed()),
-        cells,
     })
 }

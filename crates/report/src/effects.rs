@@ -1,0 +1,120 @@
+//! What brings changes in cost about, as tables of a page: the sessions, and what each assumption moves.
+
+use indexmap::{IndexMap, IndexSet};
+
+use super::Run;
+use super::chart::ChartData;
+use super::sections::Section;
+use ctxsim_base::grid::Grid;
+use ctxsim_base::grid::numbers::signed;
+use ctxsim_base::list::Listed as _;
+use ctxsim_base::order::InOrder as _;
+use ctxsim_engine::measure::assumed::Assumed;
+
+/// Changes in cost below this, 0.05%, are none.
+const NOTHING: f64 = 0.000_5;
+
+/// The changes in cost that a policy makes: −0.1 is a tenth less.
+pub(super) struct PolicyChanges {
+    pub(super) policy: String,
+    pub(super) changes: Vec<f64>,
+}
+
+impl PolicyChanges {
+    /// Returns the change below which a share of all are, which are in order.
+    fn quantile(&self, share: f64) -> f64 {
+        let at = share * (self.changes.len() - 1) as f64;
+        let [below, above] = [at.floor(), at.ceil()].map(|place| self.changes[place as usize]);
+        below + at.fract() * (above - below)
+    }
+}
+
+/// Returns a table of policies with more than one change: how many of them save, and their quartiles.
+pub(super) fn spread(title: String, each: &str, mut all: Vec<PolicyChanges>) -> Option<Grid> {
+    all.retain(|policy| policy.changes.len() > 1);
+    for policy in &mut all {
+        policy.changes.order_by(f64::total_cmp);
+    }
+    let rows = all.iter().map(|policy| {
+        let cheaper = policy.changes.iter().filter(|change| **change <= -NOTHING).count();
+        let dearer = policy.changes.iter().filter(|change| **change >= NOTHING).count();
+        let counts = [policy.changes.len(), cheaper, dearer].map(|n| n.to_string());
+        let quartiles = [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| signed(policy.quantile(share)));
+        [policy.policy.clone()].into_iter().chain(counts).chain(quartiles).listed()
+    });
+    let columns = ["policy", each, "cheaper", "more expensive", "lowest", "25%", "median", "75%", "highest"];
+    (!all.is_empty()).then(|| Grid::new(title, 1, &columns, rows))
+}
+
+/// Returns a table for each profile of what policies change of the cost of recorded sessions; one for all, where each session has a
+/// profile of its own.
+pub(super) fn by_session(source: &ChartData<'_>) -> Vec<Grid> {
+    let recorded: Vec<&Run> = source.report.runs.iter().filter(|run| run.assumed.is_recorded).listed();
+    let sessions: IndexSet<&str> = recorded.iter().map(|run| run.scenario.as_str()).collect();
+    let cells: IndexSet<[&str; 2]> = recorded.iter().map(|run| [&*run.scenario, &*run.profile]).collect();
+    let mut of_profile: IndexMap<&str, Vec<&Run>> = IndexMap::new();
+    for run in recorded {
+        let profile = if cells.len() == sessions.len() { "their own profiles" } else { &run.profile };
+        of_profile.entry(profile).or_default().push(run);
+    }
+    let mut grids = Vec::new();
+    for (profile, runs) in of_profile {
+        let mut changes: IndexMap<&str, Vec<f64>> = IndexMap::new();
+        for group in runs.chunk_by(|one, other| one.is_beside(other)) {
+            for run in &group[1..] {
+                changes.entry(&run.policy).or_default().extend(change(run, group[0]));
+            }
+        }
+        let changes = changes.into_iter().map(|(policy, changes)| PolicyChanges {
+            policy: source.names.of(policy).label,
+            changes,
+        });
+        let base = source.names.of(&runs[0].policy).label;
+        let title = format!("Change in cost by recorded session under {profile}, against {base}");
+        grids.extend(spread(title, "sessions", changes.listed()));
+    }
+    grids
+}
+
+/// Returns by how much a run changes the cost of another that did the same work.
+fn change(run: &Run, first: &Run) -> Option<f64> {
+    let (cost, before) = run.tally.costs.total().zip(first.tally.costs.total())?;
+    let is_same_work = run.tally.outcome.did_as_much_as(&first.tally.outcome);
+    (is_same_work && before > 0.0).then(|| cost / before - 1.0)
+}
+
+/// What an assumption moves: a policy's change in cost at either end of the assumption's interval, all others as declared.
+struct MovedChange {
+    about: &'static str,
+    ends: [f64; 2],
+}
+
+impl MovedChange {
+    fn reach(&self) -> f64 {
+        (self.ends[1] - self.ends[0]).abs()
+    }
+}
+
+/// Returns a table of what each assumption alone moves of the changes in cost, of the largest effect first.
+pub(super) fn by_assumption(source: &ChartData<'_>, section: &Section) -> Option<Grid> {
+    let (first, others) = section.lines.split_first()?;
+    let mut rows = Vec::new();
+    for line in others.iter().filter(|line| line.tally.outcome.did_as_much_as(&first.tally.outcome)) {
+        let Some((own, base)) = line.tally.assumed_cost().zip(first.tally.assumed_cost()) else { continue };
+        if base.usd <= 0.0 {
+            continue;
+        }
+        // The first policy lives under the same assumption.
+        let moved = Assumed::ALL.map(|it| MovedChange { about: it.about(), ends: own.change_at(&base, it) });
+        let mut moved = moved.into_iter().filter(|it| it.reach() >= NOTHING).listed();
+        moved.order_by(|one, other| other.reach().total_cmp(&one.reach()));
+        for MovedChange { about, ends } in moved {
+            let [low, high] = ends.map(signed);
+            let policy = source.names.of(&line.policy).label;
+            rows.push(vec![policy, about.to_owned(), low, signed(own.change_from(&base)), high]);
+        }
+    }
+    let title = format!("Effect of each assumption on the change in cost: {}", section.subject());
+    let columns = ["policy", "assumption", "at its lower end", "as declared", "at its upper end"];
+    (!rows.is_empty()).then(|| Grid::new(title, 2, &columns, rows))
+}
