@@ -49,8 +49,6 @@ const READING: [Case; 38] = [
     ("import sess", None, Nothing, &[]),
     ("import --report sess/s.jsonl", None, Nothing, &[]),
     ("run sess --policy identity", None, Nothing, &[]),
-    ("import --memory sess", None, Nothing, &[]),
-    ("import --memory nope.jsonl --scenario", Some(2), Nothing, &[]),
     ("advise sess", None, Nothing, &[]),
     ("realised advice.json sess", Some(2), Nothing, &[]),
     ("tune --fit answers.csv --policy aging/careful", Some(2), Nothing, &[]),
@@ -78,13 +76,12 @@ const READING: [Case; 38] = [
 ];
 
 /// What is refused, and why: a program or another revision without its flag, a path through a link, two results in one file.
-const REFUSED: [(&str, &str); 24] = [
+const REFUSED: [(&str, &str); 23] = [
     ("check --suite starts", "process-not-allowed"),
     ("run --suite starts", "process-not-allowed"),
     ("run --policy prog --scenario one --profile plain", "process-not-allowed"),
     ("compare --base identity --candidate prog --scenario one --profile plain", "process-not-allowed"),
     ("explain --policy prog --scenario one --profile plain --request 1", "process-not-allowed"),
-    ("show sess/s.jsonl --policy prog --as mooncake", "process-not-allowed"),
     (
         "sweep --policy prog --vary recovery.naive_reread.limit=1,2 --scenario one --profile plain",
         "process-not-allowed",
@@ -147,7 +144,6 @@ const WRITING: [Case; 30] = [
     ("--man --output o/man", Some(0), Nothing, &["o/man/"]),
     ("show sess/s.jsonl --redact --output o/redacted.jsonl", Some(0), Nothing, &["o/redacted.jsonl"]),
     ("prices import prices.json --as-of 2026-11-21 --output o/prices", Some(0), Nothing, &["o/prices/"]),
-    ("import --memory sess --scenario --output o/h.ron", Some(0), Nothing, &["o/h.ron"]),
     ("init policy o/policies/p.toml --from identity", Some(0), Nothing, &["o/policies/p.toml"]),
     (
         "sweep --policy cap --vary params.cap.tokens=1000,2000 --scenario one --profile plain --output o/sweep.json",
@@ -168,7 +164,6 @@ const WRITING: [Case; 30] = [
         Nothing,
         &["o/s.csv"],
     ),
-    ("import --memory sess --parts o/memory", None, Nothing, &["o/memory/"]),
     ("run --merge o/parts --html o/merged.html", Some(0), Nothing, &["o/merged.html"]),
     ("screen sess --html o/screen.html", Some(0), Nothing, &["o/screen.html"]),
     ("advise sess --html o/advice.html", None, Nothing, &["o/advice.html"]),

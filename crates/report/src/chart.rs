@@ -41,7 +41,7 @@ pub struct ChartKind {
 }
 
 /// The kinds, in display order.
-pub const KINDS: [ChartKind; 8] = [
+pub const KINDS: [ChartKind; 7] = [
     kind("frontier", frontier::NEEDS, |it| boxed(frontier::all(it))),
     kind("cost", stacked::NEEDS, |it| boxed(stacked::all(it))),
     kind("waiting", stacked::NEEDS_WAITING, |it| boxed(stacked::all_of_waiting(it))),
@@ -49,7 +49,6 @@ pub const KINDS: [ChartKind; 8] = [
     kind("depth", curves::NEEDS, |it| boxed(curves::by_depth(it))),
     kind("length", curves::NEEDS, |it| boxed(curves::by_length(it))),
     kind("aging", curves::NEEDS_SESSIONS, |it| boxed(curves::by_session(it))),
-    kind("history", curves::NEEDS_HISTORIES, |it| boxed(curves::by_lag(it))),
 ];
 
 /// The most policies that a picture with a line for each shows: the first, and the cheapest of the others.
