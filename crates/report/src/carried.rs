@@ -14,7 +14,7 @@ use ctxsim_base::grid::{self, Grid, Of};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_engine::measure::carried::{CarriedItem, each_prompt};
+use ctxsim_engine::measure::carried::{CarriedItem, PromptChange, each_prompt};
 use ctxsim_timeline::row::json::json_text;
 use ctxsim_timeline::row::{Value, group};
 use ctxsim_timeline::{ItemIx, Kind, Timeline};
@@ -101,18 +101,25 @@ pub struct FilledKind {
 impl FilledKind {
     /// Follows the items of a session through its billed prompts; what fills most comes first, the others are one.
     pub(super) fn of(timeline: &Timeline) -> Vec<Self> {
-        let mut kinds: IndexMap<String, Vec<Tokens>> = IndexMap::new();
+        // By kind: its tokens in the prompt as it stands, and in each prompt.
+        let mut sizes: IndexMap<String, (Tokens, Vec<Tokens>)> = IndexMap::new();
         let mut n_prompts = 0;
-        each_prompt(timeline, |_, _, items| {
-            n_prompts += 1;
-            for item in items {
-                let row = &timeline.spine.items[*item as usize];
-                let kind = in_one_line(&what(timeline, row.kind, *item)).into_owned();
-                let by_prompt = kinds.entry(kind).or_default();
-                by_prompt.resize(n_prompts, 0);
-                by_prompt[n_prompts - 1] += Tokens::from(row.raw);
+        each_prompt(timeline, |prompt| {
+            for PromptChange { item, enters } in prompt.changes.iter().copied() {
+                let row = &timeline.spine.items[item as usize];
+                let kind = in_one_line(&what(timeline, row.kind, item)).into_owned();
+                let (now, tokens) = (&mut sizes.entry(kind).or_default().0, Tokens::from(row.raw));
+                *now = if enters { *now + tokens } else { *now - tokens };
             }
+            for (now, by_prompt) in sizes.values_mut() {
+                by_prompt.resize(n_prompts, 0);
+                by_prompt.push(*now);
+            }
+            n_prompts += 1;
         });
+        let mut kinds: IndexMap<String, Vec<Tokens>> =
+            sizes.into_iter().map(|(kind, (_, by_prompt))| (kind, by_prompt)).collect();
+        kinds.retain(|_, by_prompt| by_prompt.iter().any(|tokens| *tokens > 0));
         kinds.sort_by_key(|_, by_prompt| std::cmp::Reverse(by_prompt.iter().sum::<Tokens>()));
         if kinds.len() > MOST_KINDS + 1 {
             let rest = kinds.split_off(MOST_KINDS);
