@@ -144,39 +144,4 @@ mod tests {
             "\x1b[2mNote: one\x1b[0m\n\x1b[2m      two\x1b[0m\n\x1b[2m      three\x1b[0m\n"
         );
     }
-
-    #[test]
-    fn no_code_of_another_is_printed_wherever_it_stands_and_ours_are_where_there_are_colours() {
-        let evil = "\x1b[32mgreen\x1b[0m \x1b[2J";
-        let terminal = Terminal { width: Some(100), is_coloured: true, ..Terminal::default() };
-        let mut grid = super::super::Grid::new(evil, 1, &[evil, "kept"], [[evil, evil].map(str::to_owned)]);
-        grid.rows[0].note = Some(evil.to_owned());
-        let mut text = super::super::terminal::draw_with_note(&grid, terminal) + "\n";
-        terminal.paragraph(Tint::Plain, "", evil, &mut text);
-        terminal.paragraph(Tint::Bad, "", evil, &mut text);
-        terminal.answer(evil, evil, &mut text);
-        text += &terminal.paint(Tint::Good, evil);
-
-        let told = printed_painted(&text, true);
-
-        assert_eq!(told, text, "all codes are ours");
-        assert_eq!(told.matches("\x1b[32m").count(), 1, "{told:?}");
-        assert_eq!(told.matches("␛[2J").count(), 10, "{told:?}");
-        assert!(!printed_painted(&text, false).contains('\x1b'));
-    }
-
-    #[test]
-    fn rows_are_as_many_as_fit_a_hundred_columns_at_every_width_and_never_none() {
-        let lines = |terminal: Terminal, n: usize| "line\n".repeat(if terminal.width < Some(100) { 2 * n } else { n });
-        let shown = |width, height, fixed: usize| {
-            let terminal = Terminal { width, height, ..Terminal::default() };
-            let text = terminal.fitted(ROWS_LEAST..=60, |on, n| lines(on, n) + &"fixed\n".repeat(fixed));
-            text.matches("line").count() / if width < Some(100) { 2 } else { 1 }
-        };
-
-        assert_eq!([60, 99, 100, 200].map(|it| shown(Some(it), None, 30)), [10; 4]);
-        assert_eq!([Some(24), Some(50), Some(100)].map(|it| shown(Some(100), it, 30)), [10, 20, 60]);
-        assert_eq!(shown(Some(100), None, 60), ROWS_LEAST);
-        assert_eq!(Terminal::default().fitted(ROWS_LEAST..=2, |_, n| n.to_string()), "2");
-    }
 }

@@ -24,7 +24,7 @@ const WHYS: usize = 3;
 /// Returns advice for a terminal.
 pub fn table(it: &Advice, is_detailed: bool, on: impl Into<Terminal>) -> String {
     let on = on.into();
-    let drawn = |on, n_levers| on_terminal(&blocks(it, is_detailed, n_levers), on);
+    let drawn = |on, n_levers| on_terminal(&blocks(it, is_detailed, n_levers), "\n", on);
     if is_detailed { drawn(on, usize::MAX) } else { on.fitted(ROWS_LEAST..=LEVERS, drawn) }
 }
 

@@ -311,8 +311,7 @@ fn line(run: &[StandingItem], broken: Option<u32>, policy: &Policy) -> [String; 
 
 /// Returns what the cache did with an item.
 fn cached(it: &StandingItem) -> String {
-    let parts =
-        [(it.cached.read, "read"), (it.cached.written, "written"), (it.cached.uncached, "uncached")];
+    let parts = [(it.cached.read, "read"), (it.cached.written, "written"), (it.cached.uncached, "uncached")];
     let mut some = parts.into_iter().filter(|it| it.0 > 0);
     match (some.next(), some.next()) {
         (None, _) => String::new(),

@@ -2,13 +2,13 @@
 
 use super::{AgentLever, AgentRead, FirstScreen, MonthPart, PeriodCosts, waiting};
 use crate::advise::{ADVISE_DETAILS, in_short, most_telling, rough};
-use crate::blocks::{PageBlock, in_markdown};
+use crate::blocks::{PageBlock, in_markdown, on_terminal};
 use crate::session::{COMMAND, predicted_against};
 use ctxsim_base::foreign::in_one_line;
 use ctxsim_base::grid::markdown::Markdown;
 use ctxsim_base::grid::numbers::{counted, listed, percent, signed, thousands};
-use ctxsim_base::grid::tint::{COLUMNS, ROWS_LEAST, Terminal, Tint};
-use ctxsim_base::grid::{CellKind, Grid, terminal};
+use ctxsim_base::grid::tint::{COLUMNS, ROWS_LEAST, Terminal};
+use ctxsim_base::grid::{CellKind, Grid};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Cost;
 use ctxsim_engine::measure::missed::MissCause;
@@ -31,8 +31,17 @@ pub fn table(it: &FirstScreen, on: impl Into<Terminal>) -> String {
     let on = on.into();
     let width = on.width.unwrap_or(COLUMNS).min(COLUMNS);
     Terminal { width: Some(width), ..on }.fitted(ROWS_LEAST..=LEVERS, |on, n_levers| {
-        let screen = on_terminal(&blocks(it, n_levers), on);
-        if on.is_quiet { screen } else { format!("{screen}\n{}", on_terminal(&closing(it), on)) }
+        let mut all = blocks(it, n_levers);
+        for block in &mut all {
+            // Parts of a sum say themselves what they are, and lines are few.
+            if let PageBlock::Table(grid) = block
+                && grid.columns.iter().all(|it| SUM.contains(&it.heading.as_str()))
+            {
+                grid.columns.iter_mut().for_each(|it| it.heading.clear());
+            }
+        }
+        let screen = on_terminal(&all, "", on);
+        if on.is_quiet { screen } else { format!("{screen}\n{}", on_terminal(&closing(it), "", on)) }
     })
 }
 
@@ -40,35 +49,6 @@ pub fn table(it: &FirstScreen, on: impl Into<Terminal>) -> String {
 pub fn markdown(it: &FirstScreen) -> Markdown {
     let all = blocks(it, LEVERS).into_iter().chain(closing(it)).listed();
     in_markdown(&all)
-}
-
-/// Writes blocks closer together than a page does: an empty line in front of headings alone.
-fn on_terminal(blocks: &[PageBlock], on: Terminal) -> String {
-    let mut text = String::new();
-    let paragraph = |tint, words: &str, text: &mut String| on.paragraph(tint, "", &in_one_line(words), text);
-    for block in blocks {
-        match block {
-            PageBlock::Head(words) => {
-                text.push('\n');
-                paragraph(Tint::Strong, words, &mut text);
-            }
-            PageBlock::Answer(words) => paragraph(Tint::Strong, words, &mut text),
-            PageBlock::Text(words) => paragraph(Tint::Plain, words, &mut text),
-            PageBlock::Aside(words) => paragraph(Tint::Faint, words, &mut text),
-            PageBlock::Table(grid) => {
-                text.push('\n');
-                paragraph(Tint::Strong, &grid.title, &mut text);
-                // Parts of a sum say themselves what they are, and lines are few.
-                let mut grid = grid.clone();
-                if grid.columns.iter().all(|it| SUM.contains(&it.heading.as_str())) {
-                    grid.columns.iter_mut().for_each(|it| it.heading.clear());
-                }
-                text += &(terminal::draw_with_note(&grid, on) + "\n");
-            }
-            PageBlock::Code(code) => code.lines().for_each(|it| text += &format!("  {it}\n")),
-        }
-    }
-    text
 }
 
 pub(super) fn blocks(it: &FirstScreen, n_levers: usize) -> Vec<PageBlock> {
