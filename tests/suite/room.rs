@@ -78,6 +78,9 @@ fn shows_no_fewer(answers: &(FirstScreen, Advice), small: Terminal, large: Termi
     let mut listed: Vec<usize> = advice.agents.iter().map(|it| it.best_levers().len()).collect();
     listed.retain(|it| *it > 0);
     listed.extend((!screen.levers.is_empty()).then_some(screen.levers.len()));
+    // A first screen is never more than forty lines, or than the terminal.
+    let mut least = vec![ROWS_LEAST; listed.len()];
+    least.extend(least.pop().map(|_| if screen.levers.is_empty() { ROWS_LEAST } else { 1 }));
     for on in [small, large] {
         let rows = rows(on);
         assert_eq!(rows.iter().map(|it| it.shown + it.left_out).collect::<Vec<_>>(), listed, "{on:?}");

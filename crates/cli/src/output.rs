@@ -243,8 +243,8 @@ pub(super) fn tell_drawn(all: &[Drawn]) {
     tell_as_it_is(&format!("{}\n", all.join("\n\n")));
 }
 
-/// Shows a line of progress on the terminal, in the place of the one that stands there; it is cut to the width of the terminal, as one
-/// that breaks cannot be taken back.
+/// Shows a line of progress on the terminal, in the place of the one that stands there, or takes that back where the line is empty; it is
+/// cut to the width of the terminal, as one that breaks cannot be taken back.
 pub(super) fn show_progress(line: &str) {
     let room = terminal_size_of(io::stderr()).map_or(usize::MAX, |(width, _)| usize::from(width.0));
     let line: String = in_one_line(line).chars().take(room.saturating_sub(1)).collect();
@@ -252,19 +252,12 @@ pub(super) fn show_progress(line: &str) {
     SHOWN.store(line.chars().count(), Ordering::Relaxed);
 }
 
-/// Takes the line of progress back.
-pub(super) fn end_progress() {
-    tell_as_it_is("");
-}
-
 /// Writes to standard error as it is, in the place of the line of progress. That is overwritten with blanks, because a terminal without
 /// colours may know no code either. What cannot be written is noted: nobody is left to tell it to.
 fn tell_as_it_is(text: &str) {
     let mut to = anstream::stderr().lock();
-    let cleared = match SHOWN.swap(0, Ordering::Relaxed) {
-        0 => String::new(),
-        n => format!("\r{}\r", " ".repeat(n)),
-    };
+    let n = SHOWN.swap(0, Ordering::Relaxed);
+    let cleared = if n > 0 { format!("\r{}\r", " ".repeat(n)) } else { String::new() };
     if to.write_all((cleared + text).as_bytes()).and_then(|()| to.flush()).is_err() {
         IS_UNTOLD.store(true, Ordering::Relaxed);
     }
@@ -281,14 +274,9 @@ pub(super) fn json(result: &impl Serialize) -> Result<String, Error> {
 }
 
 /// Returns the width and the height of the terminal, if the output is one.
-fn size() -> Option<[usize; 2]> {
+pub(super) fn size() -> Option<[usize; 2]> {
     let is_terminal = io::stdout().is_terminal();
     is_terminal.then(terminal_size).flatten().map(|(width, height)| [width.0, height.0].map(usize::from))
-}
-
-/// Returns the width of the terminal, if the output is one.
-pub(super) fn width() -> Option<usize> {
-    size().map(|it| it[0])
 }
 
 /// Whether only answers are shown.

@@ -99,7 +99,7 @@ pub(super) fn with_progress<T>(passes: Passes, work: impl FnOnce(Progress<'_>) -
             bar.show();
         }
     });
-    output::end_progress();
+    output::show_progress("");
     result
 }
 

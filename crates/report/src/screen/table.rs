@@ -7,7 +7,7 @@ use crate::session::{COMMAND, predicted_against};
 use ctxsim_base::foreign::in_one_line;
 use ctxsim_base::grid::markdown::Markdown;
 use ctxsim_base::grid::numbers::{counted, listed, percent, signed, thousands};
-use ctxsim_base::grid::tint::{COLUMNS, ROWS_LEAST, Terminal};
+use ctxsim_base::grid::tint::{COLUMNS, Terminal};
 use ctxsim_base::grid::{CellKind, Grid};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Cost;
@@ -30,7 +30,7 @@ const SUM: [&str; 4] = ["what", "US dollars", "share", ""];
 pub fn table(it: &FirstScreen, on: impl Into<Terminal>) -> String {
     let on = on.into();
     let width = on.width.unwrap_or(COLUMNS).min(COLUMNS);
-    Terminal { width: Some(width), ..on }.fitted(ROWS_LEAST..=LEVERS, |on, n_levers| {
+    Terminal { width: Some(width), ..on }.fitted(1..=LEVERS, |on, n_levers| {
         let mut all = blocks(it, n_levers);
         for block in &mut all {
             // Parts of a sum say themselves what they are, and lines are few.
