@@ -59,6 +59,9 @@ const IN_LOGS: [&str; 16] = [
     "\n\n<details>",
 ];
 
+/// A colour of ours in every word of a log: where there are colours, only ours are.
+const PAINT: &str = "\u{1b}[32mPAINT";
+
 /// What spreadsheets take for a formula.
 const FORMULAS: [&str; 3] = ["=", "+", "@"];
 
@@ -81,7 +84,7 @@ impl Draws {
     fn word(&mut self) -> String {
         let log = IN_LOGS[self.below(IN_LOGS.len())];
         let name = IN_NAMES[self.below(IN_NAMES.len())];
-        format!("w{log}{name}{}e", IN_LOGS[self.below(IN_LOGS.len())])
+        format!("w{PAINT}{log}{name}{}e", IN_LOGS[self.below(IN_LOGS.len())])
     }
 }
 
@@ -489,6 +492,12 @@ fn whatever_names_and_logs_say_each_output_is_what_its_format_reads() {
                 "csv" => in_csv(&of, &text),
                 "json" | "jsonl" | "sarif" => in_json(&of, &text),
                 _ => {}
+            }
+            if seed == 0 && format == "table" {
+                let args: Vec<&str> = args.iter().map(String::as_str).chain(["--color", "always"]).collect();
+                let Output { stdout, stderr, .. } = ctxsim(it.folder.path(), &args);
+                let texts = [stdout, stderr].map(|it| String::from_utf8(it).unwrap());
+                assert!(!texts.iter().any(|it| it.contains(PAINT)), "{of}: {texts:?}");
             }
             n_named += usize::from(text.contains(NAMED));
             n_read += 1;

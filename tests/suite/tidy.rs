@@ -432,17 +432,14 @@ fn the_design_is_short_and_names_types_that_exist() {
 }
 
 /// What only the writers of media write, and where each of these stands.
-const MEDIA: [(&str, &[&str]); 14] = [
-    // Codes of terminals: what knows their width, what lets ours pass, our colours, and what clears a line of progress.
-    (
-        "\\x1b",
-        &[
-            "crates/base/src/grid.rs",
-            "crates/base/src/foreign.rs",
-            "crates/base/src/grid/tint.rs",
-            "crates/cli/src/progress.rs",
-        ],
-    ),
+const MEDIA: [(&str, &[&str]); 18] = [
+    // Codes of terminals: what knows their width, what lets ours pass, and our colours.
+    ("\\x1b", &["crates/base/src/grid.rs", "crates/base/src/foreign.rs", "crates/base/src/grid/tint.rs"]),
+    // What takes codes of ours for ours: what prints and wraps what we painted, and what draws problems.
+    ("printed_with(", &["crates/base/src/foreign.rs", "crates/base/src/grid/tint.rs"]),
+    ("wrap_painted(", &["crates/base/src/grid/prose.rs", "crates/base/src/grid/tint.rs"]),
+    ("Renderer::styled()", &["crates/cli/src/output.rs"]),
+    ("tell_as_it_is(", &["crates/cli/src/output.rs"]),
     ("eprintln!", &["crates/cli/src/output.rs"]),
     ("stdout().lock()", &["crates/cli/src/output.rs"]),
     ("eprint!", &[]),

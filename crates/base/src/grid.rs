@@ -21,6 +21,9 @@ pub struct Grid {
     /// Its columns, of which the first says what a row is about.
     pub columns: Vec<Column>,
     pub rows: Vec<Row>,
+    /// Its last line: how many rows it leaves out, and what shows them.
+    #[serde(skip)]
+    pub more: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -48,6 +51,8 @@ pub enum Hue {
     AsWords,
     /// Words that say what to do: `do` and `better` are good, `worse` is bad, what is open stands back.
     Words,
+    /// What a cache did: what it read is good, what it read only in part or was written to it open, what was neither bad.
+    Cache,
 }
 
 /// What the cells of a column are: where they stand, and how they take less room.
@@ -66,7 +71,7 @@ pub enum CellKind {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Row {
-    /// Its cells, one a column; a terminal does not count the codes of colours.
+    /// Its cells, one a column.
     pub cells: Vec<String>,
     /// What there is to say about it.
     pub note: Option<String>,
@@ -96,7 +101,15 @@ impl Grid {
             title: Foreign(&title.into()).to_string(),
             columns: columns.collect(),
             rows: rows.into_iter().map(Into::into).collect(),
+            more: None,
         }
+    }
+
+    /// Returns the table with a last line that counts the rows left out, if there are any, and names the command that shows them.
+    #[must_use]
+    pub fn leaving_out(mut self, n_rows: usize, command: &str) -> Self {
+        self.more = (n_rows > 0).then(|| format!("… and {n_rows} more: {command} shows them."));
+        self
     }
 
     /// Returns the table with columns of other kinds, by their places.
@@ -153,6 +166,13 @@ impl Hue {
                 "worse" | "dearer" => Tint::Bad,
                 "your call" | "try" => Tint::Open,
                 _ => Tint::Faint,
+            },
+            (Self::Cache, _) => match cell {
+                "≠" => Tint::Break,
+                "read" => Tint::Good,
+                it if it == "written" || it.ends_with(" read") => Tint::Open,
+                "" | "+" => Tint::Plain,
+                _ => Tint::Bad,
             },
             _ if is_nought => Tint::Plain,
             (Self::Less, Some('−')) => Tint::Good,

@@ -84,10 +84,8 @@ impl FormatArg {
         if ![Self::TABLE, Self::MARKDOWN, Self::GITHUB].contains(&self) {
             return Ok(Cow::Borrowed(text));
         }
-        Ok(match output::neutral(std::str::from_utf8(text).map_err(unwritable)?) {
-            Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
-            Cow::Owned(text) => Cow::Owned(text.into_bytes()),
-        })
+        let text = output::neutral(std::str::from_utf8(text).map_err(unwritable)?);
+        Ok(Cow::Owned(text.into_owned().into_bytes()))
     }
 
     /// Returns the formats that rows can be written in.

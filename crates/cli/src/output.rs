@@ -8,17 +8,19 @@ use std::fmt;
 use std::fs;
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use annotate_snippets::{Group, Renderer};
 use clap::{Args, ValueEnum};
 use ctxsim_app::catalog::{Catalog, Files, Kind, is_same_file};
 use ctxsim_base::diag::Code;
 use ctxsim_base::error::Error;
-use ctxsim_base::foreign::{self, runner};
-use ctxsim_base::grid::tint::{Terminal, is_tint};
+use ctxsim_base::foreign::{self, in_one_line, runner};
+use ctxsim_base::grid::tint::{Terminal, printed_painted};
 use ctxsim_base::list::Listed as _;
 use ctxsim_timeline::row::json::json_text;
 use serde::Serialize;
+use terminal_size::{terminal_size, terminal_size_of};
 
 use crate::ends;
 use crate::format::FormatArg;
@@ -229,7 +231,7 @@ pub(super) fn print(text: &str) -> Result<(), Error> {
 
 /// Returns text for people, in which nothing but our own colours is obeyed.
 pub(super) fn neutral(text: &str) -> Cow<'_, str> {
-    foreign::printed(text, |code| is_coloured() && is_tint(code))
+    printed_painted(text, is_coloured())
 }
 
 /// Prints what a writer made for programs, which has neutralised everything; a closed pipe is not an error.
@@ -251,17 +253,46 @@ fn print_made(write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Resul
 /// Whether something that was to be told on standard error could not be written.
 static IS_UNTOLD: AtomicBool = AtomicBool::new(false);
 
-/// Tells a line on standard error.
-pub(super) fn tell(line: impl fmt::Display) {
-    tell_part(format_args!("{line}\n"));
+/// The columns of the line of progress that stands on the terminal.
+static SHOWN: AtomicUsize = AtomicUsize::new(0);
+
+/// A text in which every code is ours: what was drawn had none.
+pub(super) struct Drawn(String);
+
+impl Drawn {
+    /// Draws a problem and what is around it, none of which has a code.
+    pub(super) fn problem(group: Group<'_>) -> Self {
+        Self(runner::disarmed(&Renderer::styled().render(&[group])).into_owned())
+    }
 }
 
-/// Tells something on standard error, with no end of a line; colours are those of whoever drew it, since what was drawn had none. What
-/// cannot be written is noted: nobody is left to tell it to.
-pub(super) fn tell_part(text: impl fmt::Display) {
+/// Tells a line on standard error, in which no code is obeyed.
+pub(super) fn tell(line: impl fmt::Display) {
+    tell_as_it_is(&format!("{}\n", foreign::printed(&line.to_string())));
+}
+
+/// Tells what was drawn on standard error, an empty line in front of each but the first.
+pub(super) fn tell_drawn(all: &[Drawn]) {
+    let all: Vec<&str> = all.iter().map(|it| it.0.as_str()).listed();
+    tell_as_it_is(&format!("{}\n", all.join("\n\n")));
+}
+
+/// Shows a line of progress on the terminal, in the place of the one that stands there, or takes that back where the line is empty; it is
+/// cut to the width of the terminal, as one that breaks cannot be taken back.
+pub(super) fn show_progress(line: &str) {
+    let room = terminal_size_of(io::stderr()).map_or(usize::MAX, |(width, _)| usize::from(width.0));
+    let line: String = in_one_line(line).chars().take(room.saturating_sub(1)).collect();
+    tell_as_it_is(&line);
+    SHOWN.store(line.chars().count(), Ordering::Relaxed);
+}
+
+/// Writes to standard error as it is, in the place of the line of progress. That is overwritten with blanks, because a terminal without
+/// colours may know no code either. What cannot be written is noted: nobody is left to tell it to.
+fn tell_as_it_is(text: &str) {
     let mut to = anstream::stderr().lock();
-    let text = text.to_string();
-    if to.write_all(foreign::printed(&text, |_| true).as_bytes()).and_then(|()| to.flush()).is_err() {
+    let n = SHOWN.swap(0, Ordering::Relaxed);
+    let cleared = if n > 0 { format!("\r{}\r", " ".repeat(n)) } else { String::new() };
+    if to.write_all((cleared + text).as_bytes()).and_then(|()| to.flush()).is_err() {
         IS_UNTOLD.store(true, Ordering::Relaxed);
     }
 }
@@ -276,10 +307,10 @@ pub(super) fn json(result: &impl Serialize) -> Result<String, Error> {
     json_text(result).map_err(unwritable)
 }
 
-/// Returns the width of the terminal, if the output is one.
-pub(super) fn width() -> Option<usize> {
+/// Returns the width and the height of the terminal, if the output is one.
+pub(super) fn size() -> Option<[usize; 2]> {
     let is_terminal = io::stdout().is_terminal();
-    is_terminal.then(terminal_size::terminal_size).flatten().map(|(width, _)| usize::from(width.0))
+    is_terminal.then(terminal_size).flatten().map(|(width, height)| [width.0, height.0].map(usize::from))
 }
 
 /// Whether only answers are shown.
@@ -333,7 +364,9 @@ pub(super) fn is_quiet() -> bool {
 
 /// Returns how text is shown on standard output, or in a file, but for its width.
 pub(super) fn terminal(is_printed: bool) -> Terminal {
-    Terminal { width: None, is_coloured: is_printed && is_coloured(), is_quiet: is_quiet() }
+    // The line below the answer is that of the prompt.
+    let height = size().filter(|_| is_printed).map(|it| it[1].saturating_sub(1));
+    Terminal { width: None, height, is_coloured: is_printed && is_coloured(), is_quiet: is_quiet() }
 }
 
 /// Returns whether the output is coloured: on a terminal, unless the environment forbids it.

@@ -70,8 +70,7 @@ impl Bar {
     fn show(&mut self) {
         let elapsed = self.start.elapsed();
         if elapsed >= QUIET && self.shown.is_none_or(|it| it.elapsed() >= BEAT) {
-            // What the line before had more is cleared.
-            output::tell_part(format_args!("\r{}\x1b[K", self.line(elapsed)));
+            output::show_progress(&self.line(elapsed));
             self.shown = Some(Instant::now());
         }
     }
@@ -100,9 +99,7 @@ pub(super) fn with_progress<T>(passes: Passes, work: impl FnOnce(Progress<'_>) -
             bar.show();
         }
     });
-    if bar.into_inner().is_ok_and(|it| it.shown.is_some()) {
-        output::tell_part("\r\x1b[K");
-    }
+    output::show_progress("");
     result
 }
 

@@ -3,13 +3,13 @@
 use std::ops::Range;
 use std::path::Path;
 
-use crate::output;
+use crate::output::{self, Drawn};
 use crate::project::Project;
-use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Level, Origin, Snippet};
 use ctxsim_app::catalog::Catalog;
 use ctxsim_base::diag::{Code, Diagnostic, Place};
 use ctxsim_base::error::Error;
-use ctxsim_base::foreign::{Foreign, in_lines, in_one_line};
+use ctxsim_base::foreign::{Foreign, in_lines, in_one_line, printed};
 use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::grid::shell::quoted;
 use ctxsim_base::list::Listed as _;
@@ -52,11 +52,10 @@ pub(super) fn warnings(catalog: &Catalog, warnings: &[Diagnostic]) {
 fn told(catalog: &Catalog, problems: &[Diagnostic], level: &Level<'_>) {
     let problems = tellable(problems.to_vec());
     let shown = problems.iter().take(DRAWN_MAX);
-    let mut drawn: Vec<String> = shown.map(|it| diagnostic(catalog, it, level)).listed();
+    output::tell_drawn(&shown.map(|it| diagnostic(catalog, it, level)).listed());
     if problems.len() > DRAWN_MAX {
-        drawn.push(format!("… and {} more", thousands((problems.len() - DRAWN_MAX) as u64)));
+        output::tell(format_args!("\n… and {} more", thousands((problems.len() - DRAWN_MAX) as u64)));
     }
-    output::tell(format_args!("{}", drawn.join("\n\n")));
 }
 
 /// Returns problems as they may be told: of a file outside the project that the command line does not name, nothing that stands in
@@ -76,14 +75,14 @@ pub(super) fn tellable(problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
     told.listed()
 }
 
-/// Returns one problem as text.
-fn diagnostic(catalog: &Catalog, problem: &Diagnostic, level: &Level<'_>) -> String {
+/// Draws one problem.
+fn diagnostic(catalog: &Catalog, problem: &Diagnostic, level: &Level<'_>) -> Drawn {
     let place = &problem.place;
     let text = place.span.as_ref().and_then(|_| catalog.text_of(&place.file));
     let (path, field) = (Foreign(&place.file).to_string(), in_one_line(&place.field));
     let mut group = level
         .clone()
-        .primary_title(in_lines(&problem.message))
+        .primary_title(printed(&problem.message))
         .id(problem.code.name())
         .elements([] as [Origin<'_>; 0]);
     match (&text, &place.span) {
@@ -108,10 +107,9 @@ fn diagnostic(catalog: &Catalog, problem: &Diagnostic, level: &Level<'_>) -> Str
         }
     }
     if let Some(help) = &problem.help {
-        group = group.element(Level::HELP.message(in_lines(help)));
+        group = group.element(Level::HELP.message(printed(help)));
     }
-    let groups: [Group<'_>; 1] = [group];
-    Renderer::styled().render(&groups)
+    Drawn::problem(group)
 }
 
 /// The line on which a span begins, alone: what draws it goes through all of a text.
@@ -137,17 +135,21 @@ impl ShownLine {
         let begin = text[..span.start - usize::from(is_behind)].rfind('\n').map_or(0, |it| it + 1);
         let end = text[span.start..].find('\n').map_or(text.len(), |it| span.start + it);
         let number = text[..begin].matches('\n').count() + 1;
-        let marked = span.start..span.end.min(end);
-        if end - begin <= LINE_BYTES_MAX {
-            let span = marked.start - begin..marked.end - begin;
-            return Self { number, text: text[begin..end].to_owned(), span, is_cut: false };
+        let (mut shown, mut marked) = (begin..end, span.start..span.end.min(end));
+        let is_cut = end - begin > LINE_BYTES_MAX;
+        if is_cut {
+            marked.end = boundary(text, marked.end.min(marked.start + AROUND));
+            shown.start = boundary(text, marked.start.saturating_sub(AROUND)).max(begin);
+            shown.end = boundary(text, marked.end + AROUND).min(end);
         }
-        let from = boundary(text, marked.start.saturating_sub(AROUND)).max(begin);
-        let marked = marked.start..boundary(text, marked.end.min(marked.start + AROUND));
-        let to = boundary(text, marked.end + AROUND).min(end);
-        let front = if from > begin { "…" } else { "" };
-        let span = marked.start - from + front.len()..marked.end - from + front.len();
-        let rest = if to < end { "…" } else { "" };
-        Self { number, text: format!("{front}{}{rest}", &text[from..to]), span, is_cut: true }
+        let front = if shown.start > begin { "…" } else { "" };
+        let rest = if shown.end < end { "…" } else { "" };
+        // Signs are longer than the characters that they stand for.
+        let mut line = format!("{front}{}", in_lines(&text[shown.start..marked.start]));
+        let start = line.len();
+        line += &in_lines(&text[marked.clone()]);
+        let span = start..line.len();
+        line += &format!("{}{rest}", in_lines(&text[marked.end..shown.end]));
+        Self { number, text: line, span, is_cut }
     }
 }

@@ -124,7 +124,9 @@ impl WidthArgs {
     fn given(self, file: Option<&Path>) -> Option<usize> {
         let of_environment = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|it| *it > 0);
         let asked = self.width.map(usize::from);
-        asked.or_else(|| file.is_none().then(|| output::width().or_else(of_environment)).flatten())
+        asked.or_else(|| {
+            file.is_none().then(|| output::size().map(|it| it[0]).or_else(of_environment)).flatten()
+        })
     }
 }
 

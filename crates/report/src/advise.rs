@@ -20,7 +20,7 @@ use ctxsim_base::quantity::Tokens;
 use ctxsim_timeline::row::json::json_text;
 use saved::TrialDay;
 
-pub(crate) use table::{cents, dollars, in_short, most_telling, rough};
+pub(crate) use table::{ADVISE_DETAILS, cents, dollars, in_short, most_telling, rough};
 pub use table::{markdown, table};
 
 /// The schema; fields are added, never renamed without a new version.

@@ -26,8 +26,8 @@ impl PageBlock {
     }
 }
 
-/// Writes blocks for a terminal.
-pub(super) fn on_terminal(blocks: &[PageBlock], on: Terminal) -> String {
+/// Writes blocks for a terminal, a gap behind each table.
+pub(super) fn on_terminal(blocks: &[PageBlock], gap: &str, on: Terminal) -> String {
     let mut text = String::new();
     for (nth, block) in blocks.iter().enumerate() {
         match block {
@@ -44,7 +44,7 @@ pub(super) fn on_terminal(blocks: &[PageBlock], on: Terminal) -> String {
                 if !grid.title.is_empty() {
                     on.paragraph(Tint::Strong, "", &grid.title, &mut text);
                 }
-                text += &format!("{}\n\n", terminal::draw_with_note(grid, on));
+                text += &format!("{}\n{gap}", terminal::draw_with_note(grid, on));
             }
             PageBlock::Code(code) => {
                 text.push('\n');

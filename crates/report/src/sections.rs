@@ -122,6 +122,7 @@ impl Section {
             title: format!("{} ({})", self.subject(), self.as_of),
             columns: std::iter::once(name).chain(shown.iter().map(|it| it.drawn(is_asked))).listed(),
             rows: self.lines.iter().enumerate().map(row).listed(),
+            more: None,
         }
     }
 

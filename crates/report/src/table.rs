@@ -7,7 +7,6 @@ use super::sections::{Detail, Section};
 use super::spark;
 use ctxsim_base::grid::Grid;
 use ctxsim_base::grid::numbers::{self, counted};
-use ctxsim_base::grid::prose::wrap;
 use ctxsim_base::grid::terminal::{DrawnTable, draw, fits, hidden_note};
 use ctxsim_base::grid::tint::{Terminal, Tint};
 use ctxsim_base::list::Listed as _;
@@ -27,11 +26,13 @@ pub struct TableLayout<'t> {
 
 /// Returns the report as tables: what they say first, then what was read, the tables, notes, and where to look further.
 pub fn report(report: &Report, layout: TableLayout<'_>) -> String {
-    let with =
-        |n_notes| TableText { report, layout, text: String::new(), hidden: Vec::new() }.written(n_notes);
+    let drawn = |on, n_notes| {
+        let layout = TableLayout { on, ..layout };
+        TableText { report, layout, text: String::new(), hidden: Vec::new() }.written(n_notes)
+    };
     let has_one_table = report.verdicts().len() <= 1;
     let is_brief = layout.detail == Detail::Groups && !report.sessions.is_empty();
-    if is_brief && has_one_table { layout.on.fitted(NOTES, with) } else { with(NOTES) }
+    if is_brief && has_one_table { layout.on.fitted(0..=NOTES, drawn) } else { drawn(layout.on, NOTES) }
 }
 
 /// A report as it is written.
@@ -87,8 +88,7 @@ impl TableText<'_> {
     fn verdicts(&mut self) {
         let on = self.layout.on;
         for [answer, more] in self.report.verdict_parts() {
-            let answer = on.paint_words(Tint::Strong, &answer);
-            wrap(&format!("{answer}{more}"), "", on.width, &mut self.text);
+            on.answer(&answer, &more, &mut self.text);
         }
         for line in self.report.repair_lines() {
             self.paragraph(Tint::Plain, "Repair: ", &line);

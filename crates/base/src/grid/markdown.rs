@@ -40,6 +40,9 @@ impl Markdown {
         let head = cells(grid.columns.iter().map(|it| it.heading.as_str()));
         let rows = grid.rows.iter().map(|it| cells(it.noted().iter().map(String::as_str)));
         self.0 += &format!("{head}|{}\n{}\n", rule.collect::<String>(), rows.collect::<String>());
+        if let Some(more) = &grid.more {
+            self.0 += &format!("\n{}\n", paragraph(more, ""));
+        }
     }
 
     /// Adds an item of a list.

@@ -1,9 +1,15 @@
 //! Sentences as paragraphs of a terminal.
 
+use crate::foreign::in_lines;
 use crate::quantity::or_unlimited;
 
-/// Writes a paragraph after a mark, its further lines indented as far. It keeps the lines that the paragraph already has.
+/// Writes a paragraph after a mark, its further lines indented as far. It keeps the lines that the paragraph already has, and none of its codes.
 pub fn wrap(paragraph: &str, mark: &str, width: Option<usize>, text: &mut String) {
+    wrap_painted(&in_lines(paragraph), mark, width, text);
+}
+
+/// Writes the same of a paragraph with words that we painted.
+pub(super) fn wrap_painted(paragraph: &str, mark: &str, width: Option<usize>, text: &mut String) {
     let width = or_unlimited(width);
     let indent = " ".repeat(super::width_of(mark));
     let mut column = indent.len();

@@ -8,7 +8,7 @@ use indexmap::IndexSet;
 
 use super::tint::{Terminal, Tint};
 use super::{CellKind, Column, Grid, Hue, Row, width_of};
-use crate::foreign::printed;
+use crate::foreign::in_one_line;
 use crate::quantity::or_unlimited;
 use lines::Room;
 
@@ -31,7 +31,11 @@ pub fn draw(grid: &Grid, on: impl Into<Terminal>) -> DrawnTable {
     let on = on.into();
     let mut grid = Cow::Borrowed(grid);
     if grid.rows.iter().flat_map(|it| &it.cells).any(|it| it.contains(char::is_control)) {
-        grid.to_mut().rows.iter_mut().flat_map(|it| &mut it.cells).for_each(|it| *it = in_line(it));
+        grid.to_mut()
+            .rows
+            .iter_mut()
+            .flat_map(|it| &mut it.cells)
+            .for_each(|it| *it = in_one_line(it).into_owned());
     }
     let grid = &*grid;
     let mut rooms = rooms(grid);
@@ -78,6 +82,9 @@ pub fn draw(grid: &Grid, on: impl Into<Terminal>) -> DrawnTable {
             on.paragraph(Tint::Faint, "  ", note, &mut text);
         }
     }
+    if let Some(more) = &grid.more {
+        on.paragraph(Tint::Faint, "", more, &mut text);
+    }
     let hidden = hidden.into_iter().map(|it| grid.columns[it].heading.clone()).collect();
     DrawnTable { text: text.trim_end_matches('\n').to_owned(), hidden }
 }
@@ -112,11 +119,6 @@ pub fn draw_with_note(grid: &Grid, on: impl Into<Terminal>) -> String {
         on.paragraph(Tint::Faint, "Note: ", &note, &mut text);
     }
     text.trim_end_matches('\n').to_owned()
-}
-
-/// Returns a cell in one line; it may have colours.
-fn in_line(cell: &str) -> String {
-    printed(cell, |_| true).replace('\n', "␊")
 }
 
 /// Draws a table in full, with a break at the end.
@@ -291,16 +293,5 @@ mod tests {
 
         assert!(text.starts_with("               half-life\n                      in\n"), "{text}");
         assert!(text.contains("aging/careful        3.6"), "{text}");
-    }
-
-    #[test]
-    fn sentences_wrap_before_a_column_is_hidden_and_colours_take_no_room() {
-        let row = ["1", "\x1b[32mread\x1b[0m", "by stage `clear` of identity"].map(str::to_owned);
-        let grid = Grid::new("", 0, &["", "", ""], [row]).with(CellKind::Text, &[1, 2]);
-
-        let drawn = draw(&grid, Some(28));
-
-        assert_eq!(drawn.text, "1  \x1b[32mread\x1b[0m  by stage `clear` of\n         identity",);
-        assert!(drawn.hidden.is_empty());
     }
 }

@@ -1,12 +1,18 @@
 //! Text for people on a terminal: how wide it may be, and which of it is bold, faint, green or red.
 
-use super::prose::wrap;
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
+
+use super::prose::{wrap, wrap_painted};
+use crate::foreign::{in_lines, printed_with};
 
 /// How text is shown on a terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Terminal {
     /// Its width in characters; `None` for any width.
     pub width: Option<usize>,
+    /// Its height in lines, where it is one that somebody looks at.
+    pub height: Option<usize>,
     /// Whether it shows colours.
     pub is_coloured: bool,
     /// Whether only answers are shown: no notes, and nothing on how to go on.
@@ -20,9 +26,12 @@ impl From<Option<usize>> for Terminal {
     }
 }
 
-/// The most lines of an answer, on a terminal of so many columns.
+/// The most lines of an answer on a terminal that is not higher.
 const LINES: usize = 40;
+/// The columns of the terminal on which the lines of an answer are counted, and the width of what needs no more.
 pub const COLUMNS: usize = 100;
+/// The fewest rows of a table that is shortened, however many lines the answer takes with them.
+pub const ROWS_LEAST: usize = 3;
 
 /// What a piece of text is to its reader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,35 +70,37 @@ impl Tint {
     }
 }
 
-/// Returns whether a code, without the escape before it, is that of a tint.
-pub fn is_tint(code: &str) -> bool {
-    Tint::ALL.iter().any(|it| it.code() == code)
+/// Returns text that we painted as it is printed: the codes of tints stay where there are colours, and no other. What was painted had no
+/// code of its own ([`Terminal::paint`]).
+pub fn printed_painted(text: &str, is_coloured: bool) -> Cow<'_, str> {
+    printed_with(text, |code| is_coloured && Tint::ALL.iter().any(|it| it.code() == code))
 }
 
 impl Terminal {
-    /// Returns an answer with as many extras as leave it within 40 lines, or with none where no number does; with the most where the
-    /// terminal is narrower than 100 columns.
-    pub fn fitted(self, most: usize, with: impl Fn(usize) -> String) -> String {
-        let whole = with(most);
-        let fits = |it: &String| it.lines().count() <= LINES;
-        if fits(&whole) || self.width.is_some_and(|it| it < COLUMNS) {
-            return whole;
-        }
-        (0..most).rev().map(&with).find(fits).unwrap_or_else(|| with(0))
+    /// Draws an answer with as many extras as leave it within 40 lines, or within the terminal where that is higher; with the fewest where
+    /// no number does. The lines are those of a terminal of 100 columns, so that a wider one never shows less than a narrower one.
+    pub fn fitted(self, extras: RangeInclusive<usize>, draw: impl Fn(Self, usize) -> String) -> String {
+        let lines = self.height.unwrap_or(LINES).max(LINES);
+        let counted = Self { width: Some(COLUMNS), ..self };
+        let (least, most) = extras.into_inner();
+        let fits = |n: &usize| draw(counted, *n).lines().count() <= lines;
+        let n = (least..=most).rev().find(fits).unwrap_or_else(|| least.min(most));
+        draw(self, n)
     }
 
-    /// Returns text in a tint, if there are colours; it must have no break.
+    /// Returns text in a tint, if there are colours; what is painted has no code of its own.
     pub fn paint(self, tint: Tint, text: &str) -> String {
+        let text = in_lines(text);
         if !self.is_coloured || tint == Tint::Plain || text.trim().is_empty() {
-            return text.to_owned();
+            return text.into_owned();
         }
         format!("\x1b{}{text}\x1b{}", tint.code(), Tint::Plain.code())
     }
 
-    /// Returns the same word by word, so that lines may break between them.
-    pub fn paint_words(self, tint: Tint, text: &str) -> String {
-        let words: Vec<String> = text.split(' ').map(|it| self.paint(tint, it)).collect();
-        words.join(" ")
+    /// Writes a paragraph that begins with an answer, which is strong.
+    pub fn answer(self, answer: &str, more: &str, text: &mut String) {
+        let words: Vec<String> = answer.split(' ').map(|it| self.paint(Tint::Strong, it)).collect();
+        wrap_painted(&(words.join(" ") + &in_lines(more)), "", self.width, text);
     }
 
     /// Writes a paragraph in a tint after a mark, its further lines indented as far.
@@ -122,7 +133,7 @@ mod tests {
     fn each_line_of_a_paragraph_has_its_own_colour_and_none_without_colours() {
         let told = |is_coloured| {
             let mut text = String::new();
-            let terminal = Terminal { width: Some(12), is_coloured, is_quiet: false };
+            let terminal = Terminal { width: Some(12), is_coloured, ..Terminal::default() };
             terminal.paragraph(Tint::Faint, "Note: ", "one two three", &mut text);
             text
         };
@@ -132,6 +143,5 @@ mod tests {
             told(true),
             "\x1b[2mNote: one\x1b[0m\n\x1b[2m      two\x1b[0m\n\x1b[2m      three\x1b[0m\n"
         );
-        assert!(is_tint("[2m") && is_tint("[0m") && !is_tint("[2J"));
     }
 }

@@ -10,20 +10,22 @@ use crate::{BillAsLogged, Skipped};
 use ctxsim_base::foreign::in_one_line;
 use ctxsim_base::grid::markdown::Markdown;
 use ctxsim_base::grid::numbers::{counted, interval, listed, or_none, percent, signed, thousands};
-use ctxsim_base::grid::tint::Terminal;
+use ctxsim_base::grid::tint::{ROWS_LEAST, Terminal};
 use ctxsim_base::grid::{CellKind, Grid, Hue};
 use ctxsim_base::list::Listed as _;
 
 /// The most settings, notes, and reasons of words, unless details are asked for.
 const LEVERS: usize = 12;
 const NOTES: usize = 3;
+/// What shows every setting.
+pub(crate) const ADVISE_DETAILS: &str = "ctxsim advise --details";
 const WHYS: usize = 3;
 
 /// Returns advice for a terminal.
 pub fn table(it: &Advice, is_detailed: bool, on: impl Into<Terminal>) -> String {
     let on = on.into();
-    let with = |n_levers| on_terminal(&blocks(it, is_detailed, n_levers), on);
-    if is_detailed { with(usize::MAX) } else { on.fitted(LEVERS, with) }
+    let drawn = |on, n_levers| on_terminal(&blocks(it, is_detailed, n_levers), "\n", on);
+    if is_detailed { drawn(on, usize::MAX) } else { on.fitted(ROWS_LEAST..=LEVERS, drawn) }
 }
 
 /// Returns advice as Markdown.
@@ -62,12 +64,13 @@ fn of_agent(it: &AgentAdvice, is_detailed: bool, n_levers: usize) -> Vec<PageBlo
     let n_whys = if is_detailed { usize::MAX } else { WHYS.min(n_levers / 4) };
     blocks.extend(it.notes.iter().take(n_notes).map(|it| PageBlock::Aside(it.clone())));
     let best = it.best_levers();
-    if !it.levers.is_empty() {
+    if !best.is_empty() {
         blocks.push(PageBlock::Table(if is_detailed {
             levers("What you can do", &best, false)
         } else {
             let shown = most_telling(best.iter().copied(), n_levers).into_iter().map(|nth| best[nth]);
             in_short("What you can do, and what that saves a month", shown.map(|it| (it.title.clone(), it)))
+                .leaving_out(best.len().saturating_sub(n_levers), ADVISE_DETAILS)
         }));
         blocks.extend(best.into_iter().filter_map(why).take(n_whys).map(PageBlock::Aside));
     }

@@ -2,7 +2,6 @@
 
 use super::lines::CauseLines;
 use super::{Beside, Contrast};
-use ctxsim_base::grid::prose::wrap;
 use ctxsim_base::grid::terminal::draw_with_note;
 use ctxsim_base::grid::tint::{Terminal, Tint};
 use ctxsim_base::list::Listed as _;
@@ -21,7 +20,7 @@ pub fn comparisons(
     on: impl Into<Terminal>,
 ) -> String {
     let on = on.into();
-    let with = |n_causes| {
+    let drawn = |on: Terminal, n_causes| {
         let mut text = String::new();
         beside.loads.iter().for_each(|it| on.paragraph(Tint::Plain, "", it, &mut text));
         text += &contrasts.iter().map(|it| comparison(it, is_detailed, n_causes, on)).listed().join("\n");
@@ -35,14 +34,14 @@ pub fn comparisons(
         on.paragraph(Tint::Faint, "", &format!("With {}.", beside.made.words()), &mut text);
         text
     };
-    if is_detailed { with(CAUSES) } else { on.fitted(CAUSES, with) }
+    if is_detailed { drawn(on, CAUSES) } else { on.fitted(0..=CAUSES, drawn) }
 }
 
 /// Writes what is better and worse, the numbers, and so many of the causes of the difference.
 fn comparison(it: &Contrast, is_detailed: bool, n_causes: usize, on: Terminal) -> String {
     let mut text = String::new();
     let [answer, more] = it.verdict_parts();
-    wrap(&format!("{}{more}", on.paint_words(Tint::Strong, &answer)), "", on.width, &mut text);
+    on.answer(&answer, &more, &mut text);
     text.push('\n');
     on.paragraph(Tint::Strong, "", &it.subject(), &mut text);
     text += &format!("{}\n\n", draw_with_note(&it.grid(), on));

@@ -8,7 +8,7 @@ use ctxsim_base::grid::numbers::{self, thousands};
 use ctxsim_base::grid::prose::wrap;
 use ctxsim_base::grid::terminal::{draw_whole, draw_with_note};
 use ctxsim_base::grid::tint::{Terminal, Tint};
-use ctxsim_base::grid::{CellKind, Grid};
+use ctxsim_base::grid::{CellKind, Grid, Hue};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::{Cost, Tokens};
 use ctxsim_engine::cache::Fate;
@@ -267,10 +267,10 @@ fn items(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &
     for run in it.items.chunk_by(alike) {
         let is_short = style.lists_all || run.len() < RUN_MIN;
         let parts = if is_short { run.chunks(1) } else { run.chunks(run.len()) };
-        lines.extend(parts.map(|it| line(it, broken, context.policy, style)));
+        lines.extend(parts.map(|it| line(it, broken, context.policy)));
     }
-    let head = head.map(|it| style.on.paint_words(Tint::Strong, it));
     let grid = Grid::new("", 1, &head, lines).with(CellKind::Name, &[2]).with(CellKind::Text, &[5, 6, 7]);
+    let grid = grid.hued(Hue::Cache, &["", "cache"]);
     let _ = writeln!(text, "{}", draw_with_note(&grid, style.on));
     let legend = match (&it.prefix, broken) {
         (Some(prefix), None) => format!("+ new since request {}", prefix.of),
@@ -283,7 +283,7 @@ fn items(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &
 }
 
 /// Returns the line of items that stand alike.
-fn line(run: &[StandingItem], broken: Option<u32>, policy: &Policy, style: ExplainStyle) -> [String; 8] {
+fn line(run: &[StandingItem], broken: Option<u32>, policy: &Policy) -> [String; 8] {
     let sum = |tokens: fn(&StandingItem) -> u32| thousands(run.iter().map(|it| u64::from(tokens(it))).sum());
     let first = &run[0];
     let (item, what) = match run {
@@ -293,35 +293,30 @@ fn line(run: &[StandingItem], broken: Option<u32>, policy: &Policy, style: Expla
         _ => (first.item.to_string(), words::named(first)),
     };
     let sign = match () {
-        () if broken == Some(first.item) => style.on.paint(Tint::Break, "≠"),
-        () if first.is_new => "+".to_owned(),
-        () => String::new(),
+        () if broken == Some(first.item) => "≠",
+        () if first.is_new => "+",
+        () => "",
     };
-    let (cache, colour) = cached(first);
     [
-        sign,
+        sign.to_owned(),
         item,
         what,
         sum(|it| it.raw),
         sum(|it| it.now.tokens),
-        style.on.paint_words(colour, &cache),
+        cached(first),
         words::how(first),
         why(first, policy),
     ]
 }
 
 /// Returns what the cache did with an item.
-fn cached(it: &StandingItem) -> (String, Tint) {
-    let parts = [
-        (it.cached.read, "read", Tint::Good),
-        (it.cached.written, "written", Tint::Open),
-        (it.cached.uncached, "uncached", Tint::Bad),
-    ];
+fn cached(it: &StandingItem) -> String {
+    let parts = [(it.cached.read, "read"), (it.cached.written, "written"), (it.cached.uncached, "uncached")];
     let mut some = parts.into_iter().filter(|it| it.0 > 0);
     match (some.next(), some.next()) {
-        (None, _) => (String::new(), Tint::Plain),
-        (Some((_, name, colour)), None) => (name.to_owned(), colour),
-        (Some((tokens, name, _)), Some((_, _, colour))) => (format!("{} {name}", thousands(tokens)), colour),
+        (None, _) => String::new(),
+        (Some((_, name)), None) => name.to_owned(),
+        (Some((tokens, name)), Some(_)) => format!("{} {name}", thousands(tokens)),
     }
 }
 

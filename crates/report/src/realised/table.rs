@@ -14,7 +14,7 @@ const NOTHING: f64 = 5e-4;
 
 /// Returns it for a terminal.
 pub fn table(it: &Realised, on: impl Into<Terminal>) -> String {
-    on_terminal(&blocks(it), on.into())
+    on_terminal(&blocks(it), "\n", on.into())
 }
 
 pub fn markdown(it: &Realised) -> Markdown {

@@ -1,14 +1,14 @@
 //! A first screen in words: at most 40 lines of 100 columns, which need no manual.
 
 use super::{AgentLever, AgentRead, FirstScreen, MonthPart, PeriodCosts, waiting};
-use crate::advise::{in_short, most_telling, rough};
-use crate::blocks::{PageBlock, in_markdown};
+use crate::advise::{ADVISE_DETAILS, in_short, most_telling, rough};
+use crate::blocks::{PageBlock, in_markdown, on_terminal};
 use crate::session::{COMMAND, predicted_against};
 use ctxsim_base::foreign::in_one_line;
 use ctxsim_base::grid::markdown::Markdown;
 use ctxsim_base::grid::numbers::{counted, listed, percent, signed, thousands};
-use ctxsim_base::grid::tint::{COLUMNS, Terminal, Tint};
-use ctxsim_base::grid::{CellKind, Grid, terminal};
+use ctxsim_base::grid::tint::{COLUMNS, Terminal};
+use ctxsim_base::grid::{CellKind, Grid};
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Cost;
 use ctxsim_engine::measure::missed::MissCause;
@@ -26,49 +26,29 @@ const NAME: usize = 24;
 /// The headings of tables that need none on a terminal.
 const SUM: [&str; 4] = ["what", "US dollars", "share", ""];
 
-/// Returns a screen for a terminal, with as many levers as have room; one that is narrower takes more lines.
+/// Returns a screen for a terminal, with as many levers as have room at 100 columns; one that is narrower takes more lines.
 pub fn table(it: &FirstScreen, on: impl Into<Terminal>) -> String {
     let on = on.into();
     let width = on.width.unwrap_or(COLUMNS).min(COLUMNS);
-    let on = Terminal { width: Some(width), ..on };
-    let closing = if on.is_quiet { String::new() } else { format!("\n{}", on_terminal(&closing(it), on)) };
-    let with = |n_levers| on_terminal(&blocks(it, n_levers), on) + &closing;
-    on.fitted(it.levers.len().min(LEVERS), with)
+    Terminal { width: Some(width), ..on }.fitted(1..=LEVERS, |on, n_levers| {
+        let mut all = blocks(it, n_levers);
+        for block in &mut all {
+            // Parts of a sum say themselves what they are, and lines are few.
+            if let PageBlock::Table(grid) = block
+                && grid.columns.iter().all(|it| SUM.contains(&it.heading.as_str()))
+            {
+                grid.columns.iter_mut().for_each(|it| it.heading.clear());
+            }
+        }
+        let screen = on_terminal(&all, "", on);
+        if on.is_quiet { screen } else { format!("{screen}\n{}", on_terminal(&closing(it), "", on)) }
+    })
 }
 
 /// Returns a screen as Markdown.
 pub fn markdown(it: &FirstScreen) -> Markdown {
     let all = blocks(it, LEVERS).into_iter().chain(closing(it)).listed();
     in_markdown(&all)
-}
-
-/// Writes blocks closer together than a page does: an empty line in front of headings alone.
-fn on_terminal(blocks: &[PageBlock], on: Terminal) -> String {
-    let mut text = String::new();
-    let paragraph = |tint, words: &str, text: &mut String| on.paragraph(tint, "", &in_one_line(words), text);
-    for block in blocks {
-        match block {
-            PageBlock::Head(words) => {
-                text.push('\n');
-                paragraph(Tint::Strong, words, &mut text);
-            }
-            PageBlock::Answer(words) => paragraph(Tint::Strong, words, &mut text),
-            PageBlock::Text(words) => paragraph(Tint::Plain, words, &mut text),
-            PageBlock::Aside(words) => paragraph(Tint::Faint, words, &mut text),
-            PageBlock::Table(grid) => {
-                text.push('\n');
-                paragraph(Tint::Strong, &grid.title, &mut text);
-                // Parts of a sum say themselves what they are, and lines are few.
-                let mut grid = grid.clone();
-                if grid.columns.iter().all(|it| SUM.contains(&it.heading.as_str())) {
-                    grid.columns.iter_mut().for_each(|it| it.heading.clear());
-                }
-                text += &(terminal::draw_with_note(&grid, on) + "\n");
-            }
-            PageBlock::Code(code) => code.lines().for_each(|it| text += &format!("  {it}\n")),
-        }
-    }
-    text
 }
 
 pub(super) fn blocks(it: &FirstScreen, n_levers: usize) -> Vec<PageBlock> {
@@ -81,12 +61,8 @@ pub(super) fn blocks(it: &FirstScreen, n_levers: usize) -> Vec<PageBlock> {
         blocks.push(PageBlock::Table(month(it)));
         blocks.extend(other_misses(it).map(PageBlock::Text));
     }
-    if n_levers > 0 && !it.levers.is_empty() {
+    if !it.levers.is_empty() {
         blocks.push(PageBlock::Table(levers(it, n_levers)));
-        let n_more = it.levers.len().saturating_sub(n_levers);
-        if n_more > 0 {
-            blocks.push(PageBlock::Aside(format!("… and {n_more} more: ctxsim advise shows them.")));
-        }
     }
     blocks
 }
@@ -373,5 +349,6 @@ fn levers(it: &FirstScreen, n_levers: usize) -> Grid {
         if is_several { format!("{}: {}", short(agent), lever.title) } else { lever.title.clone() }
     };
     let all = shown.into_iter().map(|nth| (named(&it.levers[nth]), &it.levers[nth].lever));
-    in_short("What you can do, and what that saves a month", all)
+    let n_more = it.levers.len().saturating_sub(n_levers);
+    in_short("What you can do, and what that saves a month", all).leaving_out(n_more, ADVISE_DETAILS)
 }

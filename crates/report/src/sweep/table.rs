@@ -35,11 +35,9 @@ pub fn sweep(it: &Sweep, shows_all: bool, on: impl Into<Terminal>) -> String {
     let n_shown = if shows_all { it.front.len() } else { SHOWN };
     let shown: Vec<usize> = it.front.iter().copied().take(n_shown).listed();
     let knee = |at: usize| if it.knee == Some(at) { " (knee)".to_owned() } else { String::new() };
-    let _ = writeln!(text, "{}", draw_with_note(&grid(it, &shown, &knee), on));
-    let more = it.front.len().saturating_sub(n_shown);
-    if more > 0 {
-        on.paragraph(Tint::Faint, "", &format!("… and {more} more on the front: see --details"), &mut text);
-    }
+    let n_more = it.front.len().saturating_sub(n_shown);
+    let front = grid(it, &shown, &knee).leaving_out(n_more, "ctxsim sweep --details");
+    let _ = writeln!(text, "{}", draw_with_note(&front, on));
     let mut counts: IndexMap<String, usize> = IndexMap::new();
     it.points.iter().for_each(|it| *counts.entry(label(it)).or_default() += 1);
     counts.sort_by(|_, a, _, b| b.cmp(a));

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{HELD_OUT_MIN, SplitBy, Tried, TunePart, Tuned, TunedSession, held_out};
 use ctxsim_base::grid::numbers::{self, counted, fixed_or_none, or_none, percent, signed, thousands};
 use ctxsim_base::grid::terminal::draw_with_note;
-use ctxsim_base::grid::tint::{Terminal, Tint};
+use ctxsim_base::grid::tint::{ROWS_LEAST, Terminal, Tint};
 use ctxsim_base::grid::{Grid, Hue};
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::floor::Floor;
@@ -247,7 +247,7 @@ impl Designed {
 /// Returns what was found as text.
 pub fn designed(it: &Designed, on: impl Into<Terminal>) -> String {
     let on = on.into();
-    on.fitted(DESIGNS_SHOWN, |n_shown| text(it, n_shown, on))
+    on.fitted(ROWS_LEAST..=DESIGNS_SHOWN, |on, n_shown| text(it, n_shown, on))
 }
 
 fn text(it: &Designed, n_shown: usize, on: Terminal) -> String {
@@ -290,4 +290,5 @@ fn front(it: &Designed, n_shown: usize) -> Grid {
     let changes = headings.iter().filter(|it| it.ends_with("Δ cost")).map(String::as_str).listed();
     Grid::new("Policies that no other beats in both cost and evidence", 1, &headings, rows)
         .hued(Hue::Less, &changes)
+        .leaving_out(it.front.len().saturating_sub(n_shown), "ctxsim tune --design --json")
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::table::DETAILS;
 use super::{TunedPoint, TunedSession, variant_name};
 use crate::lever::Word;
 use crate::sweep::{Objective, PointGuard, nearest_to_best};
@@ -248,7 +249,8 @@ impl GoalFound {
             let name = format!("{}{mark}", variant_name(&point.set));
             rows.push(std::iter::once(name).chain(cells(&point.numbers)).listed());
         }
-        Grid::new("", 1, &headings, rows)
+        let n_more = self.points.len().saturating_sub(n_shown);
+        Grid::new("", 1, &headings, rows).leaving_out(n_more, DETAILS)
     }
 
     /// Returns what was chosen, how it did on the seeds held out, and the word for it.

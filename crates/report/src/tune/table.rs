@@ -8,12 +8,15 @@ use ctxsim_base::grid::numbers::{
 };
 use ctxsim_base::grid::prose::wrap;
 use ctxsim_base::grid::terminal::draw_with_note;
-use ctxsim_base::grid::tint::{Terminal, Tint};
+use ctxsim_base::grid::tint::{ROWS_LEAST, Terminal, Tint};
 use ctxsim_base::grid::{CellKind, Grid, Hue};
 use ctxsim_base::list::Listed as _;
 
 /// The most variants that are shown by default.
 const SHOWN: usize = 12;
+
+/// What shows every variant.
+pub(super) const DETAILS: &str = "ctxsim tune --details";
 
 /// The title of the blocks that limits on what was held out rest on.
 pub(crate) const HELD_OUT_BLOCKS: &str = "What limits on the sessions held out rest on";
@@ -24,8 +27,8 @@ pub(crate) const IN_TURN_BLOCKS: &str = "Each project under what is chosen witho
 /// Returns what was found as text: whether to use it, how it did, and the variants.
 pub fn tuned(it: &Tuned, shows_all: bool, on: impl Into<Terminal>) -> String {
     let on = on.into();
-    let with = |n_shown| text(it, shows_all, n_shown, on);
-    if shows_all { with(usize::MAX) } else { on.fitted(SHOWN, with) }
+    let drawn = |on, n_shown| text(it, shows_all, n_shown, on);
+    if shows_all { drawn(on, usize::MAX) } else { on.fitted(ROWS_LEAST..=SHOWN, drawn) }
 }
 
 /// Returns the same with so many of the variants.
@@ -47,12 +50,8 @@ fn text(it: &Tuned, shows_all: bool, n_shown: usize, on: Terminal) -> String {
         counted(it.variants, "variant")
     );
     on.paragraph(Tint::Strong, "", &head, &mut text);
-    match &it.goal {
-        Some(goal) => {
-            let _ = writeln!(text, "{}", draw_with_note(&goal.grid(&it.base, n_shown), on));
-        }
-        None => table(it, n_shown, on, &mut text),
-    }
+    let variants = it.goal.as_ref().map_or_else(|| grid(it, n_shown), |goal| goal.grid(&it.base, n_shown));
+    let _ = writeln!(text, "{}", draw_with_note(&variants, on));
     if !on.is_quiet {
         on.paragraphs(Tint::Faint, "", varied(it), &mut text);
     }
@@ -122,16 +121,6 @@ pub(super) fn varied(it: &Tuned) -> Vec<String> {
     lines
 }
 
-/// Draws the variants, the best first.
-fn table(it: &Tuned, n_shown: usize, on: Terminal, text: &mut String) {
-    let _ = writeln!(text, "{}", draw_with_note(&grid(it, n_shown), on));
-    let groups = it.points.chunk_by(|one, other| one.parts == other.parts);
-    let more: usize = groups.skip(n_shown).map(<[_]>::len).sum();
-    if more > 0 {
-        on.paragraph(Tint::Faint, "", &format!("… and {more} more: see --details"), text);
-    }
-}
-
 /// Returns the variants as a table, the best first; of those with the same results one.
 pub(super) fn grid(it: &Tuned, n_shown: usize) -> Grid {
     let heads: &[&str] = if it.parts.len() > 1 { &["chosen-on", "held-out"] } else { &["all"] };
@@ -162,7 +151,9 @@ pub(super) fn grid(it: &Tuned, n_shown: usize) -> Grid {
         rows.push(row(name, &mut group[0].parts.iter().map(own)));
     }
     let changes = headings.iter().filter(|it| it.ends_with("Δ cost")).map(String::as_str).listed();
-    Grid::new("", 1, &headings, rows).hued(Hue::Less, &changes)
+    Grid::new("", 1, &headings, rows)
+        .hued(Hue::Less, &changes)
+        .leaving_out(groups.len().saturating_sub(n_shown), DETAILS)
 }
 
 /// Says whether to use what is best.

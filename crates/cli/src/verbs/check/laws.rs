@@ -87,7 +87,7 @@ pub(super) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Err
     let text = if format == FormatArg::JSON {
         output::json(&LawDocument { schema: "ctxsim.laws/1", report: &report })?
     } else {
-        args.shown.shown.terminal().fitted(report.failed().count(), |most| {
+        args.shown.shown.terminal().fitted(1..=report.failed().count(), |_, most| {
             let shown = report.failed().take(most).listed();
             let is_shown = |it: &PolicyLaws| shown.iter().any(|other| other.policy == it.policy);
             let mut text = report.text(most);
