@@ -60,6 +60,7 @@ mod missed;
 mod neighbours;
 mod napkin;
 mod nets;
+mod one_answer;
 mod oracle;
 mod pages;
 mod pictures;

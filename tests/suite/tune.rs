@@ -3,7 +3,7 @@
 mod coverage;
 mod design;
 mod draws;
-mod folders;
+pub(crate) mod folders;
 mod goal;
 mod made_up;
 

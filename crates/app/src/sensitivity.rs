@@ -11,7 +11,7 @@ use ctxsim_engine::measure::BreakEven;
 use ctxsim_engine::measure::sensitivity::{CellSum, ProfileShare, Sensitivity, SensitivityGrid};
 use ctxsim_engine::take::{FailedRun, FailedRuns, Load, Progress, Sinks};
 use ctxsim_input::profile::Counting;
-use ctxsim_report::ALL;
+use ctxsim_report::{ALL, Skipped};
 
 /// A load as it came out under the profiles.
 #[derive(Default)]
@@ -66,13 +66,12 @@ impl Plan {
     /// # Errors
     /// As [`Plan::open`], for all scenarios.
     pub fn sensitivity(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Sensitivity, Error> {
-        let open =
-            |entry: &ReadyLoad| self.open(&ReadyLoad { under_own_model: false, ..entry.clone() });
+        let open = |entry: &ReadyLoad| self.open(&ReadyLoad { under_own_model: false, ..entry.clone() });
         let one = |load: &Load, it: Progress<'_>| play_and_price(load, self.policies.len(), it);
         let mut sum = PricedSum::default();
         let settle = |it: Result<PricedLoad, Error>| it.map(|it| sum.add(it));
         let watch = never_stops(progress);
-        let loads = self.each_watched(threads, &PlanWatcher::new(&watch), open, one, settle)?.0;
+        let (loads, skipped) = self.each_watched(threads, &PlanWatcher::new(&watch), open, one, settle)?;
         let each = loads.into_iter().collect::<Result<Vec<_>, Error>>()?;
         if !sum.failed.is_empty() {
             return Err(Error::Run(Box::new(FailedRuns(sum.failed))));
@@ -87,6 +86,7 @@ impl Plan {
             n_simulations: sum.n_played,
             asked: self.break_even,
             n_left_out: 0,
+            skipped: Skipped::note(&skipped),
         })
     }
 

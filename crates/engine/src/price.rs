@@ -62,14 +62,17 @@ pub struct Models<'a> {
     pub without: Option<&'a WithoutRates>,
 }
 
-/// A profile without each of its rates, in the order of [`VariedRate::ALL`].
+/// A profile without each of its rates, in the order of [`VariedRate::ALL`]; `None` for a rate that it does not have.
 #[derive(Clone, Debug)]
-pub struct WithoutRates([Profile; VariedRate::ALL.len()]);
+pub struct WithoutRates([Option<Profile>; VariedRate::ALL.len()]);
 
 impl WithoutRates {
     /// Takes each rate out of a profile.
     pub fn new(profile: &Profile) -> Self {
-        let without = |rate| Profile { prices: profile.prices.times(rate, 0), ..profile.clone() };
+        let without = |rate| {
+            let prices = profile.prices.times(rate, 0);
+            (prices != profile.prices).then(|| Profile { prices, ..profile.clone() })
+        };
         Self(VariedRate::ALL.map(without))
     }
 }
@@ -83,13 +86,17 @@ impl PaidAtRates {
     pub fn new(bill: impl Fn(Models<'_>) -> Option<Amount>, models: Models<'_>) -> Option<Self> {
         let WithoutRates(without) = models.without?;
         let all = bill(models);
-        Some(Self(without.each_ref().map(|it| Some(all? - bill(models.with_session(it))?))))
+        let paid = |without: &Option<Profile>| match without {
+            Some(session) => Some(all? - bill(models.with_session(session))?),
+            None => all.map(|_| Amount::ZERO),
+        };
+        Some(Self(without.each_ref().map(paid)))
     }
 
     /// Returns the means of several.
     pub fn mean(all: &[Self]) -> Self {
-        let of_rate = |nth: usize| all.iter().map(|it| it.0[nth]).sum::<Option<Amount>>();
-        Self(std::array::from_fn(|nth| of_rate(nth).map(|it| it.over(all.len() as u64))))
+        let of_rate = |nth: usize| all.iter().map(|one| one.0[nth]).sum::<Option<Amount>>();
+        Self(std::array::from_fn(|nth| of_rate(nth).map(|sum| sum.over(all.len() as u64))))
     }
 }
 

@@ -259,7 +259,8 @@ impl Skipped {
     /// Says how many recordings take no part, and why; nothing if there are none.
     pub fn note(skipped: &[Self]) -> Option<String> {
         let n = skipped.len();
-        (n > 0).then(|| format!("{n} recordings take no part: {}.", Self::counted(skipped)))
+        let take = if n == 1 { "recording takes" } else { "recordings take" };
+        (n > 0).then(|| format!("{n} {take} no part: {}.", Self::counted(skipped)))
     }
 
     /// Counts the skipped files by reason, most frequent first, in words, and names the first of each.

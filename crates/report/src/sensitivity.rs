@@ -181,6 +181,7 @@ pub fn rows(it: &Sensitivity) -> Rows {
 /// Returns the comparison as Markdown; `is_detailed` shows every scenario and every policy's elasticities.
 pub fn markdown(it: &Sensitivity, is_detailed: bool) -> Markdown {
     let mut text = Markdown::default();
+    page::answer_in_words(it).iter().for_each(|it| text.paragraph(it));
     text.paragraph(&heading(it));
     letters(it).iter().zip(&it.policies).for_each(|(letter, policy)| text.lettered(letter, policy));
     text.end();
@@ -188,7 +189,6 @@ pub fn markdown(it: &Sensitivity, is_detailed: bool) -> Markdown {
         text.table(&grid);
         grids::legend(&grid, &[]).iter().for_each(|it| text.paragraph(it));
     }
-    grids::cheapest(it).iter().for_each(|it| text.paragraph(it));
     notes(it).iter().for_each(|it| text.item(it));
     text
 }
@@ -197,7 +197,7 @@ pub fn markdown(it: &Sensitivity, is_detailed: bool) -> Markdown {
 pub fn table(it: &Sensitivity, is_detailed: bool, on: impl Into<Terminal>) -> String {
     let on = on.into();
     let mut text = String::new();
-    on.paragraphs(Tint::Strong, "", grids::cheapest(it), &mut text);
+    on.paragraphs(Tint::Strong, "", page::answer_in_words(it), &mut text);
     text.push('\n');
     on.paragraph(Tint::Plain, "", &heading(it), &mut text);
     for (letter, policy) in letters(it).iter().zip(&it.policies) {

@@ -109,7 +109,7 @@ impl Recipe {
         working.into_iter().chain(std::iter::repeat_n(Step::Run, self.tail)).collect()
     }
 
-    fn text(self, nth: u64) -> String {
+    pub(crate) fn text(self, nth: u64) -> String {
         let (project, month) = (nth % PROJECTS, nth * MONTHS / self.sessions);
         let place = format!("/Users/ann/p{project}");
         let mut text = String::new();

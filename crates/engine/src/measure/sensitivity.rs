@@ -30,6 +30,8 @@ pub struct Sensitivity {
     pub asked: Option<Habits>,
     /// The number of profiles that are not shown.
     pub n_left_out: usize,
+    /// Which recordings take no part, and why; nothing if all do.
+    pub skipped: Option<String>,
 }
 
 /// The sort order of profiles.
@@ -339,8 +341,8 @@ impl PriceCell {
         self.cost.map(|it| it.paid[part as usize])
     }
 
-    /// Returns its cost to the picodollar.
-    fn exact(&self) -> Option<Amount> {
+    /// Returns its cost to the picodollar, or nothing if a price is unknown.
+    pub fn exact(&self) -> Option<Amount> {
         self.cost.map(|it| it.all)
     }
 
@@ -478,8 +480,8 @@ mod tests {
     use super::*;
     use crate::ledger::{NeedRow, Outcome, RequestSums, Sink, Sums, TokenUse};
     use crate::price::{Models, WithoutRates};
-    use ctxsim_input::{Profile, ProfileFile};
     use ctxsim_input::text::decode::{Format, decode};
+    use ctxsim_input::{Profile, ProfileFile};
 
     const PROFILE: &str = r#"
 name = "p"

@@ -5,7 +5,6 @@ use crate::ALL;
 use ctxsim_base::grid::numbers::{self, NONE, or_none};
 use ctxsim_base::grid::{Grid, Of};
 use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::BreakEven;
 use ctxsim_engine::measure::sensitivity::{Flip, OpenOrders, PriceCell, PriceRow, Sensitivity};
 use ctxsim_input::profile::price::VariedRate;
@@ -272,37 +271,9 @@ pub(super) fn legend(grid: &Grid, hidden: &[String]) -> Option<String> {
     (!told.is_empty()).then(|| format!("{}.", told.join("; ")))
 }
 
-/// Says under how many price lists each policy is the cheapest, and where the work is cheapest of all.
-pub(super) fn cheapest(it: &Sensitivity) -> Option<String> {
-    cheapest_by(it, &letters(it))
-}
-
-/// The same, with other names of the policies.
-pub(super) fn cheapest_by(it: &Sensitivity, names: &[String]) -> Option<String> {
-    let grid = it.grids.first()?;
-    let wins = names.iter().enumerate().map(|(policy, letter)| {
-        (grid.rows.iter().filter(|it| it.cheapest() == Some(policy)).count(), letter)
-    });
-    let mut wins: Vec<(usize, &String)> = wins.filter(|it| it.0 > 0).listed();
-    wins.order_by_key(|it| std::cmp::Reverse(it.0));
-    let words: Vec<String> = wins.iter().map(|(n, letter)| format!("{letter} under {n}")).listed();
-    let rows = it.profiles.iter().zip(&grid.rows).filter(|it| !it.1.is_free());
-    let cost = |row: &PriceRow| row.cheapest().and_then(|it| row.cells[it].cost());
-    let priced = rows.filter_map(|(profile, row)| Some((cost(row)?, profile, row.cheapest()?)));
-    let (cost, profile, policy) = priced.min_by(|one, other| one.0.total_cmp(&other.0))?;
-    Some(format!(
-        "Cheapest = {} of {} price lists; lowest of all: {} USD with {} under {}.",
-        numbers::listed(&words),
-        grid.rows.len(),
-        numbers::fixed(cost, numbers::decimals(cost)),
-        names[policy],
-        profile.name
-    ))
-}
-
 /// Returns the notes of a comparison.
 pub(super) fn notes(it: &Sensitivity) -> Vec<String> {
-    let mut notes: Vec<String> = free(it).into_iter().listed();
+    let mut notes: Vec<String> = it.skipped.iter().cloned().chain(free(it)).listed();
     if it.grids.iter().flat_map(|grid| &grid.rows).flat_map(|row| &row.cells).any(PriceCell::is_stopped) {
         notes.push("× stopped at a limit: it did less work and is not ranked.".to_owned());
     }

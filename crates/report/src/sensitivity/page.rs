@@ -53,7 +53,14 @@ pub fn page(it: &Sensitivity) -> Result<String, template::Error> {
     page.write()
 }
 
-/// Says which policy is the cheapest under most price lists.
+/// Says it in a paragraph.
+pub(super) fn answer_in_words(it: &Sensitivity) -> Option<String> {
+    let Card { number, what, words, .. } = answer(it, it.grids.first()?)?;
+    let first = format!("{number} {what}.");
+    Some(std::iter::once(first).chain(words).collect::<Vec<_>>().join(" "))
+}
+
+/// Says which policy is the cheapest under most price lists, of those that keep enough.
 fn answer(it: &Sensitivity, grid: &Compared) -> Option<Card> {
     let rows: Vec<&PriceRow> = grid.rows.iter().filter(|it| !it.is_free()).listed();
     let (n, best) = winner(it, grid)?;
@@ -75,10 +82,12 @@ fn answer(it: &Sensitivity, grid: &Compared) -> Option<Card> {
     let below = (!below.is_empty()).then(|| {
         format!("Cheaper under some lists, but below {floor} of the evidence: {}.", below.join(", "))
     });
+    let n_lists = rows.iter().filter(|it| it.cheapest_keeping(FLOOR).is_some()).count();
     Some(Card {
-        number: format!("{n} of {}", rows.iter().filter(|it| it.cheapest_keeping(FLOOR).is_some()).count()),
+        number: format!("{n} of {n_lists}"),
         what: format!(
-            "price lists: {} is the cheapest that keeps at least {floor} of the evidence",
+            "price list{}: {} is the cheapest that keeps at least {floor} of the evidence",
+            if n_lists == 1 { "" } else { "s" },
             it.policies[best]
         ),
         words: kept.into_iter().chain(below).listed(),

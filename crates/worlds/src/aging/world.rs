@@ -17,8 +17,7 @@ use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::quantity::saturated;
 use ctxsim_base::rng::Seed;
 use ctxsim_engine::take::{
-    Cell, Load, LoadKind, Progress, RowsOf, Run, Sinks, Take, World, in_order,
-    in_order_telling, of_run,
+    Cell, Load, LoadKind, Progress, RowsOf, Run, Sinks, Take, World, in_order, in_order_telling, of_run,
 };
 use ctxsim_input::policy::memory::{MemorySpec, SessionRead, SessionStore};
 use ctxsim_input::scenario::{AgingLoad, LoadSpec as Form};

@@ -10,8 +10,7 @@ use crate::chats::{
 use crate::replay::{self, Replay};
 use ctxsim_base::quantity::saturated;
 use ctxsim_engine::take::{
-    Cell, Load, LoadKind, Progress, RowsOf, Run, Sinks, Take, World, in_order,
-    in_order_telling,
+    Cell, Load, LoadKind, Progress, RowsOf, Run, Sinks, Take, World, in_order, in_order_telling,
 };
 use ctxsim_input::Policy;
 use ctxsim_timeline::row::Rows;

@@ -16,13 +16,12 @@ use ctxsim_engine::ledger::Outcome;
 use ctxsim_engine::measure::{Beside, Tally};
 use ctxsim_engine::price::{Models, PriceIndex};
 use ctxsim_engine::take::{
-    Cell, Load, LoadKind, Progress, RowsOf, Run, Sinks, Take, World, in_order,
-    of_run,
+    Cell, Load, LoadKind, Progress, RowsOf, Run, Sinks, Take, World, in_order, of_run,
 };
+use ctxsim_input::Profile;
 use ctxsim_input::policy::memory::{SourceKind, SourceMemory};
 use ctxsim_input::profile::written::RecoveryPrice;
 use ctxsim_input::scenario::{HistorySource, LoadSpec as Form};
-use ctxsim_input::Profile;
 use ctxsim_timeline::row::{Rows, heads};
 
 /// What histories read of a policy.
@@ -118,13 +117,7 @@ impl ProjectHistory {
     }
 
     /// Prices a play with what an agent makes of it.
-    fn tally(
-        &self,
-        played: &PlayedHistory,
-        trust: NoteTrust,
-        models: Models<'_>,
-        beside: Beside,
-    ) -> Tally {
+    fn tally(&self, played: &PlayedHistory, trust: NoteTrust, models: Models<'_>, beside: Beside) -> Tally {
         let is_flat = [models.session, models.summariser].iter().all(|it| it.prices.flat().is_some());
         let index = (!is_flat).then(|| PriceIndex::from(played.rows.clone()));
         let outcome = Outcome::default();
@@ -143,12 +136,7 @@ impl ProjectHistory {
     }
 
     /// Returns the cost in US dollars at the ends of all that is assumed, the lowest and the highest, if prices are known.
-    fn interval(
-        &self,
-        played: &NotedEnds,
-        spec: &SourceMemory,
-        models: Models<'_>,
-    ) -> Option<[Amount; 2]> {
+    fn interval(&self, played: &NotedEnds, spec: &SourceMemory, models: Models<'_>) -> Option<[Amount; 2]> {
         let mut interval: Option<[Amount; 2]> = None;
         for end in &played.0 {
             for trusts in self.trust(spec) {
@@ -186,8 +174,7 @@ impl ProjectHistory {
         let ends = self.interval(played, spec, models);
         // The interval of a run is one of recovery: what else differs between the ends is put there.
         let interval = ends.zip(rest).map(|(ends, rest)| ends.map(|it| it - rest));
-        let tally =
-            self.tally(&played.0[1], trust, models, Beside { interval, ..Beside::default() });
+        let tally = self.tally(&played.0[1], trust, models, Beside { interval, ..Beside::default() });
         let net = |usd: f64| usd - bare.unwrap_or_default();
         let net_usd = net(declared.costs.total().unwrap_or_default());
         let net_interval = ends.unwrap_or_default().map(|it| net(it.usd()));
