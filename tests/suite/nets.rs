@@ -124,7 +124,9 @@ fn a_session_with_compactions_is_played_once_in_each_layout_that_decides_or_bill
 fn what_differs_in_cache_rules_and_limits_alone_is_played_once_for_all_price_lists() {
     let folder = recordings("prices", &[pi()]);
     let suite = Some("sensitivity".to_owned());
-    let plan = plan(&Comparison { own_models: false, suite, ..comparison(&folder) });
+    // A play with drawn needs answers for all of them, too.
+    let set = vec!["scenario.refetch.played_trials=1".to_owned()];
+    let plan = plan(&Comparison { own_models: false, suite, set, ..comparison(&folder) });
 
     let mut n_simulations = 0;
     let done = on_one_thread(|| {

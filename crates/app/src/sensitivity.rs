@@ -66,8 +66,7 @@ impl Plan {
     /// # Errors
     /// As [`Plan::open`], for all scenarios.
     pub fn sensitivity(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Sensitivity, Error> {
-        let open =
-            |entry: &ReadyLoad| self.open(&ReadyLoad { under_own_model: false, ..entry.clone() });
+        let open = |entry: &ReadyLoad| self.open(&ReadyLoad { under_own_model: false, ..entry.clone() });
         let one = |load: &Load, it: Progress<'_>| play_and_price(load, self.policies.len(), it);
         let mut sum = PricedSum::default();
         let settle = |it: Result<PricedLoad, Error>| it.map(|it| sum.add(it));

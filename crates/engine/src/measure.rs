@@ -166,10 +166,11 @@ impl Tally {
                 + sums.memory.calls() as f64 * assumed.memory_latency_ms
         };
         let played = beside.played.as_ref();
-        let costs = |models: Models<'_>| beside.costs(Costs::new(sums, index, outcome.limit_violations, models));
+        let costs =
+            |models: Models<'_>| beside.costs(Costs::new(sums, index, outcome.limit_violations, models));
         let paid = match played {
             Some(played) => played.paid,
-            None => PaidAtRates::new(|it| costs(it).exact(), models),
+            None => PaidAtRates::new(|models| costs(models).exact(), models),
         };
         let prompt = if beside.has_own_budgets { UNLIMITED } else { profile.limits.prompt };
         let tally = Self {

@@ -87,7 +87,7 @@ impl PaidAtRates {
         let WithoutRates(without) = models.without?;
         let all = bill(models);
         let paid = |without: &Option<Profile>| match without {
-            Some(it) => Some(all? - bill(models.with_session(it))?),
+            Some(session) => Some(all? - bill(models.with_session(session))?),
             None => all.map(|_| Amount::ZERO),
         };
         Some(Self(without.each_ref().map(paid)))
@@ -95,8 +95,8 @@ impl PaidAtRates {
 
     /// Returns the means of several.
     pub fn mean(all: &[Self]) -> Self {
-        let of_rate = |nth: usize| all.iter().map(|it| it.0[nth]).sum::<Option<Amount>>();
-        Self(std::array::from_fn(|nth| of_rate(nth).map(|it| it.over(all.len() as u64))))
+        let of_rate = |nth: usize| all.iter().map(|one| one.0[nth]).sum::<Option<Amount>>();
+        Self(std::array::from_fn(|nth| of_rate(nth).map(|sum| sum.over(all.len() as u64))))
     }
 }
 

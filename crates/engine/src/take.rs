@@ -32,9 +32,7 @@ pub use run::{LoadFacts, Run, RunBasis, StageFacts};
 pub use simulations::{AtEnds, Keys, Ledgers, SimulationKey, Simulations};
 pub use sinks::{Sinks, Take, Taken};
 pub use threads::{THREADS_MAX, in_order, in_order_telling, in_turn, with_threads};
-pub use world::{
-    Fixed, LoadKind, Plays, PolicyPart, RowsOf, TrialLedger, TrialQuestion, Unread, World,
-};
+pub use world::{Fixed, LoadKind, Plays, PolicyPart, RowsOf, TrialLedger, TrialQuestion, Unread, World};
 
 /// What is told, from any thread, while a plan runs: how much is done, of how much.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);

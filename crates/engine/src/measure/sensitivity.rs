@@ -480,8 +480,8 @@ mod tests {
     use super::*;
     use crate::ledger::{NeedRow, Outcome, RequestSums, Sink, Sums, TokenUse};
     use crate::price::{Models, WithoutRates};
-    use ctxsim_input::{Profile, ProfileFile};
     use ctxsim_input::text::decode::{Format, decode};
+    use ctxsim_input::{Profile, ProfileFile};
 
     const PROFILE: &str = r#"
 name = "p"

@@ -81,10 +81,12 @@ fn answer(it: &Sensitivity, grid: &Compared) -> Option<Card> {
     let below = (!below.is_empty()).then(|| {
         format!("Cheaper under some lists, but below {floor} of the evidence: {}.", below.join(", "))
     });
+    let n_lists = rows.iter().filter(|it| it.cheapest_keeping(FLOOR).is_some()).count();
     Some(Card {
-        number: format!("{n} of {}", rows.iter().filter(|it| it.cheapest_keeping(FLOOR).is_some()).count()),
+        number: format!("{n} of {n_lists}"),
         what: format!(
-            "price lists: {} is the cheapest that keeps at least {floor} of the evidence",
+            "price list{}: {} is the cheapest that keeps at least {floor} of the evidence",
+            if n_lists == 1 { "" } else { "s" },
             it.policies[best]
         ),
         words: kept.into_iter().chain(below).listed(),

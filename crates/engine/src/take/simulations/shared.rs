@@ -62,14 +62,19 @@ impl Simulations<'_> {
     ) -> BTreeMap<(usize, usize), Vec<Arc<FoldedLedger>>> {
         let mut trials: Vec<DrawnTrial> = Vec::new();
         for group in self.groups(&|_| false) {
-            let Some(first) = group.first().map(|it| &self.all[*it]) else { continue };
+            let Some(first) = group.first().map(|nth| &self.all[*nth]) else { continue };
             let Play::Items(timeline, _) = &first.play else { continue };
             for (ledger, recovery) in first.recoveries.iter().enumerate() {
-                let is_declared = recovery.terms().is_some_and(|it| it.is_declared);
-                let open = group.iter().copied().filter(|it| is_declared && is_open(*it, ledger));
-                let members: Vec<usize> = open.collect();
-                let all = 0..if members.is_empty() { 0 } else { timeline.refetch.played_trials() };
-                trials.extend(all.map(|trial| DrawnTrial { members: members.clone(), ledger, trial }));
+                if !recovery.terms().is_some_and(|terms| terms.is_declared) {
+                    continue;
+                }
+                let members: Vec<usize> = group.iter().copied().filter(|nth| is_open(*nth, ledger)).collect();
+                if members.is_empty() {
+                    continue;
+                }
+                for trial in 0..timeline.refetch.played_trials() {
+                    trials.push(DrawnTrial { members: members.clone(), ledger, trial });
+                }
             }
         }
         let played = in_order(trials.len(), |nth| {
