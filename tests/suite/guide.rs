@@ -317,8 +317,13 @@ fn starting_with_sessions_says_at_once_which_guards_fail_on_them() {
 
     let text = printed("ctxsim init --sessions sessions", folder.path());
 
-    assert!(text.contains("These guards fail on your sessions; change ctx/policies/mine.ron"), "{text}");
-    assert!(text.contains("  The budget is reached: 0 is not at least 1\n"), "{text}");
+    assert!(
+        text.contains(
+            "These guards fail on your sessions today, so they are comments in ctx/suites/mine.toml"
+        ),
+        "{text}"
+    );
+    assert!(text.contains("  The budget is reached: 0 is not at least 1 (mine on ALL"), "{text}");
 }
 
 /// Returns the commands of a workflow's or an action's `run` steps.

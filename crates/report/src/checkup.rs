@@ -206,7 +206,7 @@ impl Moved {
     /// Says what moved.
     pub fn words(&self) -> String {
         let [old, new] = self.values.each_ref().map(|it| it.as_deref().unwrap_or("(none)"));
-        let change = self.points.map(points).or_else(|| self.relative.map(signed));
+        let change = self.points().map(points).or_else(|| self.relative.map(signed));
         let change = change.map_or_else(String::new, |it| format!(" ({it})"));
         format!("{}, {}: {old} → {new}{change}{}", self.policy, self.column, causes::without(&self.by))
     }

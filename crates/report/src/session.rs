@@ -246,9 +246,7 @@ impl Report {
         let command = next.advise();
         let is_short = is_whole || command.chars().count() <= COMMAND;
         let command = if is_short { command } else { "ctxsim advise SESSIONS".to_owned() };
-        let more = format!(
-            "{command} says which settings of your agent to change, and what to paste: they are other policies than these, and may save where none of these does"
-        );
+        let more = format!("{command} advises on settings of your agent, none of which is in this table");
         lines.chain([more]).listed()
     }
 

@@ -65,9 +65,6 @@ pub struct Moved {
     pub values: [Option<String>; 2],
     /// Its relative change, if both are numbers.
     pub relative: Option<f64>,
-    /// Its difference, if both are shares: these are compared in percentage points.
-    #[serde(skip)]
-    pub points: Option<f64>,
     /// What moved it, if that was asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by: Vec<MovedCause>,
@@ -182,16 +179,13 @@ pub fn moved(old: &str, new: &str) -> Vec<Moved> {
         for column in columns.into_iter().filter(|it| *it != FILE) {
             let values = [&old, &new].map(|it| it.get(policy).and_then(|line| line.get(column)).cloned());
             if values[0] != values[1] {
-                let number = |it: &Option<String>| it.as_ref()?.replace(',', "").parse::<f64>().ok();
-                let both = number(&values[0]).zip(number(&values[1]));
-                let relative = both.filter(|it| it.0 != 0.0).map(|(old, new)| new / old - 1.0);
-                let points = both.filter(|_| is_share(column)).map(|(old, new)| new - old);
+                let both = numbers(&values).filter(|it| it.0 != 0.0);
+                let relative = both.map(|(old, new)| new / old - 1.0);
                 moved.push(Moved {
                     policy: policy.clone(),
                     column: column.clone(),
                     values,
                     relative,
-                    points,
                     by: Vec::new(),
                 });
             }
@@ -200,9 +194,18 @@ pub fn moved(old: &str, new: &str) -> Vec<Moved> {
     moved
 }
 
-/// Returns whether a column holds shares.
-fn is_share(column: &str) -> bool {
-    HEADS.iter().any(|it| it.0 == column && it.1 == EVIDENCE)
+/// Returns the numbers that two cells hold, if both do.
+fn numbers([old, new]: &[Option<String>; 2]) -> Option<(f64, f64)> {
+    let number = |it: &Option<String>| it.as_ref()?.replace(',', "").parse::<f64>().ok();
+    number(old).zip(number(new))
+}
+
+impl Moved {
+    /// Returns the difference of two shares, which are compared in percentage points.
+    pub(super) fn points(&self) -> Option<f64> {
+        let is_share = HEADS.iter().any(|it| it.0 == self.column && it.1 == EVIDENCE);
+        numbers(&self.values).filter(|_| is_share).map(|(old, new)| new - old)
+    }
 }
 
 /// Returns whether two tables have the same numbers in the same order, whatever their layout and their policies' files.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ctxsim_base::diag::Code;
 use ctxsim_base::error::Error;
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempPath};
 
 use super::KeptFile;
 use crate::ends;
@@ -73,10 +73,10 @@ pub(super) fn staged(
     written.map_err(|source| unwritten(path, source))
 }
 
-/// A file that is stored beside its place, and not there yet.
+/// A file that is stored beside its place, and not there yet. It is closed: of many that land together, a process may not hold so many open.
 pub(super) struct StagedFile {
     path: PathBuf,
-    file: NamedTempFile,
+    temporary: TempPath,
 }
 
 impl StagedFile {
@@ -85,16 +85,17 @@ impl StagedFile {
         permissions: Option<Permissions>,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<Self> {
-        let staged = Self { path: path.to_owned(), file: pending(folder(path), permissions.as_ref())? };
-        let mut to = BufWriter::new(staged.file.as_file());
+        let file = pending(folder(path), permissions.as_ref())?;
+        let mut to = BufWriter::new(file.as_file());
         let written = write(&mut to).and_then(|()| to.flush());
         drop(to);
         let written = written.and_then(|()| match permissions {
-            Some(permissions) => staged.file.as_file().set_permissions(permissions),
+            Some(permissions) => file.as_file().set_permissions(permissions),
             None => Ok(()),
         });
         // After a crash of the system a name must not lead to a file whose bytes were never stored.
-        let written = written.and_then(|()| staged.file.as_file().sync_all());
+        let written = written.and_then(|()| file.as_file().sync_all());
+        let staged = Self { path: path.to_owned(), temporary: file.into_temp_path() };
         // The temporary file's own name would only confuse.
         written.map(|()| staged).map_err(|it| it.kind().into())
     }
@@ -104,10 +105,10 @@ impl StagedFile {
     /// # Errors
     /// It cannot be renamed.
     pub(super) fn land(self) -> Result<(), Error> {
-        let (path, temporary) = (self.path, self.file.path().to_owned());
-        let landed = self.file.persist(&path).map_err(|it| unwritten(&path, it.error.kind().into()));
+        let (path, temporary) = (self.path, self.temporary.to_path_buf());
+        let landed = self.temporary.persist(&path).map_err(|it| unwritten(&path, it.error.kind().into()));
         ends::made(&temporary);
-        landed.map(|_| ())
+        landed
     }
 }
 
