@@ -10,7 +10,7 @@
 //! | `ctxsim sensitivity` | [`Plan::sensitivity`](crate::Plan::sensitivity) | [`Sensitivity`] |
 //! | `ctxsim explain` | [`Plan::explain`](crate::Plan::explain) | [`Explanation`] |
 //! | `ctxsim sweep` | [`Comparison::sweep`](crate::Comparison::sweep) | [`SweptGrid`] |
-//! | `ctxsim tune` | [`Comparison::tune`](crate::Comparison::tune) | [`TunedPolicy`] |
+//! | `ctxsim tune` | [`Comparison::tune`](crate::Comparison::tune) | [`Tuned`] |
 //! | `ctxsim check` | `Comparison::check`, with the feature `cli` | `Check` |
 //! | `ctxsim advise` | [`Comparison::advise`](crate::Comparison::advise) | [`Advice`] |
 //! | `ctxsim realised` | [`Comparison::realised`](crate::Comparison::realised) | [`Realised`] |
@@ -40,7 +40,7 @@ pub use self::prices::{
     CheapestPolicy, CheapestUntil, PricedPolicy, PricedProfile, PricedScenario, RankFlip, RateChange,
     Sensitivity,
 };
-pub use self::searched::{SweptGrid, SweptPoint, TriedPart, TriedPoint, TunedPolicy};
+pub use self::searched::{SweptGrid, SweptPoint};
 pub use ctxsim_engine::measure::{BreakEven, Spread};
 pub use ctxsim_report::advise::{Advice, AgentAdvice, BilledAdvice, Paste};
 pub use ctxsim_report::lever::{Lever, Word};
@@ -49,6 +49,7 @@ pub use ctxsim_report::screen::FirstScreen;
 pub use ctxsim_report::session::BillCheck;
 #[cfg(feature = "cli")]
 pub use ctxsim_report::shot::Moved;
+pub use ctxsim_report::tune::{TunePart, Tuned, TunedPoint};
 
 /// What a verb answers: its values (`answer.field`), the text that a person reads (`Display`), and the command line's JSON.
 ///
@@ -95,9 +96,7 @@ impl<T> Answer<T> {
         change(&mut self.values);
         self
     }
-}
 
-impl<T> Answer<T> {
     /// Takes values with what the command line writes of them: the JSON, and a text for people.
     pub(crate) fn of_values(
         values: T,

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::face::{Comparison, Error};
 #[cfg(feature = "cli")]
 use crate::results::Check;
-use crate::results::{Advice, Answer, FirstScreen, Realised, SweptGrid, TunedPolicy};
+use crate::results::{Advice, Answer, FirstScreen, Realised, SweptGrid, Tuned};
 use ctxsim_app::advise::{self, AdviceRequest};
 use ctxsim_app::grid::OverrideGrid;
 use ctxsim_app::tune::{ParamSearch, Tuning, tuned_policy};
@@ -131,7 +131,7 @@ impl Comparison {
     ///
     /// # Errors
     /// Every problem of the inputs and of the grid, or a run failed.
-    pub fn tune(self) -> Result<Answer<TunedPolicy>, Error> {
+    pub fn tune(self) -> Result<Answer<Tuned>, Error> {
         let mut this = self.of_two()?;
         let search = std::mem::take(&mut this.search);
         let goal = search.goal()?;
@@ -149,9 +149,8 @@ impl Comparison {
             Tuning::for_goal(&catalog, &comparison, params, goal, with)?.tuned(asked.threads, &|_, _| {})?;
         let policy = &comparison.policies[1];
         let file = tuned_policy(&catalog, policy, "tuned", &found, Format::Ron)?;
-        let text = tune::table::tuned(&found.tuned, false, Some(WIDTH));
-        let answer = Answer::<TunedPolicy>::new(json_text(&found.tuned), text)?;
-        Ok(answer.with(|values| values.file = file))
+        let (json, text) = (json_text(&found.tuned), tune::table::tuned(&found.tuned, false, Some(WIDTH)));
+        Answer::of_values(Tuned { file, ..found.tuned }, json, text)
     }
 
     /// Checks the guards and the snapshots of its suite, or of every suite in your folders, as `ctxsim check` does, and writes nothing.

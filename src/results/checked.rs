@@ -49,9 +49,6 @@ pub struct SnapshotResult {
     pub differs: Vec<String>,
     /// The numbers that changed.
     pub moved: Vec<Moved>,
-    /// Every other key of the JSON.
-    #[serde(flatten)]
-    pub more: BTreeMap<String, Value>,
 }
 
 /// A guard on one run.

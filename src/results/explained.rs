@@ -99,9 +99,6 @@ pub struct PrefixCheck {
     pub differs_at_item: Option<u64>,
     /// What changed that item.
     pub changes: Vec<ItemChange>,
-    /// Every other key of the JSON.
-    #[serde(flatten)]
-    pub more: BTreeMap<String, Value>,
 }
 
 /// What a stage did between two requests.
@@ -116,9 +113,6 @@ pub struct StageEffect {
     pub tokens_before: u64,
     /// Tokens shown of them after.
     pub tokens_after: u64,
-    /// Every other key of the JSON.
-    #[serde(flatten)]
-    pub more: BTreeMap<String, Value>,
 }
 
 /// An item, and how it is shown in the request.
@@ -174,7 +168,4 @@ pub struct ItemChange {
     pub to: String,
     /// The tokens that it has.
     pub to_tokens: u64,
-    /// Every other key of the JSON.
-    #[serde(flatten)]
-    pub more: BTreeMap<String, Value>,
 }

@@ -38,9 +38,6 @@ pub struct PricedProfile {
     pub tokens: Option<String>,
     /// Where caching, pruning, keep-alives and compactions begin to pay under its prices.
     pub break_even: BreakEven,
-    /// Every other key of the JSON.
-    #[serde(flatten)]
-    pub more: BTreeMap<String, Value>,
 }
 
 /// A scenario, or the sum of all, under every profile.
@@ -55,9 +52,6 @@ pub struct PricedScenario {
     pub cheapest: Vec<CheapestPolicy>,
     /// Pairs of policies whose order differs between profiles.
     pub flips: Vec<RankFlip>,
-    /// Every other key of the JSON.
-    #[serde(flatten)]
-    pub more: BTreeMap<String, Value>,
 }
 
 /// One policy under one profile.
@@ -117,9 +111,6 @@ pub struct CheapestPolicy {
     pub free: bool,
     /// The smallest change of one rate that makes another policy the cheapest; `None` if no change does.
     pub until: Option<CheapestUntil>,
-    /// Every other key of the JSON.
-    #[serde(flatten)]
-    pub more: BTreeMap<String, Value>,
 }
 
 /// The change of a rate up to which a policy stays the cheapest.

@@ -539,31 +539,21 @@ fn is_named(named: &[String], person: &str) -> bool {
 mod tests {
     use super::*;
 
+    /// The triggers are 33,000 below the windows.
     #[test]
     fn a_window_is_shown_by_compactions_at_its_place_and_says_nothing_of_sessions_that_do_not_reach_it() {
-        let agent = &Agent::all().unwrap()["claude-code"];
-        let window = agent.setting("autoCompactWindow").unwrap();
-        let shown = |value: &str, former: Option<&str>, held: Tokens, compacted_at: &[Tokens]| {
+        let window = Agent::all().unwrap()["claude-code"].setting("autoCompactWindow").unwrap();
+        let shown = |[value, former]: [&str; 2], held: Tokens, compacted_at: &[Tokens]| {
             let seen =
                 SeenLog { window: 200_000, held, compacted_at: compacted_at.to_vec(), ..SeenLog::default() };
-            window.shown_in(&seen, value, former)
+            window.shown_in(&seen, value, Some(former))
         };
-
-        // The triggers are 33,000 below the windows.
-        assert_eq!(shown("140000", Some("default"), 60_000, &[]), HasChange::Alike);
-        assert_eq!(shown("140000", Some("default"), 100_000, &[104_000]), HasChange::Shown);
-        assert_eq!(shown("140000", Some("default"), 130_000, &[]), HasChange::No);
-        assert_eq!(
-            shown("140000", Some("default"), 100_000, &[164_000]),
-            HasChange::Alike,
-            "both compact here"
-        );
-        assert_eq!(
-            shown("200000", Some("140000"), 120_000, &[]),
-            HasChange::Shown,
-            "140,000 would compact it"
-        );
-        assert_eq!(shown("200000", Some("140000"), 90_000, &[108_000]), HasChange::No);
-        assert_eq!(shown("200000", None, 120_000, &[]), HasChange::Alike);
+        let [smaller, larger] = [["140000", UNSET], ["200000", "140000"]];
+        assert_eq!(shown(smaller, 60_000, &[]), HasChange::Alike);
+        assert_eq!(shown(smaller, 100_000, &[104_000]), HasChange::Shown);
+        assert_eq!(shown(smaller, 130_000, &[]), HasChange::No);
+        assert_eq!(shown(smaller, 100_000, &[164_000]), HasChange::Alike, "a jump: both compact here");
+        assert_eq!(shown(larger, 120_000, &[]), HasChange::Shown, "the smaller window would compact it");
+        assert_eq!(shown(larger, 90_000, &[108_000]), HasChange::No);
     }
 }

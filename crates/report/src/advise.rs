@@ -8,8 +8,8 @@ mod whom;
 
 use serde::{Deserialize, Serialize};
 
-use ctxsim_engine::measure::month;
 pub use ctxsim_engine::measure::month::Basis;
+use ctxsim_engine::measure::month::Calendar;
 
 use super::BillAsLogged;
 use super::Skipped;
@@ -243,8 +243,7 @@ impl AgentAdvice {
     /// Replaces the levers, each with its place among those before, and puts the most saved first.
     #[must_use]
     pub fn with_levers(mut self, mut all: Vec<(usize, Lever)>) -> Self {
-        let saved = |it: &Lever| it.saved_month.unwrap_or(f64::NEG_INFINITY);
-        all.order_by(|one, other| saved(&other.1).total_cmp(&saved(&one.1)));
+        all.order_by(|one, other| other.1.saved().total_cmp(&one.1.saved()));
         let place = |before: usize| all.iter().position(|it| it.0 == before);
         self.pasted = self.pasted.and_then(place);
         self.asked = self.asked.and_then(|it| Some(AskedAdvice { lever: place(it.lever)?, ..it }));
@@ -265,6 +264,7 @@ impl MonthCost {
     pub fn words(&self) -> String {
         let by =
             if self.known_by == KnownBy::Simulated { ", simulated, as the logs have no bill" } else { "" };
-        format!("{}{by}", month::words(self.basis, self.days))
+        let calendar = Calendar { basis: self.basis, days: self.days, ends: None };
+        format!("{}{by}", calendar.words())
     }
 }

@@ -206,13 +206,9 @@ impl BilledLevers {
             levers.push(lever);
         }
         levers.retain(|it| it.word.is_some());
-        levers.order_by(|one, other| saved(other).total_cmp(&saved(one)));
+        levers.order_by(|one, other| other.saved().total_cmp(&one.saved()));
         Self { levers, untold: untold(all) }
     }
-}
-
-fn saved(it: &Lever) -> f64 {
-    it.saved_month.unwrap_or(f64::NEG_INFINITY)
 }
 
 /// Returns a cost that what is assumed moves so far.
@@ -270,8 +266,6 @@ impl BilledRow {
     }
 
     fn lever(&self, name: &'static str, it: &Judgement, month_usd: Option<f64>, alone: f64) -> Lever {
-        // Nothing is never less than nothing.
-        let dollars = |change: f64| month_usd.map(|it| 0.0 - change * it);
         let interval =
             it.interval.map(|[low, high]| [low, if self.only_saves() { high.min(0.0) } else { high }]);
         // A single session has a change, though nothing tells how others differ.
@@ -284,15 +278,13 @@ impl BilledRow {
             whom: self.whom.clone(),
             word: it.word,
             why: it.why.clone(),
-            month_usd,
-            saved_month: change.and_then(dollars),
-            saved_interval: interval.and_then(|it| Some([dollars(it[1])?, dollars(it[0])?])),
             change,
             expected: change,
             interval,
             known_by: KnownBy::Bills,
             ..Lever::default()
         }
+        .in_month(month_usd)
     }
 
     /// Returns whom it concerns.

@@ -172,8 +172,7 @@ pub struct FixedBy<'f> {
     logged: BillAsLogged,
     n_without: usize,
     n_agents: usize,
-    basis: Basis,
-    basis_words: String,
+    calendar: Calendar,
 }
 
 /// A row: dollars are the nearest floats of exact amounts.
@@ -219,15 +218,9 @@ impl<'f> FixedBy<'f> {
             }
         }
         let calendar = Calendar::new(sessions.iter().map(|it| it.1.span_ms));
-        let mut all = Self {
-            logged,
-            n_without,
-            basis: calendar.basis,
-            basis_words: calendar.words(),
-            ..Self::default()
-        };
+        let mut all = Self { logged, n_without, calendar, ..Self::default() };
         for (by, session, by_day) in sessions {
-            let weight = calendar.weight(session.span_ms, by_day);
+            let weight = all.calendar.weight(session.span_ms, by_day);
             let sender: Sender<'f> = (&by.user, &by.project, by.is_of_agent);
             for (part, first) in &session.first {
                 let bill = session.parts.get(part).copied().unwrap_or_default();
@@ -244,7 +237,7 @@ impl<'f> FixedBy<'f> {
     }
 
     fn is_scaled(&self) -> bool {
-        self.basis != Basis::AllSessions
+        self.calendar.basis != Basis::AllSessions
     }
 
     fn row<'r>(
@@ -290,7 +283,7 @@ impl<'f> FixedBy<'f> {
     /// # Errors
     /// A value that JSON cannot hold.
     pub fn json(&self) -> Result<String, serde_json::Error> {
-        let basis = Value::of(&self.basis);
+        let basis = Value::of(&self.calendar.basis);
         let usd = |it: Cost| Value::of(&it.usd());
         json_text(&group! {
             "schema": "ctxsim.fixed/1",
@@ -311,7 +304,7 @@ impl<'f> FixedBy<'f> {
         let Bill { read, write, uncached, .. } = self.total.bill.bill;
         let fixed = self.total.bill.total();
         let month = if self.is_scaled() {
-            format!(" That is {} a month ({}).", usd(self.total.month_usd), self.basis_words)
+            format!(" That is {} a month ({}).", usd(self.total.month_usd), self.calendar.words())
         } else {
             String::new()
         };

@@ -131,6 +131,24 @@ pub struct Lever {
 }
 
 impl Lever {
+    /// Says what it saves of a month of its agent's sessions.
+    #[must_use]
+    pub fn in_month(self, month_usd: Option<f64>) -> Self {
+        // Nothing is never less than nothing.
+        let dollars = |change: f64| month_usd.map(|it| 0.0 - change * it);
+        Self {
+            month_usd,
+            saved_month: self.expected.and_then(dollars),
+            saved_interval: self.interval.and_then(|[low, high]| Some([dollars(high)?, dollars(low)?])),
+            ..self
+        }
+    }
+
+    /// Returns what it saves, to be put in order: what is unknown comes last.
+    pub fn saved(&self) -> f64 {
+        self.saved_month.unwrap_or(f64::NEG_INFINITY)
+    }
+
     /// Returns the settings that it changes, without their values; of a lever that bills tell, its name and whom it concerns.
     fn keys(&self) -> Vec<&str> {
         if self.known_by == KnownBy::Bills {
@@ -154,10 +172,9 @@ pub fn best_of_each(all: &[Lever], pasted: Option<usize>) -> Vec<&Lever> {
         let (own, its) = (rank(one), rank(other));
         own.0 < its.0 || own.0 == its.0 && own.1 < its.1
     };
-    let saved = |it: &Lever| it.saved_month.unwrap_or(f64::NEG_INFINITY);
     let is_news = |it: &&Lever| {
         let own = pasted.filter(|pasted| pasted.keys().contains(&it.keys()[0]));
-        own.is_none_or(|pasted| it.word == Some(Word::YourCall) && saved(it) > saved(pasted))
+        own.is_none_or(|pasted| it.word == Some(Word::YourCall) && it.saved() > pasted.saved())
     };
     // What bills tell of habits is worth a line only if it saves more than by chance, or was a part of the bill that is seen.
     let is_seen = |it: &Lever| it.interval.is_some() && it.change.is_some_and(|it| it <= -SEEN);
@@ -171,6 +188,6 @@ pub fn best_of_each(all: &[Lever], pasted: Option<usize>) -> Vec<&Lever> {
             None => best.push(it),
         }
     }
-    best.sort_by(|one, other| saved(other).total_cmp(&saved(one)));
+    best.sort_by(|one, other| other.saved().total_cmp(&one.saved()));
     pasted.into_iter().chain(best).collect()
 }

@@ -222,8 +222,7 @@ impl FirstScreen {
         };
         let mut levers = levers.iter().flat_map(of).listed();
         let calendar = Calendar::new(sessions.iter().map(|it| it.span_ms));
-        let saved = |it: &AgentLever| it.lever.saved_month.unwrap_or(f64::NEG_INFINITY);
-        levers.sort_by(|one, other| saved(other).total_cmp(&saved(one)));
+        levers.sort_by(|one, other| other.lever.saved().total_cmp(&one.lever.saved()));
         Self {
             schema: SCHEMA,
             read: ReadSessions::new(sessions, skipped),

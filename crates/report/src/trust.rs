@@ -170,17 +170,9 @@ impl TableTrust {
 
 /// Names the profiles of sessions, each with its number where they are several.
 fn named(off: &[(&BilledProfile, f64)]) -> String {
-    /// The most that are named.
-    const NAMED: usize = 2;
-    let mut all = off.iter().map(|it| it.0).listed();
-    all.sort_by_key(|it| std::cmp::Reverse(it.sessions));
-    if let [one] = all[..] {
+    if let [(one, _)] = off {
         return one.profile.clone();
     }
-    let mut names = all.iter().take(NAMED).map(|it| format!("{} of {}", it.sessions, it.profile)).listed();
-    let rest: usize = all.iter().skip(NAMED).map(|it| it.sessions).sum();
-    if rest > 0 {
-        names.push(format!("{rest} of others"));
-    }
+    let names = off.iter().map(|(it, _)| format!("{} of {}", it.sessions, it.profile)).listed();
     numbers::listed(&names)
 }

@@ -167,6 +167,9 @@ pub struct Tuned {
     /// The result by what was asked for, if that is not the lowest cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goal: Option<GoalFound>,
+    /// The recommended policy as a RON file; `None` if none is, or nobody asked for it. It is no part of the JSON.
+    #[serde(skip)]
+    pub file: Option<String>,
 }
 
 impl Tuned {
@@ -235,6 +238,7 @@ impl Tuned {
             never_fired,
             goal: search.found(&by_goal, &points),
             points,
+            file: None,
         };
         if tuned.goal.is_some() {
             tuned.conclude_by_goal();

@@ -85,9 +85,6 @@ pub(super) fn narrowed(mut advice: AgentAdvice, whose: &Whose, few: usize) -> Ag
         let group = own(lever)?;
         let share = |usd: f64| 0.0 - usd / group.month_usd;
         let mut lever = lever.clone();
-        lever.month_usd = Some(group.month_usd);
-        lever.saved_month = Some(group.saved_month);
-        lever.saved_interval = Some(group.saved_interval);
         if lever.word == Some(Word::Do) && group.saved_interval[0] <= 0.0 {
             lever.word = Some(Word::Try);
             "it saves over everybody's sessions, and whether it does here is not sure"
@@ -97,7 +94,7 @@ pub(super) fn narrowed(mut advice: AgentAdvice, whose: &Whose, few: usize) -> Ag
         lever.change = is_spent.then(|| share(group.saved_month));
         lever.expected = lever.change;
         lever.interval = is_spent.then(|| group.saved_interval.map(share)).map(|[low, high]| [high, low]);
-        Some(lever)
+        Some(lever.in_month(Some(group.month_usd)))
     };
     let levers = advice.levers.iter().enumerate();
     let levers = levers.filter_map(|(nth, it)| Some((nth, narrow(it)?))).listed();

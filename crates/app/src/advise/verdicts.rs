@@ -106,8 +106,7 @@ impl AgentSessions<'_> {
             lever.people = self.groups(&effects, choices[*nth], |it| it.person);
             lever.projects = self.groups(&effects, choices[*nth], |it| &it.of.seen.project);
         }
-        let saved = |it: &Lever| it.saved_month.unwrap_or(f64::NEG_INFINITY);
-        levers.sort_by(|one, other| saved(&other.1).total_cmp(&saved(&one.1)));
+        levers.sort_by(|one, other| other.1.saved().total_cmp(&one.1.saved()));
         let found = |nth: usize| Some((levers.iter().position(|it| it.0 == nth)?, choices[nth].clone()));
         let pasted = best.and_then(found);
         let asked = choices.iter().position(|it| self.menu.is_asked(it)).and_then(found);
@@ -166,8 +165,6 @@ impl AgentSessions<'_> {
     fn lever(&self, choice: &MenuChoice, it: &Judgement, month: Option<f64>, force: &Force<'_>) -> Lever {
         let is_do = it.word == Some(Word::Do);
         let expected = if is_do { it.expected } else { it.change };
-        // Nothing is never less than nothing.
-        let dollars = |change: f64| month.map(|it| 0.0 - change * it);
         let pairs = choice.iter().map(|it| &self.menu.pairs[*it]).listed();
         let mut lever = Lever {
             name: SETTINGS,
@@ -175,9 +172,6 @@ impl AgentSessions<'_> {
             title: pairs.iter().map(|it| it.setting.titled(&it.value)).listed().join(" + "),
             word: it.word,
             why: it.why.clone(),
-            month_usd: month,
-            saved_month: expected.and_then(dollars),
-            saved_interval: it.interval.and_then(|it| Some([dollars(it[1])?, dollars(it[0])?])),
             saved_minutes_month: self.saved_minutes(choice),
             change: it.change,
             expected,
@@ -188,7 +182,8 @@ impl AgentSessions<'_> {
             evidence_low: it.kept_low,
             effects: pairs.iter().map(|it| it.setting.effects.clone()).listed(),
             ..Lever::default()
-        };
+        }
+        .in_month(month);
         if it.word == Some(Word::Try) {
             let is_by_cost = !self.before(choice, force).is_empty();
             let bills = self.bills(choice, is_by_cost);

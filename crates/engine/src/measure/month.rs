@@ -106,20 +106,15 @@ impl Calendar {
 
     /// Says how the costs of a month come about.
     pub fn words(&self) -> String {
-        words(self.basis, self.days)
-    }
-}
-
-/// Says how the costs of a month come about.
-pub fn words(basis: Basis, days: Option<f64>) -> String {
-    match (basis, days) {
-        (Basis::Last30Days, _) => "the requests of the last 30 days".to_owned(),
-        (Basis::Scaled, Some(days)) => {
-            format!("scaled to 30 days from {days:.1} days of sessions")
+        match (self.basis, self.days) {
+            (Basis::Last30Days, _) => "the requests of the last 30 days".to_owned(),
+            (Basis::Scaled, Some(days)) => format!("scaled to 30 days from {days:.1} days of sessions"),
+            (_, Some(days)) => {
+                format!(
+                    "all sessions, as the {days:.1} days that they span are too few to be scaled to a month"
+                )
+            }
+            _ => "all sessions; their logs tell no times, so nothing is scaled to a month".to_owned(),
         }
-        (_, Some(days)) => {
-            format!("all sessions, as the {days:.1} days that they span are too few to be scaled to a month")
-        }
-        _ => "all sessions; their logs tell no times, so nothing is scaled to a month".to_owned(),
     }
 }

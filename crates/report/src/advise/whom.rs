@@ -160,9 +160,8 @@ impl Advice {
     /// Returns every lever as rows: what it saves in all, each person, and each project.
     pub fn as_rows(&self) -> Rows {
         let mut rows = Vec::new();
-        let known = self.agents.iter().map(|it| (it.agent.as_str(), &it.levers));
-        let others = self.by_bills.iter().map(|it| (it.agent.as_str(), &it.levers));
-        for (agent, levers) in known.chain(others) {
+        let others = self.by_bills.iter().map(|it| (&it.agent, &it.levers));
+        for (agent, levers) in self.agents.iter().map(|it| (&it.agent, &it.levers)).chain(others) {
             for it in levers {
                 rows.push(LeverRow::all(agent, it));
                 rows.extend(it.people.iter().map(|group| LeverRow::of_group(agent, it, "user", group)));
