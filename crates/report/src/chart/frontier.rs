@@ -424,7 +424,6 @@ impl Picture for Frontier {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::SceneText;
     use super::*;
 
     fn point(nth: usize, usd: f64, kept: f64, looks_ahead: bool) -> Point {
@@ -451,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn names_never_lie_over_one_another_and_are_nearest_to_their_own_points() {
+    fn names_never_lie_over_one_another() {
         // Points on a spiral, so that some are far apart and some are not.
         let points = (0..40).map(|nth| {
             let (turn, reach) = (nth as f64 * 0.7, nth as f64 / 90.0);
@@ -463,11 +462,14 @@ mod tests {
             Frontier { subject: String::new(), kept: KEPT, points, left_out: Vec::new(), is_numbered: false }
                 .scene();
 
-        let texts = scene.marks.iter().filter_map(|it| match it {
-            DrawnMark::Text(text) => Some(text),
-            DrawnMark::Path(_) => None,
-        });
-        let areas: Vec<_> = texts.clone().map(SceneText::area).collect();
+        let areas: Vec<_> = scene
+            .marks
+            .iter()
+            .filter_map(|it| match it {
+                DrawnMark::Text(text) => Some(text.area()),
+                DrawnMark::Path(_) => None,
+            })
+            .collect();
         assert!(areas.len() > 12 + 5, "numbers of axes, and names beside points: {} in all", areas.len());
         for (nth, one) in areas.iter().enumerate() {
             assert!(areas[nth + 1..].iter().all(|it| !legend::meet(*one, *it)), "{:?}", scene.marks);

@@ -32,7 +32,7 @@ pub(super) fn shortened(names: &[String], most: f64) -> Vec<String> {
             let without = |name: &[&str], before: usize, after: usize| {
                 let [head, tail] = [before, after].map(|n_left_out| if n_left_out > 0 { "…" } else { "" });
                 let kept = name[before..name.len() - after].concat();
-                format!("{head}{}{tail}", kept.trim_end_matches(between))
+                format!("{head}{}{tail}", kept.trim_start().trim_end_matches(between))
             };
             // Of what all have, as much stays as fits.
             let fits = |before: usize, after: usize| {
