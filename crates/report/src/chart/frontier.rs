@@ -250,7 +250,7 @@ impl Frontier {
         corners
     }
 
-    /// Writes names beside points, the marked and the efficient ones first, over lines only where there is no other room; points in
+    /// Writes names beside points, the marked and the efficient ones first, each nearer to its own point than to any other; points in
     /// one place share a name. Returns the points for whose names there is no room.
     fn draw_names<'f>(
         &self,
