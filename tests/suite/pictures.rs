@@ -7,11 +7,17 @@ use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::bundled_catalog;
 use ctxsim::measure::assumed::Assumed;
 use ctxsim::report::Report;
+use ctxsim::report::chart::forest::{Forest, ForestLine};
+use ctxsim::report::chart::frontier::{Frontier, KEPT, Point};
+use ctxsim::report::chart::names::PolicyLabel;
 use ctxsim::report::chart::requests::RunRequests;
-use ctxsim::report::chart::{ChartData, KINDS, PageChart, curves, frontier, requests, stacked};
+use ctxsim::report::chart::{ChartData, KINDS, PageChart, curves, figure, frontier, requests, stacked};
 use ctxsim::report::html::{self, Traces};
 use ctxsim::report::sections::Detail;
 use ctxsim::take::Sinks;
+use indexmap::IndexSet;
+use proptest::collection::btree_set;
+use proptest::prelude::*;
 use roxmltree::{Document, Node, ParsingOptions};
 use serde::Serialize;
 
@@ -137,6 +143,232 @@ fn costs_are_divided_into_their_parts() {
     assert_shown("cost", &charts);
 }
 
+/// A text of a drawing that is seen, with its place.
+#[derive(Clone, Debug, PartialEq)]
+struct Label {
+    at: [f64; 2],
+    words: String,
+}
+
+/// Returns the texts of a drawing, and of the parts that can be pointed at without what these say when they are.
+fn labels(document: &Document<'_>) -> Vec<Label> {
+    let seen = elements_of(document.root_element(), "text").filter(|it| it.attribute("class").is_none());
+    let place = |of: Node<'_, '_>, axis: &str| of.attribute(axis).unwrap().parse().unwrap();
+    let label = |of: Node<'_, '_>| Label {
+        at: [place(of, "x"), place(of, "y")],
+        words: of.text().unwrap_or_default().to_owned(),
+    };
+    seen.map(label).collect()
+}
+
+/// Returns what can be pointed at: what each says, and its paths.
+fn spots<'a, 'i>(document: &'a Document<'i>) -> Vec<(&'a str, Vec<Node<'a, 'i>>)> {
+    let spots = document.descendants().filter(|it| it.attribute("class") == Some("spot"));
+    let spot = |of: Node<'a, 'i>| {
+        let title = elements_of(of, "title").next().unwrap().text().unwrap();
+        (title, elements_of(of, "path").collect())
+    };
+    spots.map(spot).collect()
+}
+
+/// Returns the corners of a path of straight lines; of a circle, its middle alone.
+fn corners(path: Node<'_, '_>) -> Vec<[f64; 2]> {
+    let (mut all, mut at) = (Vec::new(), [0.0; 2]);
+    let d = path.attribute("d").unwrap();
+    let mut rest = d;
+    while let Some(pen) = rest.chars().next() {
+        let end = rest[1..].find(|it: char| it.is_ascii_alphabetic()).map_or(rest.len(), |it| it + 1);
+        let numbers: Vec<f64> = rest[1..end].split_whitespace().map(|it| it.parse().unwrap()).collect();
+        rest = &rest[end..];
+        match pen {
+            'M' | 'L' => at = [numbers[0], numbers[1]],
+            'H' => at[0] = numbers[0],
+            'V' => at[1] = numbers[0],
+            'h' => at[0] += numbers[0],
+            'v' => at[1] += numbers[0],
+            'a' => return vec![[at[0] + numbers[0], at[1]]],
+            _ => continue,
+        }
+        all.push(at);
+    }
+    all
+}
+
+/// Returns the right end of a path.
+fn right_end(path: Node<'_, '_>) -> f64 {
+    corners(path).into_iter().map(|it| it[0]).fold(f64::MIN, f64::max)
+}
+
+#[test]
+fn bars_end_at_what_stands_beside_them_and_their_parts_add_up() {
+    let ran = Ran::recorded(2);
+    let mut has_negative = false;
+    for (chart, name) in stacked::all(&ran.source()).iter().zip(["cost", "cost-2"]) {
+        let text = ran.figures().into_iter().find(|it| it.name == name).unwrap().document().unwrap();
+        let document = parsed(&text);
+        let labels = labels(&document);
+        // Two numbers of the axis tell where all others stand.
+        let ticks = labels.iter().filter_map(|it| Some((it.words.parse::<f64>().ok()?, it.at[0])));
+        let ticks: Vec<(f64, f64)> = ticks.collect();
+        let [(low, from), .., (high, to)] = ticks.as_slice() else { panic!("{labels:?}") };
+        let place = |usd: f64| from + (usd - low) / (high - low) * (to - from);
+
+        for (bar, (told, paths)) in chart.bars.iter().zip(spots(&document)) {
+            let sum: f64 = bar.amounts.iter().sum();
+            assert!((sum - bar.total).abs() <= 1e-9 * bar.total, "{bar:?}");
+            let solid = paths.iter().filter(|it| it.attribute("fill") != Some("none"));
+            let end = solid.map(|it| right_end(*it)).fold(f64::MIN, f64::max);
+            assert!((end - place(bar.total)).abs() < 0.2, "{told}: {end} for {}", place(bar.total));
+            let written = format!("${:.2}", bar.total);
+            assert!(labels.iter().any(|it| it.words == written), "{written}: {labels:?}");
+            has_negative |= bar.amounts.iter().any(|it| *it < 0.0);
+        }
+    }
+    assert!(has_negative, "a bar without what is taken off shows little");
+}
+
+#[test]
+fn the_line_of_prompts_stands_where_its_axis_says_and_no_footnote_is_cut() {
+    let ran = Ran::recorded(2);
+    let chart = &requests::all(&ran.source())[0];
+    let text = ran.figures().into_iter().find(|it| it.name == "requests").unwrap().document().unwrap();
+    let document = parsed(&text);
+    let labels = labels(&document);
+    let lines = elements_of(document.root_element(), "path");
+    let lines = lines.filter(|it| it.attribute("stroke-width") == Some("1.2")).map(corners);
+    let highest: Vec<f64> =
+        lines.map(|line| line.into_iter().map(|it| it[1]).fold(f64::MAX, f64::min)).collect();
+    let sent = chart.panels.iter().flat_map(|it| &it.trace.sent);
+    let longest = sent.map(|it| it.tokens[..3].iter().sum::<u64>()).max().unwrap();
+    let longest = format!("{}k", (longest as f64 / 1e3).round());
+    let ends: Vec<f64> = labels.iter().filter(|it| it.words == longest).map(|it| it.at[1] - 4.0).collect();
+
+    assert!(highest.iter().any(|y| ends.iter().any(|end| (end - y).abs() < 0.2)), "{longest}: {labels:?}");
+    assert!(highest.iter().all(|y| ends.iter().any(|end| *end <= y + 0.2)), "none is above its axis");
+    let whole: Vec<&Label> = labels.iter().filter(|it| it.words.contains("no single request")).collect();
+    let n_whole = chart.panels.iter().filter(|it| it.trace.whole_usd.abs() >= 0.01).count();
+    assert!(n_whole > 1 && whole.len() == n_whole, "{whole:?}");
+    for it in whole {
+        let named = chart.panels.iter().filter(|panel| it.words.contains(&panel.policy.label)).count();
+        assert!(named == 1 && !it.words.contains('…'), "{it:?}");
+    }
+}
+
+/// Draws a change for each of some names, and returns the label of each.
+fn forest_labels(names: &[String]) -> Vec<String> {
+    let line = |(nth, name): (usize, &String)| {
+        ForestLine::of_cost(name.clone(), nth as f64 / 10.0, None, String::new())
+    };
+    let forest = Forest {
+        title: "Changes".to_owned(),
+        subject: "of names".to_owned(),
+        base: "base".to_owned(),
+        of: "name",
+        lines: names.iter().enumerate().map(line).collect(),
+    };
+    let text = figure("forest", &forest).document().unwrap();
+    let document = parsed(&text);
+    let names = labels(&document).into_iter().filter(|it| it.at[0] == 24.0 && !it.words.ends_with('%'));
+    names.map(|it| it.words).collect()
+}
+
+proptest! {
+    #[test]
+    fn names_that_differ_have_labels_that_differ(
+        head in "[a-z=]{0,60}", tails in btree_set("[a-z=,/_ ]{1,70}[a-z]", 2..12), end in "[a-z=,_]{0,60}",
+    ) {
+        let names: Vec<String> = tails.iter().map(|it| format!("{head}{it}{end}")).collect();
+        let labels = forest_labels(&names);
+
+        prop_assert_eq!(labels.len(), names.len());
+        prop_assert_eq!(labels.iter().collect::<BTreeSet<_>>().len(), labels.len(), "{:?} of {:?}", labels, names);
+    }
+}
+
+#[test]
+fn a_label_keeps_the_part_in_which_its_name_differs() {
+    let name = |count: u32| {
+        format!("trigger.tokens=27000, keep.count={count}, clear_at_least.tokens=22000/11000, of=results")
+    };
+    let names: Vec<String> = (1..8).map(name).collect();
+
+    for (label, count) in forest_labels(&names).iter().zip(1..) {
+        assert!(label.contains(&format!("keep.count={count}")), "{label}");
+    }
+}
+
+#[test]
+fn policies_with_names_that_are_long_and_alike_are_told_apart_in_every_chart() {
+    let mut ran = Ran::recorded(2);
+    let named = |nth: usize| {
+        format!(
+            "a_policy_whose_name_is_as_long_as_names_of_frameworks_are_with_number_{nth}_in_the_middle_of_all_of_it"
+        )
+    };
+    let policies: Vec<String> = ran.report.runs.iter().map(|it| it.policy.clone()).collect();
+    let policies: IndexSet<String> = policies.into_iter().collect();
+    let rename = |policy: &mut String| *policy = named(policies.get_index_of(policy).unwrap());
+    ran.report.runs.iter_mut().for_each(|it| rename(&mut it.policy));
+    ran.traces.runs.iter_mut().for_each(|it| rename(&mut it.policy));
+
+    for name in ["frontier", "cost", "waiting", "requests"] {
+        let text = ran.figures().into_iter().find(|it| it.name == name).unwrap().document().unwrap();
+        let document = parsed(&text);
+        for nth in 0..policies.len() {
+            let is_named = |it: &Label| {
+                it.words.contains(&format!("number_{nth}")) || nth == 0 && it.words.ends_with("(base)")
+            };
+            let all = labels(&document);
+            assert!(all.iter().any(is_named), "{name} does not show {nth}: {all:?}");
+        }
+    }
+}
+
+#[test]
+fn a_name_beside_a_point_is_nearer_to_it_than_to_any_other() {
+    let point = |nth: u32| {
+        let (turn, reach) = (f64::from(nth) * 0.7, f64::from(nth) / 20.0);
+        let label = PolicyLabel::new(&format!("policy_{nth}"), nth as usize);
+        Point::new(label, 5.0 + 4.0 * reach * turn.cos(), 0.5 + 0.5 * reach * turn.sin())
+    };
+    let frontier = Frontier::new("a spiral".to_owned(), KEPT, (0..14).map(point).collect(), Vec::new());
+    let text = figure("frontier", &frontier).document().unwrap();
+    let document = parsed(&text);
+    let middle = |paths: &[Node<'_, '_>]| {
+        let corners = corners(*paths.last().unwrap());
+        [0, 1].map(|axis| {
+            let ends = corners.iter().map(|it| it[axis]);
+            ends.clone().fold(f64::MAX, f64::min).midpoint(ends.fold(f64::MIN, f64::max))
+        })
+    };
+    let spots = spots(&document);
+    let marks: Vec<(&str, [f64; 2])> =
+        spots.iter().map(|(told, paths)| (told.split_once(':').unwrap().0, middle(paths))).collect();
+    let mut n_beside = 0;
+    for text in elements_of(document.root_element(), "text").filter(|it| it.attribute("class").is_none()) {
+        let Some((own, at)) = marks.iter().find(|it| text.text() == Some(it.0)) else { continue };
+        let [x, y]: [f64; 2] = ["x", "y"].map(|it| text.attribute(it).unwrap().parse().unwrap());
+        // What is below the frame is a legend.
+        if y > 320.0 {
+            continue;
+        }
+        n_beside += 1;
+        let wide = own.len() as f64 * 7.8;
+        let left = match text.attribute("text-anchor") {
+            None => x,
+            Some("middle") => x - wide / 2.0,
+            _ => x - wide,
+        };
+        let distance = |at: [f64; 2]| {
+            (at[0] - at[0].clamp(left, left + wide)).hypot(at[1] - at[1].clamp(y - 11.0, y + 4.0))
+        };
+        for (other, mark) in marks.iter().filter(|it| it.0 != *own) {
+            assert!(distance(*mark) + 1.5 > distance(*at), "{own} is nearer to {other}");
+        }
+    }
+    assert!(n_beside > 6, "{n_beside} names beside points");
+}
+
 #[test]
 fn waiting_is_divided_into_its_parts_where_the_model_has_data() {
     let ran = Ran::recorded(2);
@@ -166,7 +398,7 @@ fn a_single_assumption_moves_a_cost_no_further_than_all_together() {
     }
     let table = ran.rows_of("Effect of each assumption on the change in cost: ");
     let policies: BTreeSet<&str> = table.iter().map(|row| &*row[0]).collect();
-    assert_eq!(policies.len(), 3, "each policy but the first: {table:?}");
+    assert_eq!(policies.len(), 2, "each policy that forgets: {table:?}");
     assert!(table.len() > 2 * policies.len(), "{table:?}");
 }
 
@@ -188,7 +420,8 @@ fn changes_are_those_of_recorded_sessions_against_the_first_policy() {
     for row in table {
         let mut changes = [0, 1].map(|run| at(&row[0], run) / at("identity", run) - 1.0);
         changes.sort_by(f64::total_cmp);
-        let [low, high] = changes.map(|it| format!("{:+.1}%", it * 100.0).replace('-', "−"));
+        let [low, high] =
+            changes.map(|it| format!("{:+.1}%", it * 100.0).replace('-', "−").replace("+0.0", "0.0"));
         assert_eq!((&*row[1], &row[4], &row[8]), ("2", &low, &high), "{row:?}");
     }
     assert!(!Ran::small().page().contains("Change in cost by recorded session"), "none was recorded");

@@ -123,7 +123,8 @@ impl FilledKind {
         kinds.sort_by_key(|_, by_prompt| std::cmp::Reverse(by_prompt.iter().sum::<Tokens>()));
         if kinds.len() > MOST_KINDS + 1 {
             let rest = kinds.split_off(MOST_KINDS);
-            let in_prompt = |nth| rest.values().filter_map(|by_prompt: &Vec<Tokens>| by_prompt.get(nth)).sum();
+            let in_prompt =
+                |nth| rest.values().filter_map(|by_prompt: &Vec<Tokens>| by_prompt.get(nth)).sum();
             kinds.insert(format!("{} others", rest.len()), (0..n_prompts).map(in_prompt).listed());
         }
         let kind = |(what, by_prompt): (String, Vec<Tokens>)| Self {

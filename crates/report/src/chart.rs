@@ -217,7 +217,7 @@ impl PageChart {
             is_alone,
             style: if is_alone { style()? } else { String::new() },
             title: &self.title,
-            subject: scene::fit(&self.subject, scene::WIDTH - 8.0),
+            subject: scene::cut(&self.subject, scene::WIDTH - 8.0),
             summary: &self.summary,
             scene: &self.scene,
             ink: ink::TEXT.light,

@@ -65,10 +65,9 @@ pub(super) fn by_session(source: &ChartData<'_>) -> Vec<Grid> {
                 changes.entry(&run.policy).or_default().extend(change(run, group[0]));
             }
         }
-        let changes = changes.into_iter().map(|(policy, changes)| PolicyChanges {
-            policy: source.names.of(policy).label,
-            changes,
-        });
+        let changes = changes
+            .into_iter()
+            .map(|(policy, changes)| PolicyChanges { policy: source.names.of(policy).label, changes });
         let base = source.names.of(&runs[0].policy).label;
         let title = format!("Change in cost by recorded session under {profile}, against {base}");
         grids.extend(spread(title, "sessions", changes.listed()));

@@ -80,7 +80,7 @@ impl BilledLever for AfterMisses {
         let row = |it: super::KindOfTold<'_>| BilledRow {
             title: self.title.to_owned(),
             about: format!(
-                "In {}, {} ({}), and the prompt was sent again at full price",
+                "In {}, {} ({}), and the prompt was sent again without the cache",
                 counted(it.sessions, "session"),
                 self.met,
                 counted(it.times as usize, "time")

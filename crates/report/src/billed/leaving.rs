@@ -38,7 +38,7 @@ impl BilledLever for LeavingLever {
         let row = |it: super::KindOfTold<'_>| BilledRow {
             title: "Compact before a pause that outlasts the cache".to_owned(),
             about: format!(
-                "After {} in {}, the history was sent again at full price",
+                "After {} in {}, the history was sent again without the cache",
                 counted(it.times as usize, "such pause"),
                 counted(it.sessions, "session")
             ),

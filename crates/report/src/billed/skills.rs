@@ -1,4 +1,4 @@
-//! Skills and slash commands in mid-session: expanding one rewrites earlier messages, and what follows is sent again at full price.
+//! Skills and slash commands in mid-session: expanding one rewrites earlier messages, and what follows is sent again without the cache.
 
 use super::session::BilledSession;
 use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
@@ -54,7 +54,7 @@ impl BilledLever for SkillsLever {
         let n_sessions = all.iter().filter(|it| !it.told.is_empty()).count();
         let times: u64 = kinds.iter().map(|it| it.times).sum();
         let about = format!(
-            "In {}, a skill or command was expanded, and the prompt was sent again at full price {}{shown}",
+            "In {}, a skill or command was expanded, and the prompt was sent again without the cache {}{shown}",
             counted(n_sessions, "session"),
             counted(times as usize, "time")
         );

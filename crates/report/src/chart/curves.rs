@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::axis::Axis;
 use super::ink;
 use super::legend;
-use super::names::{PolicyLabel, PolicyLabels};
-use super::scene::{Anchor, LINE, Path, Scene, SceneText, WIDTH, fit, line, shape, width};
+use super::names::{PolicyLabel, PolicyLabels, shortened};
+use super::scene::{Anchor, LINE, Path, Scene, SceneText, WIDTH, cut, fit, line, shape, width};
 use super::{ChartData, Picture};
 use ctxsim_base::grid::Grid;
 use ctxsim_base::grid::numbers::NONE;
@@ -165,10 +165,11 @@ impl CurveLines {
         let ends = ends.filter_map(|it| Some((up.at(it.known().last()?.1.mean), it)));
         let mut ends: Vec<(f64, &CurveLine)> = ends.listed();
         ends.order_by(|one, other| one.0.total_cmp(&other.0));
+        let names = shortened(&ends.iter().map(|it| it.1.short()).listed(), WIDTH - x - 21.0);
         let n = ends.len() as f64;
         let pitch = ((bottom - top) / n.max(1.0)).min(LINE - 2.0);
         let mut last = top - pitch;
-        for (nth, (y, it)) in ends.into_iter().enumerate() {
+        for ((nth, (y, it)), name) in ends.into_iter().enumerate().zip(names) {
             let most = bottom - pitch * (n - nth as f64 - 1.0);
             let at = y.max(last + pitch).min(most);
             last = at;
@@ -177,7 +178,7 @@ impl CurveLines {
                 scene.add(Path::drawn(line([[x + 2.0, y], [x + 9.0, at]]), ink::policy(it.policy.nth), 1.0));
             }
             scene.add(legend::point(it.policy.nth, [x + 14.0, at], 3.5));
-            scene.add(SceneText::new(x + 21.0, at + 4.5, fit(&it.short(), WIDTH - x - 21.0)));
+            scene.add(SceneText::new(x + 21.0, at + 4.5, name));
         }
     }
 }
@@ -287,7 +288,7 @@ impl Picture for CurveLines {
         let foot = self.lines.iter().find(|line| line.is_beside).map_or(foot, |it| {
             let words = it.name.split_once(": ").map_or(it.name.as_str(), |it| it.1);
             scene.add(
-                SceneText::new(left, foot + 2.0 * LINE, fit(&format!("dotted: {words}"), WIDTH - left))
+                SceneText::new(left, foot + 2.0 * LINE, cut(&format!("dotted: {words}"), WIDTH - left))
                     .faint(),
             );
             foot + LINE

@@ -5,8 +5,9 @@ use serde::Serialize;
 use super::Picture;
 use super::axis::Axis;
 use super::ink;
+use super::names::shortened;
 use super::scene::{
-    Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, fit, line, rectangle, shape, width,
+    Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, cut, line, rectangle, shape, width,
 };
 use crate::page::Tone;
 use crate::sampled::Sampled;
@@ -106,6 +107,11 @@ impl Forest {
     }
 }
 
+/// Returns an arrow to the right, for what lies beyond the edge.
+fn arrow([x, y]: [f64; 2]) -> String {
+    line([[x - 2.0, y - 6.0], [x + 7.0, y], [x - 2.0, y + 6.0]]) + "Z"
+}
+
 impl Picture for Forest {
     fn title(&self) -> String {
         self.title.clone()
@@ -141,23 +147,24 @@ impl Picture for Forest {
             if is_narrow && self.shown().iter().any(|it| !it.says.is_empty()) { LINE - 2.0 } else { 0.0 };
         let pitch = LINE + says + BODY + 6.0;
         let bottom = top + pitch * self.shown().len() as f64 + 2.0;
-        let name = fit(&format!("change against {}", self.base), right - left);
+        let name = cut(&format!("change against {}", self.base), right - left);
         across.below(&mut scene, [top, bottom], &name, |it| signed(it).replace(".0%", "%"));
         let zero = across.at(0.0);
         scene.add(Path::drawn(line([[zero, top], [zero, bottom]]), ink::FAINT, 1.5));
-        for (nth, it) in self.shown().iter().enumerate() {
+        let end = |it: &ForestLine| right - BOLD * width(&it.written()) - 10.0;
+        let shortest = self.shown().iter().map(|it| 0.9 * (end(it) - left)).fold(WIDTH, f64::min);
+        let names = shortened(&self.shown().iter().map(|it| it.name.clone()).listed(), shortest);
+        for ((nth, it), name) in self.shown().iter().enumerate().zip(names) {
             let y = top + pitch * nth as f64;
             // Lines of the axis do not run through words.
             scene.add(Path::filled(rectangle([0.0, y], [WIDTH, y + LINE + says]), ink::PAPER));
-            let number = it.written();
-            let end = right - BOLD * width(&number) - 10.0;
-            scene.add(SceneText::new(right, y + 14.0, number).anchored(Anchor::End).bold());
-            scene.add(SceneText::new(left, y + 14.0, fit(&it.name, 0.9 * (end - left))));
+            scene.add(SceneText::new(right, y + 14.0, it.written()).anchored(Anchor::End).bold());
+            scene.add(SceneText::new(left, y + 14.0, name));
             if !it.says.is_empty() {
                 let at = if is_narrow {
-                    SceneText::new(left, y + 12.0 + LINE, fit(&it.says, right - left))
+                    SceneText::new(left, y + 12.0 + LINE, cut(&it.says, right - left))
                 } else {
-                    SceneText::new(end, y + 14.0, it.says.clone()).anchored(Anchor::End)
+                    SceneText::new(end(it), y + 14.0, it.says.clone()).anchored(Anchor::End)
                 };
                 scene.add(at.faint());
             }
@@ -167,12 +174,14 @@ impl Picture for Forest {
             if let Some(ends) = it.interval {
                 let [from, to] = ends.map(place);
                 marks.push(Path::drawn(line([[from, middle], [to, middle]]), it.ink(), 2.5).into());
+                // What goes on beyond the edge says so.
+                if ends[1] > EDGE {
+                    marks.push(Path::filled(arrow([to, middle]), it.ink()).into());
+                }
             }
-            marks.push(
-                Path::filled(shape(0, [place(it.change), middle], 4.5), it.ink())
-                    .outlined(ink::PAPER, 1.0)
-                    .into(),
-            );
+            let at = [place(it.change), middle];
+            let mark = if it.change > EDGE { arrow(at) } else { shape(0, at, 4.5) };
+            marks.push(Path::filled(mark, it.ink()).outlined(ink::PAPER, 1.0).into());
             scene.spot_of(vec![it.name.clone()], it.told(), marks);
         }
         scene.height = bottom + 56.0;

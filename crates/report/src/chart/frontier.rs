@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::axis::Axis;
 use super::ink;
 use super::legend::{self, Swatch, name_beside};
-use super::names::PolicyLabel;
-use super::scene::{DrawnMark, Path, Scene, WIDTH, fit, line, shape};
+use super::names::{PolicyLabel, shortened};
+use super::scene::{DrawnMark, Path, Scene, WIDTH, line, shape};
 use super::{ChartData, Picture};
 use ctxsim_base::grid::numbers::{self, NONE, or_none};
 use ctxsim_base::grid::{Grid, Row};
@@ -250,13 +250,13 @@ impl Frontier {
         corners
     }
 
-    /// Writes names beside points, the marked and the efficient ones first, over lines only where there is no other room; points in
+    /// Writes names beside points, the marked and the efficient ones first, each nearer to its own point than to any other; points in
     /// one place share a name. Returns the points for whose names there is no room.
     fn draw_names<'f>(
         &self,
         scene: &mut Scene,
         placed: &[PlacedPoint<'f>],
-        [mut taken, mut points]: [Vec<legend::Area>; 2],
+        mut taken: Vec<legend::Area>,
         frame: legend::Area,
     ) -> Vec<&'f Point> {
         let is_near = |one: [f64; 2], other: [f64; 2]| {
@@ -266,22 +266,24 @@ impl Frontier {
         let mut unnamed = Vec::new();
         let mut in_order: Vec<&PlacedPoint<'f>> = placed.iter().filter(|it| it.is_coloured).listed();
         in_order.order_by_key(|it| (it.point.mark.is_none(), !it.point.is_efficient));
-        for it in in_order {
+        let names = in_order.iter().map(|it| self.name(it.point)).listed();
+        let names = names.iter().cloned().zip(shortened(&names, SHORT));
+        for (it, (name, short)) in in_order.into_iter().zip(names) {
             if named.iter().any(|at| is_near(*at, it.at)) {
                 unnamed.push(it.point);
                 continue;
             }
-            let near = placed.iter().filter(|other| is_near(other.at, it.at)).count();
-            let more = near.saturating_sub(1);
-            let more = if more == 0 { String::new() } else { format!(" +{more}") };
-            let name = format!("{}{more}", self.name(it.point));
-            let names = [name.clone(), fit(&name, SHORT)];
-            let tries = names.iter().flat_map(|name| [(name, &taken), (name, &points)]);
-            let area =
-                tries.into_iter().find_map(|(name, over)| name_beside(scene, over, frame, it.at, name));
+            let others = placed.iter().map(|other| other.at).filter(|at| !is_near(*at, it.at)).listed();
+            let more = match placed.len() - others.len() - 1 {
+                0 => String::new(),
+                n_more => format!(" +{n_more}"),
+            };
+            let names = [name, short].map(|name| name + &more);
+            let mut beside = names.iter().map(|name| name_beside(scene, &taken, frame, &others, it.at, name));
+            let area = beside.find_map(|area| area);
+            drop(beside);
             if let Some(area) = area {
                 taken.push(area);
-                points.push(area);
                 named.push(it.at);
             } else {
                 unnamed.push(it.point);
@@ -400,10 +402,9 @@ impl Picture for Frontier {
             placed.iter().flat_map(|it| it.reach).chain(corners.windows(2).map(|ends| [ends[0], ends[1]]));
         let coloured = placed.iter().filter(|it| it.is_coloured);
         let points = coloured.map(|it| it.at).map(|[x, y]| [x - 6.0, y - 6.0, x + 6.0, y + 6.0]);
-        let points: Vec<legend::Area> = points.listed();
-        let taken = points.iter().copied().chain(lines.map(legend::around)).listed();
+        let taken = points.chain(lines.map(legend::around)).listed();
         let frame = [left, top - 8.0, WIDTH, bottom];
-        let unnamed = self.draw_names(&mut scene, &placed, [taken, points], frame);
+        let unnamed = self.draw_names(&mut scene, &placed, taken, frame);
         let (plain, coloured): (Vec<_>, Vec<_>) = placed.iter().partition(|it| !it.is_coloured);
         plain.into_iter().chain(coloured).for_each(|it| it.draw(&mut scene, self.decimals()));
         let sample = |it: &Point| {

@@ -37,7 +37,7 @@ pub(super) const POLICIES: [Ink; 7] = [
 ];
 
 /// Colours of parts of a whole, none of them a policy's (Tol's muted colours).
-pub(super) const PARTS: [Ink; 7] = [
+pub(super) const PARTS: [Ink; 9] = [
     ink("#88ccee", "#88ccee"),
     ink("#332288", "#8577e0"),
     ink("#ddcc77", "#ddcc77"),
@@ -45,6 +45,8 @@ pub(super) const PARTS: [Ink; 7] = [
     ink("#cc6677", "#dd7f8e"),
     ink("#aa4499", "#cf74c0"),
     ink("#888888", "#9a9a9a"),
+    ink("#44aa99", "#5cc4b2"),
+    ink("#999933", "#b9b94e"),
 ];
 
 /// Returns every colour, for style sheets.

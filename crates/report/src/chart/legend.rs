@@ -1,7 +1,8 @@
 //! A legend, and names beside points, which never lie over one another.
 
 use super::ink::{self, Ink};
-use super::scene::{Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, fit, rectangle, shape, width};
+use super::names::shortened;
+use super::scene::{Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, rectangle, shape, width};
 
 /// How wide what is before a name is.
 const SAMPLE: f64 = 24.0;
@@ -20,16 +21,20 @@ pub(super) enum Swatch {
     Colour(Ink),
     /// What marks a prefix that broke.
     Broken,
+    /// What is taken off a bar.
+    Hollow,
 }
 
 impl Swatch {
     /// Draws it around a point.
     fn marks(self, x: f64, y: f64) -> Vec<DrawnMark> {
+        let square = rectangle([x - 6.0, y - 6.0], [x + 6.0, y + 6.0]);
         let path = match self {
             Self::Shape(nth) => point(nth, [x, y], 5.0),
             Self::Ring(nth) => ring(nth, [x, y]),
             Self::Broken => Path::filled(tick([x, y]), ink::TEXT),
-            Self::Colour(ink) => Path::filled(rectangle([x - 6.0, y - 6.0], [x + 6.0, y + 6.0]), ink),
+            Self::Colour(ink) => Path::filled(square, ink),
+            Self::Hollow => Path::filled(square, ink::PAPER).outlined(ink::FAINT, 1.5),
         };
         vec![path.into()]
     }
@@ -68,9 +73,9 @@ pub(super) fn legend_from(
     from: f64,
     entries: impl IntoIterator<Item = (Swatch, String)>,
 ) -> f64 {
+    let (samples, names): (Vec<Swatch>, Vec<String>) = entries.into_iter().unzip();
     let (mut x, mut y) = (4.0, from);
-    for (sample, name) in entries {
-        let name = fit(&name, WIDTH - SAMPLE - 8.0);
+    for (sample, name) in samples.into_iter().zip(shortened(&names, WIDTH - SAMPLE - 8.0)) {
         let needed = SAMPLE + width(&name);
         if x > 4.0 && x + needed > WIDTH - 4.0 {
             (x, y) = (4.0, y + LINE);
@@ -92,14 +97,22 @@ pub(super) fn around([from, to]: [[f64; 2]; 2]) -> Area {
     [left - 2.0, top - 2.0, right + 2.0, bottom + 2.0]
 }
 
-/// Writes a name beside a point, if there is room right, left, above or below it within the frame; returns what it takes.
+/// Returns how far a point is from a part of a drawing.
+pub(super) fn distance([x, y]: [f64; 2], [left, top, right, bottom]: Area) -> f64 {
+    (x - x.clamp(left, right)).hypot(y - y.clamp(top, bottom))
+}
+
+/// Writes a name beside a point, if there is room right, left, above or below it within the frame, nearer to it than to the others;
+/// returns what it takes.
 pub(super) fn name_beside(
     scene: &mut Scene,
     taken: &[Area],
     frame: Area,
-    [x, y]: [f64; 2],
+    others: &[[f64; 2]],
+    own: [f64; 2],
     name: &str,
 ) -> Option<Area> {
+    let [x, y] = own;
     let places = [
         (x + 13.0, y + 4.5, Anchor::Start),
         (x - 13.0, y + 4.5, Anchor::End),
@@ -115,7 +128,8 @@ pub(super) fn name_beside(
         let area = text.area();
         let is_inside =
             area[0] >= frame[0] && area[1] >= frame[1] && area[2] <= frame[2] && area[3] <= frame[3];
-        if is_inside && !taken.iter().any(|it| meet(*it, area)) {
+        let is_nearest = others.iter().all(|other| distance(*other, area) > distance(own, area));
+        if is_inside && is_nearest && !taken.iter().any(|it| meet(*it, area)) {
             scene.add(text);
             return Some(area);
         }

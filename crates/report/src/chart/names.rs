@@ -3,9 +3,68 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use super::scene::{fit, width};
 use crate::names::short_names;
 use crate::{Brief, Report};
 use ctxsim_base::list::Listed as _;
+
+/// What stands between the parts of a name: of the values of a variant, else of the words of a policy.
+const BETWEEN: [&[char]; 2] = [&[',', '/', ' ', '@'], &['_', '-', '.', '=']];
+
+/// Shortens names to a width so that those that differ still do: where some would look alike, the parts in which they differ are kept
+/// of all that do not fit; those whose parts do not fit either are numbered.
+pub(super) fn shortened(names: &[String], most: f64) -> Vec<String> {
+    let mut labels = names.iter().map(|name| fit(name, most)).listed();
+    for (nth, between) in BETWEEN.into_iter().enumerate() {
+        let mut groups = alike(names, &labels);
+        if nth == 0 && !groups.is_empty() {
+            groups = vec![(0..names.len()).filter(|at| labels[*at] != names[*at]).listed()];
+        }
+        for group in groups {
+            let parts = group.iter().map(|at| names[*at].split_inclusive(between).listed()).listed();
+            let fewest = parts.iter().map(Vec::len).min().unwrap_or(0);
+            let is_same = |at: &dyn Fn(&[&str]) -> usize| {
+                parts.iter().all(|name| name[at(name)] == parts[0][at(&parts[0])])
+            };
+            let mut before = (0..fewest).take_while(|nth| is_same(&|_| *nth)).count();
+            let mut after =
+                (0..fewest - before).take_while(|nth| is_same(&|name| name.len() - 1 - nth)).count();
+            let without = |name: &[&str], before: usize, after: usize| {
+                let [head, tail] = [before, after].map(|n_left_out| if n_left_out > 0 { "…" } else { "" });
+                let kept = name[before..name.len() - after].concat();
+                format!("{head}{}{tail}", kept.trim_start().trim_end_matches(between))
+            };
+            // Of what all have, as much stays as fits.
+            let fits = |before: usize, after: usize| {
+                parts.iter().all(|name| width(&without(name, before, after)) <= most)
+            };
+            while before > 0 && fits(before - 1, after) {
+                before -= 1;
+            }
+            while after > 0 && fits(before, after - 1) {
+                after -= 1;
+            }
+            for (at, name) in group.into_iter().zip(&parts) {
+                labels[at] = fit(&without(name, before, after), most);
+            }
+        }
+    }
+    for at in alike(names, &labels).concat() {
+        let number = format!("{}: ", at + 1);
+        labels[at] = format!("{number}{}", fit(&names[at], most - width(&number)));
+    }
+    labels
+}
+
+/// Returns the places of names that differ but have one label, label by label.
+fn alike(names: &[String], labels: &[String]) -> Vec<Vec<usize>> {
+    let mut groups: IndexMap<&str, Vec<usize>> = IndexMap::new();
+    for (at, label) in labels.iter().enumerate() {
+        groups.entry(label).or_default().push(at);
+    }
+    let differs = |group: &Vec<usize>| group.iter().any(|at| names[*at] != names[group[0]]);
+    groups.into_values().filter(differs).listed()
+}
 
 /// A policy as charts show it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

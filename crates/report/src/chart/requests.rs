@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::axis::Axis;
 use super::ink;
 use super::legend::{self, Swatch};
-use super::names::{self, PolicyLabels};
-use super::scene::{Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, fit, line, round, width};
+use super::names::{self, PolicyLabels, shortened};
+use super::scene::{Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, cut, line, round, width};
 use super::{ChartData, Picture};
 use crate::carried::FilledKind;
 use ctxsim_base::grid::numbers;
@@ -29,6 +29,8 @@ pub(super) const NEEDS: &str = "requests";
 /// How high the bars of a policy are, and the line of its prompts above them.
 const BARS: f64 = 78.0;
 const PROMPTS: f64 = 26.0;
+/// How far apart these two are.
+const GAP: f64 = 20.0;
 /// Where the frames begin and end.
 const LEFT: f64 = 52.0;
 const RIGHT: f64 = WIDTH - 16.0;
@@ -46,7 +48,7 @@ const NOTHING: f64 = 1e-9;
 const OUTSIDE: &str = "the harness or memory";
 /// The parts of a request's bill with their colours, from the foot up.
 const PARTS: [&str; 6] =
-    ["read from the cache", "written to it", "uncached", "output", "recovery", "summaries"];
+    ["cache read", "cache write", "uncached input", "output", "recovery and exploration", "compaction"];
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunRequests {
@@ -156,7 +158,7 @@ fn bars(policy: &Policy, rows: &[RequestRow], costs: &[RequestCost], misses: &[M
             beside += own + expected;
             continue;
         }
-        let CutPrompt { edited_by, broke } = cut(policy, row, all.last(), misses);
+        let CutPrompt { edited_by, broke } = cut_prompt(policy, row, all.last(), misses);
         let bill = cost.bill;
         let [read, write, uncached, output] =
             [bill.read, bill.write, bill.uncached, bill.output].map(|it| it.usd());
@@ -181,10 +183,11 @@ struct CutPrompt {
     broke: Option<(String, Tokens)>,
 }
 
-fn cut(policy: &Policy, row: &RequestRow, before: Option<&RequestBar>, misses: &[Miss]) -> CutPrompt {
+fn cut_prompt(policy: &Policy, row: &RequestRow, before: Option<&RequestBar>, misses: &[Miss]) -> CutPrompt {
+    let stage = row.change.by.and_then(|by| policy.stages.get(usize::from(by)));
     let editor = match row.change.by {
         Some(u16::MAX) => OUTSIDE,
-        by => by.and_then(|it| policy.stages.get(usize::from(it))).map_or(&policy.name, |it| &it.name),
+        _ => stage.map_or(&policy.name, |it| &it.name),
     };
     let edited_by = (row.change.n_edits > 0).then(|| editor.to_owned());
     // Where writes are not billed, all of a prompt is cached.
@@ -192,8 +195,11 @@ fn cut(policy: &Policy, row: &RequestRow, before: Option<&RequestBar>, misses: &
         before.map_or(0, |it| if it.tokens[1] > 0 { it.tokens[0] + it.tokens[1] } else { it.prompt() });
     let less = cached.saturating_sub(row.usage.read);
     let recorded = || misses.iter().find(|it| it.step == row.step).map(|it| it.cause.about());
-    let why =
-        || edited_by.clone().unwrap_or_else(|| recorded().unwrap_or("the entries were gone").to_owned());
+    let why = || match (&edited_by, stage) {
+        (Some(by), Some(_)) => format!("stage {by}"),
+        (Some(by), None) => by.clone(),
+        (None, _) => recorded().unwrap_or("the entries were gone").to_owned(),
+    };
     let broke = (less >= MISS_MIN && row.usage != CacheUse::default()).then(|| (why(), less));
     CutPrompt { edited_by, broke }
 }
@@ -249,12 +255,20 @@ impl Panel {
         if said.is_empty() { "none".to_owned() } else { said.join(", ") }
     }
 
-    /// Says how often its prefix broke, and why.
+    /// Says how often its cached prefix broke, and why.
     fn breaks(&self) -> String {
-        match self.trace.sent.iter().filter(|it| it.broke.is_some()).count() {
-            0 => "never broken".to_owned(),
-            n => format!("broken {n}×: {}", self.counted(|it| Some(&it.broke.as_ref()?.0)).join(", ")),
-        }
+        let n_broken = self.trace.sent.iter().filter(|it| it.broke.is_some()).count();
+        let reasons = self.counted(|it| Some(&it.broke.as_ref()?.0));
+        let times = match n_broken {
+            0 => return "cache never broken".to_owned(),
+            1 => "once".to_owned(),
+            n => format!("{n} times"),
+        };
+        let reasons = match reasons.as_slice() {
+            [only] => only.trim_end_matches(&format!(" {n_broken}×")).to_owned(),
+            several => several.join(", "),
+        };
+        format!("cache broken {times}: {reasons}")
     }
 }
 
@@ -344,12 +358,18 @@ impl RequestBars {
         let n = self.panels.len() - self.drawn.len();
         let more = (n > 0).then(|| format!("and {}, in the numbers", numbers::counted(n, "more run")));
         let least = 0.1f64.powi(self.decimals() as i32);
-        let whole = |it: &Panel| {
-            let usd = Some(it.trace.whole_usd).filter(|usd| self.is_priced() && usd.abs() >= least)?;
-            Some(format!("{} of {}", super::signed_dollars(usd, self.decimals()), it.policy.label))
-        };
-        let whole = self.drawn().filter_map(whole).listed();
-        let whole = (!whole.is_empty()).then(|| format!("in no request: {}", whole.join(", ")));
+        let has_whole = |it: &&Panel| self.is_priced() && it.trace.whole_usd.abs() >= least;
+        let (panels, amounts): (Vec<&Panel>, Vec<String>) = self
+            .drawn()
+            .filter(has_whole)
+            .map(|it| (it, super::signed_dollars(it.trace.whole_usd, self.decimals())))
+            .unzip();
+        let words = amounts.into_iter().map(|usd| format!("{usd} in no single request: ")).listed();
+        let widest = words.iter().map(|words| width(words)).fold(0.0, f64::max);
+        let names = panels.iter().map(|it| it.policy.label.clone()).listed();
+        let names = shortened(&names, PLAIN * (WIDTH - 8.0) - widest);
+        // A policy a line: no line is cut.
+        let whole = words.into_iter().zip(names).map(|(words, name)| words + &name);
         more.into_iter().chain(whole).listed()
     }
 }
@@ -396,19 +416,22 @@ impl Picture for RequestBars {
         let shown = (0..PARTS.len()).filter(|part| frame.has(*part));
         let parts = shown.map(|it| (Swatch::Colour(ink::part(it)), PARTS[it].to_owned()));
         let broke = self.drawn().any(|it| it.trace.sent.iter().any(|it| it.broke.is_some()));
-        let broke = broke.then(|| (Swatch::Broken, "cached prefix broken, and why".to_owned()));
+        let broke = broke.then(|| (Swatch::Broken, "cached prefix broken".to_owned()));
         let top = legend::legend(&mut scene, parts.chain(broke)) + 12.0;
-        let pitch = LINE * 2.0 + PROMPTS + BARS + 30.0;
-        for (nth, panel) in self.drawn().enumerate() {
+        let pitch = LINE * 2.0 + PROMPTS + GAP + BARS + 18.0;
+        let costs = self.drawn().map(|it| self.cost(it).unwrap_or_default()).listed();
+        let widest = costs.iter().map(|cost| width(cost)).fold(0.0, f64::max);
+        let names = self.drawn().map(|it| it.policy.label.clone()).listed();
+        let names = shortened(&names, WIDTH - 44.0 - widest);
+        for ((nth, panel), (name, cost)) in self.drawn().enumerate().zip(names.into_iter().zip(costs)) {
             let y = top + pitch * nth as f64;
-            let cost = self.cost(panel).unwrap_or_default();
             scene.add(legend::point(panel.policy.nth, [9.0, y + 7.5], 4.5));
-            let name = fit(&panel.policy.label, WIDTH - 44.0 - width(&cost));
             scene.add(SceneText::new(20.0, y + 12.0, name).bold());
             scene.add(SceneText::new(RIGHT, y + 12.0, cost).anchored(Anchor::End).bold());
-            scene.add(
-                SceneText::new(20.0, y + 12.0 + LINE, fit(&panel.breaks(), PLAIN * (WIDTH - 36.0))).faint(),
-            );
+            let longest = numbers::short(panel.longest());
+            let words = format!("prompt up to {longest}; {}", panel.breaks());
+            let words = cut(&words, PLAIN * (WIDTH - 36.0));
+            scene.add(SceneText::new(20.0, y + 12.0 + LINE, words).faint());
             frame.draw(panel, &mut scene, y + 2.0 * LINE + 6.0);
         }
         let bottom = top + pitch * self.drawn.len() as f64 - 12.0;
@@ -417,7 +440,7 @@ impl Picture for RequestBars {
         frame.across.below(&mut scene, [bottom; 2], &name, |it| frame.across.written(it));
         let mut foot = bottom + 52.0;
         for more in self.left_out() {
-            scene.add(SceneText::new(4.0, foot, fit(&more, WIDTH - 8.0)).faint());
+            scene.add(SceneText::new(4.0, foot, more).faint());
             foot += LINE;
         }
         scene.height = foot + 10.0;
@@ -462,8 +485,11 @@ impl Frame {
     /// Returns the first parts of a request together.
     fn up_to(&self, bar: &RequestBar, n_parts: usize) -> f64 {
         match self.is_priced {
-            // What is expected to be spared cannot be drawn.
-            true => bar.usd.iter().take(n_parts).map(|it| it.max(0.0)).sum(),
+            // What is expected to be spared is taken off the top, so that bars end at what a request costs.
+            true => {
+                let parts: f64 = bar.usd.iter().take(n_parts).map(|it| it.max(0.0)).sum();
+                parts.min(bar.usd.iter().sum::<f64>().max(0.0))
+            }
             false => bar.tokens.iter().take(n_parts).map(|it| *it as f64).sum(),
         }
     }
@@ -486,10 +512,14 @@ impl Frame {
     /// Draws a policy below a height.
     fn draw(&self, panel: &Panel, scene: &mut Scene, top: f64) {
         let prompts = Axis::tight(self.highest[1], [top + PROMPTS, top], 1.0);
-        let foot = top + PROMPTS + BARS + 12.0;
+        let foot = top + PROMPTS + GAP + BARS;
         let bars = Axis::tight(self.highest[0], [foot, foot - BARS], 3.0);
-        let longest = numbers::short(panel.longest()).replace(".0", "");
-        scene.add(SceneText::new(LEFT - 6.0, top + 14.0, longest).anchored(Anchor::End).faint());
+        for tokens in [0.0, self.highest[1]] {
+            let y = prompts.at(tokens);
+            scene.add(Path::drawn(line([[LEFT, y], [RIGHT, y]]), ink::GRID, 1.0));
+            let written = numbers::short(tokens as u64).replace(".0", "");
+            scene.add(SceneText::new(LEFT - 6.0, y + 4.0, written).anchored(Anchor::End).faint());
+        }
         for tick in &bars.ticks {
             let y = bars.at(*tick);
             scene.add(Path::drawn(line([[LEFT, y], [RIGHT, y]]), ink::GRID, 1.0));
@@ -505,7 +535,7 @@ impl Frame {
             let d = drawn(&self.steps(panel, |it| self.up_to(it, part + 1)), &bars, Some(foot));
             scene.add(Path::filled(d, ink::part(part)));
         }
-        self.mark(panel, scene, foot - BARS - 4.0);
+        self.mark(panel, scene, foot - BARS - 6.0);
     }
 
     /// Marks where the prefix broke, and says why where most was left unread.
@@ -526,7 +556,7 @@ impl Frame {
         for (nth, less) in told {
             let bar = &sent[*nth];
             let label = format!(
-                "request {}: {}; {} tokens fewer read of {}{}",
+                "request {}: {}; {} cached tokens not read, prompt {}{}",
                 nth + 1,
                 bar.broke.as_ref().map_or("", |it| &it.0),
                 numbers::thousands(*less),

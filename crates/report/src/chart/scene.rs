@@ -89,7 +89,7 @@ impl Scene {
 
     /// Adds a part that says what it represents.
     pub(super) fn spot(&mut self, label: String, is_stop: bool, marks: Vec<DrawnMark>) {
-        let tip = fit(&label, WIDTH - 8.0);
+        let tip = cut(&label, WIDTH - 8.0);
         self.spots.push(Spot { label, tip, is_stop, keys: Vec::new(), marks });
     }
 
@@ -215,7 +215,7 @@ pub(super) fn width(words: &str) -> f64 {
     words.chars().count() as f64 * FONT * CHARACTER
 }
 
-/// Returns words that fit into a width: what does not is left out of their middle.
+/// Returns a name that fits into a width: what does not is left out of its middle.
 pub(super) fn fit(words: &str, most: f64) -> String {
     let n_chars = words.chars().count();
     if width(words) <= most {
@@ -224,6 +224,18 @@ pub(super) fn fit(words: &str, most: f64) -> String {
     let room = (most / FONT / CHARACTER).max(3.0) as usize - 1;
     let (head, tail) = (room - room / 2, room / 2);
     words.chars().take(head).chain(['…']).chain(words.chars().skip(n_chars - tail)).collect()
+}
+
+/// Returns the beginning of a sentence or a list that fits into a width, up to the end of an item or a word: no two are joined.
+pub(super) fn cut(words: &str, most: f64) -> String {
+    if width(words) <= most {
+        return words.to_owned();
+    }
+    let room = (most / FONT / CHARACTER).max(3.0) as usize - 1;
+    let head: String = words.chars().take(room).collect();
+    let item = head.rfind(", ").max(head.rfind("; ")).filter(|at| at * 2 > head.len());
+    let end = item.or(head.rfind(' ')).unwrap_or(head.len());
+    format!("{}…", &head[..end])
 }
 
 #[cfg(test)]

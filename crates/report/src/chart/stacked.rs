@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::axis::Axis;
 use super::ink;
 use super::legend::{self, Swatch};
-use super::names::PolicyLabel;
-use super::scene::{Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, fit, line, rectangle, width};
+use super::names::{PolicyLabel, shortened};
+use super::scene::{Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, line, rectangle, width};
 use super::{ChartData, Picture, fewest};
 use ctxsim_base::grid::Grid;
 use ctxsim_base::grid::numbers;
@@ -21,8 +21,8 @@ pub(super) const NEEDS: &str = "a policy whose cost is known";
 pub(super) const NEEDS_WAITING: &str = "a model whose requests were timed";
 /// How high a bar is.
 const BAR: f64 = 18.0;
-/// The parts of a cost, in their order.
-pub const PARTS: [&str; 7] = [
+/// The parts of a cost, in their order; the last two may be negative.
+pub const PARTS: [&str; 9] = [
     "cache read",
     "cache write",
     "uncached input",
@@ -30,6 +30,8 @@ pub const PARTS: [&str; 7] = [
     "recovery and exploration",
     "compaction",
     "other",
+    "reaction to what is fetched",
+    "left by other sessions",
 ];
 
 /// The parts of waiting, in their order.
@@ -87,7 +89,7 @@ pub struct Stacked {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StackedBar {
     pub policy: PolicyLabel,
-    /// US dollars or minutes, in the order of the parts.
+    /// US dollars or minutes, in the order of the parts; what is negative is taken off the others.
     pub amounts: Vec<f64>,
     /// All of it.
     pub total: f64,
@@ -137,11 +139,11 @@ fn of_kind(
 
 /// Divides a cost among [`PARTS`].
 fn parts(costs: &Costs) -> Vec<f64> {
-    let (main, other) = (&costs.main, costs.storage + costs.memory + costs.penalty);
-    let [read, write, uncached, output] =
-        [main.read, main.write, main.uncached, main.output].map(|it| it.usd());
-    let recovery = (costs.assumed() + costs.reaction).usd().max(0.0);
-    vec![read, write, uncached, output, recovery, costs.compaction.usd(), other.usd()]
+    let main = &costs.main;
+    let other = costs.keep_alive + costs.storage + costs.memory + costs.penalty;
+    let exact = [main.read, main.write, main.uncached, main.output].map(|cost| cost.usd());
+    let rest = [costs.assumed().usd(), costs.compaction.usd(), other.usd()];
+    [&exact[..], &rest, &[costs.reaction.usd(), costs.left.usd()]].concat()
 }
 
 impl StackedBar {
@@ -150,13 +152,18 @@ impl StackedBar {
         let mark = if self.stopped.is_some() { " (stopped)" } else { "" };
         format!("{}{mark}", self.policy.label)
     }
+
+    /// Returns all parts that add to it.
+    fn gross(&self) -> f64 {
+        self.amounts.iter().filter(|amount| **amount > 0.0).sum()
+    }
 }
 
 impl Stacked {
     /// Returns the parts that some policy has.
     fn shown(&self) -> Vec<usize> {
         let parts = 0..self.of.parts.len();
-        parts.filter(|part| self.bars.iter().any(|it| it.amounts[*part] > 0.0)).listed()
+        parts.filter(|part| self.bars.iter().any(|it| it.amounts[*part] != 0.0)).listed()
     }
 
     fn decimals(&self) -> usize {
@@ -170,16 +177,24 @@ impl Stacked {
         format!("{before}{}{behind}", numbers::fixed(number, self.decimals()))
     }
 
-    /// Draws a bar, and the interval of its end.
+    /// Draws a bar that ends at its total, what is taken off hollow behind it, and the interval of its end.
     fn bar(bar: &StackedBar, across: &Axis, y: f64) -> Vec<DrawnMark> {
         let mut marks: Vec<DrawnMark> = Vec::new();
         let mut sum = 0.0;
+        let net = bar.total.max(0.0);
         for (part, amount) in bar.amounts.iter().enumerate().filter(|(_, amount)| **amount > 0.0) {
-            let (from, to) = (across.at(sum), across.at(sum + amount));
+            let [from, to] = [sum, sum + amount].map(|usd| across.at(usd.min(net)));
             let path = Path::filled(rectangle([from, y], [to, y + BAR]), ink::part(part));
             // A border would hide what is thin.
             marks.push(if to - from > 3.0 { path.outlined(ink::PAPER, 1.0) } else { path }.into());
             sum += amount;
+        }
+        let mut left = sum;
+        for (part, amount) in bar.amounts.iter().enumerate().filter(|(_, amount)| **amount < 0.0) {
+            let [from, to] = [left + amount, left].map(|usd| across.at(usd.max(net)));
+            let hollow = rectangle([from + 0.8, y + 0.8], [to.max(from + 1.6) - 0.8, y + BAR - 0.8]);
+            marks.push(Path::drawn(hollow, ink::part(part), 1.5).into());
+            left += amount;
         }
         if let Some([low, high]) = bar.interval.filter(|[low, high]| across.at(*high) - across.at(*low) > 1.0)
         {
@@ -241,26 +256,29 @@ impl Picture for Stacked {
         let mut scene = Scene::new(0.0);
         let entries =
             self.shown().into_iter().map(|it| (Swatch::Colour(ink::part(it)), self.of.parts[it].to_owned()));
-        let top = legend::legend(&mut scene, entries) + 4.0;
+        let is_reduced = self.bars.iter().any(|bar| bar.amounts.iter().any(|amount| *amount < 0.0));
+        let hollow = is_reduced.then(|| (Swatch::Hollow, "hollow: taken off".to_owned()));
+        let top = legend::legend(&mut scene, entries.chain(hollow)) + 4.0;
         let (left, right) = (12.0, WIDTH - 24.0);
         let (bars, more) = fewest(&self.bars, 1, |it| it.total);
-        let high = bars.iter().map(|it| it.interval.map_or(it.total, |[_, high]| high.max(it.total)));
+        let high = bars.iter().map(|it| it.interval.map_or(0.0, |ends| ends[1]).max(it.gross()));
         let across = Axis::new(0.0, high.fold(0.0, f64::max), [left, right], 5.0);
         let pitch = LINE + BAR + 10.0;
         let bottom = top + pitch * bars.len() as f64 + 2.0;
         across.below(&mut scene, [top, bottom], self.of.axis, |it| across.written(it));
-        for (nth, bar) in bars.into_iter().enumerate() {
+        let widest = bars.iter().map(|bar| width(&self.written(bar.total))).fold(0.0, f64::max);
+        let names = shortened(&bars.iter().map(|bar| bar.name()).listed(), right - left - widest - 24.0);
+        for ((nth, bar), name) in bars.into_iter().enumerate().zip(names) {
             let y = top + pitch * nth as f64 + LINE + 2.0;
             let total = self.written(bar.total);
-            let room = right - left - width(&total) - 24.0;
             // Lines of the axis do not run through words.
             scene.add(Path::filled(rectangle([left, y - LINE], [right + 1.0, y - 2.0]), ink::PAPER));
             scene.add(legend::point(bar.policy.nth, [left + 4.0, y - 8.5], 4.5));
-            scene.add(SceneText::new(left + 14.0, y - 4.0, fit(&bar.name(), room)));
-            scene.add(SceneText::new(right, y - 4.0, total.clone()).anchored(Anchor::End).bold());
+            scene.add(SceneText::new(left + 14.0, y - 4.0, name));
+            scene.add(SceneText::new(right, y - 4.0, total).anchored(Anchor::End).bold());
             let amounts = bar.amounts.iter().copied().zip(self.of.parts.iter().copied());
-            let mut parts: Vec<(f64, &str)> = amounts.filter(|it| it.0 > 0.0).listed();
-            parts.order_by(|one, other| other.0.total_cmp(&one.0));
+            let mut parts: Vec<(f64, &str)> = amounts.filter(|it| it.0 != 0.0).listed();
+            parts.order_by(|one, other| other.0.abs().total_cmp(&one.0.abs()));
             // The table has the others.
             let said = parts
                 .iter()

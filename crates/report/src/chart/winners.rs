@@ -6,8 +6,8 @@ use serde::Serialize;
 use super::Picture;
 use super::ink;
 use super::legend::{self, Swatch};
-use super::names::PolicyLabel;
-use super::scene::{Anchor, LINE, Path, Scene, SceneText, WIDTH, fit, rectangle, width};
+use super::names::{PolicyLabel, shortened};
+use super::scene::{Anchor, LINE, Path, Scene, SceneText, WIDTH, rectangle, width};
 use ctxsim_base::grid::Grid;
 use ctxsim_base::grid::numbers::{NONE, or_none, signed};
 use ctxsim_base::list::Listed as _;
@@ -80,9 +80,10 @@ impl Picture for Winners {
         let providers = self.by_provider();
         let left = providers.iter().map(|it| width(it.0)).fold(0.0, f64::max).min(WIDTH / 3.0) + 10.0;
         let in_row = ((WIDTH - left) / PITCH).floor().max(1.0) as usize;
+        let names = shortened(&providers.iter().map(|it| it.0.to_owned()).listed(), left - 8.0);
         let mut y = top;
-        for (provider, lists) in providers {
-            let name = SceneText::new(left - 8.0, y + 12.0, fit(provider, left - 8.0));
+        for ((_, lists), provider) in providers.into_iter().zip(names) {
+            let name = SceneText::new(left - 8.0, y + 12.0, provider);
             scene.add(name.anchored(Anchor::End).faint());
             for (nth, list) in lists.iter().enumerate() {
                 let x = left + PITCH * (nth % in_row) as f64;

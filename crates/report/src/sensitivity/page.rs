@@ -132,7 +132,8 @@ fn changes(it: &Sensitivity, grid: &Compared) -> Option<Grid> {
         policy: it.policies[nth].clone(),
         changes: grid.rows.iter().filter_map(|row| change(row, nth)).listed(),
     };
-    let title = format!("Change in cost against {} under the price lists · {}", it.policies[0], subject(grid));
+    let title =
+        format!("Change in cost against {} under the price lists · {}", it.policies[0], subject(grid));
     spread(title, "price lists", (1..it.policies.len()).map(under_lists).listed())
 }
 
