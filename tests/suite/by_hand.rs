@@ -7,7 +7,15 @@ use serde_json::Value;
 /// Runs a scenario of this repository under a profile, and returns the totals of each policy.
 fn totals(scenario: &str, policies: &[&str], set: &[&str]) -> Vec<Value> {
     let mut ctxsim = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-    ctxsim.args(["run", "--scenario", scenario, "--profile", "anthropic/claude-opus-4.5", "--format", "json"]);
+    ctxsim.args([
+        "run",
+        "--scenario",
+        scenario,
+        "--profile",
+        "anthropic/claude-opus-4.5",
+        "--format",
+        "json",
+    ]);
     ctxsim.args(policies.iter().flat_map(|it| ["--policy", it]));
     ctxsim.args(set.iter().flat_map(|it| ["--set", it]));
     let output = ctxsim.current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();

@@ -44,7 +44,8 @@ pub(super) fn lints(catalog: &Catalog, name: &str) -> Result<Vec<Diagnostic>, Er
         && kept < EVERYTHING
     {
         let share = ctxsim_base::grid::numbers::percent(kept);
-        let message = format!("even {policy} keeps only {share} of what is needed: the rest is lost by construction");
+        let message =
+            format!("even {policy} keeps only {share} of what is needed: the rest is lost by construction");
         let help = "give the calls that are needed `preserve = \"working_evidence\"`, or leave `preserve` out of all calls of the turn; \
             a turn without calls has nothing to keep: give it `talk_needs = { none = 1.0 }`";
         found.push(Diagnostic::at(Code::NeedsLost, "load", message).help(help));
@@ -69,7 +70,9 @@ fn hurried(spine: &Spine) -> Option<Diagnostic> {
         (_, true) => (Code::SessionWithoutTime, "every request of a session misses the cache"),
         (_, false) => (Code::GapBeforeReply, "they cannot read what it writes"),
     };
-    let message = format!("{n_hurried} of {n_all} requests start before the reply to the one before is there: {what}");
-    let help = "leave `gap_ms` out, so that each request waits for the reply, or write at least `response_ms`";
+    let message =
+        format!("{n_hurried} of {n_all} requests start before the reply to the one before is there: {what}");
+    let help =
+        "leave `gap_ms` out, so that each request waits for the reply, or write at least `response_ms`";
     Some(Diagnostic::at(code, "load", message).help(help))
 }

@@ -66,7 +66,11 @@ fn best(group: &[(&Run, &StageRepair)]) -> String {
         }
         (None, 0) => "No field of the policy or of the scenario changes that.".to_owned(),
         (None, n) => {
-            format!("None of {} that were tried raises the {what} of {}.", counted(n, "change"), scores.words())
+            format!(
+                "Nothing that was tried ({}) raises the {what} of {}.",
+                counted(n, "change"),
+                scores.words()
+            )
         }
     }
 }
@@ -88,6 +92,10 @@ impl NumberRange {
     }
 
     fn words(&self) -> String {
-        if self.is_one() { percent(self.high) } else { format!("{} to {}", percent(self.low), percent(self.high)) }
+        if self.is_one() {
+            percent(self.high)
+        } else {
+            format!("{} to {}", percent(self.low), percent(self.high))
+        }
     }
 }

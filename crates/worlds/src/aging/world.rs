@@ -17,8 +17,8 @@ use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::quantity::saturated;
 use ctxsim_base::rng::Seed;
 use ctxsim_engine::take::{
-    Cell, Findings, Keys, Load, LoadKind, MemoryRepair, Progress, RowsOf, Run, Sinks, Take, Unpriced, World, in_order,
-    in_order_telling, of_run,
+    Cell, Findings, Keys, Load, LoadKind, MemoryRepair, Progress, RowsOf, Run, Sinks, Take, Unpriced, World,
+    in_order, in_order_telling, of_run,
 };
 use ctxsim_input::policy::memory::{MemorySpec, SessionRead, SessionStore};
 use ctxsim_input::scenario::{AgingLoad, LoadSpec as Form};
