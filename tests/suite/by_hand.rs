@@ -32,7 +32,7 @@ const WITHOUT_GAPS: &str = "tests/data/by_hand/nogap.toml";
 fn needs_of_results_whose_class_no_call_names_are_met_by_what_keeps_everything() {
     for it in totals(NEEDS, &KEEP_EVERYTHING, &[]) {
         assert_eq!(it["evidence_kept"], 1.0, "{it}");
-        assert_eq!(it["cost_usd"]["failures"], 0.0, "{}", it["cost_usd"]);
+        assert_eq!(it["cost_usd"]["penalty"], 0.0, "{}", it["cost_usd"]);
     }
     let named = "scenario.load.turns.0.calls.0.preserve=working_evidence";
     assert_eq!(totals(NEEDS, &["identity"], &[named]), totals(NEEDS, &["identity"], &[]));

@@ -13,7 +13,7 @@ pub const WARNINGS: [Code; 3] = [Code::GapBeforeReply, Code::SessionWithoutTime,
 
 /// The policies that lose nothing that is needed, if anything can be kept.
 const KEEP_EVERYTHING: [&str; 2] = ["identity", "clairvoyant"];
-/// What they are played under: no limit stops them.
+/// What they are played under where a scenario names no profiles of its own.
 const PROFILE: &str = "unlimited";
 /// Below this share, what they keep is less than everything, and not a rounding.
 const EVERYTHING: f64 = 0.999_999;
@@ -27,13 +27,14 @@ pub(super) fn lints(catalog: &Catalog, name: &str) -> Result<Vec<Diagnostic>, Er
     if !matches!(scenario.spec.load, LoadSpec::Turns(_) | LoadSpec::Sessions(_) | LoadSpec::Generate(_)) {
         return Ok(Vec::new());
     }
+    let own = &scenario.spec.profiles;
     let comparison = Comparison {
         policies: KEEP_EVERYTHING.map(str::to_owned).to_vec(),
         scenarios: vec![name.to_owned()],
-        profiles: vec![PROFILE.to_owned()],
+        profiles: if own.is_empty() { vec![PROFILE.to_owned()] } else { own.clone() },
         ..Comparison::default()
     };
-    let plan = Plan::new(catalog, &comparison)?;
+    let plan = Plan::new(catalog, &comparison)?.without_limits();
     let mut found = Vec::new();
     for entry in &plan.scenarios {
         found.extend(plan.open(entry)?.iter().filter_map(|it| hurried(&it.timeline()?.spine)));
