@@ -13,7 +13,7 @@ pub const WARNINGS: [Code; 3] = [Code::GapBeforeReply, Code::SessionWithoutTime,
 
 /// The policies that lose nothing that is needed, if anything can be kept.
 const KEEP_EVERYTHING: [&str; 2] = ["identity", "clairvoyant"];
-/// What they are played under: no limit stops them.
+/// What they are played under where a scenario names no profiles of its own.
 const PROFILE: &str = "unlimited";
 /// Below this share, what they keep is less than everything, and not a rounding.
 const EVERYTHING: f64 = 0.999_999;
@@ -27,13 +27,14 @@ pub(super) fn lints(catalog: &Catalog, name: &str) -> Result<Vec<Diagnostic>, Er
     if !matches!(scenario.spec.load, LoadSpec::Turns(_) | LoadSpec::Sessions(_) | LoadSpec::Generate(_)) {
         return Ok(Vec::new());
     }
+    let own = &scenario.spec.profiles;
     let comparison = Comparison {
         policies: KEEP_EVERYTHING.map(str::to_owned).to_vec(),
         scenarios: vec![name.to_owned()],
-        profiles: vec![PROFILE.to_owned()],
+        profiles: if own.is_empty() { vec![PROFILE.to_owned()] } else { own.clone() },
         ..Comparison::default()
     };
-    let plan = Plan::new(catalog, &comparison)?;
+    let plan = Plan::new(catalog, &comparison)?.without_limits();
     let mut found = Vec::new();
     for entry in &plan.scenarios {
         found.extend(plan.open(entry)?.iter().filter_map(|it| hurried(&it.timeline()?.spine)));
@@ -44,7 +45,8 @@ pub(super) fn lints(catalog: &Catalog, name: &str) -> Result<Vec<Diagnostic>, Er
         && kept < EVERYTHING
     {
         let share = ctxsim_base::grid::numbers::percent(kept);
-        let message = format!("even {policy} keeps only {share} of what is needed: the rest is lost by construction");
+        let message =
+            format!("even {policy} keeps only {share} of what is needed: the rest is lost by construction");
         let help = "give the calls that are needed `preserve = \"working_evidence\"`, or leave `preserve` out of all calls of the turn; \
             a turn without calls has nothing to keep: give it `talk_needs = { none = 1.0 }`";
         found.push(Diagnostic::at(Code::NeedsLost, "load", message).help(help));
@@ -69,7 +71,9 @@ fn hurried(spine: &Spine) -> Option<Diagnostic> {
         (_, true) => (Code::SessionWithoutTime, "every request of a session misses the cache"),
         (_, false) => (Code::GapBeforeReply, "they cannot read what it writes"),
     };
-    let message = format!("{n_hurried} of {n_all} requests start before the reply to the one before is there: {what}");
-    let help = "leave `gap_ms` out, so that each request waits for the reply, or write at least `response_ms`";
+    let message =
+        format!("{n_hurried} of {n_all} requests start before the reply to the one before is there: {what}");
+    let help =
+        "leave `gap_ms` out, so that each request waits for the reply, or write at least `response_ms`";
     Some(Diagnostic::at(code, "load", message).help(help))
 }

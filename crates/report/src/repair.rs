@@ -9,10 +9,17 @@ use ctxsim_engine::take::{Run, StageRepair};
 
 /// The most policies that a line names.
 const NAMED: usize = 3;
+/// The most loads whose changes are played for the lines: every one of them is played several times more.
+const LOADS: usize = 6;
 
 impl Report {
     /// Returns a line for each loss that memories of the report have in common, those of most policies first.
     pub fn repair_lines(&self) -> Vec<String> {
+        let loads = crate::distinct(self.runs.iter().filter(|it| it.is_of_memory()).map(|it| &*it.scenario));
+        if loads.len() > LOADS {
+            let n = counted(loads.len(), "load");
+            return vec![format!("not looked for on {n}: run at most {LOADS} to see which changes help.")];
+        }
         // Profiles differ in prices alone.
         type Repairs<'r> = Vec<(&'r Run, &'r StageRepair)>;
         let mut groups: IndexMap<(Vec<&str>, Option<&str>), Repairs<'_>> = IndexMap::new();
@@ -66,7 +73,11 @@ fn best(group: &[(&Run, &StageRepair)]) -> String {
         }
         (None, 0) => "No field of the policy or of the scenario changes that.".to_owned(),
         (None, n) => {
-            format!("None of {} that were tried raises the {what} of {}.", counted(n, "change"), scores.words())
+            format!(
+                "Nothing that was tried ({}) raises the {what} of {}.",
+                counted(n, "change"),
+                scores.words()
+            )
         }
     }
 }
@@ -88,6 +99,10 @@ impl NumberRange {
     }
 
     fn words(&self) -> String {
-        if self.is_one() { percent(self.high) } else { format!("{} to {}", percent(self.low), percent(self.high)) }
+        if self.is_one() {
+            percent(self.high)
+        } else {
+            format!("{} to {}", percent(self.low), percent(self.high))
+        }
     }
 }

@@ -349,29 +349,30 @@ fn pattern(odd: u32) -> impl Strategy<Value = TurnSpec> {
     });
     let counts = (number(1..6, odd), number(1..4, odd));
     let lists = (prop::collection::vec(call(odd), 0..4), prop::collection::vec(revisit, 0..3), facts());
-    (counts, (amount(odd), amount(odd), prop::option::of(amount(odd))), lists, [needs(), needs(), needs()]).prop_map(
-        |((times, rounds), (user_tokens, answer_tokens, gap_ms), (calls, revisits, plants), needs)| {
-            let [answer_needs, follow_up_needs, talk_needs] = needs;
-            TurnSpec {
-                name: String::new(),
-                times,
-                user_tokens,
-                answer_tokens,
-                rounds: Amount::Fixed(rounds),
-                response_ms: Amount::Fixed(2_000),
-                gap_ms,
-                calls,
-                repeats: true,
-                asks: plants.clone(),
-                plants,
-                answer_needs,
-                follow_up_needs,
-                talk_needs,
-                revisits,
-                ..TurnSpec::default()
-            }
-        },
-    )
+    (counts, (amount(odd), amount(odd), prop::option::of(amount(odd))), lists, [needs(), needs(), needs()])
+        .prop_map(
+            |((times, rounds), (user_tokens, answer_tokens, gap_ms), (calls, revisits, plants), needs)| {
+                let [answer_needs, follow_up_needs, talk_needs] = needs;
+                TurnSpec {
+                    name: String::new(),
+                    times,
+                    user_tokens,
+                    answer_tokens,
+                    rounds: Amount::Fixed(rounds),
+                    response_ms: Amount::Fixed(2_000),
+                    gap_ms,
+                    calls,
+                    repeats: true,
+                    asks: plants.clone(),
+                    plants,
+                    answer_needs,
+                    follow_up_needs,
+                    talk_needs,
+                    revisits,
+                    ..TurnSpec::default()
+                }
+            },
+        )
 }
 
 /// A load of patterns; of `odd` numbers one is rarely meant, of 0 none.

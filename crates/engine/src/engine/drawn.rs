@@ -18,8 +18,8 @@ use ctxsim_base::rng::Seed;
 use ctxsim_input::policy::Moment;
 use ctxsim_timeline::evidence::Recover;
 use ctxsim_timeline::{
-    Due, Item, ItemIx, ItemNeed, Kind, Level, NO_ITEM, Need, Session, Spine, StepIx, Timeline,
-    TurnEvidence, TurnIx,
+    Due, Item, ItemIx, ItemNeed, Kind, Level, NO_ITEM, Need, Session, Spine, StepIx, Timeline, TurnEvidence,
+    TurnIx,
 };
 
 /// Tells what is looked up anew from what is fetched for a need.

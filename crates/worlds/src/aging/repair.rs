@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
+use super::Model;
 use super::metric::curve::ScoreCurve;
 use super::metric::mean;
 use super::play::{AgingPlayer, AnsweredQuestion};
 use super::stream::{Aging, AgingStream, Ask};
-use super::Model;
 use ctxsim_engine::take::{StageRepair, in_order};
-use ctxsim_input::policy::memory::{SessionMemory, SessionRead, SessionStore};
 use ctxsim_input::Policy;
+use ctxsim_input::policy::memory::{SessionMemory, SessionRead, SessionStore};
 use ctxsim_input::scenario::{AgingEvent, AgingLoad};
 use ctxsim_input::text::set::{Override, SetTarget};
 
@@ -62,7 +62,9 @@ fn without_events(load: &AgingLoad) -> Vec<String> {
     let n = load.events.len();
     let mut kept: Vec<Vec<&AgingEvent>> = Vec::new();
     if n > 1 {
-        kept.extend((0..n).map(|at| load.events.iter().enumerate().filter(|it| it.0 != at).map(|it| it.1).collect()));
+        kept.extend(
+            (0..n).map(|at| load.events.iter().enumerate().filter(|it| it.0 != at).map(|it| it.1).collect()),
+        );
     }
     if n > 0 {
         kept.push(Vec::new());

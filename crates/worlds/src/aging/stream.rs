@@ -197,7 +197,8 @@ impl Aging {
         if *load == self.load || !assumed::check(&load).is_empty() {
             return None;
         }
-        let model = if load.models == self.load.models { &self.model } else { &Model::named(load.models.first()?)? };
+        let model =
+            if load.models == self.load.models { &self.model } else { &Model::named(load.models.first()?)? };
         let (model, numbers) = model.answering(&load.numbers).ok()?;
         Some(Self { load: *load, model: Arc::new(model), numbers: Arc::new(numbers), ..self.clone() })
     }

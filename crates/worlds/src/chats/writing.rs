@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::summary::changes;
 use super::rows::{Runner, actions, answers, calls, orderings};
+use super::summary::changes;
 use crate::chats::{
     self, ChatLog, ChatNumbers, ChatObserved, ChatPlayer, ChatScenario, ChatSummary, Chats, Ordering, cost,
 };
@@ -100,7 +100,12 @@ impl Writing {
                 }
                 all.score()
             };
-            StageRepair::find(|nth| observed.lost_in(nth), observed.score()?, |nth| changes(nth, memory), play)
+            StageRepair::find(
+                |nth| observed.lost_in(nth),
+                observed.score()?,
+                |nth| changes(nth, memory),
+                play,
+            )
         };
         let n = load.policies.len();
         MemoryRepair::each(n, move || in_order(n, find))

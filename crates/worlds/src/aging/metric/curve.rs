@@ -79,7 +79,11 @@ mod tests {
         assert_eq!(curve(&[1.0, 0.5]).half_life(), 1.0);
         assert_eq!(curve(&[1.0, 0.6, 0.51]).half_life(), f64::INFINITY);
         assert_eq!(curve(&[0.0, 0.0]).half_life(), 0.0, "nothing is half of nothing");
-        assert_eq!(curve(&[0.0, 0.1, 0.3]).half_life(), 0.0, "a score that rises from nought had nothing to lose");
+        assert_eq!(
+            curve(&[0.0, 0.1, 0.3]).half_life(),
+            0.0,
+            "a score that rises from nought had nothing to lose"
+        );
         assert_eq!(curve(&[]).half_life(), f64::INFINITY);
     }
 
