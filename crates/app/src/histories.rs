@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use super::index::{self, Indexing};
 use super::load::located;
-use super::twins::TWIN;
 use crate::catalog::{Catalog, Loaded, Origin, ScenarioHit};
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
@@ -162,8 +161,8 @@ impl Recordings {
                 Some(Err(error)) => return Err(error),
                 None => continue,
             }
-            let twin = || super::twins::skipped(&recording.name, TWIN.to_owned());
-            skipped.extend(recording.indexing.twins.iter().map(|_| twin()));
+            let twins = recording.indexing.twins.values();
+            skipped.extend(twins.map(|reason| super::twins::skipped(&recording.name, reason.clone())));
             let (group, place) = (recording.first_group(self.by), self.left_out.len() + nth);
             came.skipped.extend(skipped.into_iter().map(|skipped| OutOf {
                 group: group.to_owned(),
@@ -205,7 +204,7 @@ fn read(IndexedRecording { origin, indexing, .. }: &IndexedRecording, by: Histor
     let assume = Assume::default();
     let all = located(origin, import::import_beside(reader.as_mut(), &name, &assume, &[], &indexing.beside))?;
     let sessions = &indexing.sessions;
-    let own = all.into_iter().filter(|it| !indexing.twins.contains(&it.session));
+    let own = all.into_iter().filter(|it| !indexing.twins.contains_key(&it.session));
     let one = |it: import::Imported| {
         let indexed = sessions.iter().find(|one| one.session == it.session).or(sessions.first());
         let project = indexed.map(|it| it.project.as_str()).unwrap_or_default();
