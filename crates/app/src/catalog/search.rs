@@ -1,8 +1,8 @@
 //! Resolves a scenario's name to files: one file, the recordings of a folder, or the matches of a pattern.
 
 use std::collections::BTreeSet;
-use std::{fs, io};
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use super::kind::other_kind;
 use super::{Catalog, Kind, Origin};

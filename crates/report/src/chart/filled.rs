@@ -56,7 +56,8 @@ impl FilledKind {
                 let row = &timeline.spine.items[item as usize];
                 let (tokens, _) =
                     kinds.entry(in_one_line(&what(timeline, row.kind, item)).into_owned()).or_default();
-                *tokens = if enters { *tokens + Tokens::from(row.raw) } else { *tokens - Tokens::from(row.raw) };
+                *tokens =
+                    if enters { *tokens + Tokens::from(row.raw) } else { *tokens - Tokens::from(row.raw) };
             }
             for (tokens, by_request) in kinds.values_mut() {
                 by_request.resize(n, 0);
