@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs ctxsim as a hook of pre-commit: the one on the PATH, else the pinned release, which is downloaded once and checked.
+# Runs ctxsim as a hook of pre-commit: the one on the PATH, else the pinned release, which is downloaded once and checked (or, until there is one,
+# its own checkout, which is built once).
 set -eu
 here="$(cd "$(dirname "$0")" && pwd)"
 # The verb is the hook's. Options come first, from the settings of whoever installs the hook; then files of the repository, none of which can

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Downloads a released ctxsim for this platform into a folder and checks it: `sh install.sh FOLDER [VERSION]`. Compiles nothing; needs curl.
+# Downloads a released ctxsim for this platform into a folder and checks it: `sh install.sh FOLDER [VERSION]`; needs curl. Compiles nothing, unless no
+# version is named and none is listed: until there is a release, it builds the checkout that it lies in, which needs cargo.
 #
 # Every archive that may be installed has its checksum in checksums.txt beside this file, so whoever pins this repository pins the archives, too. The
 # newest version there is the default. CTXSIM_SHA256 is the checksum of an archive that is not listed. CTXSIM_DOWNLOADS is where archives are, instead
@@ -63,13 +64,27 @@ sum() {
     if command -v sha256sum > /dev/null; then sha256sum "$1"; else shasum -a 256 "$1"; fi | cut -d ' ' -f 1
 }
 
-if [ -z "$version" ]; then
-    version="$(sed -n 's/^[0-9a-f]*  ctxsim-\([^-]*\)-.*/\1/p' "$checksums" | tail -1)"
-    [ -n "$version" ] || refuse "no release is listed in $checksums: name a version and set its checksum"
-fi
 case "$folder" in
     -* | *[[:cntrl:]]*) refuse "the folder has characters that it cannot have" ;;
 esac
+if [ -z "$version" ]; then
+    version="$(sed -n 's/^[0-9a-f]*  ctxsim-\([^-]*\)-.*/\1/p' "$checksums" | tail -1)"
+fi
+if [ -z "$version" ]; then
+    command -v cargo > /dev/null || refuse "no release is listed in $checksums, and there is no cargo to build it: name a version and set its checksum"
+    mkdir -p "$folder"
+    built="$(cd "$folder" && pwd)"
+    # The folder of the checkout, so that no configuration of the folder that is checked is read.
+    cd "$here/.."
+    cargo install --locked --path . --root "$built/build" --bin ctxsim >&2 || refuse "no release is listed in $checksums, and its checkout cannot be built"
+    for file in "$built"/build/bin/ctxsim*; do
+        mv -f "$file" "$built/"
+    done
+    rm -rf "$built/build"
+    [ -z "${GITHUB_PATH:-}" ] || echo "$built" >> "$GITHUB_PATH"
+    echo "ctxsim, built from this checkout"
+    exit 0
+fi
 allowed "the version" "$version" 0-9A-Za-z.+-
 allowed "the checksum" "$sha256" 0-9A-Fa-f
 allowed "OWNER" "$OWNER" 0-9A-Za-z-

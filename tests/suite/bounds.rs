@@ -73,6 +73,34 @@ fn sessions_of_ageing_are_bounded_by_the_work_that_they_are_together() {
 }
 
 #[test]
+fn a_session_of_more_requests_than_are_read_is_refused_with_its_number() {
+    let logs = folder(&[("long.jsonl", &requests(100_001)), ("short.jsonl", &requests(3))]);
+
+    let said = refused(logs.path(), "run long.jsonl --policy identity");
+    assert!(said.contains("a session of 100001 requests is longer than 100000"), "{said}");
+
+    // In a folder, it is skipped with its reason.
+    let done = out(&ctxsim(logs.path(), &["run", ".", "--policy", "identity"])).replace('\n', " ");
+    assert!(done.contains("1 session read (3 requests)") && done.contains("a session of 100001"), "{done}");
+}
+
+/// A session of so many requests.
+fn requests(n: u64) -> String {
+    let mut text = String::new();
+    for nth in 0..n {
+        let (day, second) = (1 + nth / 4_000, nth % 4_000 * 20);
+        let (hour, minute) = (second / 3_600, second / 60 % 60);
+        let at = format!("2026-03-{day:02}T{hour:02}:{minute:02}:{:02}.000Z", second % 60);
+        let parent = nth.checked_sub(1).map_or("null".to_owned(), |it| format!("\"a{it}\""));
+        text += &format!(
+            "{{\"type\":\"user\",\"uuid\":\"u{nth}\",\"parentUuid\":{parent},\"sessionId\":\"s{n}\",\"timestamp\":\"{at}\",\"message\":{{\"role\":\"user\",\"content\":\"hello\"}}}}\n\
+            {{\"type\":\"assistant\",\"uuid\":\"a{nth}\",\"parentUuid\":\"u{nth}\",\"sessionId\":\"s{n}\",\"timestamp\":\"{at}\",\"message\":{{\"id\":\"m{nth}\",\"role\":\"assistant\",\"model\":\"claude-opus-4-6\",\"content\":[{{\"type\":\"text\",\"text\":\"hi\"}}],\"usage\":{{\"input_tokens\":3,\"output_tokens\":5}}}}}}\n"
+        );
+    }
+    text
+}
+
+#[test]
 fn problems_by_the_thousand_in_one_long_line_are_drawn_in_part_and_counted() {
     let params = |n: usize| {
         let mut text = "(name:\"p\",about:\"x\",params:{".to_owned();

@@ -7,8 +7,16 @@ use std::process::Command;
 
 use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::bundled_catalog;
+use ctxsim::input::Profile;
+use ctxsim::input::profile::price::Prices;
+use ctxsim::input::scenario::Assume;
+use ctxsim::measure::carried::{carried_items, each_prompt};
 use ctxsim::measure::missed::MissCause;
 use ctxsim::report::filled::{Filled, Missed};
+use ctxsim::timeline::import::import;
+use ctxsim::timeline::{Event, EventKind, Phase, Timeline, When};
+use indexmap::IndexMap;
+use proptest::prelude::*;
 use tempfile::TempDir;
 
 /// Minute, model, tokens that were read and written, of a request of Claude Code with entries of five minutes.
@@ -75,6 +83,77 @@ fn what_fills_the_prompts_adds_up_to_the_billed_input() {
     let billed: f64 =
         REQUESTS.iter().map(|(_, _, read, written)| *read as f64 * 0.1 + *written as f64 * 1.25).sum();
     assert!((own - billed * INPUT).abs() < 1e-9, "{own} {}", billed * INPUT);
+}
+
+/// What the items of a session cost, looked at one by one in each prompt: how often each was sent again, what it cost at first, and later.
+fn one_by_one(timeline: &Timeline, prices: &Prices) -> Vec<(u32, u32, f64, f64)> {
+    let mut all: IndexMap<u32, (u32, f64, f64)> = IndexMap::new();
+    let rates = prices.usual();
+    each_prompt(timeline, |prompt| {
+        let usage = prompt.usage;
+        let written: f64 = usage
+            .writes(timeline.harness.ttl)
+            .into_iter()
+            .enumerate()
+            .map(|(class, tokens)| tokens as f64 * rates.write(class).unwrap_or(rates.input).usd())
+            .sum();
+        let write =
+            if usage.cache_write > 0 { written / usage.cache_write as f64 } else { rates.input.usd() };
+        let ends = [usage.cache_read, usage.cache_read + usage.cache_write, usage.prompt];
+        let parts = ends.into_iter().zip([rates.read().usd(), write, rates.input.usd()]);
+        let mut from = 0;
+        for item in prompt.items {
+            let to = from + u64::from(timeline.spine.items[*item as usize].raw);
+            let (mut start, mut cost) = (0, 0.0);
+            for (end, rate) in parts.clone() {
+                cost += to.min(end).saturating_sub(from.max(start)) as f64 * rate;
+                start = end;
+            }
+            match all.get_mut(item) {
+                Some((resent, _, later)) => (*resent, *later) = (*resent + 1, *later + cost),
+                None => _ = all.insert(*item, (0, cost, 0.0)),
+            }
+            from = to;
+        }
+    });
+    all.sort_unstable_keys();
+    all.into_iter().map(|(item, (resent, first, later))| (item, resent, first, later)).collect()
+}
+
+#[test]
+fn what_carrying_costs_is_what_each_item_costs_in_each_prompt_whatever_leaves_it() {
+    let catalog = bundled_catalog();
+    let profile = Profile::new(&catalog.profile("anthropic/claude-opus-4.5").unwrap().spec).unwrap();
+    let text = fs::read_to_string("scenarios/recorded/claude-code-session.jsonl").unwrap();
+    let timeline = import(&text, "s", &Assume::default(), &[]).unwrap().timeline;
+    let n_steps = u32::try_from(timeline.spine.steps.len()).unwrap();
+    let n_items = u32::try_from(timeline.spine.items.len()).unwrap();
+    let gone = (0..n_steps, 0..n_items, 1..40_u32);
+    let cases = prop::collection::vec(gone, 0..6);
+    crate::laws::hold(1, cases, |mut cases| {
+        let mut timeline = timeline.clone();
+        cases.sort_unstable();
+        timeline.events = cases
+            .iter()
+            .map(|(step, from, n)| {
+                let turn_ix =
+                    timeline.spine.items[timeline.spine.steps[*step as usize].reply.start as usize].turn_ix;
+                let at = When { turn_ix, phase: Phase::Request(*step) };
+                Event { at, kind: EventKind::Reset(*from..(from + n).min(n_items)) }
+            })
+            .collect();
+
+        let all = carried_items(&timeline, &profile.prices);
+
+        let plain = one_by_one(&timeline, &profile.prices);
+        prop_assert_eq!(all.len(), plain.len());
+        for (one, (item, resent, first, later)) in all.iter().zip(plain) {
+            prop_assert_eq!((one.item, one.resent), (item, resent));
+            prop_assert!((one.entered_usd - first).abs() < 1e-12, "{one:?} {first}");
+            prop_assert!((one.carried_usd - later).abs() < 1e-9 * later.max(1e-3), "{one:?} {later}");
+        }
+        Ok(())
+    });
 }
 
 #[test]

@@ -13,7 +13,7 @@ use ctxsim::price::{Costs, PriceRows};
 use ctxsim::quantity::{Amount, Decimal, UNLIMITED};
 use ctxsim::rng::Seed;
 use ctxsim::timeline::evidence::Recover;
-use ctxsim::timeline::{ItemSizes, Kind, NewItem, Preserve, Timeline, TimelineBuilder};
+use ctxsim::timeline::{ItemSizes, Kind, NewItem, Preserve, SideRequest, Timeline, TimelineBuilder};
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
@@ -443,6 +443,35 @@ fn uniform(n_turns: i64) -> Timeline {
         timeline.step(turn_ix * 40_000 + 30_000, 150, &[answer], &[]);
     }
     timeline.finish()
+}
+
+/// So many turns of one request each, after each of which the harness asks something besides.
+fn asked_beside(n_turns: u32) -> Timeline {
+    let mut timeline = TimelineBuilder::new("beside", &[]);
+    timeline.stable(Kind::System, 2_000);
+    for turn_ix in 0..n_turns {
+        timeline.begin_turn(&[NewItem::plain(Kind::User, 80)]);
+        let answer = NewItem::plain(Kind::Assistant, 150);
+        timeline.step(i64::from(turn_ix) * 40_000, 150, &[answer], &[]);
+    }
+    let mut timeline = timeline.finish();
+    let beside =
+        |turn_ix| SideRequest { turn_ix, at_ms: i64::from(turn_ix) * 40_000 + 5_000, is_logged: true };
+    timeline.side_requests = (0..n_turns).map(beside).collect();
+    timeline
+}
+
+#[test]
+fn a_late_request_beside_the_agents_own_touches_as_many_slots_as_an_early_one() {
+    let steps = Steps { min: 1_024, step: 128 };
+    let rules = CacheRules::prefix_interval(steps, Some(300_000));
+    let touched = |n_turns| play(&asked_beside(n_turns), &identity(), &Limits::NONE, &rules).1.touched_slots;
+    let slope = |n: u32| (touched(2 * n) - touched(n)) as f64 / f64::from(n);
+
+    let (early, late) = (slope(250), slope(2_000));
+
+    assert!(touched(2) > touched(1) + 2, "what is asked beside is counted");
+    assert!(late <= 1.2 * early, "{early} slots a turn early, {late} late");
 }
 
 #[test]

@@ -306,6 +306,9 @@ fn installed_into(
     use std::process::Command;
 
     let pack = r#"
+        mkdir cargo
+        printf '#!/bin/sh\nmkdir -p "$6/bin"\necho mine > "$6/bin/ctxsim"\necho "in $PWD: cargo $*"\n' > cargo/cargo
+        chmod +x cargo/cargo
         case "$(uname -m)" in arm64) m=aarch64 ;; amd64) m=x86_64 ;; *) m=$(uname -m) ;; esac
         for target in $m-unknown-linux-gnu $m-unknown-linux-musl $m-apple-darwin; do
             mkdir -p v1.2.3 "ctxsim-1.2.3-$target"
@@ -326,6 +329,7 @@ fn installed_into(
         .current_dir(folder)
         .env("CTXSIM_CHECKSUMS", folder.join("checksums.txt"))
         .env("CTXSIM_DOWNLOADS", format!("file://{}", folder.display()))
+        .env("PATH", format!("{}:{}", folder.join("cargo").display(), std::env::var("PATH").unwrap()))
         .env_remove("GITHUB_PATH")
         .output()
         .unwrap();
@@ -371,6 +375,18 @@ fn the_installer_pastes_no_value_into_a_program_and_replaces_the_old_one_whole()
     assert_eq!(fs::read_to_string(folder.path().join("running")).unwrap(), "old");
     assert!(fs::read_to_string(bin.join("ctxsim")).unwrap().contains("echo mine"));
     assert_eq!(fs::read_dir(&bin).unwrap().count(), 1);
+}
+
+#[test]
+fn no_file_that_is_checked_chooses_the_version_of_the_action() {
+    let action = text("action.yml");
+    let (_, install) = action.split_once("- name: Install\n").unwrap();
+    let (install, _) = install.split_once("- name: Check\n").unwrap();
+    let read: Vec<&str> = install.lines().filter(|it| it.contains("ctxsim.toml")).collect();
+
+    assert_eq!(read, [""; 0]);
+    assert!(!install.contains("working-directory"), "it starts outside the folder that is checked");
+    assert!(install.contains("install.sh\" \"$RUNNER_TEMP/ctxsim\" \"$CTXSIM_VERSION\"\n"), "{install}");
 }
 
 #[cfg(unix)]
@@ -427,9 +443,11 @@ fn the_installer_takes_only_what_is_listed_and_has_its_checksum() {
     assert_eq!((code, is_there), (Some(2), false), "{said}");
     assert!(said.contains("has the checksum"), "{said}");
 
+    // Until there is a release, it builds what it lies in.
     let (code, said, is_there) = installed(|_| String::new());
-    assert_eq!((code, is_there), (Some(2), false), "{said}");
-    assert!(said.contains("no release is listed"), "{said}");
+    assert_eq!((code, is_there), (Some(0), true), "{said}");
+    let built = format!("in {}: cargo install --locked --path . ", root().display());
+    assert!(said.contains(&built) && said.contains("built from this checkout"), "{said}");
 
     let (code, said, is_there) = installed(|it| it.replace("1.2.3", "1.2.4"));
     assert_eq!((code, is_there), (Some(2), false), "{said}");

@@ -7,7 +7,6 @@ use super::load;
 use super::models::ModelProfiles;
 use super::reads::problem;
 use super::selection::{NewestCandidate, Selection};
-use super::twins::TWIN;
 use crate::catalog::{Loaded, Origin};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
@@ -113,7 +112,7 @@ impl ReadyLoad {
             let named = if is_told { self.among.clone() } else { self.argument() };
             let arguments = format!("{named}{session}");
             let session = load.name.strip_prefix(&self.spec.name).and_then(|it| it.strip_prefix('/'));
-            let is_twin = session.is_some_and(|it| self.indexing.twins.contains(it));
+            let is_twin = session.is_some_and(|it| self.indexing.twins.contains_key(it));
             Ok(Load { arguments, is_twin, project: self.project(), ..load })
         };
         workloads.into_iter().map(ready).collect()
@@ -144,8 +143,8 @@ impl ReadyLoad {
         models: &ModelProfiles,
     ) -> Vec<NewestCandidate> {
         let candidate = |it: &Glance| {
-            if self.indexing.twins.contains(&it.session) {
-                return Some(NewestCandidate::Refused(TWIN.to_owned()));
+            if let Some(reason) = self.indexing.twins.get(&it.session) {
+                return Some(NewestCandidate::Refused(reason.clone()));
             }
             let model = it.main_model();
             let own = model.filter(|_| self.under_own_model).map(|it| models.of(&it.name));

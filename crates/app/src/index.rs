@@ -1,9 +1,8 @@
 //! The index of recordings: which sessions they hold, which of these another file holds, too, and what the others tell of each.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::twins;
+use super::twins::{self, Twins};
 use crate::catalog::Origin;
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::take::in_order;
@@ -14,8 +13,8 @@ use ctxsim_timeline::import::{Among, BySession, Indexed, index, neighbours};
 pub(super) struct Indexing {
     /// Its sessions, as far as a scan tells of them.
     pub(super) sessions: Vec<Indexed>,
-    /// The names of its sessions that another recording holds, too; an empty one stands for a file of one session.
-    pub(super) twins: BTreeSet<String>,
+    /// Its sessions that another recording holds, too.
+    pub(super) twins: Twins,
     /// What the others tell of its sessions.
     pub(super) beside: BySession,
     /// The digest of its bytes, if somebody else has read them for it.
@@ -60,7 +59,7 @@ pub(super) fn alone(recording: Option<&Origin>) -> Vec<Indexed> {
 /// Returns what others tell of the sessions of each recording.
 fn tell(all: &[Indexing]) -> Vec<BySession> {
     let counted = |(nth, it): (usize, &'_ Indexing)| {
-        let sessions = it.sessions.iter().filter(|one| !it.twins.contains(&one.session));
+        let sessions = it.sessions.iter().filter(|one| !it.twins.contains_key(&one.session));
         sessions.map(|one| (nth, one.clone())).listed()
     };
     let sessions: Vec<(usize, Indexed)> = all.iter().enumerate().flat_map(counted).listed();

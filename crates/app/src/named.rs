@@ -10,7 +10,6 @@ use xxhash_rust::xxh3::Xxh3Default;
 use super::found::ProblemsFound;
 use super::index::{self, Indexing};
 use super::naming::{self, NameChoices as Choices};
-use super::twins::TWIN;
 use crate::catalog::{Catalog, Kind, Loaded, Origin, Searched};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
@@ -166,11 +165,9 @@ pub(super) fn tell_scenarios_apart(
         one.indexing = indexing;
     }
     kept.retain(|it| {
-        let is_whole = it.indexing.twins.contains("");
-        if is_whole {
-            skipped.push(Skipped::of(it.loaded.origin.label(), TWIN));
-        }
-        !is_whole
+        let reason = it.indexing.twins.get("");
+        skipped.extend(reason.map(|reason| Skipped::of(it.loaded.origin.label(), reason)));
+        reason.is_none()
     });
     let choices = kept.iter().map(|it| match (&it.loaded.source, &it.loaded.origin) {
         (None, Origin::File(path)) => Choices::of_recording(path),

@@ -5,7 +5,7 @@ use super::index::{self, Indexing};
 use super::load::recording_beside;
 use super::models::ModelProfiles;
 use super::selection::{NewestCandidate, Selection, none_left};
-use super::twins::{self, TWIN};
+use super::twins;
 use crate::catalog::{Catalog, ScenarioHit, Searched};
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
@@ -41,9 +41,9 @@ pub fn held(catalog: &Catalog, comparison: &Comparison) -> Result<(Vec<FileConte
     {
         match recording_beside(catalog, &name, &beside) {
             Ok(sessions) => {
-                let of = |it: &Imported| match twins.contains(&it.session) {
-                    true => NewestCandidate::Refused(TWIN.to_owned()),
-                    false => candidate(&it.timeline),
+                let of = |it: &Imported| match twins.get(&it.session) {
+                    Some(reason) => NewestCandidate::Refused(reason.clone()),
+                    None => candidate(&it.timeline),
                 };
                 candidates.push(sessions.iter().map(of).listed());
                 if index.is_empty() {

@@ -1,7 +1,7 @@
 //! Sessions that several recordings hold, found by the ids in their logs: each is counted once.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead;
 use std::path::Path;
 
@@ -14,11 +14,17 @@ use ctxsim_timeline::import::{Among, Indexed, import_from};
 
 /// Why a session takes no part.
 pub(super) const TWIN: &str = "the same session in another file";
+/// Why a copy that cannot be read takes no part.
+const BROKEN_TWIN: &str = "a broken copy of a session that another file has";
+
+/// The sessions of a recording that another one holds, by their names within it; an empty one stands for a file of one session.
+pub(super) type Twins = BTreeMap<String, String>;
 
 /// Returns for each recording the names of its sessions that another one holds with more detail: what can be read before what
-/// cannot, texts before usage alone, then the longer file, then the first one. `None` stands for what is not a recording.
-pub(super) fn twins(recordings: &[Option<&Origin>], index: &[Vec<Indexed>]) -> Vec<BTreeSet<String>> {
-    let mut twins = vec![BTreeSet::new(); recordings.len()];
+/// cannot, texts before usage alone, then the longer file, then the first one; each with why it is left out. `None` stands for what is not a
+/// recording.
+pub(super) fn twins(recordings: &[Option<&Origin>], index: &[Vec<Indexed>]) -> Vec<Twins> {
+    let mut twins = vec![Twins::default(); recordings.len()];
     let mut holders: IndexMap<&str, Vec<Holder<'_>>> = IndexMap::new();
     for (nth, (origin, sessions)) in recordings.iter().zip(index).enumerate() {
         // Who gives a session in code names it, and may name it twice.
@@ -39,7 +45,8 @@ pub(super) fn twins(recordings: &[Option<&Origin>], index: &[Vec<Indexed>]) -> V
         };
         let kept = all.iter().max_by_key(|it| detail(it)).map(|it| it.index);
         for it in all.into_iter().filter(|it| Some(it.index) != kept) {
-            twins[it.index].insert(it.name);
+            let reason = if is_readable[&it.index] { TWIN } else { BROKEN_TWIN };
+            twins[it.index].insert(it.name, reason.to_owned());
         }
     }
     twins
@@ -82,7 +89,8 @@ fn can_be_read(origin: &Origin) -> bool {
 
 /// Returns a session that takes no part: because it is counted elsewhere, or because it was not asked for.
 pub(super) fn skipped(file: &str, reason: String) -> Skipped {
-    if reason == TWIN { Skipped::of(file.to_owned(), TWIN) } else { Skipped::not_asked(file, reason) }
+    let is_twin = [TWIN, BROKEN_TWIN].contains(&reason.as_str());
+    if is_twin { Skipped::of(file.to_owned(), &reason) } else { Skipped::not_asked(file, reason) }
 }
 
 fn length(path: &Path) -> u64 {

@@ -406,9 +406,17 @@ fn read_lines(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<Resul
     Ok(Ok((format, transcripts)))
 }
 
-/// Refuses what the numbers of a timeline cannot say: too many tools, or an item that is too large.
+/// The most requests of a session: what a session takes to read and to simulate grows with their number.
+const REQUESTS_MAX: usize = 100_000;
+
+/// Refuses what the numbers of a timeline cannot say, and what would take too long: too many tools or requests, or an item that is too large.
 fn too_many(timeline: &Timeline) -> Result<(), Vec<Diagnostic>> {
     let (tools, items) = (&timeline.spine.tools, &timeline.spine.items);
+    let n_requests = timeline.spine.steps.len();
+    if n_requests > REQUESTS_MAX {
+        let message = format!("a session of {n_requests} requests is longer than {REQUESTS_MAX}");
+        return Err(vec![Diagnostic::at(Code::LoadTooLarge, "", message).help("split the recording")]);
+    }
     if tools.len() >= usize::from(u16::MAX) {
         let message = format!("{} different tool names are too many", tools.len());
         return Err(vec![Diagnostic::at(Code::ToolsTooMany, "", message).help("split the recording")]);

@@ -109,6 +109,56 @@ fn a_folder_of_all_sorts_counts_each_session_once_and_names_what_it_leaves_out()
 }
 
 #[test]
+fn links_are_followed_inside_the_folder_that_was_named_and_nothing_is_walked_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir_all(at("logs/below")).unwrap();
+    fs::create_dir(at("others")).unwrap();
+    fs::write(at("logs/below/own.jsonl"), log("session-1")).unwrap();
+    fs::write(at("others/foreign.jsonl"), log("session-2")).unwrap();
+    symlink("below", at("logs/again")).unwrap();
+    symlink(".", at("logs/round")).unwrap();
+    symlink("../others", at("logs/out")).unwrap();
+    symlink("..", at("logs/up")).unwrap();
+
+    let json = out(&bounded(folder.path(), "logs --policy identity --format json"));
+
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(report["sessions"].as_array().unwrap().len(), 1);
+    let left_out = |it: &serde_json::Value| format!("{}: {}", it["file"], it["reason"]).replace('"', "");
+    let left_out: Vec<String> = report["skipped"].as_array().unwrap().iter().map(left_out).collect();
+    let reason = "a link that leads out of the folder";
+    assert_eq!(left_out, [format!("logs/out: {reason}"), format!("logs/up: {reason}")]);
+    // Whoever names a link means what it leads to.
+    let named = out(&bounded(folder.path(), "logs/out --policy identity --format json"));
+    assert!(named.contains("foreign"), "{named}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_folder_that_opens_but_cannot_be_listed_is_left_out_with_its_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("own.jsonl"), log("session-1")).unwrap();
+    // The kernel opens a process's folder of descriptors, and fails once it is read where the process is gone or another's.
+    let mut child = Command::new("sleep").arg("60").stdin(Stdio::null()).spawn().unwrap();
+    let unlisted = PathBuf::from(format!("/proc/{}/map_files", child.id()));
+    let is_listed = fs::read_dir(&unlisted).is_ok_and(|mut it| it.all(|entry| entry.is_ok()));
+    if !is_listed {
+        let output = bounded(Path::new("/proc"), &format!("{}/map_files --policy identity", child.id()));
+        assert!(refused(&output).contains("no permission"), "who names it is told");
+    }
+    symlink(format!("/proc/{}", child.id()), folder.path().join("link")).unwrap();
+
+    let json = out(&bounded(folder.path(), ". --policy identity --format json"));
+
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(report["sessions"].as_array().unwrap().len(), 1);
+    assert!(json.contains("a link that leads out of the folder"), "{json}");
+}
+
+#[test]
 fn a_broken_copy_never_takes_the_place_of_a_file_that_can_be_read() {
     let folder = tempfile::tempdir().unwrap();
     let text = log("session-1");
@@ -122,7 +172,9 @@ fn a_broken_copy_never_takes_the_place_of_a_file_that_can_be_read() {
     let report: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(report["sessions"].as_array().unwrap().len(), 1);
     assert_eq!(report["sessions"][0]["name"], "good");
-    assert!(json.contains("broken.jsonl"), "what is left out is named: {json}");
+    let skipped = &report["skipped"][0];
+    assert!(skipped["file"].as_str().unwrap().ends_with("broken.jsonl"), "{skipped}");
+    assert_eq!(skipped["reason"], "a broken copy of a session that another file has");
 }
 
 #[test]

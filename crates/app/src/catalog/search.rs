@@ -1,8 +1,8 @@
 //! Resolves a scenario's name to files: one file, the recordings of a folder, or the matches of a pattern.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use super::kind::other_kind;
 use super::{Catalog, Kind, Origin};
@@ -85,7 +85,7 @@ impl Catalog {
         }
         let mut search = FolderSearch::new(is_candidate);
         for path in matches(&path.to_string_lossy()) {
-            search.path(path, 0)?;
+            search.path(path, 0);
         }
         let names = || self.matching(Kind::Scenario, given).map(|it| named(&it)).listed();
         // What cannot be a session is meant only if nothing else is.
@@ -146,7 +146,7 @@ impl Catalog {
                 matched
                     .iter()
                     .filter(|it| it.is_dir() || is_candidate(it))
-                    .try_for_each(|it| search.path(it.clone(), 0))?;
+                    .for_each(|it| search.path(it.clone(), 0));
                 let inputs = matched.into_iter().filter(|it| is_other_input(it));
                 [search.files, inputs.listed()].concat()
             }
@@ -217,6 +217,16 @@ pub(super) fn files_below(folder: &Path, is_wanted: fn(&Path) -> bool) -> Result
     Ok(search.files)
 }
 
+/// Returns the paths in a folder, sorted.
+fn listing(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        paths.push(entry?.path());
+    }
+    paths.sort();
+    Ok(paths)
+}
+
 /// A search through folders.
 struct FolderSearch {
     is_wanted: fn(&Path) -> bool,
@@ -225,56 +235,54 @@ struct FolderSearch {
     left_out: Vec<(PathBuf, &'static str)>,
     /// Everything reached, under its real path.
     known: BTreeSet<PathBuf>,
+    /// The real path of the folder that was named: links do not lead out of it.
+    named: PathBuf,
 }
 
 impl FolderSearch {
     fn new(is_wanted: fn(&Path) -> bool) -> Self {
-        Self { is_wanted, files: Vec::new(), left_out: Vec::new(), known: BTreeSet::new() }
+        let (known, named) = (BTreeSet::new(), PathBuf::new());
+        Self { is_wanted, files: Vec::new(), left_out: Vec::new(), known, named }
     }
 
-    /// Searches a folder, which no link below it leads back to.
+    /// Searches a folder that was named by itself.
     fn root(&mut self, folder: &Path) -> Result<(), Error> {
-        self.known.extend(folder.canonicalize());
-        self.folder(folder, 0)
-    }
-
-    fn folder(&mut self, folder: &Path, depth: usize) -> Result<(), Error> {
-        let failed = |source| Error::Read { path: folder.to_owned(), source };
-        let mut paths = Vec::new();
-        for entry in fs::read_dir(folder).map_err(failed)? {
-            paths.push(entry.map_err(failed)?.path());
-        }
-        paths.sort();
-        for path in paths {
-            if path.is_dir() || (self.is_wanted)(&path) {
-                self.path(path, depth + 1)?;
-            }
-        }
+        listing(folder).map_err(|source| Error::Read { path: folder.to_owned(), source })?;
+        self.path(folder.to_owned(), 0);
         Ok(())
     }
 
     /// Adds a file, or everything below a folder, once per real path.
-    fn path(&mut self, path: PathBuf, depth: usize) -> Result<(), Error> {
+    fn path(&mut self, path: PathBuf, depth: usize) {
         let Ok(real) = path.canonicalize() else {
-            self.left_out.push((path, "a link that leads nowhere"));
-            return Ok(());
+            return self.left_out.push((path, "a link that leads nowhere"));
         };
+        if depth == 0 {
+            self.named.clone_from(&real);
+        }
+        let is_inside = real.starts_with(&self.named);
         if !self.known.insert(real) {
-            return Ok(());
+            return;
         }
         if path.is_file() {
             self.files.push(path);
-        } else if path.is_dir() && depth <= DEPTH_MAX {
-            // What cannot be read is left out, as a file would be; nobody asked for this folder by name.
-            if fs::read_dir(&path).is_err() {
-                self.left_out.push((path, "a folder that cannot be read"));
-                return Ok(());
-            }
-            self.folder(&path, depth)?;
         } else if !path.is_dir() {
             self.left_out.push((path, "a pipe, a socket or a device"));
+        } else if !is_inside {
+            self.left_out.push((path, "a link that leads out of the folder"));
+        } else if depth > DEPTH_MAX {
+            self.left_out.push((path, "a folder that is too deep"));
+        } else {
+            // What cannot be listed is left out, as a file would be; nobody asked for this folder by name.
+            match listing(&path) {
+                Err(_) => self.left_out.push((path, "a folder that cannot be read")),
+                Ok(below) => {
+                    let is_wanted = self.is_wanted;
+                    let wanted = below.into_iter().filter(|it| it.is_dir() || is_wanted(it));
+                    wanted.for_each(|it| self.path(it, depth + 1));
+                }
+            }
         }
-        Ok(())
     }
 }
 

@@ -1,6 +1,5 @@
 //! Jobs for machines without a folder in common: who has seen all recordings gives each a ticket, with which anybody makes its part.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,6 +10,7 @@ use super::{Making, PlanShard};
 use crate::catalog::{Catalog, Origin, PipedBytes, Searched, recording};
 use crate::index::Indexing;
 use crate::named::{NamedScenario, tell_scenarios_apart};
+use crate::twins::Twins;
 use crate::{Comparison, Plan, PlanWatch};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
@@ -50,8 +50,8 @@ pub struct Ticket {
     pub path: String,
     is_searched: bool,
     content: u64,
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    twins: BTreeSet<String>,
+    #[serde(default, skip_serializing_if = "Twins::is_empty")]
+    twins: Twins,
     #[serde(default, skip_serializing_if = "BySession::is_empty")]
     beside: BySession,
 }

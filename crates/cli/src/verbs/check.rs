@@ -67,8 +67,13 @@ const FORMATS: Formats<'_> = Formats {
 };
 
 /// Reasons for which a file of a folder may be skipped: it is not a recording, or it holds no request.
-const NO_SESSION: [&str; 4] =
-    ["not a recorded session", "no request", "the same content", "the same session in another file"];
+const NO_SESSION: [&str; 5] = [
+    "not a recorded session",
+    "no request",
+    "the same content",
+    "the same session in another file",
+    "a broken copy of a session that another file has",
+];
 
 /// The file in which a user lists the folders of inputs.
 const CONFIG: &str = "ctxsim.toml";
