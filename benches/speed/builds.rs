@@ -1,4 +1,4 @@
-//! Times builds, and counts what is built: lines, dependencies, generated code.
+//! Times builds, and counts the packages that they take.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -29,20 +29,12 @@ pub(crate) struct Build {
 
 /// Something that is counted.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Count {
     name: String,
-    #[serde(flatten)]
-    what: Counted,
+    /// The arguments of a build whose packages from elsewhere are counted.
+    packages: String,
     limit: f64,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Counted {
-    /// Lines that are neither blank nor comments, in the sources below some folders and not below others.
-    Lines { below: Vec<PathBuf>, without: Vec<PathBuf> },
-    /// Packages from elsewhere that a build with such arguments takes.
-    Packages(String),
 }
 
 /// What a run of a command took.
@@ -135,30 +127,8 @@ fn outside(folder: &Path, dependency: &str) -> Result<PathBuf, String> {
 impl Count {
     /// Counts; returns its name, the number and the limit.
     pub(crate) fn counted(&self) -> Result<(&str, f64, f64), String> {
-        let n = match &self.what {
-            Counted::Lines { below, without } => {
-                let lines = |all: &[PathBuf]| all.iter().map(|it| n_lines(it)).sum::<Result<usize, _>>();
-                lines(below)? - lines(without)?
-            }
-            Counted::Packages(args) => n_packages(args)?,
-        };
-        Ok((&self.name, n as f64, self.limit))
+        Ok((&self.name, n_packages(&self.packages)? as f64, self.limit))
     }
-}
-
-/// Counts lines that are neither blank nor comments.
-fn n_lines(below: &Path) -> Result<usize, String> {
-    let mut n = 0;
-    for entry in fs::read_dir(below).map_err(|it| format!("{}: {it}", below.display()))? {
-        let path = entry.map_err(said)?.path();
-        if path.is_dir() {
-            n += n_lines(&path)?;
-        } else if path.extension().is_some_and(|it| it == "rs") {
-            let text = fs::read_to_string(&path).map_err(said)?;
-            n += text.lines().map(str::trim).filter(|it| !it.is_empty() && !it.starts_with("//")).count();
-        }
-    }
-    Ok(n)
 }
 
 /// Counts the packages that a build takes and that are not of this workspace.

@@ -21,9 +21,8 @@ use serde::Deserialize;
 
 use builds::{Build, Count};
 
-/// The limits, as they are written.
+/// The limits, as they are written, but for those of `.ci/lines`.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Limits {
     commands: Vec<Counted>,
     builds: Vec<Build>,
