@@ -42,8 +42,6 @@ pub const WAITING: &str = include_str!("waiting.toml");
 
 /// The files below `aging`.
 pub const AGING: Files = include!(concat!(env!("OUT_DIR"), "/aging.rs"));
-/// The files below `histories`.
-pub const HISTORIES: Files = include!(concat!(env!("OUT_DIR"), "/histories.rs"));
 /// The files below `memory_runners`.
 pub const MEMORY_RUNNERS: Files = include!(concat!(env!("OUT_DIR"), "/memory_runners.rs"));
 /// The files below `settings`.
@@ -76,7 +74,7 @@ static REPLACED: OnceLock<Vec<(&'static str, String)>> = OnceLock::new();
 
 /// Returns every file by path, with the text that ships.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
-    [ALONE, AGING, HISTORIES, MEMORY_RUNNERS, SETTINGS, TOOLS].into_iter().flatten().copied()
+    [ALONE, AGING, MEMORY_RUNNERS, SETTINGS, TOOLS].into_iter().flatten().copied()
 }
 
 /// Returns what this process reads in the place of a text that ships: that text, unless it was replaced.

@@ -92,7 +92,7 @@
 //! | `html` | HTML reports | with `cli` |
 //! | `templates` | text templates in policies, and what to paste into an agent's settings | with `bundled` |
 //! | `threads` | work on all cores, not on the caller's thread alone; the bytes are the same | with `cli` |
-//! | `worlds` | loads of benchmarks: planted facts, conversations, ageing, chats, histories, block traces | with `cli` |
+//! | `worlds` | loads of benchmarks: planted facts, conversations, ageing, chats, block traces | with `cli` |
 //! | `tokens` | counting texts with a published tokenizer (3 MB of vocabularies) | no |
 //!
 //! The modules behind this page are hidden, not private: the command line, the bindings and this crate's tests reach them, and they change

@@ -9,7 +9,6 @@ use ctxsim::catalog::bundled_catalog;
 use ctxsim::report::json;
 use ctxsim::worlds::aging::{AgingNumbers, Model};
 use ctxsim::worlds::chats::ChatNumbers;
-use ctxsim::worlds::histories::HistoryNumbers;
 use serde_json::Value;
 
 /// By how much of itself a number has to move.
@@ -83,12 +82,10 @@ fn others(declared: f64) -> Vec<f64> {
     vec![half, declared * 2.0, 0.0, (1.0 - declared).max(0.0)]
 }
 
-fn worlds() -> [DeclaredWorld; 3] {
+fn worlds() -> [DeclaredWorld; 2] {
     let aging = AgingNumbers::declared();
     let mid = Model::named("mid").unwrap();
     let chats = ChatNumbers::declared();
-    let histories = HistoryNumbers::declared();
-    let tree: toml::Value = toml::Value::Table(file("assumptions/histories/numbers.toml").parse().unwrap());
     let of = |names: Vec<String>, get: &dyn Fn(&str) -> Option<f64>| -> Vec<(String, f64)> {
         names.into_iter().filter_map(|it| get(&it).map(|value| (it, value))).collect()
     };
@@ -132,17 +129,6 @@ fn worlds() -> [DeclaredWorld; 3] {
             ],
             scenarios: &["memory_runners/spec", "memory_runners/spec_dated"],
             trials: Some(2),
-        },
-        DeclaredWorld {
-            root: "history",
-            file: "assumptions/histories/numbers.toml",
-            numbers: of(histories.names(), &|name| {
-                let place = name.split('.').try_fold(&tree, |it, key| it.get(key))?;
-                place.as_float().or(place.as_integer().map(|it| it as f64))
-            }),
-            policies: &["histories/none", "histories/*"],
-            scenarios: &["histories/weekly"],
-            trials: None,
         },
     ]
 }

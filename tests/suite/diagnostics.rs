@@ -169,7 +169,6 @@ fn of_lines() -> Vec<Answer> {
         mistaken_lines_for_conversations(),
         mistyped_lines(),
         mistaken_outputs(),
-        mistaken_lines_for_histories(),
     ]
     .concat();
     let told = |it: &Vec<&str>| {
@@ -413,15 +412,6 @@ fn mistaken_outputs() -> Vec<Vec<&'static str>> {
         vec!["import", "refused.jsonl"],
         vec!["show", "../newcomer/of_base.ron", "--as", "toml", "--output", "policy.ron"],
         [&explain[..], &["--session", "other"]].concat(),
-    ]
-}
-
-/// Returns command lines that ask of a history what it does not have.
-fn mistaken_lines_for_histories() -> Vec<Vec<&'static str>> {
-    let history = ["run", "--scenario", "histories/weekly", "--policy", "histories/file", "--profile"];
-    vec![
-        [&history[..], &["duckagent/deepseek-chat"]].concat(),
-        [&history[..], &["unlimited", "--rows", "needs"]].concat(),
     ]
 }
 

@@ -344,7 +344,7 @@ fn every_recorded_session_runs_under_every_bundled_policy() {
     let catalog = bundled_catalog();
     let names = catalog.names(ctxsim::catalog::Kind::Policy);
     // Those of other loads change no prompt.
-    let others = ["aging/", "memory_runners/", "histories/"];
+    let others = ["aging/", "memory_runners/"];
     let of_prompts = names.filter(|it| !others.iter().any(|folder| it.starts_with(folder)));
     let policies: Vec<String> = of_prompts.map(str::to_owned).collect();
     let scenarios: Vec<String> =

@@ -246,7 +246,6 @@ fn give(folder: &Path, document: &str) {
         }
     }
     let mine = "(name: \"own\", about: \"Ours.\", base: \"clear_tool_results\")";
-    let memory = "(name: \"memory\", about: \"Ours.\", base: \"histories/file\")";
     for (path, text) in [
         ("home/.claude/settings.json", "{\"autoCompactWindow\": 160000}".to_owned()),
         ("session.jsonl", session(0, days[0])),
@@ -254,7 +253,6 @@ fn give(folder: &Path, document: &str) {
         ("prices.json", read("tests/data/prices/litellm/prices.json")),
         ("longmemeval_s_cleaned.json", read("scenarios/memory_runners/spec_questions.json")),
         ("my/policies/own.ron", mine.to_owned()),
-        ("my/memory.ron", memory.to_owned()),
     ] {
         given.push((path.to_owned(), text));
     }

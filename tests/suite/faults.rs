@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::sweep::{ctxsim, out};
 
 /// What each verb does, and the file that it writes.
-const LINES: [(&str, &str); 12] = [
+const LINES: [(&str, &str); 11] = [
     ("run s.jsonl --policy identity --policy cap.ron --format json --output o.json", "o.json"),
     ("run s.jsonl --policy cap.ron --rows requests --output o.csv", "o.csv"),
     ("run s.jsonl --policy identity --totals --format html --output o.html", "o.html"),
@@ -26,7 +26,6 @@ const LINES: [(&str, &str); 12] = [
     ),
     ("explain --policy identity --scenario s.jsonl --request 1 --format json --output o.json", "o.json"),
     ("import s.jsonl --format json --output o.json", "o.json"),
-    ("import --memory s.jsonl --format json --output o.json", "o.json"),
     ("show s.jsonl --policy identity --as mooncake --output o.jsonl", "o.jsonl"),
     ("show cap.ron --as toml --output o.toml", "o.toml"),
     ("advise s.jsonl --format json --output o.json", "o.json"),
@@ -42,7 +41,7 @@ const FAULTS: [(&str, &str, &[usize]); 5] = [
 ];
 
 /// The verbs that take a number of threads.
-const THREADED: [&str; 6] = ["run", "compare", "sweep", "sensitivity", "import --memory", "advise"];
+const THREADED: [&str; 5] = ["run", "compare", "sweep", "sensitivity", "advise"];
 
 /// What stands at the end of a result of before, so that it differs from the one of now.
 const BEFORE: &[u8] = b"\n \n";

@@ -41,8 +41,6 @@ mod fuzz;
 mod guards;
 mod guide;
 mod hindsight;
-mod histories;
-mod history_parts;
 mod hostile;
 mod identity;
 mod import;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// Every command, `rows` being `run --rows requests`.
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 14] = [
     "run",
     "rows",
     "compare",
@@ -25,7 +25,6 @@ const COMMANDS: [&str; 15] = [
     "fit",
     "advise",
     "realised",
-    "memory",
     "merge",
 ];
 
@@ -58,7 +57,7 @@ const ITEMS: Kind = Kind {
     word: "clear_tool_results",
 };
 
-const KINDS: [Kind; 11] = [
+const KINDS: [Kind; 10] = [
     ITEMS,
     Kind {
         name: "generated",
@@ -94,15 +93,6 @@ const KINDS: [Kind; 11] = [
         set: &["scenario.load.chats.trials=2", "scenario.load.chats.from.generated.sessions=4"],
         vary: "memory.service.store.cap.words=100,5000",
         word: "entries",
-        ..ITEMS
-    },
-    Kind {
-        name: "history",
-        scenario: "histories/weekly",
-        policies: ["histories/none", "histories/topics"],
-        set: &["scenario.load.history.from.generated.sessions=4"],
-        vary: "memory.sources.store.topics.tokens=100,600",
-        word: "topics",
         ..ITEMS
     },
     Kind {
@@ -168,7 +158,6 @@ impl Kind {
             "import" => vec!["import", self.scenario],
             "advise" => vec!["advise", self.scenario],
             "realised" => vec!["realised", "forecast.json", self.scenario],
-            "memory" => vec!["import", "--memory", self.scenario],
             "export" => {
                 let [to, profile] = [["--as", "mooncake"], ["--profile", self.profile]];
                 [&["show", self.scenario, "--policy", candidate][..], &to, &profile].concat()
@@ -188,7 +177,7 @@ impl Kind {
             );
             fs::write(folder.join("suite.toml"), suite).unwrap();
         }
-        let reads_sessions = matches!(command, "import" | "fit" | "advise" | "realised" | "memory");
+        let reads_sessions = matches!(command, "import" | "fit" | "advise" | "realised");
         let takes_sets = command != "check" && !reads_sessions;
         let sets = self.set.iter().filter(|_| takes_sets).flat_map(|it| ["--set", it]);
         let runs_programs = self.name == "process" && !reads_sessions;
@@ -229,7 +218,6 @@ impl Kind {
             "sweep" => "(knee)",
             "tune" => "Nothing is recommended",
             "advise" => "Nothing to ",
-            "memory" => "Verdict:",
             "sensitivity" => "B  ",
             _ => "",
         };
@@ -315,7 +303,7 @@ fn every_command_answers_on_every_kind_of_load_or_says_why_not() {
             let verb = if code == Some(0) { "answers" } else { "refuses" };
             let code = code.map_or("-".to_owned(), |it| it.to_string());
             let _ = writeln!(table, "{command:11} × {:11} {verb} {code}  {line}", kind.name);
-            let is_memory = ["needles", "ageing", "chats", "history"].contains(&kind.name);
+            let is_memory = ["needles", "ageing", "chats"].contains(&kind.name);
             let must_answer = ["run", "compare", "check", "sweep", "sensitivity"].contains(&command);
             assert!(["0", "1", "2", "-"].contains(&code.as_str()), "{command} on {}: {code}", kind.name);
             assert!(verb == "answers" || !(is_memory && must_answer), "{command} on {}: {line}", kind.name);

@@ -42,7 +42,6 @@ fn commands(session: &str) -> Vec<(&'static str, Vec<&str>)> {
         ("tune", vec!["tune", "--policy", clear, "--vary", "params.trigger.tokens=3000,40000", session]),
         ("sensitivity", vec!["sensitivity", session, "--profile", "anthropic/*"]),
         ("advise", vec!["advise", session]),
-        ("memory", vec!["import", "--memory", session]),
         ("check", vec!["check", "--suite", "aging-lite", "--snapshots", "nowhere"]),
     ]
 }

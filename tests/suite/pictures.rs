@@ -197,7 +197,6 @@ fn every_chart_of_every_kind_is_a_drawing_with_a_title_and_an_alternative() {
         Ran::recorded(2),
         Ran::named("context-decay", &[], &[]),
         Ran::named("aging-lite", &[], &[]),
-        Ran::named("histories", &[], &[]),
     ] {
         for figure in ran.figures() {
             let text = figure.document().unwrap();

@@ -84,7 +84,7 @@ fn differing(runs: &[&Run]) -> String {
 
 /// Returns whether a policy is left out of those that a pattern means: what acts on no load of items, unless its folder is asked for.
 fn is_left_out(policy: &str, asked: &[&str]) -> bool {
-    let others = ["field/", "agents/", "aging/", "bases/", "hindsight", "histories/", "memory_runners/"];
+    let others = ["field/", "agents/", "aging/", "bases/", "hindsight", "memory_runners/"];
     others.iter().any(|it| policy.starts_with(it) && !asked.iter().any(|asked| asked.starts_with(it)))
 }
 
@@ -166,12 +166,6 @@ fn every_memory_over_sessions_ages_as_it_did() {
     for load in ["aging/s1", "aging/s2", "aging/s3", "aging/s4", "aging/s5", "aging/s6", "aging/s7"] {
         assert_runs(load, &[], &[(&["unlimited", "anthropic/claude-sonnet-4.5"], &["aging/*"])]);
     }
-}
-
-#[test]
-fn every_memory_over_a_history_costs_what_it_did() {
-    let profiles = ["unlimited", "deepseek/deepseek-v4-flash", "anthropic/claude-sonnet-4.5"];
-    assert_runs("histories/weekly", &[], &[(&profiles, &["histories/*"])]);
 }
 
 #[test]

@@ -24,7 +24,6 @@ const OWN: [(&str, &str); 16] = [
     ("tests/data/field/", "figures of an independent oracle"),
     ("tests/data/formats/", "counts made by the programs beside them"),
     ("tests/data/fuzz/", "made-up recordings"),
-    ("tests/data/histories/", "counts that `benches/rediscovery.py` makes of published sessions"),
     ("tests/data/model_unknown.jsonl", "made up"),
     ("tests/data/recovery/", "figures that `benches/exploration.py` makes of published sessions"),
     ("tests/data/settings.csv", "names of settings, as their makers' documents have them"),

@@ -8,7 +8,7 @@ const CEILING = ["clairvoyant", "hindsight"];
 /** Companies whose interfaces edit the context themselves; the other folders of agents are agents and frameworks. */
 const PROVIDERS = ["anthropic", "openai"];
 /** Families that a folder of recorded sessions says nothing of: they need planted facts or several sessions. */
-const OTHER_LOADS = ["aging", "context_decay", "histories", "memory_runners"];
+const OTHER_LOADS = ["aging", "context_decay", "memory_runners"];
 
 export interface Group {
   head: string;

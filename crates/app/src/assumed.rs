@@ -105,7 +105,6 @@ impl ReadyLoad {
         let mut tables: Vec<String> = match load {
             LoadSpec::Aging(_) => listed(&["aging/numbers", "aging/models"]),
             LoadSpec::Chats(_) => listed(&["memory_runners"]),
-            LoadSpec::History(_) => listed(&["histories"]),
             _ => Vec::new(),
         };
         if load.is_of_items() {

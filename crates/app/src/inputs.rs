@@ -172,11 +172,7 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
 
 /// Returns whether a scenario is a recording.
 fn is_recorded(scenario: &NamedScenario) -> bool {
-    match &scenario.loaded.spec.load {
-        scenario::LoadSpec::Recorded { .. } => true,
-        scenario::LoadSpec::History(load) => matches!(load.from, scenario::HistorySource::Recorded(_)),
-        _ => false,
-    }
+    matches!(scenario.loaded.spec.load, scenario::LoadSpec::Recorded { .. })
 }
 
 /// Reads the suite, where one is named or needed.

@@ -16,7 +16,6 @@ mod found;
 pub mod grid;
 mod guards;
 #[cfg(feature = "worlds")]
-mod histories;
 mod index;
 mod inputs;
 pub mod laws;

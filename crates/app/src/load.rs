@@ -94,10 +94,6 @@ pub(super) fn workloads(
         }
     }
     let checked = check(scenario, spec)?;
-    #[cfg(feature = "worlds")]
-    if let Some((history, paths)) = super::histories::recorded(&spec.load) {
-        return super::histories::worlds(scenario, spec, history, paths);
-    }
     if let LoadSpec::Sessions(sessions) = &spec.load {
         return Ok(load::sessions(&checked, sessions).into_iter().map(ctxsim_worlds::of_items).listed());
     }

@@ -51,9 +51,9 @@ impl ReadyLoad {
         let Some(source) = &self.loaded.source else {
             return InputDigest::of(noun, &self.name, content(&self.loaded.origin));
         };
-        let beside = self.loaded.spec.load.paths().filter_map(|it| self.loaded.origin.beside(it));
-        let beside: Vec<String> = beside.map(|it| content(&it).to_string()).listed();
-        let texts = iter::once(source.text.as_str()).chain(beside.iter().map(String::as_str));
+        let beside = self.loaded.spec.load.path().and_then(|it| self.loaded.origin.beside(it));
+        let beside = beside.map(|it| content(&it).to_string());
+        let texts = iter::once(source.text.as_str()).chain(beside.as_deref());
         let files = files(iter::once(source));
         InputDigest { files, ..InputDigest::of_texts(noun, &self.name, texts) }
     }

@@ -1,7 +1,5 @@
 //! Parts of a plan: each scenario played by itself, anywhere, and all of them folded to the report that one process makes.
 
-#[cfg(feature = "worlds")]
-pub mod histories;
 mod job;
 pub mod tickets;
 

@@ -53,9 +53,7 @@ pub(super) struct MovedVerb {
 
 /// Every such flag.
 #[rustfmt::skip]
-pub(super) const MOVED: [MovedVerb; 12] = [
-    MovedVerb { old: "memory", host: "import", flag: "--memory", value: "", only: &[], verb: "import --memory",
-        does: "Show what sessions fetch again, and what a memory would be worth" },
+pub(super) const MOVED: [MovedVerb; 11] = [
     MovedVerb { old: "merge", host: "run", flag: "--merge", value: "", only: &[], verb: "run --merge",
         does: "Fold the parts that other runs wrote with `--parts`" },
     MovedVerb { old: "merge", host: "sweep", flag: "--merge", value: "", only: &[], verb: "run --merge",

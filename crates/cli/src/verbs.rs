@@ -11,7 +11,6 @@ mod import;
 mod init;
 mod inputs;
 mod list;
-mod memory;
 mod pages;
 pub(super) mod parts;
 mod prices;
@@ -43,7 +42,6 @@ use export::ExportArgs;
 use fit::FitArgs;
 use import::ImportArgs;
 use init::InitArgs;
-use memory::MemoryArgs;
 use prices::PricesArgs;
 use realised::RealisedArgs;
 use screen::ScreenArgs;
@@ -129,9 +127,6 @@ pub(super) enum Command {
     Validate(ValidateArgs),
     /// Import price lists as profiles, or show where they disagree
     Prices(PricesArgs),
-    /// Show what sessions fetch again of earlier sessions, and what a memory would be worth
-    #[command(name = "import --memory", display_name = "ctxsim-import-memory", hide = true, after_help = memory::EXAMPLES)]
-    Memory(MemoryArgs),
     /// Fold the parts of a run, or merge the shards of a sweep
     #[command(name = "run --merge", display_name = "ctxsim-run-merge", hide = true, after_help = sweep::MERGE_EXAMPLES)]
     Merge(MergeArgs),
@@ -177,10 +172,6 @@ impl Command {
         match self {
             Self::Run(args) => {
                 let holds = run::run(catalog, &args)?;
-                return Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(GUARD_FAILED) });
-            }
-            Self::Memory(args) => {
-                let holds = memory::memory(catalog, &args)?;
                 return Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(GUARD_FAILED) });
             }
             Self::Check(args) => return check::check(catalog, &args),

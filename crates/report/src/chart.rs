@@ -47,7 +47,7 @@ pub struct ChartKind {
 }
 
 /// The kinds, in display order.
-pub const KINDS: [ChartKind; 13] = [
+pub const KINDS: [ChartKind; 12] = [
     kind("change", distribution::NEEDS, |it| boxed(distribution::all(it))),
     kind("frontier", frontier::NEEDS, |it| boxed(frontier::all(it))),
     kind("cost", stacked::NEEDS, |it| boxed(stacked::all(it))),
@@ -60,7 +60,6 @@ pub const KINDS: [ChartKind; 13] = [
     kind("depth", curves::NEEDS, |it| boxed(curves::by_depth(it))),
     kind("length", curves::NEEDS, |it| boxed(curves::by_length(it))),
     kind("aging", curves::NEEDS_SESSIONS, |it| boxed(curves::by_session(it))),
-    kind("history", curves::NEEDS_HISTORIES, |it| boxed(curves::by_lag(it))),
 ];
 
 /// The most policies that a picture with a line for each shows: the first, and the cheapest of the others.

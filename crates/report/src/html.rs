@@ -25,7 +25,7 @@ pub struct Traces {
 }
 
 /// The kinds of charts that carry a verdict, in their order; the others show causes.
-const CARRIES: [&str; 11] = [
+const CARRIES: [&str; 10] = [
     "requests",
     "frontier",
     "cost",
@@ -36,13 +36,9 @@ const CARRIES: [&str; 11] = [
     "depth",
     "length",
     "aging",
-    "history",
 ];
 /// The most tables that stand open, and have charts on the page; the others are folded.
 const OPEN: usize = 3;
-
-/// What the names of projects begin with whose sessions share a memory.
-const HISTORY: &str = "history/";
 /// The most notes that stand open.
 const NOTES: usize = 4;
 
@@ -54,13 +50,10 @@ const DEFAULT: &str = "default";
 /// # Errors
 /// What the template says.
 pub fn report(report: &Report, detail: Detail, traces: &Traces) -> Result<String, template::Error> {
-    let is_of_projects = is_of_memory(report)
-        && report.briefs().all(|it| it.scenario.starts_with(HISTORY) || it.scenario == ALL);
-    let command = if is_of_projects { "memory" } else { "run" };
     let source = ChartData::new(report, detail, &traces.runs);
     let Drawn { carrying, others, left_out } = Drawn::new(&source, traces);
     let page = Page {
-        command,
+        command: "run",
         title: title(report),
         about: about(report),
         answers: answers(report),

@@ -2,8 +2,6 @@
 
 mod checked;
 mod room;
-#[cfg(feature = "worlds")]
-mod history;
 
 use std::sync::Arc;
 
@@ -21,8 +19,6 @@ use ctxsim_input::suite::Reference;
 use ctxsim_timeline::import::LossReason;
 
 pub use checked::PartSet;
-#[cfg(feature = "worlds")]
-pub use history::{HistoryHead, HistoryPart, OfHistory, WholeRun};
 pub use room::SumRoom;
 
 /// What all parts of a job have in common, by the kind of job.
@@ -94,15 +90,6 @@ pub struct Excluded {
     /// Whether it was not asked for, so that nobody misses it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_not_asked: bool,
-    /// Its place among all, where parts do not stand in their order.
-    #[serde(default, skip_serializing_if = "is_first")]
-    pub place: usize,
-}
-
-/// Returns whether a place is the first, which is not written.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-fn is_first(place: &usize) -> bool {
-    *place == 0
 }
 
 /// What all parts of a job have in common: what a report needs of its plan.
@@ -206,7 +193,7 @@ pub struct MissingPrice {
 
 impl From<Skipped> for Excluded {
     fn from(Skipped { file, reason, is_not_asked }: Skipped) -> Self {
-        Self { file, reason, is_not_asked, place: 0 }
+        Self { file, reason, is_not_asked }
     }
 }
 

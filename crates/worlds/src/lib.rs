@@ -8,8 +8,6 @@ pub mod blocks;
 pub mod chats;
 #[cfg(feature = "worlds")]
 pub mod graph;
-#[cfg(feature = "worlds")]
-pub mod histories;
 mod items;
 #[cfg(feature = "worlds")]
 pub mod needles;
@@ -41,8 +39,6 @@ static ALL: &[Registered] = &[
     aging::WORLD,
     #[cfg(feature = "worlds")]
     chats::WORLD,
-    #[cfg(feature = "worlds")]
-    histories::WORLD,
     #[cfg(feature = "worlds")]
     blocks::WORLD,
     items::WORLD,
@@ -134,7 +130,7 @@ pub fn kind(load: &LoadSpec) -> &'static LoadKind {
 
 /// Finds what is wrong with a load beyond its own form: in a lean build, that its world is left out.
 pub fn check(load: &LoadSpec) -> Vec<Diagnostic> {
-    let message = "this build of ctxsim has no conversations, planted facts, chats, ageing or histories";
+    let message = "this build of ctxsim has no conversations, planted facts, chats or ageing";
     let unknown = || Diagnostic::at(Code::WorldMissing, "load", message).help("enable its feature `worlds`");
     let lacking = known(load).is_none().then(unknown);
     ALL.iter().flat_map(|it| (it.check)(load)).chain(lacking).collect()
@@ -204,6 +200,6 @@ mod tests {
 
         let refused = [(Code::WorldMissing, Some("enable its feature `worlds`".to_owned()))];
         assert_eq!(told("turns([(user_tokens: 5, answer_tokens: 5, plants: [\"city\"])])"), refused);
-        assert_eq!(told("history(from: recorded([\"sessions\"]))"), refused);
+        assert_eq!(told("chats(from: generated(sessions: 4))"), refused);
     }
 }

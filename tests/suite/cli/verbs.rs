@@ -9,9 +9,7 @@ use super::{ctxsim, data, out, refused};
 const VERBS_MAX: usize = 16;
 
 /// What was a verb, what it is now, and what is asked of both.
-const MOVED: [(&str, &str, &str); 14] = [
-    ("memory", "import --memory", "../../../scenarios/recorded/claude-code-session.jsonl --width 100"),
-    ("memory", "import --memory", "../../../scenarios/recorded/claude-code-session.jsonl --scenario"),
+const MOVED: [(&str, &str, &str); 12] = [
     ("merge", "run --merge", "PARTS --format json"),
     ("merge", "sweep --merge", "PARTS --width 120"),
     ("store", "run --store", "read STORE"),
@@ -27,8 +25,7 @@ const MOVED: [(&str, &str, &str); 14] = [
 ];
 
 /// What was a verb, and how the help of what it is now is asked for.
-const FORMS: [(&str, &str); 9] = [
-    ("memory", "import --memory"),
+const FORMS: [(&str, &str); 8] = [
     ("merge", "run --merge"),
     ("store", "run --store"),
     ("fit", "tune --fit"),
@@ -115,22 +112,16 @@ fn the_help_of_a_flag_shows_its_own_options_and_that_of_its_verb_names_it() {
             assert!(String::from_utf8(told.stderr).unwrap().starts_with("note: "), "{old_help:?}");
         }
     }
-    let help = out(&ctxsim(&["help", "memory"]));
-    assert!(help.contains("Usage: ctxsim import --memory [OPTIONS] <SESSIONS>...") && help.contains("--by"));
 }
 
 #[test]
 fn a_misspelt_old_verb_or_value_is_answered_with_the_new_form() {
-    assert!(refused(&ctxsim(&["memry"])).contains("did you mean `import --memory`?"));
     assert!(refused(&ctxsim(&["show", "policy", "cap", "--as", "tonl"])).contains("did you mean `toml`?"));
-    let told = refused(&ctxsim(&["import", "--memory", "--report", "s.jsonl"]));
-    assert!(told.contains("unexpected argument `--report`"), "{told}");
-    assert!(told.contains("`ctxsim import --memory --help`"), "{told}");
 }
 
 #[test]
 fn nothing_that_the_project_runs_names_an_old_verb() {
-    let old = ["memory", "merge", "store", "fit", "convert", "export", "schema", "man", "completions"];
+    let old = ["merge", "store", "fit", "convert", "export", "schema", "man", "completions"];
     let root = data("../..");
     let run = ["action.sh", "action.yml", "justfile", ".ci/archive", ".ci/digests", ".ci/run", ".ci/wheel"];
     let read = |it: &str| fs::read_to_string(root.join(it)).unwrap_or_default();
@@ -150,10 +141,10 @@ fn nothing_that_the_project_runs_names_an_old_verb() {
 fn what_shells_complete_has_the_flags_and_their_options_and_no_old_verb() {
     let script = out(&ctxsim(&["--completions", "bash"]));
 
-    for word in ["--memory", "--merge", "--redact", "--schema", "--completions", "--by", "--length"] {
+    for word in ["--merge", "--redact", "--schema", "--completions", "--length"] {
         assert!(script.contains(word), "{word}");
     }
-    assert!(!script.contains("import --memory") && !script.contains("ctxsim__memory"));
+    assert!(!script.contains("run --merge") && !script.contains("ctxsim__merge"));
     let mut bash = Command::new("bash");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("it.bash");

@@ -1,13 +1,13 @@
 //! Results of ctxsim that it reads again, given any bytes: parts, shards, forecasts, best values and snapshots, with the pages drawn from them.
 
 use ctxsim::app::forecast;
-use ctxsim::app::parts::{self, histories};
+use ctxsim::app::parts;
 use ctxsim::app::tune::{self, TuneHead};
 use ctxsim::diag::Place;
 use ctxsim::error::Error;
 use ctxsim::report::guards::GuardVerdict;
 use ctxsim::report::html::{self, Traces};
-use ctxsim::report::part::{Common, HistoryHead, PartHead, PartOf, PartSet};
+use ctxsim::report::part::{Common, PartHead, PartOf, PartSet};
 use ctxsim::report::ratchet::Ratchet;
 use ctxsim::report::realised::{Later, Realised, markdown};
 use ctxsim::report::sections::Detail;
@@ -21,11 +21,6 @@ pub(super) fn parts(bytes: &[u8]) {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     if let Some(Ok(report)) = folded::<PartHead, _>(&lines, |order, read| parts::fold(order, read)) {
         let _ = json::totals(&report);
-        drawn(&report, Traces::default());
-    }
-    if let Some(Ok(report)) =
-        folded::<HistoryHead, _>(&lines, |order, read| histories::fold_histories(order, read))
-    {
         drawn(&report, Traces::default());
     }
     if let Some(Ok(found)) = folded::<TuneHead, _>(&lines, |order, read| tune::fold(order, read)) {

@@ -194,7 +194,7 @@ impl Catalog {
             return Ok(Loaded { spec: ScenarioFile { load, ..loaded.spec }, ..loaded });
         }
         let (source, spec) = self.read(Kind::Scenario, &origin, |it: &ScenarioFile| &it.name)?;
-        for beside in spec.load.paths().filter_map(|it| origin.beside(it)) {
+        if let Some(beside) = spec.load.path().and_then(|it| origin.beside(it)) {
             self.files.note_origin(&beside);
         }
         Ok(Loaded { spec, origin, source: Some(source), bases: Vec::new() })

@@ -190,8 +190,6 @@ pub enum Code {
     HashSeedMissing,
     /// A seed of hashes has no effect.
     HashSeedStray,
-    /// A number of a history is out of its range.
-    HistoryRange,
     /// A probability of cache hits is none.
     HitProbability,
     /// The lengths of prompts that a cache never holds are in the wrong order.
@@ -373,8 +371,6 @@ pub enum Code {
     ProcessNotOnDisk,
     /// A program gets a parameter that it cannot take.
     ProcessParam,
-    /// A load needs recovery that is priced by its requests.
-    ProfileFlat,
     /// A profile covers every model.
     ProfileModels,
     /// A profile is for sessions of other models.
@@ -433,16 +429,12 @@ pub enum Code {
     RevisionPolicy,
     /// A turn refers to itself.
     RevisitOfItself,
-    /// Notes of a memory are never written.
-    RewriteNever,
     /// These rows need a load of sessions that age.
     RowsAging,
     /// These rows need a memory that makes calls.
     RowsCalls,
     /// These rows need a conversation.
     RowsConversation,
-    /// These rows need a history.
-    RowsHistory,
     /// These rows need a stream of sessions.
     RowsSessions,
     /// These rows need one trial.

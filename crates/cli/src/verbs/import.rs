@@ -39,8 +39,7 @@ Examples:
   ctxsim import session.jsonl                     what a recording contains, and what is left out
   ctxsim import --by model ~/.claude/projects     the bill as logged, by model
   ctxsim import --report session.jsonl            how well the session's bill is predicted
-  ctxsim import --against costs.json sessions/    the bill as logged beside a provider's own export of costs
-  ctxsim import --memory sessions/                what sessions fetch again, and what a memory would be worth";
+  ctxsim import --against costs.json sessions/    the bill as logged beside a provider's own export of costs";
 
 /// The available output formats.
 const FORMATS: Formats<'_> =

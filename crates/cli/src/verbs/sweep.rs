@@ -12,7 +12,7 @@ use ctxsim_base::diag::Code;
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
 use ctxsim_input::text::source::read_text;
-use ctxsim_report::part::{Common, HistoryHead, PartHead};
+use ctxsim_report::part::{Common, PartHead};
 use ctxsim_report::sweep::{Objective, PointGuard, Sweep, json, page, table};
 use ctxsim_report::tune::Tuned;
 
@@ -22,7 +22,7 @@ use crate::progress::{SIMULATES, with_progress};
 use crate::shown::PagedArgs;
 use crate::verbs::parts::shard;
 use crate::verbs::run::{TotalsView, unwritable};
-use crate::verbs::{memory, parts};
+use crate::verbs::parts;
 use crate::what::{SuiteArgs, What};
 use crate::{git, output, wrong};
 
@@ -43,7 +43,6 @@ pub(crate) const MERGE_EXAMPLES: &str = "\
 Examples:
   ctxsim run ~/.claude/projects --shard 3/16 --parts parts    one part of sixteen, on any machine; what is there already is not made again
   ctxsim run --merge parts                                          what `ctxsim run ~/.claude/projects --totals` says
-  ctxsim run --merge parts --html memory.html                       the same of parts that `ctxsim import --memory ~/.claude/projects --parts parts` wrote
   ctxsim run --merge shard-*.json --format json                     the sweep that one machine would have written
 
 Exit codes: 0 success; 2 parts are missing, broken, or of different jobs or versions.";
@@ -129,7 +128,7 @@ pub(crate) struct FrontArgs {
 /// The arguments of `run --merge`.
 #[derive(Debug, Args)]
 pub(crate) struct MergeArgs {
-    /// Folders of parts (or such files) written by `run`, `tune` or `memory` with `--parts`, or files written by `ctxsim sweep --shard`
+    /// Folders of parts (or such files) written by `run` or `tune` with `--parts`, or files written by `ctxsim sweep --shard`
     #[arg(value_name = "PATH", required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -196,9 +195,6 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
     if schema.as_deref() == Some(TuneHead::SCHEMA) {
         let found = parts::merged(&args.files, |order, read| tune::fold(order, read))?;
         return tuned(&found.tuned, format, &args.shown, &inputs);
-    }
-    if schema.as_deref() == Some(HistoryHead::SCHEMA) {
-        return memory::merge(&args.files, &TotalsView { to, format }, &inputs);
     }
     let read = |path: &PathBuf| Ok((path.display().to_string(), read_text(path)?));
     let files: Vec<(String, String)> = args.files.iter().map(read).collect::<Result<_, Error>>()?;

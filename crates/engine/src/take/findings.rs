@@ -137,8 +137,6 @@ pub enum CurvePlaces {
     /// How long the conversation is.
     Length,
     Session,
-    /// How many sessions ago something was fetched.
-    Lag,
 }
 
 impl StageRepair {

@@ -203,8 +203,6 @@ pub struct LoadKind {
     pub sessions: bool,
     /// Whether it reads a memory service.
     pub service: bool,
-    /// Whether it reads a memory of sources.
-    pub sources: bool,
     /// Whether policies are judged by what they remember, rather than by evidence needs.
     pub is_of_memories: bool,
     /// What it reads, in words, and a policy for it.
@@ -222,8 +220,6 @@ pub enum PolicyPart {
     Sessions,
     /// A memory service.
     Service,
-    /// A memory of sources.
-    Sources,
 }
 
 /// Why a policy cannot be played: the parts that it sets, none of which the load reads.
@@ -243,7 +239,6 @@ impl PolicyPart {
             MemorySpec::Facts(_) => Self::Facts,
             MemorySpec::Sessions(_) => Self::Sessions,
             MemorySpec::Service(_) => Self::Service,
-            MemorySpec::Sources(_) => Self::Sources,
         });
         prompt.map(Self::Prompt).into_iter().chain(memory).collect()
     }
@@ -255,7 +250,6 @@ impl PolicyPart {
             Self::Facts => "memory.facts",
             Self::Sessions => "memory.sessions",
             Self::Service => "memory.service",
-            Self::Sources => "memory.sources",
         }
     }
 
@@ -266,7 +260,6 @@ impl PolicyPart {
             Self::Facts => "context_decay/trials",
             Self::Sessions => "aging/s1",
             Self::Service => "memory_runners/spec",
-            Self::Sources => "histories/weekly",
         }
     }
 }
@@ -278,7 +271,6 @@ impl LoadKind {
         facts: false,
         sessions: false,
         service: false,
-        sources: false,
         is_of_memories: false,
         words: [""; 2],
     };
@@ -304,7 +296,7 @@ impl LoadKind {
 
     /// Returns whether it reads anything of any policy.
     pub fn reads_any(&self) -> bool {
-        self.prompt || self.facts || self.sessions || self.service || self.sources
+        self.prompt || self.facts || self.sessions || self.service
     }
 
     fn reads_part(&self, part: PolicyPart) -> bool {
@@ -313,7 +305,6 @@ impl LoadKind {
             PolicyPart::Facts => self.facts,
             PolicyPart::Sessions => self.sessions,
             PolicyPart::Service => self.service,
-            PolicyPart::Sources => self.sources,
         }
     }
 

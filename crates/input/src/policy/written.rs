@@ -24,7 +24,7 @@ pub use self::action::*;
 pub use self::apply::*;
 pub use self::fold::*;
 pub use self::layout::*;
-use self::memory::{FactMemory, MemorySpec, ServiceMemory, SessionMemory, SourceMemory};
+use self::memory::{FactMemory, MemorySpec, ServiceMemory, SessionMemory};
 pub use self::process::*;
 pub use self::settable::*;
 pub use self::size::*;
@@ -138,11 +138,6 @@ impl PolicyFile {
     /// Returns its memory, if that is a service.
     pub fn service_memory(&self) -> Option<&ServiceMemory> {
         if let Some(MemorySpec::Service(it)) = &self.memory { Some(it) } else { None }
-    }
-
-    /// Returns its memory, if that is one of sources.
-    pub fn source_memory(&self) -> Option<&SourceMemory> {
-        if let Some(MemorySpec::Sources(it)) = &self.memory { Some(it) } else { None }
     }
 }
 

@@ -4,7 +4,6 @@ mod aging;
 pub(super) mod assume;
 mod chats;
 mod conversation;
-mod history;
 mod refetch;
 mod sessions;
 pub(super) mod stream;
@@ -37,7 +36,6 @@ pub(super) fn scenario(scenario: &ScenarioFile, problems: &mut Problems) {
         LoadSpec::Conversation(load) => problems.within("conversation", |to| conversation::check(load, to)),
         LoadSpec::Aging(load) => problems.within("aging", |to| aging::check(load, to)),
         LoadSpec::Chats(load) => problems.within("chats", |to| chats::check(load, to)),
-        LoadSpec::History(load) => problems.within("history", |to| history::check(load, to)),
         LoadSpec::Recorded { assume, .. } => {
             problems.within("recorded.assume", |to| assume::check(assume, to));
         }

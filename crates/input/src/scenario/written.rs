@@ -13,7 +13,6 @@ mod amount;
 mod assume;
 mod chats;
 mod conversation;
-mod history;
 mod sessions;
 mod stream;
 mod turns;
@@ -23,7 +22,6 @@ pub use self::amount::*;
 pub use self::assume::*;
 pub use self::chats::*;
 pub use self::conversation::*;
-pub use self::history::*;
 pub use self::sessions::*;
 pub use self::stream::*;
 pub use self::turns::*;
@@ -175,8 +173,6 @@ pub enum LoadSpec {
     Aging(Box<AgingLoad>),
     /// Chats of many sessions, and questions about what was said in them.
     Chats(Box<ChatLoad>),
-    /// The sessions of projects, one after another, whose sources are fetched again.
-    History(Box<HistoryLoad>),
     /// A recorded session.
     Recorded {
         /// The file, relative to the scenario's folder.
@@ -213,18 +209,6 @@ impl LoadSpec {
             Self::Generate(made) => plants(&made.patterns),
             _ => false,
         }
-    }
-
-    /// Returns the files and folders that it reads, relative to the scenario's folder.
-    pub fn paths(&self) -> impl Iterator<Item = &str> {
-        let of_history = match self {
-            Self::History(load) => match &load.from {
-                HistorySource::Recorded(paths) => paths.as_slice(),
-                HistorySource::Generated(_) => &[],
-            },
-            _ => &[],
-        };
-        self.path().into_iter().chain(of_history.iter().map(String::as_str))
     }
 
     /// Returns the file that it is, relative to the scenario's folder.

@@ -33,7 +33,7 @@ pub enum SetTarget {
     /// `params.…`, `stages.…`, `tables.…`, `ladders.…`, `recovery…`, `memory.…`, `layout.…`, `summariser`,
     /// each also after a policy's name.
     Policy,
-    /// `scenario.…`, and `aging.…`, `runner.…` and `history.…`: the numbers of its models of memories.
+    /// `scenario.…`, and `aging.…` and `runner.…`: the numbers of its models of memories.
     Scenario,
     /// `profile.…`.
     Profile,
@@ -48,7 +48,7 @@ const PARAMS: &str = "params";
 const NUMBERS: &str = "numbers";
 
 /// The first steps of paths, and their targets.
-const ROOTS: [(&str, SetTarget); 14] = [
+const ROOTS: [(&str, SetTarget); 13] = [
     (PARAMS, SetTarget::Policy),
     ("stages", SetTarget::Policy),
     ("tables", SetTarget::Policy),
@@ -60,7 +60,6 @@ const ROOTS: [(&str, SetTarget); 14] = [
     ("scenario", SetTarget::Scenario),
     ("aging", SetTarget::Scenario),
     ("runner", SetTarget::Scenario),
-    ("history", SetTarget::Scenario),
     ("profile", SetTarget::Profile),
     ("break_even", SetTarget::BreakEven),
 ];
@@ -295,7 +294,6 @@ fn numbers_of(root: &str) -> Option<[&'static str; 3]> {
     match root {
         "aging" => Some(["load", "aging", NUMBERS]),
         "runner" => Some(["load", "chats", NUMBERS]),
-        "history" => Some(["load", "history", NUMBERS]),
         _ => None,
     }
 }

@@ -19,8 +19,6 @@ use ctxsim_engine::take::{Curve, CurvePlaces, Curves, Run};
 pub(super) const NEEDS: &str = "a load that plants facts";
 /// What a run must have for a chart by session.
 pub(super) const NEEDS_SESSIONS: &str = "a load of many sessions";
-/// What a run must have for a chart by lag.
-pub(super) const NEEDS_HISTORIES: &str = "a load of a project's sessions";
 /// The least room for the name of a place.
 const LABEL: f64 = 26.0;
 /// How high the frame is.
@@ -67,11 +65,6 @@ pub fn by_session(source: &ChartData<'_>) -> Vec<CurveLines> {
     all(source, CurvePlaces::Session)
 }
 
-/// Returns the charts of histories, by lag.
-pub fn by_lag(source: &ChartData<'_>) -> Vec<CurveLines> {
-    all(source, CurvePlaces::Lag)
-}
-
 /// Returns the curves of what worlds found, over places of some kind.
 fn all(source: &ChartData<'_>, axis: CurvePlaces) -> Vec<CurveLines> {
     let runs: Vec<&Run> = source.report.runs.iter().listed();
@@ -111,7 +104,6 @@ fn axis_name(places: CurvePlaces) -> &'static str {
         CurvePlaces::Depth => "depth of the fact; an empty quarter counts as 0, as published",
         CurvePlaces::Length => "messages of the conversation",
         CurvePlaces::Session => "session",
-        CurvePlaces::Lag => "sessions since the last fetch",
     }
 }
 
@@ -120,7 +112,6 @@ fn number_name(places: CurvePlaces) -> &'static str {
     match places {
         CurvePlaces::Depth | CurvePlaces::Length => "share of facts found",
         CurvePlaces::Session => "score",
-        CurvePlaces::Lag => "share",
     }
 }
 

@@ -3,7 +3,6 @@
 mod facts;
 mod service;
 mod sessions;
-mod sources;
 
 use crate::policy::memory::MemorySpec;
 use ctxsim_base::diag::Problems;
@@ -14,6 +13,5 @@ pub(super) fn check(spec: &MemorySpec, problems: &mut Problems) {
         MemorySpec::Facts(it) => facts::check(it, problems),
         MemorySpec::Sessions(it) => sessions::check(it, problems),
         MemorySpec::Service(it) => service::check(it, problems),
-        MemorySpec::Sources(it) => sources::check(it, problems),
     }
 }

@@ -1,16 +1,14 @@
-//! The memory of a policy: one of four kinds, all in the words write, store, read, use.
+//! The memory of a policy: one of three kinds, all in the words write, store, read, use.
 
 mod facts;
 mod service;
 mod sessions;
-mod sources;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::facts::*;
 pub use self::service::*;
 pub use self::sessions::*;
-pub use self::sources::*;
 
 /// What a policy remembers outside the window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,8 +21,6 @@ pub enum MemorySpec {
     Sessions(SessionMemory),
     /// A memory service that is called from session to session, for loads with sessions and facts.
     Service(ServiceMemory),
-    /// Notes of what the sessions of a project fetched, for recorded histories.
-    Sources(SourceMemory),
 }
 
 /// A part of a memory.
@@ -49,7 +45,6 @@ impl MemorySpec {
             Self::Facts(_) => "facts",
             Self::Sessions(_) => "sessions",
             Self::Service(_) => "service",
-            Self::Sources(_) => "sources",
         }
     }
 }
