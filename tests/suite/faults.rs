@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::sweep::{ctxsim, out};
 
 /// What each verb does, and the file that it writes.
-const LINES: [(&str, &str); 11] = [
+const LINES: [(&str, &str); 10] = [
     ("run s.jsonl --policy identity --policy cap.ron --format json --output o.json", "o.json"),
     ("run s.jsonl --policy cap.ron --rows requests --output o.csv", "o.csv"),
     ("run s.jsonl --policy identity --totals --format html --output o.html", "o.html"),
@@ -26,7 +26,6 @@ const LINES: [(&str, &str); 11] = [
     ),
     ("explain --policy identity --scenario s.jsonl --request 1 --format json --output o.json", "o.json"),
     ("import s.jsonl --format json --output o.json", "o.json"),
-    ("show s.jsonl --policy identity --as mooncake --output o.jsonl", "o.jsonl"),
     ("show cap.ron --as toml --output o.toml", "o.toml"),
     ("advise s.jsonl --format json --output o.json", "o.json"),
 ];

@@ -276,7 +276,6 @@ fn lines(it: &Hostile) -> Vec<(Vec<String>, &'static str)> {
         (vec!["show", "policy", name], "table"),
         (vec!["validate", "ctx"], "table"),
         (vec!["show", session, "--redact"], "jsonl"),
-        (vec!["show", session, "--policy", &policy, "--as", "mooncake"], "jsonl"),
     ];
     all.extend(plain.map(|(args, format)| (args.into_iter().map(str::to_owned).collect(), format)));
     all.extend(of_files(it));

@@ -76,13 +76,12 @@ const READING: [Case; 38] = [
 ];
 
 /// What is refused, and why: a program or another revision without its flag, a path through a link, two results in one file.
-const REFUSED: [(&str, &str); 24] = [
+const REFUSED: [(&str, &str); 23] = [
     ("check --suite starts", "process-not-allowed"),
     ("run --suite starts", "process-not-allowed"),
     ("run --policy prog --scenario one --profile plain", "process-not-allowed"),
     ("compare --base identity --candidate prog --scenario one --profile plain", "process-not-allowed"),
     ("explain --policy prog --scenario one --profile plain --request 1", "process-not-allowed"),
-    ("show sess/s.jsonl --policy prog --as mooncake", "process-not-allowed"),
     (
         "sweep --policy prog --vary recovery.naive_reread.limit=1,2 --scenario one --profile plain",
         "process-not-allowed",

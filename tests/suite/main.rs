@@ -26,7 +26,6 @@ mod diagnostics;
 mod documents;
 mod duckagent;
 mod explain;
-mod export;
 mod examples;
 mod exploration;
 mod face;

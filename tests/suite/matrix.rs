@@ -11,7 +11,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// Every command, `rows` being `run --rows requests`.
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 13] = [
     "run",
     "rows",
     "compare",
@@ -21,7 +21,6 @@ const COMMANDS: [&str; 14] = [
     "sensitivity",
     "explain",
     "import",
-    "export",
     "fit",
     "advise",
     "realised",
@@ -158,10 +157,6 @@ impl Kind {
             "import" => vec!["import", self.scenario],
             "advise" => vec!["advise", self.scenario],
             "realised" => vec!["realised", "forecast.json", self.scenario],
-            "export" => {
-                let [to, profile] = [["--as", "mooncake"], ["--profile", self.profile]];
-                [&["show", self.scenario, "--policy", candidate][..], &to, &profile].concat()
-            }
             // What an agent answered is a table of its own: any other load is no such table.
             "fit" => vec!["tune", "--fit", self.scenario, "--policy", candidate],
             _ => vec!["check", "--suite", "suite.toml", "--snapshots", "kept"],

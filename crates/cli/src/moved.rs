@@ -53,7 +53,7 @@ pub(super) struct MovedVerb {
 
 /// Every such flag.
 #[rustfmt::skip]
-pub(super) const MOVED: [MovedVerb; 11] = [
+pub(super) const MOVED: [MovedVerb; 10] = [
     MovedVerb { old: "merge", host: "run", flag: "--merge", value: "", only: &[], verb: "run --merge",
         does: "Fold the parts that other runs wrote with `--parts`" },
     MovedVerb { old: "merge", host: "sweep", flag: "--merge", value: "", only: &[], verb: "run --merge",
@@ -66,8 +66,6 @@ pub(super) const MOVED: [MovedVerb; 11] = [
         does: "Find the cheapest policy, of the presets and of a grammar of stages" },
     MovedVerb { old: "convert", host: "show", flag: "--as", value: "FORMAT", only: &["toml", "ron"], verb: "show --as toml",
         does: "Print an input as `toml` or `ron`, with its comments" },
-    MovedVerb { old: "export", host: "show", flag: "--as", value: "FORMAT", only: &["mooncake"], verb: "show --redact",
-        does: "Write a session under a policy as a block trace (`mooncake`)" },
     MovedVerb { old: "export", host: "show", flag: "--redact", value: "", only: &[], verb: "show --redact",
         does: "Write the sessions of a recording without their words" },
     MovedVerb { old: "schema", host: "show", flag: "--schema", value: "KIND", only: &[], verb: "show --schema",

@@ -147,8 +147,8 @@ pub(super) enum Command {
         override_usage = "ctxsim show [KIND] <NAME> --as toml|ron [OPTIONS]"
     )]
     Convert(ConvertArgs),
-    /// Write a session without its words, or as a policy would send it, for other programs
-    #[command(name = "show --redact", display_name = "ctxsim-show-redact", hide = true, after_help = export::EXAMPLES, override_usage = "ctxsim show <SESSION> --redact [OPTIONS]\n       ctxsim show <SESSION> --as mooncake --policy <P> [OPTIONS]")]
+    /// Write the sessions of a recording without their words, to send a log that fails
+    #[command(name = "show --redact", display_name = "ctxsim-show-redact", hide = true, after_help = export::EXAMPLES, override_usage = "ctxsim show <SESSION> --redact [OPTIONS]")]
     Export(ExportArgs),
     /// Print the JSON Schema of an input file, for editors
     #[command(name = "show --schema", display_name = "ctxsim-show-schema", hide = true)]

@@ -101,14 +101,10 @@ impl<'s> Simulation<'s> {
         Self { memory, ..self }
     }
 
-    /// Lets somebody look at each request before the cache answers it, with its prefixes if `needs_chain` or the rules ask for them.
+    /// Lets somebody look at each request before the cache answers it.
     #[must_use]
-    pub fn overseen(
-        self,
-        needs_chain: bool,
-        look: impl FnMut(&dyn CacheRule, &RequestView<'_>) + 'static,
-    ) -> Self {
-        self.with_cache(|inner| Box::new(Overseen { inner, needs_chain, look }))
+    pub fn overseen(self, look: impl FnMut(&dyn CacheRule, &RequestView<'_>) + 'static) -> Self {
+        self.with_cache(|inner| Box::new(Overseen { inner, look }))
     }
 
     /// Puts another cache in the place of that of the rules, or around it; the rules still tell policies how long entries live.

@@ -132,7 +132,7 @@ pub fn explain(
         Eyes::new(&timeline.texts, [n_before.checked_sub(1), is_main.then_some(n_before)], n_before);
     let mut sink = WantedRow { shared: shared.clone(), row: None, needs: Vec::new() };
     let asked = shared.clone();
-    let play = play().overseen(false, move |cache, request| asked.look(cache, request));
+    let play = play().overseen(move |cache, request| asked.look(cache, request));
     play.run_watched(&mut eyes, &mut [&mut sink]);
     let row = sink.row.unwrap_or(rows[wanted]);
     let asked = shared.take(&row);

@@ -1,6 +1,5 @@
 //! Recorded prompts as ids of fixed blocks.
 
-pub mod export;
 pub mod trace;
 mod world;
 

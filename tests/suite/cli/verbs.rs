@@ -9,7 +9,7 @@ use super::{ctxsim, data, out, refused};
 const VERBS_MAX: usize = 16;
 
 /// What was a verb, what it is now, and what is asked of both.
-const MOVED: [(&str, &str, &str); 12] = [
+const MOVED: [(&str, &str, &str); 11] = [
     ("merge", "run --merge", "PARTS --format json"),
     ("merge", "sweep --merge", "PARTS --width 120"),
     ("store", "run --store", "read STORE"),
@@ -17,7 +17,6 @@ const MOVED: [(&str, &str, &str); 12] = [
     ("convert", "show", "policies/cap.ron --as toml"),
     ("convert", "show", "policies/cap.ron --as=ron"),
     ("export", "show", "../recorded/pi-session.jsonl --redact"),
-    ("export", "show", "--policy identity ../recorded/pi-session.jsonl --as mooncake"),
     ("schema", "show --schema", "suite"),
     ("man", "--man", ""),
     ("completions", "--completions", "bash"),
@@ -82,7 +81,6 @@ fn an_old_verb_works_as_its_new_form_does_and_says_the_new_one() {
         let rest = filled(rest);
         // As it was typed before.
         let was = rest.replace("--as toml", "--to toml").replace("--as=ron", "--to=ron");
-        let was = was.replace("--as mooncake", "--format mooncake");
         let [before, now] = [ctxsim(&words(old, &was)), ctxsim(&words(new, &rest))];
 
         assert_eq!(out(&before), out(&now), "{old} {was}");

@@ -7,15 +7,13 @@ use crate::ledger::{CacheUse, ExplicitCacheRow};
 pub struct Overseen<F> {
     /// The cache.
     pub inner: Box<dyn CacheRule>,
-    /// Whether who looks asks for the prefixes, whatever the rules ask for.
-    pub needs_chain: bool,
     /// Sees the cache as it is before a request, and the request.
     pub look: F,
 }
 
 impl<F: FnMut(&dyn CacheRule, &RequestView<'_>)> CacheRule for Overseen<F> {
     fn needs_chain(&self) -> bool {
-        self.needs_chain || self.inner.needs_chain()
+        self.inner.needs_chain()
     }
 
     fn hears_others(&self) -> bool {

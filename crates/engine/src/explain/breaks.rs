@@ -58,7 +58,7 @@ pub fn found<S: Sink>(play: Simulation<'_>, sinks: &mut [S]) -> (Outcome, Vec<Pr
             sent.borrow_mut().sent(request.prompt, request.chain, intact);
         }
     };
-    let outcome = play.overseen(false, look).run_watched(&mut eyes, &mut erased(sinks));
+    let outcome = play.overseen(look).run_watched(&mut eyes, &mut erased(sinks));
     let found = std::mem::take(&mut notes.borrow_mut().found);
     (outcome, found.into_iter().map(|(edit, tokens)| PrefixBreak { edit, tokens }).collect())
 }

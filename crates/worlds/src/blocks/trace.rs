@@ -2,7 +2,7 @@
 
 mod fast_ids;
 mod kv_cache_tester;
-pub mod mooncake;
+mod mooncake;
 
 use std::ops::Range;
 
@@ -15,9 +15,6 @@ use ctxsim_engine::cache::HitDraws;
 use ctxsim_engine::cache::lru::Lru;
 use ctxsim_engine::ledger::{BlockHits, CacheUse, Failure, FailureKind, Outcome, RequestRow, Sink};
 use ctxsim_input::{CacheRules, Limits};
-
-/// The number of tokens of a block of a Mooncake trace.
-pub const MOONCAKE_BLOCK_TOKENS: Tokens = mooncake::BLOCK_TOKENS;
 
 /// All formats; the first one that recognises a text reads it.
 const FORMATS: [TraceFormat; 2] = [mooncake::FORMAT, kv_cache_tester::FORMAT];

@@ -6,12 +6,12 @@ use serde::Deserialize;
 
 use super::fast_ids::{FastIds, IdNumbers, fast_ids};
 use super::{BlockRequest, BlockTrace, TraceFormat, head, time, tokens};
-use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::diag::Diagnostic;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_input::text::source::json_problem;
 
 /// The number of tokens a block holds; the files do not say.
-pub(super) const BLOCK_TOKENS: Tokens = 512;
+const BLOCK_TOKENS: Tokens = 512;
 
 /// The format.
 pub(super) const FORMAT: TraceFormat = TraceFormat { detect, read };
@@ -82,38 +82,4 @@ fn trace(requests: Vec<BlockRequest>, blocks: Vec<u32>, n_distinct: u32) -> Bloc
         assumptions: vec![assumption],
         ..BlockTrace::default()
     }
-}
-
-/// A request as it is written.
-#[derive(Debug, serde::Serialize)]
-struct MooncakeRequest<'t> {
-    timestamp: i64,
-    input_length: Tokens,
-    output_length: Tokens,
-    hash_ids: &'t [u32],
-}
-
-/// Writes a trace of blocks of 512 tokens.
-///
-/// # Errors
-/// The blocks have another size, or the trace cannot be written as JSON.
-pub fn write(trace: &BlockTrace) -> Result<String, Box<Diagnostic>> {
-    let refused = |message: String| {
-        Box::new(Diagnostic::at(Code::Unwritable, "", message).help("export the session again"))
-    };
-    if trace.block_tokens != BLOCK_TOKENS {
-        return Err(refused(format!("blocks of {} tokens are not Mooncake's", trace.block_tokens)));
-    }
-    let mut text = String::new();
-    for request in &trace.requests {
-        let line = MooncakeRequest {
-            timestamp: request.at_ms,
-            input_length: request.prompt,
-            output_length: request.output,
-            hash_ids: trace.blocks.get(request.blocks.clone()).unwrap_or_default(),
-        };
-        text += &serde_json::to_string(&line).map_err(|it| refused(it.to_string()))?;
-        text.push('\n');
-    }
-    Ok(text)
 }
