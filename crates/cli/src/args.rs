@@ -205,7 +205,7 @@ pub(super) struct ConvertArgs {
     #[arg(value_name = "NAME")]
     pub name: String,
     /// Format to write
-    #[arg(long = "as", alias = "to", value_name = "FORMAT", value_enum)]
+    #[arg(long = "as", value_name = "FORMAT", value_enum)]
     pub to: InputFormatArg,
     #[command(flatten)]
     pub output: OutputArgs,

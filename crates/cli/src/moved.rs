@@ -1,4 +1,4 @@
-//! Which verbs are in sight, in groups of what a person wants; and what used to be a verb and is a flag of one of these.
+//! Which verbs are in sight, in groups of what a person wants; and the flags with which one of these does what has options of its own.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
@@ -7,7 +7,6 @@ use clap::builder::Resettable::Reset;
 use clap::{Arg, ArgAction, Command, CommandFactory as _, Id};
 use ctxsim_base::list::Listed as _;
 
-use crate::output;
 use crate::verbs::Cli;
 
 /// The verbs in sight, by what a person wants.
@@ -35,10 +34,8 @@ Without a verb, recorded sessions go to `screen` and everything else to `run`.
 Exit codes: 0 success; 1 a guard or a run failed, or a number changed; 2 bad
 input or usage, or nothing to run or list.";
 
-/// A flag that makes its verb do what was a verb of its own. That verb is hidden, and its arguments are those of the flag.
+/// A flag that makes its verb do something with options of its own: those of a hidden verb.
 pub(super) struct MovedVerb {
-    /// The verb that it was, which works as before; the hidden verb's name if it never was one.
-    pub old: &'static str,
     /// The verb that has the flag; empty where `ctxsim` itself has it.
     host: &'static str,
     flag: &'static str,
@@ -54,25 +51,25 @@ pub(super) struct MovedVerb {
 /// Every such flag.
 #[rustfmt::skip]
 pub(super) const MOVED: [MovedVerb; 10] = [
-    MovedVerb { old: "merge", host: "run", flag: "--merge", value: "", only: &[], verb: "run --merge",
+    MovedVerb { host: "run", flag: "--merge", value: "", only: &[], verb: "run --merge",
         does: "Fold the parts that other runs wrote with `--parts`" },
-    MovedVerb { old: "merge", host: "sweep", flag: "--merge", value: "", only: &[], verb: "run --merge",
+    MovedVerb { host: "sweep", flag: "--merge", value: "", only: &[], verb: "run --merge",
         does: "Merge the shards of a sweep" },
-    MovedVerb { old: "store", host: "run", flag: "--store", value: "write|read", only: &[], verb: "run --store",
+    MovedVerb { host: "run", flag: "--store", value: "write|read", only: &[], verb: "run --store",
         does: "Export a memory's contents after a conversation, or verify an export" },
-    MovedVerb { old: "fit", host: "tune", flag: "--fit", value: "TABLE", only: &[], verb: "tune --fit",
+    MovedVerb { host: "tune", flag: "--fit", value: "TABLE", only: &[], verb: "tune --fit",
         does: "Fit the numbers of a memory to what your own agent answered" },
-    MovedVerb { old: "tune --design", host: "tune", flag: "--design", value: "", only: &[], verb: "tune --design",
+    MovedVerb { host: "tune", flag: "--design", value: "", only: &[], verb: "tune --design",
         does: "Find the cheapest policy, of the presets and of a grammar of stages" },
-    MovedVerb { old: "convert", host: "show", flag: "--as", value: "FORMAT", only: &["toml", "ron"], verb: "show --as toml",
+    MovedVerb { host: "show", flag: "--as", value: "FORMAT", only: &["toml", "ron"], verb: "show --as toml",
         does: "Print an input as `toml` or `ron`, with its comments" },
-    MovedVerb { old: "export", host: "show", flag: "--redact", value: "", only: &[], verb: "show --redact",
+    MovedVerb { host: "show", flag: "--redact", value: "", only: &[], verb: "show --redact",
         does: "Write the sessions of a recording without their words" },
-    MovedVerb { old: "schema", host: "show", flag: "--schema", value: "KIND", only: &[], verb: "show --schema",
+    MovedVerb { host: "show", flag: "--schema", value: "KIND", only: &[], verb: "show --schema",
         does: "Print the JSON Schema of a kind of input file, for editors" },
-    MovedVerb { old: "man", host: "", flag: "--man", value: "", only: &[], verb: "--man",
+    MovedVerb { host: "", flag: "--man", value: "", only: &[], verb: "--man",
         does: "Print the manual page, or write one per command" },
-    MovedVerb { old: "completions", host: "", flag: "--completions", value: "SHELL", only: &[], verb: "--completions",
+    MovedVerb { host: "", flag: "--completions", value: "SHELL", only: &[], verb: "--completions",
         does: "Print a completion script for a shell" },
 ];
 
@@ -123,18 +120,10 @@ fn has(command: &Command, flag: &str) -> bool {
     command.get_arguments().any(|it| it.get_long() == flag.strip_prefix("--"))
 }
 
-/// Puts the name of a hidden verb in the place of a flag that means it, or of its old name, which says the new one on standard error.
+/// Puts the name of a hidden verb in the place of a flag that means it.
 pub(super) fn resolved(mut args: Vec<OsString>) -> Vec<OsString> {
     let at = if args.get(1).is_some_and(|it| it == "help") { 2 } else { 1 };
     let Some(first) = args.get(at).and_then(|it| it.to_str()).map(str::to_owned) else { return args };
-    // A flag that never was a verb has its hidden verb's name there, which is not to be explained.
-    let mut olds = MOVED.iter().filter(|it| it.old == first && it.old != it.verb).peekable();
-    if let Some(row) = olds.peek() {
-        args[at] = row.verb.into();
-        let forms: Vec<String> = olds.map(|it| format!("`{}`", it.form())).listed();
-        output::tell(format_args!("note: `ctxsim {first}` is now {}", forms.join(" or ")));
-        return args;
-    }
     for row in &MOVED {
         let from = if row.host.is_empty() { at } else { at + 1 };
         let is_host = if row.host.is_empty() { first.starts_with(row.flag) } else { first == row.host };

@@ -12,7 +12,7 @@ use ctxsim_base::diag::{Code, Diagnostic, nearest};
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
 
-use crate::moved::{MOVED, command, resolved};
+use crate::moved::{command, resolved};
 use crate::verbs::Cli;
 use crate::{BAD_INPUT, refuse};
 
@@ -107,7 +107,7 @@ fn problem(error: &clap::Error, words: &[String], catalog: Option<&Catalog>) -> 
                     .help(help);
             }
             let known = command.get_subcommands().filter(|it| !it.is_hide_set()).map(clap::Command::get_name);
-            let near = nearest(&word, known).or_else(|| was(&word));
+            let near = nearest(&word, known);
             let or_file = if near.is_none() { ", and no file or folder with this name exists" } else { "" };
             (format!("unknown command `{word}`{or_file}"), near.map(meant))
         }
@@ -165,12 +165,6 @@ fn whole_number(source: &str) -> Option<String> {
         Some(last) => format!("use a whole number from {first} to {last}"),
         None => format!("use a whole number of at least {first}"),
     })
-}
-
-/// Returns the new form of what is nearly a verb that was.
-fn was(word: &str) -> Option<&'static str> {
-    let old = nearest(word, MOVED.iter().map(|it| it.old))?;
-    MOVED.iter().find(|it| it.old == old).map(|it| it.verb)
 }
 
 fn meant(known: &str) -> String {
