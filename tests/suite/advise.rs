@@ -566,7 +566,7 @@ fn agents_and_projects_are_read_from_logs_and_named_where_several_agents_write_a
         ("messages-calls.json", "langchain", "LangChain: "),
         ("messages-calls.json", "claude-api", "Claude API: "),
         ("atif-agents.json", "cline", "Cline: "),
-        ("qwen-session.jsonl", "qwen-code", "Qwen Code: "),
+        ("messages-calls.json", "qwen-code", "Qwen Code: "),
     ];
     for (file, agent, begins) in others {
         let head = head(&[&[data(file).as_str(), "--agent", agent], &model[..]].concat());

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use crate::sweep::{ctxsim, out};
 
 /// Logs of several formats, some with sub-agents, compactions and records that are left out.
-const LOGS: [&str; 9] = [
+const LOGS: [&str; 8] = [
     "pi-session.jsonl",
     "kimi-agents.jsonl",
     "kimi-session.jsonl",
@@ -21,7 +21,6 @@ const LOGS: [&str; 9] = [
     "dsh-compaction.jsonl",
     "omp-session.jsonl",
     "openclaw-broken.jsonl",
-    "qwen-session.jsonl",
 ];
 
 fn data(path: &str) -> PathBuf {

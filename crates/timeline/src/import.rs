@@ -1,7 +1,6 @@
 //! Recorded sessions as timelines; the format is detected from the content.
 
 mod among;
-mod amp;
 mod assemble;
 mod assumed;
 mod atif;
@@ -18,7 +17,6 @@ mod documents;
 mod dollars;
 mod dsh;
 mod format;
-mod gemini_api;
 mod gemini_cli;
 mod gemini_stream;
 mod glance;
@@ -41,7 +39,6 @@ mod own_cases;
 mod pi;
 mod places;
 mod provider_export;
-mod qwen_code;
 mod redacted;
 pub use redacted::PublicName;
 mod refused;
@@ -93,8 +90,6 @@ pub use undo::CompactedSession;
 const FORMATS: &[LogFormat] = &[
     usage_csv::FORMAT,
     redacted::FORMAT,
-    // Its records have all that those of Claude Code have.
-    qwen_code::FORMAT,
     // What is found in the first line comes before what takes a look at all of the front.
     claude_code::FORMAT,
     codex::FORMAT,
@@ -109,9 +104,7 @@ const FORMATS: &[LogFormat] = &[
     copilot_cli::FORMAT,
     rows::FORMAT,
     otel::FORMAT,
-    amp::FORMAT,
-    // Their requests would be read as messages without what only they have.
-    gemini_api::FORMAT,
+    // Its requests would be read as messages without what only they have.
     bedrock::FORMAT,
     messages::FORMAT,
 ];

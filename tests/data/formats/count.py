@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts requests, turns and tokens of sessions of other agents, independently of ctxsim's own readers.
 
-    python3 count.py FOLDER > counts.json        # FOLDER has opencode/, gemini-cli/, qwen-code/, atif/, inspect-ai/
+    python3 count.py FOLDER > counts.json        # FOLDER has opencode/, gemini-cli/, atif/, inspect-ai/
     python3 count.py opencode=FILE gemini-cli=FILE ... > parts.json
 
 `tests/suite/import/counted.rs` compares the table with what ctxsim reads. `requests` are the agent's own, `summaries` those that
@@ -104,25 +104,6 @@ def gemini(path):
     return c
 
 
-def qwen(path):
-    c = Count()
-    c.sessions = 1
-    said = True
-    for line in open(path):
-        r = json.loads(line)
-        if r["type"] == "user":
-            said = True
-        if r["type"] == "assistant":
-            c.requests += 1
-            c.turns += said
-            said = False
-            u = r.get("usageMetadata")
-            if u:
-                cached = u.get("cachedContentTokenCount", 0)
-                c.bill(u["promptTokenCount"] - cached, cached, 0, u["candidatesTokenCount"] + u.get("thoughtsTokenCount", 0))
-    return c
-
-
 def atif(path):
     c = Count()
     open_trajectories = [json.load(open(path))]
@@ -173,7 +154,7 @@ def inspect(path):
     return c
 
 
-READERS = {"opencode": opencode, "gemini-cli": gemini, "qwen-code": qwen, "atif": atif, "inspect-ai": inspect}
+READERS = {"opencode": opencode, "gemini-cli": gemini, "atif": atif, "inspect-ai": inspect}
 
 def files(arguments):
     """The files to count, each with its format and the name that it has in the table."""

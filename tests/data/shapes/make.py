@@ -25,7 +25,7 @@ rows.append({"type":"error","timestamp":ts(1,40),"severity":"warning","message":
 rows.append({"type":"message","timestamp":ts(1,41),"role":"assistant","content":words(20),"delta":True})
 rows.append({"type":"result","timestamp":ts(1,42),"status":"success","stats":{"total_tokens":43000,"input_tokens":42400,"output_tokens":380,"cached":24576,"input":17824,"duration_ms":62000,"tool_calls":4}})
 out('gemini-stream.jsonl',rows)
-# generateContent
+# No file: drawn so that what follows keeps its words
 sysi={"parts":[{"text":words(60)}]}
 tools=[{"functionDeclarations":[{"name":"read_file","description":words(10),"parameters":{"type":"OBJECT"}},{"name":"ls","description":words(8)}]}]
 c=[{"role":"user","parts":[{"text":words(40)}]}]
@@ -43,7 +43,6 @@ p3=[{"text":words(30)}]
 req(15,resp(p3,2790,60,5,2048))
 c.append({"role":"model","parts":p3}); c.append({"role":"user","parts":[{"text":words(12)}]})
 req(40,resp([{"text":words(10)}],2880,20,0,2048))
-out('gemini-api.jsonl',rows)
 # Converse
 sysc=[{"text":words(60)},{"cachePoint":{"type":"default"}}]
 tc={"tools":[{"toolSpec":{"name":"read_file","description":words(8),"inputSchema":{"json":{"type":"object"}}}},{"cachePoint":{"type":"default"}}]}
@@ -96,7 +95,7 @@ import csv,io
 rows=[ph(0,0,None,None,None,None,"AGENT"),ph(1,1,5100,0,5090,100),ph(2,8,5600,5090,500,80),ph(3,20,5900,5590,300,70)]
 b=io.StringIO(); w=csv.DictWriter(b,rows[0].keys()); w.writeheader(); w.writerows(rows)
 open(D+'phoenix-spans.csv','w').write(b.getvalue().replace('\r\n','\n'))
-# Amp
+# No file: drawn so that what follows keeps its words
 def am(i,role,content,u=None):
     return {"role":role,"messageId":i,"content":content,**({"usage":u} if u else {"meta":{"sentAt":1791799200000+i*4000}})}
 def au(i,inp,wr,rd,o): return {"model":"claude-opus-5","inputTokens":inp,"outputTokens":o,"cacheCreationInputTokens":wr,"cacheReadInputTokens":rd,"totalInputTokens":inp+wr+rd,"timestamp":f"2026-10-12T10:00:{i*4:02}.000Z"}
@@ -106,7 +105,6 @@ t={"v":3,"id":"T-00000000-0000-4000-8000-0000000000a1","created":1791799200000,"
  am(2,"user",[{"type":"tool_result","toolUseID":"toolu_1","run":{"status":"done","result":{"content":words(60)}}}]),
  am(3,"assistant",[{"type":"text","text":words(15)}],au(3,5,420,9860,42))],
  "title":words(3)}
-open(D+'amp-thread.json','w').write(json.dumps(t,indent=1)+'\n')
 # opencode: the same sessions as exported, and as its database keeps them (anomalyco/opencode, packages/opencode/src/session/session.sql.ts)
 import sqlite3,os
 at=1791885600000

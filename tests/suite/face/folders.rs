@@ -46,12 +46,13 @@ fn a_session_in_two_files_counts_once_and_the_longer_file_stays() {
 #[test]
 fn a_session_whose_model_has_no_profile_is_an_error_or_is_left_out_with_the_reason() {
     let sessions = || {
-        [read("known", &bytes(SESSION)), read("unknown", &bytes("tests/data/recorded/qwen-session.jsonl"))]
+        let renamed = String::from_utf8(bytes(SESSION)).unwrap().replace("\"model\":\"claude", "\"model\":\"unheard-of");
+        [read("known", &bytes(SESSION)), read("unknown", renamed.as_bytes())]
     };
     let comparison = || Comparison::new().policy("identity").scenarios(sessions()).own_models();
 
     let problems = comparison().run().unwrap_err().problems();
-    assert!(problems[0].message.contains("coder-model"), "{problems:?}");
+    assert!(problems[0].message.contains("unheard-of"), "{problems:?}");
     let report = comparison().skip_unusable().run().unwrap();
     assert_eq!(report.runs().iter().map(ctxsim::Run::scenario).collect::<Vec<_>>(), ["known"]);
     assert!(report.json().unwrap().contains("no profile covers"));

@@ -91,14 +91,6 @@ fn logs() -> Vec<(&'static str, String)> {
         ("pi", lines(&pi)),
         ("otel", span("a", "", 0, "chat m", otel)),
         ("bedrock", with_image("bedrock-converse.jsonl", "/messages/0/content", &bedrock)),
-        (
-            "gemini-api",
-            with_image(
-                "gemini-api.jsonl",
-                "/request/contents/0/parts",
-                &json!({"inlineData": {"mimeType": "image/png", "data": data}}),
-            ),
-        ),
     ]
 }
 
