@@ -42,7 +42,6 @@ const READING: [Case; 38] = [
     ("validate ctx/policies", Some(0), Nothing, &[]),
     ("show ctx/policies/cap.ron --as toml", Some(0), Nothing, &[]),
     ("prices import prices.json --as-of 2026-11-21", Some(0), Nothing, &[]),
-    ("prices compare prices.json ctx/profiles", None, Nothing, &[]),
     ("run --suite clean", Some(0), Nothing, &[]),
     ("run --suite clean --rows requests", Some(0), Nothing, &[]),
     ("explain --policy cap --scenario one --profile plain --request 2", Some(0), Nothing, &[]),
