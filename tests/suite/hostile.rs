@@ -30,7 +30,7 @@ use Starts::{Git, Nothing, Program};
 type Case = (&'static str, Option<i32>, Starts, &'static [&'static str]);
 
 /// What reads, prints, or is refused, and writes nothing.
-const READING: [Case; 38] = [
+const READING: [Case; 35] = [
     ("list", Some(0), Nothing, &[]),
     ("list formats", Some(0), Nothing, &[]),
     ("show policy cap", Some(0), Nothing, &[]),
@@ -108,7 +108,7 @@ const REFUSED: [(&str, &str); 23] = [
 const STORE: &str = "run --store write --policy context_decay/file_backed --scenario context_decay/paper --length 50 --output o/store";
 
 /// What writes what it is told to, and starts what it is allowed to.
-const WRITING: [Case; 30] = [
+const WRITING: [Case; 28] = [
     (
         "run --suite clean --html o/page.html --output o/report.json",
         Some(0),

@@ -25,18 +25,8 @@ pub struct Traces {
 }
 
 /// The kinds of charts that carry a verdict, in their order; the others show causes.
-const CARRIES: [&str; 10] = [
-    "requests",
-    "frontier",
-    "cost",
-    "waterfall",
-    "pair",
-    "filled",
-    "change",
-    "depth",
-    "length",
-    "aging",
-];
+const CARRIES: [&str; 10] =
+    ["requests", "frontier", "cost", "waterfall", "pair", "filled", "change", "depth", "length", "aging"];
 /// The most tables that stand open, and have charts on the page; the others are folded.
 const OPEN: usize = 3;
 /// The most notes that stand open.

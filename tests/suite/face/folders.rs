@@ -46,7 +46,9 @@ fn a_session_in_two_files_counts_once_and_the_longer_file_stays() {
 #[test]
 fn a_session_whose_model_has_no_profile_is_an_error_or_is_left_out_with_the_reason() {
     let sessions = || {
-        let renamed = String::from_utf8(bytes(SESSION)).unwrap().replace("\"model\":\"claude", "\"model\":\"unheard-of");
+        let renamed = String::from_utf8(bytes(SESSION))
+            .unwrap()
+            .replace("\"model\":\"claude", "\"model\":\"unheard-of");
         [read("known", &bytes(SESSION)), read("unknown", renamed.as_bytes())]
     };
     let comparison = || Comparison::new().policy("identity").scenarios(sessions()).own_models();

@@ -16,8 +16,8 @@ use ctxsim_input::pricelist::update::{PriceUpdate, updates};
 use ctxsim_input::pricelist::{self, ListContents, PriceFile, Unplaced};
 use ctxsim_input::profile::calendar;
 use ctxsim_input::text::source::read_text;
-use indexmap::map::Entry as Slot;
 use indexmap::IndexMap;
+use indexmap::map::Entry as Slot;
 
 use crate::output::{self, ForceArgs, KeptFile, Remark};
 use crate::{wrong, wrong_at};

@@ -20,9 +20,9 @@ use crate::args::said;
 use crate::format::{FormatArg, Formats};
 use crate::progress::{SIMULATES, with_progress};
 use crate::shown::PagedArgs;
+use crate::verbs::parts;
 use crate::verbs::parts::shard;
 use crate::verbs::run::{TotalsView, unwritable};
-use crate::verbs::parts;
 use crate::what::{SuiteArgs, What};
 use crate::{git, output, wrong};
 

@@ -2,8 +2,8 @@
 
 use indexmap::IndexMap;
 
-use super::rules::canonical;
 use super::ListEntry;
+use super::rules::canonical;
 use crate::profile::calendar;
 use crate::profile::written::PriceSpec;
 use ctxsim_base::quantity::Decimal;
