@@ -316,8 +316,6 @@ fn mistaken_files() -> Vec<Vec<&'static str>> {
         vec!["validate", "../data/twice"],
         vec!["validate", "../data/blocks"],
         vec!["show", "unknown.jsonl", "--as", "ron"],
-        vec!["prices", "compare", "../data/prices/models.dev"],
-        vec!["prices", "compare", "../data/prices/litellm"],
         vec!["prices", "import", "unknown.jsonl", "--as-of", "today"],
         vec!["prices", "import", "unknown.jsonl", "--as-of", "2026-11-21"],
         vec!["prices", "import", "nowhere.json", "--as-of", "2026-11-21"],

@@ -274,7 +274,7 @@ fn lines(it: &Hostile) -> Vec<(Vec<String>, &'static str)> {
             all.push((args.collect(), format));
         }
     }
-    let plain: [(Vec<&str>, &str); 5] = [
+    let plain: [(Vec<&str>, &str); 4] = [
         (vec!["list", "policies"], "table"),
         (vec!["show", "policy", name], "table"),
         (vec!["validate", "ctx"], "table"),

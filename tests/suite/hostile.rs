@@ -30,7 +30,7 @@ use Starts::{Git, Nothing, Program};
 type Case = (&'static str, Option<i32>, Starts, &'static [&'static str]);
 
 /// What reads, prints, or is refused, and writes nothing.
-const READING: [Case; 38] = [
+const READING: [Case; 35] = [
     ("list", Some(0), Nothing, &[]),
     ("list formats", Some(0), Nothing, &[]),
     ("show policy cap", Some(0), Nothing, &[]),
@@ -42,7 +42,6 @@ const READING: [Case; 38] = [
     ("validate ctx/policies", Some(0), Nothing, &[]),
     ("show ctx/policies/cap.ron --as toml", Some(0), Nothing, &[]),
     ("prices import prices.json --as-of 2026-11-21", Some(0), Nothing, &[]),
-    ("prices compare prices.json ctx/profiles", None, Nothing, &[]),
     ("run --suite clean", Some(0), Nothing, &[]),
     ("run --suite clean --rows requests", Some(0), Nothing, &[]),
     ("explain --policy cap --scenario one --profile plain --request 2", Some(0), Nothing, &[]),
@@ -109,7 +108,7 @@ const REFUSED: [(&str, &str); 23] = [
 const STORE: &str = "run --store write --policy context_decay/file_backed --scenario context_decay/paper --length 50 --output o/store";
 
 /// What writes what it is told to, and starts what it is allowed to.
-const WRITING: [Case; 30] = [
+const WRITING: [Case; 28] = [
     (
         "run --suite clean --html o/page.html --output o/report.json",
         Some(0),

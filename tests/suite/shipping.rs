@@ -12,7 +12,7 @@ use crate::tidy::{NETWORK, files, root};
 const ACTIONS: [&str; 3] = ["actions/", "PyO3/", "rust-lang/"];
 
 /// Data that this project made itself, and how. Everything else has a NOTICE that says where it is from, and a licence.
-const OWN: [(&str, &str); 16] = [
+const OWN: [(&str, &str); 15] = [
     ("assumptions/", "declared numbers, each with its source in the file"),
     ("scenarios/memory_runners/spec_questions.json", "questions that a test writes and compares"),
     ("suites/", "lists of the other inputs"),

@@ -125,7 +125,7 @@ pub(super) enum Command {
     Show(ShowArgs),
     /// Report every problem in input files
     Validate(ValidateArgs),
-    /// Import price lists as profiles, or show where they disagree
+    /// Import price lists as profiles, or show what newer ones change
     Prices(PricesArgs),
     /// Fold the parts of a run, or merge the shards of a sweep
     #[command(name = "run --merge", display_name = "ctxsim-run-merge", hide = true, after_help = sweep::MERGE_EXAMPLES)]

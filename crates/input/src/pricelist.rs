@@ -2,13 +2,10 @@
 //!
 //! Nothing is guessed; entries that cannot be used are listed with their reasons.
 
-pub mod compare;
-mod genai_prices;
+mod fields;
 mod json;
 mod litellm;
-pub mod matching;
 mod models_dev;
-mod openrouter;
 pub mod place;
 mod rules;
 mod services;
@@ -18,10 +15,9 @@ use indexmap::IndexMap;
 
 use crate::profile::written::{LimitsSpec, PriceSpec};
 use ctxsim_base::diag::{Code, Diagnostic};
-use matching::Match;
 
 /// All lists; the first one that recognises a file reads it.
-const LISTS: [List; 4] = [litellm::LIST, genai_prices::LIST, models_dev::LIST, openrouter::LIST];
+const LISTS: [List; 2] = [litellm::LIST, models_dev::LIST];
 
 /// A price list's format.
 struct List {
@@ -57,8 +53,6 @@ pub struct ListEntry {
     /// The shortest prefix that its provider caches.
     pub cache_min_tokens: Option<u64>,
     pub prices: Vec<PriceSpec>,
-    /// The names that match it, if the list has any.
-    pub matching: Option<Match>,
     /// The list's own source for the entry.
     pub sources: Vec<String>,
     /// Parts of the entry that a profile cannot express.
@@ -89,24 +83,12 @@ pub struct ListContents {
     pub entries: Vec<ListEntry>,
     /// Unusable parts, with reasons.
     pub unplaced: Vec<Unplaced>,
-    /// By provider: the providers whose models it also sells, if the list says so.
-    pub fallbacks: IndexMap<String, Vec<String>>,
 }
 
 impl ListContents {
     /// Leaves something out.
     fn leave(&mut self, name: impl Into<String>, code: &'static str, reason: impl Into<String>) {
         self.unplaced.push(Unplaced { list: self.list, name: name.into(), code, reason: reason.into() });
-    }
-
-    /// Returns the entry for a model's name at a provider, or at the providers whose models it also sells.
-    pub fn entry(&self, provider: &str, model: &str) -> Option<&ListEntry> {
-        let own = |provider: &str| {
-            let mut entries = self.entries.iter().filter(|it| it.provider == provider);
-            entries.find(|it| it.matching.as_ref().map_or(it.model == model, |rule| rule.matches(model)))
-        };
-        let others = self.fallbacks.get(provider);
-        own(provider).or_else(|| others?.iter().find_map(|it| own(it)))
     }
 }
 

@@ -54,16 +54,6 @@ fn sessions_are_selected_alike_for_every_kind_of_import() {
     }
 }
 
-#[test]
-fn price_lists_that_differ_are_told_apart_from_those_that_lack_a_price() {
-    let lists = ["litellm", "models.dev", "genai-prices"].map(|it| format!("../prices/{it}"));
-    let lists: Vec<&str> = lists.iter().map(String::as_str).collect();
-
-    let text = out(&ctxsim(&[&["prices", "compare"][..], &lists].concat()));
-
-    assert_drawn("prices_compare", &text);
-}
-
 /// Returns the bundled session, changed.
 fn session(change: impl Fn(&str) -> String) -> String {
     change(include_str!("../../../scenarios/recorded/claude-code-session.jsonl"))

@@ -1,4 +1,4 @@
-//! Verbs in sight, and what was a verb and is a flag now.
+//! Verbs in sight, and the flags that have options of their own.
 
 use std::fs;
 use std::process::Command;
@@ -7,21 +7,6 @@ use super::{ctxsim, data, out, refused};
 
 /// The most verbs in sight.
 const VERBS_MAX: usize = 16;
-
-/// What was a verb, what it is now, and what is asked of both.
-const MOVED: [(&str, &str, &str); 11] = [
-    ("merge", "run --merge", "PARTS --format json"),
-    ("merge", "sweep --merge", "PARTS --width 120"),
-    ("store", "run --store", "read STORE"),
-    ("fit", "tune --fit", "ANSWERS --policy aging/careful"),
-    ("convert", "show", "policies/cap.ron --as toml"),
-    ("convert", "show", "policies/cap.ron --as=ron"),
-    ("export", "show", "../recorded/pi-session.jsonl --redact"),
-    ("schema", "show --schema", "suite"),
-    ("man", "--man", ""),
-    ("completions", "--completions", "bash"),
-    ("completions", "--completions", "zsh"),
-];
 
 /// What was a verb, and how the help of what it is now is asked for.
 const FORMS: [(&str, &str); 8] = [
@@ -65,36 +50,7 @@ fn at_most_sixteen_verbs_are_in_sight_in_groups_after_five_lines_and_each_line_i
 }
 
 #[test]
-fn an_old_verb_works_as_its_new_form_does_and_says_the_new_one() {
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name).display().to_string();
-    let [parts, store, answers] = ["parts", "store", "answers.csv"].map(at);
-    let conversation =
-        "--policy context_decay/memory_banks --scenario context_decay/trials --length 50 --output";
-    out(&ctxsim(&words("run", &format!("--policy keep --scenario one --profile plain --parts {parts}"))));
-    out(&ctxsim(&words("run --store", &format!("write {conversation} {store}"))));
-    let lines = (0..40).map(|it| format!("{},fact{it},{},{}\n", 1 + it % 6, it % 3, ["yes", "no"][it % 2]));
-    fs::write(&answers, format!("session,fact,lag,right\n{}", lines.collect::<String>())).unwrap();
-    let filled = |it: &str| it.replace("PARTS", &parts).replace("STORE", &store).replace("ANSWERS", &answers);
-
-    for (old, new, rest) in MOVED {
-        let rest = filled(rest);
-        // As it was typed before.
-        let was = rest.replace("--as toml", "--to toml").replace("--as=ron", "--to=ron");
-        let [before, now] = [ctxsim(&words(old, &was)), ctxsim(&words(new, &rest))];
-
-        assert_eq!(out(&before), out(&now), "{old} {was}");
-        assert!(!before.stdout.is_empty(), "{old} {was}");
-        let [said, silent] = [before.stderr, now.stderr].map(|it| String::from_utf8(it).unwrap());
-        let (note, same) = said.split_once('\n').unwrap();
-        assert!(note.starts_with(&format!("note: `ctxsim {old}` is now `ctxsim ")), "{note}");
-        assert!(note.contains(new), "{note}");
-        assert_eq!(same, silent, "{new} {rest}");
-    }
-}
-
-#[test]
-fn the_help_of_a_flag_shows_its_own_options_and_that_of_its_verb_names_it() {
+fn the_help_of_a_flag_shows_its_own_options_that_of_its_verb_names_it_and_its_old_name_is_no_command() {
     for (old, form) in FORMS {
         let shown = out(&ctxsim(&[&words(form, "")[..], &["--help"]].concat()));
         let [host, flag] = match words(form, "")[..] {
@@ -104,16 +60,12 @@ fn the_help_of_a_flag_shows_its_own_options_and_that_of_its_verb_names_it() {
 
         assert!(out(&ctxsim(&host)).contains(flag[0]), "{form}");
         assert!(shown.contains("Usage: ctxsim ") && shown.lines().count() > 6, "{form}: {shown}");
-        for old_help in [vec![old, "--help"], vec!["help", old]] {
-            let told = ctxsim(&old_help);
-            assert_eq!(out(&told), shown, "{old_help:?}");
-            assert!(String::from_utf8(told.stderr).unwrap().starts_with("note: "), "{old_help:?}");
-        }
+        assert!(refused(&ctxsim(&[old, "--help"])).contains("unknown command"), "{old}");
     }
 }
 
 #[test]
-fn a_misspelt_old_verb_or_value_is_answered_with_the_new_form() {
+fn a_misspelt_value_is_answered_with_the_one_that_was_meant() {
     assert!(refused(&ctxsim(&["show", "policy", "cap", "--as", "tonl"])).contains("did you mean `toml`?"));
 }
 

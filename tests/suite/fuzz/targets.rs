@@ -8,7 +8,7 @@ pub(crate) mod code;
 mod results;
 
 use ctxsim::engine::Simulation;
-use ctxsim::input::scenario::{Assume, ChatSource, HistorySource, LoadSpec, TurnSpec};
+use ctxsim::input::scenario::{Assume, ChatSource, LoadSpec, TurnSpec};
 use ctxsim::input::text::{Decode, Encode};
 use ctxsim::input::{
     CacheRules, Format, Limits, Policy, PolicyFile, Profile, ProfileFile, Scenario, ScenarioFile, Source,
@@ -158,13 +158,6 @@ fn scenario(bytes: &[u8]) {
                 let chats = ChatScenario::new(&scenario, load, None).chats(0);
                 let player = ChatPlayer { chats: &chats, numbers: ChatNumbers::declared() };
                 drop(player.play(None));
-            }
-        }
-        // What is recorded is a target of its own.
-        (Ok(scenario), LoadSpec::History(load)) => {
-            let few = matches!(&load.from, HistorySource::Generated(it) if it.sessions * (it.sources + it.more_requests) <= 500);
-            if few {
-                drop(ctxsim::worlds::make(&scenario, &mut []));
             }
         }
         (Ok(scenario), LoadSpec::Turns(_) | LoadSpec::Generate(_) | LoadSpec::Recorded { .. }) => {

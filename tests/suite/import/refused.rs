@@ -5,7 +5,15 @@ use std::process::Command;
 use super::*;
 
 /// The beginnings of such logs, as the agents write them, with what the message names.
-const LOGS: [(&str, &str); 22] = [
+const LOGS: [(&str, &str); 24] = [
+    (
+        r#"{"uuid":"2","parentUuid":"1","type":"assistant","message":{"role":"model","parts":[]},"usageMetadata":{}}"#,
+        "Qwen Code",
+    ),
+    (
+        r#"{"v":3,"id":"T-1","created":1,"messages":[{"role":"user","content":"go"},{"role":"assistant","content":"ok"}]}"#,
+        "Amp",
+    ),
     (r#"{"role":"_checkpoint","id":0}"#, "Kimi"),
     (r#"{"version":1,"approval":{"yolo":false},"additional_dirs":[]}"#, "Kimi"),
     (r#"{"role":"user","message":{"content":[{"type":"text","text":"hello"}]}}"#, "Cursor"),

@@ -16,7 +16,7 @@ use ctxsim::pricelist::{ListContents, ListEntry, read};
 use ctxsim::quantity::Decimal;
 use ctxsim::quantity::Rate;
 
-/// The sellers that have profiles, by their names in the lists. OpenRouter's ids name the maker.
+/// The sellers that have profiles, by their names in the lists.
 const SELLERS: [(&str, &[&str]); 17] = [
     ("alibaba", &["alibaba", "dashscope", "qwen", "qwen_ai_platform", "qwencloud"]),
     ("anthropic", &["anthropic", "vertex_ai-anthropic_models"]),
@@ -138,7 +138,7 @@ fn table(lists: &[ListContents]) -> (String, Vec<(usize, usize)>) {
 
 fn lists_below(root: &Path) -> Vec<ListContents> {
     let mut paths: Vec<PathBuf> = Vec::new();
-    let lists = ["genai-prices/data.json", "litellm", "models.dev", "openrouter"];
+    let lists = ["litellm", "models.dev"];
     for path in lists.map(|it| root.join(it)).into_iter().filter(|it| it.exists()) {
         paths.extend(if path.is_dir() { price_list_files(&path).unwrap() } else { vec![path] });
     }

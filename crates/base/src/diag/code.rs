@@ -341,8 +341,6 @@ pub enum Code {
     PriceListEmpty,
     /// A file is not a price list of a known format.
     PriceListUnknown,
-    /// Fewer than two price lists are to be compared.
-    PriceLists,
     /// A profile has no prices.
     PriceMissing,
     /// A timeline starts before the first price.

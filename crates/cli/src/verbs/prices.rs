@@ -1,4 +1,4 @@
-//! `ctxsim prices`: price lists as profiles, and where they disagree.
+//! `ctxsim prices`: price lists as profiles, and what newer ones change.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -10,16 +10,14 @@ use ctxsim_base::diag::Code;
 use ctxsim_base::error::Error;
 use ctxsim_base::grid::numbers::{NONE, counted};
 use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::Decimal;
 use ctxsim_input::Format;
-use ctxsim_input::pricelist::compare::{Disagreement, compare};
 use ctxsim_input::pricelist::place::{PlacedProfile, Placing, place};
 use ctxsim_input::pricelist::update::{PriceUpdate, updates};
 use ctxsim_input::pricelist::{self, ListContents, PriceFile, Unplaced};
 use ctxsim_input::profile::calendar;
 use ctxsim_input::text::source::read_text;
+use indexmap::IndexMap;
 use indexmap::map::Entry as Slot;
-use indexmap::{IndexMap, IndexSet};
 
 use crate::output::{self, ForceArgs, KeptFile, Remark};
 use crate::{wrong, wrong_at};
@@ -48,11 +46,9 @@ pub(crate) struct PricesArgs {
 /// A command on price lists.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PricesCommand {
-    /// Import LiteLLM, genai-prices, models.dev or OpenRouter price lists as profiles
+    /// Import LiteLLM or models.dev price lists as profiles
     #[command(after_help = EXAMPLES)]
     Import(PriceImportArgs),
-    /// Show every price on which lists disagree
-    Compare(ComparePricesArgs),
     /// Show what newer lists change in the bundled profiles
     #[command(after_help = UPDATE_EXAMPLES)]
     Update(UpdatePricesArgs),
@@ -77,17 +73,6 @@ pub(crate) struct PriceImportArgs {
     pub details: bool,
 }
 
-/// The arguments of `prices compare`.
-#[derive(Debug, Args)]
-pub(crate) struct ComparePricesArgs {
-    /// Price list files, or folders of them
-    #[arg(value_name = "FILE", required = true)]
-    pub paths: Vec<PathBuf>,
-    /// Date of the prices to compare (YYYY-MM-DD) [default: the latest prices]
-    #[arg(long, value_name = "DATE")]
-    pub as_of: Option<String>,
-}
-
 /// The arguments of `prices update`.
 #[derive(Debug, Args)]
 pub(crate) struct UpdatePricesArgs {
@@ -108,7 +93,6 @@ pub(crate) struct UpdatePricesArgs {
 pub(super) fn prices(command: &PricesCommand, catalog: &Catalog) -> Result<(), Error> {
     match command {
         PricesCommand::Import(args) => import(args),
-        PricesCommand::Compare(args) => disagreements(args),
         PricesCommand::Update(args) => update(args, catalog),
     }
 }
@@ -268,49 +252,6 @@ fn update(args: &UpdatePricesArgs, catalog: &Catalog) -> Result<(), Error> {
         None => text.push_str("Nothing was written: add `--output DIR` to write the changed profiles.\n"),
     }
     output::print(&text)
-}
-
-/// Prints every price on which lists disagree.
-fn disagreements(args: &ComparePricesArgs) -> Result<(), Error> {
-    args.as_of.as_deref().map_or(Ok(()), check_day)?;
-    let lists = read(&args.paths, &Files::default())?;
-    if lists.len() < 2 {
-        let help = "name files or folders of at least two lists";
-        return Err(wrong(Code::PriceLists, "give at least two price lists", help));
-    }
-    let (n_models, rows) = compare(&lists, args.as_of.as_deref());
-    let (differing, lacking): (Vec<_>, Vec<_>) = rows.into_iter().partition(Disagreement::differs);
-    let mut text = String::new();
-    for (heading, rows) in [
-        ("Different prices", &differing),
-        ("Prices that only some lists have (– marks the others)", &lacking),
-    ] {
-        if rows.is_empty() {
-            continue;
-        }
-        let _ = writeln!(text, "{heading}, in USD per million tokens");
-        rows.iter().for_each(|it| disagreement(it, &mut text));
-        text.push('\n');
-    }
-    let n_of = |rows: &[Disagreement]| {
-        let n_models = rows.iter().map(|it| &it.model).collect::<IndexSet<_>>().len();
-        format!("{} of {}", counted(rows.len(), "price"), counted(n_models, "model"))
-    };
-    let _ = writeln!(
-        text,
-        "In at least two lists: {}. Different: {}. In only some of the lists: {}.",
-        counted(n_models, "model"),
-        n_of(&differing),
-        n_of(&lacking)
-    );
-    output::print(&text)
-}
-
-/// Writes each list's value of a price.
-fn disagreement(row: &Disagreement, text: &mut String) {
-    let price = |it: &Option<Decimal>| it.map_or_else(|| NONE.to_owned(), |it| it.to_string());
-    let said: Vec<String> = row.said.iter().map(|(list, it)| format!("{list} {}", price(it))).listed();
-    let _ = writeln!(text, "  {}  {}: {}", row.model, row.field, said.join(", "));
 }
 
 /// Reads the lists in files and folders.

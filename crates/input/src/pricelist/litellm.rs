@@ -95,7 +95,6 @@ fn entry(key: &str, value: &Json) -> Result<ListEntry, NoProfileReason> {
         },
         cache_min_tokens: number("prompt_cache_min_tokens"),
         prices: vec![price],
-        matching: None,
         sources: source.iter().map(|it| (*it).to_owned()).collect(),
         left_out,
     })

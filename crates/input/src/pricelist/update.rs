@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use super::compare::{fields, key, price_in_force};
+use super::fields::{fields, key, price_in_force};
 use super::rules::canonical;
 use super::{ListContents, ListEntry};
 use crate::profile::written::PriceSpec;
@@ -52,8 +52,7 @@ pub fn updates(
 }
 
 fn update(list: &'static str, entry: &ListEntry, spec: &ProfileFile, as_of: &str) -> Option<PriceUpdate> {
-    let (new, old) =
-        (price_in_force(&entry.prices, Some(as_of))?, price_in_force(&spec.prices, Some(as_of))?);
+    let (new, old) = (price_in_force(&entry.prices, as_of)?, price_in_force(&spec.prices, as_of)?);
     // A list without a price for something does not say that it is free, and one of zero for writes says that there are none.
     let (listed, known) = (fields(new), fields(old));
     let changes = listed.into_iter().map(|(field, price)| (known.get(&field).copied(), field, price));

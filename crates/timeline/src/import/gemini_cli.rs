@@ -16,7 +16,7 @@ use super::transcript::{Named, Part, Transcript, named_apart};
 use super::usage::{BillReader, Billed, Shaped};
 use crate::Kind;
 
-pub(super) use self::record::{GeminiContent, Spoken};
+use self::record::Spoken;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "gemini-cli",

@@ -32,7 +32,7 @@ const OTHER_SOURCE: &str =
 const FIRST_LOG: &str = "use the log that it was made of";
 
 /// All of them; the first that fits is named.
-const REFUSED: [RefusedLog; 24] = [
+const REFUSED: [RefusedLog; 26] = [
     RefusedLog {
         why: "it has sums by day and no requests",
         instead: "compare logs with it: `ctxsim import LOGS --against FILE`",
@@ -85,6 +85,14 @@ const REFUSED: [RefusedLog; 24] = [
     RefusedLog {
         why: "no file was available against which to check a reader",
         ..RefusedLog::of("Cline or Roo Code", &["ts", "type", "ask"])
+    },
+    RefusedLog {
+        why: "no log from use was available against which to check a reader",
+        ..RefusedLog::of("Qwen Code", &["uuid", "parentUuid", "usageMetadata"])
+    },
+    RefusedLog {
+        why: "no log from use was available against which to check a reader",
+        ..RefusedLog::of("Amp", &["v", "id", "created", "messages"])
     },
     RefusedLog::of("Goose", &["working_dir", "message_count"]),
     RefusedLog::of("Goose", &["working_dir", "conversation"]),
