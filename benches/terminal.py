@@ -2,7 +2,7 @@
 """Draws what a command printed as a moving picture of a terminal: an SVG that types the command and shows its lines, with their colours.
 
     mkdir /tmp/cast && cd /tmp/cast && mkdir sessions
-    ln -s "$CTXSIM_REFERENCE"/recorded/claude-code "$CTXSIM_REFERENCE"/recorded/claude-code-2 sessions
+    cp -r "$CTXSIM_REFERENCE"/recorded/claude-code "$CTXSIM_REFERENCE"/recorded/claude-code-2 sessions
     ctxsim sessions --color always | python3 CHECKOUT/benches/terminal.py 'ctxsim sessions' > CHECKOUT/docs/pictures/terminal.svg
 
 Colours are those of the bytes (bold, dim, the sixteen of ANSI); a pipe without `--color always` has none. The plain text stands in `<desc>`, for readers

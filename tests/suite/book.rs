@@ -86,7 +86,11 @@ fn the_moving_picture_shows_what_the_terminal_shows_today() {
     fs::create_dir(folder.path().join("sessions")).unwrap();
     for name in ["claude-code", "claude-code-2"] {
         let to = folder.path().join("sessions").join(name);
-        std::os::unix::fs::symlink(reference.join("recorded").join(name), to).unwrap();
+        fs::create_dir(&to).unwrap();
+        for file in fs::read_dir(reference.join("recorded").join(name)).unwrap() {
+            let file = file.unwrap();
+            fs::copy(file.path(), to.join(file.file_name())).unwrap();
+        }
     }
     let output = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
         .arg("sessions")

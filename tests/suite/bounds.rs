@@ -134,7 +134,7 @@ fn a_line_of_parts_is_bounded_as_a_line_of_sessions_is() {
     long.write_all(b"{\"schema\":\"ctxsim.part/1\",").unwrap();
     long.set_len(3 << 30).unwrap();
 
-    let said = refused(folder.path(), "merge part.jsonl");
+    let said = refused(folder.path(), "run --merge part.jsonl");
 
     assert!(said.contains("error[part-broken]") && said.contains("longer than 64 MiB"), "{said}");
     let run = "run --scenario duckagent/plain_chat --policy identity --parts .";
@@ -150,7 +150,7 @@ fn numbers_of_parts_that_cannot_be_added_up_are_refused() {
     out(&run("run s.jsonl --policy identity --policy truncate_oldest --parts parts"));
     let path = folder.path().join("parts/part-1-of-1.jsonl");
     let whole = fs::read_to_string(&path).unwrap();
-    out(&run("merge parts --html whole.html"));
+    out(&run("run --merge parts --html whole.html"));
     // Every number of a tally in turn becomes one that has no place in a sum.
     let begin = whole.find("\"tally\":").unwrap();
     let digits: Vec<usize> = whole
@@ -165,7 +165,7 @@ fn numbers_of_parts_that_cannot_be_added_up_are_refused() {
         let end = whole[at..].find([',', ']']).unwrap() + at;
         for number in ["18446744073709551615", "1e308", "-1e308"] {
             fs::write(&path, format!("{}{number}{}", &whole[..at], &whole[end..])).unwrap();
-            let done = run("merge parts --html x.html");
+            let done = run("run --merge parts --html x.html");
             let said = String::from_utf8_lossy(&done.stderr);
             assert!(
                 matches!(done.status.code(), Some(0 | 2)) && !said.contains("panicked"),
@@ -189,7 +189,7 @@ fn a_shard_of_more_points_than_a_sweep_has_is_refused() {
     assert_ne!(huge, shard);
     fs::write(folder.path().join("a.json"), huge).unwrap();
 
-    assert!(refused(folder.path(), "merge a.json").contains("out of range"));
+    assert!(refused(folder.path(), "sweep --merge a.json").contains("out of range"));
 }
 
 #[test]
@@ -306,7 +306,7 @@ fn parts_whose_head_is_not_that_of_their_job_or_of_their_loads_are_refused() {
     out(&run("tune s --policy clear_tool_results --vary params.keep.count=1,2 --parts parts"));
     let path = folder.path().join("parts/part-1-of-1.jsonl");
     let whole = fs::read_to_string(&path).unwrap();
-    out(&run("merge parts"));
+    out(&run("run --merge parts"));
 
     let point = "[\"params.keep.count=1\"]";
     let more = format!("{point},{point}");
@@ -316,7 +316,7 @@ fn parts_whose_head_is_not_that_of_their_job_or_of_their_loads_are_refused() {
     ] {
         assert_ne!(text, whole);
         fs::write(&path, text).unwrap();
-        let said = refused(folder.path(), "merge parts");
+        let said = refused(folder.path(), "run --merge parts");
         assert!(said.contains("error[part-broken]") && said.contains(reason), "{said}");
     }
 }

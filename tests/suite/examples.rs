@@ -16,7 +16,7 @@ const UNRUN_MAX: usize = 25;
 const GROUPS: [&str; 4] = ["init", "list", "prices", "show"];
 
 /// Flags that make a verb do something else, with options of its own.
-const FORMS: [&str; 8] = ["--memory", "--merge", "--store", "--fit", "--as", "--redact", "--schema", "--man"];
+const FORMS: [&str; 7] = ["--merge", "--store", "--fit", "--as", "--redact", "--schema", "--man"];
 
 fn read(path: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()

@@ -261,7 +261,6 @@ fn lines(it: &Hostile) -> Vec<(Vec<String>, &'static str)> {
             &["table", "json", "csv", "markdown", "html"],
         ),
         (vec!["advise", session], &["table", "markdown", "json", "html"]),
-        (vec!["import", "--memory", session], &["table", "markdown", "csv", "json", "html"]),
         (vec!["explain", session, "--policy", &policy, "--request", "4"], &["table", "json"]),
         (vec!["import", session], &["table", "json"]),
         (vec!["import", "--report", session], &["table", "json"]),
@@ -312,8 +311,6 @@ fn of_files(it: &Hostile) -> Vec<(Vec<String>, &'static str)> {
             &[WRITES],
         ),
         (vec!["run", "--merge", "parts/run"], &["table", "json", "html"]),
-        (vec!["import", "--memory", session, "later", "--parts", "parts/memory"], &[WRITES]),
-        (vec!["run", "--merge", "parts/memory"], &["table", "json", "html"]),
         (vec!["realised", "advice.json", "later"], &["table", "markdown", "json", "html"]),
         (vec!["tune", "--fit", "answers.csv", "--policy", &fitted], &["table"]),
         (vec!["tune", "--fit", "answers.csv", "--policy", &fitted, "--json"], &["json"]),
@@ -323,7 +320,7 @@ fn of_files(it: &Hostile) -> Vec<(Vec<String>, &'static str)> {
         ),
         (vec!["run", "--store", "read", "store"], &["table"]),
         (vec!["prices", "import", "one/prices.json", "--as-of", "2026-11-21"], &["table"]),
-        (vec!["prices", "compare", "one", "two"], &["table"]),
+        (vec!["prices", "import", "two", "--as-of", "2026-11-21"], &["table"]),
     ];
     let formatted = |args: &[&str], format: &'static str| {
         let takes = args.contains(&"--merge") || args[0] == "realised";

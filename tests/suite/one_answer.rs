@@ -1,5 +1,4 @@
-//! One answer: what a policy comes to on a load under a price list is the same to the picodollar whichever command asks for it, and whatever
-//! else is asked beside it.
+//! What a policy comes to on a load under a price list is the same to the picodollar, whichever command asks for it and beside whatever else.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,7 +39,7 @@ const PROFILES: [&str; 9] = [
 ];
 
 /// A small load of each kind, with two policies for it.
-const KINDS: [(&str, [&str; 2], &[&str]); 5] = [
+const KINDS: [(&str, [&str; 2], &[&str]); 4] = [
     ("duckagent/long_run", ["identity", "clear_tool_results"], &["scenario.load.generate.turns=8"]),
     (
         "context_decay/trials",
@@ -56,11 +55,6 @@ const KINDS: [(&str, [&str; 2], &[&str]); 5] = [
         "memory_runners/long",
         ["memory_runners/context_only", "memory_runners/entries"],
         &["scenario.load.chats.trials=2", "scenario.load.chats.from.generated.sessions=4"],
-    ),
-    (
-        "histories/weekly",
-        ["histories/none", "histories/topics"],
-        &["scenario.load.history.from.generated.sessions=4"],
     ),
 ];
 

@@ -30,8 +30,11 @@ const GUARD: &str = "\n[[guards]]\nname = \"prompts fit\"\npolicy = \"identity\"
 
 /// Longer than work that shows no progress.
 const PAUSE: Duration = Duration::from_millis(1_100);
-/// How long the program works before it is paused for the first time; each time, it works twice as long as the time before.
+/// How long the program works before it is paused, at the first try.
 const FIRST: Duration = Duration::from_millis(30);
+
+/// How often a command is started until its work is seen.
+const TRIES: u32 = 3;
 
 /// The time between the beginnings of two commands.
 const BETWEEN: Duration = Duration::from_millis(60);
@@ -67,20 +70,18 @@ fn ctxsim(folder: &Path, args: &[String]) -> Command {
 }
 
 /// Pauses a program until it has shown something, as a machine does that is busy with something else: so any work lasts.
-fn slow_down(program: &mut Child, has_shown: &AtomicBool) {
+fn slow_down(program: &mut Child, works: Duration, has_shown: &AtomicBool) {
     let pid = Pid::from_raw(i32::try_from(program.id()).unwrap());
-    let mut works = FIRST;
     while !has_shown.load(Ordering::Relaxed) && program.try_wait().unwrap().is_none() {
         thread::sleep(works);
         kill(pid, Signal::SIGSTOP).unwrap();
         thread::sleep(PAUSE);
         kill(pid, Signal::SIGCONT).unwrap();
-        works *= 2;
     }
 }
 
-/// Returns all that a program writes to a terminal.
-fn written(mut command: Command, columns: u16) -> String {
+/// Returns all that a program writes to a terminal, paused each time that it has worked for so long.
+fn written(mut command: Command, columns: u16, works: Duration) -> String {
     let size = Winsize { ws_row: ROWS, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
     let terminal = openpty(&size, None).unwrap();
     let stdout = terminal.slave.try_clone().unwrap();
@@ -99,7 +100,7 @@ fn written(mut command: Command, columns: u16) -> String {
             }
             all
         });
-        slow_down(&mut program, &has_shown);
+        slow_down(&mut program, works, &has_shown);
         assert!(program.wait().unwrap().success());
         reader.join().unwrap()
     });
@@ -159,12 +160,17 @@ fn piped(folder: &Path, args: &[String], columns: u16) -> Parser {
 /// Holds a terminal, while the program works and after it, against a screen.
 fn becomes(expected: &Screen, folder: &Path, args: &[String], has_colours: bool) {
     let columns = expected.size().1.get();
-    let mut command = ctxsim(folder, args);
-    if !has_colours {
-        command.env("NO_COLOR", "1");
-    }
+    let text_after = |nth: u32| {
+        let mut command = ctxsim(folder, args);
+        if !has_colours {
+            command.env("NO_COLOR", "1");
+        }
+        written(command, columns, FIRST / nth)
+    };
 
-    let text = written(command, columns);
+    // On a machine that is busy or quick, a pause may miss the work.
+    let text =
+        (1..TRIES).map(text_after).find(|text| text.contains('░')).unwrap_or_else(|| text_after(TRIES));
 
     let told = format!("{args:?} at {columns}, colours: {has_colours}");
     assert!(!text.contains(|it| ('\u{2400}'..='\u{2426}').contains(&it)), "a code is shown: {told}:\n{text}");

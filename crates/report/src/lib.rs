@@ -32,6 +32,7 @@ pub mod decide;
 pub mod billed;
 mod names;
 mod page;
+pub mod sampled;
 pub mod chart;
 mod effects;
 pub mod contrast;
@@ -65,7 +66,6 @@ pub mod tune;
 pub mod advise;
 pub mod outcomes;
 pub mod realised;
-pub mod sampled;
 pub mod screen;
 pub mod guard;
 

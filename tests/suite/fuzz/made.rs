@@ -38,10 +38,8 @@ pub(super) fn of(name: &str) -> Vec<Vec<u8>> {
         "parts" => {
             run("run logs --policy identity --policy mine.ron --parts a");
             run("tune logs --policy mine.ron --vary params.keep.count=1,2 --parts b");
-            run("memory logs --parts c");
             let mut all = below(&folder, "a");
             all.extend(below(&folder, "b"));
-            all.extend(below(&folder, "c"));
             // A job of one load folds by itself, so that what is damaged in it is seen.
             run("run logs/pi-session.jsonl --policy identity --policy mine.ron --parts d");
             run("tune logs/pi-session.jsonl --policy mine.ron --vary params.keep.count=1,2 --parts e");

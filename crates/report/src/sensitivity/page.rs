@@ -52,6 +52,9 @@ pub fn page(it: &Sensitivity) -> Result<String, template::Error> {
     page.write()
 }
 
+/// What is said where no load declares what is needed.
+const UNKNOWN: &str = "Nothing says which evidence is needed, so what it loses is unknown.";
+
 /// Says it in a paragraph.
 pub(super) fn answer_in_words(it: &Sensitivity) -> Option<String> {
     let Card { number, what, words, .. } = answer(it, it.grids.first()?)?;
@@ -85,11 +88,16 @@ fn answer(it: &Sensitivity, grid: &Compared) -> Option<Card> {
     Some(Card {
         number: format!("{n} of {n_lists}"),
         what: format!(
-            "price list{}: {} is the cheapest that keeps at least {floor} of the evidence",
+            "price list{}: {} is the cheapest{}",
             if n_lists == 1 { "" } else { "s" },
-            it.policies[best]
+            it.policies[best],
+            if kept.is_some() {
+                format!(" that keeps at least {floor} of the evidence")
+            } else {
+                String::new()
+            }
         ),
-        words: kept.into_iter().chain(below).listed(),
+        words: vec![kept.unwrap_or_else(|| UNKNOWN.to_owned())].into_iter().chain(below).listed(),
         ..Card::default()
     })
 }
