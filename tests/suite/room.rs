@@ -183,7 +183,8 @@ fn rows_are_as_many_as_fit_a_hundred_columns_at_every_width_and_never_none() {
     assert_eq!([60, 99, 100, 200].map(|it| shown(it, None, 30)), [10; 4]);
     assert_eq!([24, 50, 100].map(|it| shown(100, Some(it), 30)), [10, 20, 60]);
     assert_eq!(shown(100, None, 60), ROWS_LEAST);
-    assert_eq!(Terminal::default().fitted(ROWS_LEAST..=2, |_, n| n.to_string()), "2");
+    let most = 2;
+    assert_eq!(Terminal::default().fitted(ROWS_LEAST..=most, |_, n| n.to_string()), "2");
 }
 
 #[test]
