@@ -83,6 +83,9 @@ pub struct Neighbours {
     /// When another of the same parent was last answered that had been started with the same message, in milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sibling_ms: Option<i64>,
+    /// When replies ended that are billed in the log of another session, in milliseconds since 1970, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub billed_ms: Vec<i64>,
     /// How probable it is that a session that nobody recorded had left them; nothing where a known one did.
     pub chance: Option<Chance>,
     /// What was counted in those of them that had ended when it began.
@@ -93,6 +96,7 @@ pub struct Neighbours {
 impl Timeline {
     /// Takes what other sessions tell of it and of its odds, whose front ends before an item, and says so among its assumptions.
     pub(super) fn hear(&mut self, neighbours: &Neighbours, end: ItemIx) {
+        self.leave_bills(&neighbours.billed_ms);
         self.shared = neighbours.of(self, end);
         let tokens = self.shared_tokens();
         let (own, mut said) = (&neighbours.own, Vec::new());
@@ -103,6 +107,22 @@ impl Timeline {
         }
         said.extend(self.odds.iter_mut().flat_map(|it| own.narrow_all(it)));
         self.assumptions.append(&mut said);
+    }
+
+    /// Leaves the bills of replies that ended at some moments to the sessions whose logs hold them, too.
+    fn leave_bills(&mut self, ended_ms: &[i64]) {
+        let (Some(recorded), Some(began_ms)) = (&mut self.recorded, self.began_ms) else { return };
+        let mut n_left = 0;
+        for (nth, (step, usage)) in self.spine.steps.iter().zip(&mut recorded.usage).enumerate() {
+            if ended_ms.binary_search(&began_ms.saturating_add(step.end_ms)).is_ok() {
+                n_left += usize::from(usage.take().is_some());
+                recorded.costs.get_mut(nth).map(Option::take);
+            }
+        }
+        if n_left > 0 {
+            let what = "replies that another session's log holds, too, and that are billed there";
+            self.assumptions.push(format!("{what}: {n_left}"));
+        }
     }
 }
 
@@ -142,7 +162,7 @@ impl Timeline {
 impl Neighbours {
     /// Returns whether they tell nothing.
     pub fn is_silent(&self) -> bool {
-        !self.tell_front() && self.own.is_silent()
+        !self.tell_front() && self.own.is_silent() && self.billed_ms.is_empty()
     }
 
     /// Returns whether they tell of tools and system prompt.

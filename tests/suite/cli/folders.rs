@@ -231,3 +231,46 @@ fn a_pipe_that_is_named_is_read_once_to_its_end() {
     let numbers = |text: &str| text.replace("claude-code-session", "stdin");
     assert_eq!(out(&piped), numbers(&file));
 }
+
+/// Two logs of a Claude Code session; the second one begins with what was said last in the first, under a request's id.
+fn taken_up_again(request: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let exchange = |session: &str, minute: u32, request: &str| {
+        let record = |kind: &str, minute: u32, message: serde_json::Value| {
+            let at = format!("2026-03-01T10:{minute:02}:00.000Z");
+            let record = serde_json::json!({"type": kind, "sessionId": session, "requestId": request, "timestamp": at, "message": message});
+            record.to_string() + "\n"
+        };
+        let usage = serde_json::json!({"input_tokens": 3, "cache_creation_input_tokens": minute * 1_000, "output_tokens": 5});
+        let reply = serde_json::json!({"id": format!("msg{minute}"), "role": "assistant", "model": "claude-opus-4-6",
+            "content": [{"type": "text", "text": "yes"}], "usage": usage});
+        let said = serde_json::json!({"role": "user", "content": format!("question {minute}")});
+        record("user", minute, said) + &record("assistant", minute + 1, reply)
+    };
+    let first = exchange("a", 10, "req10") + &exchange("a", 20, "req20");
+    fs::write(folder.path().join("first.jsonl"), first).unwrap();
+    fs::write(folder.path().join("second.jsonl"), exchange("b", 20, request) + &exchange("b", 30, "req30"))
+        .unwrap();
+    folder
+}
+
+#[test]
+fn a_reply_that_two_logs_of_a_session_hold_is_billed_once_and_one_of_another_request_of_its_own() {
+    let billed = |folder: &tempfile::TempDir, line: &str| {
+        let report: serde_json::Value = serde_json::from_str(&out(&bounded(folder.path(), line))).unwrap();
+        report.to_string().matches(SAID).count()
+    };
+    const SAID: &str = "replies that another session's log holds, too, and that are billed there: 1";
+    for verb in ["import . --format json", "run . --format json"] {
+        assert!(billed(&taken_up_again("req20"), verb) > 0, "{verb}");
+        assert_eq!(billed(&taken_up_again("another"), verb), 0, "{verb}");
+        assert_eq!(billed(&taken_up_again("req20"), &format!("{verb} --alone")), 0, "{verb}");
+    }
+    // The bills of 10, 20 and 30 thousand written tokens cost $0.375 together, and the one of 20 again $0.125.
+    for (request, more, usd) in
+        [("req20", "", "$0.3754 "), ("another", "", "$0.5006 "), ("req20", "--alone", "$0.5006 ")]
+    {
+        let screen = out(&bounded(taken_up_again(request).path(), &format!(". {more}")));
+        assert!(screen.contains(usd), "{request} {more}: {screen}");
+    }
+}

@@ -50,6 +50,11 @@ pub(super) const TARGETS: [Target; 16] = [
 
 const IDENTITY: &str = include_str!("../../../policies/identity.ron");
 const CONTEXT_ONLY: &str = include_str!("../../../policies/memory_runners/context_only.ron");
+/// Loads that take no time to play: one with calls and needs, and one without.
+const SMALL: [&str; 2] = [
+    include_str!("../../../tests/data/small/scenarios/one.toml"),
+    include_str!("../../../tests/data/small/scenarios/no_needs.toml"),
+];
 const PROFILE: &str = include_str!("../../../profiles/anthropic/claude-opus-4.5.toml");
 
 /// Reads recorded sessions of any format, a database with the log behind it, plays each under a provider's cache, and reads them again without their words.
@@ -117,11 +122,19 @@ fn tree(bytes: &[u8]) {
     agree::reads_as_ron::<SuiteFile>(&text);
 }
 
-/// Reads a policy.
+/// Reads a policy, and plays it on small loads where it is one.
 fn policy(bytes: &[u8]) {
-    decoded(bytes, |spec: PolicyFile, source| {
-        if let Err(problems) = Policy::new(&spec) {
-            let _ = source.locate_all(problems);
+    let profile = Profile::new(&decode::decode(PROFILE, Format::Toml).unwrap()).unwrap();
+    decoded(bytes, |spec: PolicyFile, source| match Policy::new(&spec) {
+        Err(problems) => drop(source.locate_all(problems)),
+        Ok(policy) => {
+            for text in SMALL {
+                let scenario = Scenario::new(&decode::decode(text, Format::Toml).unwrap()).unwrap();
+                let timeline = load::load(&scenario, |_, _| Err(Vec::new().into())).unwrap();
+                let mut rows = Rows::default();
+                Simulation::new(&timeline, &policy, &Limits::NONE, &profile.cache).run(&mut rows);
+                assert!(!rows.requests.is_empty());
+            }
         }
     });
 }

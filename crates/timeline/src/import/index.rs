@@ -1,5 +1,6 @@
 //! The index of recordings: what a scan of each log tells of its sessions, without reading what was said.
 
+use std::collections::HashMap;
 use std::io::{self, BufRead};
 
 use indexmap::{IndexMap, IndexSet};
@@ -38,6 +39,8 @@ pub struct Indexed {
     /// When each request was sent and answered, in milliseconds since 1970; empty where the format's logs are not scanned for
     /// it.
     pub(super) moments: Vec<[i64; 2]>,
+    /// By request: a digest of the ids of its reply, 0 where none are known; empty where the format's logs are not scanned for it.
+    pub(super) replies: Vec<u64>,
     /// What its neighbours have in common with it.
     pub(super) kin: Kin,
     /// Tokens of tools and system prompt, as its own reads show them.
@@ -165,7 +168,25 @@ pub fn neighbours(sessions: &[&Indexed]) -> Vec<Neighbours> {
     }
     tell_siblings(sessions, &mut all);
     tell_own(sessions, &mut all);
+    tell_billed(sessions, &mut all);
     all
+}
+
+/// Tells each session when replies of its log ended that the log of one which began before holds, too: a session that is taken up again may
+/// copy them, and they were billed once.
+fn tell_billed(sessions: &[&Indexed], all: &mut [Neighbours]) {
+    let mut oldest_first: Vec<usize> = (0..sessions.len()).collect();
+    oldest_first.sort_by_key(|nth| (sessions[*nth].began_ms(), &sessions[*nth].id));
+    let mut holders: HashMap<u64, usize> = HashMap::new();
+    for nth in oldest_first {
+        let Indexed { replies, moments, .. } = sessions[nth];
+        for (reply, moment) in replies.iter().zip(moments).filter(|it| *it.0 != 0) {
+            if *holders.entry(*reply).or_insert(nth) != nth {
+                all[nth].billed_ms.push(moment[1]);
+            }
+        }
+        all[nth].billed_ms.sort_unstable();
+    }
 }
 
 /// How a sub-agent was started: sub-agents that agree in it send the same first prompt.

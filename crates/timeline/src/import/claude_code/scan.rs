@@ -40,6 +40,8 @@ struct ScannedRecord<'a> {
     version: Text<'a>,
     #[serde(borrow)]
     message: Option<ScannedMessage<'a>>,
+    #[serde(borrow)]
+    request_id: Text<'a>,
     /// Of a `progress` record.
     #[serde(borrow)]
     data: Option<&'a RawValue>,
@@ -115,6 +117,8 @@ struct ScannedLane {
     /// The reply that is being read.
     reply: String,
     moments: Vec<[i64; 2]>,
+    /// By moment: a digest of the ids that the provider gave the reply; 0 where it has none.
+    replies: Vec<u64>,
     usages: Vec<Usage>,
     /// Whether `progress` records tell of it.
     has_progress: bool,
@@ -338,6 +342,8 @@ impl ScannedLane {
                 self.own.billed(harness, &message.model.0, usage, [ended_ms, asked_ms]);
             }
             self.moments.push([asked_ms, at_ms.max(not_before)]);
+            let ids = [&*message.id.0, &*record.request_id.0];
+            self.replies.push(if ids.contains(&"") { 0 } else { xxh3_64(ids.join(" ").as_bytes()) });
         }
     }
 
@@ -357,6 +363,7 @@ impl ScannedLane {
             project,
             models: self.models.into_counted(),
             moments: self.moments,
+            replies: self.replies,
             front_tokens: HarnessRules::front(HARNESS, self.version, &self.usages),
             life_ms,
             reads_first: self.usages.first().map(|it| it.cache_read > 0),
