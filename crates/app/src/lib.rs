@@ -15,7 +15,6 @@ mod folders;
 mod found;
 pub mod grid;
 mod guards;
-#[cfg(feature = "worlds")]
 mod index;
 mod inputs;
 pub mod laws;
