@@ -255,3 +255,29 @@ fn a_forecast_is_shrunk_the_more_the_more_was_tried() {
     let shrunk = [1, 4, 30].map(made);
     assert!(shrunk[0].abs() < 0.02 && shrunk[1] > 0.02 && shrunk[2] > shrunk[1], "{shrunk:?}");
 }
+
+#[test]
+fn no_sentence_claims_a_saving_where_the_interval_beside_it_includes_none() {
+    let mut n_calls = 0;
+    for nth in 0..60 {
+        let (n, change) = ([6, 12, 24][nth % 3], -0.02 * (nth % 12) as f64);
+        let rows = |_: usize, draw: &mut Draw| {
+            let mut one = |kept| (change + 0.15 * normal(draw), kept);
+            vec![one(0.97), one(0.8), one(0.88), one(0.99)]
+        };
+        let tried = ["a=1", "b=1", "c=1", "d=1"].map(|it| row(&[it]));
+        for it in judged(&sessions(n, rows, nth as u64), &tried, 0.9) {
+            let (Some(interval), why) = (it.interval, &it.why) else { continue };
+            if interval[1] < 0.0 {
+                continue;
+            }
+            assert!(it.word != Some(Word::Do), "{it:?}");
+            assert!(!why.contains("it saves") && !why.contains("saves with"), "{why}: {interval:?}");
+            if it.word == Some(Word::YourCall) {
+                n_calls += 1;
+                assert!(why.contains("includes no saving") || why.contains("too few to be sure"), "{why}");
+            }
+        }
+    }
+    assert!(n_calls > 0, "some calls stand beside an interval over nought");
+}

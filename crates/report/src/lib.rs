@@ -295,7 +295,7 @@ impl Skipped {
 impl Report {
     /// Makes a report of runs; `has_sum` adds sums over scenarios if there are several.
     pub fn new(suite: Option<String>, notes: Vec<String>, runs: Vec<Run>, has_sum: bool) -> Self {
-        let (runs, failures) = Self::without_failed(runs);
+        let (runs, failures) = Self::without_failed(repair::only_of_few(runs));
         let n_scenarios = distinct(runs.iter().map(|it| it.scenario.as_str())).len();
         let sums = if has_sum && n_scenarios > 1 { sums(&runs, &failures) } else { Vec::new() };
         Self { suite, notes, runs, sums, failures, min_evidence: verdict::MIN_EVIDENCE, ..Self::default() }

@@ -9,15 +9,31 @@ use ctxsim_engine::take::{Run, StageRepair};
 
 /// The most policies that a line names.
 const NAMED: usize = 3;
-/// The most loads whose changes are played for the lines: every one of them is played several times more.
+/// The most loads on which repairs are looked for, in whatever format: every one of them is played several times more.
 const LOADS: usize = 6;
+
+/// Returns how many loads of memories there are, if these are too many to look for repairs.
+fn too_many(runs: &[Run]) -> Option<usize> {
+    let loads = crate::distinct(runs.iter().filter(|it| it.is_of_memory()).map(|it| &*it.scenario));
+    Some(loads.len()).filter(|it| *it > LOADS)
+}
+
+/// Returns the runs without repairs where there are too many loads to look for these, so that no format looks for them.
+pub(super) fn only_of_few(mut runs: Vec<Run>) -> Vec<Run> {
+    if too_many(&runs).is_some() {
+        for run in &mut runs {
+            let without = run.findings.as_ref().and_then(|it| it.without_repair());
+            run.findings = without.or_else(|| run.findings.take());
+        }
+    }
+    runs
+}
 
 impl Report {
     /// Returns a line for each loss that memories of the report have in common, those of most policies first.
     pub fn repair_lines(&self) -> Vec<String> {
-        let loads = crate::distinct(self.runs.iter().filter(|it| it.is_of_memory()).map(|it| &*it.scenario));
-        if loads.len() > LOADS {
-            let n = counted(loads.len(), "load");
+        if let Some(n) = too_many(&self.runs) {
+            let n = counted(n, "load");
             return vec![format!("not looked for on {n}: run at most {LOADS} to see which changes help.")];
         }
         // Profiles differ in prices alone.

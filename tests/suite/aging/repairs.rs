@@ -77,3 +77,28 @@ fn where_an_event_takes_the_memory_away_the_line_names_the_event_and_no_field() 
     let [line] = &report.repair_lines()[..] else { panic!("one line for one memory") };
     assert!(line.contains("With `--set 'scenario.load.aging.events=[]'`: mean score "), "{line}");
 }
+
+/// Runs so many loads that differ in their names alone.
+fn of_loads(n: usize) -> Report {
+    let one = report("aging/s6", &["aging/lossy"], &[]).runs.remove(0);
+    let named = |nth| Run { scenario: format!("load {nth}"), ..one.clone() };
+    Report::new(None, Vec::new(), (0..n).map(named).collect(), false)
+}
+
+#[test]
+fn repairs_are_looked_for_on_at_most_six_loads_in_runs_as_in_lines() {
+    let (few, many) = (of_loads(6), of_loads(7));
+    let has_repair = |it: &Run| {
+        let findings = it.findings.as_ref().unwrap();
+        let written = serde_json::to_value(findings.value()).unwrap();
+        assert_eq!(findings.repair().is_some(), !written["repair"].is_null(), "{}", it.scenario);
+        findings.repair().is_some()
+    };
+
+    assert!(few.runs.iter().all(has_repair) && few.repair_lines()[0].contains("--set"));
+    assert!(!many.runs.iter().any(has_repair));
+    assert_eq!(
+        many.repair_lines(),
+        ["not looked for on 7 loads: run at most 6 to see which changes help."]
+    );
+}

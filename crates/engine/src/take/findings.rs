@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -49,6 +50,11 @@ pub trait Findings: Any + fmt::Debug + Send + Sync {
 
     /// Returns which stage of a memory loses most, and what to change.
     fn repair(&self) -> Option<&StageRepair> {
+        None
+    }
+
+    /// Returns the same without what to change, which is then not looked for, if any of them tell it.
+    fn without_repair(&self) -> Option<Arc<dyn Findings>> {
         None
     }
 

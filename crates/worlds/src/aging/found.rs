@@ -1,5 +1,7 @@
 //! How a memory aged, as findings of a run: its numbers and its columns.
 
+use std::sync::Arc;
+
 use super::{AgingSummary, card, tables};
 use ctxsim_engine::measure::{Better, Statistic};
 use ctxsim_engine::take::{Findings, FindingsKind, Number, Run, StageRepair};
@@ -53,6 +55,10 @@ impl Findings for AgingSummary {
 
     fn repair(&self) -> Option<&StageRepair> {
         self.repair.as_ref()?.get()
+    }
+
+    fn without_repair(&self) -> Option<Arc<dyn Findings>> {
+        Some(Arc::new(Self { repair: None, ..self.clone() }))
     }
 
     fn value(&self) -> Value {
