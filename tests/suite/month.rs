@@ -87,7 +87,12 @@ fn drawn(seed: u64, sessions: u64, days: u64) -> Vec<Session> {
     let mut session = |nth: u64| {
         let slow = if draw.next_below(3) == 0 { 2_000 } else { 20 };
         let steps = (0..24).map(|_| (draw.next_between(1, slow), draw.next_between(300, 5_000))).collect();
-        Session { steps, day: nth * days / sessions, project: nth as usize % 3, is_long: nth.is_multiple_of(2) }
+        Session {
+            steps,
+            day: nth * days / sessions,
+            project: nth as usize % 3,
+            is_long: nth.is_multiple_of(2),
+        }
     };
     (0..sessions).map(&mut session).collect()
 }

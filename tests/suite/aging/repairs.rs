@@ -97,8 +97,5 @@ fn repairs_are_looked_for_on_at_most_six_loads_in_runs_as_in_lines() {
 
     assert!(few.runs.iter().all(has_repair) && few.repair_lines()[0].contains("--set"));
     assert!(!many.runs.iter().any(has_repair));
-    assert_eq!(
-        many.repair_lines(),
-        ["not looked for on 7 loads: run at most 6 to see which changes help."]
-    );
+    assert_eq!(many.repair_lines(), ["not looked for on 7 loads: run at most 6 to see which changes help."]);
 }
