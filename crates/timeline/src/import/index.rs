@@ -1,6 +1,5 @@
 //! The index of recordings: what a scan of each log tells of its sessions, without reading what was said.
 
-use std::collections::HashMap;
 use std::io::{self, BufRead};
 
 use indexmap::{IndexMap, IndexSet};
@@ -177,7 +176,7 @@ pub fn neighbours(sessions: &[&Indexed]) -> Vec<Neighbours> {
 fn tell_billed(sessions: &[&Indexed], all: &mut [Neighbours]) {
     let mut oldest_first: Vec<usize> = (0..sessions.len()).collect();
     oldest_first.sort_by_key(|nth| (sessions[*nth].began_ms(), &sessions[*nth].id));
-    let mut holders: HashMap<u64, usize> = HashMap::new();
+    let mut holders: IndexMap<u64, usize> = IndexMap::new();
     for nth in oldest_first {
         let Indexed { replies, moments, .. } = sessions[nth];
         for (reply, moment) in replies.iter().zip(moments).filter(|it| *it.0 != 0) {
