@@ -200,6 +200,6 @@ mod tests {
 
         let refused = [(Code::WorldMissing, Some("enable its feature `worlds`".to_owned()))];
         assert_eq!(told("turns([(user_tokens: 5, answer_tokens: 5, plants: [\"city\"])])"), refused);
-        assert_eq!(told("chats(from: generated(sessions: 4))"), refused);
+        assert_eq!(told("chats(from: generated(sessions: 4, messages: 2), trials: 1)"), refused);
     }
 }
