@@ -77,6 +77,19 @@ fn the_first_three_lines_of_the_readme_count_what_there_is() {
 }
 
 #[test]
+fn the_page_counts_the_formats_and_profiles_that_there_are() {
+    // The package of the crate has no page.
+    let Ok(page) = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("web/src/index.html"))
+    else {
+        return;
+    };
+    let claimed = |name: &str| numbers(page.split_once(&format!("id=\"claim-{name}\">")).unwrap().1)[0];
+
+    assert_eq!(claimed("formats"), ctxsim::timeline::import::formats().len());
+    assert_eq!(claimed("profiles"), bundled_catalog().expand(Kind::Profile, "*").len());
+}
+
+#[test]
 fn the_words_under_the_picture_of_the_readme_are_true() {
     let args = ["run", "--scenario", "recorded/claude-code", "--policy", "identity", "--policy"];
     let output = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
