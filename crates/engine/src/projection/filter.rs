@@ -71,7 +71,9 @@ impl ClassMask {
 
     /// A set of evidence classes.
     pub fn of_preserve(classes: &[Preserve]) -> Self {
-        Self::of(classes, |it| it as u16)
+        let Self(mask) = Self::of(classes, |class| class as u16);
+        // Whoever asks for what is no evidence means what nobody stated, too.
+        Self(mask | (mask >> Preserve::None as u16 & 1) << Preserve::Unset as u16)
     }
 
     /// A set of renditions.
@@ -95,7 +97,7 @@ impl ClassMask {
     /// Returns whether an evidence class is in the set.
     #[inline]
     pub fn has_preserve(self, preserve: Preserve) -> bool {
-        self.0 >> (preserve.class() as u16) & 1 == 1
+        self.0 >> (preserve as u16) & 1 == 1
     }
 
     /// Returns whether a rendition is in the set.

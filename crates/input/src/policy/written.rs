@@ -461,14 +461,14 @@ impl Kind {
 pub enum Preserve {
     /// Its exact text is worked with.
     WorkingEvidence,
+    /// Nobody says: to policies it is `none`, but needs of its turn for exact evidence are for it. Files leave it out.
+    #[serde(skip)]
+    Unset,
     /// It is looked up.
     Reference,
     /// It is not needed again.
     #[default]
     None,
-    /// Nobody says: to policies it is `none`, but needs of its turn for exact evidence are for it. Files leave it out.
-    #[serde(skip)]
-    Unset,
 }
 
 impl Preserve {
@@ -476,12 +476,6 @@ impl Preserve {
     #[inline]
     pub fn is_exact(self) -> bool {
         matches!(self, Self::WorkingEvidence | Self::Unset)
-    }
-
-    /// Returns what policies know it as.
-    #[inline]
-    pub fn class(self) -> Self {
-        if self == Self::Unset { Self::None } else { self }
     }
 }
 
