@@ -36,7 +36,7 @@ crate::decoded_here!(PolicyFile, LayoutSpec);
 crate::encoded_here!(PolicyFile);
 
 /// A policy: which part of a growing history the model sees.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PolicyFile {
@@ -99,30 +99,7 @@ pub struct PolicyFile {
 impl PolicyFile {
     /// Returns a policy that does nothing, under a name.
     pub fn named(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            title: None,
-            about: String::new(),
-            sources: Vec::new(),
-            as_of: None,
-            apply: None,
-            base: None,
-            applies_to: None,
-            allows: IndexMap::new(),
-            params: IndexMap::new(),
-            settable: None,
-            tables: IndexMap::new(),
-            ladders: IndexMap::new(),
-            templates: IndexMap::new(),
-            counter: None,
-            summariser: None,
-            layout: None,
-            stages: Vec::new(),
-            code: None,
-            process: None,
-            recovery: None,
-            memory: None,
-        }
+        Self { name: name.to_owned(), ..Self::default() }
     }
 
     /// Returns its memory, if that is one of facts.
@@ -328,33 +305,32 @@ pub enum PrefixRule {
 /// Filters over items. An item must pass all of them; an empty list passes everything.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Scope {
     /// Which part of the prompt.
-    #[serde(default)]
     pub part: PromptPart,
     /// Which kinds of items. Default: all; at `entry`, tool results.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kinds: Vec<Kind>,
     /// Tool names; `*` matches any run of characters.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
     /// Tool names to leave alone.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub except_tools: Vec<String>,
     /// Evidence classes.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub preserve: Vec<Preserve>,
     /// How the item is currently shown.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shown: Vec<ShownAs>,
     /// Only results (and their calls) that something later repeats, in one of these ways.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub superseded_by: Vec<Supersedes>,
     /// Only items whose raw size is larger than this.
     pub larger_than: Option<Size>,
     /// Protected items, counted over the whole history.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub keep: Vec<Keep>,
     /// Units to leave alone at the front, counted after all other filters.
     pub keep_first: Option<Extent>,
@@ -363,12 +339,10 @@ pub struct Scope {
     /// Only these units at the end.
     pub only_recent: Option<Extent>,
     /// Which unit goes first.
-    #[serde(default)]
     pub order: Order,
     /// The unit taken as a whole before the goal is checked. Default: one item.
     pub by: Option<Extent>,
     /// Whether to leave alone a last unit that is not complete yet.
-    #[serde(default)]
     pub whole: bool,
 }
 
@@ -438,19 +412,7 @@ pub enum Kind {
 impl Kind {
     /// Returns the kind's name in files.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::ToolSchema => "tool_schema",
-            Self::User => "user",
-            Self::Assistant => "assistant",
-            Self::Reasoning => "reasoning",
-            Self::ToolCall => "tool_call",
-            Self::ToolResult => "tool_result",
-            Self::Summary => "summary",
-            Self::Memory => "memory",
-            Self::Approval => "approval",
-            Self::Image => "image",
-        }
+        crate::text::name_of(&self)
     }
 }
 

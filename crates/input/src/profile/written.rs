@@ -31,11 +31,10 @@ pub struct ProfileFile {
     pub models: Vec<String>,
     /// The family of models whose tokens its own are, by its name in `assumptions/tokenizers.toml`. Default: by the model ids that it
     /// covers, else by its name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokenizer: Option<String>,
     /// Whether its provider calls its cache best effort: what is cached may be missed at any time, so savings that rest on it are not sure.
     /// Default: false, also where nobody says so.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub best_effort: bool,
     /// The model's token limits.
     #[serde(default)]
@@ -87,41 +86,31 @@ pub enum RecoveryPrice {
 /// Assumptions of a report about the agent and the provider.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct AssumptionsSpec {
     /// How recovery is priced.
-    #[serde(default)]
     pub recovery: RecoveryPrice,
     /// With `recovery = "flat"`: tokens of a recovery call's prompt, in addition to what it fetches.
-    #[serde(default)]
     pub recovery_overhead_tokens: Tokens,
     /// With `recovery = "flat"`: tokens that a recovery call writes.
-    #[serde(default)]
     pub recovery_output_tokens: Tokens,
     /// The assumed cost of one need without a handle, or one request over a limit.
-    #[serde(default)]
     pub failure_penalty_usd: Decimal,
     /// Milliseconds from a request to its first token.
-    #[serde(default)]
     pub request_latency_ms: Decimal,
     /// Milliseconds of a recovery call.
-    #[serde(default)]
     pub recovery_latency_ms: Decimal,
     /// The cost of one call from a memory to its service.
-    #[serde(default)]
     pub memory_call_usd: Decimal,
     /// Milliseconds of one such call.
-    #[serde(default)]
     pub memory_latency_ms: Decimal,
     /// Milliseconds per input token not read from the cache.
-    #[serde(default)]
     pub latency_ms_per_uncached_token: Decimal,
     /// Milliseconds per output token.
-    #[serde(default)]
     pub latency_ms_per_output_token: Decimal,
     /// When a timeline starts, `YYYY-MM-DD` or `YYYY-MM-DDTHH:MMZ`. Default: the date of the sources.
     pub starts_at: Option<String>,
     /// The services in use, out of those in the price lists.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub services: Vec<String>,
 }

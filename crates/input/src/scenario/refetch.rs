@@ -229,11 +229,6 @@ impl Explores {
 }
 
 impl Refetch {
-    /// Returns whether it is empty.
-    pub fn is_silent(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// Returns a number as assumed, and at the lower and upper ends of its interval; defaults come from `assumptions/recovery.toml`.
     /// Weights have none here: they stand with each need. Nor has exploration where nothing is assumed of it.
     pub fn number(&self, assumption: Assumption) -> Option<[f64; 3]> {

@@ -128,6 +128,24 @@ impl Said {
     }
 }
 
+/// Returns the name of a choice in files.
+pub(crate) fn name_of<T: Serialize>(choice: &T) -> &'static str {
+    match Said::by(choice) {
+        Ok(
+            Said::UnitVariant((.., name))
+            | Said::NewtypeVariant((.., name), _)
+            | Said::TupleVariant((.., name), _)
+            | Said::StructVariant((.., name), _),
+        ) => name,
+        _ => "",
+    }
+}
+
+/// Returns whether a field has its default value, which files leave out.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// Returns the fields that are set; a file does not have the others.
 fn set<'s>(all: &'s [(&'static str, Said)]) -> Vec<&'s (&'static str, Said)> {
     all.iter().filter(|(_, it)| !matches!(it, Said::None)).collect()

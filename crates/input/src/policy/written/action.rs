@@ -95,11 +95,12 @@ pub enum BudgetCounts {
 }
 
 /// How an item is shown.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Rendition {
     /// As received.
+    #[default]
     Raw,
     /// An exact excerpt with its handle.
     Exact,
@@ -185,7 +186,7 @@ impl Rendition {
 }
 
 /// One row of a table: which results it matches, and how they are shown.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TableRow {
@@ -213,15 +214,7 @@ pub struct TableRow {
 impl TableRow {
     /// Returns a row that matches every item.
     pub fn of_all(shown_as: Rendition) -> Self {
-        Self {
-            tools: Vec::new(),
-            preserve: Vec::new(),
-            larger_than: None,
-            shown_as,
-            over_budget: None,
-            exact: None,
-            charged: false,
-        }
+        Self { shown_as, ..Self::default() }
     }
 
     /// Returns the rendition of an exact result that does not fit into the budget.

@@ -18,7 +18,7 @@ pub struct BreakpointsFields {
     /// Shorter prefixes are not cached.
     pub min_tokens: Option<Tokens>,
     /// How long an entry lives after its last use; a list if the prompt chooses.
-    #[serde(default, skip_serializing_if = "Ttls::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub ttl: Ttls,
     /// How much longer entries were observed to live.
     pub ttl_grace: Option<Duration>,
@@ -207,19 +207,15 @@ pub enum LookbackUnit {
 /// The prompt's breakpoints count in order, including those beyond the write slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Lookup {
     /// How many of the first breakpoints.
-    #[serde(default)]
     pub first: u16,
     /// How many of the latest breakpoints.
-    #[serde(default)]
     pub latest: u16,
     /// How many message ends before an automatic breakpoint.
-    #[serde(default)]
     pub message_ends: u16,
     /// Whether to look up the end of everything before all messages, if there is an automatic breakpoint.
-    #[serde(default)]
     pub lead: bool,
 }
 

@@ -62,7 +62,6 @@ pub struct HitsFields {
     #[serde(default)]
     pub seed: u64,
     /// Prompts of such lengths find nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub never: Option<NeverFields>,
 }
 

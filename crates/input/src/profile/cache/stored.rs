@@ -14,7 +14,7 @@ pub struct StoredFields {
     /// Shorter contents cannot be stored.
     pub min_tokens: Option<Tokens>,
     /// How long a content is kept.
-    #[serde(default, skip_serializing_if = "Ttls::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub ttl: Ttls,
     /// Whether the harness renews a content's lifetime whenever it uses the content. Default: never.
     pub renewal: Option<Renewal>,

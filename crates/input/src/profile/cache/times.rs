@@ -12,11 +12,6 @@ use ctxsim_base::diag::{Code, Problems};
 pub struct Ttls(pub Vec<Duration>);
 
 impl Ttls {
-    /// Returns whether it is empty.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Returns the lifetime of rules that allow only one, in milliseconds.
     pub(super) fn only(&self, problems: &mut Problems) -> Option<u64> {
         if self.0.len() > 1 {
@@ -45,7 +40,7 @@ impl Ttls {
             }
             *class = Some(ttl.0);
         }
-        (!self.is_empty()).then_some(classes)
+        (!self.0.is_empty()).then_some(classes)
     }
 }
 

@@ -22,7 +22,7 @@ pub struct UnitsFields {
     /// A request also leaves a unit at every multiple of this number of tokens.
     pub interval_tokens: Option<Tokens>,
     /// How long a unit lives after its last use.
-    #[serde(default, skip_serializing_if = "Ttls::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub ttl: Ttls,
     /// From when a unit can be read.
     pub readable: Option<Readable>,

@@ -1,10 +1,13 @@
 //! Price lists with one changed rate, to measure what is paid at it.
 
+use serde::Serialize;
+
 use super::{Period, PriceList, Prices, Rates};
 use ctxsim_base::quantity::Rate;
 
 /// A rate of a price list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum VariedRate {
     /// Plain input, and everything without its own price.
     Input,
@@ -32,14 +35,7 @@ impl VariedRate {
 
     /// Returns its name in reports.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Input => "input",
-            Self::Output => "output",
-            Self::CacheRead => "cache_read",
-            Self::CacheWriteShort => "cache_write_short",
-            Self::CacheWriteLong => "cache_write_long",
-            Self::Storage => "storage",
-        }
+        crate::text::name_of(&self)
     }
 }
 

@@ -45,7 +45,7 @@ pub struct TierSpec {
     /// The tier holds for prompts of at least this length.
     pub from_prompt_tokens: Option<Tokens>,
     /// The tokens of such a request to which it applies.
-    #[serde(default, skip_serializing_if = "TierReach::is_whole")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub reach: TierReach,
     /// As in [`PriceSpec`].
     pub input: Option<Decimal>,
@@ -68,13 +68,6 @@ pub enum TierReach {
     WholeRequest,
     /// Only tokens beyond the threshold; reads come first, then writes, plain input and output.
     Bracket,
-}
-
-impl TierReach {
-    /// Returns whether it is the default reach.
-    pub fn is_whole(&self) -> bool {
-        *self == Self::WholeRequest
-    }
 }
 
 /// Prices at certain hours: a factor on all prices, or replacement prices.

@@ -16,20 +16,10 @@ pub struct SessionFile {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub user: String,
     /// When it begins, after the scenario does. Default: at once.
-    #[serde(default = "at_once", skip_serializing_if = "is_at_once")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub at: Duration,
     /// The session whose agent started it, if it is a sub-agent's.
     pub parent: Option<String>,
     /// Its turns.
     pub turns: Vec<TurnSpec>,
-}
-
-fn at_once() -> Duration {
-    Duration(0)
-}
-
-/// Returns whether it begins with the scenario.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
-fn is_at_once(at: &Duration) -> bool {
-    at.0 == 0
 }

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::{Amount, PatternPlaces, StableItem, is_no};
+use super::{Amount, PatternPlaces, StableItem};
 use crate::policy::Preserve;
 use crate::profile::ImageSize;
 use crate::profile::cache::Setting;
@@ -19,7 +19,7 @@ pub struct Generate {
     /// How often each pattern is repeated before the next one begins.
     pub scale: Option<u64>,
     /// The random generator.
-    #[serde(default, skip_serializing_if = "PatternRandom::is_named")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub random: PatternRandom,
     /// The patterns, in order; a turn of a pattern refers only to turns of the same pattern.
     pub patterns: Vec<TurnSpec>,
@@ -36,14 +36,6 @@ pub enum PatternRandom {
     /// One splitmix64 sequence from the seed, drawn in the order of events, so that other programs can
     /// reproduce the load in a few lines.
     Splitmix64,
-}
-
-impl PatternRandom {
-    /// Returns whether it is `named`.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
-    fn is_named(&self) -> bool {
-        *self == Self::Named
-    }
 }
 
 /// One turn, or a pattern of equal turns: a user message and everything up to the final answer.
@@ -68,7 +60,7 @@ pub struct TurnSpec {
     #[serde(default = "one_round", skip_serializing_if = "is_one_round")]
     pub rounds: Amount,
     /// Milliseconds from the start of each of its requests to the start of the response. Default: 0.
-    #[serde(default, skip_serializing_if = "Amount::is_silent")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub response_ms: Amount,
     /// Milliseconds from the start of the answer's request to the next turn's first request. Default: until the answer is there.
     pub gap_ms: Option<Amount>,
@@ -90,7 +82,7 @@ pub struct TurnSpec {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<ScriptedChange>,
     /// Whether the calls of a round are made at once, in one request, and their results come together. Default: one request each.
-    #[serde(default, skip_serializing_if = "is_no")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub parallel: bool,
     /// The tool calls, one request each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -99,7 +91,7 @@ pub struct TurnSpec {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plants: Vec<String>,
     /// Whether the answer repeats the facts stated by this turn's user and results.
-    #[serde(default, skip_serializing_if = "is_no")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub repeats: bool,
     /// Facts that the user asks for, as last stated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -185,7 +177,7 @@ pub struct ScriptedCall {
     /// The turns of its pattern in which it is made. Default: all.
     pub turns: Option<PatternPlaces>,
     /// Tokens of the model's text before the call, as its own item. Default: none.
-    #[serde(default, skip_serializing_if = "Amount::is_silent")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub text_tokens: Amount,
     /// Tokens of the model's stated purpose.
     #[serde(default)]
@@ -292,14 +284,7 @@ impl Level {
 
     /// Returns its name in files.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::GlobalConclusion => "global_conclusion",
-            Self::ContinuationHandle => "continuation_handle",
-            Self::LocalDetail => "local_detail",
-            Self::ExactEvidence => "exact_evidence",
-            Self::RawContent => "raw_content",
-        }
+        crate::text::name_of(&self)
     }
 }
 

@@ -82,14 +82,6 @@ impl FigureKind {
 
     /// Returns its name in files.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Fitted => "fitted",
-            Self::Derived => "derived",
-            Self::HeldOut => "held_out",
-            Self::Sign => "sign",
-            Self::Assumed => "assumed",
-            Self::Control => "control",
-            Self::Unpublished => "unpublished",
-        }
+        crate::text::name_of(&self)
     }
 }

@@ -41,7 +41,7 @@ pub struct Guard {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fired: Vec<String>,
     /// Whether the bound must hold for the number's whole interval, if it has one. Default: false.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub surely: bool,
 }
 
