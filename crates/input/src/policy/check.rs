@@ -257,11 +257,8 @@ fn foresees(action: &Action, field: &str, cond: Option<&Cond>, problems: &mut Pr
         cond.each(&mut |it| reclaims |= matches!(it, Cond::Reclaimable(_)));
     }
     if reclaims && !action.is_foreseen() {
-        problems.push_at(
-            Code::ReclaimableWithBudget,
-            field,
-            "the savings of a budget, a template or a summary are not known in advance",
-            "use `scope(…)`",
-        );
+        let message = "the savings of a budget, a template or a summary are not known in advance";
+        let help = "use `scope(…)`";
+        problems.push_at(Code::ReclaimableWithBudget, field, message, help);
     }
 }

@@ -79,12 +79,8 @@ pub(super) fn check_allowances(allows: &IndexMap<String, String>, problems: &mut
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("there are {}", known().collect::<Vec<_>>().join(", ")),
         };
-        problems.push_at(
-            Code::LintUnknown,
-            format_args!("allows.{code}"),
-            format!("no warning or law is called `{code}`"),
-            help,
-        );
+        let message = format!("no warning or law is called `{code}`");
+        problems.push_at(Code::LintUnknown, format_args!("allows.{code}"), message, help);
     }
 }
 

@@ -11,12 +11,8 @@ use ctxsim_base::diag::{Code, Problems};
 pub(super) fn check(templates: &IndexMap<String, Template>, problems: &mut Problems) {
     if !HAS_ENGINE && !templates.is_empty() {
         let help = "enable its feature `templates`";
-        problems.push_at(
-            Code::TemplatesMissing,
-            "templates",
-            "this build of ctxsim has no text templates",
-            help,
-        );
+        let message = "this build of ctxsim has no text templates";
+        problems.push_at(Code::TemplatesMissing, "templates", message, help);
         return;
     }
     for (name, template) in templates {

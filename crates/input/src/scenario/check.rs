@@ -66,12 +66,9 @@ fn check_frame(spec: &ScenarioFile, problems: &mut Problems) {
         problems.within(format_args!("stable.{index}"), |problems| {
             problems.within("tokens", |problems| size(item.tokens, problems));
             if matches!(item.kind, Kind::ToolCall | Kind::ToolResult) {
-                problems.push_at(
-                    Code::StableKind,
-                    "kind",
-                    "the stable prefix cannot contain tool calls or results",
-                    "write `system`, `tool_schema` or `memory`",
-                );
+                let message = "the stable prefix cannot contain tool calls or results";
+                let help = "write `system`, `tool_schema` or `memory`";
+                problems.push_at(Code::StableKind, "kind", message, help);
             }
         });
     }
@@ -80,32 +77,23 @@ fn check_frame(spec: &ScenarioFile, problems: &mut Problems) {
     problems.within("unread_tokens", |problems| size(spec.unread_tokens, problems));
     problems.within("call_overhead_tokens", |problems| size(spec.call_overhead_tokens, problems));
     if spec.turns_ratio.is_some_and(|it| !TURNS_RATIO.contains(&it.to_f64())) {
-        problems.push_at(
-            Code::TurnsRatioRange,
-            "turns_ratio",
-            "an agent takes a tenth to ten times the turns",
-            "write how many times the turns it takes, as `1.1` for a tenth more",
-        );
+        let message = "an agent takes a tenth to ten times the turns";
+        let help = "write how many times the turns it takes, as `1.1` for a tenth more";
+        problems.push_at(Code::TurnsRatioRange, "turns_ratio", message, help);
     }
     if spec.chars_per_token.is_some_and(|it| it <= Decimal::ZERO) {
-        problems.push_at(
-            Code::CharsPerTokenZero,
-            "chars_per_token",
-            "a token cannot have 0 characters",
-            "leave it out, or write `4.0`",
-        );
+        let message = "a token cannot have 0 characters";
+        let help = "leave it out, or write `4.0`";
+        problems.push_at(Code::CharsPerTokenZero, "chars_per_token", message, help);
     }
 }
 
 /// Checks that facts are asked for only if the load can plant them.
 fn check_asks_at_end(spec: &ScenarioFile, problems: &mut Problems) {
     if spec.asks_at_end && !matches!(spec.load, LoadSpec::Turns(_) | LoadSpec::Generate(_)) {
-        problems.push_at(
-            Code::AsksNothing,
-            "asks_at_end",
-            "`asks_at_end` needs `load.turns` or `load.generate`, which plant facts",
-            "remove it",
-        );
+        let message = "`asks_at_end` needs `load.turns` or `load.generate`, which plant facts";
+        let help = "remove it";
+        problems.push_at(Code::AsksNothing, "asks_at_end", message, help);
     }
 }
 
@@ -119,11 +107,9 @@ fn check_trials(trials: u64, problems: &mut Problems) {
 /// Checks that an interval contains its value.
 fn check_interval<T: PartialOrd>([low, value, high]: [T; 3], problems: &mut Problems) {
     if low > value || value > high {
-        problems.push(
-            Code::IntervalOrder,
-            "the interval's lower end, value and upper end are out of order",
-            "write the smaller end first, with the value between the two",
-        );
+        let message = "the interval's lower end, value and upper end are out of order";
+        let help = "write the smaller end first, with the value between the two";
+        problems.push(Code::IntervalOrder, message, help);
     }
 }
 

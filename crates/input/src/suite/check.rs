@@ -30,20 +30,14 @@ fn check_habits(asked: &Habits, problems: &mut Problems) {
         ("compression", asked.compression == Decimal::ZERO),
     ];
     for (field, _) in zeros.into_iter().filter(|it| it.1) {
-        problems.push_at(
-            Code::BreakEvenValue,
-            format_args!("break_even.{field}"),
-            "a break-even point of 0 is not possible",
-            "write more than 0",
-        );
+        let message = "a break-even point of 0 is not possible";
+        let help = "write more than 0";
+        problems.push_at(Code::BreakEvenValue, format_args!("break_even.{field}"), message, help);
     }
     if asked.compaction_miss_share > Decimal::ONE {
-        problems.push_at(
-            Code::BreakEvenValue,
-            "break_even.compaction_miss_share",
-            "the share is above 1",
-            "write a share from 0 to 1",
-        );
+        let message = "the share is above 1";
+        let help = "write a share from 0 to 1";
+        problems.push_at(Code::BreakEvenValue, "break_even.compaction_miss_share", message, help);
     }
 }
 
@@ -80,11 +74,8 @@ fn check_guard(guard: &Guard, problems: &mut Problems) {
         GuardRule::MaxIncrease(share) | GuardRule::MaxDecrease(share) => {
             if matches!(share.of, BoundOf::Window | BoundOf::Limit) || share.number < 0.0 {
                 let message = format!("guard `{}` allows a change by {share}", guard.name);
-                problems.push(
-                    Code::GuardBound,
-                    message,
-                    "write a share of the base's number, such as \"3%\" or 0.03",
-                );
+                let help = "write a share of the base's number, such as \"3%\" or 0.03";
+                problems.push(Code::GuardBound, message, help);
             }
         }
         GuardRule::Bound(..) => {}

@@ -48,11 +48,8 @@ impl StageCheck<'_> {
             problems.within("per", |problems| {
                 self.resolver.extent(&mut budget.per, problems);
                 if budget.per != Extent::All && budget.per.units() != Some((Unit::Turns, 1)) {
-                    problems.push(
-                        Code::BudgetPerUnknown,
-                        "a token budget resets per turn or never",
-                        "write `per: turns(1)` or `per: all`",
-                    );
+                    let help = "write `per: turns(1)` or `per: all`";
+                    problems.push(Code::BudgetPerUnknown, "a token budget resets per turn or never", help);
                 }
             });
             if scope.order != Order::Oldest {

@@ -14,12 +14,8 @@ pub(super) fn check(fold: &Fold, scope: &Scope, problems: &mut Problems) {
     }
     if let Some(kind) = fold.copy.iter().find(|it| fold.quote.contains(it)) {
         let message = format!("`{}` is in both `copy` and `quote`", kind.name());
-        problems.push_at(
-            Code::FoldKindTwice,
-            "quote",
-            message,
-            "keep each kind in only one of the two lists",
-        );
+        let help = "keep each kind in only one of the two lists";
+        problems.push_at(Code::FoldKindTwice, "quote", message, help);
     }
     if fold.quote.contains(&Kind::ToolResult) {
         problems.within("quote", |problems| {

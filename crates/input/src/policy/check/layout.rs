@@ -7,12 +7,9 @@ use ctxsim_base::diag::{Code, Problems};
 pub(super) fn layout(layout: Option<&LayoutSpec>, problems: &mut Problems) {
     for (index, it) in layout.iter().flat_map(|it| &it.dynamic).enumerate() {
         if it.tokens == 0 {
-            problems.push_at(
-                Code::DynamicEmpty,
-                format_args!("dynamic.{index}.tokens"),
-                "content of 0 tokens has no effect",
-                "write its size in tokens, or leave it out",
-            );
+            let message = "content of 0 tokens has no effect";
+            let help = "write its size in tokens, or leave it out";
+            problems.push_at(Code::DynamicEmpty, format_args!("dynamic.{index}.tokens"), message, help);
         }
         if it.at == DynamicPlace::Tail && it.changes != Changes::default() {
             problems.push_at(
@@ -25,12 +22,9 @@ pub(super) fn layout(layout: Option<&LayoutSpec>, problems: &mut Problems) {
     }
     for (index, it) in layout.and_then(|it| it.breakpoints.as_ref()).into_iter().flatten().enumerate() {
         if matches!(it.at, PromptPlace::LastMessages { n: 0, .. }) {
-            problems.push_at(
-                Code::BreakpointNowhere,
-                format_args!("breakpoints.{index}.at"),
-                "`last_messages` needs at least one message",
-                "write `n: 1` or more, or remove the breakpoint",
-            );
+            let message = "`last_messages` needs at least one message";
+            let help = "write `n: 1` or more, or remove the breakpoint";
+            problems.push_at(Code::BreakpointNowhere, format_args!("breakpoints.{index}.at"), message, help);
         }
     }
 }

@@ -10,12 +10,8 @@ pub(super) fn check(file: &PolicyFile, process: &ProcessFile, problems: &mut Pro
     if file.code.is_some() || !file.stages.is_empty() {
         let other = if file.code.is_some() { "code" } else { "stages" };
         let help = format!("remove `{other}`, or `process`");
-        problems.push_at(
-            Code::ProcessBeside,
-            "process",
-            format!("a policy cannot have both `process` and `{other}`"),
-            help,
-        );
+        let message = format!("a policy cannot have both `process` and `{other}`");
+        problems.push_at(Code::ProcessBeside, "process", message, help);
     }
     problems.within("process", |problems| {
         if process.command.first().is_none_or(String::is_empty) {

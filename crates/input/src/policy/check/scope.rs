@@ -9,11 +9,9 @@ impl Resolver<'_> {
     pub(super) fn scope(&self, scope: &mut Scope, moments: &[Moment], problems: &mut Problems) {
         let at_entry = moments.contains(&Moment::Entry);
         if (scope.part == PromptPart::Entering) != at_entry || (at_entry && moments.len() > 1) {
-            problems.push(
-                Code::ScopeNotAtEntry,
-                "the part `entering` needs the moment `entry`, and `entry` allows no other part",
-                "use a separate stage: `at: [entry], scope: (part: entering)`",
-            );
+            let message = "the part `entering` needs the moment `entry`, and `entry` allows no other part";
+            let help = "use a separate stage: `at: [entry], scope: (part: entering)`";
+            problems.push(Code::ScopeNotAtEntry, message, help);
         }
         if at_entry && !scope.kinds.is_empty() && scope.kinds != [Kind::ToolResult] {
             let message = "only tool results can be changed on entry";
@@ -34,12 +32,8 @@ impl Resolver<'_> {
         }
         if scope.whole && scope.by.as_ref().is_none_or(|it| it.units().is_none()) {
             let message = "`whole` needs `by` to give the size of a unit";
-            problems.push_at(
-                Code::ScopeWholeOfNothing,
-                "whole",
-                message,
-                "add `by: tool_uses(10)`, or remove `whole`",
-            );
+            let help = "add `by: tool_uses(10)`, or remove `whole`";
+            problems.push_at(Code::ScopeWholeOfNothing, "whole", message, help);
         }
         self.size_in("larger_than", scope.larger_than.as_mut(), problems);
         for (index, keep) in scope.keep.iter_mut().enumerate() {

@@ -44,11 +44,9 @@ impl Resolver<'_> {
 
     fn size_at(&self, size: &mut Size, depth: usize, problems: &mut Problems) {
         if depth > DEPTH_MAX {
-            problems.push(
-                Code::SizeTooDeep,
-                "this size is nested too deeply, or its parameters are circular",
-                "make one of the parameters a plain size",
-            );
+            let message = "this size is nested too deeply, or its parameters are circular";
+            let help = "make one of the parameters a plain size";
+            problems.push(Code::SizeTooDeep, message, help);
             return;
         }
         let mut inner = |field: &str, size: &mut Size| {
@@ -149,11 +147,8 @@ impl Resolver<'_> {
             Cond::Every(extent) => problems.within("every", |problems| {
                 self.extent(extent, problems);
                 if extent.units().is_none_or(|(_, count)| count == 0) {
-                    problems.push(
-                        Code::EveryNotCounted,
-                        "`every` needs a number of units, at least 1",
-                        "write `every(turns(3))`",
-                    );
+                    let help = "write `every(turns(3))`";
+                    problems.push(Code::EveryNotCounted, "`every` needs a number of units, at least 1", help);
                 }
             }),
             Cond::Count { above, at_least, below, at_most, .. } => {
@@ -263,9 +258,7 @@ fn percent(share: Decimal) -> String {
 
 /// Reports a comparison with no bound or with several.
 fn one_relation(name: &str, problems: &mut Problems) {
-    problems.push(
-        Code::ComparisonNotOne,
-        format!("`{name}` needs exactly one of `above`, `at_least`, `below`, `at_most`"),
-        format!("write `{name}(above: …)`"),
-    );
+    let message = format!("`{name}` needs exactly one of `above`, `at_least`, `below`, `at_most`");
+    let help = format!("write `{name}(above: …)`");
+    problems.push(Code::ComparisonNotOne, message, help);
 }

@@ -93,28 +93,19 @@ impl BreakpointsFields {
             ("lookback_unit", self.lookback_unit.is_some()),
         ];
         for (field, _) in of_lookback.into_iter().filter(|it| it.1 && self.lookup.is_some()) {
-            problems.push_at(
-                Code::CacheFieldUnused,
-                field,
-                format!("`{field}` has no effect beside `lookup`, which lists the places"),
-                "remove one of them",
-            );
+            let message = format!("`{field}` has no effect beside `lookup`, which lists the places");
+            let help = "remove one of them";
+            problems.push_at(Code::CacheFieldUnused, field, message, help);
         }
         if self.implicit_lead.is_some() && self.implicit != Some(true) {
-            problems.push_at(
-                Code::ImplicitLeadAlone,
-                "implicit_lead",
-                "`implicit_lead` needs `implicit`",
-                "add `implicit: true`, or remove `implicit_lead`",
-            );
+            let message = "`implicit_lead` needs `implicit`";
+            let help = "add `implicit: true`, or remove `implicit_lead`";
+            problems.push_at(Code::ImplicitLeadAlone, "implicit_lead", message, help);
         }
         if self.lookup == Some(Lookup::default()) {
-            problems.push_at(
-                Code::LookupNowhere,
-                "lookup",
-                "an entry that is never looked up is never read",
-                "write how many positions to look up, as in `latest: 50`",
-            );
+            let message = "an entry that is never looked up is never read";
+            let help = "write how many positions to look up, as in `latest: 50`";
+            problems.push_at(Code::LookupNowhere, "lookup", message, help);
         }
     }
 }

@@ -92,12 +92,9 @@ impl HitsFields {
         let parts = parts.unwrap_or(Hits::CERTAIN);
         let never = self.never.map(|it| [it.from_tokens, it.to_tokens]);
         if let Some([from, to]) = never.filter(|[from, to]| from > to) {
-            problems.push_at(
-                Code::HitsNever,
-                "hits.never",
-                format!("no prompt has at least {from} and at most {to} tokens"),
-                "write the shorter length as `from_tokens`",
-            );
+            let message = format!("no prompt has at least {from} and at most {to} tokens");
+            let help = "write the shorter length as `from_tokens`";
+            problems.push_at(Code::HitsNever, "hits.never", message, help);
         }
         (parts < Hits::CERTAIN || never.is_some()).then_some(Hits { parts, seed: self.seed, never })
     }

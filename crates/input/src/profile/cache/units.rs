@@ -43,12 +43,9 @@ impl UnitsFields {
             problems,
         );
         if self.units.is_empty() && self.interval_tokens.is_none() {
-            problems.push_at(
-                Code::UnitsNowhere,
-                "units",
-                "without units there is nothing to read later",
-                "write `units: [input_end, output_end, common_prefix]`, or `interval_tokens`",
-            );
+            let message = "without units there is nothing to read later";
+            let help = "write `units: [input_end, output_end, common_prefix]`, or `interval_tokens`";
+            problems.push_at(Code::UnitsNowhere, "units", message, help);
         }
         let leaves = |at: UnitEnd| self.units.contains(&at);
         let rules = UnitRules {

@@ -57,12 +57,8 @@ pub(crate) fn prices(
     for (index, spec) in specs.iter().enumerate() {
         let period = problems.within(index, |problems| period(spec, services, problems));
         if periods.iter().any(|it| it.from_ms == period.from_ms) {
-            problems.push_at(
-                Code::PriceDateDuplicate,
-                index,
-                "two price lists start on the same date",
-                "give each its own `from`",
-            );
+            let help = "give each its own `from`";
+            problems.push_at(Code::PriceDateDuplicate, index, "two price lists start on the same date", help);
         }
         periods.push(period);
     }
@@ -185,11 +181,8 @@ fn list(base: Rates, specs: &[written::TierSpec], problems: &mut Problems) -> Pr
                 (None, Some(from)) => from,
                 _ => {
                     let help = "write either `above_prompt_tokens` or `from_prompt_tokens`, not both";
-                    problems.push(
-                        Code::TierThreshold,
-                        "a tier needs the prompt length at which it starts",
-                        help,
-                    );
+                    let message = "a tier needs the prompt length at which it starts";
+                    problems.push(Code::TierThreshold, message, help);
                     return;
                 }
             };
@@ -197,11 +190,8 @@ fn list(base: Rates, specs: &[written::TierSpec], problems: &mut Problems) -> Pr
                 problems.push(Code::TierDuplicate, "two tiers start at the same prompt length", "remove one");
             }
             if spec.reach != specs[0].reach {
-                problems.push(
-                    Code::TierMixed,
-                    "the tiers have different values of `reach`",
-                    "give all of them the same `reach`",
-                );
+                let help = "give all of them the same `reach`";
+                problems.push(Code::TierMixed, "the tiers have different values of `reach`", help);
             }
             tiers.push((Tier { from_tokens, rates: base }, spec));
         });
@@ -286,12 +276,8 @@ fn over(below: &Rates, given: &GivenRates<'_>, problems: &mut Problems) -> Rates
     for (ttl, price) in given.cache_write {
         problems.within("cache_write", |problems| {
             let Some(class) = Duration::parse(ttl).map(|it| TtlClass::of(it.0) as usize) else {
-                problems.push_at(
-                    Code::TtlClass,
-                    ttl,
-                    format!("`{ttl}` is not a lifetime"),
-                    "write `\"5m\"`, `\"30m\"`, `\"1h\"` or `\"12h\"`",
-                );
+                let help = "write `\"5m\"`, `\"30m\"`, `\"1h\"` or `\"12h\"`";
+                problems.push_at(Code::TtlClass, ttl, format!("`{ttl}` is not a lifetime"), help);
                 return;
             };
             if std::mem::replace(&mut is_given[class], true) {
@@ -358,12 +344,8 @@ pub(crate) fn start(starts_at: Option<&str>, as_of: &str, problems: &mut Problem
     let Some(text) = starts_at else { return of_sources.unwrap_or(0) };
     instant(text).unwrap_or_else(|| {
         let message = format!("`{text}` is not a date or a time");
-        problems.push_at(
-            Code::DateFormat,
-            "assumptions.starts_at",
-            message,
-            "write it like \"2026-10-07\" or \"2026-10-07T09:30Z\"",
-        );
+        let help = "write it like \"2026-10-07\" or \"2026-10-07T09:30Z\"";
+        problems.push_at(Code::DateFormat, "assumptions.starts_at", message, help);
         of_sources.unwrap_or(0)
     })
 }

@@ -23,11 +23,8 @@ pub(super) fn check(spec: &Conversations, problems: &mut Problems) {
     problems.check_share("implicit_ratio", spec.implicit_ratio);
     problems.within("message_seconds", |problems| {
         if spec.message_seconds > MESSAGE_SECONDS_MAX {
-            problems.push(
-                Code::MessageSecondsRange,
-                "messages are more than a year apart",
-                "write at most 31536000",
-            );
+            let help = "write at most 31536000";
+            problems.push(Code::MessageSecondsRange, "messages are more than a year apart", help);
         }
     });
     match (spec.random, spec.hash_seed) {
@@ -50,12 +47,8 @@ pub(super) fn check(spec: &Conversations, problems: &mut Problems) {
         }
         for (index, domain) in spec.domains.iter().enumerate() {
             if domain.split_whitespace().count() != 1 {
-                problems.push_at(
-                    Code::DomainWords,
-                    index,
-                    "a domain must be one word",
-                    "join its words with `_`",
-                );
+                let help = "join its words with `_`";
+                problems.push_at(Code::DomainWords, index, "a domain must be one word", help);
             }
         }
     });
@@ -73,11 +66,8 @@ fn check_lengths(spec: &Conversations, problems: &mut Problems) {
             problems.within(index, |problems| {
                 let help = format!("write 1 to {MESSAGES_MAX} messages");
                 if !(1..=MESSAGES_MAX).contains(length) {
-                    problems.push(
-                        Code::LengthRange,
-                        format!("a conversation cannot have {length} messages"),
-                        help,
-                    );
+                    let message = format!("a conversation cannot have {length} messages");
+                    problems.push(Code::LengthRange, message, help);
                 } else if spec.lengths[..index].contains(length) {
                     problems.push(Code::LengthDuplicate, format!("{length} is listed twice"), "list it once");
                 }
@@ -111,11 +101,8 @@ fn check_categories(categories: &IndexMap<String, IndexMap<String, FactValues>>,
                 problems.push(Code::NeedleName, "the fact has no name", "give each key a name");
             }
             if keys.is_empty() {
-                problems.push(
-                    Code::CategoryEmpty,
-                    "the category has no keys",
-                    "add at least one key with its values",
-                );
+                let help = "add at least one key with its values";
+                problems.push(Code::CategoryEmpty, "the category has no keys", help);
             }
             for (key, value) in keys {
                 problems.within(key, |problems| {
@@ -146,28 +133,18 @@ fn check_value(value: &FactValues, problems: &mut Problems) {
         ),
         FactValues::Uniform { from, to, decimals, .. } => problems.within("uniform", |problems| {
             if !(from.is_finite() && to.is_finite() && from <= to) {
-                problems.push(
-                    Code::ValueRange,
-                    format!("`from` ({from}) is not below `to` ({to})"),
-                    "write the smaller number as `from`",
-                );
+                let help = "write the smaller number as `from`";
+                problems.push(Code::ValueRange, format!("`from` ({from}) is not below `to` ({to})"), help);
             }
             if *decimals > 15 {
-                problems.push_at(
-                    Code::ValueDecimals,
-                    "decimals",
-                    format!("too many decimals: {decimals}"),
-                    "write at most 15",
-                );
+                let message = format!("too many decimals: {decimals}");
+                let help = "write at most 15";
+                problems.push_at(Code::ValueDecimals, "decimals", message, help);
             }
         }),
         FactValues::OneOf(choices) if choices.is_empty() => {
-            problems.push_at(
-                Code::ValueNone,
-                "one_of",
-                "there are no values to choose from",
-                "write at least one",
-            );
+            let help = "write at least one";
+            problems.push_at(Code::ValueNone, "one_of", "there are no values to choose from", help);
         }
         _ => {}
     }

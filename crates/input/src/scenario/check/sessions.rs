@@ -12,11 +12,8 @@ const AT_MS_MAX: u64 = 31_536_000_000;
 /// Checks sessions: each has a name of its own, and the agents of sub-agents are among them.
 pub(super) fn check(spec: &ScenarioFile, sessions: &[SessionFile], problems: &mut Problems) {
     if sessions.is_empty() {
-        problems.push(
-            Code::SessionsNone,
-            "the load has no session",
-            "write at least one, with `name` and `turns`",
-        );
+        let help = "write at least one, with `name` and `turns`";
+        problems.push(Code::SessionsNone, "the load has no session", help);
     }
     let names: IndexSet<&str> = sessions.iter().map(|it| it.name.as_str()).collect();
     let mut known = IndexSet::new();
@@ -24,23 +21,17 @@ pub(super) fn check(spec: &ScenarioFile, sessions: &[SessionFile], problems: &mu
         problems.within(index, |problems| {
             let name = session.name.as_str();
             if name.is_empty() || name.contains('/') || !known.insert(name) {
-                problems.push_at(
-                    Code::SessionName,
-                    "name",
-                    format!("`{name}` is not a name of its own"),
-                    "write a name without `/` that no other session has",
-                );
+                let message = format!("`{name}` is not a name of its own");
+                let help = "write a name without `/` that no other session has";
+                problems.push_at(Code::SessionName, "name", message, help);
             }
             if session.at.0 > AT_MS_MAX {
                 problems.push_at(Code::SessionAt, "at", "it begins too late", "write at most `365d`");
             }
             if let Some(parent) = session.parent.as_deref().filter(|it| *it == name || !names.contains(it)) {
-                problems.push_at(
-                    Code::SessionParent,
-                    "parent",
-                    format!("there is no other session `{parent}`"),
-                    "name the session whose agent started this one",
-                );
+                let message = format!("there is no other session `{parent}`");
+                let help = "name the session whose agent started this one";
+                problems.push_at(Code::SessionParent, "parent", message, help);
             }
             problems.within("turns", |to| turns::written(spec, &session.turns, to));
         });

@@ -90,11 +90,8 @@ fn check_turns<'a>(
         problems.push(Code::LoadTooLarge, message, "write fewer turns, smaller items, or fewer trials");
     }
     if tools.len() >= usize::from(u16::MAX) {
-        problems.push(
-            Code::ToolsTooMany,
-            format!("{} different tool names are too many", tools.len()),
-            "use fewer tool names",
-        );
+        let help = "use fewer tool names";
+        problems.push(Code::ToolsTooMany, format!("{} different tool names are too many", tools.len()), help);
     }
 }
 
@@ -237,12 +234,8 @@ fn check_call(spec: &ScriptedCall, overhead: Tokens, problems: &mut Problems) {
     for (name, count) in &spec.spreads {
         if !(1..=SPREAD_MAX).contains(count) {
             let message = format!("{count} facts in one result is out of range");
-            problems.push_at(
-                Code::SpreadRange,
-                format_args!("spreads.{name}"),
-                message,
-                format!("write a number from 1 to {SPREAD_MAX}"),
-            );
+            let help = format!("write a number from 1 to {SPREAD_MAX}");
+            problems.push_at(Code::SpreadRange, format_args!("spreads.{name}"), message, help);
         }
     }
     let parts = [spec.purpose_tokens.most(), spec.args_tokens.most(), overhead];
@@ -287,11 +280,8 @@ fn check_images(images: &[ScriptedImages], problems: &mut Problems) {
             }
             if it.width.is_some() != it.height.is_some() {
                 let message = "an image has a width and a height, and one of them is missing";
-                problems.push(
-                    Code::ImageEdge,
-                    message,
-                    "write both, as in `(width: 1280, height: 800)`, or neither",
-                );
+                let help = "write both, as in `(width: 1280, height: 800)`, or neither";
+                problems.push(Code::ImageEdge, message, help);
             }
         });
     }
@@ -310,22 +300,15 @@ fn check_weights(weights: &IndexMap<Level, f64>, problems: &mut Problems) {
 
 fn check_weight(weight: f64, problems: &mut Problems) {
     if !weight.is_finite() || weight < 0.0 {
-        problems.push(
-            Code::WeightInvalid,
-            format!("{weight} is not a valid weight"),
-            "write a number of at least 0",
-        );
+        let help = "write a number of at least 0";
+        problems.push(Code::WeightInvalid, format!("{weight} is not a valid weight"), help);
     }
 }
 
 fn check_revisit(spec: &Revisit, problems: &mut Problems) {
     if spec.turns_back == 0 {
-        problems.push_at(
-            Code::RevisitOfItself,
-            "turns_back",
-            "a turn cannot refer to itself",
-            "write how many turns back (at least 1)",
-        );
+        let help = "write how many turns back (at least 1)";
+        problems.push_at(Code::RevisitOfItself, "turns_back", "a turn cannot refer to itself", help);
     }
     problems.within("weight", |problems| check_weight(spec.weight, problems));
     problems.within("recover_tokens", |problems| size(spec.recover_tokens.unwrap_or(0), problems));
@@ -387,12 +370,8 @@ impl CountedUnit {
 /// Checks a number that starts over.
 fn check_cycle(cycle: &Cycle, unit: CountedUnit, problems: &mut Problems) {
     if cycle.modulo == 0 {
-        problems.push_at(
-            Code::CycleEmpty,
-            "modulo",
-            "`modulo` cannot be 0",
-            "write the number at which the size starts over (at least 1)",
-        );
+        let help = "write the number at which the size starts over (at least 1)";
+        problems.push_at(Code::CycleEmpty, "modulo", "`modulo` cannot be 0", help);
     }
     for (field, tokens) in [
         ("base", cycle.base),
@@ -410,11 +389,8 @@ fn check_cycle(cycle: &Cycle, unit: CountedUnit, problems: &mut Problems) {
 /// Checks a number of repetitions.
 fn repeated(times: u64, problems: &mut Problems) {
     if times == 0 {
-        problems.push(
-            Code::TimesZero,
-            "0 repetitions have no effect",
-            "write 1 or more, or remove the entry",
-        );
+        let help = "write 1 or more, or remove the entry";
+        problems.push(Code::TimesZero, "0 repetitions have no effect", help);
     }
 }
 
@@ -426,11 +402,8 @@ fn check_places(spec: &PatternPlaces, problems: &mut Problems) {
         let Some(place) = spec.at.iter().find(|it| **it >= spec.every) else { return };
         format!("`every` is {}, so no turn has index {place}", spec.every)
     };
-    problems.push(
-        Code::PlacesRange,
-        wrong,
-        "count from 0 and stay below `every`, as in `(every: 3, at: [2])`",
-    );
+    let help = "count from 0 and stay below `every`, as in `(every: 3, at: [2])`";
+    problems.push(Code::PlacesRange, wrong, help);
 }
 
 /// Returns the most tokens that a model writes for a call.

@@ -13,12 +13,8 @@ pub(super) fn check(spec: &ServiceMemory, problems: &mut Problems) {
     calls("write.at_end", spec.ends_with(), &[AwaitConsistency, PutContext], problems);
     if !spec.ends_with().contains(&PutContext) {
         let help = "add `put_context`, or remove `at_end`";
-        problems.push_at(
-            Code::ServicePut,
-            "write.at_end",
-            "the document is never written, so nothing is kept",
-            help,
-        );
+        let message = "the document is never written, so nothing is kept";
+        problems.push_at(Code::ServicePut, "write.at_end", message, help);
     }
     if !spec.write.entries && spec.write.flush_every.is_some_and(|it| it > 0) {
         let help = "leave it out, or write `entries: true`";
@@ -28,12 +24,8 @@ pub(super) fn check(spec: &ServiceMemory, problems: &mut Problems) {
     problems.within("store", |problems| {
         let (Cap::Words(size) | Cap::Chars(size)) = spec.store.cap;
         if size == 0 {
-            problems.push_at(
-                Code::CapacityZero,
-                "cap",
-                "a document needs a capacity of at least 1",
-                "write 1 or more",
-            );
+            let help = "write 1 or more";
+            problems.push_at(Code::CapacityZero, "cap", "a document needs a capacity of at least 1", help);
         }
         if size > CAP_MAX {
             let message = format!("{size} exceeds the largest document size");
@@ -74,12 +66,8 @@ fn sections(sections: &[DocSection], problems: &mut Problems) {
     for (index, section) in sections.iter().enumerate() {
         if sections[..index].contains(section) {
             let help = "name each section once";
-            problems.push_at(
-                Code::SectionTwice,
-                format!("sections.{index}"),
-                "this section is listed twice",
-                help,
-            );
+            let message = "this section is listed twice";
+            problems.push_at(Code::SectionTwice, format!("sections.{index}"), message, help);
         }
     }
 }

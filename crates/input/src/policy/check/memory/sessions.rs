@@ -53,12 +53,8 @@ fn check_read(spec: &SessionMemory, problems: &mut Problems) {
     }
     if !matches!(spec.store, SessionStore::Entries { .. } | SessionStore::Files) {
         let help = "write `read: all`, or store `entries` or `files`";
-        problems.push_at(
-            Code::ReadWhole,
-            "read",
-            "this memory is one text, which is always read as a whole",
-            help,
-        );
+        let message = "this memory is one text, which is always read as a whole";
+        problems.push_at(Code::ReadWhole, "read", message, help);
     }
 }
 
@@ -69,11 +65,7 @@ fn check_compaction(spec: &SummaryLoss, problems: &mut Problems) {
     problems.check_share("survival", spec.survival.unwrap_or(1.0));
     problems.check_share("salience", spec.salience);
     if !(-100.0..=100.0).contains(&spec.recency) {
-        problems.push_at(
-            Code::RecencyRange,
-            "recency",
-            "the value is out of range",
-            "write a number from -100 to 100",
-        );
+        let help = "write a number from -100 to 100";
+        problems.push_at(Code::RecencyRange, "recency", "the value is out of range", help);
     }
 }
