@@ -11,21 +11,20 @@ mod pattern;
 mod reads;
 mod render;
 mod settable;
-mod stage;
 mod template;
 pub mod written;
 
 use std::ops::Deref;
 use std::sync::Arc;
 
-pub use self::family::PolicyFamily;
-pub use self::pattern::{matches_any, wildcard};
-pub use self::settable::SearchUse;
-pub use self::stage::Stage;
-pub use self::written::*;
 use crate::Profile;
 use crate::text::set::Override;
 use ctxsim_base::diag::{Diagnostic, Problems};
+
+pub use self::family::PolicyFamily;
+pub use self::pattern::{matches_any, wildcard};
+pub use self::settable::SearchUse;
+pub use self::written::*;
 
 /// A checked policy: its file with every parameter replaced by its value.
 #[derive(Clone, Debug, PartialEq)]
@@ -140,5 +139,53 @@ impl Policy {
     /// Returns a text template by name.
     pub fn template(&self, name: Option<&String>) -> Option<&Template> {
         self.templates.get(name?)
+    }
+}
+
+// A stage with all defaults filled in.
+
+/// A stage: when it fires, which items it changes, and until which goal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stage {
+    pub name: String,
+    /// The moments at which it may fire.
+    pub at: Vec<Moment>,
+    /// For `idle`: how long a pause between two turns must last.
+    pub pause: Option<Pause>,
+    /// The trigger, checked once; always true if `None`.
+    pub when: Option<Cond>,
+    /// The items it changes.
+    pub scope: Scope,
+    /// Its action.
+    pub apply: Action,
+    /// The goal, checked after each unit; without one, all units are taken.
+    pub until: Option<Cond>,
+    /// Further steps towards the same goal.
+    pub then: Vec<StageStep>,
+    /// A ladder of the policy whose steps follow `then`.
+    pub ladder: Option<String>,
+    /// Whether its edits are permanent.
+    pub lasts: EditsLast,
+    /// Whether its edits change the text by which the provider's cache recognises the prompt.
+    pub prefix: PrefixRule,
+}
+
+impl Stage {
+    /// Fills in the defaults, or returns nothing if the stage has no action.
+    fn new(file: &StageFile) -> Option<Self> {
+        let file = file.clone();
+        Some(Self {
+            name: file.name,
+            at: file.at.unwrap_or_else(|| vec![Moment::Request]),
+            pause: file.pause,
+            when: file.when,
+            scope: file.scope.unwrap_or_default(),
+            apply: file.apply?,
+            until: file.until,
+            then: file.then,
+            ladder: file.ladder,
+            lasts: file.lasts.unwrap_or_default(),
+            prefix: file.prefix.unwrap_or_default(),
+        })
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! Nothing is guessed; entries that cannot be used are listed with their reasons.
 
-mod fields;
 mod json;
 mod litellm;
 mod models_dev;

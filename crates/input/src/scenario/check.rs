@@ -4,11 +4,8 @@ mod aging;
 pub(super) mod assume;
 mod chats;
 mod conversation;
-mod refetch;
-mod sessions;
 pub(super) mod stream;
 mod turns;
-mod user_messages;
 
 use super::{ITEM_TOKENS_MAX, LoadSpec, ScenarioFile};
 use crate::policy::Kind;
@@ -24,11 +21,13 @@ const TURNS_RATIO: std::ops::RangeInclusive<f64> = 0.1..=10.0;
 /// Checks a scenario and its load.
 pub(super) fn scenario(scenario: &ScenarioFile, problems: &mut Problems) {
     check_frame(scenario, problems);
-    problems.within("refetch", |to| refetch::check(&scenario.refetch, to));
-    problems.within("user_messages", |to| user_messages::check(scenario, to));
+    problems.within("refetch", |to| assume::check_refetch(&scenario.refetch, to));
+    problems.within("user_messages", |to| assume::check_user_messages(scenario, to));
     problems.within("load", |problems| match &scenario.load {
         LoadSpec::Turns(turns) => problems.within("turns", |to| turns::written(scenario, turns, to)),
-        LoadSpec::Sessions(load) => problems.within("sessions", |to| sessions::check(scenario, load, to)),
+        LoadSpec::Sessions(load) => {
+            problems.within("sessions", |to| turns::check_sessions(scenario, load, to))
+        }
         LoadSpec::Generate(load) => problems.within("generate", |to| turns::generated(scenario, load, to)),
         LoadSpec::Random { turns } => {
             problems.check_range(Code::GenerateLength, "random.turns", *turns, [1, turns::TURNS_MAX]);

@@ -1,5 +1,13 @@
 //! A scenario file as written.
 
+mod aging;
+mod amount;
+mod assume;
+mod chats;
+mod conversation;
+mod stream;
+mod turns;
+
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
@@ -8,21 +16,11 @@ use super::user_messages::UserMessages;
 use crate::policy::{Kind, Size};
 use ctxsim_base::quantity::{Decimal, Tokens};
 
-mod aging;
-mod amount;
-mod assume;
-mod chats;
-mod conversation;
-mod sessions;
-mod stream;
-mod turns;
-
 pub use self::aging::*;
 pub use self::amount::*;
 pub use self::assume::*;
 pub use self::chats::*;
 pub use self::conversation::*;
-pub use self::sessions::*;
 pub use self::stream::*;
 pub use self::turns::*;
 

@@ -2,9 +2,7 @@
 
 mod call;
 mod misfit;
-mod number;
 mod paths;
-mod profile;
 
 use super::decode::{self, Format};
 use super::fault;
@@ -208,13 +206,13 @@ impl Override {
     fn values(&self, tree: &Node) -> Vec<Node> {
         let written = self.text.split_once('=').map_or("", |it| it.1.trim());
         let Some(text) = self.value.as_str() else {
-            return [self.value.clone()].into_iter().chain(number::suffixed(written)).collect();
+            return [self.value.clone()].into_iter().chain(call::suffixed(written)).collect();
         };
-        let Some(factor) = number::factor(text) else {
-            let read = call::read(text).or_else(|| number::suffixed(text));
+        let Some(factor) = call::factor(text) else {
+            let read = call::read(text).or_else(|| call::suffixed(text));
             return read.into_iter().chain([self.value.clone()]).chain(self.renamed(tree, text)).collect();
         };
-        self.present(tree).and_then(|it| number::times(it, factor)).into_iter().collect()
+        self.present(tree).and_then(|it| call::times(it, factor)).into_iter().collect()
     }
 
     /// Returns the choice that stands there under another name: it keeps its fields where the other one has them too.
@@ -300,7 +298,7 @@ fn numbers_of(root: &str) -> Option<[&'static str; 3]> {
 
 /// Returns a number as an override writes it: `60000`, `60_000`, `60k`, `0.05`.
 pub fn number(text: &str) -> Option<Decimal> {
-    number::decimal(text.trim())
+    call::decimal(text.trim())
 }
 
 /// Explains where a path lacks a name.

@@ -1,8 +1,10 @@
 //! The rules of actions: renditions, tables, budgets, summaries.
 
 use super::size::Resolver;
-use super::{StageCheck, fold, named, summary};
-use crate::policy::{Action, Budget, Extent, FoldedResults, Order, Rendition, Scope, TableRow, Unit};
+use super::{StageCheck, named, summary};
+use crate::policy::{
+    Action, Budget, Extent, Fold, FoldedResults, Kind, Order, Rendition, Scope, TableRow, Unit,
+};
 use ctxsim_base::diag::{Code, Problems};
 
 impl StageCheck<'_> {
@@ -19,7 +21,7 @@ impl StageCheck<'_> {
             Action::Ping { output } => self.resolver.size_in("ping.output", output.as_mut(), problems),
             Action::Summarise(it) => summary::check(it, scope, &self.resolver, problems),
             Action::Fold(it) => problems.within("fold", |problems| {
-                fold::check(it, scope, problems);
+                check_fold(it, scope, problems);
                 self.resolver.item_in("frame", it.frame.as_mut(), problems);
                 self.resolver.size_in("each", it.each.as_mut(), problems);
                 self.template(it.template.as_ref(), problems);
@@ -85,5 +87,29 @@ impl Resolver<'_> {
             | Rendition::Handle
             | Rendition::Marker(_) => {}
         }
+    }
+}
+
+// The rules of folds.
+
+/// Reports scopes that a fold cannot have; turns are folded as a whole, oldest first.
+fn check_fold(fold: &Fold, scope: &Scope, problems: &mut Problems) {
+    let by = scope.by.as_ref().map(Extent::units);
+    if by.is_some_and(|it| !matches!(it, Some((Unit::Turns | Unit::Items, 1)))) {
+        problems.push(Code::FoldBy, "a fold works on one turn at a time", "remove `by` from the scope");
+    }
+    if scope.order != Order::Oldest {
+        problems.push(Code::FoldOrder, "a fold starts with the oldest turn", "remove `order` from the scope");
+    }
+    if let Some(kind) = fold.copy.iter().find(|it| fold.quote.contains(it)) {
+        let message = format!("`{}` is in both `copy` and `quote`", kind.name());
+        let help = "keep each kind in only one of the two lists";
+        problems.push_at(Code::FoldKindTwice, "quote", message, help);
+    }
+    if fold.quote.contains(&Kind::ToolResult) {
+        problems.within("quote", |problems| {
+            let message = "tool results cannot be quoted: `results` says how the summary shows them";
+            problems.push(Code::FoldQuotesResults, message, "remove `tool_result` from `quote`");
+        });
     }
 }

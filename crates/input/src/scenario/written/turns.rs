@@ -7,6 +7,7 @@ use super::{Amount, PatternPlaces, StableItem};
 use crate::policy::Preserve;
 use crate::profile::ImageSize;
 use crate::profile::cache::Setting;
+use crate::text::duration::Duration;
 use ctxsim_base::quantity::Tokens;
 
 /// Patterns of turns, one after the other: `scale` times each, or cut to `turns` turns.
@@ -339,4 +340,25 @@ fn is_one_round(rounds: &Amount) -> bool {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
 fn is_once(times: &u64) -> bool {
     *times == 1
+}
+
+// Several sessions as written, of one or of several users.
+
+/// A session among others: what all of them begin with stays in the provider's cache from one to the next of the same user.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct SessionFile {
+    /// Its name; reports call it by the scenario's name, a slash and this.
+    pub name: String,
+    /// Whose it is. Default: the user of all that name none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub user: String,
+    /// When it begins, after the scenario does. Default: at once.
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
+    pub at: Duration,
+    /// The session whose agent started it, if it is a sub-agent's.
+    pub parent: Option<String>,
+    /// Its turns.
+    pub turns: Vec<TurnSpec>,
 }

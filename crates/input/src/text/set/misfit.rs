@@ -2,7 +2,8 @@
 
 use indexmap::IndexSet;
 
-use super::{Format, Node, Override, TreeEntry, Why, child, fault, names, number, quoted};
+use super::call::factor;
+use super::{Format, Node, Override, TreeEntry, Why, child, fault, names, quoted};
 use crate::text::fault::TextFault;
 use ctxsim_base::diag::{Code, Diagnostic, nearest};
 
@@ -22,7 +23,7 @@ impl Override {
                 }
             }
         }
-        if self.value.as_str().and_then(number::factor).is_some() && refused.is_none() {
+        if self.value.as_str().and_then(factor).is_some() && refused.is_none() {
             let message = "this value is not a number, so it cannot be multiplied";
             let help = "write the value itself: the field is not a number, or the file does not set it, and a default cannot be \
                 multiplied";
