@@ -5,9 +5,7 @@
 //! Other runs pay nothing for this.
 
 pub mod breaks;
-mod held;
 mod items;
-mod prefix;
 mod record;
 
 use crate::cache::Finding;
@@ -25,11 +23,9 @@ use ctxsim_base::quantity::Tokens;
 use ctxsim_input::policy::Moment;
 use ctxsim_input::{Policy, Profile};
 use ctxsim_timeline::{Item, Timeline, Usage};
-
-pub use held::{HeldPart, held};
-pub use items::{Cached, StandingItem, Stood};
-pub use prefix::{PrefixCompared, Same};
 use record::{CacheLookup, Eyes, NotedEdit, SentPrompt, SinkState, WantedRow};
+
+pub use items::{Cached, HeldPart, PrefixCompared, Same, StandingItem, Stood, held};
 
 /// A request of a run, explained.
 #[derive(Clone, Debug)]

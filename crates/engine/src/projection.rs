@@ -6,19 +6,15 @@ pub mod change;
 pub mod edit;
 pub mod num;
 pub mod filter;
-pub mod firing;
 pub mod history;
 pub mod prompt;
-mod raw;
 mod same;
 pub mod reach;
-pub mod region;
 pub mod rendition;
 pub mod scope;
 pub mod test;
 pub mod tracker;
 mod act;
-pub mod mark;
 mod slot;
 pub mod text;
 pub mod program;
@@ -26,18 +22,17 @@ mod rung;
 pub mod window;
 mod writer;
 
-pub use change::{Change, SideRequest};
-pub use edit::Editor;
-pub use firing::{Firing, Threshold};
-pub use program::Program;
-pub use prompt::{Prompt, Slot, SlotIx, State, ToolResults};
-pub use text::PromptText;
-pub use window::Window;
-
 use ctxsim_base::quantity::Tokens;
 use ctxsim_input::policy::Moment;
 use ctxsim_timeline::{ItemIx, Texts};
 use prompt::ShownAs;
+
+pub use change::{Change, SideRequest};
+pub use edit::Editor;
+pub use program::{Firing, Program, Threshold};
+pub use prompt::{Prompt, Slot, SlotIx, State, ToolResults};
+pub use text::PromptText;
+pub use window::Window;
 
 /// The context of a moment: time and cache facts, passed down so that a policy never asks the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::book::Book;
-use super::guarded::{self, Guarded};
 use super::place::{PlacedView, Target, place};
 use super::view::{Cx, Entry, Lasts, ModelCall, Part, View};
-use super::{CodeInputs, Text};
+use super::{CodeInputs, Guarded, Text, guard};
 use crate::projection::chain::Chain;
 use crate::projection::change::Purpose;
 use crate::projection::edit::Manner;
@@ -210,7 +209,7 @@ impl<'t, V: View> Viewed<'t, V> {
 
 /// Asks a view.
 fn ask<V: View>(view: &mut V, cx: &Cx<'_>, history: &[Entry<'_>]) -> Guarded<Vec<Part>> {
-    guarded::call("the view", || view.view(cx, history))
+    guard("the view", || view.view(cx, history))
 }
 
 /// Returns how much some words keep of a text: their common beginning and end.

@@ -3,7 +3,7 @@
 use super::edit::Editor;
 use super::num::{Env, Known, Num};
 use super::prompt::{Prompt, SlotIx};
-use super::region::Region;
+use super::slot::Region;
 use ctxsim_base::quantity::{Decimal, Tokens};
 use ctxsim_input::policy::{Extent, Unit};
 use ctxsim_timeline::Kind;

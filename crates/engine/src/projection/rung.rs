@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use super::act::CompiledAction;
 use super::act::pool::Spent;
-use super::counter::Counter;
+use super::counter::{Counter, RawTokens};
 use super::edit::Editor;
 use super::num::{Env, Num};
 use super::prompt::{Author, SlotIx, UNDO};
-use super::raw::RawTokens;
-use super::region::Region;
 use super::scope::{CompiledScope, UnitSize};
+use super::slot::Region;
 use super::test::{Activation, ActivationProgress, Context, Look, Measure, Test};
 use super::tracker::{ScopeTotals, Tracker};
 use super::writer::Writer;

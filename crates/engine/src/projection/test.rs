@@ -1,8 +1,8 @@
 //! Conditions as a program holds them.
 
 use super::Ambient;
-use super::mark::StageMark;
 use super::num::{Env, Known, Num};
+use super::program::StageMark;
 use super::prompt::{Arrived, SlotIx};
 use super::reach::Reach;
 use super::tracker::ScopeTotals;

@@ -5,8 +5,8 @@ use crate::projection::change::{Purpose, SideRequest};
 use crate::projection::edit::Editor;
 use crate::projection::num::Num;
 use crate::projection::prompt::{Prompt, SlotIx};
-use crate::projection::region::Region;
 use crate::projection::rung::{CompiledRung, RungParts};
+use crate::projection::slot::Region;
 use crate::projection::test::Activation;
 use ctxsim_input::policy::Size;
 

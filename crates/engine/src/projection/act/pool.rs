@@ -3,9 +3,9 @@
 use crate::projection::edit::Editor;
 use crate::projection::num::{Env, Known, Num};
 use crate::projection::prompt::{SlotIx, State};
-use crate::projection::region::Region;
 use crate::projection::rendition::Pool;
 use crate::projection::rung::CompiledRung;
+use crate::projection::slot::Region;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_input::policy::{Budget, BudgetCounts, Unit};
 use ctxsim_timeline::TurnIx;
