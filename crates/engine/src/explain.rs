@@ -115,7 +115,7 @@ pub fn explain(
     let play = || Simulation::new(timeline, policy, &profile.limits, &profile.cache);
     let outcome = play().run(&mut rows);
     if let Some(fault) = outcome.fault {
-        return Err(Box::new(Diagnostic::at(Code::RunFailed, "", fault.to_string())));
+        return Err(Box::new(Diagnostic::at(Code("run-failed"), "", fault.to_string())));
     }
     let (rows, explored) = (rows.requests, rows.explored);
     let wanted = n.checked_sub(1).filter(|it| *it < rows.len()).ok_or_else(|| out_of_range(n, rows.len()))?;
@@ -191,7 +191,7 @@ fn out_of_range(n: usize, of: usize) -> Box<Diagnostic> {
     } else {
         format!("write a number from 1 to {of}; `ctxsim run --rows requests` lists them in this order")
     };
-    Box::new(Diagnostic::at(Code::RequestOutOfRange, "", message).help(help))
+    Box::new(Diagnostic::at(Code("request-out-of-range"), "", message).help(help))
 }
 
 /// The facts from which a request is explained.

@@ -80,7 +80,7 @@ pub(super) fn check_allowances(allows: &IndexMap<String, String>, problems: &mut
             None => format!("there are {}", known().collect::<Vec<_>>().join(", ")),
         };
         let message = format!("no warning or law is called `{code}`");
-        problems.push_at(Code::LintUnknown, format_args!("allows.{code}"), message, help);
+        problems.push_at(Code("lint-unknown"), format_args!("allows.{code}"), message, help);
     }
 }
 

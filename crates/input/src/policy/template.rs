@@ -12,7 +12,7 @@ pub(super) fn check(templates: &IndexMap<String, Template>, problems: &mut Probl
     if !HAS_ENGINE && !templates.is_empty() {
         let help = "enable its feature `templates`";
         let message = "this build of ctxsim has no text templates";
-        problems.push_at(Code::TemplatesMissing, "templates", message, help);
+        problems.push_at(Code("templates-missing"), "templates", message, help);
         return;
     }
     for (name, template) in templates {
@@ -30,7 +30,8 @@ impl Template {
             problems.within(field, |problems| {
                 let help =
                     "`{{ … }}` inserts a value, `{% … %}` is a condition; the schema lists the variables";
-                problems.push(Code::TemplateBroken, format!("invalid template{line}: {}", fault.why), help);
+                let message = format!("invalid template{line}: {}", fault.why);
+                problems.push(Code("template-broken"), message, help);
             });
         }
     }

@@ -30,7 +30,7 @@ pub(super) fn scenario(scenario: &ScenarioFile, problems: &mut Problems) {
         }
         LoadSpec::Generate(load) => problems.within("generate", |to| turns::generated(scenario, load, to)),
         LoadSpec::Random { turns } => {
-            problems.check_range(Code::GenerateLength, "random.turns", *turns, [1, turns::TURNS_MAX]);
+            problems.check_range(Code("generate-length"), "random.turns", *turns, [1, turns::TURNS_MAX]);
         }
         LoadSpec::Conversation(load) => problems.within("conversation", |to| conversation::check(load, to)),
         LoadSpec::Aging(load) => problems.within("aging", |to| aging::check(load, to)),
@@ -45,17 +45,17 @@ pub(super) fn scenario(scenario: &ScenarioFile, problems: &mut Problems) {
 fn check_frame(spec: &ScenarioFile, problems: &mut Problems) {
     problems.within("trials", |problems| match (spec.trials, &spec.load) {
         (Some(_), LoadSpec::Conversation(_)) => problems.push(
-            Code::TrialsUnused,
+            Code("trials-unused"),
             "conversations have their own number of trials",
             "write it as `load.conversation.trials`",
         ),
         (Some(_), LoadSpec::Aging(_)) => problems.push(
-            Code::TrialsUnused,
+            Code("trials-unused"),
             "session streams have their own number of trials",
             "write it as `load.aging.trials`",
         ),
         (Some(_), LoadSpec::Chats(_)) => problems.push(
-            Code::TrialsUnused,
+            Code("trials-unused"),
             "chats have their own number of trials",
             "write it as `load.chats.trials`",
         ),
@@ -67,7 +67,7 @@ fn check_frame(spec: &ScenarioFile, problems: &mut Problems) {
             if matches!(item.kind, Kind::ToolCall | Kind::ToolResult) {
                 let message = "the stable prefix cannot contain tool calls or results";
                 let help = "write `system`, `tool_schema` or `memory`";
-                problems.push_at(Code::StableKind, "kind", message, help);
+                problems.push_at(Code("stable-kind"), "kind", message, help);
             }
         });
     }
@@ -78,12 +78,12 @@ fn check_frame(spec: &ScenarioFile, problems: &mut Problems) {
     if spec.turns_ratio.is_some_and(|it| !TURNS_RATIO.contains(&it.to_f64())) {
         let message = "an agent takes a tenth to ten times the turns";
         let help = "write how many times the turns it takes, as `1.1` for a tenth more";
-        problems.push_at(Code::TurnsRatioRange, "turns_ratio", message, help);
+        problems.push_at(Code("turns-ratio-range"), "turns_ratio", message, help);
     }
     if spec.chars_per_token.is_some_and(|it| it <= Decimal::ZERO) {
         let message = "a token cannot have 0 characters";
         let help = "leave it out, or write `4.0`";
-        problems.push_at(Code::CharsPerTokenZero, "chars_per_token", message, help);
+        problems.push_at(Code("chars-per-token-zero"), "chars_per_token", message, help);
     }
 }
 
@@ -92,14 +92,14 @@ fn check_asks_at_end(spec: &ScenarioFile, problems: &mut Problems) {
     if spec.asks_at_end && !matches!(spec.load, LoadSpec::Turns(_) | LoadSpec::Generate(_)) {
         let message = "`asks_at_end` needs `load.turns` or `load.generate`, which plant facts";
         let help = "remove it";
-        problems.push_at(Code::AsksNothing, "asks_at_end", message, help);
+        problems.push_at(Code("asks-nothing"), "asks_at_end", message, help);
     }
 }
 
 fn check_trials(trials: u64, problems: &mut Problems) {
     if !(1..=TRIALS_MAX).contains(&trials) {
         let help = format!("write a number from 1 to {TRIALS_MAX}");
-        problems.push(Code::TrialsRange, format!("{trials} trials is out of range"), help);
+        problems.push(Code("trials-range"), format!("{trials} trials is out of range"), help);
     }
 }
 
@@ -108,7 +108,7 @@ fn check_interval<T: PartialOrd>([low, value, high]: [T; 3], problems: &mut Prob
     if low > value || value > high {
         let message = "the interval's lower end, value and upper end are out of order";
         let help = "write the smaller end first, with the value between the two";
-        problems.push(Code::IntervalOrder, message, help);
+        problems.push(Code("interval-order"), message, help);
     }
 }
 
@@ -116,6 +116,6 @@ fn check_interval<T: PartialOrd>([low, value, high]: [T; 3], problems: &mut Prob
 fn size(tokens: Tokens, problems: &mut Problems) {
     if tokens > ITEM_TOKENS_MAX {
         let message = format!("{tokens} tokens is too large for one item");
-        problems.push(Code::SizeTooLarge, message, format!("write at most {ITEM_TOKENS_MAX}"));
+        problems.push(Code("size-too-large"), message, format!("write at most {ITEM_TOKENS_MAX}"));
     }
 }

@@ -137,5 +137,5 @@ pub fn value_text(value: &impl serde::Serialize) -> Option<String> {
 
 /// Makes a diagnostic of an error of a writer.
 fn syntax(message: String) -> Box<Diagnostic> {
-    Box::new(Diagnostic::at(Code::Syntax, "", message))
+    Box::new(Diagnostic::at(Code("syntax"), "", message))
 }

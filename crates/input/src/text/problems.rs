@@ -51,7 +51,8 @@ fn duplicates(root: &mut Node) -> Vec<Diagnostic> {
             let Some(key) = entry.name().map(str::to_owned) else { continue };
             if keys.contains(&key) {
                 let message = format!("`{key}` is set twice");
-                let problem = Diagnostic::at(Code::DuplicateKey, "", message).help("remove one of the two");
+                let problem =
+                    Diagnostic::at(Code("duplicate-key"), "", message).help("remove one of the two");
                 list.push(located(problem, entry.key.as_ref().map_or(0..0, |it| it.span.clone())));
                 entry.value.is_skipped = true;
             }
@@ -184,7 +185,7 @@ fn told(root: &mut Node, text: &str, format: Format, shape: Shape) -> Option<Dia
     let cache = &root.entries()[index].value;
     let rules = cache.get("rules").filter(|_| shape.fields() == fields::<ProfileFile>())?;
     let message = "the name of cache rules stands before their fields, not among them";
-    let problem = Diagnostic::at(Code::CacheRulesOld, "cache.rules", message);
+    let problem = Diagnostic::at(Code("cache-rules-old"), "cache.rules", message);
     let problem = located(problem.help(new_form(cache, rules.word()?, text, format)), rules.span.clone());
     root.skip(&[index]);
     Some(problem)

@@ -50,7 +50,7 @@ impl Source {
     pub fn read(path: &Path) -> Result<Self, Error> {
         let Some(format) = Format::of(path) else {
             let mut problem =
-                Diagnostic::at(Code::FileFormat, "", "not a policy, scenario, profile or suite file");
+                Diagnostic::at(Code("file-format"), "", "not a policy, scenario, profile or suite file");
             problem.place.file = path.display().to_string();
             return Err(vec![problem.help("inputs end in `.ron` or `.toml`")].into());
         };
@@ -198,7 +198,7 @@ pub fn json_problem(text: &str, error: &serde_json::Error) -> Diagnostic {
         _ => "write valid JSON: finite numbers, text and keys in double quotes, commas between values"
             .to_owned(),
     };
-    let mut problem = Diagnostic::at(Code::Syntax, "", message).help(help);
+    let mut problem = Diagnostic::at(Code("syntax"), "", message).help(help);
     if error.line() > 0 {
         let (line, column) = (error.line(), error.column().max(1));
         let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();

@@ -51,12 +51,13 @@ impl StageCheck<'_> {
                 self.resolver.extent(&mut budget.per, problems);
                 if budget.per != Extent::All && budget.per.units() != Some((Unit::Turns, 1)) {
                     let help = "write `per: turns(1)` or `per: all`";
-                    problems.push(Code::BudgetPerUnknown, "a token budget resets per turn or never", help);
+                    let message = "a token budget resets per turn or never";
+                    problems.push(Code("budget-per-unknown"), message, help);
                 }
             });
             if scope.order != Order::Oldest {
                 let help = "leave `order` out";
-                problems.push(Code::BudgetOrder, "a token budget is spent on the oldest item first", help);
+                problems.push(Code("budget-order"), "a token budget is spent on the oldest item first", help);
             }
             self.resolver.size_in("tokens", Some(&mut budget.tokens), problems);
         });
@@ -96,20 +97,21 @@ impl Resolver<'_> {
 fn check_fold(fold: &Fold, scope: &Scope, problems: &mut Problems) {
     let by = scope.by.as_ref().map(Extent::units);
     if by.is_some_and(|it| !matches!(it, Some((Unit::Turns | Unit::Items, 1)))) {
-        problems.push(Code::FoldBy, "a fold works on one turn at a time", "remove `by` from the scope");
+        problems.push(Code("fold-by"), "a fold works on one turn at a time", "remove `by` from the scope");
     }
     if scope.order != Order::Oldest {
-        problems.push(Code::FoldOrder, "a fold starts with the oldest turn", "remove `order` from the scope");
+        let help = "remove `order` from the scope";
+        problems.push(Code("fold-order"), "a fold starts with the oldest turn", help);
     }
     if let Some(kind) = fold.copy.iter().find(|it| fold.quote.contains(it)) {
         let message = format!("`{}` is in both `copy` and `quote`", kind.name());
         let help = "keep each kind in only one of the two lists";
-        problems.push_at(Code::FoldKindTwice, "quote", message, help);
+        problems.push_at(Code("fold-kind-twice"), "quote", message, help);
     }
     if fold.quote.contains(&Kind::ToolResult) {
         problems.within("quote", |problems| {
             let message = "tool results cannot be quoted: `results` says how the summary shows them";
-            problems.push(Code::FoldQuotesResults, message, "remove `tool_result` from `quote`");
+            problems.push(Code("fold-quotes-results"), message, "remove `tool_result` from `quote`");
         });
     }
 }

@@ -9,7 +9,7 @@ use ctxsim_base::diag::Code;
 use ctxsim_base::grid::numbers::thousands;
 
 pub(super) const LINT: Lint = Lint {
-    code: Code::StageNeverFires,
+    code: Code("stage-never-fires"),
     source: "docs/reference/policy.ron: `all` needs each of its conditions",
     find,
 };

@@ -29,12 +29,12 @@ impl BlocksFields {
         if block_tokens == 0 {
             let message = "`block_tokens` must be at least 1";
             let help = "write `block_tokens: 16`, or another number of at least 1";
-            problems.push_at(Code::BlockSizeMissing, "block_tokens", message, help);
+            problems.push_at(Code("block-size-missing"), "block_tokens", message, help);
         }
         if self.capacity_blocks == Some(0) {
             let message = "a store of 0 blocks holds nothing";
             let help = "write `cache: none` for no cache";
-            problems.push_at(Code::CapacityZero, "capacity_blocks", message, help);
+            problems.push_at(Code("capacity-zero"), "capacity_blocks", message, help);
         }
         let touch = self.touch.unwrap_or_default();
         let rules = CacheRules::Blocks(Blocks { block_tokens, capacity_blocks: self.capacity_blocks, touch });

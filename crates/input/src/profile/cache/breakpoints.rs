@@ -95,17 +95,17 @@ impl BreakpointsFields {
         for (field, _) in of_lookback.into_iter().filter(|it| it.1 && self.lookup.is_some()) {
             let message = format!("`{field}` has no effect beside `lookup`, which lists the places");
             let help = "remove one of them";
-            problems.push_at(Code::CacheFieldUnused, field, message, help);
+            problems.push_at(Code("cache-field-unused"), field, message, help);
         }
         if self.implicit_lead.is_some() && self.implicit != Some(true) {
             let message = "`implicit_lead` needs `implicit`";
             let help = "add `implicit: true`, or remove `implicit_lead`";
-            problems.push_at(Code::ImplicitLeadAlone, "implicit_lead", message, help);
+            problems.push_at(Code("implicit-lead-alone"), "implicit_lead", message, help);
         }
         if self.lookup == Some(Lookup::default()) {
             let message = "an entry that is never looked up is never read";
             let help = "write how many positions to look up, as in `latest: 50`";
-            problems.push_at(Code::LookupNowhere, "lookup", message, help);
+            problems.push_at(Code("lookup-nowhere"), "lookup", message, help);
         }
     }
 }

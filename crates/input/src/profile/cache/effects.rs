@@ -83,7 +83,7 @@ impl HitsFields {
         let parts = probability.scaled(9).filter(|it| *it <= Hits::CERTAIN);
         if parts.is_none() {
             problems.push_at(
-                Code::HitProbability,
+                Code("hit-probability"),
                 "hits.probability",
                 format!("{probability} is not a probability (from 0 to 1, with at most nine decimals)"),
                 "write a number from 0 to 1, such as 0.95",
@@ -94,7 +94,7 @@ impl HitsFields {
         if let Some([from, to]) = never.filter(|[from, to]| from > to) {
             let message = format!("no prompt has at least {from} and at most {to} tokens");
             let help = "write the shorter length as `from_tokens`";
-            problems.push_at(Code::HitsNever, "hits.never", message, help);
+            problems.push_at(Code("hits-never"), "hits.never", message, help);
         }
         (parts < Hits::CERTAIN || never.is_some()).then_some(Hits { parts, seed: self.seed, never })
     }

@@ -27,7 +27,7 @@ impl StoredFields {
         let ttl_ms = self.ttl.only(problems).filter(|it| *it > 0);
         if ttl_ms.is_none() {
             let help = "add one, such as `ttl: \"1h\"`";
-            problems.push_at(Code::TtlMissing, "ttl", "explicitly stored content needs a lifetime", help);
+            problems.push_at(Code("ttl-missing"), "ttl", "explicitly stored content needs a lifetime", help);
         }
         let rules = ExplicitCache {
             min_tokens: self.min_tokens.unwrap_or(0),

@@ -16,7 +16,7 @@ impl Ttls {
     pub(super) fn only(&self, problems: &mut Problems) -> Option<u64> {
         if self.0.len() > 1 {
             let help = "write a single duration";
-            problems.push_at(Code::TtlSeveral, "ttl", "these rules allow only one lifetime", help);
+            problems.push_at(Code("ttl-several"), "ttl", "these rules allow only one lifetime", help);
         }
         self.0.first().map(|it| it.0)
     }
@@ -29,7 +29,7 @@ impl Ttls {
             if class.is_some() {
                 let message = format!("`{ttl}` has the same class as another lifetime");
                 let help = "write at most one lifetime below an hour and one of an hour or more";
-                problems.push_at(Code::TtlClassTwice, "ttl", message, help);
+                problems.push_at(Code("ttl-class-twice"), "ttl", message, help);
             }
             *class = Some(ttl.0);
         }

@@ -45,7 +45,7 @@ impl UnitsFields {
         if self.units.is_empty() && self.interval_tokens.is_none() {
             let message = "without units there is nothing to read later";
             let help = "write `units: [input_end, output_end, common_prefix]`, or `interval_tokens`";
-            problems.push_at(Code::UnitsNowhere, "units", message, help);
+            problems.push_at(Code("units-nowhere"), "units", message, help);
         }
         let leaves = |at: UnitEnd| self.units.contains(&at);
         let rules = UnitRules {

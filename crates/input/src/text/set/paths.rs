@@ -31,7 +31,7 @@ impl Override {
 
     /// Adds suggestions to a problem of a path whose help only lists the beginnings of paths.
     pub fn suggest(problem: &mut Diagnostic, known: &[String]) {
-        if !matches!(problem.code, Code::SetUnknownRoot | Code::SetEmptyStep) {
+        if !matches!(problem.code, Code("set-unknown-root") | Code("set-empty-step")) {
             return;
         }
         let names = match like(&problem.place.field, known).as_slice() {
@@ -177,7 +177,7 @@ impl Override {
             (None, _) => "name a profile of this run, or leave out the name to change all of them".to_owned(),
         };
         let message = format!("this run has no profile `{name}`");
-        Some(self.named(Diagnostic::at(Code::SetNoSuchProfile, "", message).help(help)))
+        Some(self.named(Diagnostic::at(Code("set-no-such-profile"), "", message).help(help)))
     }
 
     /// Returns the override as it applies to a profile that it names.
