@@ -17,7 +17,7 @@ mod units;
 use serde::Serialize;
 
 use crate::ledger::{CacheUse, ExplicitCacheRow};
-use crate::projection::chain::Chain;
+use crate::projection::Chain;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_input::profile::Steps;
 use ctxsim_input::profile::cache::Readable;

@@ -3,14 +3,11 @@
 //! No policy can know more, so it shows what better selection could keep. It is not a lower bound on cost: each of its edits
 //! breaks the cached prefix, which can cost more than keeping everything.
 
-use crate::projection::prompt::ShownAs;
-use crate::projection::rendition::Rendered;
-use crate::projection::{Ambient, Editor, Projector};
+use super::asked::{LastAsked, REQUEST, Time, asked};
+use crate::projection::{Ambient, Editor, Projector, Rendered, ShownAs};
 use ctxsim_base::quantity::{ix, saturated};
 use ctxsim_input::policy::Moment;
 use ctxsim_timeline::{ItemIx, Kind, NO_ITEM, Spine, StepIx, Timeline};
-
-use super::asked::{LastAsked, REQUEST, Time, asked};
 
 /// Knows the whole load in advance, and still may cost more than a policy that edits nothing.
 ///

@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::{CacheRule, Finding, RequestView, cache};
 use crate::ledger::{CacheUse, ExplicitCacheRow};
-use crate::projection::chain::{Chain, Link};
+use crate::projection::{Chain, Link};
 use ctxsim_base::quantity::Tokens;
 use ctxsim_base::rng::{Seed, Stream};
 use ctxsim_input::profile::Steps;

@@ -2,8 +2,7 @@
 
 use crate::memory::{AnyMemory, MemoryRun};
 use crate::own::{CodeInputs, Own};
-use crate::projection::Program;
-use crate::projection::num::Known;
+use crate::projection::{Known, Program};
 use crate::recovery::{CompiledRecovery, End, Terms};
 use ctxsim_base::counts::count_one;
 use ctxsim_input::policy::Builtin;

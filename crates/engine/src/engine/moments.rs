@@ -3,8 +3,7 @@
 use super::EngineRun;
 use crate::ledger::{Failure, FailureKind, Sink};
 use crate::memory::Edited;
-use crate::projection::change::Purpose;
-use crate::projection::{Editor, Projector, SideRequest};
+use crate::projection::{Editor, Projector, Purpose, SideRequest};
 use ctxsim_base::counts::count_one;
 use ctxsim_base::quantity::{Tokens, ix};
 use ctxsim_input::policy::{Changes, MemoryPlace, Moment};

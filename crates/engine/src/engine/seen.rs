@@ -1,7 +1,6 @@
 //! Which results some request has shown whole: what was measured of recovery is measured of these.
 
-use crate::projection::prompt::{ShownAs, SlotIx};
-use crate::projection::{Prompt, State};
+use crate::projection::{Prompt, ShownAs, SlotIx, State};
 use ctxsim_input::CacheRules;
 use ctxsim_input::profile::cache::Setting;
 use ctxsim_timeline::{Kind, Timeline};

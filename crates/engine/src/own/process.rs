@@ -16,7 +16,7 @@ use self::answer::OutputLine;
 use self::child::Child;
 use super::view::{Kind, PartForm, View};
 use super::{BoxError, CodeInputs, Cx, Entry, ItemId, Lasts, Own, Part};
-use crate::projection::num::{Known, Num};
+use crate::projection::{Known, Num};
 use ctxsim_base::quantity::{Tokens, UNLIMITED};
 use ctxsim_input::policy::{ProcessFile, Size};
 

@@ -7,11 +7,9 @@ use super::book::Book;
 use super::place::{PlacedView, Target, place};
 use super::view::{Cx, Entry, Lasts, ModelCall, Part, View};
 use super::{CodeInputs, Guarded, Text, guard};
-use crate::projection::chain::Chain;
-use crate::projection::change::Purpose;
-use crate::projection::edit::Manner;
 use crate::projection::{
-    self, Ambient, Editor, Left, Projector, Prompt, SideRequest, Slot, SlotIx, State, text_as_it_came,
+    self, Ambient, Chain, Editor, Left, Manner, Projector, Prompt, Purpose, SideRequest, Slot, SlotIx, State,
+    text_as_it_came,
 };
 use ctxsim_base::quantity::Tokens;
 use ctxsim_input::policy::{Moment, ShownAs};

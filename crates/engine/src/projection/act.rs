@@ -22,14 +22,11 @@ use self::ping::Ping;
 use self::pool::{CompiledBudget, OpenPool};
 use self::show::Show;
 use self::summarise::CompiledSummary;
-use super::edit::Editor;
-use super::prompt::{Prompt, SlotIx};
-use super::rendition::{Pool, TableRows};
-use super::rung::{CompiledRung, RungParts};
-use super::slot::Region;
-use super::test::{Activation, ActivationProgress};
 use super::tracker::unit_of;
-use super::{Left, scope};
+use super::{
+    Activation, ActivationProgress, CompiledRung, Editor, Left, Pool, Prompt, Region, RungParts, SlotIx,
+    TableRows, scope,
+};
 use ctxsim_base::quantity::Tokens;
 use ctxsim_input::policy::{Action, Order, PromptPart, Unit};
 use ctxsim_timeline::Kind;

@@ -1,8 +1,6 @@
 //! How a harness counts the prompt, if it differs from the provider's bill: an amount added per item, by kind.
 
-use super::edit::Editor;
-use super::num::{Known, Num};
-use super::prompt::{Prompt, Slot, SlotIx};
+use super::{Editor, Known, Num, Prompt, Slot, SlotIx};
 use ctxsim_base::quantity::{Tokens, saturated};
 use ctxsim_input::policy;
 use ctxsim_timeline::{Item, Kind};

@@ -1,7 +1,6 @@
 //! Filters over slots, as masks.
 
-use super::num::{Known, Num};
-use super::prompt::{Prompt, ShownAs, Slot, SlotIx};
+use super::{Known, Num, Prompt, ShownAs, Slot, SlotIx};
 use ctxsim_base::quantity::saturated;
 use ctxsim_input::policy::{Scope, matches_any};
 use ctxsim_timeline::{Item, Kind, Preserve, Spine};

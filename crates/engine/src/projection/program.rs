@@ -2,13 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::edit::{Editor, Manner};
-use super::num::{Env, Known, Num};
-use super::prompt::{Arrived, Prompt, ShownAs, SlotIx, State};
-use super::rung::{CompiledRung, RungParts};
-use super::test::{Activation, Context, Measure, Test};
-use super::writer::Writer;
-use super::{Ambient, Left, Projector, text_as_it_came};
+use super::{
+    Activation, Ambient, Arrived, CompiledRung, Context, Editor, Env, Known, Left, Manner, Measure, Num,
+    Projector, Prompt, RungParts, ShownAs, SlotIx, State, Test, Writer, text_as_it_came,
+};
 use ctxsim_base::quantity::{Tokens, ix, or_unlimited};
 use ctxsim_input::policy::{Cond, EditsLast, Moment, Pause, Policy, PrefixRule, Relation, Stage};
 use ctxsim_timeline::{Texts, Timeline};

@@ -6,12 +6,10 @@
 
 use std::sync::Arc;
 
-use super::Left;
-use super::filter::{ClassMask, ToolMask};
-use super::num::{Env, Known, Num};
-use super::prompt::{Prompt, ShownAs, SlotIx};
-use super::text::{PromptText, TextContent};
-use super::writer::{RenderedSizes, Writer, WrittenSizes};
+use super::writer::{RenderedSizes, WrittenSizes};
+use super::{
+    ClassMask, Env, Known, Left, Num, Prompt, PromptText, ShownAs, SlotIx, TextContent, ToolMask, Writer,
+};
 use ctxsim_base::quantity::{Tokens, saturated};
 use ctxsim_input::policy::{Rendition, Size, TableRow, Template};
 use ctxsim_timeline::{Item, Kind, Spine};

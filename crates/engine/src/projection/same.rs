@@ -2,8 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::filter::ToolMask;
-use super::prompt::{Prompt, SlotIx};
+use super::{Prompt, SlotIx, ToolMask};
 use ctxsim_base::digest::ByDigest;
 use ctxsim_input::policy::Supersedes;
 use ctxsim_timeline::tool_form::Capability;

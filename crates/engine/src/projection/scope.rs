@@ -2,14 +2,10 @@
 
 use std::sync::Arc;
 
-use super::edit::Editor;
-use super::filter::Filter;
-use super::num::{Env, Known};
-use super::prompt::{Prompt, SlotIx};
-use super::reach::{Reach, ReachQuery};
+use super::reach::ReachQuery;
 use super::same::Superseded;
-use super::slot::Region;
 use super::tracker::unit_of;
+use super::{Editor, Env, Filter, Known, Prompt, Reach, Region, SlotIx};
 use ctxsim_input::policy::{Extent, Order, PromptPart, Scope, Unit};
 use ctxsim_timeline::Timeline;
 

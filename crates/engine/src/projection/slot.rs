@@ -1,7 +1,6 @@
 //! The content of one slot of a prompt, an edit of it, and the sums of a turn.
 
-use super::rendition::Rendered;
-use super::text::TextContent;
+use super::{Rendered, TextContent};
 use ctxsim_base::quantity::Tokens;
 use ctxsim_timeline::Item;
 

@@ -1,11 +1,6 @@
 //! Conditions as a program holds them.
 
-use super::Ambient;
-use super::num::{Env, Known, Num};
-use super::program::StageMark;
-use super::prompt::{Arrived, SlotIx};
-use super::reach::Reach;
-use super::tracker::ScopeTotals;
+use super::{Ambient, Arrived, Env, Known, Num, Reach, ScopeTotals, SlotIx, StageMark};
 use ctxsim_base::quantity::Tokens;
 use ctxsim_input::policy::{Cond, Count, Relation, Size, Stage, Unit, given};
 

@@ -1,7 +1,6 @@
 //! A policy that only drops the oldest items: the beginning of its prompt is all that it decides.
 
-use super::num::{Known, Num};
-use super::test::{Context, Measure, Test};
+use super::{Context, Known, Measure, Num, Test};
 use ctxsim_base::quantity::Tokens;
 use ctxsim_input::Policy;
 use ctxsim_input::policy::{Action, Cond, EditsLast, Moment, Relation, Scope, Unit};

@@ -17,7 +17,7 @@ use crate::ledger::{RequestRow, RequestSums, Role, Rows, Sink, Sums};
 use crate::measure::waiting::Waited;
 use crate::price::by_request::{RequestCost, by_request};
 use crate::price::{Bill, Costs, Models, PriceRows, StepPrices, WithoutRates};
-use crate::projection::num::{Known, Num};
+use crate::projection::{Known, Num};
 use ctxsim_base::error::Error;
 use ctxsim_input::policy::{Apply, Size};
 use ctxsim_input::profile::cache::Setting;

@@ -4,19 +4,12 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Act;
 use super::pool::{CompiledBudget, OpenPool};
-use crate::projection::edit::Editor;
-use crate::projection::filter::ClassMask;
-use crate::projection::num::Num;
-use crate::projection::prompt::{Prompt, ShownAs, Slot, SlotIx, State};
-use crate::projection::rendition::{Rendered, TableRows};
-use crate::projection::rung::{CompiledRung, RungParts};
-use crate::projection::scope::UnitSize;
-use crate::projection::slot::Region;
-use crate::projection::test::Activation;
-use crate::projection::text::TextContent;
-use crate::projection::writer::{Passage, Writer};
+use crate::projection::writer::Passage;
+use crate::projection::{
+    Act, Activation, ClassMask, CompiledRung, Editor, Num, Prompt, Region, Rendered, RungParts, ShownAs,
+    Slot, SlotIx, State, TableRows, TextContent, UnitSize, Writer,
+};
 use ctxsim_base::quantity::{Tokens, ix, saturated};
 use ctxsim_input::policy::{Fold, PromptPart, Size, Template, Unit};
 use ctxsim_timeline::Kind;

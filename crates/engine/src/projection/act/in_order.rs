@@ -2,14 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::Act;
 use super::pool::{OpenPool, Spent};
-use crate::projection::edit::Editor;
-use crate::projection::prompt::SlotIx;
-use crate::projection::rung::CompiledRung;
-use crate::projection::scope::UnitSize;
-use crate::projection::slot::Region;
-use crate::projection::test::Activation;
+use crate::projection::{Act, Activation, CompiledRung, Editor, Region, SlotIx, UnitSize};
 use ctxsim_base::quantity::Tokens;
 use ctxsim_input::policy::{Order, PromptPart};
 

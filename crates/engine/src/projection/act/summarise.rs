@@ -2,21 +2,14 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Act;
 use super::fold::extend;
 use super::stay::{SlotFate, Stay};
 use crate::projection;
-use crate::projection::change::{Purpose, SideRequest};
-use crate::projection::edit::Editor;
-use crate::projection::filter::ClassMask;
-use crate::projection::num::{Env, Known, Num};
-use crate::projection::prompt::{Prompt, SlotIx, State};
-use crate::projection::rung::{CompiledRung, RungParts};
-use crate::projection::scope::UnitSize;
-use crate::projection::slot::Region;
-use crate::projection::test::Activation;
-use crate::projection::text::PromptText;
 use crate::projection::tracker::unit_of;
+use crate::projection::{
+    Act, Activation, ClassMask, CompiledRung, Editor, Env, Known, Num, Prompt, PromptText, Purpose, Region,
+    RungParts, SideRequest, SlotIx, State, UnitSize,
+};
 use ctxsim_base::quantity::{Tokens, ix, saturated};
 use ctxsim_input::policy::{
     Count, PromptPart, SecondCall, SecondReads, Size, Summarise, SummaryPer, SummaryPrompt, SummaryWords,
