@@ -1,7 +1,6 @@
 //! A provider's cache: how many tokens of a prompt it reads, writes, or bills as uncached.
 
 mod blocks;
-mod by_model;
 pub mod breakpoints;
 mod explicit_cache;
 mod left;
@@ -19,9 +18,8 @@ use serde::Serialize;
 use crate::ledger::{CacheUse, ExplicitCacheRow};
 use crate::projection::Chain;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::profile::Steps;
 use ctxsim_input::profile::cache::Readable;
-use ctxsim_input::{CacheRules, LayoutSpec, Settings, TtlClass};
+use ctxsim_input::{CacheRules, LayoutSpec, Settings, Steps, TtlClass};
 
 pub use marks::OwnMark;
 pub use qualified::HitDraws;
@@ -135,7 +133,7 @@ pub fn cache(rules: &CacheRules) -> Box<dyn CacheRule> {
         CacheRules::Units(rules) => Box::new(units::Units::new(*rules)),
         CacheRules::ExplicitCache(rules) => Box::new(explicit_cache::StoredContents::new(*rules)),
         CacheRules::Qualified(rules) if !rules.of_models.is_empty() => {
-            Box::new(by_model::ByModel::new(&rules.of_models))
+            Box::new(qualified::ByModel::new(&rules.of_models))
         }
         CacheRules::Qualified(rules) => Box::new(qualified::QualifiedCache::new(rules)),
         CacheRules::Own(code, _) => own::cache(code),

@@ -18,8 +18,7 @@ use crate::price::{Bill, Models};
 use crate::projection::{Link, Slot, text_as_it_came};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::policy::Moment;
-use ctxsim_input::{Policy, Profile};
+use ctxsim_input::{Moment, Policy, Profile};
 use ctxsim_timeline::{Item, Timeline, Usage};
 use record::{CacheLookup, Eyes, NotedEdit, SentPrompt, SinkState, WantedRow};
 

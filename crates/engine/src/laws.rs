@@ -8,8 +8,7 @@ use crate::projection::{Ambient, Editor, Projector, Prompt, SlotIx, State, TextC
 use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::quantity::{Tokens, UNLIMITED};
 use ctxsim_input::policy::law::Law;
-use ctxsim_input::policy::{Moment, ShownAs};
-use ctxsim_input::{CacheRules, Limits, Policy};
+use ctxsim_input::{CacheRules, Limits, Moment, Policy, ShownAs};
 use ctxsim_timeline::{Kind, Timeline};
 
 /// How many requests in a row may change what was sent before.

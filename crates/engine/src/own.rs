@@ -18,8 +18,7 @@ use std::sync::Arc;
 
 use crate::memory;
 use crate::projection::Projector;
-use ctxsim_input::Limits;
-use ctxsim_input::policy::OwnCode;
+use ctxsim_input::{Limits, OwnCode};
 use ctxsim_timeline::Timeline;
 
 pub use remembers::{Knows, Memory};

@@ -8,7 +8,6 @@ pub mod num;
 pub mod filter;
 pub mod history;
 pub mod prompt;
-mod same;
 pub mod reach;
 pub mod rendition;
 pub mod scope;
@@ -21,6 +20,14 @@ pub mod program;
 mod rung;
 pub mod window;
 mod writer;
+
+use act::{Act, CompiledAction};
+use counter::Counter;
+use ctxsim_base::quantity::Tokens;
+use ctxsim_input::Moment;
+use ctxsim_timeline::{ItemIx, Texts};
+use rung::{CompiledRung, RungParts};
+use writer::Writer;
 
 pub use chain::{Chain, Link};
 pub use change::{Change, ChangeLog, Purpose, SideRequest};
@@ -37,14 +44,6 @@ pub use test::{Activation, ActivationProgress, Context, Look, Measure, Test};
 pub use text::{PromptText, TextContent};
 pub use tracker::{ScopeTotals, Tracker};
 pub use window::Window;
-
-use act::{Act, CompiledAction};
-use counter::Counter;
-use ctxsim_base::quantity::Tokens;
-use ctxsim_input::policy::Moment;
-use ctxsim_timeline::{ItemIx, Texts};
-use rung::{CompiledRung, RungParts};
-use writer::Writer;
 
 /// The context of a moment: time and cache facts, passed down so that a policy never asks the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

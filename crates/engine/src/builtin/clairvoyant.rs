@@ -6,7 +6,7 @@
 use super::asked::{LastAsked, REQUEST, Time, asked};
 use crate::projection::{Ambient, Editor, Projector, Rendered, ShownAs};
 use ctxsim_base::quantity::{ix, saturated};
-use ctxsim_input::policy::Moment;
+use ctxsim_input::Moment;
 use ctxsim_timeline::{ItemIx, Kind, NO_ITEM, Spine, StepIx, Timeline};
 
 /// Knows the whole load in advance, and still may cost more than a policy that edits nothing.

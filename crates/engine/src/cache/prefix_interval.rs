@@ -13,7 +13,7 @@ use super::{CacheRule, EntryFound, Fate, Finding, RequestView, elapsed_ms};
 use crate::ledger::CacheUse;
 use crate::projection::{Link, SlotIx};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::profile::Steps;
+use ctxsim_input::Steps;
 use ctxsim_input::profile::cache::{CachedEnd, LoggedCache};
 use ctxsim_timeline::Kind;
 

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::scenario::refetch::End;
+use ctxsim_input::End;
 use ctxsim_input::text::decode::declared;
 
 /// The declared numbers, with their sources.

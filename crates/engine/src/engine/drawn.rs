@@ -14,7 +14,7 @@ use crate::projection::{Projector, Prompt, ShownAs, SlotIx, State};
 use crate::recovery::{Explores, NeedSource, Terms, item_state};
 use ctxsim_base::quantity::{Tokens, ix, saturated};
 use ctxsim_base::rng::Seed;
-use ctxsim_input::policy::Moment;
+use ctxsim_input::Moment;
 use ctxsim_timeline::evidence::Recover;
 use ctxsim_timeline::{
     Due, Item, ItemIx, ItemNeed, Kind, Level, NO_ITEM, Need, Session, Spine, StepIx, Timeline, TurnEvidence,

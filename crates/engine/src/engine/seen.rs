@@ -1,8 +1,7 @@
 //! Which results some request has shown whole: what was measured of recovery is measured of these.
 
 use crate::projection::{Prompt, ShownAs, SlotIx, State};
-use ctxsim_input::CacheRules;
-use ctxsim_input::profile::cache::Setting;
+use ctxsim_input::{CacheRules, Setting};
 use ctxsim_timeline::{Kind, Timeline};
 
 /// What the requests so far have shown.

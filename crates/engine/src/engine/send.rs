@@ -7,9 +7,7 @@ use crate::ledger::{CacheUse, ExpectedRow, FailureKind, RequestRow, Role, Sink};
 use crate::projection::{Chain, Change, Link, Projector, Purpose, SideRequest, SlotIx};
 use crate::recovery::CarriedAgain;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::TtlClass;
-use ctxsim_input::policy::Changes;
-use ctxsim_input::profile::cache::Setting;
+use ctxsim_input::{Changes, Setting, TtlClass};
 use ctxsim_timeline::shared::Chance;
 use ctxsim_timeline::{ItemIx, Shared, StepIx, TurnIx};
 

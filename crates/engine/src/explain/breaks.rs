@@ -10,8 +10,7 @@ use crate::engine::{Simulation, Watch, erased};
 use crate::ledger::{Outcome, Sink};
 use crate::projection::{Chain, Edit, Editor, Link, Projector, SlotIx};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::Policy;
-use ctxsim_input::policy::Moment;
+use ctxsim_input::{Moment, Policy};
 
 /// A request of the agent whose prompt does not begin with the whole previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

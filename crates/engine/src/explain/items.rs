@@ -9,9 +9,7 @@ use crate::hindsight;
 use crate::ledger::{RequestRow, Rows};
 use crate::projection::{Edit, Editor, Projector, ShownAs, Slot, SlotIx, State};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::policy::{Action, Moment, SecondReads, SummaryPrompt};
-use ctxsim_input::profile::cache::Setting;
-use ctxsim_input::{Policy, Profile};
+use ctxsim_input::{Action, Moment, Policy, Profile, SecondReads, Setting, SummaryPrompt};
 use ctxsim_timeline::{EventKind, Item, ItemIx, Kind, NO_ITEM, StepIx, Timeline, TurnIx};
 
 /// The content of a slot.

@@ -8,7 +8,7 @@ use crate::cache::{CacheRule, Finding, RequestView};
 use crate::engine::Watch;
 use crate::ledger::{NeedRow, RequestRow, Role, Sink};
 use crate::projection::{Edit, Editor, Link, Projector, Slot, SlotIx};
-use ctxsim_input::policy::Moment;
+use ctxsim_input::Moment;
 use ctxsim_timeline::{Item, Texts};
 
 /// An edit, and when it was made.

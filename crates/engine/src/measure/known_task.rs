@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use indexmap::IndexMap;
 use serde::Deserialize;
 
-use ctxsim_input::policy::PolicyFamily;
+use ctxsim_input::PolicyFamily;
 use ctxsim_input::text::decode::declared;
 
 /// What is declared of the task.

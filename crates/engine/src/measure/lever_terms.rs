@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use ctxsim_input::scenario::refetch::AssumedNumber;
+use ctxsim_input::AssumedNumber;
 use ctxsim_input::text::decode::declared;
 
 /// What habits would cost that nobody recorded.

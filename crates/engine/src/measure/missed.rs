@@ -6,9 +6,7 @@ use serde::Serialize;
 
 use super::carried::{CarriedItems, RatesByPlace, usage};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::profile::cache::Setting;
-use ctxsim_input::profile::price::Prices;
-use ctxsim_input::{CacheRules, Profile, TtlClass};
+use ctxsim_input::{CacheRules, Prices, Profile, Setting, TtlClass};
 use ctxsim_timeline::row::columns;
 use ctxsim_timeline::{Diagnosis, Event, EventKind, Kind, Occasion, StepIx, Timeline, Usage};
 

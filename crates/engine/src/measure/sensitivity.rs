@@ -9,9 +9,8 @@ use super::floor::Floor;
 use super::{BreakEven, Label, Remembered, Tally};
 use crate::ledger::is_as_much;
 use ctxsim_base::quantity::{Amount, UNLIMITED, or_unlimited};
-use ctxsim_input::profile::Counting;
-use ctxsim_input::profile::price::VariedRate;
 use ctxsim_input::suite::Habits;
+use ctxsim_input::{Counting, VariedRate};
 
 /// A comparison of policies across profiles.
 #[derive(Clone, Debug, PartialEq)]

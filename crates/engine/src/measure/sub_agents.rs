@@ -4,9 +4,8 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use ctxsim_input::profile::price::PriceList;
-use ctxsim_input::scenario::refetch::AssumedNumber;
 use ctxsim_input::text::decode::declared;
+use ctxsim_input::{AssumedNumber, PriceList};
 use ctxsim_timeline::AgentTotals;
 
 #[derive(Debug, Default, Deserialize)]

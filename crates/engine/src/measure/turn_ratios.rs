@@ -4,10 +4,8 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use ctxsim_input::Policy;
-use ctxsim_input::policy::PolicyFamily;
-use ctxsim_input::scenario::refetch::AssumedNumber;
 use ctxsim_input::text::decode::declared;
+use ctxsim_input::{AssumedNumber, Policy, PolicyFamily};
 
 /// Ratios by family of policy and scaffold.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]

@@ -7,7 +7,7 @@ use std::ops::{Add, AddAssign};
 use crate::ledger::{RequestSums, Sums, TokenUse};
 use crate::price::Models;
 use ctxsim_base::quantity::{Expected, packed, saturated};
-use ctxsim_input::profile::WaitModel;
+use ctxsim_input::WaitModel;
 
 /// Nanoseconds of a millisecond.
 const MS: i128 = 1_000_000;

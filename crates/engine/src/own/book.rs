@@ -5,7 +5,7 @@ use super::place::NamedEntry;
 use super::view::{Cx, Entry, ItemId};
 use crate::projection::{Ambient, Editor, SlotIx, State};
 use ctxsim_base::quantity::UNLIMITED;
-use ctxsim_input::policy::Moment;
+use ctxsim_input::Moment;
 use ctxsim_timeline::{Kind, NO_ITEM};
 
 /// How many parts fit between two messages beside what is left out there.

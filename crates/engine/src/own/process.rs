@@ -18,7 +18,7 @@ use super::view::{Kind, PartForm, View};
 use super::{BoxError, CodeInputs, Cx, Entry, ItemId, Lasts, Own, Part};
 use crate::projection::{Known, Num};
 use ctxsim_base::quantity::{Tokens, UNLIMITED};
-use ctxsim_input::policy::{ProcessFile, Size};
+use ctxsim_input::{ProcessFile, Size};
 
 pub use self::child::end_all;
 

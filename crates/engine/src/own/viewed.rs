@@ -12,7 +12,7 @@ use crate::projection::{
     text_as_it_came,
 };
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::policy::{Moment, ShownAs};
+use ctxsim_input::{Moment, ShownAs};
 use ctxsim_timeline::Texts;
 
 /// Tokens to which a view may bring a prompt: sums of any number of requests stay within their type.

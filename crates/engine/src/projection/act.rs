@@ -28,7 +28,7 @@ use super::{
     TableRows, scope,
 };
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::policy::{Action, Order, PromptPart, Unit};
+use ctxsim_input::{Action, Order, PromptPart, Unit};
 use ctxsim_timeline::Kind;
 
 /// An action as a program holds it.

@@ -8,7 +8,7 @@ use super::{
     SlotIx, State, TableRows, TextContent, Tracker, UNDO,
 };
 use ctxsim_base::quantity::{Tokens, ix};
-use ctxsim_input::policy::{Changes, Moment};
+use ctxsim_input::{Changes, Moment};
 use ctxsim_timeline::Kind;
 
 /// How a stage's edits are meant.

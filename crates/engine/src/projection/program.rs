@@ -7,7 +7,7 @@ use super::{
     Projector, Prompt, RungParts, ShownAs, SlotIx, State, Test, Writer, text_as_it_came,
 };
 use ctxsim_base::quantity::{Tokens, ix, or_unlimited};
-use ctxsim_input::policy::{Cond, EditsLast, Moment, Pause, Policy, PrefixRule, Relation, Stage};
+use ctxsim_input::{Cond, EditsLast, Moment, Pause, Policy, PrefixRule, Relation, Stage};
 use ctxsim_timeline::{Texts, Timeline};
 
 /// Every moment, in the order of its number.

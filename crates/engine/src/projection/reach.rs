@@ -2,7 +2,7 @@
 
 use super::{Editor, Env, Known, Num, Prompt, Region, SlotIx};
 use ctxsim_base::quantity::{Decimal, Tokens};
-use ctxsim_input::policy::{Extent, Unit};
+use ctxsim_input::{Extent, Unit};
 use ctxsim_timeline::Kind;
 
 /// How far a protection or a progress reaches.

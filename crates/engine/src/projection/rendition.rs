@@ -11,7 +11,7 @@ use super::{
     ClassMask, Env, Known, Left, Num, Prompt, PromptText, ShownAs, SlotIx, TextContent, ToolMask, Writer,
 };
 use ctxsim_base::quantity::{Tokens, saturated};
-use ctxsim_input::policy::{Rendition, Size, TableRow, Template};
+use ctxsim_input::{Rendition, Size, TableRow, Template};
 use ctxsim_timeline::{Item, Kind, Spine};
 
 /// A rendition as a program holds it.

@@ -9,7 +9,7 @@ use super::{
     Look, Measure, Num, Region, ScopeTotals, SlotIx, Test, Tracker, UNDO, UnitSize, Writer,
 };
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::policy::{Policy, PromptPart, Rung, Stage, Unit};
+use ctxsim_input::{Policy, PromptPart, Rung, Stage, Unit};
 use ctxsim_timeline::Timeline;
 
 /// What a rung is made of beside what it says itself.

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use super::filter::Superseded;
 use super::reach::ReachQuery;
-use super::same::Superseded;
 use super::tracker::unit_of;
 use super::{Editor, Env, Filter, Known, Prompt, Reach, Region, SlotIx};
-use ctxsim_input::policy::{Extent, Order, PromptPart, Scope, Unit};
+use ctxsim_input::{Extent, Order, PromptPart, Scope, Unit};
 use ctxsim_timeline::Timeline;
 
 /// A scope as a program holds it.

@@ -2,7 +2,8 @@
 
 use super::{Ambient, Arrived, Env, Known, Num, Reach, ScopeTotals, SlotIx, StageMark};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::policy::{Cond, Count, Relation, Size, Stage, Unit, given};
+use ctxsim_input::policy::given;
+use ctxsim_input::{Cond, Count, Relation, Size, Stage, Unit};
 
 /// A condition.
 #[derive(Clone, Debug, PartialEq)]

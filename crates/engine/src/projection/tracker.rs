@@ -2,7 +2,7 @@
 
 use super::{Filter, Prompt, Slot, SlotIx, State, TableRows};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::policy::Unit;
+use ctxsim_input::Unit;
 use ctxsim_timeline::{Item, Kind, NO_ITEM};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,8 +2,7 @@
 
 use super::{Context, Known, Measure, Num, Test};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::Policy;
-use ctxsim_input::policy::{Action, Cond, EditsLast, Moment, Relation, Scope, Unit};
+use ctxsim_input::{Action, Cond, EditsLast, Moment, Policy, Relation, Scope, Unit};
 
 /// When the oldest items are dropped, and until when.
 #[derive(Clone, Debug, PartialEq)]

@@ -19,11 +19,7 @@ use crate::price::by_request::{RequestCost, by_request};
 use crate::price::{Bill, Costs, Models, PriceRows, StepPrices, WithoutRates};
 use crate::projection::{Known, Num};
 use ctxsim_base::error::Error;
-use ctxsim_input::policy::{Apply, Size};
-use ctxsim_input::profile::cache::Setting;
-use ctxsim_input::profile::written::RecoveryPrice;
-use ctxsim_input::scenario::refetch::{End, Refetch};
-use ctxsim_input::{Policy, Profile};
+use ctxsim_input::{Apply, End, Policy, Profile, RecoveryPrice, Refetch, Setting, Size};
 use ctxsim_timeline::{EventKind, StepIx, Timeline};
 
 /// A scenario ready to run.

@@ -19,8 +19,7 @@ use crate::price::{self, Models, PaidAtRates, PriceIndex};
 use crate::projection::{Known, Threshold};
 use crate::recovery::Assumption;
 use ctxsim_base::quantity::{Amount, Expected, Tokens, ix};
-use ctxsim_input::policy::Builtin;
-use ctxsim_input::{Limits, Profile};
+use ctxsim_input::{Builtin, Limits, Profile};
 use ctxsim_timeline::{EventKind, ItemIx, Timeline};
 
 /// A ledger folded to what prices ask for, and what its run came to beside.

@@ -12,11 +12,9 @@ use crate::projection::Threshold;
 use ctxsim_base::error::Error;
 use ctxsim_base::grid::numbers;
 use ctxsim_base::quantity::Cost;
-use ctxsim_input::Profile;
-use ctxsim_input::policy::Apply;
-use ctxsim_input::profile::written::RecoveryPrice;
-use ctxsim_input::profile::{Counting, WaitModel, WaitRates};
-use ctxsim_input::scenario::refetch::{End, Explores, Refetch};
+use ctxsim_input::profile::WaitRates;
+use ctxsim_input::scenario::refetch::Explores;
+use ctxsim_input::{Apply, Counting, End, Profile, RecoveryPrice, Refetch, WaitModel};
 
 /// One policy on one scenario under one profile.
 #[derive(Clone, Debug, PartialEq)]

@@ -20,10 +20,7 @@ use crate::price::PriceRows;
 use crate::recovery::{Assumption, CompiledRecovery, End, Ends, Terms};
 use ctxsim_base::quantity::saturated;
 use ctxsim_base::rng::Seed;
-use ctxsim_input::policy::Builtin;
-use ctxsim_input::profile::written::RecoveryPrice;
-use ctxsim_input::scenario::refetch::Refetch;
-use ctxsim_input::{CacheRules, Limits, Policy, Profile};
+use ctxsim_input::{Builtin, CacheRules, Limits, Policy, Profile, RecoveryPrice, Refetch};
 use ctxsim_timeline::Timeline;
 use shared::{Kept, for_prices};
 

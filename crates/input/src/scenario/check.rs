@@ -43,23 +43,18 @@ pub(super) fn scenario(scenario: &ScenarioFile, problems: &mut Problems) {
 
 /// Checks a scenario without its load.
 fn check_frame(spec: &ScenarioFile, problems: &mut Problems) {
-    problems.within("trials", |problems| match (spec.trials, &spec.load) {
-        (Some(_), LoadSpec::Conversation(_)) => problems.push(
-            Code("trials-unused"),
-            "conversations have their own number of trials",
-            "write it as `load.conversation.trials`",
-        ),
-        (Some(_), LoadSpec::Aging(_)) => problems.push(
-            Code("trials-unused"),
-            "session streams have their own number of trials",
-            "write it as `load.aging.trials`",
-        ),
-        (Some(_), LoadSpec::Chats(_)) => problems.push(
-            Code("trials-unused"),
-            "chats have their own number of trials",
-            "write it as `load.chats.trials`",
-        ),
-        (trials, _) => check_trials(trials.unwrap_or(1), problems),
+    let of_load = match &spec.load {
+        LoadSpec::Conversation(_) => Some(("conversations", "conversation")),
+        LoadSpec::Aging(_) => Some(("session streams", "aging")),
+        LoadSpec::Chats(_) => Some(("chats", "chats")),
+        _ => None,
+    };
+    problems.within("trials", |problems| match (of_load, spec.trials) {
+        (Some((loads, field)), Some(_)) => {
+            let message = format!("{loads} have their own number of trials");
+            problems.push(Code("trials-unused"), message, format!("write it as `load.{field}.trials`"));
+        }
+        (_, trials) => check_trials(trials.unwrap_or(1), problems),
     });
     for (index, item) in spec.stable.iter().enumerate() {
         problems.within(format_args!("stable.{index}"), |problems| {

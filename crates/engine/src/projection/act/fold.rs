@@ -11,7 +11,7 @@ use crate::projection::{
     Slot, SlotIx, State, TableRows, TextContent, UnitSize, Writer,
 };
 use ctxsim_base::quantity::{Tokens, ix, saturated};
-use ctxsim_input::policy::{Fold, PromptPart, Size, Template, Unit};
+use ctxsim_input::{Fold, PromptPart, Size, Template, Unit};
 use ctxsim_timeline::Kind;
 
 /// A fold as a program holds it.

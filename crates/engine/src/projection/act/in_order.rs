@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::pool::{OpenPool, Spent};
 use crate::projection::{Act, Activation, CompiledRung, Editor, Region, SlotIx, UnitSize};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::policy::{Order, PromptPart};
+use ctxsim_input::{Order, PromptPart};
 
 /// Takes units from the oldest on; returns how many slots were visited and changed.
 pub(super) fn in_order<A: Act + ?Sized>(

@@ -3,7 +3,7 @@
 use crate::projection::{
     Act, Activation, CompiledRung, Editor, Num, Prompt, Purpose, Region, RungParts, SideRequest, SlotIx,
 };
-use ctxsim_input::policy::Size;
+use ctxsim_input::Size;
 
 /// Sends the prompt again; the size of the answer.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use crate::projection::{CompiledRung, Editor, Env, Known, Num, Pool, Region, SlotIx, State};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::policy::{Budget, BudgetCounts, Unit};
+use ctxsim_input::{Budget, BudgetCounts, Unit};
 use ctxsim_timeline::TurnIx;
 
 /// A pool of exact tokens.

@@ -2,7 +2,7 @@
 
 use super::pool::CompiledBudget;
 use crate::projection::{Act, Editor, Left, Pool, Prompt, RungParts, SlotIx, State, TableRows};
-use ctxsim_input::policy::Action;
+use ctxsim_input::Action;
 
 /// Shows each item by the first row that matches it.
 #[derive(Clone, Debug, PartialEq)]

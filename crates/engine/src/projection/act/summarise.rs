@@ -11,7 +11,7 @@ use crate::projection::{
     RungParts, SideRequest, SlotIx, State, UnitSize,
 };
 use ctxsim_base::quantity::{Tokens, ix, saturated};
-use ctxsim_input::policy::{
+use ctxsim_input::{
     Count, PromptPart, SecondCall, SecondReads, Size, Summarise, SummaryPer, SummaryPrompt, SummaryWords,
 };
 use ctxsim_timeline::{Kind, TurnIx};

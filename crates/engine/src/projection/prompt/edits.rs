@@ -4,7 +4,7 @@ use crate::projection::{
     Author, Edit, Prompt, PromptText, Rendered, ShownAs, Slot, SlotIx, State, TurnState,
 };
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::policy::Changes;
+use ctxsim_input::Changes;
 use ctxsim_timeline::{Item, Kind};
 
 impl Prompt<'_> {
