@@ -237,7 +237,7 @@ impl ScenarioBuilder {
         }
         let mut builder = TimelineBuilder::new(&self.name, &[]);
         for (kind, text) in &self.stable {
-            builder.stable_item(&SpokenText::new(text).item((*kind).into()));
+            builder.stable_item(&SpokenText::new(text).item(*kind));
         }
         let mut at_ms = 0_i64;
         for (nth, turn) in (0_u32..).zip(&self.turns) {

@@ -157,9 +157,7 @@ impl Draw {
             }
         }
     }
-}
 
-impl Draw {
     /// Takes the next whole number below a count of a draw that has many parts; 0 below 0.
     #[inline]
     pub fn next_below(&mut self, count: u64) -> u64 {

@@ -78,7 +78,7 @@ impl CacheRequest<'_> {
     /// Returns the prefixes of the prompt, shortest first; the last is the whole prompt.
     pub fn prefixes(&self) -> impl DoubleEndedIterator<Item = Prefix> + ExactSizeIterator {
         let links = self.0.chain.links().iter();
-        links.map(|it| Prefix { tokens: it.tokens, digest: it.digest, kind: it.kind.into() })
+        links.map(|it| Prefix { tokens: it.tokens, digest: it.digest, kind: it.kind })
     }
 
     /// Divides the prompt into what was read, and plain input.

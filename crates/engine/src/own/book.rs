@@ -110,7 +110,7 @@ impl<'t> Book<'t> {
         let tool = timeline.spine.tools.get_index(usize::from(item.tool)).map_or("", String::as_str);
         self.entries.push(Entry {
             id,
-            kind: item.kind.into(),
+            kind: item.kind,
             tool,
             call: pair.filter(|_| item.kind == Kind::ToolResult),
             text: timeline.texts.of(item.origin),

@@ -9,8 +9,9 @@ use super::BoxError;
 use crate::projection;
 use crate::projection::Ambient;
 use ctxsim_base::quantity::{Decimal, Tokens, saturated};
-use ctxsim_input::policy;
 use ctxsim_timeline::Timeline;
+
+pub use ctxsim_input::policy::Kind;
 
 /// An agent's own function from its history to what it sends, called before each request.
 ///
@@ -68,71 +69,6 @@ impl fmt::Display for ItemId {
     }
 }
 
-/// A kind of entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Kind {
-    /// System prompt.
-    System,
-    /// Tool schemas.
-    ToolSchema,
-    /// User text.
-    User,
-    /// Assistant text.
-    Assistant,
-    /// Reasoning.
-    Reasoning,
-    /// A tool call.
-    ToolCall,
-    /// A tool result.
-    ToolResult,
-    /// A summary of earlier entries; providers are sent it as user text.
-    Summary,
-    /// Memory in the prompt; providers are sent it as user text.
-    Memory,
-    /// A question about whether a tool may run, or the answer to it.
-    Approval,
-    /// An image, of a message or of a tool's result.
-    Image,
-}
-
-impl From<policy::Kind> for Kind {
-    fn from(kind: policy::Kind) -> Self {
-        match kind {
-            policy::Kind::System => Self::System,
-            policy::Kind::ToolSchema => Self::ToolSchema,
-            policy::Kind::User => Self::User,
-            policy::Kind::Assistant => Self::Assistant,
-            policy::Kind::Reasoning => Self::Reasoning,
-            policy::Kind::ToolCall => Self::ToolCall,
-            policy::Kind::ToolResult => Self::ToolResult,
-            policy::Kind::Summary => Self::Summary,
-            policy::Kind::Memory => Self::Memory,
-            policy::Kind::Approval => Self::Approval,
-            policy::Kind::Image => Self::Image,
-        }
-    }
-}
-
-impl From<Kind> for policy::Kind {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::System => Self::System,
-            Kind::ToolSchema => Self::ToolSchema,
-            Kind::User => Self::User,
-            Kind::Assistant => Self::Assistant,
-            Kind::Reasoning => Self::Reasoning,
-            Kind::ToolCall => Self::ToolCall,
-            Kind::ToolResult => Self::ToolResult,
-            Kind::Summary => Self::Summary,
-            Kind::Memory => Self::Memory,
-            Kind::Approval => Self::Approval,
-            Kind::Image => Self::Image,
-        }
-    }
-}
-
 /// One entry of a history, in its original form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -161,7 +97,7 @@ impl<'a> Entry<'a> {
         let tool = timeline.spine.tools.get_index(usize::from(item.tool)).map_or("", String::as_str);
         Some(Self {
             id: ItemId(at),
-            kind: item.kind.into(),
+            kind: item.kind,
             tool,
             call: Some(ItemId(item.pair)).filter(|it| it.0 < at),
             text: timeline.texts.of(at),

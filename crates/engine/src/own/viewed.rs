@@ -132,8 +132,8 @@ impl<'t, V: View> Viewed<'t, V> {
             Some(Target::Own(kind, text)) => {
                 let says = self.say(index, text, |_| None);
                 let is_same = before.state == State::Shown && before.content == Some(says.content);
-                if !is_same || before.tokens != says.tokens || item.kind != (*kind).into() {
-                    edit.say(index, (*kind).into(), says);
+                if !is_same || before.tokens != says.tokens || item.kind != *kind {
+                    edit.say(index, *kind, says);
                 }
                 return says.tokens.into();
             }

@@ -108,6 +108,11 @@ impl Render {
         let exact = self.exact.unwrap_or(by_rule) && item.preserve.is_exact();
         Rendered::sized(self.shown, tokens, exact)
     }
+
+    /// Returns the rendition under which a template writes it: in other words than it came.
+    fn written(&self) -> ShownAs {
+        if self.shown == ShownAs::Raw { ShownAs::Exact } else { self.shown }
+    }
 }
 
 /// Returns how much of an item's beginning stands, and how much of it in all, if that depends on its rank.
@@ -177,9 +182,7 @@ impl TableRows {
         pool.used += u64::from(rendered.tokens);
         Some(rendered)
     }
-}
 
-impl TableRows {
     /// Lets a template write the tool results, where the timeline has text.
     pub(super) fn write(
         mut self,
@@ -245,13 +248,6 @@ impl TableRows {
         let row = self.rows.iter().find(|it| it.matches(item))?;
         let render = if row.render.written() == shown { &row.render } else { &row.over_budget };
         self.written.as_ref()?.write(prompt.history().load(), item.origin, shown, render.tokens)
-    }
-}
-
-impl Render {
-    /// Returns the rendition under which a template writes it: in other words than it came.
-    fn written(&self) -> ShownAs {
-        if self.shown == ShownAs::Raw { ShownAs::Exact } else { self.shown }
     }
 }
 

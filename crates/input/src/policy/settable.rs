@@ -84,14 +84,7 @@ impl PolicyFile {
             _ => {}
         }
     }
-}
 
-// Which parameters a policy reads: setting an unused one has no effect.
-
-/// The key under which a size or a count names its parameter.
-const PARAM: &str = "param";
-
-impl PolicyFile {
     /// Returns the parameters read by anything but a parameter, directly or through other parameters; `None`
     /// if the file has a number that a tree cannot hold.
     pub fn params_read(&self) -> Option<IndexSet<String>> {
@@ -113,6 +106,11 @@ impl PolicyFile {
         Some(read)
     }
 }
+
+// Which parameters a policy reads: setting an unused one has no effect.
+
+/// The key under which a size or a count names its parameter.
+const PARAM: &str = "param";
 
 /// Returns the parameters that a policy's stages read by themselves, not through other parameters, outside some fields.
 pub(super) fn params_beside(policy: &PolicyFile, without: &[&str]) -> IndexSet<String> {

@@ -104,6 +104,25 @@ impl Prices {
     pub fn usual(&self) -> &Rates {
         &self.first.usual.base
     }
+
+    /// Returns these prices with one rate multiplied.
+    ///
+    /// A rate missing from the list stays missing: it follows the rate that replaces it.
+    #[must_use]
+    pub fn times(&self, part: VariedRate, factor: u64) -> Self {
+        let period = |it: &Period| {
+            let mut period = it.clone();
+            times(&mut period.usual, part, factor);
+            period.windows.iter_mut().for_each(|it| times(&mut it.prices, part, factor));
+            period
+        };
+        Self {
+            start_ms: self.start_ms,
+            first: period(&self.first),
+            earlier: self.earlier.iter().map(period).collect(),
+            later: self.later.iter().map(period).collect(),
+        }
+    }
 }
 
 impl Period {
@@ -171,27 +190,6 @@ impl VariedRate {
     /// Returns its name in reports.
     pub fn name(self) -> &'static str {
         crate::text::name_of(&self)
-    }
-}
-
-impl Prices {
-    /// Returns these prices with one rate multiplied.
-    ///
-    /// A rate missing from the list stays missing: it follows the rate that replaces it.
-    #[must_use]
-    pub fn times(&self, part: VariedRate, factor: u64) -> Self {
-        let period = |it: &Period| {
-            let mut period = it.clone();
-            times(&mut period.usual, part, factor);
-            period.windows.iter_mut().for_each(|it| times(&mut it.prices, part, factor));
-            period
-        };
-        Self {
-            start_ms: self.start_ms,
-            first: period(&self.first),
-            earlier: self.earlier.iter().map(period).collect(),
-            later: self.later.iter().map(period).collect(),
-        }
     }
 }
 

@@ -85,12 +85,7 @@ impl TextFault {
         let help = Some(help.into()).filter(|it| !it.is_empty());
         Self { code, message: message.into(), help, span: None, number: None, is_of_several: false }
     }
-}
 
-/// The name of a share of something.
-const SHARES: [&str; 2] = ["ratio", "fraction"];
-
-impl TextFault {
     /// Returns the fault with a better fix, if the field is more specific than the parser's error.
     pub(super) fn of_field(mut self, field: &str, format: Format) -> Self {
         let last = field.rsplit('.').next().unwrap_or_default();
@@ -107,6 +102,9 @@ impl TextFault {
         self
     }
 }
+
+/// The name of a share of something.
+const SHARES: [&str; 2] = ["ratio", "fraction"];
 
 /// Explains why a type refuses a value; `found` is the value, or the name in question, as written.
 pub(super) fn explained(why: &Why, found: &str, format: Format) -> TextFault {

@@ -61,32 +61,7 @@ impl Said {
     pub fn by<T: Serialize + ?Sized>(value: &T) -> Result<Self, Unsayable> {
         value.serialize(Giver)
     }
-}
 
-impl Serialize for Said {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Bool(it) => to.serialize_bool(*it),
-            Self::I64(it) => to.serialize_i64(*it),
-            Self::I128(it) => to.serialize_i128(*it),
-            Self::U64(it) => to.serialize_u64(*it),
-            Self::U128(it) => to.serialize_u128(*it),
-            Self::F64(it) => to.serialize_f64(*it),
-            Self::Text(it) => to.serialize_str(it),
-            Self::None => to.serialize_none(),
-            Self::Some(it) => to.serialize_some(&**it),
-            Self::Unit => to.serialize_unit(),
-            Self::UnitVariant((name, index, variant)) => to.serialize_unit_variant(name, *index, variant),
-            Self::NewtypeStruct(name, it) => to.serialize_newtype_struct(name, &**it),
-            Self::NewtypeVariant((name, index, variant), it) => {
-                to.serialize_newtype_variant(name, *index, variant, &**it)
-            }
-            _ => self.serialize_many(to),
-        }
-    }
-}
-
-impl Said {
     /// Writes what holds several values.
     fn serialize_many<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -123,6 +98,29 @@ impl Said {
                 to.end()
             }
             _ => to.serialize_unit(),
+        }
+    }
+}
+
+impl Serialize for Said {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Bool(it) => to.serialize_bool(*it),
+            Self::I64(it) => to.serialize_i64(*it),
+            Self::I128(it) => to.serialize_i128(*it),
+            Self::U64(it) => to.serialize_u64(*it),
+            Self::U128(it) => to.serialize_u128(*it),
+            Self::F64(it) => to.serialize_f64(*it),
+            Self::Text(it) => to.serialize_str(it),
+            Self::None => to.serialize_none(),
+            Self::Some(it) => to.serialize_some(&**it),
+            Self::Unit => to.serialize_unit(),
+            Self::UnitVariant((name, index, variant)) => to.serialize_unit_variant(name, *index, variant),
+            Self::NewtypeStruct(name, it) => to.serialize_newtype_struct(name, &**it),
+            Self::NewtypeVariant((name, index, variant), it) => {
+                to.serialize_newtype_variant(name, *index, variant, &**it)
+            }
+            _ => self.serialize_many(to),
         }
     }
 }

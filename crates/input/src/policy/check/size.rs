@@ -235,39 +235,7 @@ impl Resolver<'_> {
             Extent::Fraction(_) | Extent::All => {}
         }
     }
-}
 
-/// Reports a share above the whole limit.
-fn ratio_above_one(ratio: Decimal, problems: &mut Problems) {
-    problems.push(
-        Code("ratio-above-one"),
-        format!("a ratio of {ratio} exceeds the limit"),
-        format!(
-            "write `ratio({})`, or `times({ratio}, limit)` if you want more than the limit",
-            percent(ratio)
-        ),
-    );
-}
-
-/// Returns the share that a number above 1 probably means: a hundredth of a percentage, or all.
-fn percent(share: Decimal) -> String {
-    let text = share.to_string();
-    match text.parse::<u32>() {
-        Ok(whole) if (2..=100).contains(&whole) => format!("{}.{:02}", whole / 100, whole % 100),
-        _ => "1.0".to_owned(),
-    }
-}
-
-/// Reports a comparison with no bound or with several.
-fn one_relation(name: &str, problems: &mut Problems) {
-    let message = format!("`{name}` needs exactly one of `above`, `at_least`, `below`, `at_most`");
-    let help = format!("write `{name}(above: …)`");
-    problems.push(Code("comparison-not-one"), message, help);
-}
-
-// The rules of scopes.
-
-impl Resolver<'_> {
     /// Checks a scope at the moments of its stage.
     pub(super) fn scope(&self, scope: &mut Scope, moments: &[Moment], problems: &mut Problems) {
         let at_entry = moments.contains(&Moment::Entry);
@@ -307,3 +275,33 @@ impl Resolver<'_> {
         }
     }
 }
+
+/// Reports a share above the whole limit.
+fn ratio_above_one(ratio: Decimal, problems: &mut Problems) {
+    problems.push(
+        Code("ratio-above-one"),
+        format!("a ratio of {ratio} exceeds the limit"),
+        format!(
+            "write `ratio({})`, or `times({ratio}, limit)` if you want more than the limit",
+            percent(ratio)
+        ),
+    );
+}
+
+/// Returns the share that a number above 1 probably means: a hundredth of a percentage, or all.
+fn percent(share: Decimal) -> String {
+    let text = share.to_string();
+    match text.parse::<u32>() {
+        Ok(whole) if (2..=100).contains(&whole) => format!("{}.{:02}", whole / 100, whole % 100),
+        _ => "1.0".to_owned(),
+    }
+}
+
+/// Reports a comparison with no bound or with several.
+fn one_relation(name: &str, problems: &mut Problems) {
+    let message = format!("`{name}` needs exactly one of `above`, `at_least`, `below`, `at_most`");
+    let help = format!("write `{name}(above: …)`");
+    problems.push(Code("comparison-not-one"), message, help);
+}
+
+// The rules of scopes.

@@ -96,9 +96,7 @@ impl LayoutSpec {
     pub fn is_silent(&self) -> bool {
         self.breakpoints.is_none()
     }
-}
 
-impl LayoutSpec {
     /// Returns whether some breakpoint asks for entries that live for an hour.
     pub fn asks_for_hours(&self) -> bool {
         self.breakpoints.iter().flatten().any(|it| it.class() == Some(TtlClass::Long))
