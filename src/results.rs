@@ -103,7 +103,7 @@ impl<T> Answer<T> {
         json: Result<String, serde_json::Error>,
         text: String,
     ) -> Result<Self, Error> {
-        let json = json.map_err(|it| Diagnostic::at(Code::Unwritable, "", it.to_string()))?;
+        let json = json.map_err(|it| Diagnostic::at(Code("unwritable"), "", it.to_string()))?;
         Ok(Self { values, text, json })
     }
 }
@@ -112,7 +112,7 @@ impl<T: DeserializeOwned> Answer<T> {
     /// Takes what the command line writes, and reads the values from the JSON.
     pub(crate) fn new(json: Result<String, serde_json::Error>, text: String) -> Result<Self, Error> {
         let read = json.and_then(|json| Ok((serde_json::from_str(&json)?, json)));
-        let (values, json) = read.map_err(|it| Diagnostic::at(Code::Unwritable, "", it.to_string()))?;
+        let (values, json) = read.map_err(|it| Diagnostic::at(Code("unwritable"), "", it.to_string()))?;
         Ok(Self { values, text, json })
     }
 }

@@ -124,7 +124,7 @@ impl Catalog {
     pub fn text(self, path: &str, text: impl Into<String>) -> Result<Self, Error> {
         let wrong = || {
             let message = format!("cannot tell the kind of input and its format from the path `{path}`");
-            Diagnostic::at(Code::PathUnclear, "", message)
+            Diagnostic::at(Code("path-unclear"), "", message)
                 .help("write `policies/NAME.ron`; or `scenarios`, `profiles`, `suites`, and `.toml`")
         };
         let Self(mut inner) = self;

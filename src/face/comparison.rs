@@ -244,7 +244,7 @@ impl Comparison {
         }
         if let Some(share) = self.asked.min_evidence.filter(|it| !(0.0..=1.0).contains(it)) {
             let problem =
-                Diagnostic::at(Code::MinEvidence, "min_evidence", format!("{share} is not a share"));
+                Diagnostic::at(Code("min-evidence"), "min_evidence", format!("{share} is not a share"));
             held.problems.push(problem.help("write a number from 0 to 1, such as `0.9`"));
         }
         if !held.problems.is_empty() {
@@ -324,11 +324,11 @@ impl HeldInputs {
     fn is_new(&mut self, kind: Kind, name: &str, is_built: bool) -> bool {
         let folder = kind.folder();
         let problem = if is_built && name.trim().is_empty() {
-            Diagnostic::at(Code::NameEmpty, "name", format!("one of the {folder} has no name"))
+            Diagnostic::at(Code("name-empty"), "name", format!("one of the {folder} has no name"))
                 .help("give it one, such as `mine`")
         } else if self.names.get(&(kind, name.to_owned())).is_some_and(|it| *it || is_built) {
             let message = format!("two different {folder} are named `{name}`");
-            Diagnostic::at(Code::NameTwice, "name", message).help("give each its own name")
+            Diagnostic::at(Code("name-twice"), "name", message).help("give each its own name")
         } else {
             self.names.insert((kind, name.to_owned()), is_built);
             return true;

@@ -63,7 +63,7 @@ impl RunId {
     fn missing(&self) -> Error {
         let Self { policy, scenario, profile } = self;
         let message = format!("no run of {policy} on {scenario} under {profile} has requests to explain");
-        Diagnostic::at(Code::RunUnknown, "", message).help("use a `RunId` from `Plan::stream`").into()
+        Diagnostic::at(Code("run-unknown"), "", message).help("use a `RunId` from `Plan::stream`").into()
     }
 
     fn of(load: &Load, cell: Cell) -> Self {

@@ -355,13 +355,13 @@ pub(super) fn known_metric(place: &str) -> Result<(), Error> {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => "`metrics` lists every path, such as `cost_usd.total`".to_owned(),
     };
-    let problem = Diagnostic::at(Code::GuardMetric, "metric", format!("unknown metric `{place}`"));
+    let problem = Diagnostic::at(Code("guard-metric"), "metric", format!("unknown metric `{place}`"));
     Err(problem.help(help).into())
 }
 
 /// Reports that a value cannot be written.
 fn unwritable(error: &impl fmt::Display) -> Error {
-    Diagnostic::at(Code::Unwritable, "", error.to_string()).into()
+    Diagnostic::at(Code("unwritable"), "", error.to_string()).into()
 }
 
 impl Serialize for Run {

@@ -64,13 +64,17 @@ impl Scenario {
             _ => {
                 let message = format!("`{kind}` is not generated from patterns");
                 let help = "write `random`, or name a scenario whose load is `generate`";
-                return Err(Diagnostic::at(Code::GenerateUnknown, "load", message).help(help).into());
+                return Err(Diagnostic::at(Code("generate-unknown"), "load", message).help(help).into());
             }
         }
         let checked = Checked::new(&spec)?;
         let missing = |_: &str, _: &Assume| {
-            Err(vec![Diagnostic::at(Code::RecordingMissing, "load", "a generated load reads no recording")]
-                .into())
+            Err(vec![Diagnostic::at(
+                Code("recording-missing"),
+                "load",
+                "a generated load reads no recording",
+            )]
+            .into())
         };
         let timeline = load::load(&checked, missing)?;
         // Several that are generated alike are told apart.
@@ -233,7 +237,7 @@ impl ScenarioBuilder {
         }
         let mut builder = TimelineBuilder::new(&self.name, &[]);
         for (kind, text) in &self.stable {
-            builder.stable_item(&SpokenText::new(text).item((*kind).into()));
+            builder.stable_item(&SpokenText::new(text).item(*kind));
         }
         let mut at_ms = 0_i64;
         for (nth, turn) in (0_u32..).zip(&self.turns) {
@@ -261,11 +265,11 @@ impl ScenarioBuilder {
             problems.push(problem);
         };
         if self.name.trim().is_empty() {
-            push(Code::NameEmpty, "name".into(), "the scenario has no name".into(), "give it one");
+            push(Code("name-empty"), "name".into(), "the scenario has no name".into(), "give it one");
         }
         if self.turns.is_empty() {
             push(
-                Code::TurnsMissing,
+                Code("turns-missing"),
                 "turns".into(),
                 "the scenario has no turn".into(),
                 "add one with `turn`",
@@ -275,7 +279,7 @@ impl ScenarioBuilder {
             if !matches!(kind, Kind::System | Kind::ToolSchema) {
                 let message = format!("`{kind:?}` is not allowed in the stable prefix");
                 push(
-                    Code::StableKind,
+                    Code("stable-kind"),
                     format!("stable.{nth}"),
                     message,
                     "use `Kind::System` or `Kind::ToolSchema`",
@@ -287,11 +291,11 @@ impl ScenarioBuilder {
                 let field = || format!("turns.{nth}.needs.{which}");
                 if usize::try_from(*back).map_or(true, |back| back == 0 || back > nth) {
                     let message = format!("turn {} cannot look back {back} turns", nth + 1);
-                    push(Code::NeedBack, field(), message, "1 means the previous turn");
+                    push(Code("need-back"), field(), message, "1 means the previous turn");
                 }
                 if !(0.0..=1.0).contains(weight) {
                     let message = format!("{weight} is not a probability");
-                    push(Code::NeedWeight, field(), message, "write a number from 0 to 1");
+                    push(Code("need-weight"), field(), message, "write a number from 0 to 1");
                 }
             }
         }

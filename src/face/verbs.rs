@@ -39,7 +39,7 @@ impl SearchRequest {
     /// Returns the objectives and the bounds, or every problem of them.
     fn goal(&self) -> Result<TuneGoal, Error> {
         let mut problems = Vec::new();
-        let mut note = |it: String| problems.push(Diagnostic::at(Code::Usage, "", it));
+        let mut note = |it: String| problems.push(Diagnostic::at(Code("usage"), "", it));
         let objectives = self.objectives.iter().map(|it| Objective::try_from(it.clone()));
         let objectives = objectives.filter_map(|it| it.map_err(&mut note).ok()).collect();
         let guards = self.guards.iter().map(|it| PointGuard::try_from(it.clone()));
@@ -85,7 +85,8 @@ impl Comparison {
             1 => Ok(self.policy_first(BASE)),
             2 => Ok(self),
             n => {
-                let problem = Diagnostic::at(Code::Usage, "", format!("a search varies one policy, not {n}"));
+                let problem =
+                    Diagnostic::at(Code("usage"), "", format!("a search varies one policy, not {n}"));
                 Err(problem.help("name the base and the policy to vary, or that policy alone").into())
             }
         }
@@ -250,7 +251,7 @@ type SessionsRequest = (ctxsim_app::catalog::Catalog, ctxsim_app::Comparison, Ad
 
 /// Says that something cannot be written.
 fn unwritable(error: &serde_json::Error) -> Error {
-    Diagnostic::at(Code::Unwritable, "", error.to_string()).into()
+    Diagnostic::at(Code("unwritable"), "", error.to_string()).into()
 }
 
 /// Says that advice cannot be written, if this build has no templates.
@@ -260,5 +261,5 @@ fn has_templates() -> Result<(), Error> {
     }
     let message = "this build of ctxsim has no text templates, and advice is written with them";
     let help = "enable its feature `templates`";
-    Err(Diagnostic::at(Code::TemplatesMissing, "", message).help(help).into())
+    Err(Diagnostic::at(Code("templates-missing"), "", message).help(help).into())
 }

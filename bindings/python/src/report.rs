@@ -177,7 +177,7 @@ impl Report {
             } else {
                 "choose one with `profile=NAME`"
             };
-            return Err(raised(py, &Diagnostic::at(Code::RunUnknown, "", message).help(help).into()));
+            return Err(raised(py, &Diagnostic::at(Code("run-unknown"), "", message).help(help).into()));
         };
         run.metric(place).map_err(|it| raised(py, &it))
     }

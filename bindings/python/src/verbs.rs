@@ -135,5 +135,5 @@ fn chosen(runs: &[RunId], session: Option<&str>) -> Result<RunId, Error> {
             format!("the sessions are: {}", shown.join(", "))
         }
     };
-    Err(Diagnostic::at(Code::ExplainWhat, "", message).help(help).into())
+    Err(Diagnostic::at(Code("explain-what"), "", message).help(help).into())
 }

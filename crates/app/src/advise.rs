@@ -186,7 +186,7 @@ fn of_played(
 /// Says that no agent has this name.
 fn unknown_agent(name: &str, known: &IndexMap<String, Agent>) -> Vec<Diagnostic> {
     let mut problem =
-        Diagnostic::at(Code::AgentUnknown, "", format!("no settings of an agent `{name}` are known"));
+        Diagnostic::at(Code("agent-unknown"), "", format!("no settings of an agent `{name}` are known"));
     "--agent".clone_into(&mut problem.place.file);
     vec![problem.help(format!("use one of {}", names(known)))]
 }
@@ -200,13 +200,13 @@ fn no_agent(formats: &[(String, usize)], known: &IndexMap<String, Agent>) -> Err
     let message =
         format!("whose sessions these are cannot be told from their format: {}", formats.join(", "));
     let help = format!("name the agent with `--agent`: {}", names(known));
-    vec![Diagnostic::at(Code::AgentUnrecognised, "", message).help(help)].into()
+    vec![Diagnostic::at(Code("agent-unrecognised"), "", message).help(help)].into()
 }
 
 /// Says that nothing recorded is there to do something with.
 pub(super) fn no_recording(what: &str) -> Error {
     let problem =
-        Diagnostic::at(Code::AgentUnrecognised, "", format!("no recorded session is there to {what}"));
+        Diagnostic::at(Code("agent-unrecognised"), "", format!("no recorded session is there to {what}"));
     vec![problem.help("name recorded sessions: files, or folders of them")].into()
 }
 

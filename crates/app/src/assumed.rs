@@ -194,7 +194,7 @@ fn replace(number: &mut Value, value: &str) -> bool {
 }
 
 fn wrong(message: String, help: &str) -> Diagnostic {
-    Diagnostic::at(Code::Usage, "", message).help(help)
+    Diagnostic::at(Code("usage"), "", message).help(help)
 }
 
 fn unknown(name: &str, files: &mut [NumbersFile]) -> Diagnostic {

@@ -152,7 +152,7 @@ impl Catalog {
             let source = Source::read(&path)?;
             let config: Config = source.decode()?;
             if config.prices.as_deref().is_some_and(|it| parse_day(it).is_none()) {
-                let problem = Diagnostic::at(Code::DateFormat, "prices", "this is not a date");
+                let problem = Diagnostic::at(Code("date-format"), "prices", "this is not a date");
                 return Err(vec![source.locate(problem.help("write a day as `2026-11-21`"))].into());
             }
             catalog.pins = Pins { version: config.version, prices: config.prices };
@@ -201,7 +201,7 @@ impl Catalog {
         }
         if !has_inputs {
             fs::read_dir(folder).map_err(|source| Error::Read { path: folder.to_owned(), source })?;
-            let mut problem = Diagnostic::at(Code::FolderEmpty, "", "the folder contains no inputs")
+            let mut problem = Diagnostic::at(Code("folder-empty"), "", "the folder contains no inputs")
                 .help("put files into a `policies/`, `scenarios/`, `profiles/` or `suites/` folder below it");
             problem.place.file = folder.display().to_string();
             problems.push(problem);
@@ -460,7 +460,7 @@ fn unnameable(name: &str) -> Option<Diagnostic> {
         return None;
     }
     let message = "this name has control characters, or others that cannot be seen";
-    let mut problem = Diagnostic::at(Code::NameCharacters, "", message)
+    let mut problem = Diagnostic::at(Code("name-characters"), "", message)
         .help("rename it: letters of any language, digits, blanks and signs are fine");
     name.clone_into(&mut problem.place.file);
     Some(problem)
@@ -469,7 +469,7 @@ fn unnameable(name: &str) -> Option<Diagnostic> {
 /// Reports two files with the same name.
 fn duplicate(name: &str, first: &Origin, second: &Origin) -> Diagnostic {
     let mut problem = Diagnostic::at(
-        Code::NameDuplicate,
+        Code("name-duplicate"),
         "",
         format!("`{name}` is also the name of {}", first.path().display()),
     );

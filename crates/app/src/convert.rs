@@ -38,7 +38,7 @@ fn only_kind(catalog: &Catalog, name: &str) -> Result<Kind, Error> {
             let nouns: Vec<&str> = kinds.iter().map(|it| it.noun()).collect();
             let message = format!("`{name}` is a {}", nouns.join(" and a "));
             let help = format!("name the kind: `ctxsim show {} {name} --as …`", first.noun());
-            Err(vec![Diagnostic::at(Code::Usage, "", message).help(help)].into())
+            Err(vec![Diagnostic::at(Code("usage"), "", message).help(help)].into())
         }
     }
 }
@@ -82,7 +82,7 @@ pub fn show_merged(catalog: &Catalog, name: &str, format: Option<Format>) -> Res
 
 /// Reports that a recording is not an input file.
 fn recorded(origin: &Origin) -> Diagnostic {
-    let mut problem = Diagnostic::at(Code::FileFormat, "", "a recorded session is not a scenario file");
+    let mut problem = Diagnostic::at(Code("file-format"), "", "a recorded session is not a scenario file");
     problem.place.file = origin.label();
     problem.help(format!("run `ctxsim import {}` to see its contents", origin.path().display()))
 }
@@ -95,6 +95,6 @@ fn converted_to<T: Encode + Decode + PartialEq>(source: &Source, format: Format)
     if let Some(text) = [with, bare].into_iter().find(is_same) {
         return Ok(text);
     }
-    let problem = Diagnostic::at(Code::Unwritable, "", "the other format cannot represent this file");
+    let problem = Diagnostic::at(Code("unwritable"), "", "the other format cannot represent this file");
     Err(vec![source.locate(problem.help("keep it as it is"))].into())
 }

@@ -184,7 +184,7 @@ impl ReadyLoad {
         let fitting: Vec<Profile> = named.iter().filter(fits).cloned().listed();
         if fitting.is_empty() && !named.is_empty() {
             let message = format!("`{}` only works with its own profiles", self.spec.name);
-            let mut problem = Diagnostic::at(Code::ProfileUnfit, "profiles", message)
+            let mut problem = Diagnostic::at(Code("profile-unfit"), "profiles", message)
                 .help(format!("use one of these with `--profile`: {}", made_for.join(", ")));
             problem.place.file = self.loaded.origin.label();
             return Err(vec![problem].into());

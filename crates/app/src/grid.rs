@@ -49,16 +49,16 @@ impl OverrideGrid {
             match VariedPath::parse(text) {
                 Ok(axis) if grid.axes.iter().any(|it| it.path == axis.path) => {
                     let message = format!("`{}` is varied twice", axis.path);
-                    problems.push(Code::VaryTwice, message, "list all of its values in one `--vary`");
+                    problems.push(Code("vary-twice"), message, "list all of its values in one `--vary`");
                 }
                 Ok(axis) => grid.axes.push(axis),
-                Err((message, help)) => problems.push(Code::VaryValues, message, help),
+                Err((message, help)) => problems.push(Code("vary-values"), message, help),
             }
         }
         let n = grid.axes.iter().try_fold(1_usize, |n, it| n.checked_mul(it.values.len()));
         if n.is_none_or(|it| it > POINTS_MAX) {
             let message = format!("the grid has more than {POINTS_MAX} points");
-            problems.push(Code::VaryTooMany, message, "vary fewer paths, or use larger steps");
+            problems.push(Code("vary-too-many"), message, "vary fewer paths, or use larger steps");
         }
         problems.into_result(grid)
     }

@@ -27,7 +27,7 @@ pub(super) fn check(catalog: &Catalog, origin: &Origin, suite: &SuiteFile) -> Ve
                 }) {
                     let message = format!("the suite does not run `{name}`");
                     let help = format!("name one of the suite's {}", kind.folder());
-                    to.push_at(Code::GuardMatchesNothing, field, message, help);
+                    to.push_at(Code("guard-matches-nothing"), field, message, help);
                 }
             }
         });
@@ -90,12 +90,8 @@ impl Own<'_> {
             }
             let known = known.iter().map(String::as_str);
             let help = near_or(name, known, || format!("name one of the suite's {}", kind.folder()));
-            problems.push_at(
-                Code::GuardMatchesNothing,
-                field,
-                format!("the suite does not run `{name}`"),
-                help,
-            );
+            let message = format!("the suite does not run `{name}`");
+            problems.push_at(Code("guard-matches-nothing"), field, message, help);
         }
         self.check_stages(guard, problems);
         let Some(metric) = &guard.metric else { return };
@@ -111,7 +107,7 @@ impl Own<'_> {
                     "`ctxsim run --format json` shows all metrics, such as `totals.cost_usd.total`".to_owned()
                 }
             };
-            problems.push_at(Code::GuardMetric, "metric", format!("unknown metric `{metric}`"), help);
+            problems.push_at(Code("guard-metric"), "metric", format!("unknown metric `{metric}`"), help);
         }
     }
 
@@ -136,7 +132,7 @@ impl Own<'_> {
                 all => format!("its stages are {all}"),
             });
             let message = format!("{} has no stage `{stage}`", guard.policy);
-            problems.push_at(Code::GuardStage, format_args!("fired.{nth}"), message, help);
+            problems.push_at(Code("guard-stage"), format_args!("fired.{nth}"), message, help);
         }
     }
 }
@@ -192,7 +188,7 @@ impl Runs<'_> {
             }
             found.n_left_out += 1;
             let message = format!("guard `{}` applies to no run", guard.name);
-            let problem = Diagnostic::at(Code::GuardMatchesNothing, format!("guards.{index}"), message);
+            let problem = Diagnostic::at(Code("guard-matches-nothing"), format!("guards.{index}"), message);
             let help = "name a policy, a scenario and a profile that the suite runs";
             found.about_nothing.push(problem.help(help));
         }

@@ -197,7 +197,7 @@ impl LawTrial<'_> {
     fn breaches(&self, timeline: &Timeline, laws: &[Law]) -> Result<Vec<LawBreach>, Error> {
         breaches(timeline, self.policy, &self.limits, self.rules, laws).map_err(|what| {
             let message = format!("`{}` failed in a random session: {what}", self.policy.name);
-            let problem = Diagnostic::at(Code::ProcessFault, "", message);
+            let problem = Diagnostic::at(Code("process-fault"), "", message);
             vec![problem.help("make the policy answer every request, then check its laws again")].into()
         })
     }

@@ -69,7 +69,7 @@ pub(super) fn workloads(
         check(scenario, spec)?;
         if spec.load != scenario.spec.load {
             let message = "this session has already been read, so no assumption of reading can change";
-            let problem = Diagnostic::at(Code::RecordingRead, "load.recorded.assume", message);
+            let problem = Diagnostic::at(Code("recording-read"), "load.recorded.assume", message);
             let help = "set it where the session is read: `Recording::assume`";
             return Err(scenario.locate(vec![problem.help(help)]).into());
         }
@@ -332,7 +332,8 @@ pub fn check_recorded(catalog: &Catalog, name: &str) -> Result<(), Error> {
 
 /// Reports a scenario without a recording.
 fn not_recorded(scenario: &Loaded<ScenarioFile>) -> Error {
-    let problem = Diagnostic::at(Code::RecordingMissing, "load", "this scenario is not a recorded session");
+    let problem =
+        Diagnostic::at(Code("recording-missing"), "load", "this scenario is not a recorded session");
     let problem = problem.help("name a recording, or a scenario with `load.recorded`");
     scenario.locate(vec![problem]).into()
 }
@@ -355,6 +356,6 @@ pub(super) fn origin_of(scenario: &Loaded<ScenarioFile>, path: &str, field: &str
 
 /// Reports a file named in a scenario that does not exist beside it.
 fn missing(path: &str, field: &str) -> Diagnostic {
-    Diagnostic::at(Code::RecordingMissing, field, format!("`{path}` does not exist beside the scenario"))
+    Diagnostic::at(Code("recording-missing"), field, format!("`{path}` does not exist beside the scenario"))
         .help("write a path relative to the scenario's own folder")
 }

@@ -192,7 +192,7 @@ impl ModelProfiles {
             let help = format!(
                 "use its usual prices, `--profile {name}`, or add a service to a profile of your own"
             );
-            Box::new(Diagnostic::at(Code::ModelUnknown, "", message).help(help))
+            Box::new(Diagnostic::at(Code("model-unknown"), "", message).help(help))
         })
     }
 
@@ -205,7 +205,7 @@ impl ModelProfiles {
             ),
             None => "name one with `--profile`; `ctxsim list profiles` shows all".to_owned(),
         };
-        Box::new(Diagnostic::at(Code::ModelUnknown, "", message).help(help))
+        Box::new(Diagnostic::at(Code("model-unknown"), "", message).help(help))
     }
 
     /// Returns the name by which everybody knows a model: that of the pattern that covers it, with a date or a version where it has one, and

@@ -79,7 +79,7 @@ impl InputNames<'_> {
         if self.names.is_empty() {
             let field = self.kind.folder();
             let problem =
-                Diagnostic::at(Code::ListEmpty, field, format!("there are no {}", self.kind.noun()));
+                Diagnostic::at(Code("list-empty"), field, format!("there are no {}", self.kind.noun()));
             let problem = problem.help("name at least one");
             found.problems.extend(self.by.map_or_else(Vec::new, |it| it.locate(vec![problem])));
         }

@@ -41,7 +41,7 @@ pub(super) fn undeclared(
             let message = format!("no policy declares the parameter `{name}`");
             let otherwise = || "declare it in a policy's `params`, or remove it".to_owned();
             let help = near_or(name, declared.iter().copied(), otherwise);
-            Diagnostic::at(Code::ParamUndeclared, format!("params.{name}"), message).help(help)
+            Diagnostic::at(Code("param-undeclared"), format!("params.{name}"), message).help(help)
         })
         .listed()
 }
@@ -66,7 +66,7 @@ pub(super) fn unread(policy: &Loaded<PolicyFile>) -> Vec<Diagnostic> {
         let known = all().map(String::as_str).filter(|it| read.contains(*it));
         let help = near_or(name, known, || format!("read it with `param(\"{name}\")`, or remove it"));
         let message = format!("the parameter `{name}` is never used");
-        source.locate(Diagnostic::at(Code::ParamUnread, format!("params.{name}"), message).help(help))
+        source.locate(Diagnostic::at(Code("param-unread"), format!("params.{name}"), message).help(help))
     });
     problems.listed()
 }

@@ -70,7 +70,7 @@ impl Plan {
         if !self.guards.is_empty() {
             let message = "the suite has guards, which look at single runs".to_owned();
             problems.push(
-                Diagnostic::at(Code::PartGuards, "", message).help("leave `--totals` and `--parts` out"),
+                Diagnostic::at(Code("part-guards"), "", message).help("leave `--totals` and `--parts` out"),
             );
         }
         if let Some(entry) = self.scenarios.iter().find(|it| !it.spec.load.is_of_items()) {
@@ -211,7 +211,7 @@ fn without_parts(name: &str) -> Diagnostic {
     let message = format!("{name} has more than a bill, such as planted facts, which parts do not hold");
     let help =
         "leave `--totals` and `--parts` out, or name recorded sessions or scenarios with turns of their own";
-    Diagnostic::at(Code::PartFindings, "", message).help(help)
+    Diagnostic::at(Code("part-findings"), "", message).help(help)
 }
 
 /// Folds parts, which are read one by one in the order of their plan, to the report of all scenarios.

@@ -26,7 +26,7 @@ pub fn fit(
     let checked = check::checked(catalog, &loaded.spec, &loaded.origin).map_err(|it| loaded.locate(it))?;
     let Some(memory) = checked.session_memory() else {
         let message = format!("{policy} has no memory over sessions");
-        let problem = Diagnostic::at(Code::ProbesMemory, "memory", message);
+        let problem = Diagnostic::at(Code("probes-memory"), "memory", message);
         return Err(
             vec![problem.help("name a policy with `memory: sessions(…)`, such as `aging/careful`")].into()
         );
@@ -34,7 +34,7 @@ pub fn fit(
     let of = catalog.scenario(scenario)?;
     let spec = load::check(&of, &of.spec)?;
     let LoadSpec::Aging(own) = &spec.load else {
-        let problem = Diagnostic::at(Code::ProbesScenario, "load", format!("{scenario} has no sessions"));
+        let problem = Diagnostic::at(Code("probes-scenario"), "load", format!("{scenario} has no sessions"));
         return Err(vec![problem.help("name a scenario with `load.aging`, such as `aging/s6_12`")].into());
     };
     let last = answers.iter().map(|it| u64::from(it.session)).max().unwrap_or_default();

@@ -29,13 +29,13 @@ pub(super) fn refused(policies: &[Loaded<PolicyFile>], comparison: &Comparison) 
         let problem = if process.folder.is_none() && !is_of_revision {
             let message =
                 format!("`{name}` starts the program `{line}`, so it must be read from a file on disk");
-            Diagnostic::at(ctxsim_base::diag::Code::ProcessNotOnDisk, "process", message)
+            Diagnostic::at(ctxsim_base::diag::Code("process-not-on-disk"), "process", message)
                 .help("write the policy to a file, and name that file")
         } else if comparison.allow_process {
             return None;
         } else {
             let message = format!("`{name}` starts a program: `{line}`");
-            Diagnostic::at(ctxsim_base::diag::Code::ProcessNotAllowed, "process", message)
+            Diagnostic::at(ctxsim_base::diag::Code("process-not-allowed"), "process", message)
                 .help("add `--allow-process` if you trust this program")
         };
         Some(policy.locate(vec![problem]))
@@ -109,7 +109,7 @@ pub(super) fn try_out(catalog: &Catalog, name: &str) -> Result<(), Error> {
         return Ok(());
     }
     let told = found.into_iter().map(|it| {
-        Diagnostic::at(ctxsim_base::diag::Code::ProcessFault, "process", it)
+        Diagnostic::at(ctxsim_base::diag::Code("process-fault"), "process", it)
             .help("correct the program; docs/reference/processes.md describes the messages and the answers")
     });
     Err(loaded.locate(told.listed()).into())

@@ -45,7 +45,7 @@ pub struct RealisedRequest {
 /// The text is none, or of another schema.
 pub fn forecast(file: &str, text: &str) -> Result<Saved, Error> {
     let broken = |message: String, place: Option<(usize, usize)>| {
-        let mut problem = Diagnostic::at(Code::ForecastBroken, "", message);
+        let mut problem = Diagnostic::at(Code("forecast-broken"), "", message);
         file.clone_into(&mut problem.place.file);
         problem.place.line_column = place;
         Error::from(vec![problem.help("give a file that `ctxsim advise SESSIONS --save FILE` wrote")])
@@ -189,7 +189,7 @@ fn is_of(agent: Option<&Agent>, seen: &SeenLog) -> bool {
 /// Reads the day of a change.
 fn day_of(text: &str) -> Result<i64, Error> {
     calendar::parse_day(text).ok_or_else(|| {
-        let mut problem = Diagnostic::at(Code::SinceDay, "", format!("`{text}` is not a date"));
+        let mut problem = Diagnostic::at(Code("since-day"), "", format!("`{text}` is not a date"));
         "--changed".clone_into(&mut problem.place.file);
         vec![problem.help("write YYYY-MM-DD, as in `2026-11-01`")].into()
     })
@@ -202,7 +202,7 @@ fn known_people(named: &[String], later: &[SizedSession]) -> Result<(), Error> {
     let is_known = |name: &String| people.iter().any(|it| is_named(std::slice::from_ref(name), it));
     let unknown = |name: &String| {
         let message = format!("no later session is one of `{name}`");
-        let mut problem = Diagnostic::at(Code::NameUnknown, "", message);
+        let mut problem = Diagnostic::at(Code("name-unknown"), "", message);
         "--unchanged-user".clone_into(&mut problem.place.file);
         let known: Vec<String> = people.iter().map(|it| format!("`{it}`")).listed();
         let help = match known.is_empty() {

@@ -89,7 +89,7 @@ impl Selection {
             && first >= end
         {
             let message = format!("`{since}` is after `--until {until}`, so no session is left");
-            let mut problem = Diagnostic::at(Code::SinceDay, "", message).help("swap the two days");
+            let mut problem = Diagnostic::at(Code("since-day"), "", message).help("swap the two days");
             "--since".clone_into(&mut problem.place.file);
             return Err(Box::new(problem));
         }
@@ -210,7 +210,7 @@ impl Selection {
 fn day(option: &str, day: Option<&str>) -> Result<Option<(i64, String)>, Box<Diagnostic>> {
     let Some(day) = day else { return Ok(None) };
     let Some(ms) = calendar::parse_day(day) else {
-        let problem = Diagnostic::at(Code::SinceDay, "", format!("`{day}` is not a date"));
+        let problem = Diagnostic::at(Code("since-day"), "", format!("`{day}` is not a date"));
         let mut problem = problem.help("write YYYY-MM-DD, as in `2026-11-01`");
         option.clone_into(&mut problem.place.file);
         return Err(Box::new(problem));
@@ -237,7 +237,7 @@ fn newest(limit: usize, times: &[Option<i64>]) -> Vec<bool> {
 
 /// Reports that no session is left, and why.
 pub(super) fn none_left(skipped: &[Skipped]) -> Error {
-    let problem = Diagnostic::at(Code::NothingToRun, "", "no recorded session is left");
+    let problem = Diagnostic::at(Code("nothing-to-run"), "", "no recorded session is left");
     let help = match skipped.len() {
         0 => "name a recording or a folder of them".to_owned(),
         _ => format!("skipped: {}", Skipped::counted(skipped)),

@@ -10,7 +10,7 @@ use ctxsim_input::text::set::Override;
 use ctxsim_input::{Policy, PolicyFile};
 
 /// The code of a parameter that several policies have.
-pub(super) const AMBIGUOUS: Code = Code::SetAmbiguous;
+pub(super) const AMBIGUOUS: Code = Code("set-ambiguous");
 
 /// The policies of a run, as overrides may name them.
 pub(super) struct NamedPolicies<'a> {
@@ -73,7 +73,7 @@ impl NamedPolicies<'_> {
             None => format!("the policies of this run are {}", quoted(names)),
         };
         let message = format!("this run has no policy `{name}`");
-        at(setting, Diagnostic::at(Code::SetNoSuchPolicy, "", message).help(help))
+        at(setting, Diagnostic::at(Code("set-no-such-policy"), "", message).help(help))
     }
 }
 
@@ -114,7 +114,7 @@ fn no_reader<'a>(
             name.map_or_else(|| "no policy in this run has a".to_owned(), |it| format!("`{it}` has no"));
         format!("{who} parameter `{param}`")
     };
-    at(setting, Diagnostic::at(Code::SetNoSuchParam, "", message).help(help))
+    at(setting, Diagnostic::at(Code("set-no-such-param"), "", message).help(help))
 }
 
 /// Reports a parameter that several policies have.

@@ -150,7 +150,7 @@ impl<'a> Tuning<'a> {
     /// What is tried cannot be written.
     pub fn job(&self) -> Result<String, Error> {
         let head = serde_json::to_string(&self.head);
-        let head = head.map_err(|it| vec![Diagnostic::at(Code::Unwritable, "", it.to_string())])?;
+        let head = head.map_err(|it| vec![Diagnostic::at(Code("unwritable"), "", it.to_string())])?;
         Ok(format!("{}-{:016x}", self.plan.job(self.head.min_evidence), xxh3_64(head.as_bytes())))
     }
 
@@ -166,7 +166,7 @@ impl<'a> Tuning<'a> {
     pub fn check_parts(&self) -> Result<(), Error> {
         let Some(name) = reads::of_memories(&self.plan.scenarios) else { return Ok(()) };
         let message = format!("{name} is of memories, which are simulated over drawn sessions");
-        let problem = Diagnostic::at(Code::PartFindings, "", message);
+        let problem = Diagnostic::at(Code("part-findings"), "", message);
         Err(vec![problem.help("leave `--parts` out, or name recorded sessions")].into())
     }
 

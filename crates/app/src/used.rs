@@ -38,7 +38,7 @@ impl Used {
 
     /// Says why an override can lead to nothing.
     pub(super) fn refuse(&mut self, message: &str, help: &str) {
-        let mut problem = Diagnostic::at(Code::SetNoSuchField, &self.setting.text, message).help(help);
+        let mut problem = Diagnostic::at(Code("set-no-such-field"), &self.setting.text, message).help(help);
         "--set".clone_into(&mut problem.place.file);
         self.refused = Some(Box::new(problem));
     }

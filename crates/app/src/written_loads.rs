@@ -9,7 +9,7 @@ use ctxsim_input::scenario::LoadSpec;
 use ctxsim_timeline::Spine;
 
 /// The warnings of scenarios; each has its broken file in `tests/lints`.
-pub const WARNINGS: [Code; 3] = [Code::GapBeforeReply, Code::SessionWithoutTime, Code::NeedsLost];
+pub const WARNINGS: [Code; 3] = [Code("gap-before-reply"), Code("session-without-time"), Code("needs-lost")];
 
 /// The policies that lose nothing that is needed, if anything can be kept.
 const KEEP_EVERYTHING: [&str; 2] = ["identity", "clairvoyant"];
@@ -49,7 +49,7 @@ pub(super) fn lints(catalog: &Catalog, name: &str) -> Result<Vec<Diagnostic>, Er
             format!("even {policy} keeps only {share} of what is needed: the rest is lost by construction");
         let help = "give the calls that are needed `preserve = \"working_evidence\"`, or leave `preserve` out of all calls of the turn; \
             a turn without calls has nothing to keep: give it `talk_needs = { none = 1.0 }`";
-        found.push(Diagnostic::at(Code::NeedsLost, "load", message).help(help));
+        found.push(Diagnostic::at(Code("needs-lost"), "load", message).help(help));
     }
     Ok(scenario.locate(found))
 }
@@ -68,8 +68,8 @@ fn hurried(spine: &Spine) -> Option<Diagnostic> {
     }
     let (code, what) = match (n_hurried, has_no_other) {
         (0, _) => return None,
-        (_, true) => (Code::SessionWithoutTime, "every request of a session misses the cache"),
-        (_, false) => (Code::GapBeforeReply, "they cannot read what it writes"),
+        (_, true) => (Code("session-without-time"), "every request of a session misses the cache"),
+        (_, false) => (Code("gap-before-reply"), "they cannot read what it writes"),
     };
     let message =
         format!("{n_hurried} of {n_all} requests start before the reply to the one before is there: {what}");

@@ -1,11 +1,25 @@
 //! Problems in input files, each with a place, a code and a fix.
 
-mod code;
-
 use std::fmt;
 use std::ops::Range;
 
-pub use self::code::Code;
+use serde::Serialize;
+
+/// What kind of problem it is, whatever the words: a stable name in kebab case, written out where the problem is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Code(pub &'static str);
+
+impl Code {
+    pub fn name(self) -> &'static str {
+        self.0
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
 
 /// A problem in an input file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,7 +152,7 @@ impl Problems {
     pub fn check_share(&mut self, field: impl fmt::Display, value: f64) {
         if !(0.0..=1.0).contains(&value) {
             let help = "write a number from 0.0 to 1.0";
-            self.push_at(Code::ProbabilityRange, field, "a share must be from 0 to 1", help);
+            self.push_at(Code("probability-range"), field, "a share must be from 0 to 1", help);
         }
     }
 

@@ -75,16 +75,16 @@ impl Error {
     /// Returns the error as a single problem; several are combined into one message.
     pub fn problem(&self) -> Diagnostic {
         match self {
-            Self::Invalid(_) => Diagnostic::at(Code::Invalid, "", self.to_string()),
-            Self::Run(_) => Diagnostic::at(Code::RunFailed, "", self.to_string()),
-            Self::Stopped => Diagnostic::at(Code::RunStopped, "", self.to_string()),
+            Self::Invalid(_) => Diagnostic::at(Code("invalid"), "", self.to_string()),
+            Self::Run(_) => Diagnostic::at(Code("run-failed"), "", self.to_string()),
+            Self::Stopped => Diagnostic::at(Code("run-stopped"), "", self.to_string()),
             Self::Read { path, source } => of_file(path, unread(path, source)),
             Self::Write { path, source } => of_file(path, unwritten(path, source)),
             Self::UnknownName { kind, name, suggestions, other_kind } => {
                 let is_unlike = suggestions.is_empty() && other_kind.is_none();
                 let or_file = if is_unlike { ", and no file or folder with this name exists" } else { "" };
                 let message = format!("unknown {kind} `{name}`{or_file}");
-                let problem = Diagnostic::at(Code::UnknownName, "", message);
+                let problem = Diagnostic::at(Code("unknown-name"), "", message);
                 let words = (suggestions.as_slice(), other_kind);
                 problem.help(match words {
                     ([], Some(other)) => format!("`{name}` is a {other}: use `--{other} {name}`"),
@@ -116,7 +116,7 @@ type Words = (String, String);
 
 /// Makes a problem of a whole file.
 fn of_file(path: &Path, (message, help): Words) -> Diagnostic {
-    let mut problem = Diagnostic::at(Code::File, "", message);
+    let mut problem = Diagnostic::at(Code("file"), "", message);
     problem.place.file = path.display().to_string();
     problem.help(help)
 }

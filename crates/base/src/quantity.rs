@@ -1,8 +1,6 @@
 //! Quantities of the simulator: exact decimals, rates, costs, expected numbers. Arithmetic is exact and never wraps.
 
 mod expected;
-mod narrow;
-mod packed;
 #[cfg(feature = "schema")]
 mod schema;
 
@@ -11,24 +9,22 @@ use std::ops::{Add, AddAssign, Mul};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+pub use crate::{packed, sums};
 pub use expected::{Amount, Expected};
-pub use narrow::{Narrow, ix, or_unlimited, saturated};
 
-/// Has sums added field by field; what stands behind `max` keeps the larger one.
+/// Has sums added field by field; what stands behind `max` keeps the larger one, and behind `or` is set once.
 #[macro_export]
 macro_rules! sums {
-    ($type:ty: $($field:ident),+ $(; max $($most:ident),+)?) => {
+    ($type:ty: $($field:ident),+ $(; max $($most:ident),+)? $(; or $($flag:ident),+)?) => {
         impl std::ops::AddAssign for $type {
             fn add_assign(&mut self, other: Self) {
                 $(self.$field += other.$field;)+
                 $($(self.$most = self.$most.max(other.$most);)+)?
+                $($(self.$flag |= other.$flag;)+)?
             }
         }
     };
 }
-
-pub use packed::packed;
-pub use sums;
 
 /// A number of tokens: plain and unsigned, because every formula of the engine uses it.
 pub type Tokens = u64;
@@ -229,6 +225,67 @@ impl Mul<u64> for Cost {
     }
 }
 
+// Whole numbers in smaller types: places in lists, and sizes that may be larger than their type.
+//
+// A number of an input file is never narrowed here before it is checked: one that is too large is a problem with its file,
+// line and field. `tests/suite/tidy.rs` counts the uses of [`saturated`], and lets nothing else saturate.
+
+/// A whole number with a largest value.
+pub trait Narrow: Copy {
+    /// The largest value.
+    const MOST: Self;
+}
+
+macro_rules! whole {
+    ($($number:ty)*) => { $(impl Narrow for $number { const MOST: Self = <$number>::MAX; })* };
+}
+
+whole!(u16 u32 u64 usize i64 i128);
+
+/// Returns a size in another type, or the largest one where it is beyond that: for what is computed from checked numbers,
+/// and for limits that nothing in the type can exceed.
+#[inline]
+pub fn saturated<T: Narrow>(size: impl TryInto<T>) -> T {
+    size.try_into().unwrap_or(T::MOST)
+}
+
+/// Returns a place in a list, or its length, as lists of this simulator hold it: memory ends long before the type does, and
+/// what could be longer than a small type is checked where it is read.
+#[inline]
+pub fn ix<T: Narrow + TryFrom<usize>>(place: usize) -> T {
+    debug_assert!(T::try_from(place).is_ok(), "a list is longer than its places can say");
+    saturated(place)
+}
+
+/// Returns a limit, or the largest number where there is none.
+#[inline]
+pub fn or_unlimited<T: Narrow>(limit: Option<T>) -> T {
+    limit.unwrap_or(T::MOST)
+}
+
+// Values written by the places of their fields, for programs of the same version alone: names would be most of the bytes.
+
+/// Has a type written as lists of its fields, in the order given; fields behind `else` are not written, and are read as their defaults.
+///
+/// A list holds at most sixteen fields.
+#[macro_export]
+macro_rules! packed {
+    ($type:ty: $([$($field:ident),+]),+ $(; else $($rest:ident),+)?) => {
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                serde::Serialize::serialize(&($(($(&self.$field,)+),)+), to)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                let ($(($($field,)+),)+) = serde::Deserialize::deserialize(from)?;
+                Ok(Self { $($($field,)+)+ $($($rest: Default::default(),)+)? })
+            }
+        }
+    };
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -269,5 +326,14 @@ mod tests {
         }
         assert_eq!(Decimal::parse("-1"), None);
         assert_eq!(Decimal::from_f64(f64::NAN), None);
+    }
+
+    #[test]
+    fn what_fits_stays_and_what_does_not_is_the_largest_number() {
+        assert_eq!(saturated::<u32>(7_u64), 7);
+        assert_eq!(saturated::<u32>(u64::MAX), u32::MAX);
+        assert_eq!(saturated::<i64>(u128::MAX), i64::MAX);
+        assert_eq!(ix::<u16>(7), 7);
+        assert_eq!(or_unlimited(None::<u32>), u32::MAX);
     }
 }

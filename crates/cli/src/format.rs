@@ -164,7 +164,7 @@ impl Formats<'_> {
                 Some(_) => format!("use one of these instead of `{}`", format.name()),
                 None => format!("name a file that ends in {}", self.or(FormatArg::extension)),
             };
-            return Err(wrong(Code::OutputFormat, message, help));
+            return Err(wrong(Code("output-format"), message, help));
         }
         output.map_or(Ok(()), output::check)?;
         Ok(format)
@@ -179,7 +179,7 @@ impl Formats<'_> {
             None => {
                 let message = format!("`.{found}` is not the extension of an output format");
                 let help = format!("use {}, or add `--format`", self.or(FormatArg::extension));
-                Err(wrong_at(Code::OutputExtension, path, message, help))
+                Err(wrong_at(Code("output-extension"), path, message, help))
             }
         }
     }

@@ -60,7 +60,7 @@ impl RevArgs {
         let problems: Vec<Diagnostic> = problems
             .map(|(index, name)| {
                 let message = format!("this suite has git read another revision: `{name}`");
-                Diagnostic::at(Code::RevisionNotAllowed, format!("policies.{index}"), message)
+                Diagnostic::at(Code("revision-not-allowed"), format!("policies.{index}"), message)
                     .help("add `--allow-rev` if you trust this suite")
             })
             .listed();
@@ -134,7 +134,8 @@ pub(super) fn found_in_revisions<'n>(
         if tree.text(&path).is_none() {
             let message = format!("`{revision}` does not contain `{}`", folder.join(&path).display());
             let help = "name a policy that exists in both revisions, or a bundled policy as the base";
-            with.lacking.push((name.clone(), Diagnostic::at(Code::RevisionPolicy, "", message).help(help)));
+            with.lacking
+                .push((name.clone(), Diagnostic::at(Code("revision-policy"), "", message).help(help)));
             continue;
         }
         with.catalog = with.catalog.with_revision(name, &tree, &path);
@@ -178,7 +179,7 @@ fn place(catalog: &Catalog, policy: &str) -> Result<(PathBuf, PathBuf), Error> {
         | Origin::Built(_) => {
             let message = format!("`{policy}` is bundled, so your repository has no revisions of it");
             let help = "name a policy file in your repository, or a bundled policy without `rev:`";
-            return Err(wrong(Code::RevisionBundled, message, help));
+            return Err(wrong(Code("revision-bundled"), message, help));
         }
     };
     let below = file.ancestors().skip(1).find(|it| it.ends_with(Kind::Policy.folder()));
@@ -197,7 +198,7 @@ pub(super) fn text_at(revision: &str, path: &Path) -> Result<String, Error> {
     let text = files_at(revision, folder)?.text(name).map(str::to_owned);
     text.ok_or_else(|| {
         let message = format!("`{revision}` does not contain `{}`", path.display());
-        wrong(Code::RevisionPolicy, message, "name a revision that has the file")
+        wrong(Code("revision-policy"), message, "name a revision that has the file")
     })
 }
 
@@ -222,7 +223,7 @@ fn read(repository: &Repository, revision: &str, folder: &Path) -> Result<Revisi
         if read.is_err() || text.len() as u64 > TEXT_MAX {
             let message =
                 format!("`{}` in git is not UTF-8 of at most {} MiB", blob.path.display(), TEXT_MAX >> 20);
-            return Err(wrong(Code::GitFailed, message, "save the policy as UTF-8"));
+            return Err(wrong(Code("git-failed"), message, "save the policy as UTF-8"));
         }
         files.insert(blob.path.strip_prefix(&below).unwrap_or(&blob.path).to_owned(), text);
         Ok(())

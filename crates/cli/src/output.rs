@@ -217,7 +217,7 @@ fn distinct<'p>(outputs: impl IntoIterator<Item = &'p Path>) -> Result<(), Error
         }
         if places.iter().any(|it| *it == place || is_same_file(it, &place)) {
             let message = "two results would be written to this file";
-            return Err(wrong_at(Code::OutputTwice, path, message, "name another file for one of them"));
+            return Err(wrong_at(Code("output-twice"), path, message, "name another file for one of them"));
         }
         places.push(place);
     }

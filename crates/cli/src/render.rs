@@ -64,7 +64,7 @@ pub(super) fn tellable(problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let told = problems.into_iter().map(|problem| {
         let path = Path::new(&problem.place.file);
         // What cannot be read tells nothing, and where outputs go is on the command line.
-        if problem.code == Code::File || !path.is_file() || Project::here().shows(path) {
+        if problem.code == Code("file") || !path.is_file() || Project::here().shows(path) {
             return problem;
         }
         let verb = if Format::of(path).is_some() { "validate" } else { "import" };

@@ -108,7 +108,7 @@ fn problem(error: &clap::Error, words: &[String], catalog: Option<&Catalog>) -> 
             if let Some(kind) = catalog.and_then(|it| it.kind_of_name(&word)) {
                 let noun = kind.noun();
                 let help = format!("run `ctxsim run --{noun} {word}`");
-                return Diagnostic::at(Code::Usage, "", format!("`{word}` is a {noun}, not a command"))
+                return Diagnostic::at(Code("usage"), "", format!("`{word}` is a {noun}, not a command"))
                     .help(help);
             }
             let known = command.get_subcommands().filter(|it| !it.is_hide_set()).map(clap::Command::get_name);
@@ -155,7 +155,7 @@ fn problem(error: &clap::Error, words: &[String], catalog: Option<&Catalog>) -> 
         }
         _ => (message.to_owned(), None),
     };
-    Diagnostic::at(Code::Usage, "", message).help(help.unwrap_or_else(|| see(words)))
+    Diagnostic::at(Code("usage"), "", message).help(help.unwrap_or_else(|| see(words)))
 }
 
 /// Returns help with the allowed whole numbers, if a number is the problem.

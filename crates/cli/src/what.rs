@@ -323,7 +323,7 @@ impl Sorted {
             let noun = kind.noun();
             let message = format!("`{option}` needs a {noun}, but `{word}` means sessions");
             let help = format!("name a {noun} first, as in `{option} NAME {word}`");
-            return Err(wrong(Code::Usage, message, help));
+            return Err(wrong(Code("usage"), message, help));
         }
         Ok(Self { kept, sessions })
     }

@@ -8,7 +8,7 @@ pub mod schedule;
 
 use crate::own::{CodeInputs, Own};
 use crate::projection::Projector;
-use ctxsim_input::policy::Builtin;
+use ctxsim_input::Builtin;
 
 pub use clairvoyant::Clairvoyant;
 pub use hindsight::Hindsight;

@@ -1,15 +1,11 @@
 //! A provider's cache: how many tokens of a prompt it reads, writes, or bills as uncached.
 
 mod blocks;
-mod by_model;
 pub mod breakpoints;
 mod explicit_cache;
-pub mod finding;
 mod left;
 pub mod lru;
 pub mod marks;
-mod none;
-pub mod overseen;
 pub mod own;
 mod prefix_cap;
 mod prefix_interval;
@@ -17,16 +13,15 @@ mod prefixes;
 mod qualified;
 mod units;
 
+use serde::Serialize;
+
 use crate::ledger::{CacheUse, ExplicitCacheRow};
-use crate::projection::chain::Chain;
+use crate::projection::Chain;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::profile::Steps;
 use ctxsim_input::profile::cache::Readable;
-use ctxsim_input::{CacheRules, LayoutSpec, Settings, TtlClass};
+use ctxsim_input::{CacheRules, LayoutSpec, Settings, Steps, TtlClass};
 
 pub use marks::OwnMark;
-
-pub use finding::{EntryFound, Fate, Finding, MarkFound};
 pub use qualified::HitDraws;
 
 /// A cache's view of a request.
@@ -129,7 +124,7 @@ pub trait CacheRule {
 pub fn cache(rules: &CacheRules) -> Box<dyn CacheRule> {
     match rules {
         CacheRules::Blocks(rules) => Box::new(blocks::BlockStore::new(rules)),
-        CacheRules::None => Box::new(none::None),
+        CacheRules::None => Box::new(NoCache),
         CacheRules::PrefixCap(steps) => Box::new(prefix_cap::PrefixCap::new(*steps)),
         CacheRules::PrefixInterval { steps, ttl_ms, logged } => {
             Box::new(prefix_interval::PrefixInterval::new(*steps, *ttl_ms, *logged))
@@ -138,7 +133,7 @@ pub fn cache(rules: &CacheRules) -> Box<dyn CacheRule> {
         CacheRules::Units(rules) => Box::new(units::Units::new(*rules)),
         CacheRules::ExplicitCache(rules) => Box::new(explicit_cache::StoredContents::new(*rules)),
         CacheRules::Qualified(rules) if !rules.of_models.is_empty() => {
-            Box::new(by_model::ByModel::new(&rules.of_models))
+            Box::new(qualified::ByModel::new(&rules.of_models))
         }
         CacheRules::Qualified(rules) => Box::new(qualified::QualifiedCache::new(rules)),
         CacheRules::Own(code, _) => own::cache(code),
@@ -171,4 +166,134 @@ fn readable_from(at: Readable, after_ms: u64, [now_ms, response_ms, end_ms]: [i6
 /// Returns the time from one moment to another, or none if the other comes first.
 fn elapsed_ms(from_ms: i64, to_ms: i64) -> u64 {
     u64::try_from(to_ms.saturating_sub(from_ms)).unwrap_or(0)
+}
+
+// No cache: every prompt is plain input.
+
+/// No cache.
+struct NoCache;
+
+impl CacheRule for NoCache {
+    fn needs_chain(&self) -> bool {
+        false
+    }
+
+    fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
+        CacheUse { uncached: request.prompt, ..CacheUse::default() }
+    }
+}
+
+// A cache at whose requests somebody looks before it answers them.
+
+/// A cache with somebody who looks.
+pub struct Overseen<F> {
+    /// The cache.
+    pub inner: Box<dyn CacheRule>,
+    /// Sees the cache as it is before a request, and the request.
+    pub look: F,
+}
+
+impl<F: FnMut(&dyn CacheRule, &RequestView<'_>)> CacheRule for Overseen<F> {
+    fn needs_chain(&self) -> bool {
+        self.inner.needs_chain()
+    }
+
+    fn hears_others(&self) -> bool {
+        self.inner.hears_others()
+    }
+
+    fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
+        (self.look)(&*self.inner, request);
+        self.inner.submit(request)
+    }
+
+    fn unserved(&self, usage: &CacheUse) -> CacheUse {
+        self.inner.unserved(usage)
+    }
+
+    fn look(&self, request: &RequestView<'_>) -> Finding {
+        self.inner.look(request)
+    }
+
+    fn fault(&self) -> Option<&str> {
+        self.inner.fault()
+    }
+
+    fn stored(&self) -> &[ExplicitCacheRow] {
+        self.inner.stored()
+    }
+}
+
+// What a cache knows of a prompt before processing it, to explain how much was read.
+
+/// What a cache knows of a prompt.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The breakpoints of the prompt, where the rule has them, in order.
+    pub marks: Vec<MarkFound>,
+    /// What earlier requests left that this prompt begins with, the longest first.
+    pub entries: Vec<EntryFound>,
+}
+
+/// A breakpoint of a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct MarkFound {
+    /// The slot after which it stands.
+    pub slot: u32,
+    /// Tokens before it.
+    pub tokens: Tokens,
+    /// How long its entry lives, in milliseconds.
+    pub life_ms: u64,
+    /// The shortest prefix that is cached, if this one is shorter: the breakpoint is then ignored.
+    pub too_short_for: Option<Tokens>,
+}
+
+/// Something that an earlier request left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct EntryFound {
+    /// The slot that ends it, where the rule knows what it holds.
+    pub slot: Option<u32>,
+    pub tokens: Tokens,
+    /// Milliseconds since what its life is counted from, which is its last use unless nothing renews it; where the rule has a clock.
+    pub age_ms: Option<u64>,
+    /// How long it lives after its last use, in milliseconds, where the rule says so.
+    pub life_ms: Option<u64>,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// What happens to an entry when a request looks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fate {
+    /// It was read, so many tokens of it.
+    Read(Tokens),
+    /// It was not there: the harness stored it first, in a call of its own, and then so many tokens of it were read.
+    Stored(Tokens),
+    /// A longer one was read.
+    Shorter,
+    /// It had expired.
+    Expired,
+    /// It could not be read yet: its writer's response begins so many milliseconds later.
+    NotReadable {
+        /// Milliseconds from this request's start on.
+        in_ms: u64,
+    },
+    /// It is too many positions before the next breakpoint.
+    OutOfLookback {
+        /// How many, that of the breakpoint counted.
+        positions: u64,
+        looked_at: u64,
+    },
+    /// No breakpoint that counts is at or after it.
+    NoBreakpoint,
+    /// It is shorter than the shortest that is cached.
+    TooShort {
+        /// The shortest that is cached.
+        min_tokens: Tokens,
+    },
+    /// The store has let it go.
+    Evicted,
+    /// The rules assume that an edit broke it after a number of tokens.
+    Capped(Tokens),
 }

@@ -1,7 +1,6 @@
 //! A recorded session compared with its simulation: predicted cache reads, billed ones, and why they differ.
 
 pub mod compaction;
-mod files;
 pub mod first;
 pub mod forecast;
 pub mod lifetimes;
@@ -14,13 +13,10 @@ use serde::Serialize;
 use crate::ledger::{CacheUse, RequestRow, Role, Rows};
 use crate::measure::missed::{MISS_MIN, MissCause, cause_of};
 use crate::price::{self, StepPrices};
-use ctxsim_base::quantity::{Cost, Tokens, or_unlimited};
-use ctxsim_input::profile::cache::Setting;
-use ctxsim_input::profile::price::Prices;
-use ctxsim_input::{CacheRules, Policy};
-use ctxsim_timeline::{EventKind, LoggedOutcome, StepIx, Timeline, Usage};
-
 use compaction::{Aftermath, HiddenFile, ReadOutcome};
+use ctxsim_base::quantity::{Cost, Tokens, or_unlimited};
+use ctxsim_input::{CacheRules, Policy, Prices, Setting};
+use ctxsim_timeline::{EventKind, LoggedOutcome, StepIx, Timeline, Usage};
 use first::FirstRequests;
 use forecast::Chance;
 use scores::ForecastScores;

@@ -2,41 +2,31 @@
 
 mod compiled;
 mod drawn;
-mod images;
 mod lanes;
 mod moments;
 mod needs;
 mod seen;
 mod send;
 mod users;
-mod watch;
 
 use crate::builtin;
-use crate::cache::overseen::Overseen;
-use crate::cache::{CacheRule, OwnMark, RequestView};
-use crate::ledger::{Outcome, RunFault, Sink, Sums};
+use crate::cache::{CacheRule, Overseen, OwnMark, RequestView};
+use crate::ledger::{Firing, Outcome, RunFault, Sink, Sums};
 use crate::memory::{AnyMemory, MemoryRun, PolicyMemory};
 use crate::own::PlayDigests;
-use crate::projection::chain::Chain;
-use crate::projection::change::ChangeLog;
-use crate::projection::{Ambient, Projector, Prompt};
+use crate::projection::{Ambient, Chain, ChangeLog, Editor, Projector, Prompt};
 use crate::recovery::{Carried, CompiledRecovery, Removed};
 use ctxsim_base::quantity::Tokens;
 use ctxsim_base::rng::Seed;
-use ctxsim_input::policy::DynamicPlace;
-use ctxsim_input::{CacheRules, LayoutSpec, Limits, Policy, Settings, TtlClass};
+use ctxsim_input::{CacheRules, DynamicPlace, LayoutSpec, Limits, Moment, Policy, Settings, TtlClass};
 use ctxsim_timeline::shared::Chance;
 use ctxsim_timeline::{Event, EventKind, ItemIx, StepIx, Timeline, TurnIx};
-
 use drawn::DrawnNeeds;
-use images::ImagesSeen;
 use lanes::Lanes;
-use seen::Seen;
+use seen::{ImagesSeen, Seen};
 use users::Users;
 
 pub use compiled::CompiledPolicy;
-pub use watch::Watch;
-use watch::Watched;
 
 /// A play of a timeline that is about to begin; [`run`](Self::run) plays it.
 ///
@@ -320,5 +310,41 @@ impl<'r, 't, P: Projector + ?Sized, S: Sink> EngineRun<'r, 't, P, S> {
         let policy = || self.projector.name().to_owned();
         let fault = || RunFault { policy: policy(), turn: turn_ix + 1, step, what }.into();
         self.outcome.fault.get_or_insert_with(fault);
+    }
+}
+
+// A run that someone watches: it is played as any other, and what the policy does and the cache is asked can be seen.
+
+/// Sees a policy at work; it must not edit.
+pub trait Watch {
+    /// The policy is about to act.
+    fn before(&mut self, moment: Moment, edit: &mut Editor<'_, '_>);
+    /// The policy has acted; it can still be asked for the words that it put in.
+    fn after(&mut self, moment: Moment, policy: &dyn Projector, edit: &mut Editor<'_, '_>);
+}
+
+/// A policy that is watched.
+struct Watched<'p, 'w> {
+    policy: Box<dyn Projector + 'p>,
+    watch: &'w mut dyn Watch,
+}
+
+impl Projector for Watched<'_, '_> {
+    fn name(&self) -> &str {
+        self.policy.name()
+    }
+
+    fn project(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
+        self.watch.before(moment, edit);
+        self.policy.project(moment, ambient, edit);
+        self.watch.after(moment, &*self.policy, edit);
+    }
+
+    fn next_pause(&self, idle_ms: u64) -> Option<u64> {
+        self.policy.next_pause(idle_ms)
+    }
+
+    fn firings(&self) -> Vec<Firing> {
+        self.policy.firings()
     }
 }

@@ -5,9 +5,7 @@
 //! Other runs pay nothing for this.
 
 pub mod breaks;
-mod held;
 mod items;
-mod prefix;
 mod record;
 
 use crate::cache::Finding;
@@ -17,19 +15,14 @@ use crate::ledger::pairing::RequestId;
 use crate::ledger::{ExploredRow, NeedRow, RequestRow, Role, Rows};
 use crate::measure::missed::{Miss, missed_at};
 use crate::price::{Bill, Models};
-use crate::projection::chain::Link;
-use crate::projection::prompt::Slot;
-use crate::projection::text_as_it_came;
+use crate::projection::{Link, Slot, text_as_it_came};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::policy::Moment;
-use ctxsim_input::{Policy, Profile};
+use ctxsim_input::{Moment, Policy, Profile};
 use ctxsim_timeline::{Item, Timeline, Usage};
-
-pub use held::{HeldPart, held};
-pub use items::{Cached, StandingItem, Stood};
-pub use prefix::{PrefixCompared, Same};
 use record::{CacheLookup, Eyes, NotedEdit, SentPrompt, SinkState, WantedRow};
+
+pub use items::{Cached, HeldPart, PrefixCompared, Same, StandingItem, Stood, held};
 
 /// A request of a run, explained.
 #[derive(Clone, Debug)]
@@ -119,7 +112,7 @@ pub fn explain(
     let play = || Simulation::new(timeline, policy, &profile.limits, &profile.cache);
     let outcome = play().run(&mut rows);
     if let Some(fault) = outcome.fault {
-        return Err(Box::new(Diagnostic::at(Code::RunFailed, "", fault.to_string())));
+        return Err(Box::new(Diagnostic::at(Code("run-failed"), "", fault.to_string())));
     }
     let (rows, explored) = (rows.requests, rows.explored);
     let wanted = n.checked_sub(1).filter(|it| *it < rows.len()).ok_or_else(|| out_of_range(n, rows.len()))?;
@@ -195,7 +188,7 @@ fn out_of_range(n: usize, of: usize) -> Box<Diagnostic> {
     } else {
         format!("write a number from 1 to {of}; `ctxsim run --rows requests` lists them in this order")
     };
-    Box::new(Diagnostic::at(Code::RequestOutOfRange, "", message).help(help))
+    Box::new(Diagnostic::at(Code("request-out-of-range"), "", message).help(help))
 }
 
 /// The facts from which a request is explained.

@@ -10,9 +10,7 @@ use std::borrow::Cow;
 use crate::engine::{CompiledPolicy, Simulation};
 use crate::ledger::Sums;
 use crate::price::{Costs, PriceRows};
-use ctxsim_input::policy::{Builtin, ScheduleFor};
-use ctxsim_input::profile::written::RecoveryPrice;
-use ctxsim_input::{CacheRules, Limits, Policy, Profile};
+use ctxsim_input::{Builtin, CacheRules, Limits, Policy, Profile, RecoveryPrice, ScheduleFor};
 use ctxsim_timeline::Timeline;
 
 /// Returns a policy as it runs on a timeline under a profile with these limits: `hindsight` becomes its

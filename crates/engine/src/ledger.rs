@@ -2,22 +2,19 @@
 
 pub mod pairing;
 mod sums;
-mod token_use;
 
 use std::sync::Arc;
 
 use ctxsim_base::quantity::{Tokens, packed};
-use ctxsim_input::policy::memory::ServiceCall;
-use ctxsim_input::policy::memory::State;
+use ctxsim_input::policy::memory::{ServiceCall, State};
 use ctxsim_input::scenario::summaries::FactKind;
 use ctxsim_timeline::facts::FactIx;
 use ctxsim_timeline::{Inferred, ItemIx, Level, StepIx, TurnIx};
 
 pub use crate::projection::{Change, Firing, ToolResults};
 pub use sums::{
-    ExplicitCacheSums, ExploredSums, LeftSums, MemorySums, NeedSums, RequestSums, Sums, UserSums,
+    ExplicitCacheSums, ExploredSums, LeftSums, MemorySums, NeedSums, RequestSums, Sums, TokenUse, UserSums,
 };
-pub use token_use::TokenUse;
 
 /// Which model a request goes to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,14 +1,12 @@
 //! A ledger folded to a report's numbers.
 
 pub mod assumed;
-pub mod best_effort;
 pub mod break_even;
 pub mod carried;
 pub mod delta;
 pub mod fixed;
 pub mod floor;
 pub mod known_task;
-pub mod label;
 pub mod lever_terms;
 pub mod limits;
 pub mod metric;
@@ -16,10 +14,8 @@ pub mod missed;
 pub mod month;
 mod more_turns;
 mod beside;
-mod remembered;
 pub mod resets;
 pub mod sensitivity;
-pub mod spread;
 pub mod statistic;
 pub mod sub_agents;
 pub mod turn_ratios;
@@ -28,25 +24,20 @@ pub mod waiting;
 use crate::ledger::{Firing, Outcome, RequestSums, Sums};
 use crate::price::{self, Costs, Models, PaidAtRates, PriceIndex};
 use assumed::{Assumed, AssumedChanges, AssumedCost, AssumedReach};
-use best_effort::HitStake;
+use beside::HitStake;
 use ctxsim_base::quantity::{Amount, Expected, Tokens, UNLIMITED, packed};
-use ctxsim_input::Limits;
-use ctxsim_input::profile::{Assumptions, Lifetimes};
+use ctxsim_input::{Assumptions, Lifetimes, Limits};
 use waiting::Waiting;
 
 pub use beside::{Beside, PlayedRecovery};
 pub use break_even::BreakEven;
-pub use delta::{Better, Delta, Standing};
-pub use label::Label;
-pub use remembered::Remembered;
+pub use delta::{Better, Delta, Label, Remembered, SAME, Spread, Standing};
 pub use resets::Resets;
 pub use sensitivity::Sensitivity;
-pub use spread::{SAME, Spread};
-pub use statistic::Statistic;
-pub use statistic::student;
+pub use statistic::{Statistic, student};
 
 /// The exact numbers behind a report's totals, for one run or the sum of several.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
     /// The number of runs in the sum.
     pub n_runs: u32,
@@ -103,30 +94,7 @@ packed!(Tally:
 impl Tally {
     /// Returns the tally of a run in which nothing happened.
     pub fn empty() -> Self {
-        Self {
-            n_runs: 1,
-            sums: Sums::default(),
-            outcome: Outcome::default(),
-            costs: Costs::default(),
-            limits: Limits::NONE,
-            lifetimes: Lifetimes::default(),
-            limit_pressure: None,
-            has_needs: true,
-            recovery_input: Expected::ZERO,
-            recovery_output: Expected::ZERO,
-            reaction_tokens: Expected::ZERO,
-            recovery_interval: None,
-            assumed: Box::default(),
-            counted_ends: None,
-            n_played: 0,
-            latency_ms: 0.0,
-            resets: None,
-            summariser_limit: None,
-            bound: None,
-            hit_stake: None,
-            waiting: Waiting::default(),
-            paid: None,
-        }
+        Self { n_runs: 1, has_needs: true, ..Self::default() }
     }
 
     /// Counts one run and prices it; prices that depend on length need the requests by length.

@@ -4,28 +4,26 @@
 //! a memory where it has one. A view answers each request with [`Part`]s; `place` turns them into slots, `viewed` into edits.
 
 mod book;
-pub mod guarded;
 mod place;
 pub mod process;
 mod remembers;
-mod text;
 mod twice;
 mod view;
 mod viewed;
 
+use std::any::Any;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use crate::memory;
 use crate::projection::Projector;
-use ctxsim_input::Limits;
-use ctxsim_input::policy::OwnCode;
+use ctxsim_input::{Limits, OwnCode};
 use ctxsim_timeline::Timeline;
 
 pub use remembers::{Knows, Memory};
-pub use text::Text;
 pub use twice::PlayDigests;
-pub use view::{Cx, Entry, ItemId, Kind, Lasts, ModelCall, Part, View};
+pub use view::{Cx, Entry, ItemId, Kind, Lasts, ModelCall, Part, Text, View};
 
 /// An error of code outside this crate.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -69,7 +67,7 @@ impl Own {
         let called: Arc<str> = name.into();
         Self::new(
             name,
-            Arc::new(move |it| Box::new(viewed::Viewed::new(&called, it, guarded::made(|| make(it))))),
+            Arc::new(move |it| Box::new(viewed::Viewed::new(&called, it, guard_maker(|| make(it))))),
         )
     }
 
@@ -83,7 +81,7 @@ impl Own {
         make: impl Fn(CodeInputs<'_>) -> M + Send + Sync + 'static,
     ) -> Self {
         let make: Arc<MakeMemory> =
-            Arc::new(move |it| Box::new(remembers::Remembers::new(it, guarded::made(|| Ok(make(it))))));
+            Arc::new(move |it| Box::new(remembers::Remembers::new(it, guard_maker(|| Ok(make(it))))));
         Self { memory: Some(make), ..self }
     }
 
@@ -105,4 +103,28 @@ impl Own {
     pub fn of(code: &OwnCode) -> Option<&Self> {
         code.factory()
     }
+}
+
+// Code that may panic: a panic becomes an error, where panics unwind.
+
+/// Code that was made, or why it could not be.
+pub type Guarded<T> = Result<T, String>;
+
+/// Makes code.
+pub fn guard_maker<T>(make: impl FnOnce() -> Result<T, BoxError>) -> Guarded<T> {
+    guard("the policy constructor", make)
+}
+
+/// Calls code; what it returns or panics with becomes words. After a panic the code is not called again.
+pub fn guard<T>(what: &str, code: impl FnOnce() -> Result<T, BoxError>) -> Guarded<T> {
+    match catch_unwind(AssertUnwindSafe(code)) {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(panic) => Err(format!("{what} panicked: {}", words(panic.as_ref()))),
+    }
+}
+
+fn words(panic: &(dyn Any + Send)) -> &str {
+    let spoken = panic.downcast_ref::<&str>().copied();
+    spoken.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }

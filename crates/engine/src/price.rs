@@ -9,10 +9,7 @@ use std::ops::AddAssign;
 use self::index::Side;
 use crate::ledger::{ExplicitCacheSums, NeedSums, RequestRow, RequestSums, Role, Sums, TokenUse};
 use ctxsim_base::quantity::{Amount, Cost, Expected, Rate, Tokens, UNLIMITED, packed};
-use ctxsim_input::Profile;
-use ctxsim_input::profile::Assumptions;
-use ctxsim_input::profile::price::{Prices, Rates, VariedRate};
-use ctxsim_input::profile::written::RecoveryPrice;
+use ctxsim_input::{Assumptions, Prices, Profile, Rates, RecoveryPrice, VariedRate};
 use ctxsim_timeline::StepIx;
 
 pub use bill::{Bill, storage};

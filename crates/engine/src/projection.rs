@@ -6,19 +6,14 @@ pub mod change;
 pub mod edit;
 pub mod num;
 pub mod filter;
-pub mod firing;
 pub mod history;
 pub mod prompt;
-mod raw;
-mod same;
 pub mod reach;
-pub mod region;
 pub mod rendition;
 pub mod scope;
 pub mod test;
 pub mod tracker;
 mod act;
-pub mod mark;
 mod slot;
 pub mod text;
 pub mod program;
@@ -26,18 +21,29 @@ mod rung;
 pub mod window;
 mod writer;
 
-pub use change::{Change, SideRequest};
-pub use edit::Editor;
-pub use firing::{Firing, Threshold};
-pub use program::Program;
-pub use prompt::{Prompt, Slot, SlotIx, State, ToolResults};
-pub use text::PromptText;
-pub use window::Window;
-
+use act::{Act, CompiledAction};
+use counter::Counter;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::policy::Moment;
+use ctxsim_input::Moment;
 use ctxsim_timeline::{ItemIx, Texts};
-use prompt::ShownAs;
+use rung::{CompiledRung, RungParts};
+use writer::Writer;
+
+pub use chain::{Chain, Link};
+pub use change::{Change, ChangeLog, Purpose, SideRequest};
+pub use edit::{Editor, Manner};
+pub use filter::{ClassMask, Filter, ToolMask};
+pub use num::{Env, Known, Num};
+pub use program::{Firing, Program, StageMark, Threshold};
+pub use prompt::{Arrived, Author, Edit, Prompt, ShownAs, Slot, SlotIx, State, ToolResults, TurnState, UNDO};
+pub use reach::Reach;
+pub use rendition::{Pool, Rendered, TableRows};
+pub use scope::{CompiledScope, UnitSize};
+pub use slot::Region;
+pub use test::{Activation, ActivationProgress, Context, Look, Measure, Test};
+pub use text::{PromptText, TextContent};
+pub use tracker::{ScopeTotals, Tracker};
+pub use window::Window;
 
 /// The context of a moment: time and cache facts, passed down so that a policy never asks the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -8,9 +8,7 @@ mod expected;
 mod removed;
 
 use crate::ledger::NeedRow;
-use crate::projection::num::{Env, Known, Num};
-use crate::projection::prompt::{ShownAs, Slot, SlotIx, TurnState};
-use crate::projection::{Prompt, State};
+use crate::projection::{Env, Known, Num, Prompt, ShownAs, Slot, SlotIx, State, TurnState};
 use ctxsim_base::quantity::Tokens;
 use ctxsim_input::{RecoverySpec, Size};
 use ctxsim_timeline::{ItemIx, Level, Need, TurnEvidence, TurnIx};

@@ -1,34 +1,24 @@
 //! One play of a load gives each run a take: its sums and outcome, and the rows that were asked for.
 
-mod applied;
 mod counted;
-mod detail;
-mod failures;
 mod findings;
 mod lives;
 mod load;
-mod other_models;
 mod play;
-mod played_recovery;
-mod priced;
-mod repair;
 mod rows;
 mod run;
 mod simulations;
 mod sinks;
-mod stream;
 mod threads;
 mod world;
 
 pub use counted::CountedLoad;
-pub use failures::{FailedRun, FailedRuns};
-pub use findings::{Curve, CurvePlaces, Curves, Findings, FindingsKind, Number};
+pub use findings::{Curve, CurvePlaces, Curves, Findings, FindingsKind, MemoryRepair, Number, StageRepair};
 pub use lives::Layouts;
 pub use load::Load;
 pub use play::{FoldedLedger, summed};
-pub use repair::{MemoryRepair, StageRepair};
 pub use rows::{MemoryCall, RunName, drawn, drawn_heads, of_run};
-pub use run::{LoadFacts, Run, RunBasis, StageFacts};
+pub use run::{FailedRun, FailedRuns, LoadFacts, Run, RunBasis, StageFacts};
 pub use simulations::{AtEnds, Keys, Ledgers, SimulationKey, Simulations};
 pub use sinks::{Sinks, Take, Taken};
 pub use threads::{THREADS_MAX, in_order, in_order_telling, in_turn, with_threads};

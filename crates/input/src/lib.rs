@@ -8,8 +8,21 @@ pub mod suite;
 pub mod tokens;
 pub mod pricelist;
 
-pub use policy::{Cond, LayoutSpec, Policy, PolicyFile, RecoverySpec, Scope, Size};
-pub use profile::{Breakpoints, CacheRules, Limits, PriceSpec, Profile, ProfileFile, Settings, TtlClass};
-pub use scenario::{Scenario, ScenarioFile};
+pub use policy::{
+    Action, Apply, Breakpoint, Budget, BudgetCounts, Builtin, Changes, Cond, Count, DynamicPlace, EditsLast,
+    Extent, Fold, HarnessNumber, KeptItems, LayoutSpec, LevelEnd, MemoryPlace, Moment, Order, OwnCode, Pause,
+    Policy, PolicyFamily, PolicyFile, PrefixRule, ProcessFile, PromptPart, PromptPlace, RecoverySpec,
+    Relation, Rendition, Restore, Rung, ScheduleFor, Scope, SecondCall, SecondReads, ShownAs, Size, Stage,
+    Summarise, SummaryPer, SummaryPrompt, SummaryWords, Supersedes, TableRow, Template, Unit, WindowKind,
+};
+pub use profile::cache::{PromptLevel, Setting};
+pub use profile::price::{PriceList, Prices, Rates, TierReach, VariedRate};
+pub use profile::written::RecoveryPrice;
+pub use profile::{
+    Assumptions, Breakpoints, CacheRules, Counting, Lifetimes, Limits, PriceSpec, Profile, ProfileFile,
+    Settings, Steps, TtlClass, WaitModel,
+};
+pub use scenario::refetch::{AssumedNumber, End, Refetch};
+pub use scenario::{Scenario, ScenarioFile, TokenizerName};
 pub use suite::{Suite, SuiteFile};
 pub use text::{Format, Source, decode};

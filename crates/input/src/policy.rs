@@ -7,25 +7,21 @@ pub mod law;
 pub mod lint;
 pub mod memory;
 mod merge;
-mod pattern;
-mod reads;
 mod render;
 mod settable;
-mod stage;
 mod template;
 pub mod written;
 
 use std::ops::Deref;
 use std::sync::Arc;
 
-pub use self::family::PolicyFamily;
-pub use self::pattern::{matches_any, wildcard};
-pub use self::settable::SearchUse;
-pub use self::stage::Stage;
-pub use self::written::*;
 use crate::Profile;
 use crate::text::set::Override;
 use ctxsim_base::diag::{Diagnostic, Problems};
+
+pub use self::family::PolicyFamily;
+pub use self::settable::SearchUse;
+pub use self::written::*;
 
 /// A checked policy: its file with every parameter replaced by its value.
 #[derive(Clone, Debug, PartialEq)]
@@ -140,5 +136,91 @@ impl Policy {
     /// Returns a text template by name.
     pub fn template(&self, name: Option<&String>) -> Option<&Template> {
         self.templates.get(name?)
+    }
+}
+
+// A stage with all defaults filled in.
+
+/// A stage: when it fires, which items it changes, and until which goal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stage {
+    pub name: String,
+    /// The moments at which it may fire.
+    pub at: Vec<Moment>,
+    /// For `idle`: how long a pause between two turns must last.
+    pub pause: Option<Pause>,
+    /// The trigger, checked once; always true if `None`.
+    pub when: Option<Cond>,
+    /// The items it changes.
+    pub scope: Scope,
+    /// Its action.
+    pub apply: Action,
+    /// The goal, checked after each unit; without one, all units are taken.
+    pub until: Option<Cond>,
+    /// Further steps towards the same goal.
+    pub then: Vec<StageStep>,
+    /// A ladder of the policy whose steps follow `then`.
+    pub ladder: Option<String>,
+    /// Whether its edits are permanent.
+    pub lasts: EditsLast,
+    /// Whether its edits change the text by which the provider's cache recognises the prompt.
+    pub prefix: PrefixRule,
+}
+
+impl Stage {
+    /// Fills in the defaults, or returns nothing if the stage has no action.
+    fn new(file: &StageFile) -> Option<Self> {
+        let file = file.clone();
+        Some(Self {
+            name: file.name,
+            at: file.at.unwrap_or_else(|| vec![Moment::Request]),
+            pause: file.pause,
+            when: file.when,
+            scope: file.scope.unwrap_or_default(),
+            apply: file.apply?,
+            until: file.until,
+            then: file.then,
+            ladder: file.ladder,
+            lasts: file.lasts.unwrap_or_default(),
+            prefix: file.prefix.unwrap_or_default(),
+        })
+    }
+}
+
+// Names with `*` for any run of characters.
+
+/// Returns whether a name matches one of several patterns.
+pub fn matches_any(patterns: &[String], name: &str) -> bool {
+    patterns.iter().any(|pattern| wildcard(pattern, name))
+}
+
+/// Returns whether a name matches a pattern in which `*` matches any run of characters.
+pub fn wildcard(pattern: &str, name: &str) -> bool {
+    // Most patterns are names.
+    if !pattern.as_bytes().contains(&b'*') {
+        return pattern == name;
+    }
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|it| name.strip_prefix(it)) else { return false };
+    let Some(end) = parts.next_back() else { return false };
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wildcard;
+
+    #[test]
+    fn a_star_stands_for_any_run_of_characters() {
+        assert!(wildcard("process_*", "process_read"));
+        assert!(wildcard("*", ""));
+        assert!(wildcard("a*b*c", "a--b--c"));
+        assert!(!wildcard("process_*", "read_file"));
+        assert!(!wildcard("read", "read_file"));
+        assert!(!wildcard("a*b", "ab-"));
     }
 }

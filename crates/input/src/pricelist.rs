@@ -2,7 +2,6 @@
 //!
 //! Nothing is guessed; entries that cannot be used are listed with their reasons.
 
-mod fields;
 mod json;
 mod litellm;
 mod models_dev;
@@ -119,7 +118,7 @@ pub fn read(files: &[PriceFile]) -> Result<Vec<ListContents>, Vec<Diagnostic>> {
 /// Says that a file is of no known list.
 fn unknown(file: &PriceFile) -> Diagnostic {
     let known: Vec<String> = LISTS.iter().map(|it| format!("{} ({})", it.name, it.looks_like)).collect();
-    let mut problem = Diagnostic::at(Code::PriceListUnknown, "", "unknown price list format");
+    let mut problem = Diagnostic::at(Code("price-list-unknown"), "", "unknown price list format");
     problem.place.file.clone_from(&file.path);
     problem.help(format!("supported lists: {}", known.join("; ")))
 }

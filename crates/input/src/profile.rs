@@ -79,6 +79,12 @@ impl<'de> Deserialize<'de> for Limits {
     }
 }
 
+impl Default for Limits {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
 impl Limits {
     /// The name under which they are written in parts.
     pub const NAME: &str = "Limits";

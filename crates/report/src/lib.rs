@@ -247,9 +247,9 @@ impl Skipped {
             other => other.into_problem(),
         };
         let reason = match problem.code {
-            Code::RecordingEmpty => "no request".to_owned(),
-            Code::RecordingUnknown => "not a recorded session".to_owned(),
-            Code::RecordingUsage => {
+            Code("recording-empty") => "no request".to_owned(),
+            Code("recording-unknown") => "not a recorded session".to_owned(),
+            Code("recording-usage") => {
                 let line = problem.place.line_column.map_or(0, |it| it.0);
                 format!("line {line}: `{}` is {}", problem.place.field, problem.message)
             }

@@ -260,7 +260,7 @@ impl<H: Common> PartOf<H> {
                 format!("not a part: {error}")
             };
             let help = "run its shard again: it makes only the parts that are missing";
-            Box::new(Diagnostic::at(Code::PartBroken, "", message).help(help))
+            Box::new(Diagnostic::at(Code("part-broken"), "", message).help(help))
         };
         let mark: PartMark = serde_json::from_str(line).map_err(broken)?;
         if mark.version != VERSION {
@@ -269,13 +269,13 @@ impl<H: Common> PartOf<H> {
                 mark.version, mark.schema
             );
             let help = "use one version for all parts: run its shard again, into another folder";
-            return Err(Box::new(Diagnostic::at(Code::PartVersion, "version", message).help(help)));
+            return Err(Box::new(Diagnostic::at(Code("part-version"), "version", message).help(help)));
         }
         if mark.schema != H::SCHEMA {
             let message =
                 format!("this part is a `{}`, and those of this job are `{}`", mark.schema, H::SCHEMA);
             let help = "keep the parts of each job in a folder of its own";
-            return Err(Box::new(Diagnostic::at(Code::PartJob, "schema", message).help(help)));
+            return Err(Box::new(Diagnostic::at(Code("part-job"), "schema", message).help(help)));
         }
         let part: Self = serde_json::from_str(line).map_err(broken)?;
         if !part.loads.iter().all(|it| part.head.is_whole(it)) {
@@ -288,5 +288,5 @@ impl<H: Common> PartOf<H> {
 /// Reports a part that no version of this program wrote.
 fn foreign(reason: &str) -> Box<Diagnostic> {
     let help = "ctxsim did not write this: remove it, and run its shard again";
-    Box::new(Diagnostic::at(Code::PartBroken, "", format!("not a part: {reason}")).help(help))
+    Box::new(Diagnostic::at(Code("part-broken"), "", format!("not a part: {reason}")).help(help))
 }

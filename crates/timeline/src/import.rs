@@ -178,7 +178,9 @@ pub fn import(
         (Some(one), 0) => Ok(one),
         (_, n) => {
             let message = format!("the recording contains {} sessions", n + 1);
-            Err(vec![Diagnostic::at(Code::RecordingSeveral, "", message).help("put each into its own file")])
+            Err(vec![
+                Diagnostic::at(Code("recording-several"), "", message).help("put each into its own file"),
+            ])
         }
     }
 }
@@ -415,15 +417,15 @@ fn too_many(timeline: &Timeline) -> Result<(), Vec<Diagnostic>> {
     let n_requests = timeline.spine.steps.len();
     if n_requests > REQUESTS_MAX {
         let message = format!("a session of {n_requests} requests is longer than {REQUESTS_MAX}");
-        return Err(vec![Diagnostic::at(Code::LoadTooLarge, "", message).help("split the recording")]);
+        return Err(vec![Diagnostic::at(Code("load-too-large"), "", message).help("split the recording")]);
     }
     if tools.len() >= usize::from(u16::MAX) {
         let message = format!("{} different tool names are too many", tools.len());
-        return Err(vec![Diagnostic::at(Code::ToolsTooMany, "", message).help("split the recording")]);
+        return Err(vec![Diagnostic::at(Code("tools-too-many"), "", message).help("split the recording")]);
     }
     if items.iter().any(|it| Tokens::from(it.raw) > ITEM_TOKENS_MAX) {
         let message = format!("makes an item of more than {ITEM_TOKENS_MAX} tokens");
-        let problem = Diagnostic::at(Code::SizeTooLarge, "chars_per_token", message);
+        let problem = Diagnostic::at(Code("size-too-large"), "chars_per_token", message);
         return Err(vec![problem.help("write how many characters a token has, such as `3.5`")]);
     }
     Ok(())
@@ -432,7 +434,7 @@ fn too_many(timeline: &Timeline) -> Result<(), Vec<Diagnostic>> {
 /// Reports a line that is too long to be read.
 fn too_long(line: usize) -> Diagnostic {
     let message = format!("line {line} is longer than {} MiB", LINE_BYTES_MAX >> 20);
-    let mut problem = Diagnostic::at(Code::RecordingLine, "", message);
+    let mut problem = Diagnostic::at(Code("recording-line"), "", message);
     problem.place.line_column = Some((line, 1));
     problem.help("write one record per line; a line holds at most one request")
 }
@@ -440,18 +442,18 @@ fn too_long(line: usize) -> Diagnostic {
 /// Reports an unknown format.
 fn unknown(head: &str) -> Diagnostic {
     if let Some((_, unpack)) = PACKED.iter().find(|it| head.starts_with(it.0)) {
-        let problem = Diagnostic::at(Code::RecordingUnknown, "", "the file is compressed");
+        let problem = Diagnostic::at(Code("recording-unknown"), "", "the file is compressed");
         return problem.help(format!("unpack it first, for example with `{unpack}`"));
     }
     if head.trim().is_empty() {
-        let problem = Diagnostic::at(Code::RecordingEmpty, "", "the file is empty");
+        let problem = Diagnostic::at(Code("recording-empty"), "", "the file is empty");
         return problem.help("record a session in which the model answered");
     }
     if let Some(problem) = refused::refused(head) {
         return problem;
     }
     let known: Vec<String> = formats().iter().map(|it| format!("`{}`", it.name)).collect();
-    let problem = Diagnostic::at(Code::RecordingUnknown, "", "not a recorded session of a known format");
+    let problem = Diagnostic::at(Code("recording-unknown"), "", "not a recorded session of a known format");
     problem.help(format!(
         "supported formats: {}; `ctxsim list formats` says how their files look and where they are",
         known.join(", ")
@@ -460,7 +462,7 @@ fn unknown(head: &str) -> Diagnostic {
 
 /// Reports a recording of a format without requests, with its losses.
 fn empty(format: &LogFormat, losses: &[LossReason]) -> Diagnostic {
-    let problem = Diagnostic::at(Code::RecordingEmpty, "", "the recording contains no requests");
+    let problem = Diagnostic::at(Code("recording-empty"), "", "the recording contains no requests");
     let reasons: Vec<String> = losses.iter().take(5).map(ToString::to_string).collect();
     problem.help(if reasons.is_empty() {
         "record a session in which the model answered".to_owned()

@@ -123,7 +123,7 @@ impl Graph {
         if usize::from(domain) >= self.domains.len() {
             let message = format!("there is no domain {domain}");
             let help = format!("the graph has {} domains, counted from 0", self.domains.len());
-            return Err(Box::new(Diagnostic::at(Code::DomainUnknown, "records", message).help(help)));
+            return Err(Box::new(Diagnostic::at(Code("domain-unknown"), "records", message).help(help)));
         }
         self.records.push(FactRecord { session, domain });
         Ok(ix(self.records.len() - 1))
@@ -156,14 +156,14 @@ impl Graph {
             let message = format!("fact {old} is retracted and cannot be changed");
             let help = "add a new fact, or remove the retraction";
             return Err(Box::new(
-                Diagnostic::at(Code::FactInvalidated, format!("facts.{old}"), message).help(help),
+                Diagnostic::at(Code("fact-invalidated"), format!("facts.{old}"), message).help(help),
             ));
         }
         if fact.replaced_by.is_some() {
             let message = format!("fact {old} has already been changed");
             let help = "change its current version";
             return Err(Box::new(
-                Diagnostic::at(Code::FactReplaced, format!("facts.{old}"), message).help(help),
+                Diagnostic::at(Code("fact-replaced"), format!("facts.{old}"), message).help(help),
             ));
         }
         let session = self.records[record as usize].session;
@@ -234,17 +234,17 @@ impl Graph {
             };
             if usize::from(fact.domain) >= self.domains.len() {
                 let help = "add it to the graph's domains";
-                problem(Code::DomainUnknown, format!("fact {at} has domain {}", fact.domain), help);
+                problem(Code("domain-unknown"), format!("fact {at} has domain {}", fact.domain), help);
             }
             let Some(new) = fact.replaced_by.map(|it| it as usize) else { continue };
             if self.chain_returns(at) {
                 let help = "the first version must not replace anything";
-                problem(Code::FactCircle, format!("the versions of fact {at} are circular"), help);
+                problem(Code("fact-circle"), format!("the versions of fact {at} are circular"), help);
                 continue;
             }
             let Some(later) = self.facts.get(new) else {
                 problem(
-                    Code::FactUnknown,
+                    Code("fact-unknown"),
                     format!("fact {at} is replaced by {new}"),
                     "name a fact of the graph",
                 );
@@ -252,11 +252,15 @@ impl Graph {
             };
             if fact.invalidated_at.is_some_and(|it| it <= later.session) {
                 let help = "add a new fact, or remove the retraction";
-                problem(Code::FactInvalidated, format!("fact {at} is changed after it was retracted"), help);
+                problem(
+                    Code("fact-invalidated"),
+                    format!("fact {at} is changed after it was retracted"),
+                    help,
+                );
             }
             if later.session < fact.session {
                 let help = "change it in a later session";
-                problem(Code::FactOrder, format!("fact {at} is changed before it is introduced"), help);
+                problem(Code("fact-order"), format!("fact {at} is changed before it is introduced"), help);
             }
         }
         if problems.is_empty() { Ok(()) } else { Err(problems) }

@@ -131,7 +131,8 @@ pub fn kind(load: &LoadSpec) -> &'static LoadKind {
 /// Finds what is wrong with a load beyond its own form: in a lean build, that its world is left out.
 pub fn check(load: &LoadSpec) -> Vec<Diagnostic> {
     let message = "this build of ctxsim has no conversations, planted facts, chats or ageing";
-    let unknown = || Diagnostic::at(Code::WorldMissing, "load", message).help("enable its feature `worlds`");
+    let unknown =
+        || Diagnostic::at(Code("world-missing"), "load", message).help("enable its feature `worlds`");
     let lacking = known(load).is_none().then(unknown);
     ALL.iter().flat_map(|it| (it.check)(load)).chain(lacking).collect()
 }
@@ -198,7 +199,7 @@ mod tests {
         assert_eq!(told("random(turns: 3)"), []);
         assert_eq!(told("turns([(user_tokens: 5, answer_tokens: 5)])"), []);
 
-        let refused = [(Code::WorldMissing, Some("enable its feature `worlds`".to_owned()))];
+        let refused = [(Code("world-missing"), Some("enable its feature `worlds`".to_owned()))];
         assert_eq!(told("turns([(user_tokens: 5, answer_tokens: 5, plants: [\"city\"])])"), refused);
         assert_eq!(told("chats(from: generated(sessions: 4, messages: 2), trials: 1)"), refused);
     }

@@ -106,24 +106,24 @@ impl Naming {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("use a name from `{}`, such as `{}`", self.file, self.example),
             };
-            problems.push(Code::NameUnknown, format!("unknown number `{name}`"), help);
+            problems.push(Code("name-unknown"), format!("unknown number `{name}`"), help);
             return;
         };
         if !value.is_finite() || value < 0.0 {
             let message = format!("{value} is neither a size nor a share");
-            problems.push(Code::NumberRange, message, "write 0 or more");
+            problems.push(Code("number-range"), message, "write 0 or more");
         } else if place.is_u64() {
             if value.fract() == 0.0 && value <= MOST {
                 *place = Value::from(value as u64);
             } else {
                 let help = "write a whole number of at most 1,000,000";
-                problems.push(Code::NumberRange, format!("{value} is not a count"), help);
+                problems.push(Code("number-range"), format!("{value} is not a count"), help);
             }
         } else if (self.is_probability)(name) && value > 1.0 {
             let help = "write a number from 0.0 to 1.0";
-            problems.push(Code::ProbabilityRange, "a probability must be from 0 to 1", help);
+            problems.push(Code("probability-range"), "a probability must be from 0 to 1", help);
         } else if value > MOST {
-            problems.push(Code::NumberRange, format!("{value} is too large"), "write at most 1,000,000");
+            problems.push(Code("number-range"), format!("{value} is too large"), "write at most 1,000,000");
         } else {
             *place = Value::from(value);
         }
@@ -147,7 +147,7 @@ pub(super) fn named(kind: &str, name: &str, known: &[&str], problems: &mut Probl
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("write one of `{}`", known.join("`, `")),
     };
-    problems.push(Code::NameUnknown, format!("unknown {kind} `{name}`"), help);
+    problems.push(Code("name-unknown"), format!("unknown {kind} `{name}`"), help);
 }
 
 fn tree<T: Serialize>(numbers: &T) -> Value {

@@ -262,7 +262,7 @@ fn filled(template: &str, value: &str) -> Result<String, Vec<Diagnostic>> {
     let number = value.parse::<u64>().map(Value::from).ok();
     let values = Map::from_iter([("value".to_owned(), number.unwrap_or_else(|| Value::from(value)))]);
     let filled = Apply { at: String::new(), write: template.to_owned() }.filled(values);
-    let broken = || vec![Diagnostic::at(Code::SettingBroken, "", format!("cannot fill in `{template}`"))];
+    let broken = || vec![Diagnostic::at(Code("setting-broken"), "", format!("cannot fill in `{template}`"))];
     filled.map(|it| it.write).ok_or_else(broken)
 }
 

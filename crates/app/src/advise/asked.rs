@@ -95,7 +95,7 @@ fn unknown(agent: &Agent, text: &str, key: &str) -> Diagnostic {
 }
 
 fn problem(text: &str, message: String, help: String) -> Diagnostic {
-    let mut problem = Diagnostic::at(Code::SettingValue, text, message).help(help);
+    let mut problem = Diagnostic::at(Code("setting-value"), text, message).help(help);
     "--try".clone_into(&mut problem.place.file);
     problem
 }

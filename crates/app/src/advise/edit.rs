@@ -427,7 +427,7 @@ fn wrong(file: &str, message: String, help: String) -> Error {
 }
 
 fn problem(file: &str, message: String, help: String) -> Diagnostic {
-    let mut problem = Diagnostic::at(Code::SettingValue, "", message);
+    let mut problem = Diagnostic::at(Code("setting-value"), "", message);
     file.clone_into(&mut problem.place.file);
     if help.is_empty() { problem } else { problem.help(help) }
 }

@@ -48,7 +48,7 @@ pub(super) fn nobody(all: &[PlayedSession], whose: &Whose) -> Error {
     };
     let known = known.into_iter().filter(|it| !it.is_empty()).listed();
     let mut problem =
-        Diagnostic::at(Code::NothingToRun, "", format!("no recorded session is one of `{asked}`"));
+        Diagnostic::at(Code("nothing-to-run"), "", format!("no recorded session is one of `{asked}`"));
     if whose.project.is_some() { "--project" } else { "--user" }.clone_into(&mut problem.place.file);
     let help = if known.is_empty() {
         "these logs do not tell whose they are".to_owned()

@@ -237,7 +237,8 @@ pub(super) fn offset(text: &str, part: &str) -> usize {
 
 /// Says that a file is no JSON.
 fn broken(file: &str, error: &serde_json::Error) -> Error {
-    let mut problem = Diagnostic::at(Code::SettingsSyntax, "", format!("this is not a JSON object: {error}"));
+    let mut problem =
+        Diagnostic::at(Code("settings-syntax"), "", format!("this is not a JSON object: {error}"));
     file.clone_into(&mut problem.place.file);
     problem.place.line_column = Some((error.line().max(1), error.column().max(1)));
     vec![
@@ -263,5 +264,5 @@ fn unusable(
         span: None,
         line_column: stated.at.map(|it| line_column(text, it)),
     };
-    Diagnostic { place, ..Diagnostic::at(Code::SettingValue, "", message).help(help) }
+    Diagnostic { place, ..Diagnostic::at(Code("setting-value"), "", message).help(help) }
 }

@@ -24,7 +24,7 @@ impl TrialRequest {
     pub(super) fn schedule(&self, newest_ms: Option<i64>) -> Result<Vec<TrialDay>, Vec<Diagnostic>> {
         const WEEK: u64 = 7;
         let wrong = |message: String| {
-            let mut problem = Diagnostic::at(Code::SinceDay, "", message);
+            let mut problem = Diagnostic::at(Code("since-day"), "", message);
             "--from".clone_into(&mut problem.place.file);
             vec![problem.help("write YYYY-MM-DD, as in `2026-11-01`")]
         };

@@ -106,12 +106,12 @@ impl PolicyReader<'_> {
             names.push(base);
             if loaded_from.len() > BASES_MAX && !loaded_from.contains(&found) {
                 let message = format!("this policy has more than {BASES_MAX} bases, one behind the other");
-                let long = Diagnostic::at(Code::BaseCircle, "base", message);
+                let long = Diagnostic::at(Code("base-circle"), "base", message);
                 return Err(problem(long.help("write the policy with fewer bases")));
             }
             if loaded_from.contains(&found) {
                 let message = format!("circular `base`: {}", names.join(" → "));
-                let circle = Diagnostic::at(Code::BaseCircle, "base", message);
+                let circle = Diagnostic::at(Code("base-circle"), "base", message);
                 return Err(problem(circle.help("remove `base` from one of them")));
             }
             let (source, base_spec) = self.base(&found)?;
@@ -300,7 +300,7 @@ impl Catalog {
         let file = origin.path().file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
         let message = format!("`name` is `{given}`, but the file is `{file}`");
         let help = format!("write `name: \"{expected}\"`, or rename the file");
-        Err(vec![source.locate(Diagnostic::at(Code::NameNotPath, "name", message).help(help))].into())
+        Err(vec![source.locate(Diagnostic::at(Code("name-not-path"), "name", message).help(help))].into())
     }
 }
 

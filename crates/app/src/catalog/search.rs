@@ -67,7 +67,7 @@ impl Catalog {
             search.root(&path)?;
             if search.files.is_empty() && search.left_out.is_empty() {
                 let mut problem = Diagnostic::at(
-                    Code::FolderEmpty,
+                    Code("folder-empty"),
                     "",
                     "the folder contains no recorded \
                     sessions",
@@ -165,7 +165,7 @@ impl Catalog {
             let nouns = kind.folder();
             let message = format!("`{given}` holds sessions and other inputs");
             let help = format!("name its {nouns} one by one, and its sessions with `--scenario`");
-            return Err(vec![Diagnostic::at(Code::PathAmbiguous, "", message).help(help)].into());
+            return Err(vec![Diagnostic::at(Code("path-ambiguous"), "", message).help(help)].into());
         }
         Ok(n_sessions > 0 || self.names(Kind::Scenario).any(|it| it == given || wildcard(given, it)))
     }

@@ -244,7 +244,7 @@ impl DesignSession {
     fn new(load: &Load) -> Result<Self, Error> {
         if load.timeline().is_none() {
             let message = format!("{} is not a session of an agent", load.name);
-            let problem = Diagnostic::at(Code::TuneLoads, "", message);
+            let problem = Diagnostic::at(Code("tune-loads"), "", message);
             return Err(vec![problem.help("name recorded sessions, or scenarios of turns")].into());
         }
         let (load, project) = (load.clone(), load.project.clone());

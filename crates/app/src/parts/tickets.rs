@@ -166,7 +166,7 @@ pub fn batch(
     if job.version != VERSION {
         let message = format!("the job was made by ctxsim {}, and this is {VERSION}", job.version);
         let help = "install one version on all machines";
-        return Err(vec![Diagnostic::at(Code::PartVersion, "version", message).help(help)].into());
+        return Err(vec![Diagnostic::at(Code("part-version"), "version", message).help(help)].into());
     }
     if held.is_empty() {
         return Ok(Vec::new());
@@ -180,7 +180,7 @@ pub fn batch(
             job.rules
         );
         let help = "give every machine the same files and the same ctxsim";
-        return Err(vec![Diagnostic::at(Code::PartJob, "rules", message).help(help)].into());
+        return Err(vec![Diagnostic::at(Code("part-job"), "rules", message).help(help)].into());
     }
     let made: Mutex<Vec<RunPart>> = Mutex::default();
     let take = |part: RunPart| {

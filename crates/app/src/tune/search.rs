@@ -32,7 +32,7 @@ impl ParamSearch {
     /// The grid varies scenarios or profiles.
     pub fn of(grid: &OverrideGrid) -> Result<Self, Error> {
         if (0..grid.len()).any(|it| !grid.point(it).of_load.is_empty()) {
-            let problem = Diagnostic::at(Code::TuneLoads, "", "`tune` cannot vary scenarios or profiles");
+            let problem = Diagnostic::at(Code("tune-loads"), "", "`tune` cannot vary scenarios or profiles");
             return Err(vec![problem.help("vary fields of the policy; `ctxsim sweep` varies others")].into());
         }
         let axis = |it: &VariedPath| Varied {
@@ -115,7 +115,7 @@ fn nothing(policy: &str, is_declared: bool) -> Error {
     } else {
         format!("{policy} has no numbers in its `params` that its stages decide by")
     };
-    let problem = Diagnostic::at(Code::TuneParams, "", message);
+    let problem = Diagnostic::at(Code("tune-params"), "", message);
     let help = "name the values to try, as in `--vary stages.NAME.FIELD=1,2,4` or, of a memory, \
         `--vary memory.sessions.store.summary.words=150,300`";
     vec![problem.help(help)].into()

@@ -6,13 +6,13 @@
 mod ahead;
 #[cfg(feature = "worlds")]
 mod hash;
-mod seed;
-mod twist;
 
 use std::fmt;
 
 #[cfg(feature = "worlds")]
-pub use {ahead::Lookahead, hash::StrHash};
+pub use ahead::Lookahead;
+#[cfg(feature = "worlds")]
+pub use hash::StrHash;
 
 /// Words of one turn of the twister.
 const BLOCK: usize = 624;
@@ -33,7 +33,7 @@ impl Cpython {
         let words: [u32; 4] = std::array::from_fn(|nth| (seed >> (32 * nth)) as u32);
         let n_words = words.iter().rposition(|it| *it > 0).unwrap_or(0) + 1;
         let mut new = Self { words: [0; AHEAD + BLOCK], at: AHEAD + BLOCK };
-        new.words[AHEAD..].copy_from_slice(&seed::state(&words[..n_words]));
+        new.words[AHEAD..].copy_from_slice(&state(&words[..n_words]));
         // Whoever makes a generator draws from it; clones need not make the first block each.
         new.refill();
         new
@@ -47,7 +47,7 @@ impl Cpython {
         let begin = AHEAD - left;
         self.words.copy_within(self.at.., begin);
         self.at = begin;
-        twist::twist(&mut self.words[AHEAD..]);
+        twist(&mut self.words[AHEAD..]);
     }
 
     /// Draws a word.
@@ -216,9 +216,82 @@ fn pool_size_max(k: u64) -> u64 {
     size
 }
 
+// The twister's state for a seed, as its authors' `init_by_array` sets it up.
+//
+// It begins with a state that is the same for all seeds, which is worked out when the code is compiled.
+
+/// The state of `init_genrand(19650218)`.
+const COMMON: [u32; BLOCK] = {
+    let mut state = [19_650_218; BLOCK];
+    let mut at = 1;
+    while at < BLOCK {
+        state[at] = mixed(state[at - 1], 1_812_433_253).wrapping_add(at as u32);
+        at += 1;
+    }
+    state
+};
+
+/// Returns the state for a key of at least one word and fewer than a state has.
+fn state(key: &[u32]) -> [u32; BLOCK] {
+    let mut state = COMMON;
+    let mut before = state[0];
+    // Once around and one place more with the key, then on from there to the end, and the first place last.
+    for (at, (nth, word)) in (1..BLOCK).chain([1]).zip((0_u32..).zip(key).cycle()) {
+        before = (state[at] ^ mixed(before, 1_664_525)).wrapping_add(*word).wrapping_add(nth);
+        state[at] = before;
+    }
+    for at in (2..BLOCK).chain([1]) {
+        before = (state[at] ^ mixed(before, 1_566_083_941)).wrapping_sub(at as u32);
+        state[at] = before;
+    }
+    state[0] = 1 << 31;
+    state
+}
+
+const fn mixed(word: u32, factor: u32) -> u32 {
+    (word ^ (word >> 30)).wrapping_mul(factor)
+}
+
+// One turn of the twister: the next block of words, after the recurrence of Matsumoto and Nishimura (1998).
+
+/// How many words further on the one stands that a word is combined with.
+const FAR: usize = 397;
+
+/// Replaces a block by the next one.
+///
+/// A block is turned in three parts. None of them changes the words that it is combined with, so the compiler can turn several
+/// words at once.
+fn twist(block: &mut [u32]) {
+    let n_near = block.len() - FAR;
+    let (first, rest) = block.split_at_mut(n_near);
+    turn(first, &rest[FAR - n_near..], rest[0]);
+    let (second, third) = rest.split_at_mut(n_near);
+    turn(second, first, third[0]);
+    turn(third, second, first[0]);
+}
+
+/// Turns some words, which one more word follows.
+fn turn(words: &mut [u32], far: &[u32], next: u32) {
+    let last = words.len() - 1;
+    let far = &far[..=last];
+    for at in 0..last {
+        words[at] = far[at] ^ turned(words[at], words[at + 1]);
+    }
+    words[last] = far[last] ^ turned(words[last], next);
+}
+
+/// Joins the highest bit of a word with the other bits of the next one.
+#[inline]
+fn turned(word: u32, next: u32) -> u32 {
+    let joined = (word & (1 << 31)) | (next & !(1 << 31));
+    joined >> 1 ^ (joined & 1).wrapping_neg() & 0x9908_b0df
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mt19937::MT19937;
+    use rand::Rng as _;
 
     #[test]
     fn the_draws_are_those_of_cpython() {
@@ -293,5 +366,28 @@ mod tests {
         assert_eq!((draws.below(0), draws.between(9, 3), draws.bits(0)), (0, 9, 0));
         assert_eq!((draws.runs_without_last(1, 9), draws.runs_without_last(28, 0)), (0, 0));
         assert_eq!(draws.sample(3, 10).len(), 3);
+    }
+
+    #[test]
+    fn the_state_is_that_of_the_generator_itself() {
+        for key in [&[0][..], &[42], &[u32::MAX], &[7, 1], &[0, u32::MAX], &[1, 2, 3]] {
+            let twister = mt19937::MT19937::new_with_slice_seed(key);
+
+            assert_eq!(&state(key), twister.get_state(), "{key:?}");
+        }
+    }
+
+    #[test]
+    fn a_turn_is_that_of_the_generator_itself() {
+        let mut twister = MT19937::new_with_slice_seed(&[7]);
+        let mut block = twister.get_state().to_vec();
+
+        for _ in 0..3 {
+            super::twist(&mut block);
+            // The first word of a block turns all of it.
+            twister.set_index(block.len());
+            twister.next_u32();
+            assert_eq!(block, twister.get_state());
+        }
     }
 }

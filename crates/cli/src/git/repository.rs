@@ -82,7 +82,7 @@ pub(super) enum BlobKind {
 
 /// A problem with git itself.
 fn failed(message: impl Into<String>, help: &str) -> Error {
-    wrong(Code::GitFailed, message, help)
+    wrong(Code("git-failed"), message, help)
 }
 
 impl Repository {
@@ -213,11 +213,11 @@ impl Repository {
             [Some(major), Some(minor)] => {
                 let message = format!("git {major}.{minor} may start programs that a checkout names");
                 let help = format!("install git {oldest}.{oldest_minor} or later, which can be kept from it");
-                Err(wrong(Code::GitTooOld, message, help))
+                Err(wrong(Code("git-too-old"), message, help))
             }
             _ => {
                 let help = format!("install git {oldest}.{oldest_minor} or later");
-                Err(wrong(Code::GitTooOld, "git does not say its version", help))
+                Err(wrong(Code("git-too-old"), "git does not say its version", help))
             }
         }
     }
@@ -314,7 +314,7 @@ fn incomplete(revision: &str, what: &str) -> Error {
     let message = format!("this clone has only a part of `{revision}`: {what}");
     let help =
         "fetch the rest first: `git fetch --refetch --no-filter origin`; ctxsim itself fetches nothing";
-    wrong(Code::GitIncomplete, message, help)
+    wrong(Code("git-incomplete"), message, help)
 }
 
 /// Returns the first line that git says.

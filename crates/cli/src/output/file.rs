@@ -172,7 +172,7 @@ fn linked(path: &Path, link: &Path) -> Error {
         Ok(to) => format!("name what it leads to, `{}`, or remove the link", to.display()),
         Err(_) => "name what it leads to, or remove the link".to_owned(),
     };
-    wrong_at(Code::OutputLink, path, message, help)
+    wrong_at(Code("output-link"), path, message, help)
 }
 
 /// Returns whether a path is a link of the system's own to a device or a pipe, such as `/dev/stderr`.

@@ -169,7 +169,7 @@ fn of_several(found: &Advice, files: &str) -> Result<Error, Error> {
     let own = Agent::all()?.iter().filter(|it| names.contains(&it.1.name));
     let options = own.map(|it| format!("`--agent {}`", it.0)).listed().join(" or ");
     let message = format!("nothing was written to {files}: these are sessions of {}", listed(&names));
-    Ok(wrong(Code::Usage, message, format!("a forecast is of one agent: add {options}")))
+    Ok(wrong(Code("usage"), message, format!("a forecast is of one agent: add {options}")))
 }
 
 /// Shows what changes in a settings file, saves a forecast, and applies it, as far as each is asked for. The forecast is saved before it is

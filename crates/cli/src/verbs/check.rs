@@ -158,7 +158,7 @@ impl CheckArgs {
         for it in &self.at {
             let Some((revision, path)) = it.split_once(':') else {
                 return Err(wrong(
-                    Code::Usage,
+                    Code("usage"),
                     format!("`{it}` is not REV:PATH"),
                     "write a revision and a path",
                 ));
@@ -324,7 +324,7 @@ fn suites(catalog: &Catalog, args: &CheckArgs) -> Result<Vec<String>, Error> {
     let own = own(catalog, Kind::Suite);
     if own.is_empty() {
         let help = "name one with `--suite`, or run `ctxsim init` to create one";
-        return Err(wrong(Code::Usage, "your folders contain no suites", help));
+        return Err(wrong(Code("usage"), "your folders contain no suites", help));
     }
     Ok(own)
 }
@@ -390,7 +390,7 @@ fn check_played(report: &Report) -> Result<(), Error> {
         .iter()
         .filter(|it| !NO_SESSION.contains(&it.reason.as_str()))
         .map(|it| {
-            let mut problem = Diagnostic::at(Code::ScenarioNotRun, "", it.reason.clone());
+            let mut problem = Diagnostic::at(Code("scenario-not-run"), "", it.reason.clone());
             problem.place.file.clone_from(&it.file);
             problem.help("`check` needs every session: fix the file, or remove it from the suite's scenarios")
         })

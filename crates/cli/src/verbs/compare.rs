@@ -139,12 +139,12 @@ fn pairs(catalog: &Catalog, base: &str, candidates: &[String]) -> Result<Vec<Com
     if candidates.is_empty() {
         if !base.starts_with(git::MARK) {
             let help = "name the policy to compare with the base";
-            return Err(wrong(Code::Usage, "`--candidate` is missing", help));
+            return Err(wrong(Code("usage"), "`--candidate` is missing", help));
         }
         candidates = own(catalog, Kind::Policy);
         if candidates.is_empty() && !since::had_policies(catalog, base)? {
             let help = "name one with `--candidate`, or list your folders in `ctxsim.toml`";
-            return Err(wrong(Code::Usage, "your folders contain no policies", help));
+            return Err(wrong(Code("usage"), "your folders contain no policies", help));
         }
     }
     Ok(candidates.into_iter().map(|it| [git::named(base, &it), it]).listed())

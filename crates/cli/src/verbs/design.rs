@@ -67,7 +67,12 @@ pub(crate) struct DesignArgs {
 pub(super) fn design(catalog: &Catalog, args: &DesignArgs) -> Result<(), Error> {
     let format = args.output.as_deref().map(|path| Format::of(path).ok_or(path)).transpose();
     let format = format.map_err(|path| {
-        wrong_at(Code::OutputExtension, path, "a policy file ends in `.ron` or `.toml`", "rename the output")
+        wrong_at(
+            Code("output-extension"),
+            path,
+            "a policy file ends in `.ron` or `.toml`",
+            "rename the output",
+        )
     })?;
     args.output.as_deref().map_or(Ok(()), output::check)?;
     let asked = args.what.comparison(catalog, "--base", std::slice::from_ref(&args.base))?;

@@ -138,5 +138,5 @@ fn first<'a>(names: impl Iterator<Item = &'a str>) -> String {
 
 /// Refuses what cannot be chosen.
 pub(super) fn refused(message: String, help: &str) -> Error {
-    wrong(Code::ExplainWhat, message, help)
+    wrong(Code("explain-what"), message, help)
 }

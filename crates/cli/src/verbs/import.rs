@@ -169,7 +169,7 @@ fn exported(catalog: &Catalog, path: &Path) -> Result<ProviderExport, Error> {
     catalog.files().note(path);
     let text = read_text(path)?;
     provider_export(&text).ok_or_else(|| {
-        let problem = Diagnostic::at(Code::RecordingUnknown, "", "not a provider's export of usage or costs");
+        let problem = Diagnostic::at(Code("recording-unknown"), "", "not a provider's export of usage or costs");
         let mut problem = problem
             .help("give what the usage or cost interface of OpenAI or Anthropic returns, or a table from its console");
         problem.place.file = path.display().to_string();

@@ -98,7 +98,7 @@ fn policy(catalog: &Catalog, args: &PolicyArgs) -> Result<(), Error> {
         None => {
             let message = "a policy is written as RON or TOML, by the file's extension";
             let help = format!("name it `{}`", args.path.with_extension("ron").display());
-            return Err(wrong_at(Code::OutputExtension, &args.path, message, help));
+            return Err(wrong_at(Code("output-extension"), &args.path, message, help));
         }
     };
     refuse_existing(&[&args.path])?;
@@ -146,7 +146,7 @@ fn repository(catalog: &Catalog, sessions: Option<&Path>) -> Result<(), Error> {
     if is_configured && (catalog.folders().is_empty() || !is_below) {
         let help = format!("put `{FOLDER}` first in its `folders`, so that what is written there is found");
         return Err(wrong_at(
-            Code::InitExists,
+            Code("init-exists"),
             CONFIG.0,
             "its first folder of inputs is not below this one",
             help,
@@ -221,7 +221,7 @@ fn refuse_existing(paths: &[&(impl AsRef<Path> + ?Sized)]) -> Result<(), Error> 
     let there = paths.iter().map(|it| it.as_ref()).filter(|path| path.symlink_metadata().is_ok());
     let problems: Vec<Diagnostic> = there
         .map(|path| {
-            let mut problem = Diagnostic::at(Code::InitExists, "", "this file already exists");
+            let mut problem = Diagnostic::at(Code("init-exists"), "", "this file already exists");
             problem.place.file = path.display().to_string();
             problem.help("move it away, or run `ctxsim init` in another folder")
         })

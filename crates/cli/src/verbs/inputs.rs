@@ -24,7 +24,7 @@ pub(super) fn show(catalog: &Catalog, args: &ShowArgs) -> Result<(), Error> {
         (true, Kind::Policy) => ctxsim_app::show_merged(catalog, &args.name, format)?,
         (true, _) => {
             let message = format!("only policies have bases: `--merged` does not apply to a {}", kind.noun());
-            return Err(wrong(Code::Usage, message, "remove `--merged`"));
+            return Err(wrong(Code("usage"), message, "remove `--merged`"));
         }
     };
     // The file is the user's from now on: the next one does not replace it without a word.
@@ -63,7 +63,7 @@ fn other_extension(path: &Path, to: InputFormatArg) -> Error {
         InputFormatArg::Toml => ("TOML", "toml"),
     };
     let help = format!("name it `{}`", path.with_extension(extension).display());
-    wrong_at(Code::OutputExtension, path, format!("a {name} file ends in `.{extension}`"), help)
+    wrong_at(Code("output-extension"), path, format!("a {name} file ends in `.{extension}`"), help)
 }
 
 /// Checks inputs and reports every problem in all of them.
@@ -131,7 +131,7 @@ pub(super) fn validate(catalog: &Catalog, args: &ValidateArgs) -> Result<(), Err
 /// Reports a folder without inputs.
 fn no_inputs(folder: &Path) -> Error {
     let help = "inputs end in `.ron` or `.toml`; name recordings one by one";
-    wrong_at(Code::FolderEmpty, folder, "the folder contains no inputs", help)
+    wrong_at(Code("folder-empty"), folder, "the folder contains no inputs", help)
 }
 
 /// Checks what a catalog names, of all inputs or of those below a folder.

@@ -133,7 +133,7 @@ fn formats(filter: &str, on: Terminal) -> Result<(), Error> {
     let found: Vec<_> = all.iter().filter(has).listed();
     if found.is_empty() {
         let message = format!("no format has `{filter}` in its description");
-        return Err(wrong(Code::NothingListed, message, "remove `--filter` to list everything"));
+        return Err(wrong(Code("nothing-listed"), message, "remove `--filter` to list everything"));
     }
     let mut text = String::new();
     let head = format!("formats ({}): logs of agents that can be read", found.len());
@@ -188,7 +188,7 @@ fn nothing_listed(catalog: &Catalog, kinds: &[Kind], filter: &str) -> Diagnostic
         Some(near) => format!("did you mean `--filter {near}`?"),
         None => "remove `--filter` to list everything".to_owned(),
     };
-    Diagnostic::at(Code::NothingListed, "", message).help(help)
+    Diagnostic::at(Code("nothing-listed"), "", message).help(help)
 }
 
 /// Returns an input's description, after its title if it has one, or nothing for a broken file, which `validate` reports.

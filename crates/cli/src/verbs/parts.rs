@@ -100,7 +100,7 @@ impl PartFolder {
                 if part.job != job {
                     let message = format!("this folder has parts of job {}, and this is job {job}", part.job);
                     let help = "name another folder: sessions, policies, profiles or options are others";
-                    return Err(in_file(&path, Diagnostic::at(Code::PartJob, "", message).help(help)));
+                    return Err(in_file(&path, Diagnostic::at(Code("part-job"), "", message).help(help)));
                 }
                 if let Some(place) = made.get_mut(part.nth) {
                     *place = true;
@@ -262,7 +262,7 @@ impl PartLines {
             let place = LinePlace { line: places.len() + 1, at, bytes };
             if bytes > LINE_BYTES_MAX {
                 let message = format!("this line is longer than {} MiB", LINE_BYTES_MAX >> 20);
-                let mut problem = Diagnostic::at(Code::PartBroken, "", message)
+                let mut problem = Diagnostic::at(Code("part-broken"), "", message)
                     .help("a part is one line: remove this file, and run its shard again");
                 problem.place.line_column = Some((place.line, 1));
                 return Err(in_file(path, problem));
@@ -276,7 +276,7 @@ impl PartLines {
             if places.len() > LINES_MAX {
                 let message =
                     format!("this file has more than {} lines", numbers::thousands(LINES_MAX as u64));
-                let problem = Diagnostic::at(Code::PartBroken, "", message);
+                let problem = Diagnostic::at(Code("part-broken"), "", message);
                 return Err(in_file(path, problem.help("name files that ctxsim wrote with `--parts`")));
             }
         }

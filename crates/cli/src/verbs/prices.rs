@@ -144,7 +144,7 @@ fn check_day(text: &str) -> Result<(), Error> {
         return Ok(());
     }
     let message = format!("`{text}` is not a date (YYYY-MM-DD)");
-    Err(wrong_at(Code::DateFormat, "--as-of", message, "write it like \"2026-10-07\""))
+    Err(wrong_at(Code("date-format"), "--as-of", message, "write it like \"2026-10-07\""))
 }
 
 /// How many profiles of a list lack something, by what they lack.
@@ -198,7 +198,7 @@ fn nothing_placed(first: Option<Unplaced>) -> Error {
         Some(it) => format!("the first entry, `{}`, was left out: {} [{}]", it.name, it.reason, it.code),
         None => "name a price list that contains models".to_owned(),
     };
-    wrong(Code::PriceListEmpty, "no entry in these lists yields a profile", help)
+    wrong(Code("price-list-empty"), "no entry in these lists yields a profile", help)
 }
 
 /// Returns a folder's path below the nearest folder called `profiles`, which prefixes the profiles' names;
@@ -262,7 +262,7 @@ fn read(paths: &[PathBuf], inputs: &Files) -> Result<Vec<ListContents>, Error> {
         if inner.is_empty() {
             let (message, help) =
                 ("the folder contains no price lists", "price lists end in `.json` or `.toml`");
-            return Err(wrong_at(Code::FolderEmpty, path, message, help));
+            return Err(wrong_at(Code("folder-empty"), path, message, help));
         }
         for path in inner {
             inputs.note(&path);

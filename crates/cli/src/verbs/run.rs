@@ -182,7 +182,7 @@ impl TotalsView<'_> {
     pub(crate) fn check(&self, inputs: &Files) -> Result<(), Error> {
         if ![FormatArg::JSON, FormatArg::TABLE, FormatArg::HTML].contains(&self.format) {
             let help = "use `--format table`, `--format json` or `--format html`";
-            return Err(wrong(Code::Usage, "totals are written as tables, as JSON or as a page", help));
+            return Err(wrong(Code("usage"), "totals are written as tables, as JSON or as a page", help));
         }
         self.to.check(inputs)
     }
@@ -278,7 +278,7 @@ pub(crate) fn written(
 fn of_sessions(all: &[Value], format: FormatArg) -> Result<Vec<u8>, Error> {
     if all.is_empty() {
         let message = "no scenario in this run has a stream of sessions";
-        return Err(wrong(Code::RowsSessions, message, "name a scenario with `load.aging`"));
+        return Err(wrong(Code("rows-sessions"), message, "name a scenario with `load.aging`"));
     }
     format.write(|_| vec![Rows::of(all)])
 }
@@ -287,13 +287,13 @@ fn of_sessions(all: &[Value], format: FormatArg) -> Result<Vec<u8>, Error> {
 fn columns(args: &RunArgs, format: FormatArg) -> Result<Vec<TableColumn>, Error> {
     if args.rows != RowsArg::Runs && args.details && !args.shown.page.is_asked() {
         let help = "remove `--details`: rows have everything";
-        return Err(wrong(Code::Usage, "`--details` shows more of tables and pages", help));
+        return Err(wrong(Code("usage"), "`--details` shows more of tables and pages", help));
     }
     let Some(asked) = &args.columns else { return Ok(Vec::new()) };
     let of_tables = [FormatArg::TABLE, FormatArg::MARKDOWN, FormatArg::HTML, FormatArg::GITHUB];
     if args.rows != RowsArg::Runs || !of_tables.contains(&format) {
         let help = "use `--format table`, `markdown`, `html` or `github`; other formats have every number";
-        return Err(wrong(Code::Usage, "`--columns` chooses the columns of tables", help));
+        return Err(wrong(Code("usage"), "`--columns` chooses the columns of tables", help));
     }
     Ok(TableColumn::parse(asked)?)
 }
@@ -349,13 +349,13 @@ fn of_worlds(plan: &Plan, args: &RunArgs, format: FormatArg, of: RowsOf) -> Resu
     if all.iter().all(|it| it.rows.is_empty()) {
         let (code, message, help) = match of {
             RowsOf::Trials | RowsOf::Published | RowsOf::Questions => (
-                Code::RowsTrials,
+                Code("rows-trials"),
                 "no scenario in this run has trials",
                 "name a scenario with `load.conversation`",
             ),
             RowsOf::Facts => return of_sessions(&[], format),
             RowsOf::Calls | RowsOf::Log | RowsOf::Orderings => (
-                Code::RowsCalls,
+                Code("rows-calls"),
                 "no policy in this run calls a memory service",
                 "name policies with `memory: service(…)` (for `orderings`, one with entries and one without), or \
                     one whose `memory` has a `service`",
@@ -374,7 +374,7 @@ fn refuse_rows(load: &Load, rows: RowsArg) -> Result<(), Error> {
     if load.is_sampled && load.trials > 1 {
         let message = format!("{} has {} trials, so its request rows are ambiguous", load.name, load.trials);
         let help = "use `--rows trials` for one row per trial, or add `--trials 1`";
-        return Err(wrong(Code::RowsSeveralTrials, message, help));
+        return Err(wrong(Code("rows-several-trials"), message, help));
     }
     Ok(())
 }
@@ -390,5 +390,5 @@ fn context(load: &Load, cell: Cell, names_run: bool) -> rows::RowContext<'_> {
 
 /// Reports that a value cannot be written.
 pub(crate) fn unwritable(error: impl std::fmt::Display) -> Error {
-    vec![Diagnostic::at(Code::Unwritable, "", error.to_string())].into()
+    vec![Diagnostic::at(Code("unwritable"), "", error.to_string())].into()
 }

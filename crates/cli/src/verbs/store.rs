@@ -161,7 +161,7 @@ fn read(catalog: &Catalog, args: &StoreReadArgs) -> Result<(), Error> {
     after_run.index = Index { written: after_run.index.written, ..export.index.clone() };
     if let Some(difference) = difference(&export, &after_run) {
         let help = "run `ctxsim run --store write` again, or restore the files as they were written";
-        return Err(wrong_at(Code::StoreDiffers, &args.folder, difference, help));
+        return Err(wrong_at(Code("store-differs"), &args.folder, difference, help));
     }
     let mut text = String::new();
     for (bank, facts) in &export.banks {
@@ -187,7 +187,7 @@ fn missing(catalog: &Catalog, index: &Index) -> Vec<Diagnostic> {
     let missing = inputs.into_iter().filter(|(kind, given)| is_missing(*kind, given)).map(|(kind, given)| {
         let message =
             format!("the {} `{given}`, with which the export was written, does not exist", kind.noun());
-        let mut problem = Diagnostic::at(Code::StoreInputMissing, kind.noun(), message);
+        let mut problem = Diagnostic::at(Code("store-input-missing"), kind.noun(), message);
         INDEX_FILE.clone_into(&mut problem.place.file);
         problem.help(if Path::new(given).is_absolute() {
             "put the file back, or run `ctxsim run --store write` again"

@@ -216,7 +216,7 @@ fn tuned(tuned: &Tuned, format: FormatArg, shown: &FrontArgs, inputs: &Files) ->
         }
         _ => {
             let help = "use `--format table`, `--format json` or `--format html`";
-            return Err(wrong(Code::Usage, "a search is written as a table, as JSON or as a page", help));
+            return Err(wrong(Code("usage"), "a search is written as a table, as JSON or as a page", help));
         }
     };
     shown.to.put(inputs, format, &text, page)
@@ -230,7 +230,11 @@ fn show(sweep: &Sweep, format: FormatArg, shown: &FrontArgs, inputs: &Files) -> 
             Some(figure) => figure.document().map_err(unwritable)?,
             None => {
                 let message = "cost and evidence are unknown at these points";
-                return Err(wrong(Code::ChartMissing, message, "name scenarios that declare evidence needs"));
+                return Err(wrong(
+                    Code("chart-missing"),
+                    message,
+                    "name scenarios that declare evidence needs",
+                ));
             }
         },
         FormatArg::HTML => page::page(sweep).map_err(unwritable)?,

@@ -87,7 +87,12 @@ pub(crate) struct TuneArgs {
 pub(super) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
     let format = args.output.as_deref().map(|path| Format::of(path).ok_or(path)).transpose();
     let format = format.map_err(|path| {
-        wrong_at(Code::OutputExtension, path, "a policy file ends in `.ron` or `.toml`", "rename the output")
+        wrong_at(
+            Code("output-extension"),
+            path,
+            "a policy file ends in `.ron` or `.toml`",
+            "rename the output",
+        )
     })?;
     args.output.as_deref().map_or(Ok(()), output::check)?;
     let asked = args.grid.comparison(catalog)?;
@@ -107,7 +112,7 @@ pub(super) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
     let goal = TuneGoal { objectives: args.objectives.clone(), guards: args.guards.guards.clone() };
     if !goal.is_asked() && !goal.guards.is_empty() {
         let help = "add `--objective`, such as `--objective cost`";
-        return Err(wrong(Code::Usage, "`--guard` bounds what `--objective` looks for", help));
+        return Err(wrong(Code("usage"), "`--guard` bounds what `--objective` looks for", help));
     }
     let tuning = Tuning::for_goal(catalog, &comparison, search, goal, (args.evidence.min_evidence, seed))?;
     if let Some(folder) = args.parts.folder() {

@@ -13,10 +13,8 @@ use indexmap::{IndexMap, IndexSet};
 use super::asked::{LastAsked, REQUEST, Time, asked};
 use super::hindsight::{cheapest_cost, deaths, first_shown, gone};
 use ctxsim_base::quantity::{Cost, Tokens, ix};
-use ctxsim_input::policy::ScheduleFor;
-use ctxsim_input::profile::cache::{Invalidates, PromptLevel};
-use ctxsim_input::profile::price::Rates;
-use ctxsim_input::{CacheRules, Profile, Settings, TtlClass};
+use ctxsim_input::profile::cache::Invalidates;
+use ctxsim_input::{CacheRules, Profile, PromptLevel, Rates, ScheduleFor, Settings, TtlClass};
 use ctxsim_timeline::{EventKind, Item, ItemIx, Kind, NO_ITEM, Timeline, TurnRow};
 
 /// What a token costs, in picodollars.

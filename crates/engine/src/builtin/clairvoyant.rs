@@ -3,14 +3,11 @@
 //! No policy can know more, so it shows what better selection could keep. It is not a lower bound on cost: each of its edits
 //! breaks the cached prefix, which can cost more than keeping everything.
 
-use crate::projection::prompt::ShownAs;
-use crate::projection::rendition::Rendered;
-use crate::projection::{Ambient, Editor, Projector};
-use ctxsim_base::quantity::{ix, saturated};
-use ctxsim_input::policy::Moment;
-use ctxsim_timeline::{ItemIx, Kind, NO_ITEM, Spine, StepIx, Timeline};
-
 use super::asked::{LastAsked, REQUEST, Time, asked};
+use crate::projection::{Ambient, Editor, Projector, Rendered, ShownAs};
+use ctxsim_base::quantity::{ix, saturated};
+use ctxsim_input::Moment;
+use ctxsim_timeline::{ItemIx, Kind, NO_ITEM, Spine, StepIx, Timeline};
 
 /// Knows the whole load in advance, and still may cost more than a policy that edits nothing.
 ///
@@ -34,24 +31,7 @@ impl Clairvoyant {
         let reviews = reviews(spine, &asked);
         Self { asked, reviews, n_reviewed: 0 }
     }
-}
 
-impl Projector for Clairvoyant {
-    fn project(&mut self, moment: Moment, _: &Ambient, edit: &mut Editor<'_, '_>) {
-        if moment != Moment::Request {
-            return;
-        }
-        let step: StepIx = saturated(edit.prompt().arrived().steps);
-        while self.n_reviewed <= step as usize {
-            let items = self.reviews.get_mut(self.n_reviewed).map(std::mem::take).unwrap_or_default();
-            self.n_reviewed += 1;
-            edit.touch(items.len() as u64);
-            items.into_iter().for_each(|it| self.review(it, (step, REQUEST), edit));
-        }
-    }
-}
-
-impl Clairvoyant {
     /// Shows an item as it is still asked for from a time on.
     fn review(&self, index: ItemIx, now: Time, edit: &mut Editor<'_, '_>) {
         if index >= edit.prompt().len() {
@@ -70,6 +50,21 @@ impl Clairvoyant {
             edit.shrink(index, Rendered::sized(ShownAs::Handle, item.handle.min(item.raw), false));
         } else {
             edit.take_out(index);
+        }
+    }
+}
+
+impl Projector for Clairvoyant {
+    fn project(&mut self, moment: Moment, _: &Ambient, edit: &mut Editor<'_, '_>) {
+        if moment != Moment::Request {
+            return;
+        }
+        let step: StepIx = saturated(edit.prompt().arrived().steps);
+        while self.n_reviewed <= step as usize {
+            let items = self.reviews.get_mut(self.n_reviewed).map(std::mem::take).unwrap_or_default();
+            self.n_reviewed += 1;
+            edit.touch(items.len() as u64);
+            items.into_iter().for_each(|it| self.review(it, (step, REQUEST), edit));
         }
     }
 }

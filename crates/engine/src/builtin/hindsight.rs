@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::asked::{LastAsked, asked};
 use super::schedule::{Clear, SchedulePrices, ScheduledItem, cheapest, cost};
 use crate::projection::{Ambient, Editor, Projector};
-use ctxsim_input::policy::{Moment, ScheduleFor};
+use ctxsim_input::{Moment, ScheduleFor};
 use ctxsim_timeline::{EventKind, ItemIx, Kind, NO_ITEM, Spine, StepIx, Timeline};
 
 /// Knows all needs, and clears by a schedule that was made for them; the default keeps everything.

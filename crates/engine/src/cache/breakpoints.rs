@@ -13,7 +13,7 @@ use super::{
     CacheRule, EntryFound, Fate, Finding, MarkFound, RequestView, elapsed_ms, readable_from, readable_ms,
 };
 use crate::ledger::CacheUse;
-use crate::projection::chain::Link;
+use crate::projection::Link;
 use ctxsim_base::digest::ByDigest;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_input::{Breakpoints, TtlClass};

@@ -1,12 +1,10 @@
 //! Where a layout's breakpoints fall in a prompt, and what positions and messages its prefixes form.
 
 use super::RequestView;
-use crate::projection::SlotIx;
-use crate::projection::chain::{Chain, Link};
+use crate::projection::{Chain, Link, SlotIx};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::policy::{Breakpoint, LayoutSpec, LevelEnd, PromptPlace};
 use ctxsim_input::profile::cache::{Automatic, LookbackUnit, Lookup};
-use ctxsim_input::{Breakpoints, TtlClass};
+use ctxsim_input::{Breakpoint, Breakpoints, LayoutSpec, LevelEnd, PromptPlace, TtlClass};
 use ctxsim_timeline::Kind;
 
 /// A breakpoint in a prompt.

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::{CacheRule, RequestView};
 use crate::ledger::CacheUse;
-use crate::own::{BoxError, Kind, guarded};
+use crate::own::{BoxError, Kind, guard, guard_maker};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::policy::OwnCode;
+use ctxsim_input::OwnCode;
 
 /// A provider's cache in code: each run creates its own instance, which is called for every request in order.
 ///
@@ -78,7 +78,7 @@ impl CacheRequest<'_> {
     /// Returns the prefixes of the prompt, shortest first; the last is the whole prompt.
     pub fn prefixes(&self) -> impl DoubleEndedIterator<Item = Prefix> + ExactSizeIterator {
         let links = self.0.chain.links().iter();
-        links.map(|it| Prefix { tokens: it.tokens, digest: it.digest, kind: it.kind.into() })
+        links.map(|it| Prefix { tokens: it.tokens, digest: it.digest, kind: it.kind })
     }
 
     /// Divides the prompt into what was read, and plain input.
@@ -117,7 +117,7 @@ struct OwnCache {
 pub(super) fn cache(code: &OwnCode) -> Box<dyn CacheRule> {
     let make = code.factory::<Make>().cloned();
     let make = || make.map(|it| (it.0)()).ok_or_else(|| "these are not cache rules".into());
-    Box::new(OwnCache { rule: guarded::made(make), fault: None })
+    Box::new(OwnCache { rule: guard_maker(make), fault: None })
 }
 
 impl CacheRule for OwnCache {
@@ -127,7 +127,7 @@ impl CacheRule for OwnCache {
 
     fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
         let answer = match &mut self.rule {
-            Ok(rule) => guarded::call("the cache", || rule.submit(&CacheRequest(request))),
+            Ok(rule) => guard("the cache", || rule.submit(&CacheRequest(request))),
             Err(why) => Err(why.clone()),
         };
         match answer {

@@ -7,7 +7,7 @@
 use super::{CacheRule, EntryFound, Fate, Finding, RequestView};
 use crate::ledger::CacheUse;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::profile::Steps;
+use ctxsim_input::Steps;
 
 /// The previous prompt's length.
 pub(super) struct PrefixCap {

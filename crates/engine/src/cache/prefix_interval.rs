@@ -11,10 +11,9 @@
 use super::prefixes::Prefixes;
 use super::{CacheRule, EntryFound, Fate, Finding, RequestView, elapsed_ms};
 use crate::ledger::CacheUse;
-use crate::projection::SlotIx;
-use crate::projection::chain::Link;
+use crate::projection::{Link, SlotIx};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::profile::Steps;
+use ctxsim_input::Steps;
 use ctxsim_input::profile::cache::{CachedEnd, LoggedCache};
 use ctxsim_timeline::Kind;
 

@@ -7,7 +7,8 @@
 use super::left::{LeftLists, PrefixList};
 use super::qualified::is_told_by_less;
 use super::{RequestView, elapsed_ms};
-use crate::projection::chain::{Chain, Link, grown};
+use crate::projection::chain::grown;
+use crate::projection::{Chain, Link};
 
 /// The prefixes of every earlier prompt, each with a note; when each was last sent is known.
 #[derive(Clone, Debug)]

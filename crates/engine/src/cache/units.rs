@@ -13,7 +13,7 @@
 use super::prefixes::{Prefixes, is_live};
 use super::{CacheRule, EntryFound, Fate, Finding, RequestView, elapsed_ms, readable_ms};
 use crate::ledger::CacheUse;
-use crate::projection::chain::Link;
+use crate::projection::Link;
 use ctxsim_base::digest::ByDigest;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_input::profile::cache;

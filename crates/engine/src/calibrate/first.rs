@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::ledger::{CacheUse, RequestRow};
 use crate::price;
 use ctxsim_base::quantity::{Tokens, sums};
-use ctxsim_input::profile::price::Prices;
+use ctxsim_input::Prices;
 use ctxsim_timeline::{Timeline, Usage};
 
 /// First requests of sessions that are played among others, as predicted and as billed.

@@ -1,14 +1,14 @@
 //! Predictions of what follows a compaction: the numbers of `assumptions/compactions.toml`,
 //! made without looking ahead.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use indexmap::IndexMap;
 use serde::Deserialize;
 
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::scenario::refetch::End;
-use ctxsim_input::text::decode::{Format, decode_table};
+use ctxsim_input::End;
+use ctxsim_input::text::decode::declared;
 
 /// The declared numbers, with their sources.
 const TEXT: &str = ctxsim_assumptions::COMPACTIONS;
@@ -75,8 +75,8 @@ impl Chance {
 impl Forecast {
     /// Returns the declared forecast.
     pub fn declared() -> &'static Self {
-        static READ: OnceLock<Forecast> = OnceLock::new();
-        READ.get_or_init(|| decode_table(ctxsim_assumptions::current(TEXT), Format::Toml).unwrap_or_default())
+        static READ: LazyLock<Forecast> = LazyLock::new(|| declared(TEXT));
+        &READ
     }
 
     /// Returns how probable a read is of a file that was last used so many requests before the first after the compaction.
@@ -97,6 +97,7 @@ impl Forecast {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ctxsim_input::text::decode::{Format, decode_table};
 
     #[test]
     fn the_file_is_read_and_every_file_has_a_chance_with_its_interval() {

@@ -2,13 +2,11 @@
 
 use crate::memory::{AnyMemory, MemoryRun};
 use crate::own::{CodeInputs, Own};
-use crate::projection::Program;
-use crate::projection::num::Known;
+use crate::projection::{Known, Program};
 use crate::recovery::{CompiledRecovery, End, Terms};
 use ctxsim_base::counts::count_one;
-use ctxsim_input::policy::Builtin;
 use ctxsim_input::policy::memory::FactMemory;
-use ctxsim_input::{CacheRules, LayoutSpec, Limits, Policy};
+use ctxsim_input::{Builtin, CacheRules, LayoutSpec, Limits, Policy};
 use ctxsim_timeline::Timeline;
 
 /// A declarative policy compiled for one timeline and one set of limits.

@@ -10,12 +10,11 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::EngineRun;
 use super::send::ModelReply;
 use crate::ledger::{ExploredRow, FailureKind, NeedRow, Sink};
-use crate::projection::prompt::{ShownAs, SlotIx};
-use crate::projection::{Projector, Prompt, State};
+use crate::projection::{Projector, Prompt, ShownAs, SlotIx, State};
 use crate::recovery::{Explores, NeedSource, Terms, item_state};
 use ctxsim_base::quantity::{Tokens, ix, saturated};
 use ctxsim_base::rng::Seed;
-use ctxsim_input::policy::Moment;
+use ctxsim_input::Moment;
 use ctxsim_timeline::evidence::Recover;
 use ctxsim_timeline::{
     Due, Item, ItemIx, ItemNeed, Kind, Level, NO_ITEM, Need, Session, Spine, StepIx, Timeline, TurnEvidence,

@@ -6,8 +6,7 @@
 use crate::cache::{CacheRule, RequestView, cache, cache_with_settings};
 use crate::ledger::{CacheUse, ExplicitCacheRow};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::CacheRules;
-use ctxsim_input::profile::Steps;
+use ctxsim_input::{CacheRules, Steps};
 use ctxsim_timeline::{EventKind, Timeline};
 
 /// The caches of a run, in the order of its sinks.

@@ -3,11 +3,10 @@
 use super::EngineRun;
 use crate::ledger::{Failure, FailureKind, Sink};
 use crate::memory::Edited;
-use crate::projection::change::Purpose;
-use crate::projection::{Editor, Projector, SideRequest};
+use crate::projection::{Editor, Projector, Purpose, SideRequest};
 use ctxsim_base::counts::count_one;
 use ctxsim_base::quantity::{Tokens, ix};
-use ctxsim_input::policy::{Changes, MemoryPlace, Moment};
+use ctxsim_input::{Changes, MemoryPlace, Moment};
 use ctxsim_timeline::{Compaction, Due, EventKind, FrontItem, Kind, Phase, Session, StepIx, TurnIx, When};
 
 impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {

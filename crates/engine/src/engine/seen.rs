@@ -1,8 +1,8 @@
 //! Which results some request has shown whole: what was measured of recovery is measured of these.
 
-use crate::projection::Prompt;
-use crate::projection::prompt::{ShownAs, SlotIx};
-use ctxsim_timeline::Kind;
+use crate::projection::{Prompt, ShownAs, SlotIx, State};
+use ctxsim_input::{CacheRules, Setting};
+use ctxsim_timeline::{Kind, Timeline};
 
 /// What the requests so far have shown.
 #[derive(Debug, Default)]
@@ -29,5 +29,34 @@ impl Seen {
     /// Returns whether some request has shown a result whole.
     pub(super) fn has(&self, result: SlotIx) -> bool {
         result < self.until && self.cut.binary_search(&result).is_err()
+    }
+}
+
+// Whether a prompt holds images, for caches whose provider looks at that.
+
+/// The images that have come, where any cache asks.
+#[derive(Debug)]
+pub(super) struct ImagesSeen {
+    slots: Vec<SlotIx>,
+    /// The first slot that has not been looked at.
+    next: SlotIx,
+}
+
+impl ImagesSeen {
+    /// Begins before the first item; `None` where a load has no images, or no cache asks for them.
+    pub(super) fn new<'r>(timeline: &Timeline, rules: impl Iterator<Item = &'r CacheRules>) -> Option<Self> {
+        let mut rules = rules;
+        let is_asked = !timeline.images.items.is_empty() && rules.any(|it| it.heeds(Setting::Images));
+        is_asked.then(|| Self { slots: Vec::new(), next: 0 })
+    }
+
+    /// Returns whether a prompt shows one; the newest are the likeliest to be there.
+    pub(super) fn are_shown(&mut self, prompt: &Prompt<'_>) -> bool {
+        self.slots.extend((self.next..prompt.len()).filter(|it| prompt.kind(*it) == Kind::Image));
+        self.next = prompt.len();
+        self.slots.iter().rev().any(|it| {
+            let slot = prompt.slot(*it);
+            slot.state == State::Shown && slot.rendition == ShownAs::Raw && slot.content.is_none()
+        })
     }
 }

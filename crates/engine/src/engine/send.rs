@@ -4,14 +4,10 @@ use super::EngineRun;
 use super::lanes::Lane;
 use crate::cache::{OwnMark, RequestView};
 use crate::ledger::{CacheUse, ExpectedRow, FailureKind, RequestRow, Role, Sink};
-use crate::projection::chain::{Chain, Link};
-use crate::projection::change::{Change, Purpose};
-use crate::projection::{Projector, SideRequest, SlotIx};
+use crate::projection::{Chain, Change, Link, Projector, Purpose, SideRequest, SlotIx};
 use crate::recovery::CarriedAgain;
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::TtlClass;
-use ctxsim_input::policy::Changes;
-use ctxsim_input::profile::cache::Setting;
+use ctxsim_input::{Changes, Setting, TtlClass};
 use ctxsim_timeline::shared::Chance;
 use ctxsim_timeline::{ItemIx, Shared, StepIx, TurnIx};
 

@@ -7,8 +7,7 @@ use std::ops::Range;
 
 use super::EngineRun;
 use crate::ledger::{NeedRow, Sink, UserRow};
-use crate::projection::prompt::{ShownAs, SlotIx, State};
-use crate::projection::{Projector, Prompt};
+use crate::projection::{Projector, Prompt, ShownAs, SlotIx, State};
 use ctxsim_input::scenario::user_messages::UserTerms;
 use ctxsim_timeline::evidence::{EARLIER, RUNNING};
 use ctxsim_timeline::{Inferred, ItemIx, Kind, Level, NO_ITEM, StepIx, TurnIx};

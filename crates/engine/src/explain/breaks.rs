@@ -8,12 +8,9 @@ use super::{By, rung};
 use crate::cache::{CacheRule, RequestView};
 use crate::engine::{Simulation, Watch, erased};
 use crate::ledger::{Outcome, Sink};
-use crate::projection::chain::{Chain, Link};
-use crate::projection::prompt::Edit;
-use crate::projection::{Editor, Projector, SlotIx};
+use crate::projection::{Chain, Edit, Editor, Link, Projector, SlotIx};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::Policy;
-use ctxsim_input::policy::Moment;
+use ctxsim_input::{Moment, Policy};
 
 /// A request of the agent whose prompt does not begin with the whole previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,12 +4,13 @@ use indexmap::IndexMap;
 
 use super::record::SentPrompt;
 use super::{EditCause, RequestStory};
-use crate::ledger::RequestRow;
-use crate::projection::prompt::{Edit, ShownAs};
-use crate::projection::{Slot, SlotIx, State};
+use crate::engine::{Simulation, Watch};
+use crate::hindsight;
+use crate::ledger::{RequestRow, Rows};
+use crate::projection::{Edit, Editor, Projector, ShownAs, Slot, SlotIx, State};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::policy::{Action, SecondReads, SummaryPrompt};
-use ctxsim_timeline::{Item, ItemIx, Kind, NO_ITEM, StepIx, TurnIx};
+use ctxsim_input::{Action, Moment, Policy, Profile, SecondReads, Setting, SummaryPrompt};
+use ctxsim_timeline::{EventKind, Item, ItemIx, Kind, NO_ITEM, StepIx, Timeline, TurnIx};
 
 /// The content of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,4 +180,123 @@ pub(super) fn requests(action: &Action) -> &'static [bool] {
 /// Returns the number of leading items that nobody has changed.
 pub(super) fn as_they_came(items: &[Item], n_items: SlotIx) -> Vec<Slot> {
     items.iter().take(n_items as usize).map(Slot::as_it_came).collect()
+}
+
+// How a prompt compares with the previous one: where they first differ, and who caused it.
+
+/// How a prompt compares with the agent's previous request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrefixCompared {
+    /// The row of that request, from 1.
+    pub of: usize,
+    /// Tokens of its prompt.
+    pub tokens: Tokens,
+    /// Tokens at its front that this prompt begins with, too.
+    pub same_tokens: Tokens,
+    /// Whether that is all of it.
+    pub same: Same,
+    /// The settings that differ from the previous request.
+    pub settings: Vec<Setting>,
+}
+
+/// How much of a prompt is repeated at the front of the next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Same {
+    /// All of it.
+    All,
+    /// Everything before an item.
+    Until {
+        /// The first item that differs.
+        item: ItemIx,
+        /// The changes of it since that request, in order.
+        causes: Vec<EditCause>,
+    },
+}
+
+impl RequestStory<'_> {
+    /// Compares two prompts as a cache does: by what is in their visible slots, from the front.
+    pub(super) fn prefix(
+        &self,
+        before: &SentPrompt,
+        this: &SentPrompt,
+        of: usize,
+        n_sent: usize,
+        step: StepIx,
+    ) -> PrefixCompared {
+        let same = before.links.iter().zip(&this.links).take_while(|(a, b)| a.digest == b.digest).count();
+        let tokens = |n: usize| n.checked_sub(1).map_or(0, |it| before.links[it].tokens);
+        let first = |sent: &SentPrompt| sent.links.get(same).map_or(SlotIx::MAX, |it| it.slot);
+        let is_all = same == before.links.len() || this.links.is_empty();
+        let item = first(before).min(first(this));
+        let of_item = self.edits.iter().filter(|it| it.n_sent == n_sent && it.edit.slot == item);
+        let causes = || of_item.map(|it| self.cause(it)).collect();
+        PrefixCompared {
+            of,
+            tokens: tokens(before.links.len()),
+            same_tokens: if is_all { tokens(before.links.len()) } else { tokens(same) },
+            same: if is_all { Same::All } else { Same::Until { item: self.number(item), causes: causes() } },
+            settings: self.settings_changed(step),
+        }
+    }
+
+    /// Returns the settings that changed before a step's request.
+    fn settings_changed(&self, step: StepIx) -> Vec<Setting> {
+        let events = self.timeline.events.iter();
+        let events = events.filter(|it| self.timeline.spine.step_at(it.at) == step);
+        let changed = events.filter_map(|it| match it.kind {
+            EventKind::Change(setting, _) => Some(setting),
+            _ => None,
+        });
+        changed.collect()
+    }
+}
+
+// What each prompt of a run holds, by kind and tool: one more play, watched.
+
+/// What a prompt holds of one kind, and of one tool where the kind has tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeldPart {
+    pub kind: Kind,
+    /// The tool's place among those of the load; that of no tool for other kinds.
+    pub tool: u16,
+    pub tokens: Tokens,
+}
+
+/// Adds prompts up as they are sent.
+#[derive(Default)]
+struct Adding {
+    sent: Vec<Vec<HeldPart>>,
+}
+
+impl Watch for Adding {
+    fn before(&mut self, _: Moment, _: &mut Editor<'_, '_>) {}
+
+    fn after(&mut self, moment: Moment, _: &dyn Projector, edit: &mut Editor<'_, '_>) {
+        if moment != Moment::Request {
+            return;
+        }
+        let prompt = edit.prompt();
+        let mut held: Vec<HeldPart> = Vec::new();
+        for (at, item) in (0..prompt.len()).zip(prompt.history().items()) {
+            let slot = prompt.slot(at);
+            if !slot.is_visible() {
+                continue;
+            }
+            let tokens = Tokens::from(slot.tokens);
+            match held.iter_mut().find(|it| it.kind == item.kind && it.tool == item.tool) {
+                Some(part) => part.tokens += tokens,
+                None => held.push(HeldPart { kind: item.kind, tool: item.tool, tokens }),
+            }
+        }
+        self.sent.push(held);
+    }
+}
+
+/// Returns what the agent's prompts hold, request by request; what stands beside items, such as recalled memory, is not in it.
+pub fn held(timeline: &Timeline, policy: &Policy, profile: &Profile) -> Vec<Vec<HeldPart>> {
+    let policy = &*hindsight::under(policy, timeline, profile, &profile.limits);
+    let mut adding = Adding::default();
+    let play = Simulation::new(timeline, policy, &profile.limits, &profile.cache);
+    play.run_watched(&mut adding, &mut [&mut Rows::default()]);
+    adding.sent
 }

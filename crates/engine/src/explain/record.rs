@@ -7,10 +7,8 @@ use std::rc::Rc;
 use crate::cache::{CacheRule, Finding, RequestView};
 use crate::engine::Watch;
 use crate::ledger::{NeedRow, RequestRow, Role, Sink};
-use crate::projection::chain::Link;
-use crate::projection::prompt::Edit;
-use crate::projection::{Editor, Projector, Slot, SlotIx};
-use ctxsim_input::policy::Moment;
+use crate::projection::{Edit, Editor, Link, Projector, Slot, SlotIx};
+use ctxsim_input::Moment;
 use ctxsim_timeline::{Item, Texts};
 
 /// An edit, and when it was made.

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use super::assumed::AssumedChanges;
 use super::waiting::{Waited, Waiting};
-use crate::ledger::{ExploredSums, NeedSums, Outcome, RunFault};
+use crate::ledger::{ExploredSums, NeedSums, Outcome, RunFault, TokenUse};
 use crate::price::{Bill, Costs, PaidAtRates};
-use ctxsim_base::quantity::{Amount, Cost, Expected};
+use ctxsim_base::quantity::{Amount, Cost, Expected, packed};
+use ctxsim_input::Profile;
 
 /// What is known of a run beside its ledger; nothing by default.
 #[derive(Clone, Debug, Default)]
@@ -85,5 +86,31 @@ impl Beside {
             [outcome.turns_requested, outcome.turns_started, outcome.turns_completed] = [turns; 3];
         }
         outcome
+    }
+}
+
+// What a run owes to cache hits that its provider calls likely, not sure.
+
+/// What reads from a best-effort cache save.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HitStake {
+    /// What they would cost more as plain input, at the standard prices of short prompts.
+    pub saved: Cost,
+}
+
+packed!(HitStake: [saved]);
+
+impl HitStake {
+    /// Returns what a run's reads save, if its provider promises no hit.
+    pub(super) fn new(tokens: &TokenUse, profile: &Profile) -> Option<Self> {
+        let rates = profile.prices.usual();
+        let saved = rates.input.0.saturating_sub(rates.read().0);
+        let saved = Cost(u128::from(tokens.read) * u128::from(saved));
+        profile.is_best_effort.then_some(Self { saved })
+    }
+
+    /// Returns that of two runs together.
+    pub fn sum(both: [Option<Self>; 2]) -> Option<Self> {
+        both.into_iter().flatten().reduce(|one, other| Self { saved: one.saved + other.saved })
     }
 }

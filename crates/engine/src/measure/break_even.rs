@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use ctxsim_base::quantity::{Rate, Tokens};
-use ctxsim_input::profile::price::Rates;
 use ctxsim_input::suite::Habits;
-use ctxsim_input::{CacheRules, Profile};
+use ctxsim_input::{CacheRules, Profile, Rates};
 
 /// Prices of sending, reading and writing a token, in any unit of money.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::profile::price::Prices;
+use ctxsim_input::Prices;
 use ctxsim_timeline::{EventKind, Item, ItemIx, Kind, StepIx, Timeline, TurnIx, Usage};
 
 /// An item of a session and the cost of carrying it.

@@ -1,12 +1,12 @@
 //! What published runs say about the task under policies: the contrasts of `assumptions/quality.toml`.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use indexmap::IndexMap;
 use serde::Deserialize;
 
-use ctxsim_input::policy::PolicyFamily;
-use ctxsim_input::text::decode::{Format, decode_table};
+use ctxsim_input::PolicyFamily;
+use ctxsim_input::text::decode::declared;
 
 /// What is declared of the task.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -86,10 +86,7 @@ pub struct TaskPool {
 impl KnownTask {
     /// Returns what is declared.
     pub fn declared() -> &'static Self {
-        static READ: OnceLock<KnownTask> = OnceLock::new();
-        READ.get_or_init(|| {
-            decode_table(ctxsim_assumptions::current(ctxsim_assumptions::QUALITY), Format::Toml)
-                .unwrap_or_default()
-        })
+        static READ: LazyLock<KnownTask> = LazyLock::new(|| declared(ctxsim_assumptions::QUALITY));
+        &READ
     }
 }

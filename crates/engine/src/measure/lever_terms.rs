@@ -1,11 +1,11 @@
 //! What is assumed of levers that are worked out from bills: the numbers of `assumptions/levers.toml`.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use ctxsim_input::scenario::refetch::AssumedNumber;
-use ctxsim_input::text::decode::{Format, decode_table};
+use ctxsim_input::AssumedNumber;
+use ctxsim_input::text::decode::declared;
 
 /// What habits would cost that nobody recorded.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -18,10 +18,7 @@ pub struct LeverTerms {
 impl LeverTerms {
     /// Returns what is declared.
     pub fn declared() -> Self {
-        static READ: OnceLock<LeverTerms> = OnceLock::new();
-        *READ.get_or_init(|| {
-            decode_table(ctxsim_assumptions::current(ctxsim_assumptions::LEVERS), Format::Toml)
-                .unwrap_or_default()
-        })
+        static READ: LazyLock<LeverTerms> = LazyLock::new(|| declared(ctxsim_assumptions::LEVERS));
+        *READ
     }
 }

@@ -11,7 +11,7 @@
 //! same on any machine, logarithms and exponentials are not to the last bit, so limits are rounded.
 //! `tests/suite/tune/coverage.rs` holds how often the truth lies within.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ use super::assumed::AssumedReach;
 use super::student;
 use ctxsim_base::list::Listed as _;
 use ctxsim_input::profile::calendar::{DAY_MS, date_of, date_text};
-use ctxsim_input::text::decode::{Format, decode_table};
+use ctxsim_input::text::decode::declared;
 
 /// With fewer blocks than these, reports say that how they differ is mostly assumed.
 pub const BLOCKS_MIN: usize = 4;
@@ -260,11 +260,8 @@ struct Blocks {
 impl Blocks {
     /// Returns what is declared.
     fn declared() -> Self {
-        static READ: OnceLock<Blocks> = OnceLock::new();
-        *READ.get_or_init(|| {
-            decode_table(ctxsim_assumptions::current(ctxsim_assumptions::BLOCKS), Format::Toml)
-                .unwrap_or_default()
-        })
+        static READ: LazyLock<Blocks> = LazyLock::new(|| declared(ctxsim_assumptions::BLOCKS));
+        *READ
     }
 }
 

@@ -6,9 +6,7 @@ use serde::Serialize;
 
 use super::carried::{CarriedItems, RatesByPlace, usage};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::profile::cache::Setting;
-use ctxsim_input::profile::price::Prices;
-use ctxsim_input::{CacheRules, Profile, TtlClass};
+use ctxsim_input::{CacheRules, Prices, Profile, Setting, TtlClass};
 use ctxsim_timeline::row::columns;
 use ctxsim_timeline::{Diagnosis, Event, EventKind, Kind, Occasion, StepIx, Timeline, Usage};
 
@@ -75,6 +73,21 @@ impl MissCause {
             Self::Behind => "what the request before wrote was not there yet",
             Self::Untold => "not told: nothing in the log says why",
         }
+    }
+
+    /// Returns whether it is a way in which earlier messages change.
+    fn changes_messages(self) -> bool {
+        matches!(self, Self::Compacted | Self::Cut | Self::Skill | Self::Resumed)
+    }
+
+    /// Returns whether prompts change in this way whatever is set: neither pauses nor the harness's own cuts do it.
+    fn is_of_habit(self) -> bool {
+        !matches!(self, Self::Began | Self::Paused | Self::Compacted | Self::Cut | Self::Model | Self::Behind)
+    }
+
+    /// Returns whether the provider no longer knows the request before because of it.
+    fn loses_request(self) -> bool {
+        matches!(self, Self::Paused | Self::Compacted | Self::Cut | Self::Resumed)
     }
 }
 
@@ -193,34 +206,6 @@ fn cause(
             .or_else(|| between.changed())
             .or_else(|| between.is_behind(usage).then_some(MissCause::Behind))
             .unwrap_or(MissCause::Untold),
-    }
-}
-
-impl MissCause {
-    /// Returns whether it is a way in which earlier messages change.
-    fn changes_messages(self) -> bool {
-        matches!(self, Self::Compacted | Self::Cut | Self::Skill | Self::Resumed)
-    }
-
-    /// Returns whether prompts change in this way whatever is set: neither pauses nor the harness's own cuts do it.
-    fn is_of_habit(self) -> bool {
-        matches!(
-            self,
-            Self::Skill
-                | Self::Tools
-                | Self::ToolOrder
-                | Self::System
-                | Self::Setting
-                | Self::Messages
-                | Self::Resumed
-                | Self::Forgotten
-                | Self::Untold
-        )
-    }
-
-    /// Returns whether the provider no longer knows the request before because of it.
-    fn loses_request(self) -> bool {
-        matches!(self, Self::Paused | Self::Compacted | Self::Cut | Self::Resumed)
     }
 }
 

@@ -9,9 +9,8 @@ use super::floor::Floor;
 use super::{BreakEven, Label, Remembered, Tally};
 use crate::ledger::is_as_much;
 use ctxsim_base::quantity::{Amount, UNLIMITED, or_unlimited};
-use ctxsim_input::profile::Counting;
-use ctxsim_input::profile::price::VariedRate;
 use ctxsim_input::suite::Habits;
+use ctxsim_input::{Counting, VariedRate};
 
 /// A comparison of policies across profiles.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,6 +69,29 @@ impl Sensitivity {
             grid.flips = flips(&grid.rows);
         }
         self
+    }
+
+    /// Counts the pairs of profiles, next to each other in the order of the first policy's costs on the first load, whose order
+    /// depends on how their models count: of how many, and how many profiles' models count in a way that nobody has published.
+    pub fn open_orders(&self) -> Option<OpenOrders> {
+        let is_counted =
+            self.profiles.iter().any(|it| it.counting.iter().any(|it| *it != Counting::AsRecorded));
+        let rows = self.profiles.iter().zip(&self.grids.first().filter(|_| is_counted)?.rows);
+        let ranges = rows.filter_map(|(profile, row)| {
+            let cost = row.cells.first()?.cost().filter(|it| *it > 0.0)?;
+            Some((cost, profile.shares().map(|it| it * cost), profile.shares() != [1.0; 2]))
+        });
+        let mut ranges: Vec<_> = ranges.collect();
+        ranges.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let is_open = |pair: &&[(f64, [f64; 2], bool)]| {
+            let [(_, cheaper, one), (_, dearer, other)] = pair else { return false };
+            (*one || *other) && cheaper[1] >= dearer[0]
+        };
+        Some(OpenOrders {
+            neighbours: ranges.len().saturating_sub(1),
+            open: ranges.windows(2).filter(is_open).count(),
+            unknown: self.profiles.iter().filter(|it| it.counting.contains(&Counting::Unknown)).count(),
+        })
     }
 }
 
@@ -229,31 +251,6 @@ impl ProfileShare {
     fn shares(&self) -> [f64; 2] {
         let known = self.counting.iter().filter_map(|it| it.shares());
         known.fold([1.0; 2], |all, it| [all[0].min(it[0]), all[1].max(it[1])])
-    }
-}
-
-impl Sensitivity {
-    /// Counts the pairs of profiles, next to each other in the order of the first policy's costs on the first load, whose order
-    /// depends on how their models count: of how many, and how many profiles' models count in a way that nobody has published.
-    pub fn open_orders(&self) -> Option<OpenOrders> {
-        let is_counted =
-            self.profiles.iter().any(|it| it.counting.iter().any(|it| *it != Counting::AsRecorded));
-        let rows = self.profiles.iter().zip(&self.grids.first().filter(|_| is_counted)?.rows);
-        let ranges = rows.filter_map(|(profile, row)| {
-            let cost = row.cells.first()?.cost().filter(|it| *it > 0.0)?;
-            Some((cost, profile.shares().map(|it| it * cost), profile.shares() != [1.0; 2]))
-        });
-        let mut ranges: Vec<_> = ranges.collect();
-        ranges.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let is_open = |pair: &&[(f64, [f64; 2], bool)]| {
-            let [(_, cheaper, one), (_, dearer, other)] = pair else { return false };
-            (*one || *other) && cheaper[1] >= dearer[0]
-        };
-        Some(OpenOrders {
-            neighbours: ranges.len().saturating_sub(1),
-            open: ranges.windows(2).filter(is_open).count(),
-            unknown: self.profiles.iter().filter(|it| it.counting.contains(&Counting::Unknown)).count(),
-        })
     }
 }
 

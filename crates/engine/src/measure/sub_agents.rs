@@ -1,12 +1,11 @@
 //! What the input of sub-agents may have cost of which a log holds totals alone: an estimate by the ratios of `assumptions/sub_agents.toml`.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use ctxsim_input::profile::price::PriceList;
-use ctxsim_input::scenario::refetch::AssumedNumber;
-use ctxsim_input::text::decode::{Format, decode_table};
+use ctxsim_input::text::decode::declared;
+use ctxsim_input::{AssumedNumber, PriceList};
 use ctxsim_timeline::AgentTotals;
 
 #[derive(Debug, Default, Deserialize)]
@@ -30,12 +29,8 @@ struct Ratios {
 impl Ratios {
     /// Returns the declared ones.
     fn declared() -> Self {
-        static READ: OnceLock<SubAgents> = OnceLock::new();
-        READ.get_or_init(|| {
-            decode_table(ctxsim_assumptions::current(ctxsim_assumptions::SUB_AGENTS), Format::Toml)
-                .unwrap_or_default()
-        })
-        .ratios
+        static READ: LazyLock<SubAgents> = LazyLock::new(|| declared(ctxsim_assumptions::SUB_AGENTS));
+        READ.ratios
     }
 
     /// Returns them as declared, all at their lower and all at their upper ends.

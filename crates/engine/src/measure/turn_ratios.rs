@@ -1,13 +1,11 @@
 //! How many times the turns agents took under published policies: the numbers of `assumptions/turns.toml`.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use ctxsim_input::Policy;
-use ctxsim_input::policy::PolicyFamily;
-use ctxsim_input::scenario::refetch::AssumedNumber;
-use ctxsim_input::text::decode::{Format, decode_table};
+use ctxsim_input::text::decode::declared;
+use ctxsim_input::{AssumedNumber, Policy, PolicyFamily};
 
 /// Ratios by family of policy and scaffold.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -33,11 +31,8 @@ pub struct TurnRatio {
 impl TurnRatios {
     /// Returns what is declared.
     pub fn declared() -> &'static Self {
-        static READ: OnceLock<TurnRatios> = OnceLock::new();
-        READ.get_or_init(|| {
-            decode_table(ctxsim_assumptions::current(ctxsim_assumptions::TURNS), Format::Toml)
-                .unwrap_or_default()
-        })
+        static READ: LazyLock<TurnRatios> = LazyLock::new(|| declared(ctxsim_assumptions::TURNS));
+        &READ
     }
 
     /// Returns all of them.

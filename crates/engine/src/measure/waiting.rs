@@ -7,7 +7,7 @@ use std::ops::{Add, AddAssign};
 use crate::ledger::{RequestSums, Sums, TokenUse};
 use crate::price::Models;
 use ctxsim_base::quantity::{Expected, packed, saturated};
-use ctxsim_input::profile::WaitModel;
+use ctxsim_input::WaitModel;
 
 /// Nanoseconds of a millisecond.
 const MS: i128 = 1_000_000;
@@ -44,6 +44,31 @@ impl Waiting {
             Waited { ms: of(it.ms), ends: it.ends.map(of), ..it }
         };
         Self { main: times(self.main), compaction: times(self.compaction), recovery: times(self.recovery) }
+    }
+
+    /// Returns what the requests of a ledger take; of the calls that recover something, a share shares a request with others.
+    pub(super) fn new(
+        sums: &Sums,
+        models: Models<'_>,
+        refetched: &TokenUse<Expected>,
+        shared_calls: f64,
+    ) -> Self {
+        let session = models.session.waiting;
+        let explored = &sums.explored;
+        let calls = sums.needs.unsent().0 + explored.calls - explored.sent_calls;
+        let own = Expected::of(calls.to_f64() * (1.0 - shared_calls));
+        let mut tokens = *refetched;
+        tokens += explored.tokens;
+        Self {
+            main: Waited::of(session, &sums.main),
+            compaction: Waited::of(models.summariser.waiting, &sums.summariser),
+            recovery: Waited::of_expected(session, own, &tokens),
+        }
+    }
+
+    /// Returns all of it.
+    pub fn total(&self) -> Waited {
+        self.main + self.compaction + self.recovery
     }
 }
 
@@ -95,33 +120,6 @@ impl Waited {
     /// Returns the seconds.
     pub fn seconds(&self) -> Option<f64> {
         (!self.is_unknown).then(|| self.ms as f64 / 1_000.0)
-    }
-}
-
-impl Waiting {
-    /// Returns what the requests of a ledger take; of the calls that recover something, a share shares a request with others.
-    pub(super) fn new(
-        sums: &Sums,
-        models: Models<'_>,
-        refetched: &TokenUse<Expected>,
-        shared_calls: f64,
-    ) -> Self {
-        let session = models.session.waiting;
-        let explored = &sums.explored;
-        let calls = sums.needs.unsent().0 + explored.calls - explored.sent_calls;
-        let own = Expected::of(calls.to_f64() * (1.0 - shared_calls));
-        let mut tokens = *refetched;
-        tokens += explored.tokens;
-        Self {
-            main: Waited::of(session, &sums.main),
-            compaction: Waited::of(models.summariser.waiting, &sums.summariser),
-            recovery: Waited::of_expected(session, own, &tokens),
-        }
-    }
-
-    /// Returns all of it.
-    pub fn total(&self) -> Waited {
-        self.main + self.compaction + self.recovery
     }
 }
 

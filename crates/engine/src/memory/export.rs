@@ -76,7 +76,7 @@ impl Export {
         }
         problems.into_result(())?;
         let unwritable =
-            |error: serde_json::Error| vec![Diagnostic::at(Code::Unwritable, "", error.to_string())];
+            |error: serde_json::Error| vec![Diagnostic::at(Code("unwritable"), "", error.to_string())];
         let mut files = vec![(INDEX_FILE.to_owned(), pretty(&self.index).map_err(unwritable)?)];
         for (bank, facts) in &self.banks {
             files.push((file(bank), pretty(facts).map_err(unwritable)?));
@@ -115,7 +115,7 @@ impl Export {
             let message = format!("this index has the schema `{}`, not `{SCHEMA}`", index.schema);
             return Err(vec![at(
                 &name,
-                Code::StoreSchema,
+                Code("store-schema"),
                 message,
                 "run `ctxsim run --store write` with this version",
             )]
@@ -137,7 +137,7 @@ impl Export {
                 let message = format!("`{bank}` is not the name of a file beside the index");
                 problems.push(at(
                     INDEX_FILE,
-                    Code::StoreName,
+                    Code("store-name"),
                     message,
                     "run `ctxsim run --store write` with this \
                     version",
@@ -161,7 +161,7 @@ fn disagreements(index: &Index, banks: &IndexMap<String, IndexMap<String, String
             let message = format!("the index has `{key}`, but this file does not");
             problems.push(at(
                 &file(bank),
-                Code::StoreKeyMissing,
+                Code("store-key-missing"),
                 message,
                 "run `ctxsim run --store write` again",
             ));
@@ -170,14 +170,19 @@ fn disagreements(index: &Index, banks: &IndexMap<String, IndexMap<String, String
             let message = format!("this file has `{key}`, but the index does not");
             problems.push(at(
                 &file(bank),
-                Code::StoreKeyStray,
+                Code("store-key-stray"),
                 message,
                 "run `ctxsim run --store write` again",
             ));
         }
         if problems.is_empty() && !wanted.iter().copied().eq(facts.keys()) {
             let message = "the facts are repeated or not in the index's order".to_owned();
-            problems.push(at(&file(bank), Code::StoreOrder, message, "run `ctxsim run --store write` again"));
+            problems.push(at(
+                &file(bank),
+                Code("store-order"),
+                message,
+                "run `ctxsim run --store write` again",
+            ));
         }
     }
     problems
@@ -198,7 +203,7 @@ fn parse<T: for<'t> Deserialize<'t>>(name: &str, text: &str) -> Result<T, Vec<Di
     serde_json::from_str(text).map_err(|error| {
         let mut problem = json_problem(text, &error).help("use a file written by `ctxsim run --store write`");
         name.clone_into(&mut problem.place.file);
-        vec![Diagnostic { code: Code::StoreJson, ..problem }]
+        vec![Diagnostic { code: Code("store-json"), ..problem }]
     })
 }
 
@@ -245,7 +250,7 @@ mod tests {
             let found = files.iter().find(|(it, _)| it == name);
             found
                 .map(|(_, text)| text.clone())
-                .ok_or_else(|| vec![at(name, Code::File, String::new(), "")].into())
+                .ok_or_else(|| vec![at(name, Code("file"), String::new(), "")].into())
         })
     }
 

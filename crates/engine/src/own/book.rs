@@ -5,7 +5,7 @@ use super::place::NamedEntry;
 use super::view::{Cx, Entry, ItemId};
 use crate::projection::{Ambient, Editor, SlotIx, State};
 use ctxsim_base::quantity::UNLIMITED;
-use ctxsim_input::policy::Moment;
+use ctxsim_input::Moment;
 use ctxsim_timeline::{Kind, NO_ITEM};
 
 /// How many parts fit between two messages beside what is left out there.
@@ -110,7 +110,7 @@ impl<'t> Book<'t> {
         let tool = timeline.spine.tools.get_index(usize::from(item.tool)).map_or("", String::as_str);
         self.entries.push(Entry {
             id,
-            kind: item.kind.into(),
+            kind: item.kind,
             tool,
             call: pair.filter(|_| item.kind == Kind::ToolResult),
             text: timeline.texts.of(item.origin),

@@ -4,24 +4,23 @@
 
 mod answer;
 mod child;
-mod fields;
-mod message;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use indexmap::IndexMap;
+use serde::Serialize;
 
 use self::answer::OutputLine;
 use self::child::Child;
-pub use self::child::end_all;
-use self::message::{Added, InputLine, Limited, RunNames};
-use super::view::{PartForm, View};
+use super::view::{Kind, PartForm, View};
 use super::{BoxError, CodeInputs, Cx, Entry, ItemId, Lasts, Own, Part};
-use crate::projection::num::{Known, Num};
-use ctxsim_base::quantity::UNLIMITED;
-use ctxsim_input::policy::{ProcessFile, Size};
+use crate::projection::{Known, Num};
+use ctxsim_base::quantity::{Tokens, UNLIMITED};
+use ctxsim_input::{ProcessFile, Size};
+
+pub use self::child::end_all;
 
 /// The version of the protocol.
 const PROTOCOL: &str = "ctxsim.policy/1";
@@ -201,5 +200,85 @@ impl View for RunningProgram {
 
     fn refused(&mut self, why: String) -> String {
         self.child.fault(&why).to_string()
+    }
+}
+
+// What a program is told.
+
+/// A line of a program's input.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum InputLine<'a> {
+    /// A run begins.
+    Open {
+        /// The version of the protocol.
+        protocol: &'static str,
+        /// Which run.
+        run: RunNames<'a>,
+        /// Its random seed.
+        seed: u64,
+        /// The policy's parameters; null where a parameter has no limit.
+        params: IndexMap<&'a str, Option<Tokens>>,
+        /// What the profile allows.
+        limits: Limited,
+    },
+    /// A request is about to go out.
+    Request {
+        /// Its number.
+        n: u64,
+        session: u32,
+        turn: u32,
+        now_ms: i64,
+        idle_ms: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        ttl_ms: Option<u64>,
+        prompt_tokens: Tokens,
+        /// Entries of earlier messages that the history no longer has.
+        gone: &'a [ItemId],
+        /// Entries that have come.
+        add: Vec<Added<'a>>,
+    },
+}
+
+/// What a run is called.
+#[derive(Debug, Serialize)]
+struct RunNames<'a> {
+    policy: &'a str,
+    scenario: &'a str,
+}
+
+/// How large things may be, in tokens.
+#[derive(Debug, Serialize)]
+struct Limited {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt: Option<Tokens>,
+}
+
+/// An entry that has come.
+#[derive(Debug, Serialize)]
+struct Added<'a> {
+    id: ItemId,
+    kind: Kind,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    tool: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call: Option<ItemId>,
+    tokens: Tokens,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+    #[serde(skip_serializing_if = "is_no")]
+    stable: bool,
+}
+
+/// Returns whether a flag is not set.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_no(flag: &bool) -> bool {
+    !flag
+}
+
+impl<'a> From<&Entry<'a>> for Added<'a> {
+    fn from(entry: &Entry<'a>) -> Self {
+        let Entry { id, kind, tool, call, text, tokens, is_stable } = *entry;
+        Self { id, kind, tool, call, tokens, text, stable: is_stable }
     }
 }

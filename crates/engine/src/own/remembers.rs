@@ -1,8 +1,7 @@
 //! A memory that is code outside this crate.
 
-use super::guarded::{self, Guarded};
 use super::view::{Entry, ItemId};
-use super::{BoxError, CodeInputs, Text};
+use super::{BoxError, CodeInputs, Guarded, Text, guard};
 use crate::ledger::Loss;
 use crate::memory::{MemoryView, PolicyMemory as Engine, Recalled};
 use ctxsim_input::policy::memory::State;
@@ -60,7 +59,7 @@ impl<'t, M: Memory> Remembers<'t, M> {
     /// Calls the code, unless it has failed.
     fn call<T>(&mut self, call: impl FnOnce(&mut M) -> Result<T, BoxError>) -> Option<T> {
         let called = match &mut self.code {
-            Ok(code) => guarded::call("the memory", || call(code)),
+            Ok(code) => guard("the memory", || call(code)),
             Err(why) => Err(why.clone()),
         };
         match called {

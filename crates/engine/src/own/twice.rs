@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::projection::{Ambient, Editor, Firing, Left, Projector, Prompt, SlotIx};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::policy::Moment;
+use ctxsim_input::Moment;
 use ctxsim_timeline::Texts;
 
 /// What the requests of a play showed, each as a digest.

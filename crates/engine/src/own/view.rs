@@ -1,14 +1,17 @@
 //! What code that answers with a view receives, and what it returns.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{BoxError, Text};
+use super::BoxError;
+use crate::projection;
 use crate::projection::Ambient;
-use ctxsim_base::quantity::Tokens;
-use ctxsim_input::policy;
+use ctxsim_base::quantity::{Decimal, Tokens, saturated};
 use ctxsim_timeline::Timeline;
+
+pub use ctxsim_input::policy::Kind;
 
 /// An agent's own function from its history to what it sends, called before each request.
 ///
@@ -66,71 +69,6 @@ impl fmt::Display for ItemId {
     }
 }
 
-/// A kind of entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Kind {
-    /// System prompt.
-    System,
-    /// Tool schemas.
-    ToolSchema,
-    /// User text.
-    User,
-    /// Assistant text.
-    Assistant,
-    /// Reasoning.
-    Reasoning,
-    /// A tool call.
-    ToolCall,
-    /// A tool result.
-    ToolResult,
-    /// A summary of earlier entries; providers are sent it as user text.
-    Summary,
-    /// Memory in the prompt; providers are sent it as user text.
-    Memory,
-    /// A question about whether a tool may run, or the answer to it.
-    Approval,
-    /// An image, of a message or of a tool's result.
-    Image,
-}
-
-impl From<policy::Kind> for Kind {
-    fn from(kind: policy::Kind) -> Self {
-        match kind {
-            policy::Kind::System => Self::System,
-            policy::Kind::ToolSchema => Self::ToolSchema,
-            policy::Kind::User => Self::User,
-            policy::Kind::Assistant => Self::Assistant,
-            policy::Kind::Reasoning => Self::Reasoning,
-            policy::Kind::ToolCall => Self::ToolCall,
-            policy::Kind::ToolResult => Self::ToolResult,
-            policy::Kind::Summary => Self::Summary,
-            policy::Kind::Memory => Self::Memory,
-            policy::Kind::Approval => Self::Approval,
-            policy::Kind::Image => Self::Image,
-        }
-    }
-}
-
-impl From<Kind> for policy::Kind {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::System => Self::System,
-            Kind::ToolSchema => Self::ToolSchema,
-            Kind::User => Self::User,
-            Kind::Assistant => Self::Assistant,
-            Kind::Reasoning => Self::Reasoning,
-            Kind::ToolCall => Self::ToolCall,
-            Kind::ToolResult => Self::ToolResult,
-            Kind::Summary => Self::Summary,
-            Kind::Memory => Self::Memory,
-            Kind::Approval => Self::Approval,
-            Kind::Image => Self::Image,
-        }
-    }
-}
-
 /// One entry of a history, in its original form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -159,7 +97,7 @@ impl<'a> Entry<'a> {
         let tool = timeline.spine.tools.get_index(usize::from(item.tool)).map_or("", String::as_str);
         Some(Self {
             id: ItemId(at),
-            kind: item.kind.into(),
+            kind: item.kind,
             tool,
             call: Some(ItemId(item.pair)).filter(|it| it.0 < at),
             text: timeline.texts.of(at),
@@ -306,5 +244,81 @@ impl Part {
     #[must_use]
     pub fn exact(self) -> Self {
         Self { is_exact: true, ..self }
+    }
+}
+
+// Words of code outside this crate: spoken out, or known by their size and a digest.
+
+/// Words that code puts into a prompt: given as they are, or as a size and a digest.
+///
+/// Caches know a text by its content, so the same words are the same text wherever and whenever they are said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text(TextForm);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum TextForm {
+    Words(String),
+    Sized { tokens: u32, digest: u64 },
+}
+
+impl Text {
+    /// Creates a text of a known size whose words are not given.
+    ///
+    /// `tokens` is its size in tokens of the model. Equal texts must have equal digests, and different texts different ones.
+    #[must_use]
+    pub fn sized(tokens: Tokens, digest: u64) -> Self {
+        // What is larger is refused as it stands: no prompt has room for it.
+        Self(TextForm::Sized { tokens: saturated(tokens), digest })
+    }
+
+    /// Returns the words, if they were given.
+    #[must_use]
+    pub fn words(&self) -> Option<&str> {
+        match &self.0 {
+            TextForm::Words(words) => Some(words),
+            TextForm::Sized { .. } => None,
+        }
+    }
+
+    /// Returns the same, with words counted by so many characters per token.
+    #[doc(hidden)]
+    pub fn counted_by(&self, chars_per_token: Decimal) -> projection::PromptText {
+        match &self.0 {
+            TextForm::Words(words) => projection::PromptText::counted(words, None, chars_per_token),
+            TextForm::Sized { tokens, digest } => projection::PromptText::sized(*tokens, *digest),
+        }
+    }
+
+    /// Returns the size and the content that a prompt holds; words are counted as the timeline counts texts of policies.
+    #[doc(hidden)]
+    pub fn counted(&self, timeline: &Timeline) -> projection::PromptText {
+        match &self.0 {
+            TextForm::Words(words) => projection::PromptText::of(words, timeline),
+            TextForm::Sized { tokens, digest } => projection::PromptText::sized(*tokens, *digest),
+        }
+    }
+}
+
+impl From<&str> for Text {
+    fn from(words: &str) -> Self {
+        Self(TextForm::Words(words.to_owned()))
+    }
+}
+
+impl From<String> for Text {
+    fn from(words: String) -> Self {
+        Self(TextForm::Words(words))
+    }
+}
+
+impl From<&String> for Text {
+    fn from(words: &String) -> Self {
+        words.as_str().into()
+    }
+}
+
+impl From<Cow<'_, str>> for Text {
+    fn from(words: Cow<'_, str>) -> Self {
+        Self(TextForm::Words(words.into_owned()))
     }
 }

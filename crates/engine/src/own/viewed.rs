@@ -4,18 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::book::Book;
-use super::guarded::{self, Guarded};
 use super::place::{PlacedView, Target, place};
 use super::view::{Cx, Entry, Lasts, ModelCall, Part, View};
-use super::{CodeInputs, Text};
-use crate::projection::chain::Chain;
-use crate::projection::change::Purpose;
-use crate::projection::edit::Manner;
+use super::{CodeInputs, Guarded, Text, guard};
 use crate::projection::{
-    self, Ambient, Editor, Left, Projector, Prompt, SideRequest, Slot, SlotIx, State, text_as_it_came,
+    self, Ambient, Chain, Editor, Left, Manner, Projector, Prompt, Purpose, SideRequest, Slot, SlotIx, State,
+    text_as_it_came,
 };
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::policy::{Moment, ShownAs};
+use ctxsim_input::{Moment, ShownAs};
 use ctxsim_timeline::Texts;
 
 /// Tokens to which a view may bring a prompt: sums of any number of requests stay within their type.
@@ -135,8 +132,8 @@ impl<'t, V: View> Viewed<'t, V> {
             Some(Target::Own(kind, text)) => {
                 let says = self.say(index, text, |_| None);
                 let is_same = before.state == State::Shown && before.content == Some(says.content);
-                if !is_same || before.tokens != says.tokens || item.kind != (*kind).into() {
-                    edit.say(index, (*kind).into(), says);
+                if !is_same || before.tokens != says.tokens || item.kind != *kind {
+                    edit.say(index, *kind, says);
                 }
                 return says.tokens.into();
             }
@@ -210,7 +207,7 @@ impl<'t, V: View> Viewed<'t, V> {
 
 /// Asks a view.
 fn ask<V: View>(view: &mut V, cx: &Cx<'_>, history: &[Entry<'_>]) -> Guarded<Vec<Part>> {
-    guarded::call("the view", || view.view(cx, history))
+    guard("the view", || view.view(cx, history))
 }
 
 /// Returns how much some words keep of a text: their common beginning and end.

@@ -2,7 +2,7 @@
 
 use crate::ledger::TokenUse;
 use ctxsim_base::quantity::{Cost, Rate, Tokens};
-use ctxsim_input::profile::price::{PriceList, Rates, TierReach};
+use ctxsim_input::{PriceList, Rates, TierReach};
 
 /// What requests cost, by what their tokens are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,15 +96,7 @@ impl Bill {
     }
 }
 
-impl std::ops::AddAssign for Bill {
-    fn add_assign(&mut self, more: Self) {
-        self.read += more.read;
-        self.write += more.write;
-        self.uncached += more.uncached;
-        self.output += more.output;
-        self.is_incomplete |= more.is_incomplete;
-    }
-}
+ctxsim_base::quantity::sums!(Bill: read, write, uncached, output; or is_incomplete);
 
 /// Returns what it costs to keep tokens for some time, to the nearest picodollar, or nothing if nobody says.
 pub fn storage(rates: &Rates, tokens: Tokens, ms: u64) -> Option<Cost> {

@@ -8,8 +8,7 @@ use std::collections::BTreeMap;
 use super::{Bill, Costs, charged, recovery};
 use crate::ledger::{RequestRow, Role, Rows, Sink, Sums};
 use ctxsim_base::quantity::{Amount, Cost};
-use ctxsim_input::Profile;
-use ctxsim_input::profile::WaitModel;
+use ctxsim_input::{Profile, WaitModel};
 use ctxsim_timeline::{StepIx, TurnIx};
 
 /// What a request costs, and what is expected beside it; `None` where some token has no price.

@@ -3,7 +3,7 @@
 use super::bill::{self, Bill};
 use crate::ledger::{ExplicitCacheRow, NeedRow, RequestRow, Role, Sink, TokenUse};
 use ctxsim_base::quantity::{Cost, Tokens};
-use ctxsim_input::profile::price::{PriceList, Prices, TierReach};
+use ctxsim_input::{PriceList, Prices, TierReach};
 
 /// Which part of the requests prices can ask for, as they come.
 #[derive(Clone, Debug, Default)]

@@ -1,12 +1,10 @@
 //! Actions of stages. Each is one file below `act/`, which says what it does otherwise than [`Act`] has it, and one line of [`CompiledAction::new`].
 
-mod ask;
 mod drop;
 mod fold;
 mod in_order;
 mod ping;
 pub(super) mod pool;
-mod ranked;
 mod show;
 mod stay;
 mod summarise;
@@ -19,23 +17,18 @@ use std::sync::Arc;
 
 use self::drop::Drop;
 use self::fold::CompiledFold;
-use self::in_order::in_order;
+use self::in_order::{in_order, ranked};
 use self::ping::Ping;
 use self::pool::{CompiledBudget, OpenPool};
-use self::ranked::ranked;
 use self::show::Show;
 use self::summarise::CompiledSummary;
-use super::Left;
-use super::edit::Editor;
-use super::prompt::{Prompt, SlotIx};
-use super::region::Region;
-use super::rendition::{Pool, TableRows};
-use super::rung::{CompiledRung, RungParts};
-use super::scope;
-use super::test::{Activation, ActivationProgress};
 use super::tracker::unit_of;
+use super::{
+    Activation, ActivationProgress, CompiledRung, Editor, Left, Pool, Prompt, Region, RungParts, SlotIx,
+    TableRows, scope,
+};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::policy::{Action, Order, PromptPart, Unit};
+use ctxsim_input::{Action, Order, PromptPart, Unit};
 use ctxsim_timeline::Kind;
 
 /// An action as a program holds it.

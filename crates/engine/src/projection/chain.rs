@@ -3,7 +3,7 @@
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::change::Identities;
-use super::prompt::{Prompt, ShownAs, Slot, SlotIx};
+use super::{Prompt, ShownAs, Slot, SlotIx};
 use ctxsim_base::quantity::Tokens;
 use ctxsim_timeline::{Item, Kind};
 

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::chain::Chain;
-use super::prompt::Prompt;
-use super::slot::{Slot, SlotIx, UNDO};
+use super::{Chain, Prompt, Slot, SlotIx, UNDO};
 use ctxsim_base::quantity::{Tokens, or_unlimited};
 
 /// A policy's edits between two requests.

@@ -2,17 +2,13 @@
 
 use std::ops::Range;
 
-use super::chain::Chain;
-use super::change::{ChangeLog, SideRequest, SlotUndo};
-use super::counter::Counter;
-use super::filter::Filter;
-use super::prompt::{Author, Prompt, Slot, SlotIx, State, UNDO};
-use super::region::Region;
-use super::rendition::{Rendered, TableRows};
-use super::text::{PromptText, TextContent};
-use super::tracker::Tracker;
+use super::change::SlotUndo;
+use super::{
+    Author, Chain, ChangeLog, Counter, Filter, Prompt, PromptText, Region, Rendered, SideRequest, Slot,
+    SlotIx, State, TableRows, TextContent, Tracker, UNDO,
+};
 use ctxsim_base::quantity::{Tokens, ix};
-use ctxsim_input::policy::{Changes, Moment};
+use ctxsim_input::{Changes, Moment};
 use ctxsim_timeline::Kind;
 
 /// How a stage's edits are meant.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::prompt::SlotIx;
+use super::SlotIx;
 use ctxsim_timeline::{Item, ItemIx, Kind, NO_ITEM, Spine, StepIx, TurnIx};
 
 /// The items that have arrived, each with its current position in the run.

@@ -1,8 +1,7 @@
 //! Sizes, with everything folded that a run knows in advance.
 
 use ctxsim_base::quantity::{Decimal, Tokens, UNLIMITED, saturated};
-use ctxsim_input::Limits;
-use ctxsim_input::policy::{HarnessNumber, Size, WindowKind};
+use ctxsim_input::{HarnessNumber, Limits, Size, WindowKind};
 use ctxsim_timeline::{HarnessLimits, Timeline};
 
 /// A size as a program holds it: a number, or an expression over the state of a stage.

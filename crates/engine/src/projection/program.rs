@@ -1,16 +1,13 @@
 //! A declarative policy compiled for one timeline and one set of limits; it implements [`Projector`].
 
-use super::edit::{Editor, Manner};
-use super::firing::Firing;
-use super::mark::{StageMark, asks, marked};
-use super::num::{Env, Known};
-use super::prompt::{Arrived, Prompt, ShownAs, SlotIx, State};
-use super::rung::{CompiledRung, RungParts};
-use super::test::{Activation, Context, Test};
-use super::writer::Writer;
-use super::{Ambient, Left, Projector, text_as_it_came};
+use std::collections::BTreeSet;
+
+use super::{
+    Activation, Ambient, Arrived, CompiledRung, Context, Editor, Env, Known, Left, Manner, Measure, Num,
+    Projector, Prompt, RungParts, ShownAs, SlotIx, State, Test, Writer, text_as_it_came,
+};
 use ctxsim_base::quantity::{Tokens, ix, or_unlimited};
-use ctxsim_input::policy::{EditsLast, Moment, Pause, Policy, PrefixRule, Stage};
+use ctxsim_input::{Cond, EditsLast, Moment, Pause, Policy, PrefixRule, Relation, Stage};
 use ctxsim_timeline::{Texts, Timeline};
 
 /// Every moment, in the order of its number.
@@ -226,6 +223,100 @@ impl CompiledStage {
         if self.is_marked && has_edited {
             let tokens = edit.prompt().tokens();
             marks[usize::from(self.index)] = Some(StageMark { session, tokens, arrived });
+        }
+    }
+}
+
+// The state in which stages last left a prompt, for conditions about what has changed since.
+
+/// How a stage last left a prompt that it changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StageMark {
+    /// Where the session begins that this was in.
+    pub session: SlotIx,
+    /// Tokens of the prompt.
+    pub tokens: Tokens,
+    /// What had come.
+    pub arrived: Arrived,
+}
+
+/// Returns whether any condition of a stage asks something.
+pub(super) fn asks(
+    policy: &Policy,
+    stage: &Stage,
+    context: &Context<'_>,
+    mut asks_it: impl FnMut(&Test) -> bool,
+) -> bool {
+    let mut asks = false;
+    let rungs = policy.rungs(stage).flat_map(|it| [it.when, it.until]);
+    for cond in rungs.chain([stage.when.as_ref()]).flatten() {
+        Test::new(cond, context).each(&mut |test| asks |= asks_it(test));
+    }
+    asks
+}
+
+/// Returns the stages of which some condition asks when they last acted.
+pub(super) fn marked(policy: &Policy, known: &Known) -> BTreeSet<usize> {
+    let mut marked = BTreeSet::new();
+    for (own, stage) in policy.stages().iter().enumerate() {
+        let context = Context { known, stages: policy.stages(), own };
+        asks(policy, stage, &context, |test| match test {
+            Test::Tokens(Measure::Grown(of), ..) | Test::Since(of, ..) => marked.insert(*of),
+            _ => false,
+        });
+    }
+    marked
+}
+
+// How often stages fire, and which prompt lengths they need.
+
+/// How often a stage fired.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Firing {
+    /// How often its trigger was true when it was checked.
+    pub fired: u64,
+    /// Of these, how often it edited anything.
+    pub acted: u64,
+}
+
+ctxsim_base::quantity::packed!(Firing: [fired, acted]);
+
+impl Firing {
+    /// Counts another time.
+    pub fn count(&mut self, has_acted: bool) {
+        self.fired += 1;
+        self.acted += u64::from(has_acted);
+    }
+}
+
+/// A length of the prompt without which a stage does not fire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Threshold {
+    /// The length.
+    pub tokens: Tokens,
+    /// Whether that length itself is long enough.
+    pub is_inclusive: bool,
+    /// Whether the stable prefix is not counted.
+    pub is_of_body: bool,
+}
+
+impl Threshold {
+    /// Reads a trigger: a length that is known beforehand, by itself or as a part that must hold.
+    pub fn new(cond: &Cond, known: &Known) -> Option<Self> {
+        Self::of(&Test::new(cond, &Context::alone(known)))
+    }
+
+    fn of(test: &Test) -> Option<Self> {
+        let (relation, tokens, is_of_body) = match test {
+            Test::Tokens(Measure::Prompt, relation, Num::Const(tokens)) => (relation, *tokens, false),
+            Test::Tokens(Measure::Body, relation, Num::Const(tokens)) => (relation, *tokens, true),
+            Test::All(parts) => return parts.iter().find_map(Self::of),
+            _ => return None,
+        };
+        match relation {
+            Relation::Above => Some(Self { tokens, is_inclusive: false, is_of_body }),
+            Relation::AtLeast => Some(Self { tokens, is_inclusive: true, is_of_body }),
+            Relation::Below | Relation::AtMost => None,
         }
     }
 }

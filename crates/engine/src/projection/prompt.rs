@@ -6,10 +6,11 @@ mod edits;
 use std::ops::Range;
 
 use super::history::History;
-pub use super::slot::{Author, Edit, ShownAs, Slot, SlotIx, State, TurnState, UNDO};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::policy::Changes;
+use ctxsim_input::Changes;
 use ctxsim_timeline::{Item, Kind, Spine, TurnIx};
+
+pub use super::slot::{Author, Edit, ShownAs, Slot, SlotIx, State, TurnState, UNDO};
 
 /// What became of the tool results, in tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

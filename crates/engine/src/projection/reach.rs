@@ -1,11 +1,8 @@
 //! How far extents reach into a region, from its front and from its end.
 
-use super::edit::Editor;
-use super::num::{Env, Known, Num};
-use super::prompt::{Prompt, SlotIx};
-use super::region::Region;
+use super::{Editor, Env, Known, Num, Prompt, Region, SlotIx};
 use ctxsim_base::quantity::{Decimal, Tokens};
-use ctxsim_input::policy::{Extent, Unit};
+use ctxsim_input::{Extent, Unit};
 use ctxsim_timeline::Kind;
 
 /// How far a protection or a progress reaches.

@@ -6,14 +6,12 @@
 
 use std::sync::Arc;
 
-use super::Left;
-use super::filter::{ClassMask, ToolMask};
-use super::num::{Env, Known, Num};
-use super::prompt::{Prompt, ShownAs, SlotIx};
-use super::text::{PromptText, TextContent};
-use super::writer::{RenderedSizes, Writer, WrittenSizes};
+use super::writer::{RenderedSizes, WrittenSizes};
+use super::{
+    ClassMask, Env, Known, Left, Num, Prompt, PromptText, ShownAs, SlotIx, TextContent, ToolMask, Writer,
+};
 use ctxsim_base::quantity::{Tokens, saturated};
-use ctxsim_input::policy::{Rendition, Size, TableRow, Template};
+use ctxsim_input::{Rendition, Size, TableRow, Template};
 use ctxsim_timeline::{Item, Kind, Spine};
 
 /// A rendition as a program holds it.
@@ -110,6 +108,11 @@ impl Render {
         let exact = self.exact.unwrap_or(by_rule) && item.preserve.is_exact();
         Rendered::sized(self.shown, tokens, exact)
     }
+
+    /// Returns the rendition under which a template writes it: in other words than it came.
+    fn written(&self) -> ShownAs {
+        if self.shown == ShownAs::Raw { ShownAs::Exact } else { self.shown }
+    }
 }
 
 /// Returns how much of an item's beginning stands, and how much of it in all, if that depends on its rank.
@@ -179,9 +182,7 @@ impl TableRows {
         pool.used += u64::from(rendered.tokens);
         Some(rendered)
     }
-}
 
-impl TableRows {
     /// Lets a template write the tool results, where the timeline has text.
     pub(super) fn write(
         mut self,
@@ -247,13 +248,6 @@ impl TableRows {
         let row = self.rows.iter().find(|it| it.matches(item))?;
         let render = if row.render.written() == shown { &row.render } else { &row.over_budget };
         self.written.as_ref()?.write(prompt.history().load(), item.origin, shown, render.tokens)
-    }
-}
-
-impl Render {
-    /// Returns the rendition under which a template writes it: in other words than it came.
-    fn written(&self) -> ShownAs {
-        if self.shown == ShownAs::Raw { ShownAs::Exact } else { self.shown }
     }
 }
 

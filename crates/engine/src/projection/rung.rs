@@ -2,20 +2,14 @@
 
 use std::sync::Arc;
 
-use super::act::CompiledAction;
 use super::act::pool::Spent;
-use super::counter::Counter;
-use super::edit::Editor;
-use super::num::{Env, Num};
-use super::prompt::{Author, SlotIx, UNDO};
-use super::raw::RawTokens;
-use super::region::Region;
-use super::scope::{CompiledScope, UnitSize};
-use super::test::{Activation, ActivationProgress, Context, Look, Measure, Test};
-use super::tracker::{ScopeTotals, Tracker};
-use super::writer::Writer;
+use super::counter::RawTokens;
+use super::{
+    Activation, ActivationProgress, Author, CompiledAction, CompiledScope, Context, Counter, Editor, Env,
+    Look, Measure, Num, Region, ScopeTotals, SlotIx, Test, Tracker, UNDO, UnitSize, Writer,
+};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::policy::{Policy, PromptPart, Rung, Stage, Unit};
+use ctxsim_input::{Policy, PromptPart, Rung, Stage, Unit};
 use ctxsim_timeline::Timeline;
 
 /// What a rung is made of beside what it says itself.

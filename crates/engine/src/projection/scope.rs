@@ -2,15 +2,11 @@
 
 use std::sync::Arc;
 
-use super::edit::Editor;
-use super::filter::Filter;
-use super::num::{Env, Known};
-use super::prompt::{Prompt, SlotIx};
-use super::reach::{Reach, ReachQuery};
-use super::region::Region;
-use super::same::Superseded;
+use super::filter::Superseded;
+use super::reach::ReachQuery;
 use super::tracker::unit_of;
-use ctxsim_input::policy::{Extent, Order, PromptPart, Scope, Unit};
+use super::{Editor, Env, Filter, Known, Prompt, Reach, Region, SlotIx};
+use ctxsim_input::{Extent, Order, PromptPart, Scope, Unit};
 use ctxsim_timeline::Timeline;
 
 /// A scope as a program holds it.

@@ -1,10 +1,10 @@
 //! The content of one slot of a prompt, an edit of it, and the sums of a turn.
 
-use super::rendition::Rendered;
-use super::text::TextContent;
+use super::{Rendered, TextContent};
 use ctxsim_base::quantity::Tokens;
-pub use ctxsim_input::policy::ShownAs;
 use ctxsim_timeline::Item;
+
+pub use ctxsim_input::policy::ShownAs;
 
 /// A slot's index; slots never move, so it is the item's index in order of arrival.
 pub type SlotIx = u32;
@@ -112,4 +112,15 @@ pub struct Edit {
     pub before: Slot,
     /// What is there now.
     pub after: Slot,
+}
+
+// A run of slots.
+
+/// Slots from one to before another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Region {
+    /// The first.
+    pub from: SlotIx,
+    /// After the last.
+    pub to: SlotIx,
 }

@@ -1,13 +1,9 @@
 //! Conditions as a program holds them.
 
-use super::Ambient;
-use super::mark::StageMark;
-use super::num::{Env, Known, Num};
-use super::prompt::{Arrived, SlotIx};
-use super::reach::Reach;
-use super::tracker::ScopeTotals;
+use super::{Ambient, Arrived, Env, Known, Num, Reach, ScopeTotals, SlotIx, StageMark};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::policy::{Cond, Count, Relation, Size, Stage, Unit, given};
+use ctxsim_input::policy::given;
+use ctxsim_input::{Cond, Count, Relation, Size, Stage, Unit};
 
 /// A condition.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,8 +6,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::num::tokens_of_chars;
 use ctxsim_base::quantity::{Decimal, saturated};
-use ctxsim_input::scenario::TokenizerName;
-use ctxsim_input::tokens;
+use ctxsim_input::{TokenizerName, tokens};
 use ctxsim_timeline::Timeline;
 
 /// What caches know words by: equal words, equal content, in whichever slot and whenever they are said.

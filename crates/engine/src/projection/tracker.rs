@@ -1,10 +1,8 @@
 //! Sums over the slots of a scope, kept up to date from the journal of edits.
 
-use super::filter::Filter;
-use super::prompt::{Prompt, Slot, SlotIx, State};
-use super::rendition::TableRows;
+use super::{Filter, Prompt, Slot, SlotIx, State, TableRows};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::policy::Unit;
+use ctxsim_input::Unit;
 use ctxsim_timeline::{Item, Kind, NO_ITEM};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,10 +1,8 @@
 //! A policy that only drops the oldest items: the beginning of its prompt is all that it decides.
 
-use super::num::{Known, Num};
-use super::test::{Context, Measure, Test};
+use super::{Context, Known, Measure, Num, Test};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::Policy;
-use ctxsim_input::policy::{Action, Cond, EditsLast, Moment, Relation, Scope, Unit};
+use ctxsim_input::{Action, Cond, EditsLast, Moment, Policy, Relation, Scope, Unit};
 
 /// When the oldest items are dropped, and until when.
 #[derive(Clone, Debug, PartialEq)]

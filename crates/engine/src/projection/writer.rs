@@ -4,13 +4,10 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::num::Known;
-use super::prompt::ShownAs;
 use super::rendition::without_evidence;
-use super::text::PromptText;
+use super::{Known, PromptText, ShownAs};
 use ctxsim_base::quantity::Decimal;
-use ctxsim_input::policy::Template;
-use ctxsim_input::scenario::TokenizerName;
+use ctxsim_input::{Template, TokenizerName};
 use ctxsim_timeline::tool_form::ToolForm;
 use ctxsim_timeline::{ItemIx, Kind, Spine, Texts, Timeline};
 

@@ -11,8 +11,7 @@ use std::collections::BTreeMap;
 
 use super::Terms;
 use crate::ledger::{Carry, ExploredRow, NeedRow, TokenUse};
-use crate::projection::Prompt;
-use crate::projection::prompt::SlotIx;
+use crate::projection::{Prompt, SlotIx};
 use ctxsim_base::quantity::{Tokens, ix};
 use ctxsim_input::profile::cache::{Billing, Reads};
 use ctxsim_timeline::{ItemIx, Kind, Level, Spine, TurnIx};

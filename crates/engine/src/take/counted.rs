@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::Load;
-use ctxsim_input::profile::{Counting, Factor, Family, ImageRule};
+use ctxsim_input::Counting;
+use ctxsim_input::profile::{Factor, Family, ImageRule};
 use ctxsim_timeline::Timeline;
 
 /// A load as other models count its tokens.

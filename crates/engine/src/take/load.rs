@@ -1,19 +1,26 @@
 //! A scenario ready to run: what it plays, under which policies and profiles.
 
 use std::any::Any;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
+
+use serde_json::{Map, Value};
 
 use super::counted::CountedLoad;
 use super::lives::Layouts;
 use super::run::LoadFacts;
 use super::simulations::Keys;
 use super::world::{Plays, World};
-use super::{Cell, Progress, Sinks, Take};
-use crate::price::{Models, WithoutRates};
-use ctxsim_input::profile::written::RecoveryPrice;
-use ctxsim_input::scenario::refetch::{End, Refetch};
-use ctxsim_input::{Policy, Profile};
-use ctxsim_timeline::Timeline;
+use super::{Cell, FailedRun, FailedRuns, Progress, Sinks, Take};
+use crate::ledger::{RequestRow, RequestSums, Role, Rows, Sink, Sums};
+use crate::measure::waiting::Waited;
+use crate::price::by_request::{RequestCost, by_request};
+use crate::price::{Bill, Costs, Models, PriceRows, StepPrices, WithoutRates};
+use crate::projection::{Known, Num};
+use ctxsim_base::error::Error;
+use ctxsim_input::{Apply, End, Policy, Profile, RecoveryPrice, Refetch, Setting, Size};
+use ctxsim_timeline::{EventKind, StepIx, Timeline};
 
 /// A scenario ready to run.
 #[derive(Clone, Debug)]
@@ -185,4 +192,177 @@ impl Load {
             assumptions: self.world.assumptions(),
         }
     }
+}
+
+// The settings that make real agents behave like a policy, with the numbers of the run.
+
+impl Load {
+    /// Returns the setting of a run's policy, if it has one and all its numbers are known.
+    pub(super) fn applied(&self, cell: Cell) -> Option<Arc<Apply>> {
+        let policy = &self.policies[cell.policy];
+        let apply = policy.apply.as_ref()?;
+        let known = Known::of(self.timeline_under(cell.profile)?, self.profiles[cell.profile].limits);
+        let limits = [("limit", Size::Limit), ("window", Size::Window), ("output_limit", Size::OutputLimit)];
+        let limits = limits.map(|(name, size)| (name.to_owned(), size));
+        let params = policy.params.iter().map(|(name, size)| (name.clone(), size.clone()));
+        let numbers: Map<String, Value> = limits
+            .into_iter()
+            .chain(params)
+            .filter_map(|(name, it)| Some((name, number(&it, &known)?)))
+            .collect();
+        apply.filled(numbers).map(Arc::new)
+    }
+}
+
+/// Returns what a setting says for a size, in the unit in which it is given.
+fn number(size: &Size, known: &Known) -> Option<Value> {
+    match size {
+        Size::Ratio(share) => share.to_string().parse::<f64>().ok().map(Value::from),
+        Size::Chars(count) => Some(Value::from(*count)),
+        other => Num::known(other, known).map(Value::from),
+    }
+}
+
+// The requests of a run with what each of them costs.
+
+impl Load {
+    /// Plays it and keeps the rows of its first trial, with what they cost; conversations have none, and those of a run that failed say so.
+    pub fn priced_rows(&self, progress: Progress<'_>) -> Vec<(Cell, Arc<Rows>, Vec<RequestCost>)> {
+        if matches!(self.world.plays(), Plays::Trials) {
+            return Vec::new();
+        }
+        let takes = self.takes(&Sinks { rows: true, ..Sinks::default() }, progress).takes;
+        let priced =
+            takes.iter().map(|it| Some((it.cell, Arc::clone(it.rows.as_ref()?), self.costs_by_request(it)?)));
+        priced.flatten().collect()
+    }
+
+    /// Prices the rows of a run, if it has any: they add up to its total, or to that of its first trial where needs are drawn several times.
+    pub fn costs_by_request(&self, take: &Take) -> Option<Vec<RequestCost>> {
+        let rows = take.rows.as_deref()?;
+        let models: Models<'_> = self.models_of(take.cell);
+        let others = take.timeline.as_deref().and_then(|it| self.other_models_in(it));
+        let model = |row: &RequestRow| {
+            let other = others.as_ref().filter(|_| row.role == Role::Main);
+            other.and_then(|it| it.of(self, row.step)).unwrap_or_else(|| models.of(row.role))
+        };
+        if self.trials > 1 {
+            return Some(self.costs_of_trial(take.cell, rows, 0));
+        }
+        Some(by_request(rows, models.session, model, &take.run.tally.costs))
+    }
+
+    /// Prices the rows of one trial of a run, whose requests exceeded so many limits.
+    pub fn costs_of_trial(&self, cell: Cell, rows: &Rows, limit_violations: u32) -> Vec<RequestCost> {
+        let models: Models<'_> = self.models_of(cell);
+        let mut sink: (Sums, PriceRows) = Default::default();
+        rows.tell(&mut sink);
+        let (sums, prices) = sink;
+        let whole = Costs::new(&sums, Some(&prices.into()), limit_violations, models);
+        by_request(rows, models.session, |row| models.of(row.role), &whole)
+    }
+}
+
+// A load played into sinks that the caller makes, row by row.
+
+impl Load {
+    /// Plays it into a sink for each run; loads without requests of their own have none.
+    ///
+    /// # Errors
+    /// The runs that failed.
+    pub fn stream<S: Sink + Send>(&self, sink: impl Fn(Cell) -> S + Sync) -> Result<Vec<(Cell, S)>, Error> {
+        if self.timeline().is_none() {
+            return Ok(Vec::new());
+        }
+        let failed = RefCell::new(Vec::new());
+        let all = self.lives().each(&|load: &Load, policies: &[usize]| {
+            let of_load = |cell: Cell| Cell { policy: policies[cell.policy], ..cell };
+            let (all, faults) = load.streamed(|cell| sink(of_load(cell)));
+            failed.borrow_mut().extend(faults);
+            all
+        });
+        let failed = failed.into_inner();
+        if failed.is_empty() { Ok(all) } else { Err(Error::Run(Box::new(FailedRuns(failed)))) }
+    }
+
+    /// The same as it is laid out, with the runs that failed.
+    fn streamed<S: Sink + Send>(&self, sink: impl Fn(Cell) -> S + Sync) -> (Vec<(Cell, S)>, Vec<FailedRun>) {
+        let cells: Vec<Cell> = self.own_cells().collect();
+        // Runs that share a simulation receive the same rows.
+        let sinks = |cells: &[Cell]| cells.iter().copied().map(&sink).collect::<Vec<S>>();
+        let played = self.simulations().run_into(&cells, sinks);
+        let failed = played.iter().flat_map(|(cells, _, outcome)| {
+            let fault = outcome.fault.as_deref();
+            cells.iter().filter_map(move |it| Some((it, fault?)))
+        });
+        let failed: Vec<FailedRun> = failed.map(|(cell, fault)| self.failed(*cell, fault)).collect();
+        let mut all: Vec<(Cell, S)> =
+            played.into_iter().flat_map(|(cells, sinks, _)| cells.into_iter().zip(sinks)).collect();
+        all.sort_by_key(|(cell, _)| cells.iter().position(|it| it == cell));
+        (all, failed)
+    }
+}
+
+// Requests answered by another model than most of their session: each is billed at its own model's prices.
+
+/// Which model answered which request of a load, by step: a place among the models of the load.
+pub(super) struct OtherModels(Vec<usize>);
+
+impl Load {
+    /// Finds which models answered; `None` if there is only one, or if needs are sampled several times.
+    pub(super) fn other_models(&self) -> Option<OtherModels> {
+        self.other_models_in(self.timeline()?)
+    }
+
+    /// The same of a layout of it.
+    pub(super) fn other_models_in(&self, timeline: &Timeline) -> Option<OtherModels> {
+        (self.models.len() > 1 && self.trials == 1).then(|| OtherModels(models(timeline)))
+    }
+}
+
+impl Load {
+    /// Returns the prices at which the requests of its session were billed under one of its profiles: each of its own model.
+    pub fn step_prices<'l>(&'l self, timeline: &Timeline, profile: &'l Profile) -> StepPrices<'l> {
+        let others = if self.models.len() > 1 { models(timeline) } else { Vec::new() };
+        let own = |model: usize| self.models.get(model).unwrap_or(profile);
+        StepPrices::new(&profile.prices, others.into_iter().map(|it| &own(it).prices).collect())
+    }
+}
+
+impl OtherModels {
+    /// Returns the model that answered a step.
+    pub(super) fn of<'l>(&self, load: &'l Load, step: StepIx) -> Option<&'l Profile> {
+        load.models.get(*self.0.get(step as usize)?)
+    }
+
+    /// Bills the agent's requests of a run, each at its own model's prices, and says how long they take.
+    pub(super) fn bill(&self, load: &Load, cell: Cell, rows: &Rows) -> (Bill, Waited) {
+        let mut bill = Bill::default();
+        let mut sums: BTreeMap<Option<usize>, RequestSums> = BTreeMap::new();
+        for row in rows.requests.iter().filter(|it| it.role == Role::Main) {
+            let profile = self.of(load, row.step).unwrap_or(&load.profiles[cell.profile]);
+            bill += Bill::of_request(profile.prices.at(row.at_ms), &row.tokens());
+            let of_model = sums.entry(self.0.get(row.step as usize).copied()).or_default();
+            of_model.n += 1;
+            of_model.tokens += row.tokens();
+        }
+        let mut waited = Waited::default();
+        for (model, sums) in &sums {
+            let profile = model.and_then(|it| load.models.get(it)).unwrap_or(&load.profiles[cell.profile]);
+            waited += Waited::of(profile.waiting, sums);
+        }
+        (bill, waited)
+    }
+}
+
+/// Returns by step which model answered.
+fn models(timeline: &Timeline) -> Vec<usize> {
+    let mut models = vec![0; timeline.spine.steps.len()];
+    for event in &timeline.events {
+        if let EventKind::Change(Setting::Model, model) = event.kind {
+            let from = StepIx::min(timeline.spine.step_at(event.at), models.len() as StepIx) as usize;
+            models[from..].fill(model as usize);
+        }
+    }
+    models
 }

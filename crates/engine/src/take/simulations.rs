@@ -7,8 +7,8 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 
 use super::counted::CountedLoad;
-use super::detail::{Keeper, KeptDetail, Wanted};
 use super::play::FoldedLedger;
+use super::sinks::{Keeper, KeptDetail, Wanted};
 use super::threads::in_order;
 use super::world::{Fixed, Plays};
 use super::{Cell, Load, Progress};
@@ -20,12 +20,8 @@ use crate::price::PriceRows;
 use crate::recovery::{Assumption, CompiledRecovery, End, Ends, Terms};
 use ctxsim_base::quantity::saturated;
 use ctxsim_base::rng::Seed;
-use ctxsim_input::policy::Builtin;
-use ctxsim_input::profile::written::RecoveryPrice;
-use ctxsim_input::scenario::refetch::Refetch;
-use ctxsim_input::{CacheRules, Limits, Policy, Profile};
+use ctxsim_input::{Builtin, CacheRules, Limits, Policy, Profile, RecoveryPrice, Refetch};
 use ctxsim_timeline::Timeline;
-
 use shared::{Kept, for_prices};
 
 /// The simulations of a load, and where each run finds its own.

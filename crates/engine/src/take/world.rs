@@ -104,7 +104,7 @@ pub trait World: Any + fmt::Debug + Send + Sync {
     ) -> Result<(Timeline, Limits), Vec<Diagnostic>> {
         let message =
             format!("{} consists of sessions: its requests depend on what the memory kept", self.name());
-        let problem = Diagnostic::at(Code::ExplainWhat, "", message);
+        let problem = Diagnostic::at(Code("explain-what"), "", message);
         Err(vec![problem.help("name a scenario of items, such as `agents/coding_day`")])
     }
 
@@ -113,7 +113,7 @@ pub trait World: Any + fmt::Debug + Send + Sync {
     /// # Errors
     /// It has no such trial, or its facts have no words.
     fn banks(&self, load: &Load, _length: u64, _trial: u64) -> Result<Banks, Vec<Diagnostic>> {
-        let problem = Diagnostic::at(Code::RowsTrials, "", format!("{} has no conversations", load.name));
+        let problem = Diagnostic::at(Code("rows-trials"), "", format!("{} has no conversations", load.name));
         Err(vec![problem.help("name a scenario with `load.conversation`")])
     }
 }

@@ -41,5 +41,5 @@ pub(super) fn check(policy: &PolicyFile, problems: &mut Problems) {
     let usual = "`{{ trigger }}` inserts the parameter `trigger`; `limit`, `window` and `output_limit` are \
             available too";
     let help = help.unwrap_or_else(|| usual.to_owned());
-    problems.within("write", |to| to.push(Code::ApplyBroken, message, help));
+    problems.within("write", |to| to.push(Code("apply-broken"), message, help));
 }

@@ -1,12 +1,7 @@
 //! The rules of a policy. Checking also replaces every parameter by its value.
 
 mod action;
-mod fold;
-mod layout;
 mod memory;
-mod moment;
-mod process;
-mod scope;
 mod size;
 mod summary;
 
@@ -14,10 +9,10 @@ use indexmap::IndexMap;
 
 use self::size::Resolver;
 use super::{
-    Action, Cond, EditsLast, Moment, Policy, PolicyFile, RecoverySpec, Scope, Size, Stage, StageFile,
-    StageStep, TableRow, Template,
+    Action, Changes, Cond, DynamicPlace, EditsLast, LayoutSpec, Moment, Policy, PolicyFile, ProcessFile,
+    PromptPlace, RecoverySpec, Scope, Size, Stage, StageFile, StageStep, TableRow, Template, apply, lint,
+    template,
 };
-use super::{apply, lint, template};
 use ctxsim_base::diag::{Code, Problems, nearest};
 
 /// The most stages and steps of a policy; each one is the author of its edits.
@@ -39,12 +34,12 @@ pub(super) fn policy(mut file: PolicyFile, problems: &mut Problems) -> Policy {
     for (kind, size) in counter.iter_mut().flat_map(|it| &mut it.adds) {
         resolver.item_in(&format!("counter.adds.{}", kind.name()), Some(size), problems);
     }
-    problems.within("layout", |to| layout::layout(file.layout.as_ref(), to));
+    problems.within("layout", |to| layout(file.layout.as_ref(), to));
     recovery(&mut file, problems);
     problems.within("apply", |to| apply::check(&file, to));
     file.params = resolved(&file.params);
     if let Some(it) = &file.process {
-        process::check(&file, it, problems);
+        check_process(&file, it, problems);
     }
     let policy = Policy { file, stages, summariser_model: None };
     summary::summariser(&policy, problems);
@@ -68,7 +63,7 @@ fn title(title: Option<&str>, problems: &mut Problems) {
     } else {
         return;
     };
-    problems.push_at(Code::ValueInvalid, "title", message, help);
+    problems.push_at(Code("value-invalid"), "title", message, help);
 }
 
 /// Checks every part of the stages, and makes them.
@@ -99,7 +94,7 @@ fn stages(policy: &mut PolicyFile, problems: &mut Problems) -> Vec<Stage> {
         if nth > 1 {
             problems.within(format_args!("stages.{path}.name"), |to| {
                 let message = format!("two stages are called `{name}`");
-                to.push(Code::StageDuplicate, message, "give each stage its own name");
+                to.push(Code("stage-duplicate"), message, "give each stage its own name");
             });
         }
         problems.within(format_args!("stages.{path}"), |to| checked.extend(check.made(stage, ladders, to)));
@@ -108,11 +103,11 @@ fn stages(policy: &mut PolicyFile, problems: &mut Problems) -> Vec<Stage> {
     }
     if n_rungs > RUNGS_MAX {
         let message = format!("a policy has more than {RUNGS_MAX} stages and steps");
-        problems.push_at(Code::StagesTooMany, "stages", message, "use fewer stages or steps");
+        problems.push_at(Code("stages-too-many"), "stages", message, "use fewer stages or steps");
     }
     if code.is_some() && !stages.is_empty() {
         let help = "remove `stages` or `code`";
-        problems.push_at(Code::CodeWithStages, "code", "a policy has either `code` or `stages`", help);
+        problems.push_at(Code("code-with-stages"), "code", "a policy has either `code` or `stages`", help);
     }
     checked
 }
@@ -132,7 +127,7 @@ fn recovery(policy: &mut PolicyFile, problems: &mut Problems) {
     problems.within("recovery.naive_reread", |problems| {
         if *limit == 0 {
             let message = "an agent that re-reads must be allowed at least one attempt";
-            problems.push_at(Code::RereadLimitZero, "limit", message, "write `limit: 1` or more");
+            problems.push_at(Code("reread-limit-zero"), "limit", message, "write `limit: 1` or more");
         }
         resolver.size_in("fits", fits.as_mut(), problems);
     });
@@ -163,7 +158,7 @@ impl StageCheck<'_> {
                     "leave it out of `remove`: no base sets this field in this stage",
                 )
             };
-            problems.push_at(Code::StageRemove, format_args!("remove.{index}"), message, help);
+            problems.push_at(Code("stage-remove"), format_args!("remove.{index}"), message, help);
         }
         let stage = Stage::new(written);
         if stage.is_none() {
@@ -176,7 +171,7 @@ impl StageCheck<'_> {
                     omit it"
                     .to_owned(),
             };
-            problems.push_at(Code::StageWithoutApply, "apply", "the stage has no action", help);
+            problems.push_at(Code("stage-without-apply"), "apply", "the stage has no action", help);
         }
         let mut stage = stage?;
         self.stage(&mut stage, ladders, problems);
@@ -191,13 +186,13 @@ impl StageCheck<'_> {
     ) {
         if stage.at.is_empty() {
             let help = "write `at: [request]`, or leave `at` out";
-            problems.push_at(Code::StageNever, "at", "the stage has no moment at which to run", help);
+            problems.push_at(Code("stage-never"), "at", "the stage has no moment at which to run", help);
         }
         if stage.lasts == EditsLast::TurnEnd && !stage.at.contains(&Moment::TurnEnd) {
             let help = "write `at: [request, turn_end]`, or `lasts: request`";
-            problems.push_at(Code::LastsNever, "lasts", "the edits of this stage would never last", help);
+            problems.push_at(Code("lasts-never"), "lasts", "the edits of this stage would never last", help);
         }
-        moment::check(stage, problems);
+        check_idle(stage, problems);
         self.resolver.cond_in("when", stage.when.as_mut(), problems);
         self.resolver.cond_in("until", stage.until.as_mut(), problems);
         problems.within("scope", |to| self.resolver.scope(&mut stage.scope, &stage.at, to));
@@ -247,7 +242,7 @@ fn among(kind: &str, name: &str, known: &[&str], problems: &mut Problems) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("declare it under `{kind}s`"),
     };
-    problems.push(Code::NameUnknown, format!("unknown {kind} `{name}`"), help);
+    problems.push(Code("name-unknown"), format!("unknown {kind} `{name}`"), help);
 }
 
 /// Checks that a condition asks for a step's savings only if they are known in advance.
@@ -257,11 +252,119 @@ fn foresees(action: &Action, field: &str, cond: Option<&Cond>, problems: &mut Pr
         cond.each(&mut |it| reclaims |= matches!(it, Cond::Reclaimable(_)));
     }
     if reclaims && !action.is_foreseen() {
+        let message = "the savings of a budget, a template or a summary are not known in advance";
+        let help = "use `scope(…)`";
+        problems.push_at(Code("reclaimable-with-budget"), field, message, help);
+    }
+}
+
+// The rules of a layout.
+
+/// Checks a layout.
+fn layout(layout: Option<&LayoutSpec>, problems: &mut Problems) {
+    for (index, it) in layout.iter().flat_map(|it| &it.dynamic).enumerate() {
+        if it.tokens == 0 {
+            let message = "content of 0 tokens has no effect";
+            let help = "write its size in tokens, or leave it out";
+            problems.push_at(Code("dynamic-empty"), format_args!("dynamic.{index}.tokens"), message, help);
+        }
+        if it.at == DynamicPlace::Tail && it.changes != Changes::default() {
+            problems.push_at(
+                Code("dynamic-tail-changes"),
+                format_args!("dynamic.{index}.changes"),
+                "content at the tail is never cached, so its changes do not matter",
+                "remove `changes`, or choose another place",
+            );
+        }
+    }
+    for (index, it) in layout.and_then(|it| it.breakpoints.as_ref()).into_iter().flatten().enumerate() {
+        if matches!(it.at, PromptPlace::LastMessages { n: 0, .. }) {
+            let message = "`last_messages` needs at least one message";
+            let help = "write `n: 1` or more, or remove the breakpoint";
+            problems.push_at(
+                Code("breakpoint-nowhere"),
+                format_args!("breakpoints.{index}.at"),
+                message,
+                help,
+            );
+        }
+    }
+}
+
+// The rules of stages that act while the agent is idle.
+
+/// Checks that a pause comes with the moment `idle`, and that moment with a pause.
+fn check_idle(stage: &Stage, problems: &mut Problems) {
+    let is_idle = stage.at.contains(&Moment::Idle);
+    if is_idle != stage.pause.is_some() || (is_idle && stage.at.len() > 1) {
         problems.push_at(
-            Code::ReclaimableWithBudget,
-            field,
-            "the savings of a budget, a template or a summary are not known in advance",
-            "use `scope(…)`",
+            Code("pause-not-idle"),
+            if stage.pause.is_some() { "pause" } else { "at" },
+            "the moment `idle` needs a `pause`, and a `pause` works at no other moment",
+            "use a separate stage: `at: [idle], pause: (after: \"54m\")`",
         );
+    }
+    if stage.pause.is_some_and(|it| it.after.0 == 0 || it.times == 0) {
+        let message = "a pause needs a duration and at least one repetition";
+        problems.push_at(Code("pause-never"), "pause", message, "write `pause: (after: \"54m\")`");
+    }
+    let steps = stage.then.iter().map(|it| &it.apply);
+    let pings = std::iter::once(&stage.apply).chain(steps).any(|it| matches!(it, Action::Ping { .. }));
+    if pings && !is_idle {
+        let message = "`ping` works only in an `idle` stage";
+        problems.push_at(Code("ping-not-idle"), "apply", message, "write `at: [idle]` and a `pause`");
+    }
+}
+
+// The rules of a policy that is a program.
+
+/// Checks a policy that starts a program.
+fn check_process(file: &PolicyFile, process: &ProcessFile, problems: &mut Problems) {
+    if file.code.is_some() || !file.stages.is_empty() {
+        let other = if file.code.is_some() { "code" } else { "stages" };
+        let help = format!("remove `{other}`, or `process`");
+        let message = format!("a policy cannot have both `process` and `{other}`");
+        problems.push_at(Code("process-beside"), "process", message, help);
+    }
+    problems.within("process", |problems| {
+        if process.command.first().is_none_or(String::is_empty) {
+            let help = "name a program and its arguments, as in `command: [\"node\", \"policy.mjs\"]`";
+            problems.push_at(Code("process-command-empty"), "command", "`command` names no program", help);
+        }
+        if process.deadline().0 == 0 {
+            let help = "write `deadline: \"10s\"`, or leave it out";
+            let message = "a program needs time to answer";
+            problems.push_at(Code("process-deadline-zero"), "deadline", message, help);
+        }
+    });
+    params(&file.params, problems);
+}
+
+/// Checks that parameters are numbers before a run begins.
+fn params(params: &IndexMap<String, Size>, problems: &mut Problems) {
+    for (name, _) in params.iter().filter(|(_, it)| asks_stage(it)) {
+        let message = "this parameter depends on a stage's prompt, and a program has no stages";
+        let help = "use `tokens(…)`, `count(…)`, `ratio(…)` or `limit`; each request message gives the program the prompt's size";
+        problems.push_at(Code("process-param"), format_args!("params.{name}"), message, help);
+    }
+}
+
+/// Returns whether a size depends on what a stage looks at.
+fn asks_stage(size: &Size) -> bool {
+    match size {
+        Size::Start | Size::Input | Size::Behind | Size::PerRank(_) => true,
+        Size::Tokens(_)
+        | Size::Chars(_)
+        | Size::Count(_)
+        | Size::Ratio(_)
+        | Size::Limit
+        | Size::Window
+        | Size::OutputLimit
+        | Size::Param(_) => false,
+        Size::Sum(parts) | Size::Minus(parts) | Size::Min(parts) | Size::Max(parts) => {
+            parts.iter().any(asks_stage)
+        }
+        Size::Times(_, part) | Size::Harness { or: part, .. } => asks_stage(part),
+        Size::ByWindow { then, otherwise, .. } => asks_stage(then) || asks_stage(otherwise),
     }
 }

@@ -79,12 +79,8 @@ pub(super) fn check_allowances(allows: &IndexMap<String, String>, problems: &mut
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("there are {}", known().collect::<Vec<_>>().join(", ")),
         };
-        problems.push_at(
-            Code::LintUnknown,
-            format_args!("allows.{code}"),
-            format!("no warning or law is called `{code}`"),
-            help,
-        );
+        let message = format!("no warning or law is called `{code}`");
+        problems.push_at(Code("lint-unknown"), format_args!("allows.{code}"), message, help);
     }
 }
 
@@ -101,11 +97,14 @@ fn ceiling(cond: &Cond) -> Option<(&Cond, &Size)> {
 fn bounded(cond: &Cond, is_wanted: fn(Relation) -> bool) -> Option<(&Cond, &Size)> {
     match cond {
         Cond::All(parts) => parts.iter().find_map(|it| bounded(it, is_wanted)),
-        Cond::Prompt(bound)
-        | Cond::Body(bound)
-        | Cond::Raw(bound)
-        | Cond::Counted(bound)
-        | Cond::Scope(bound) => bound.given().filter(|it| is_wanted(it.0)).map(|it| (cond, it.1)),
+        _ => bound(cond).filter(|it| is_wanted(it.0)).map(|it| (cond, it.1)),
+    }
+}
+
+/// Returns the bound of what a prompt holds, if the condition is one.
+fn bound(cond: &Cond) -> Option<(Relation, &Size)> {
+    match cond {
+        Cond::Prompt(it) | Cond::Body(it) | Cond::Raw(it) | Cond::Counted(it) | Cond::Scope(it) => it.given(),
         _ => None,
     }
 }

@@ -11,12 +11,8 @@ use ctxsim_base::diag::{Code, Problems};
 pub(super) fn check(templates: &IndexMap<String, Template>, problems: &mut Problems) {
     if !HAS_ENGINE && !templates.is_empty() {
         let help = "enable its feature `templates`";
-        problems.push_at(
-            Code::TemplatesMissing,
-            "templates",
-            "this build of ctxsim has no text templates",
-            help,
-        );
+        let message = "this build of ctxsim has no text templates";
+        problems.push_at(Code("templates-missing"), "templates", message, help);
         return;
     }
     for (name, template) in templates {
@@ -34,7 +30,8 @@ impl Template {
             problems.within(field, |problems| {
                 let help =
                     "`{{ … }}` inserts a value, `{% … %}` is a condition; the schema lists the variables";
-                problems.push(Code::TemplateBroken, format!("invalid template{line}: {}", fault.why), help);
+                let message = format!("invalid template{line}: {}", fault.why);
+                problems.push(Code("template-broken"), message, help);
             });
         }
     }

@@ -1,42 +1,32 @@
 //! A policy file as written.
 
 mod action;
-mod apply;
-mod fold;
 mod layout;
 pub mod memory;
-mod process;
-mod settable;
 mod size;
 mod stage;
-mod summary;
-mod template;
 
 use std::any::Any;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-pub use self::action::*;
-pub use self::apply::*;
-pub use self::fold::*;
-pub use self::layout::*;
 use self::memory::{FactMemory, MemorySpec, ServiceMemory, SessionMemory};
-pub use self::process::*;
-pub use self::settable::*;
+
+pub use self::action::*;
+pub use self::layout::*;
 pub use self::size::*;
 pub use self::stage::*;
-pub use self::summary::*;
-pub use self::template::*;
 
 crate::decoded_here!(PolicyFile, LayoutSpec);
 crate::encoded_here!(PolicyFile);
 
 /// A policy: which part of a growing history the model sees.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PolicyFile {
@@ -99,30 +89,7 @@ pub struct PolicyFile {
 impl PolicyFile {
     /// Returns a policy that does nothing, under a name.
     pub fn named(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            title: None,
-            about: String::new(),
-            sources: Vec::new(),
-            as_of: None,
-            apply: None,
-            base: None,
-            applies_to: None,
-            allows: IndexMap::new(),
-            params: IndexMap::new(),
-            settable: None,
-            tables: IndexMap::new(),
-            ladders: IndexMap::new(),
-            templates: IndexMap::new(),
-            counter: None,
-            summariser: None,
-            layout: None,
-            stages: Vec::new(),
-            code: None,
-            process: None,
-            recovery: None,
-            memory: None,
-        }
+        Self { name: name.to_owned(), ..Self::default() }
     }
 
     /// Returns its memory, if that is one of facts.
@@ -328,33 +295,32 @@ pub enum PrefixRule {
 /// Filters over items. An item must pass all of them; an empty list passes everything.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Scope {
     /// Which part of the prompt.
-    #[serde(default)]
     pub part: PromptPart,
     /// Which kinds of items. Default: all; at `entry`, tool results.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kinds: Vec<Kind>,
     /// Tool names; `*` matches any run of characters.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
     /// Tool names to leave alone.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub except_tools: Vec<String>,
     /// Evidence classes.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub preserve: Vec<Preserve>,
     /// How the item is currently shown.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shown: Vec<ShownAs>,
     /// Only results (and their calls) that something later repeats, in one of these ways.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub superseded_by: Vec<Supersedes>,
     /// Only items whose raw size is larger than this.
     pub larger_than: Option<Size>,
     /// Protected items, counted over the whole history.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub keep: Vec<Keep>,
     /// Units to leave alone at the front, counted after all other filters.
     pub keep_first: Option<Extent>,
@@ -363,12 +329,10 @@ pub struct Scope {
     /// Only these units at the end.
     pub only_recent: Option<Extent>,
     /// Which unit goes first.
-    #[serde(default)]
     pub order: Order,
     /// The unit taken as a whole before the goal is checked. Default: one item.
     pub by: Option<Extent>,
     /// Whether to leave alone a last unit that is not complete yet.
-    #[serde(default)]
     pub whole: bool,
 }
 
@@ -438,19 +402,7 @@ pub enum Kind {
 impl Kind {
     /// Returns the kind's name in files.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::ToolSchema => "tool_schema",
-            Self::User => "user",
-            Self::Assistant => "assistant",
-            Self::Reasoning => "reasoning",
-            Self::ToolCall => "tool_call",
-            Self::ToolResult => "tool_result",
-            Self::Summary => "summary",
-            Self::Memory => "memory",
-            Self::Approval => "approval",
-            Self::Image => "image",
-        }
+        crate::text::name_of(&self)
     }
 }
 
@@ -528,4 +480,82 @@ pub enum RecoverySpec {
         /// prompt limit.
         fits: Option<Size>,
     },
+}
+
+// How to configure a real agent to follow a policy.
+
+/// A setting of a real agent: its place and its value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Apply {
+    /// The place: a file, the environment, the body of a request.
+    pub at: String,
+    /// The value: a template that reads each parameter by its name, and `limit`, `window` and `output_limit`.
+    /// Sizes are numbers of tokens, except `ratio` (the share) and `chars` (characters).
+    pub write: String,
+}
+
+// Which parameters the user of a real agent can set.
+
+/// A parameter that a user can set, and what the agent accepts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Settable {
+    /// The least that the agent accepts, in the parameter's unit: tokens, characters or a count. Default: 0.
+    pub at_least: Option<u64>,
+}
+
+// A text template as written.
+
+/// The text of an item, or of a folded turn, in the prompt; for loads with text.
+///
+/// The language is Jinja's. Blank lines are removed. A tool result's template sees `tool`, `input` (the
+/// call's arguments), `output`, `shown` (the rendition's name) and `head` (the rendition's number of tokens);
+/// a turn's template sees `results` (their texts) and `quotes`. For a recording it also sees these in words
+/// shared by all harnesses: `call` with `capability` and its arguments (`path`, `offset`, `limit`, `command`,
+/// `cwd`, `process_id`, `cursor`, `query`, `url`), and `result` with `content`, `around` (what the harness
+/// writes around it), `offset`, `returned_lines`, `next_offset`, `exit_code`, `process_id` and `status`, as
+/// far as the tables in `assumptions/tools/` describe them.
+///
+/// Additional filters: `tag(NAME)` returns the text between `<NAME>` and `</NAME>`, or nothing; `json` parses
+/// a text, or is undefined; `compact` writes a value on one line; `one_line`; `preview(TOKENS)` is the text
+/// on one line, cut at four characters per token if it has more tokens; `prefix(TEXT)` puts a text before
+/// each line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Template {
+    /// The text.
+    pub write: String,
+    /// For a tool result: the part that is exact evidence, whose tokens a budget is charged with. Default:
+    /// all of it. If the part is empty, the result is never exact and is shown as over the budget.
+    pub exact: Option<String>,
+}
+
+// A policy that is a program in any language.
+
+/// A program that answers each request with a view of the history, over its standard input and output.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ProcessFile {
+    /// The program and its arguments. It runs in the policy file's folder and is not passed through a shell.
+    pub command: Vec<String>,
+    /// How long it may take to start, and to answer a request; 10 seconds, when silent.
+    pub deadline: Option<Duration>,
+    /// The folder of the file that says so; none for a file that is not on disk.
+    #[serde(skip)]
+    pub folder: Option<PathBuf>,
+}
+
+impl ProcessFile {
+    /// How long a program may take where its file says nothing.
+    pub const DEADLINE: Duration = Duration(10_000);
+
+    /// Returns how long the program may take.
+    pub fn deadline(&self) -> Duration {
+        self.deadline.unwrap_or(Self::DEADLINE)
+    }
 }

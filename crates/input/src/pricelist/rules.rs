@@ -1,6 +1,6 @@
 //! The cache rules that a provider applies to a model: the first matching row of `assumptions/price_lists.toml`.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::ListEntry;
 use crate::profile::cache::Cache;
 use crate::profile::written::AssumptionsSpec;
-use crate::text::decode::{Format, decode_table};
+use crate::text::decode::declared;
 use ctxsim_base::quantity::{Decimal, Tokens};
 
 /// What no price list contains, with its sources.
@@ -68,8 +68,8 @@ pub(super) struct ServiceFactor {
 
 /// Returns what is known, read once.
 fn known() -> &'static PriceKnowledge {
-    static KNOWN: OnceLock<PriceKnowledge> = OnceLock::new();
-    KNOWN.get_or_init(|| decode_table(ctxsim_assumptions::current(TEXT), Format::Toml).unwrap_or_default())
+    static KNOWN: LazyLock<PriceKnowledge> = LazyLock::new(|| declared(TEXT));
+    &KNOWN
 }
 
 /// Returns what is assumed of an agent.
@@ -134,6 +134,7 @@ fn has(parts: &[String], name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::decode::{Format, decode_table};
 
     #[test]
     fn the_bundled_cache_rules_are_well_formed() {

@@ -90,7 +90,7 @@ impl Cache {
 /// Reports a number that must not be 0.
 fn not_zero<T: Default + PartialEq>(field: &str, given: Option<T>, message: &str, problems: &mut Problems) {
     if given == Some(T::default()) {
-        problems.push_at(Code::StepZero, field, message, "write 1 or more");
+        problems.push_at(Code("step-zero"), field, message, "write 1 or more");
     }
 }
 

@@ -10,29 +10,19 @@ use ctxsim_base::quantity::{Cost, UNLIMITED};
 /// Checks a profile.
 pub(super) fn profile(spec: &ProfileFile, problems: &mut Problems) -> Profile {
     if spec.sources.is_empty() {
-        problems.push_at(
-            Code::ProfileUnsourced,
-            "sources",
-            "a profile must name its sources",
-            "add `sources: [\"…\"]`: where its numbers come from",
-        );
+        let help = "add `sources: [\"…\"]`: where its numbers come from";
+        problems.push_at(Code("profile-unsourced"), "sources", "a profile must name its sources", help);
     }
     for (index, pattern) in spec.models.iter().enumerate().filter(|(_, it)| it.chars().all(|it| it == '*')) {
-        problems.push_at(
-            Code::ProfileModels,
-            format_args!("models.{index}"),
-            format!("`{pattern}` does not name a model"),
-            "write a model id, such as `gpt-5.5` or `claude-opus-4-5*`",
-        );
+        let message = format!("`{pattern}` does not name a model");
+        let help = "write a model id, such as `gpt-5.5` or `claude-opus-4-5*`";
+        problems.push_at(Code("profile-models"), format_args!("models.{index}"), message, help);
     }
     if let Some(name) = spec.tokenizer.as_ref().filter(|it| Family::named(it).is_none()) {
         let known: Vec<&str> = Family::all().iter().map(|it| it.name.as_str()).collect();
-        problems.push_at(
-            Code::TokenizerUnknown,
-            "tokenizer",
-            format!("no family of models is called `{name}`"),
-            format!("write one of these, or leave it out: {}", known.join(", ")),
-        );
+        let message = format!("no family of models is called `{name}`");
+        let help = format!("write one of these, or leave it out: {}", known.join(", "));
+        problems.push_at(Code("tokenizer-unknown"), "tokenizer", message, help);
     }
     let assumed = &spec.assumptions;
     let start_ms = price::start(assumed.starts_at.as_deref(), &spec.as_of, problems);
@@ -62,12 +52,8 @@ fn limits(spec: &written::LimitsSpec, problems: &mut Problems) -> Limits {
     ];
     for (field, tokens) in given {
         if tokens == Some(0) {
-            problems.push_at(
-                Code::LimitZero,
-                field,
-                "a limit of 0 tokens allows nothing",
-                "remove it if there is no limit",
-            );
+            let help = "remove it if there is no limit";
+            problems.push_at(Code("limit-zero"), field, "a limit of 0 tokens allows nothing", help);
         }
     }
     let window = spec.context_tokens.unwrap_or(UNLIMITED);
@@ -81,12 +67,9 @@ fn limits(spec: &written::LimitsSpec, problems: &mut Problems) -> Limits {
 fn assumptions(spec: &written::AssumptionsSpec, problems: &mut Problems) -> Assumptions {
     let mut cost = |field: &str, usd| {
         Cost::from_usd(usd).unwrap_or_else(|| {
-            problems.push_at(
-                Code::PriceTooFine,
-                field,
-                "the amount has more than twelve decimals of a dollar",
-                "round it",
-            );
+            let message = "the amount has more than twelve decimals of a dollar";
+            let help = "round it";
+            problems.push_at(Code("price-too-fine"), field, message, help);
             Cost::default()
         })
     };
@@ -99,12 +82,8 @@ fn assumptions(spec: &written::AssumptionsSpec, problems: &mut Problems) -> Assu
         ];
         for (field, _) in given.into_iter().filter(|it| it.1 > 0) {
             let help = "leave it out (requests are priced by their contents), or write `recovery = \"flat\"`";
-            problems.push_at(
-                Code::RecoveryNotFlat,
-                field,
-                "this field is for recovery calls at a flat price, which this profile does not use",
-                help,
-            );
+            let message = "this field is for recovery calls at a flat price, which this profile does not use";
+            problems.push_at(Code("recovery-not-flat"), field, message, help);
         }
     }
     Assumptions {

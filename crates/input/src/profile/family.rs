@@ -1,13 +1,13 @@
 //! Families of models that count alike, and how many tokens of one stand for those of another: declared in `assumptions/tokenizers.toml`.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use serde::Deserialize;
 
 use super::ProfileFile;
 use crate::policy::wildcard;
 use crate::scenario::refetch::AssumedNumber;
-use crate::text::decode::{Format, decode_table};
+use crate::text::decode::declared;
 use ctxsim_base::quantity::{Tokens, saturated};
 
 /// The families, with sources.
@@ -75,9 +75,8 @@ impl Counting {
 impl Family {
     /// Returns every family.
     pub fn all() -> &'static [Self] {
-        static ALL: OnceLock<Families> = OnceLock::new();
-        &ALL.get_or_init(|| decode_table(ctxsim_assumptions::current(FILE), Format::Toml).unwrap_or_default())
-            .families
+        static ALL: LazyLock<Families> = LazyLock::new(|| declared(FILE));
+        &ALL.families
     }
 
     /// Returns the family of a name.

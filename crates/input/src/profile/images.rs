@@ -1,12 +1,12 @@
 //! What an image costs in tokens: the rule of each provider, declared in `assumptions/images.toml`.
 
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
 use super::ProfileFile;
 use crate::policy::wildcard;
-use crate::text::decode::{Format, decode_table};
+use crate::text::decode::declared;
 use ctxsim_base::quantity::Tokens;
 
 /// The rules, with sources.
@@ -69,15 +69,12 @@ pub struct UnknownImage {
     pub high: ImageSize,
 }
 
-fn declared() -> &'static ImageRules {
-    static ALL: OnceLock<ImageRules> = OnceLock::new();
-    ALL.get_or_init(|| decode_table(ctxsim_assumptions::current(FILE), Format::Toml).unwrap_or_default())
-}
+static DECLARED: LazyLock<ImageRules> = LazyLock::new(|| declared(FILE));
 
 impl UnknownImage {
     /// Returns what is declared.
     pub fn declared() -> Self {
-        declared().unknown
+        DECLARED.unknown
     }
 }
 
@@ -95,7 +92,7 @@ impl ImageRule {
 
     fn of_names<'n>(mut ids: impl Iterator<Item = &'n str>) -> &'static Self {
         static NONE: OnceLock<ImageRule> = OnceLock::new();
-        let rules = &declared().rules;
+        let rules = &DECLARED.rules;
         let other = || rules.iter().find(|it| it.models.is_empty());
         ids.find_map(|id| Self::naming(rules, id))
             .or_else(other)
@@ -188,7 +185,7 @@ mod tests {
 
     #[test]
     fn every_rule_counts_and_only_the_last_names_no_model() {
-        let rules = &declared().rules;
+        let rules = &DECLARED.rules;
         let ways = |it: &ImageRule| {
             usize::from(it.patches.is_some())
                 + usize::from(it.tiles.is_some())

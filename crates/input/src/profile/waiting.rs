@@ -1,13 +1,13 @@
 //! How long requests take, by model: declared in `assumptions/waiting.toml`. A model without data has nothing, and borrows none.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use serde::Deserialize;
 
 use super::ProfileFile;
 use crate::policy::wildcard;
 use crate::scenario::refetch::AssumedNumber;
-use crate::text::decode::{Format, decode_table};
+use crate::text::decode::declared;
 use ctxsim_base::quantity::Tokens;
 
 /// The models, with sources.
@@ -64,13 +64,12 @@ struct WaitFile {
 impl WaitModel {
     /// Returns every model with data.
     pub fn all() -> &'static [Self] {
-        static ALL: OnceLock<Vec<WaitModel>> = OnceLock::new();
-        ALL.get_or_init(|| {
-            let mut file: WaitFile =
-                decode_table(ctxsim_assumptions::current(FILE), Format::Toml).unwrap_or_default();
+        static ALL: LazyLock<Vec<WaitModel>> = LazyLock::new(|| {
+            let mut file: WaitFile = declared(FILE);
             file.models.iter_mut().for_each(|it| it.rates = it.read_rates());
             file.models
-        })
+        });
+        &ALL
     }
 
     /// Returns the model of an id as a log of its own provider names it: elsewhere it may take another time.

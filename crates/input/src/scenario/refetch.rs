@@ -1,10 +1,10 @@
 //! The cost of fetching something again: declared in `assumptions/recovery.toml`, with an interval for each number.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use crate::text::decode::{Format, decode_table};
+use crate::text::decode::declared;
 use ctxsim_base::quantity::Decimal;
 
 /// The defaults, with their sources.
@@ -229,11 +229,6 @@ impl Explores {
 }
 
 impl Refetch {
-    /// Returns whether it is empty.
-    pub fn is_silent(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// Returns a number as assumed, and at the lower and upper ends of its interval; defaults come from `assumptions/recovery.toml`.
     /// Weights have none here: they stand with each need. Nor has exploration where nothing is assumed of it.
     pub fn number(&self, assumption: Assumption) -> Option<[f64; 3]> {
@@ -335,16 +330,15 @@ impl Refetch {
     }
 
     fn defaults() -> &'static Self {
-        static READ: OnceLock<Refetch> = OnceLock::new();
-        READ.get_or_init(|| {
-            decode_table(ctxsim_assumptions::current(DEFAULTS), Format::Toml).unwrap_or_default()
-        })
+        static READ: LazyLock<Refetch> = LazyLock::new(|| declared(DEFAULTS));
+        &READ
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::decode::{Format, decode_table};
 
     #[test]
     fn the_file_says_every_number_and_intervals_hold_their_values() {

@@ -1,12 +1,12 @@
 //! What a model's summary still says of what it replaced: published rates by kind of fact, declared in `assumptions/summaries.toml`.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use indexmap::IndexMap;
 use serde::Deserialize;
 
 use super::refetch::AssumedNumber;
-use crate::text::decode::{Format, decode_table};
+use crate::text::decode::declared;
 
 /// The rates, with their source.
 const FILE: &str = ctxsim_assumptions::SUMMARIES;
@@ -38,15 +38,12 @@ impl FactKind {
 
     /// Returns the share of such facts, 0 to 1, that a model's summary still says: as published, and the ends of its interval.
     pub fn kept(self) -> [f64; 3] {
-        static READ: OnceLock<Summaries> = OnceLock::new();
-        let read = READ.get_or_init(|| {
-            decode_table(ctxsim_assumptions::current(FILE), Format::Toml).unwrap_or_default()
-        });
+        static READ: LazyLock<Summaries> = LazyLock::new(|| declared(FILE));
         let name = match self {
             Self::Path => "path",
             Self::Number => "number",
         };
-        let rate = read.kept.get(name).copied().unwrap_or_default();
+        let rate = READ.kept.get(name).copied().unwrap_or_default();
         [rate.value, rate.low, rate.high]
     }
 }

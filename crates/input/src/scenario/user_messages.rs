@@ -1,11 +1,11 @@
 //! What an agent needs of what its users asked: declared in `assumptions/user_messages.toml`, with an interval for each number.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
 use super::refetch::AssumedNumber;
-use crate::text::decode::{Format, decode_table};
+use crate::text::decode::declared;
 use ctxsim_base::quantity::Decimal;
 
 /// The defaults, with their sources.
@@ -53,14 +53,11 @@ struct DeclaredNumbers {
 impl UserNeeds {
     /// Returns every number, as set or by default.
     pub fn terms(&self) -> UserTerms {
-        static READ: OnceLock<DeclaredNumbers> = OnceLock::new();
-        let default = READ.get_or_init(|| {
-            decode_table(ctxsim_assumptions::current(DEFAULTS), Format::Toml).unwrap_or_default()
-        });
+        static DEFAULT: LazyLock<DeclaredNumbers> = LazyLock::new(|| declared(DEFAULTS));
         let all = |it: AssumedNumber<Decimal>| [it.value, it.low, it.high].map(|it| it.to_f64().min(1.0));
         UserTerms {
-            earlier: all(self.earlier.unwrap_or(default.earlier)),
-            summarised: all(self.summarised.unwrap_or(default.summarised)),
+            earlier: all(self.earlier.unwrap_or(DEFAULT.earlier)),
+            summarised: all(self.summarised.unwrap_or(DEFAULT.summarised)),
         }
     }
 }

@@ -1,5 +1,13 @@
 //! A scenario file as written.
 
+mod aging;
+mod amount;
+mod assume;
+mod chats;
+mod conversation;
+mod stream;
+mod turns;
+
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
@@ -8,21 +16,11 @@ use super::user_messages::UserMessages;
 use crate::policy::{Kind, Size};
 use ctxsim_base::quantity::{Decimal, Tokens};
 
-mod aging;
-mod amount;
-mod assume;
-mod chats;
-mod conversation;
-mod sessions;
-mod stream;
-mod turns;
-
 pub use self::aging::*;
 pub use self::amount::*;
 pub use self::assume::*;
 pub use self::chats::*;
 pub use self::conversation::*;
-pub use self::sessions::*;
 pub use self::stream::*;
 pub use self::turns::*;
 
@@ -30,7 +28,7 @@ crate::decoded_here!(ScenarioFile, LoadSpec, Assume);
 crate::encoded_here!(ScenarioFile);
 
 /// A scenario: a load and its settings.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ScenarioFile {
@@ -53,7 +51,7 @@ pub struct ScenarioFile {
     /// How often needs are sampled, if they are. Default: 1.
     pub trials: Option<u64>,
     /// What an agent needs to fetch something again.
-    #[serde(default, skip_serializing_if = "Refetch::is_silent")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub refetch: Refetch,
     /// Whether what users asked is needed. Default: in recorded sessions, and in generated loads that declare no needs.
     pub user_messages: Option<UserMessages>,
@@ -62,10 +60,10 @@ pub struct ScenarioFile {
     pub stable: Vec<StableItem>,
     /// Tokens after the last message of each of the agent's requests, which are billed but never read by a
     /// later prompt. Default: 0.
-    #[serde(default, skip_serializing_if = "is_none_of")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub unread_tokens: Tokens,
     /// Whether every stated fact is asked for at the end of the load, in addition to what turns ask for.
-    #[serde(default, skip_serializing_if = "is_no")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub asks_at_end: bool,
     /// The only profiles under which it runs; `*` matches any run of characters. Default: any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -74,7 +72,7 @@ pub struct ScenarioFile {
     #[serde(default)]
     pub call_overhead_tokens: Tokens,
     /// Tokens of an answer in later prompts, in addition to its billed output. Default: 0.
-    #[serde(default, skip_serializing_if = "is_none_of")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub answer_overhead_tokens: Tokens,
     /// Tools whose results are files that can be read again by range.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -90,40 +88,8 @@ pub struct ScenarioFile {
 impl ScenarioFile {
     /// Returns a scenario without turns, under a name.
     pub fn named(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            about: String::new(),
-            sources: Vec::new(),
-            params: IndexMap::new(),
-            seed: 0,
-            recovery: RecoveryMode::default(),
-            trials: None,
-            refetch: Refetch::default(),
-            user_messages: None,
-            stable: Vec::new(),
-            unread_tokens: 0,
-            asks_at_end: false,
-            profiles: Vec::new(),
-            call_overhead_tokens: 0,
-            answer_overhead_tokens: 0,
-            file_tools: Vec::new(),
-            chars_per_token: None,
-            turns_ratio: None,
-            load: LoadSpec::Turns(Vec::new()),
-        }
+        Self { name: name.to_owned(), ..Self::default() }
     }
-}
-
-/// Returns whether a flag is not set.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
-fn is_no(flag: &bool) -> bool {
-    !flag
-}
-
-/// Returns whether it is 0.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
-fn is_none_of(tokens: &Tokens) -> bool {
-    *tokens == 0
 }
 
 /// How the agent fetches what a prompt does not show.
@@ -181,6 +147,13 @@ pub enum LoadSpec {
         #[serde(default)]
         assume: Box<Assume>,
     },
+}
+
+impl Default for LoadSpec {
+    /// No turns.
+    fn default() -> Self {
+        Self::Turns(Vec::new())
+    }
 }
 
 impl LoadSpec {

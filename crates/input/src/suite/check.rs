@@ -30,20 +30,14 @@ fn check_habits(asked: &Habits, problems: &mut Problems) {
         ("compression", asked.compression == Decimal::ZERO),
     ];
     for (field, _) in zeros.into_iter().filter(|it| it.1) {
-        problems.push_at(
-            Code::BreakEvenValue,
-            format_args!("break_even.{field}"),
-            "a break-even point of 0 is not possible",
-            "write more than 0",
-        );
+        let message = "a break-even point of 0 is not possible";
+        let help = "write more than 0";
+        problems.push_at(Code("break-even-value"), format_args!("break_even.{field}"), message, help);
     }
     if asked.compaction_miss_share > Decimal::ONE {
-        problems.push_at(
-            Code::BreakEvenValue,
-            "break_even.compaction_miss_share",
-            "the share is above 1",
-            "write a share from 0 to 1",
-        );
+        let message = "the share is above 1";
+        let help = "write a share from 0 to 1";
+        problems.push_at(Code("break-even-value"), "break_even.compaction_miss_share", message, help);
     }
 }
 
@@ -61,7 +55,7 @@ fn check_guard(guard: &Guard, problems: &mut Problems) {
         let message = format!("guard `{}` has {} bounds", guard.name, rules.len());
         let help = "write exactly one of `above`, `at_least`, `below`, `at_most`, `max_increase`, `max_decrease`, \
                 `fired`";
-        problems.push(Code::GuardBound, message, help);
+        problems.push(Code("guard-bound"), message, help);
         return;
     };
     match rule {
@@ -70,21 +64,18 @@ fn check_guard(guard: &Guard, problems: &mut Problems) {
                 "guard `{}` has `fired`, which does not combine with `metric`, `over` or `surely`",
                 guard.name
             );
-            problems.push(Code::GuardBound, message, "remove these fields, or use another bound");
+            problems.push(Code("guard-bound"), message, "remove these fields, or use another bound");
         }
         GuardRule::Fired(_) => {}
         _ if guard.metric.is_none() => {
             let help = "add `metric` with a number of the JSON report, such as `totals.cost_usd.total`";
-            problems.push(Code::GuardMetric, format!("guard `{}` has no `metric`", guard.name), help);
+            problems.push(Code("guard-metric"), format!("guard `{}` has no `metric`", guard.name), help);
         }
         GuardRule::MaxIncrease(share) | GuardRule::MaxDecrease(share) => {
             if matches!(share.of, BoundOf::Window | BoundOf::Limit) || share.number < 0.0 {
                 let message = format!("guard `{}` allows a change by {share}", guard.name);
-                problems.push(
-                    Code::GuardBound,
-                    message,
-                    "write a share of the base's number, such as \"3%\" or 0.03",
-                );
+                let help = "write a share of the base's number, such as \"3%\" or 0.03";
+                problems.push(Code("guard-bound"), message, help);
             }
         }
         GuardRule::Bound(..) => {}
@@ -97,12 +88,12 @@ fn check_figures(figures: &[Figure], problems: &mut Problems) {
         problems.within(format_args!("figures.{index}"), |problems| {
             if figures[..index].iter().any(|it| it.name == figure.name) {
                 let message = format!("two figures are called `{}`", figure.name);
-                problems.push_at(Code::FigureDuplicate, "name", message, "use each name once");
+                problems.push_at(Code("figure-duplicate"), "name", message, "use each name once");
             }
             let is_less = figure.minus.is_some() || figure.minus_scenario.is_some();
             if is_less && figure.over.is_some() {
                 let message = "a figure has both `over` and `minus`";
-                problems.push_at(Code::FigureTwice, "over", message, "keep `over` or `minus`");
+                problems.push_at(Code("figure-twice"), "over", message, "keep `over` or `minus`");
             }
         });
     }

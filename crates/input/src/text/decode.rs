@@ -55,6 +55,11 @@ pub fn decode_table<T: DeserializeOwned>(text: &str, format: Format) -> Result<T
     sound(&tree, T::deserialize).ok_or_else(|| problems::found_problems(&tree, text, Shape::of_table::<T>()))
 }
 
+/// Reads a table that ships, or what this process reads in its place; a table that cannot be read says nothing.
+pub fn declared<T: DeserializeOwned + Default>(shipped: &'static str) -> T {
+    decode_table(ctxsim_assumptions::current(shipped), Format::Toml).unwrap_or_default()
+}
+
 /// Reads an input from the tree of its text, which must not say anything twice.
 pub(super) fn decode_tree<T: Decode>(tree: &Tree, text: &str) -> Result<T, Vec<Diagnostic>> {
     sound(tree, T::read).ok_or_else(|| problems::found_problems(tree, text, Shape::of::<T>()))
@@ -132,5 +137,5 @@ pub fn value_text(value: &impl serde::Serialize) -> Option<String> {
 
 /// Makes a diagnostic of an error of a writer.
 fn syntax(message: String) -> Box<Diagnostic> {
-    Box::new(Diagnostic::at(Code::Syntax, "", message))
+    Box::new(Diagnostic::at(Code("syntax"), "", message))
 }

@@ -85,35 +85,33 @@ impl TextFault {
         let help = Some(help.into()).filter(|it| !it.is_empty());
         Self { code, message: message.into(), help, span: None, number: None, is_of_several: false }
     }
-}
 
-/// The name of a share of something.
-const SHARES: [&str; 2] = ["ratio", "fraction"];
-
-impl TextFault {
     /// Returns the fault with a better fix, if the field is more specific than the parser's error.
     pub(super) fn of_field(mut self, field: &str, format: Format) -> Self {
         let last = field.rsplit('.').next().unwrap_or_default();
-        if self.code == Code::UnitMissing && field.starts_with("params.") && !self.message.contains('.') {
+        if self.code == Code("unit-missing") && field.starts_with("params.") && !self.message.contains('.') {
             let number = self.message.split(' ').find(|it| is_number(it)).unwrap_or("…");
             let [tokens, count] = ["tokens", "count"].map(|unit| with_unit(unit, number, format));
             self.help = Some(format!(
                 "write the unit: {tokens} for a size, {count} for a number of turns, steps or items"
             ));
         }
-        if self.code == Code::ValueInvalid && SHARES.contains(&last) && self.message.starts_with('-') {
+        if self.code == Code("value-invalid") && SHARES.contains(&last) && self.message.starts_with('-') {
             self.help = Some("write a share from 0 to 1, such as 0.5".to_owned());
         }
         self
     }
 }
 
+/// The name of a share of something.
+const SHARES: [&str; 2] = ["ratio", "fraction"];
+
 /// Explains why a type refuses a value; `found` is the value, or the name in question, as written.
 pub(super) fn explained(why: &Why, found: &str, format: Format) -> TextFault {
     match why {
         Why::Wanted(wanted) => of_kind(*wanted, found, format),
         Why::Type { found, expected } => {
-            TextFault::new(Code::WrongType, format!("invalid type: {found}, expected {expected}"), WANTED)
+            TextFault::new(Code("wrong-type"), format!("invalid type: {found}, expected {expected}"), WANTED)
         }
         // A number that is written is told as written.
         Why::Range { expected, .. } if is_number(found) => out_of_range(found, expected),
@@ -126,18 +124,18 @@ pub(super) fn explained(why: &Why, found: &str, format: Format) -> TextFault {
         Why::Full(name) => with_value(name, format),
         Why::Several => {
             let help = "keep one key and remove the others";
-            let fault = TextFault::new(Code::WrongType, "expected exactly one choice", help);
+            let fault = TextFault::new(Code("wrong-type"), "expected exactly one choice", help);
             TextFault { is_of_several: true, ..fault }
         }
         Why::Rest => {
             let help = "remove the extra ones; write long numbers like `14_000`";
             let brackets = if format == Format::Ron { "parentheses" } else { "brackets" };
-            TextFault::new(Code::WrongType, format!("too many values in the {brackets}"), help)
+            TextFault::new(Code("wrong-type"), format!("too many values in the {brackets}"), help)
         }
         // What a field's own check says has its way out behind a colon.
         Why::Words(words) => match words.split_once(": write ") {
-            Some((what, write)) => TextFault::new(Code::ValueInvalid, what, format!("write {write}")),
-            None => TextFault::new(Code::ValueInvalid, words, WANTED),
+            Some((what, write)) => TextFault::new(Code("value-invalid"), what, format!("write {write}")),
+            None => TextFault::new(Code("value-invalid"), words, WANTED),
         },
     }
 }
@@ -162,13 +160,13 @@ fn of_kind(wanted: WantedType, found: &str, format: Format) -> TextFault {
         (WantedType::Fields | WantedType::Name, _) if is_number(found) => bare_number(found, format),
         (WantedType::Fields, _) if found.is_empty() => {
             let help = "write fields in parentheses, without quotes around their names: `(name: value)`";
-            TextFault::new(Code::WrongType, "expected `(`", help)
+            TextFault::new(Code("wrong-type"), "expected `(`", help)
         }
         (WantedType::Fields, _) => {
             wrong_type("fields in parentheses", found, "write `(name: value)`, or leave the field out")
         }
         (WantedType::Name, _) if is_list(found) => {
-            TextFault::new(Code::WrongType, "expected one value, not a list", "remove the brackets")
+            TextFault::new(Code("wrong-type"), "expected one value, not a list", "remove the brackets")
         }
         (WantedType::Name, Format::Toml) => {
             wrong_type("a name or a table", found, "write one of the names, in quotes")
@@ -180,13 +178,13 @@ fn of_kind(wanted: WantedType, found: &str, format: Format) -> TextFault {
                 Some([size, _]) => format!("write `{size}`"),
                 None => format!("write `{word}`, without quotes"),
             };
-            TextFault::new(Code::WrongType, message, help)
+            TextFault::new(Code("wrong-type"), message, help)
         }
         (WantedType::Name, Format::Ron) => {
             let help = "write `name: value`, in one pair of parentheses";
             TextFault {
                 is_of_several: true,
-                ..TextFault::new(Code::WrongType, "expected a field name", help)
+                ..TextFault::new(Code("wrong-type"), "expected a field name", help)
             }
         }
     }
@@ -217,11 +215,11 @@ fn without_value(name: &str, format: Format) -> TextFault {
     match format {
         Format::Ron => {
             let message = format!("`{name}` needs a value in parentheses");
-            TextFault::new(Code::WrongType, message, format!("write `{name}(…)` with its value"))
+            TextFault::new(Code("wrong-type"), message, format!("write `{name}(…)` with its value"))
         }
         Format::Toml => {
             let help = format!("write `{{ {name} = … }}` with its value");
-            TextFault::new(Code::WrongType, format!("`{name}` needs a value"), help)
+            TextFault::new(Code("wrong-type"), format!("`{name}` needs a value"), help)
         }
     }
 }
@@ -229,12 +227,12 @@ fn without_value(name: &str, format: Format) -> TextFault {
 /// Explains that a choice takes no value.
 fn with_value(name: &str, format: Format) -> TextFault {
     let word = if format == Format::Ron { name.to_owned() } else { format!("\"{name}\"") };
-    TextFault::new(Code::WrongType, format!("`{name}` takes no value"), format!("write just `{word}`"))
+    TextFault::new(Code("wrong-type"), format!("`{name}` takes no value"), format!("write just `{word}`"))
 }
 
 fn unknown_field(found: &str, known: &[&str]) -> TextFault {
     let message = format!("unknown field `{found}`");
-    TextFault::new(Code::UnknownField, message, choices(found, known))
+    TextFault::new(Code("unknown-field"), message, choices(found, known))
 }
 
 /// Reports an unknown name.
@@ -245,18 +243,18 @@ pub(super) fn unknown_choice(found: &str, known: &[&str]) -> TextFault {
         Some(size) => format!("write `{size}`"),
         None => choices(found, known),
     };
-    TextFault::new(Code::UnknownChoice, message, help)
+    TextFault::new(Code("unknown-choice"), message, help)
 }
 
 /// Reports a missing field, with its meaning.
 pub(super) fn missing_field(field: &str, about: Option<&str>) -> TextFault {
     let about = about.map(|it| format!(": {it}")).unwrap_or_default();
     let help = format!("add `{field}`{about}");
-    TextFault::new(Code::MissingField, format!("missing field `{field}`"), help)
+    TextFault::new(Code("missing-field"), format!("missing field `{field}`"), help)
 }
 
 fn duplicate(field: &str) -> TextFault {
-    TextFault::new(Code::DuplicateKey, format!("`{field}` is set twice"), "remove one of the two")
+    TextFault::new(Code("duplicate-key"), format!("`{field}` is set twice"), "remove one of the two")
 }
 
 /// Reports a number that is out of the range of its type, named as in serde or a schema.
@@ -269,7 +267,7 @@ pub(super) fn out_of_range(found: &str, kind: &str) -> TextFault {
         Some(greatest) => format!("write a whole number from 0 to {greatest}"),
         None => "write a whole number of at least 0".to_owned(),
     };
-    TextFault { number: Some(found.to_owned()), ..TextFault::new(Code::NumberOutOfRange, message, help) }
+    TextFault { number: Some(found.to_owned()), ..TextFault::new(Code("number-out-of-range"), message, help) }
 }
 
 /// Returns the largest number of a type.
@@ -286,7 +284,7 @@ fn greatest(kind: &str) -> Option<u64> {
 
 fn wrong_type(wanted: &str, found: &str, help: &str) -> TextFault {
     let found = if found.is_empty() { String::new() } else { format!(", not `{found}`") };
-    TextFault::new(Code::WrongType, format!("expected {wanted}{found}"), help)
+    TextFault::new(Code("wrong-type"), format!("expected {wanted}{found}"), help)
 }
 
 /// Returns a number with its unit as written.
@@ -307,7 +305,7 @@ fn bare_number(found: &str, format: Format) -> TextFault {
         let [tokens, turns, steps, items] = ["tokens", "turns", "steps", "items"].map(with);
         format!("add the unit: {tokens} for a size; {turns}, {steps} or {items} for a number of units")
     };
-    TextFault::new(Code::UnitMissing, format!("the number {found} has no unit"), help)
+    TextFault::new(Code("unit-missing"), format!("the number {found} has no unit"), help)
 }
 
 /// Returns the fix for an unknown name.
@@ -351,7 +349,7 @@ fn in_quotes(found: &str) -> String {
 /// Reports that one of several names needs a value.
 pub(super) fn bare_names(names: &str) -> TextFault {
     let message = format!("one of {names} needs a value");
-    TextFault::new(Code::WrongType, message, "write `{ NAME = … }` with its value")
+    TextFault::new(Code("wrong-type"), message, "write `{ NAME = … }` with its value")
 }
 
 fn is_list(found: &str) -> bool {

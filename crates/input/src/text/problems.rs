@@ -2,17 +2,18 @@
 //!
 //! For the latter, the type is read from the tree again without each entry that it refused.
 
-mod old_cache;
 mod required;
 
 use std::ops::Range;
 
 use indexmap::IndexSet;
 
-use super::decode::Format;
+use super::decode::{Format, fields};
 use super::fault::{self, TextFault};
 use super::read::{Refusal, Shape, Why};
+use super::spelling;
 use super::tree::{Node, Tree, located};
+use crate::ProfileFile;
 use ctxsim_base::diag::{Code, Diagnostic, nearest};
 use ctxsim_base::order::InOrder as _;
 
@@ -29,8 +30,8 @@ pub(super) fn found_problems(tree: &Tree, text: &str, shape: Shape) -> Vec<Diagn
     if let Some(fault) = &tree.fault {
         list.push(fault.clone());
     } else {
-        let old = old_cache::told(&mut root, text, tree.format, shape);
-        let damage = old.iter().map(|_| (Vec::new(), Some(old_cache::CACHE.to_owned()))).collect();
+        let old = told(&mut root, text, tree.format, shape);
+        let damage = old.iter().map(|_| (Vec::new(), Some(CACHE.to_owned()))).collect();
         list.extend(old);
         let mut found = EntryProblems { text, format: tree.format, shape, root, list, damage };
         while found.list.len() < PROBLEMS_MAX && found.next() {}
@@ -50,7 +51,8 @@ fn duplicates(root: &mut Node) -> Vec<Diagnostic> {
             let Some(key) = entry.name().map(str::to_owned) else { continue };
             if keys.contains(&key) {
                 let message = format!("`{key}` is set twice");
-                let problem = Diagnostic::at(Code::DuplicateKey, "", message).help("remove one of the two");
+                let problem =
+                    Diagnostic::at(Code("duplicate-key"), "", message).help("remove one of the two");
                 list.push(located(problem, entry.key.as_ref().map_or(0..0, |it| it.span.clone())));
                 entry.value.is_skipped = true;
             }
@@ -169,5 +171,55 @@ impl EntryProblems<'_> {
     fn word(&self, way: &[usize], is_key: bool) -> &str {
         let word = self.text.get(self.span(way, is_key)).unwrap_or_default();
         if word.len() <= WORD_MAX && !word.contains('\n') { word } else { "" }
+    }
+}
+
+// Cache rules of profiles as they were written before each rule had fields of its own.
+
+/// The field of a profile that has them.
+const CACHE: &str = "cache";
+
+/// Lets no type read the cache rules of a profile if they are in their old form, and shows their new form.
+fn told(root: &mut Node, text: &str, format: Format, shape: Shape) -> Option<Diagnostic> {
+    let index = root.entries().iter().position(|it| it.name() == Some(CACHE))?;
+    let cache = &root.entries()[index].value;
+    let rules = cache.get("rules").filter(|_| shape.fields() == fields::<ProfileFile>())?;
+    let message = "the name of cache rules stands before their fields, not among them";
+    let problem = Diagnostic::at(Code("cache-rules-old"), "cache.rules", message);
+    let problem = located(problem.help(new_form(cache, rules.word()?, text, format)), rules.span.clone());
+    root.skip(&[index]);
+    Some(problem)
+}
+
+/// Returns what to write for rules of a name.
+fn new_form(cache: &Node, rules: &str, text: &str, format: Format) -> String {
+    let is = if format == Format::Ron { ": " } else { " = " };
+    let (mut fields, mut hits) = (Vec::new(), Vec::new());
+    for entry in cache.entries() {
+        let written = match format {
+            Format::Ron => text.get(entry.value.span.clone()).unwrap_or_default().to_owned(),
+            Format::Toml => spelling::value(text, &entry.value),
+        };
+        match entry.name() {
+            None | Some("rules") => {}
+            Some("hit_probability") => hits.push(format!("probability{is}{written}")),
+            Some("hit_seed") => hits.push(format!("seed{is}{written}")),
+            Some(field) => fields.push(format!("{field}{is}{written}")),
+        }
+    }
+    let hits = hits.join(", ");
+    match format {
+        _ if hits.is_empty() => {}
+        Format::Ron => fields.push(format!("hits: ({hits})")),
+        Format::Toml => fields.push(format!("hits = {{ {hits} }}")),
+    }
+    match (rules, format) {
+        ("none", Format::Ron) => "write `cache: none`".to_owned(),
+        ("none", Format::Toml) => "write `cache = \"none\"`, above all tables".to_owned(),
+        (_, Format::Ron) => format!("write `cache: {rules}({})`", fields.join(", ")),
+        (_, Format::Toml) => {
+            fields.insert(0, format!("[cache.{rules}]"));
+            format!("write these lines: `{}`", fields.join("`, `"))
+        }
     }
 }

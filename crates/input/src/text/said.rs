@@ -1,13 +1,12 @@
 //! A value as its type says it, which any format can write: the one serializer that types are compiled for.
 
-mod give;
+use std::fmt::{self, Display};
 
-use serde::ser::{SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant};
-use serde::ser::{SerializeTuple, SerializeTupleVariant};
+use serde::ser::{
+    self, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
+    SerializeTupleVariant,
+};
 use serde::{Serialize, Serializer};
-
-use give::Giver;
-pub use give::Unsayable;
 
 /// A variant: its type, its place among the others, its name.
 pub(super) type Variant = (&'static str, u32, &'static str);
@@ -62,32 +61,7 @@ impl Said {
     pub fn by<T: Serialize + ?Sized>(value: &T) -> Result<Self, Unsayable> {
         value.serialize(Giver)
     }
-}
 
-impl Serialize for Said {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Bool(it) => to.serialize_bool(*it),
-            Self::I64(it) => to.serialize_i64(*it),
-            Self::I128(it) => to.serialize_i128(*it),
-            Self::U64(it) => to.serialize_u64(*it),
-            Self::U128(it) => to.serialize_u128(*it),
-            Self::F64(it) => to.serialize_f64(*it),
-            Self::Text(it) => to.serialize_str(it),
-            Self::None => to.serialize_none(),
-            Self::Some(it) => to.serialize_some(&**it),
-            Self::Unit => to.serialize_unit(),
-            Self::UnitVariant((name, index, variant)) => to.serialize_unit_variant(name, *index, variant),
-            Self::NewtypeStruct(name, it) => to.serialize_newtype_struct(name, &**it),
-            Self::NewtypeVariant((name, index, variant), it) => {
-                to.serialize_newtype_variant(name, *index, variant, &**it)
-            }
-            _ => self.serialize_many(to),
-        }
-    }
-}
-
-impl Said {
     /// Writes what holds several values.
     fn serialize_many<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -128,7 +102,335 @@ impl Said {
     }
 }
 
+impl Serialize for Said {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Bool(it) => to.serialize_bool(*it),
+            Self::I64(it) => to.serialize_i64(*it),
+            Self::I128(it) => to.serialize_i128(*it),
+            Self::U64(it) => to.serialize_u64(*it),
+            Self::U128(it) => to.serialize_u128(*it),
+            Self::F64(it) => to.serialize_f64(*it),
+            Self::Text(it) => to.serialize_str(it),
+            Self::None => to.serialize_none(),
+            Self::Some(it) => to.serialize_some(&**it),
+            Self::Unit => to.serialize_unit(),
+            Self::UnitVariant((name, index, variant)) => to.serialize_unit_variant(name, *index, variant),
+            Self::NewtypeStruct(name, it) => to.serialize_newtype_struct(name, &**it),
+            Self::NewtypeVariant((name, index, variant), it) => {
+                to.serialize_newtype_variant(name, *index, variant, &**it)
+            }
+            _ => self.serialize_many(to),
+        }
+    }
+}
+
+/// Returns the name of a choice in files.
+pub(crate) fn name_of<T: Serialize>(choice: &T) -> &'static str {
+    match Said::by(choice) {
+        Ok(
+            Said::UnitVariant((.., name))
+            | Said::NewtypeVariant((.., name), _)
+            | Said::TupleVariant((.., name), _)
+            | Said::StructVariant((.., name), _),
+        ) => name,
+        _ => "",
+    }
+}
+
+/// Returns whether a field has its default value, which files leave out.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// Returns the fields that are set; a file does not have the others.
 fn set<'s>(all: &'s [(&'static str, Said)]) -> Vec<&'s (&'static str, Said)> {
     all.iter().filter(|(_, it)| !matches!(it, Said::None)).collect()
 }
+
+// The one serializer that inputs are compiled for.
+
+/// Why a value cannot be said.
+#[derive(Debug)]
+pub struct Unsayable(String);
+
+impl Display for Unsayable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unsayable {}
+
+impl ser::Error for Unsayable {
+    fn custom<T: Display>(message: T) -> Self {
+        Self(message.to_string())
+    }
+}
+
+/// Makes what a value says of itself.
+struct Giver;
+
+/// Takes a plain value as it is.
+macro_rules! plain {
+    ($($call:ident $of:ty => $said:ident,)*) => {
+        $(fn $call(self, it: $of) -> Result<Said, Unsayable> {
+            Ok(Said::$said(it.into()))
+        })*
+    };
+}
+
+impl Serializer for Giver {
+    type Ok = Said;
+    type Error = Unsayable;
+    type SerializeSeq = ValueList;
+    type SerializeTuple = ValueList;
+    type SerializeTupleStruct = ValueList;
+    type SerializeTupleVariant = ValueList;
+    type SerializeMap = MapEntries;
+    type SerializeStruct = StructFields;
+    type SerializeStructVariant = StructFields;
+
+    plain! {
+        serialize_bool bool => Bool, serialize_i8 i8 => I64, serialize_i16 i16 => I64, serialize_i32 i32 => I64,
+        serialize_i64 i64 => I64, serialize_i128 i128 => I128, serialize_u8 u8 => U64, serialize_u16 u16 => U64,
+        serialize_u32 u32 => U64, serialize_u64 u64 => U64, serialize_u128 u128 => U128, serialize_f32 f32 => F64,
+        serialize_f64 f64 => F64, serialize_char char => Text, serialize_str &str => Text,
+    }
+
+    fn serialize_bytes(self, all: &[u8]) -> Result<Said, Unsayable> {
+        all.serialize(self)
+    }
+
+    fn serialize_none(self) -> Result<Said, Unsayable> {
+        Ok(Said::None)
+    }
+
+    fn serialize_some<T: Serialize + ?Sized>(self, it: &T) -> Result<Said, Unsayable> {
+        Ok(Said::Some(Box::new(it.serialize(Giver)?)))
+    }
+
+    fn serialize_unit(self) -> Result<Said, Unsayable> {
+        Ok(Said::Unit)
+    }
+
+    fn serialize_unit_struct(self, _: &'static str) -> Result<Said, Unsayable> {
+        Ok(Said::Unit)
+    }
+
+    fn serialize_unit_variant(
+        self,
+        name: &'static str,
+        index: u32,
+        variant: &'static str,
+    ) -> Result<Said, Unsayable> {
+        Ok(Said::UnitVariant((name, index, variant)))
+    }
+
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        name: &'static str,
+        it: &T,
+    ) -> Result<Said, Unsayable> {
+        Ok(Said::NewtypeStruct(name, Box::new(it.serialize(Giver)?)))
+    }
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        name: &'static str,
+        index: u32,
+        variant: &'static str,
+        it: &T,
+    ) -> Result<Said, Unsayable> {
+        Ok(Said::NewtypeVariant((name, index, variant), Box::new(it.serialize(Giver)?)))
+    }
+
+    fn serialize_seq(self, length: Option<usize>) -> Result<ValueList, Unsayable> {
+        Ok(ValueList { kind: SequenceKind::Seq(length), list: Vec::new() })
+    }
+
+    fn serialize_tuple(self, _: usize) -> Result<ValueList, Unsayable> {
+        Ok(ValueList { kind: SequenceKind::Tuple, list: Vec::new() })
+    }
+
+    fn serialize_tuple_struct(self, _: &'static str, length: usize) -> Result<ValueList, Unsayable> {
+        self.serialize_tuple(length)
+    }
+
+    fn serialize_tuple_variant(
+        self,
+        name: &'static str,
+        index: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Result<ValueList, Unsayable> {
+        Ok(ValueList { kind: SequenceKind::TupleVariant((name, index, variant)), list: Vec::new() })
+    }
+
+    fn collect_seq<I: IntoIterator<Item: Serialize>>(self, all: I) -> Result<Said, Unsayable> {
+        let all = all.into_iter();
+        let length = match all.size_hint() {
+            (least, Some(most)) if least == most => Some(least),
+            _ => None,
+        };
+        let mut list = ValueList { kind: SequenceKind::Seq(length), list: Vec::new() };
+        for it in all {
+            list.push(&it)?;
+        }
+        Ok(list.close())
+    }
+
+    fn serialize_map(self, length: Option<usize>) -> Result<MapEntries, Unsayable> {
+        Ok(MapEntries { length, key: None, list: Vec::new() })
+    }
+
+    fn serialize_struct(self, name: &'static str, _: usize) -> Result<StructFields, Unsayable> {
+        Ok(StructFields { name, variant: None, list: Vec::new() })
+    }
+
+    fn serialize_struct_variant(
+        self,
+        name: &'static str,
+        index: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Result<StructFields, Unsayable> {
+        Ok(StructFields { name, variant: Some((name, index, variant)), list: Vec::new() })
+    }
+}
+
+/// What a list of values is.
+enum SequenceKind {
+    Seq(Option<usize>),
+    Tuple,
+    TupleVariant(Variant),
+}
+
+/// Values, one behind the other.
+struct ValueList {
+    kind: SequenceKind,
+    list: Vec<Said>,
+}
+
+impl ValueList {
+    fn push<T: Serialize + ?Sized>(&mut self, it: &T) -> Result<(), Unsayable> {
+        self.put(it.serialize(Giver))
+    }
+
+    /// Adds a value; compiled once, and not for each type of values.
+    fn put(&mut self, said: Result<Said, Unsayable>) -> Result<(), Unsayable> {
+        self.list.push(said?);
+        Ok(())
+    }
+
+    fn close(self) -> Said {
+        match self.kind {
+            SequenceKind::Seq(length) => Said::Seq(length, self.list),
+            SequenceKind::Tuple => Said::Tuple(self.list),
+            SequenceKind::TupleVariant(variant) => Said::TupleVariant(variant, self.list),
+        }
+    }
+}
+
+/// Takes values one behind the other, whatever the list is.
+macro_rules! list {
+    ($($of:ident $call:ident,)*) => {
+        $(impl ser::$of for ValueList {
+            type Ok = Said;
+            type Error = Unsayable;
+
+            fn $call<T: Serialize + ?Sized>(&mut self, it: &T) -> Result<(), Unsayable> {
+                self.push(it)
+            }
+
+            fn end(self) -> Result<Said, Unsayable> {
+                Ok(self.close())
+            }
+        })*
+    };
+}
+
+list! {
+    SerializeSeq serialize_element, SerializeTuple serialize_element, SerializeTupleStruct serialize_field,
+    SerializeTupleVariant serialize_field,
+}
+
+/// Keys and values.
+struct MapEntries {
+    length: Option<usize>,
+    key: Option<Said>,
+    list: Vec<(Said, Said)>,
+}
+
+impl MapEntries {
+    /// Adds a value to its key; compiled once, and not for each type of values.
+    fn put(&mut self, said: Result<Said, Unsayable>) -> Result<(), Unsayable> {
+        let key = self.key.take().unwrap_or(Said::Unit);
+        self.list.push((key, said?));
+        Ok(())
+    }
+}
+
+impl ser::SerializeMap for MapEntries {
+    type Ok = Said;
+    type Error = Unsayable;
+
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Unsayable> {
+        self.key = Some(key.serialize(Giver)?);
+        Ok(())
+    }
+
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, it: &T) -> Result<(), Unsayable> {
+        self.put(it.serialize(Giver))
+    }
+
+    fn end(self) -> Result<Said, Unsayable> {
+        Ok(Said::Map(self.length, self.list))
+    }
+}
+
+/// Fields of a struct or of a variant.
+struct StructFields {
+    name: &'static str,
+    variant: Option<Variant>,
+    list: Vec<(&'static str, Said)>,
+}
+
+impl StructFields {
+    fn push<T: Serialize + ?Sized>(&mut self, key: &'static str, it: &T) -> Result<(), Unsayable> {
+        self.put(key, it.serialize(Giver))
+    }
+
+    /// Adds a field; compiled once, and not for each type of fields.
+    fn put(&mut self, key: &'static str, said: Result<Said, Unsayable>) -> Result<(), Unsayable> {
+        self.list.push((key, said?));
+        Ok(())
+    }
+
+    fn close(self) -> Said {
+        match self.variant {
+            Some(variant) => Said::StructVariant(variant, self.list),
+            None => Said::Struct(self.name, self.list),
+        }
+    }
+}
+
+/// Takes fields, whatever they are of.
+macro_rules! fields {
+    ($($of:ident,)*) => {
+        $(impl ser::$of for StructFields {
+            type Ok = Said;
+            type Error = Unsayable;
+
+            fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, it: &T) -> Result<(), Unsayable> {
+                self.push(key, it)
+            }
+
+            fn end(self) -> Result<Said, Unsayable> {
+                Ok(self.close())
+            }
+        })*
+    };
+}
+
+fields! { SerializeStruct, SerializeStructVariant, }

@@ -2,9 +2,7 @@
 
 mod call;
 mod misfit;
-mod number;
 mod paths;
-mod profile;
 
 use super::decode::{self, Format};
 use super::fault;
@@ -77,7 +75,7 @@ impl Override {
         };
         let Some((path, value)) = text.split_once('=') else {
             let help = "write `--set PATH=VALUE`, as in `--set params.threshold.ratio=0.7`".to_owned();
-            return Err(problem(Code::SetNoValue, text, "the override has no value".to_owned(), help));
+            return Err(problem(Code("set-no-value"), text, "the override has no value".to_owned(), help));
         };
         let (path, value) = (path.trim(), value.trim());
         let mut steps: Vec<String> = path.split('.').map(str::to_owned).collect();
@@ -86,7 +84,7 @@ impl Override {
             steps.clone_from(rest);
         }
         if let Some(empty) = steps.iter().position(String::is_empty) {
-            return Err(problem(Code::SetEmptyStep, path, missing_step(&steps, empty), no_root_help()));
+            return Err(problem(Code("set-empty-step"), path, missing_step(&steps, empty), no_root_help()));
         }
         let Some((root, target)) = ROOTS.into_iter().find(|(root, _)| *root == steps[0]) else {
             let help = match nearest(&steps[0], ROOTS.map(|(root, _)| root)) {
@@ -96,15 +94,15 @@ impl Override {
                 None => no_root_help(),
             };
             let message = format!("unknown `--set` root `{}`", steps[0]);
-            return Err(problem(Code::SetUnknownRoot, path, message, help));
+            return Err(problem(Code("set-unknown-root"), path, message, help));
         };
         if steps.len() < 2 && !["recovery", "summariser"].contains(&root) {
             let help = format!("write the whole path, as in `{root}.NAME`");
-            return Err(problem(Code::SetEmptyStep, path, format!("the path ends after `{root}`"), help));
+            return Err(problem(Code("set-empty-step"), path, format!("the path ends after `{root}`"), help));
         }
         if is_range(value) {
             let help = "write one value: use `ctxsim sweep --vary` for ranges".to_owned();
-            return Err(problem(Code::SetRange, path, format!("`{value}` is a range of values"), help));
+            return Err(problem(Code("set-range"), path, format!("`{value}` is a range of values"), help));
         }
         if let Some(numbers) = numbers_of(root) {
             let name = steps[1..].join(".");
@@ -208,13 +206,13 @@ impl Override {
     fn values(&self, tree: &Node) -> Vec<Node> {
         let written = self.text.split_once('=').map_or("", |it| it.1.trim());
         let Some(text) = self.value.as_str() else {
-            return [self.value.clone()].into_iter().chain(number::suffixed(written)).collect();
+            return [self.value.clone()].into_iter().chain(call::suffixed(written)).collect();
         };
-        let Some(factor) = number::factor(text) else {
-            let read = call::read(text).or_else(|| number::suffixed(text));
+        let Some(factor) = call::factor(text) else {
+            let read = call::read(text).or_else(|| call::suffixed(text));
             return read.into_iter().chain([self.value.clone()]).chain(self.renamed(tree, text)).collect();
         };
-        self.present(tree).and_then(|it| number::times(it, factor)).into_iter().collect()
+        self.present(tree).and_then(|it| call::times(it, factor)).into_iter().collect()
     }
 
     /// Returns the choice that stands there under another name: it keeps its fields where the other one has them too.
@@ -300,7 +298,7 @@ fn numbers_of(root: &str) -> Option<[&'static str; 3]> {
 
 /// Returns a number as an override writes it: `60000`, `60_000`, `60k`, `0.05`.
 pub fn number(text: &str) -> Option<Decimal> {
-    number::decimal(text.trim())
+    call::decimal(text.trim())
 }
 
 /// Explains where a path lacks a name.

@@ -1,12 +1,12 @@
 //! An input file: its name, format and text, and the places of its fields.
 
-mod json;
-
 use std::fs;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read as _};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
+
+use serde_json::error::Category;
 
 use crate::text::decode::{self, Format};
 use crate::text::read::Decode;
@@ -14,8 +14,6 @@ use crate::text::spelling::spell;
 use crate::text::tree::{Tree, TreeEntry};
 use ctxsim_base::diag::{Code, Diagnostic, Place};
 use ctxsim_base::error::Error;
-
-pub use json::json_problem;
 
 /// The largest input file, in bytes: thousands of times what people write, and parsed as a whole.
 const INPUT_BYTES_MAX: u64 = 64 << 20;
@@ -52,7 +50,7 @@ impl Source {
     pub fn read(path: &Path) -> Result<Self, Error> {
         let Some(format) = Format::of(path) else {
             let mut problem =
-                Diagnostic::at(Code::FileFormat, "", "not a policy, scenario, profile or suite file");
+                Diagnostic::at(Code("file-format"), "", "not a policy, scenario, profile or suite file");
             problem.place.file = path.display().to_string();
             return Err(vec![problem.help("inputs end in `.ron` or `.toml`")].into());
         };
@@ -171,4 +169,42 @@ pub fn line_column(text: &str, byte: usize) -> (usize, usize) {
     let before = text.get(..byte).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |it| it + 1);
     (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+}
+
+// Explains errors in JSON texts, with their places and fixes.
+
+/// Serde's names of value types, and readable ones.
+const WORDS: [(&str, &str); 3] = [
+    ("expected f64", "expected a number"),
+    ("expected u64", "expected a whole number that is not negative"),
+    ("expected u32", "expected a whole number that is not negative"),
+];
+
+/// Explains a JSON parser's error, with its place and a fix.
+pub fn json_problem(text: &str, error: &serde_json::Error) -> Diagnostic {
+    let whole = error.to_string();
+    let message = whole.split(" at line ").next().unwrap_or(&whole);
+    let message = match message.split_once("expected struct ") {
+        Some((before, _)) => format!("{before}expected an object"),
+        None => WORDS.iter().fold(message.to_owned(), |text, (from, to)| text.replace(from, to)),
+    };
+    let is_double = message.starts_with("duplicate field") || message.ends_with("occurs twice");
+    let help = match (error.classify(), message.rsplit_once(", expected ")) {
+        (Category::Eof, _) => "the file ends too early: write or download it again".to_owned(),
+        _ if message.starts_with("recursion limit") => "nest at most 128 lists or objects".to_owned(),
+        _ if is_double => "remove one of the two".to_owned(),
+        _ if message.starts_with("missing field") => "add it".to_owned(),
+        (Category::Data, Some((_, wanted))) => format!("write {wanted}"),
+        _ => "write valid JSON: finite numbers, text and keys in double quotes, commas between values"
+            .to_owned(),
+    };
+    let mut problem = Diagnostic::at(Code("syntax"), "", message).help(help);
+    if error.line() > 0 {
+        let (line, column) = (error.line(), error.column().max(1));
+        let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+        let at = (start + column - 1).min(text.len());
+        problem.place.line_column = Some((line, column));
+        problem.place.span = text.is_char_boundary(at).then_some(at..at);
+    }
+    problem
 }

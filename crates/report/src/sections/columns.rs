@@ -136,7 +136,7 @@ fn unknown(word: &str) -> Diagnostic {
         |it| format!("did you mean `{it}`?"),
     );
     let mut problem =
-        Diagnostic::at(Code::ColumnUnknown, word, format!("unknown column `{word}`")).help(help);
+        Diagnostic::at(Code("column-unknown"), word, format!("unknown column `{word}`")).help(help);
     "--columns".clone_into(&mut problem.place.file);
     problem
 }

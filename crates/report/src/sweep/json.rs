@@ -62,7 +62,7 @@ pub fn shard(
 pub fn merged(files: &[(String, String)]) -> Result<Sweep, Vec<Diagnostic>> {
     let mut problems = Vec::new();
     let mut problem = |file: &str, message: String, help: &str| {
-        let mut it = Diagnostic::at(Code::Shard, "", message).help(help);
+        let mut it = Diagnostic::at(Code("shard"), "", message).help(help);
         file.clone_into(&mut it.place.file);
         problems.push(it);
     };
@@ -113,7 +113,7 @@ pub fn merged(files: &[(String, String)]) -> Result<Sweep, Vec<Diagnostic>> {
     if let Some(missing) = points.iter().position(Option::is_none).filter(|_| problems.is_empty()) {
         let message = format!("point {missing} is missing");
         let help = "name every shard; rerun those that failed";
-        problems.push(Diagnostic::at(Code::Shard, "", message).help(help));
+        problems.push(Diagnostic::at(Code("shard"), "", message).help(help));
     }
     match head {
         Some(head) if problems.is_empty() => Ok(Sweep::new(head, points.into_iter().flatten().listed())),

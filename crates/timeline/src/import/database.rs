@@ -64,7 +64,7 @@ fn bytes(reader: &mut dyn BufRead) -> io::Result<Option<Result<Vec<u8>, Box<Diag
         return Ok(Some(Ok(bytes)));
     }
     let message = format!("the database is larger than {} GiB", DATABASE_BYTES_MAX >> 30);
-    let problem = Diagnostic::at(Code::RecordingUnknown, "", message);
+    let problem = Diagnostic::at(Code("recording-unknown"), "", message);
     Ok(Some(Err(Box::new(problem.help("export its sessions, and use these files")))))
 }
 
@@ -72,7 +72,7 @@ impl From<PageDamage> for Box<Diagnostic> {
     fn from(damage: PageDamage) -> Self {
         let message = format!("page {} of the database is damaged: {}", damage.page, damage.what);
         let help = "copy the database again, with its `-wal` file, or let `sqlite3 FILE .recover` repair it";
-        Self::new(Diagnostic::at(Code::RecordingUnknown, "", message).help(help))
+        Self::new(Diagnostic::at(Code("recording-unknown"), "", message).help(help))
     }
 }
 

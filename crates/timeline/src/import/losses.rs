@@ -112,7 +112,7 @@ impl Losses {
                 1 => String::new(),
                 n => format!(", on {n} lines"),
             };
-            let problem = Diagnostic::at(Code::RecordingUsage, field.as_str(), format!("{why}{more}"));
+            let problem = Diagnostic::at(Code("recording-usage"), field.as_str(), format!("{why}{more}"));
             let mut problem = problem.help(
                 "a count is a whole number from 0 to 100,000,000; correct the number, or leave the recording out",
             );

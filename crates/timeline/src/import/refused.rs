@@ -155,7 +155,7 @@ impl RefusedLog {
 
     fn problem(&self) -> Diagnostic {
         let message = format!("a log of {} cannot be read: {}", self.name, self.why);
-        Diagnostic::at(ctxsim_base::diag::Code::RecordingRefused, "", message).help(self.instead)
+        Diagnostic::at(ctxsim_base::diag::Code("recording-refused"), "", message).help(self.instead)
     }
 }
 

@@ -309,12 +309,8 @@ fn is_probability(name: &str) -> bool {
 fn check_share(field: &str, value: f64, problems: &mut Problems) {
     if !(0.0..=1.0).contains(&value) {
         let help = "write a number from 0.0 to 1.0";
-        problems.push_at(
-            ctxsim_base::diag::Code::ProbabilityRange,
-            field,
-            "a probability must be from 0 to 1",
-            help,
-        );
+        let message = "a probability must be from 0 to 1";
+        problems.push_at(ctxsim_base::diag::Code("probability-range"), field, message, help);
     }
 }
 

@@ -63,7 +63,9 @@ pub(super) fn read(reader: &mut dyn BufRead) -> Result<ReadStreams, Vec<Diagnost
     })?;
     if read.streams.is_empty() {
         let message = "no question asks for something that was said";
-        return Err(vec![Diagnostic::at(Code::ChatsEmpty, "", message).help("add a question with evidence")]);
+        return Err(vec![
+            Diagnostic::at(Code("chats-empty"), "", message).help("add a question with evidence"),
+        ]);
     }
     Ok(read)
 }
@@ -79,13 +81,13 @@ fn graphs(reader: &mut dyn BufRead) -> Result<ReadStreams, Vec<Diagnostic>> {
             (None, Some(graph)) if graph.n_sessions() > SESSIONS_MAX => {
                 let n = graph.n_sessions();
                 let message = format!("the graph speaks of session {n}, which is beyond all limits");
-                let problem = Diagnostic::at(Code::AgingRange, "dependency_graph", message);
+                let problem = Diagnostic::at(Code("aging-range"), "dependency_graph", message);
                 return Err(vec![problem.help("number sessions from 0")]);
             }
             (None, Some(graph)) => (graph.stream(), "dependency_graph"),
             (None, None) => {
                 let problem =
-                    Diagnostic::at(Code::ChatsJson, "", "the file has no `stream` and no graph of facts");
+                    Diagnostic::at(Code("chats-json"), "", "the file has no `stream` and no graph of facts");
                 return Err(vec![problem.help(GRAPHS)]);
             }
         };
@@ -95,7 +97,7 @@ fn graphs(reader: &mut dyn BufRead) -> Result<ReadStreams, Vec<Diagnostic>> {
         read.streams.push(stream);
     }
     if read.streams.is_empty() {
-        let problem = Diagnostic::at(Code::ChatsEmpty, "", "the file contains no sessions");
+        let problem = Diagnostic::at(Code("chats-empty"), "", "the file contains no sessions");
         return Err(vec![problem.help("write what `--rows facts` writes")]);
     }
     Ok(read)

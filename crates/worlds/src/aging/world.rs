@@ -72,7 +72,7 @@ fn made(scenario: &Scenario, load: &AgingLoad, files: &mut [NamedFile]) -> MadeW
     let mut models = Vec::new();
     for (path, file) in paths.into_iter().zip(of_models) {
         let mut text = String::new();
-        let unread = |it: std::io::Error| vec![Diagnostic::at(Code::Syntax, "", it.to_string())];
+        let unread = |it: std::io::Error| vec![Diagnostic::at(Code("syntax"), "", it.to_string())];
         file.reader.read_to_string(&mut text).map_err(unread)?;
         models.push(Model::read(path, &text)?);
     }
@@ -178,7 +178,7 @@ impl World for Aging {
     fn without_rows(&self, _of_needs: bool) -> Option<Diagnostic> {
         let message = format!("{} has no request rows: it reports totals of its session streams", self.name);
         let help = "use `--rows probes` for one row per question, or `--rows runs`";
-        Some(Diagnostic::at(Code::RowsAging, "", message).help(help))
+        Some(Diagnostic::at(Code("rows-aging"), "", message).help(help))
     }
 }
 

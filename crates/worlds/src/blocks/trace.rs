@@ -69,7 +69,7 @@ pub fn detect(text: &str) -> bool {
 /// The text has no known format, is malformed, or contains no request.
 pub fn read(text: &str, name: &str) -> Result<BlockTrace, Box<Diagnostic>> {
     let Some(format) = FORMATS.iter().find(|it| (it.detect)(text)) else {
-        let problem = Diagnostic::at(Code::BlockTraceUnknown, "", "not a block trace of a known format");
+        let problem = Diagnostic::at(Code("block-trace-unknown"), "", "not a block trace of a known format");
         return Err(Box::new(problem.help("supported formats: Mooncake JSON lines, kv-cache-tester JSON")));
     };
     let trace = (format.read)(text).map_err(|mut it| {
@@ -77,7 +77,7 @@ pub fn read(text: &str, name: &str) -> Result<BlockTrace, Box<Diagnostic>> {
         it
     })?;
     if trace.requests.is_empty() {
-        let problem = Diagnostic::at(Code::BlockTraceEmpty, "", "the block trace contains no requests");
+        let problem = Diagnostic::at(Code("block-trace-empty"), "", "the block trace contains no requests");
         return Err(Box::new(problem.help("add at least one request with its block ids")));
     }
     Ok(BlockTrace { name: name.to_owned(), ..trace })
@@ -95,7 +95,7 @@ impl BlockTrace {
                     "{} has blocks of {own} tokens, but those of the profile have {theirs}",
                     self.name
                 );
-                Diagnostic::at(Code::BlockSize, "cache.blocks.block_tokens", message)
+                Diagnostic::at(Code("block-size"), "cache.blocks.block_tokens", message)
                     .help(format!("add `--set profile.cache.blocks.block_tokens={own}`"))
             }
             _ => {
@@ -103,7 +103,7 @@ impl BlockTrace {
                     format!("{} is a block trace, which these cache rules cannot replay", self.name);
                 let help = "use a profile with `blocks` cache rules, such as `open/blocks-64-infinite` or \
                     `open/blocks-512-lru`";
-                Diagnostic::at(Code::BlockTraceRules, "cache", message).help(help)
+                Diagnostic::at(Code("block-trace-rules"), "cache", message).help(help)
             }
         };
         Some(problem)

@@ -93,6 +93,6 @@ impl World for ChatScenario {
     fn without_rows(&self, _of_needs: bool) -> Option<Diagnostic> {
         let message = format!("{} has no request rows: it reports totals of its trials", self.name);
         let help = "use `--rows calls`, `--rows log` or `--rows probes`";
-        Some(Diagnostic::at(Code::RowsAging, "", message).help(help))
+        Some(Diagnostic::at(Code("rows-aging"), "", message).help(help))
     }
 }

@@ -123,7 +123,7 @@ fn place(conversation: &ConversationLoad, length: u64, trial: u64) -> Result<usi
         let last = conversation.trials_per_length().saturating_sub(1);
         let help =
             format!("the lengths are {}; conversations are numbered from 0 to {last}", lengths.join(", "));
-        vec![Diagnostic::at(Code::ConversationUnknown, "", message).help(help)]
+        vec![Diagnostic::at(Code("conversation-unknown"), "", message).help(help)]
     })
 }
 
@@ -350,7 +350,7 @@ impl World for ConversationLoad {
     fn without_rows(&self, of_needs: bool) -> Option<Diagnostic> {
         let message = format!("{} declares no needs: probes ask for its facts", self.name());
         let help = "use `--rows probes` for one row per fact, or `--rows trials` for one per conversation";
-        of_needs.then(|| Diagnostic::at(Code::RowsConversation, "", message).help(help))
+        of_needs.then(|| Diagnostic::at(Code("rows-conversation"), "", message).help(help))
     }
 
     fn ledgers(&self, load: &Load, progress: Progress<'_>) -> Vec<(Cell, Vec<TrialLedger>)> {

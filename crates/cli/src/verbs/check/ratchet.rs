@@ -34,7 +34,7 @@ pub(super) fn held(
     let keeps = bless || std::env::var_os("CI").is_none();
     if before.is_empty() && !keeps && !held.is_empty() {
         let help = "run `ctxsim check --ratchet` without `CI`, and commit the file";
-        return Err(wrong_at(Code::RatchetMissing, &path, "no best values are kept yet", help));
+        return Err(wrong_at(Code("ratchet-missing"), &path, "no best values are kept yet", help));
     }
     if ratchet != before && keeps {
         let text = ratchet.text().map_err(|it| vec![*it])?;

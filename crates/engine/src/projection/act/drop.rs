@@ -1,9 +1,6 @@
 //! Drops: a call and its result go together.
 
-use super::Act;
-use crate::projection::edit::Editor;
-use crate::projection::prompt::SlotIx;
-use crate::projection::rendition::Pool;
+use crate::projection::{Act, Editor, Pool, SlotIx};
 
 /// Takes each slot out.
 #[derive(Clone, Copy, Debug, PartialEq)]

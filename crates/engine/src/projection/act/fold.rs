@@ -4,21 +4,14 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Act;
 use super::pool::{CompiledBudget, OpenPool};
-use crate::projection::edit::Editor;
-use crate::projection::filter::ClassMask;
-use crate::projection::num::Num;
-use crate::projection::prompt::{Prompt, ShownAs, Slot, SlotIx, State};
-use crate::projection::region::Region;
-use crate::projection::rendition::{Rendered, TableRows};
-use crate::projection::rung::{CompiledRung, RungParts};
-use crate::projection::scope::UnitSize;
-use crate::projection::test::Activation;
-use crate::projection::text::TextContent;
-use crate::projection::writer::{Passage, Writer};
+use crate::projection::writer::Passage;
+use crate::projection::{
+    Act, Activation, ClassMask, CompiledRung, Editor, Num, Prompt, Region, Rendered, RungParts, ShownAs,
+    Slot, SlotIx, State, TableRows, TextContent, UnitSize, Writer,
+};
 use ctxsim_base::quantity::{Tokens, ix, saturated};
-use ctxsim_input::policy::{Fold, PromptPart, Size, Template, Unit};
+use ctxsim_input::{Fold, PromptPart, Size, Template, Unit};
 use ctxsim_timeline::Kind;
 
 /// A fold as a program holds it.
@@ -60,6 +53,49 @@ impl CompiledFold {
     /// Returns whether what comes earlier in a pass says nothing of a turn.
     fn is_per_turn(&self) -> bool {
         self.budget.is_none_or(|it| it.per_turn)
+    }
+
+    /// Returns what folding these slots of one turn would make of them.
+    fn draft(
+        &self,
+        unit: &[SlotIx],
+        rung: &CompiledRung,
+        mut pool: Option<&mut OpenPool>,
+        edit: &mut Editor<'_, '_>,
+    ) -> TurnDraft {
+        let mut draft = TurnDraft { output: self.frame, ..TurnDraft::default() };
+        if !unit.iter().any(|it| self.having.has_kind(edit.prompt().kind(*it))) {
+            return draft;
+        }
+        let has = |mask: Option<ClassMask>, kind| mask.is_some_and(|it| it.has_kind(kind));
+        for slot in unit.iter().copied() {
+            let kind = edit.prompt().kind(slot);
+            if has(self.copy, kind) {
+                continue;
+            }
+            let stands = edit.prompt().slot(slot).tokens;
+            draft.input += Tokens::from(stands);
+            draft.has_items |= !edit.prompt().slot(slot).is_summary();
+            let fate = if kind == Kind::ToolResult {
+                let pool = pool.as_deref_mut().map(|it| it.at(slot, rung, edit));
+                let rendered = self.rows.at(edit.prompt().item(slot), pool);
+                // Words of a template are those of the summary: their size is told with it.
+                let rendered = rendered.filter(|it| self.is_written() || it.tokens < stands);
+                let tokens = rendered.map_or(stands, |it| it.tokens);
+                draft.output = draft.output.saturating_add(self.each).saturating_add(tokens.into());
+                FoldFate::Told(rendered)
+            } else if has(self.quote, kind) {
+                draft.output = draft.output.saturating_add(stands.into());
+                FoldFate::Told(None)
+            } else {
+                FoldFate::Gone
+            };
+            draft.fates.push((slot, fate));
+        }
+        if let Some((output, content)) = self.written(&draft, edit.prompt()) {
+            (draft.output, draft.content) = (output, Some(content));
+        }
+        draft
     }
 }
 
@@ -157,51 +193,6 @@ fn begin_of_turn(edit: &Editor<'_, '_>, at: SlotIx) -> SlotIx {
         return at;
     }
     edit.prompt().history().turns().get(before.turn_ix as usize).map_or(at, |it| it.items.start)
-}
-
-impl CompiledFold {
-    /// Returns what folding these slots of one turn would make of them.
-    fn draft(
-        &self,
-        unit: &[SlotIx],
-        rung: &CompiledRung,
-        mut pool: Option<&mut OpenPool>,
-        edit: &mut Editor<'_, '_>,
-    ) -> TurnDraft {
-        let mut draft = TurnDraft { output: self.frame, ..TurnDraft::default() };
-        if !unit.iter().any(|it| self.having.has_kind(edit.prompt().kind(*it))) {
-            return draft;
-        }
-        let has = |mask: Option<ClassMask>, kind| mask.is_some_and(|it| it.has_kind(kind));
-        for slot in unit.iter().copied() {
-            let kind = edit.prompt().kind(slot);
-            if has(self.copy, kind) {
-                continue;
-            }
-            let stands = edit.prompt().slot(slot).tokens;
-            draft.input += Tokens::from(stands);
-            draft.has_items |= !edit.prompt().slot(slot).is_summary();
-            let fate = if kind == Kind::ToolResult {
-                let pool = pool.as_deref_mut().map(|it| it.at(slot, rung, edit));
-                let rendered = self.rows.at(edit.prompt().item(slot), pool);
-                // Words of a template are those of the summary: their size is told with it.
-                let rendered = rendered.filter(|it| self.is_written() || it.tokens < stands);
-                let tokens = rendered.map_or(stands, |it| it.tokens);
-                draft.output = draft.output.saturating_add(self.each).saturating_add(tokens.into());
-                FoldFate::Told(rendered)
-            } else if has(self.quote, kind) {
-                draft.output = draft.output.saturating_add(stands.into());
-                FoldFate::Told(None)
-            } else {
-                FoldFate::Gone
-            };
-            draft.fates.push((slot, fate));
-        }
-        if let Some((output, content)) = self.written(&draft, edit.prompt()) {
-            (draft.output, draft.content) = (output, Some(content));
-        }
-        draft
-    }
 }
 
 /// What represents the words of a folded summary.

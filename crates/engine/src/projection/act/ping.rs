@@ -1,14 +1,9 @@
 //! Pings: the prompt is sent as it stands, for a short answer, so that the provider's cache keeps it.
 
-use super::Act;
-use crate::projection::change::{Purpose, SideRequest};
-use crate::projection::edit::Editor;
-use crate::projection::num::Num;
-use crate::projection::prompt::{Prompt, SlotIx};
-use crate::projection::region::Region;
-use crate::projection::rung::{CompiledRung, RungParts};
-use crate::projection::test::Activation;
-use ctxsim_input::policy::Size;
+use crate::projection::{
+    Act, Activation, CompiledRung, Editor, Num, Prompt, Purpose, Region, RungParts, SideRequest, SlotIx,
+};
+use ctxsim_input::Size;
 
 /// Sends the prompt again; the size of the answer.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,13 +1,8 @@
 //! A pool of exact tokens is spent slot by slot, from the oldest on.
 
-use crate::projection::edit::Editor;
-use crate::projection::num::{Env, Known, Num};
-use crate::projection::prompt::{SlotIx, State};
-use crate::projection::region::Region;
-use crate::projection::rendition::Pool;
-use crate::projection::rung::CompiledRung;
+use crate::projection::{CompiledRung, Editor, Env, Known, Num, Pool, Region, SlotIx, State};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::policy::{Budget, BudgetCounts, Unit};
+use ctxsim_input::{Budget, BudgetCounts, Unit};
 use ctxsim_timeline::TurnIx;
 
 /// A pool of exact tokens.

@@ -1,13 +1,8 @@
 //! Items shown in another way: all alike, or by the rows of a table.
 
-use super::Act;
 use super::pool::CompiledBudget;
-use crate::projection::Left;
-use crate::projection::edit::Editor;
-use crate::projection::prompt::{Prompt, SlotIx, State};
-use crate::projection::rendition::{Pool, TableRows};
-use crate::projection::rung::RungParts;
-use ctxsim_input::policy::Action;
+use crate::projection::{Act, Editor, Left, Pool, Prompt, RungParts, SlotIx, State, TableRows};
+use ctxsim_input::Action;
 
 /// Shows each item by the first row that matches it.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,12 +1,10 @@
 //! What stays of the input of a summary: what the harness keeps, cut to fit, and the files that it restores.
 
-use crate::projection::filter::ClassMask;
-use crate::projection::num::{Env, Known, Num};
-use crate::projection::prompt::{Prompt, ShownAs, SlotIx, State};
-use crate::projection::rendition::{Render, Rendered};
-use crate::projection::same::FileOfResult;
+use crate::projection::filter::FileOfResult;
+use crate::projection::rendition::Render;
+use crate::projection::{ClassMask, Env, Known, Num, Prompt, Rendered, ShownAs, SlotIx, State};
 use ctxsim_base::quantity::{Tokens, saturated};
-use ctxsim_input::policy::{KeptItems, Restore, Size};
+use ctxsim_input::{KeptItems, Restore, Size};
 use ctxsim_timeline::{Kind, Timeline};
 
 /// What stays beside a summary.

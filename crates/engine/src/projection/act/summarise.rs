@@ -2,23 +2,18 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Act;
-use super::ask::{CompiledSecond, SummaryTokens};
 use super::fold::extend;
 use super::stay::{SlotFate, Stay};
 use crate::projection;
-use crate::projection::edit::Editor;
-use crate::projection::filter::ClassMask;
-use crate::projection::num::{Env, Num};
-use crate::projection::prompt::{Prompt, SlotIx, State};
-use crate::projection::region::Region;
-use crate::projection::rung::{CompiledRung, RungParts};
-use crate::projection::scope::UnitSize;
-use crate::projection::test::Activation;
-use crate::projection::text::PromptText;
 use crate::projection::tracker::unit_of;
+use crate::projection::{
+    Act, Activation, ClassMask, CompiledRung, Editor, Env, Known, Num, Prompt, PromptText, Purpose, Region,
+    RungParts, SideRequest, SlotIx, State, UnitSize,
+};
 use ctxsim_base::quantity::{Tokens, ix, saturated};
-use ctxsim_input::policy::{Count, PromptPart, Size, Summarise, SummaryPer, SummaryPrompt, SummaryWords};
+use ctxsim_input::{
+    Count, PromptPart, SecondCall, SecondReads, Size, Summarise, SummaryPer, SummaryPrompt, SummaryWords,
+};
 use ctxsim_timeline::{Kind, TurnIx};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -101,6 +96,71 @@ impl CompiledSummary {
             rung.settled.cursor = rung.settled.cursor.max(begun);
         }
         edit.note_pass(is_active, n_replaced, n_replaced);
+    }
+
+    /// Returns whether it is as long whatever it replaces, and whenever, and nothing stays beside it.
+    fn is_constant(&self) -> bool {
+        matches!(self.output, Num::Const(_)) && self.stay.is_none()
+    }
+
+    fn result_of(&self, batch: &Batch, activation: &Activation<'_>, prompt: &Prompt<'_>) -> SummaryOutcome {
+        let left = self.stay.as_ref().map(|it| it.left(&batch.slots, prompt, &activation.env));
+        let env = Env { input: left.as_ref().map_or(batch.input, |it| it.input), ..activation.env };
+        SummaryOutcome { left, env, output: self.output.eval(&env), more: self.more.eval(&env) }
+    }
+
+    /// Puts the summary in the place of what it replaces, if that makes it smaller; returns how many slots that are.
+    fn replace(&self, batch: &Batch, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) -> u32 {
+        let result = self.result_of(batch, activation, edit.prompt());
+        let slots = result.replaced(batch);
+        if slots.is_empty() || result.stands() >= result.env.input {
+            return 0;
+        }
+        // What no model writes is the same whenever it is made of the same.
+        let content = self.request.is_none().then(|| {
+            let mut bytes = result.stands().to_le_bytes().to_vec();
+            slots.iter().for_each(|it| extend(&mut bytes, edit.prompt(), *it));
+            xxh3_64(&bytes)
+        });
+        let made = SummaryTokens {
+            read: batch.input.saturating_add(batch.copied),
+            written: result.output.saturating_add(batch.copied),
+            n_turns: batch.n_turns(result.left.as_ref(), edit.prompt()),
+        };
+        self.ask(&made, &result.env, edit);
+        for (slot, rendered) in result.left.iter().flat_map(|it| &it.shown) {
+            edit.resize(*slot, *rendered);
+        }
+        let tokens = saturated(result.stands());
+        match content {
+            Some(digest) => edit.absorb_as(slots, PromptText::sized(tokens, digest), None),
+            None => edit.absorb(slots, tokens, None),
+        }
+        ix(slots.len())
+    }
+
+    /// Sends the requests that write a summary, or none if no model does.
+    pub(super) fn ask(&self, made: &SummaryTokens, env: &Env, edit: &mut Editor<'_, '_>) {
+        let Some(prompt) = self.request else { return };
+        let is_aligned = prompt == SummaryPrompt::Aligned;
+        let history = if is_aligned {
+            edit.prompt().tokens()
+        } else {
+            self.reads.as_ref().map_or(made.read, |it| made.read.min(it.eval(env)))
+        };
+        let mut ask = |overhead: Tokens, history: Option<Tokens>, output, items| {
+            let finds = is_aligned && !self.is_elsewhere && history.is_some();
+            let chain = finds.then(|| edit.chain().asking(overhead));
+            let prompt = overhead.saturating_add(history.unwrap_or(0));
+            edit.ask(SideRequest { prompt, chain, output, items, purpose: Purpose::Summary });
+        };
+        ask(self.overhead.eval(env), Some(history), made.written, made.n_turns);
+        if let Some(again) = &self.again {
+            let overhead = again.overhead.eval(env).saturating_add(made.written);
+            let history = (again.reads == SecondReads::History).then_some(history);
+            let output = again.output.as_ref().map_or(made.written, |it| it.eval(env));
+            ask(overhead, history, output, 0);
+        }
     }
 }
 
@@ -218,49 +278,6 @@ struct SummaryOutcome {
     more: Tokens,
 }
 
-impl CompiledSummary {
-    /// Returns whether it is as long whatever it replaces, and whenever, and nothing stays beside it.
-    fn is_constant(&self) -> bool {
-        matches!(self.output, Num::Const(_)) && self.stay.is_none()
-    }
-
-    fn result_of(&self, batch: &Batch, activation: &Activation<'_>, prompt: &Prompt<'_>) -> SummaryOutcome {
-        let left = self.stay.as_ref().map(|it| it.left(&batch.slots, prompt, &activation.env));
-        let env = Env { input: left.as_ref().map_or(batch.input, |it| it.input), ..activation.env };
-        SummaryOutcome { left, env, output: self.output.eval(&env), more: self.more.eval(&env) }
-    }
-
-    /// Puts the summary in the place of what it replaces, if that makes it smaller; returns how many slots that are.
-    fn replace(&self, batch: &Batch, activation: &Activation<'_>, edit: &mut Editor<'_, '_>) -> u32 {
-        let result = self.result_of(batch, activation, edit.prompt());
-        let slots = result.replaced(batch);
-        if slots.is_empty() || result.stands() >= result.env.input {
-            return 0;
-        }
-        // What no model writes is the same whenever it is made of the same.
-        let content = self.request.is_none().then(|| {
-            let mut bytes = result.stands().to_le_bytes().to_vec();
-            slots.iter().for_each(|it| extend(&mut bytes, edit.prompt(), *it));
-            xxh3_64(&bytes)
-        });
-        let made = SummaryTokens {
-            read: batch.input.saturating_add(batch.copied),
-            written: result.output.saturating_add(batch.copied),
-            n_turns: batch.n_turns(result.left.as_ref(), edit.prompt()),
-        };
-        self.ask(&made, &result.env, edit);
-        for (slot, rendered) in result.left.iter().flat_map(|it| &it.shown) {
-            edit.resize(*slot, *rendered);
-        }
-        let tokens = saturated(result.stands());
-        match content {
-            Some(digest) => edit.absorb_as(slots, PromptText::sized(tokens, digest), None),
-            None => edit.absorb(slots, tokens, None),
-        }
-        ix(slots.len())
-    }
-}
-
 impl SummaryOutcome {
     /// Returns how large the summary is in the prompt.
     fn stands(&self) -> Tokens {
@@ -338,4 +355,35 @@ impl Batch {
             self.input += Tokens::from(slot.tokens);
         }
     }
+}
+
+// The requests that write a summary: the first, and the one that looks over it.
+
+/// The second request.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct CompiledSecond {
+    reads: SecondReads,
+    overhead: Num,
+    output: Option<Num>,
+}
+
+impl CompiledSecond {
+    pub(super) fn new(again: &SecondCall, known: &Known) -> Self {
+        Self {
+            reads: again.reads,
+            overhead: again.overhead.as_ref().map_or(Num::Const(0), |it| Num::new(it, known)),
+            output: again.output.as_ref().map(|it| Num::new(it, known)),
+        }
+    }
+}
+
+/// What a summary is made of, in tokens.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SummaryTokens {
+    /// All that the summary is taken of.
+    pub(super) read: Tokens,
+    /// What is written, copies included.
+    pub(super) written: Tokens,
+    /// Turns that it replaces.
+    pub(super) n_turns: u32,
 }

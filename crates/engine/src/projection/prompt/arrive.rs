@@ -1,8 +1,8 @@
 //! What comes into a prompt: sessions, turns, messages and items, each in its slot.
 
-use super::{Prompt, Slot, SlotIx, State, TurnState, UNDO};
+use crate::projection::{Prompt, Slot, SlotIx, State, TurnState, UNDO};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::policy::{DynamicPlace, LayoutSpec, MemoryPlace};
+use ctxsim_input::{DynamicPlace, LayoutSpec, MemoryPlace};
 use ctxsim_timeline::{Item, ItemIx, Kind, NO_ITEM, Preserve, Session};
 
 impl Prompt<'_> {

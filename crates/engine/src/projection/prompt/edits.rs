@@ -1,10 +1,10 @@
 //! What edits make of a prompt: every total follows, and every edit is in the journal.
 
-use super::{Author, Edit, Prompt, ShownAs, Slot, SlotIx, State, TurnState};
-use crate::projection::rendition::Rendered;
-use crate::projection::text::PromptText;
+use crate::projection::{
+    Author, Edit, Prompt, PromptText, Rendered, ShownAs, Slot, SlotIx, State, TurnState,
+};
 use ctxsim_base::quantity::Tokens;
-use ctxsim_input::policy::Changes;
+use ctxsim_input::Changes;
 use ctxsim_timeline::{Item, Kind};
 
 impl Prompt<'_> {

@@ -1,8 +1,10 @@
 //! The rules of actions: renditions, tables, budgets, summaries.
 
 use super::size::Resolver;
-use super::{StageCheck, fold, named, summary};
-use crate::policy::{Action, Budget, Extent, FoldedResults, Order, Rendition, Scope, TableRow, Unit};
+use super::{StageCheck, named, summary};
+use crate::policy::{
+    Action, Budget, Extent, Fold, FoldedResults, Kind, Order, Rendition, Scope, TableRow, Unit,
+};
 use ctxsim_base::diag::{Code, Problems};
 
 impl StageCheck<'_> {
@@ -19,7 +21,7 @@ impl StageCheck<'_> {
             Action::Ping { output } => self.resolver.size_in("ping.output", output.as_mut(), problems),
             Action::Summarise(it) => summary::check(it, scope, &self.resolver, problems),
             Action::Fold(it) => problems.within("fold", |problems| {
-                fold::check(it, scope, problems);
+                check_fold(it, scope, problems);
                 self.resolver.item_in("frame", it.frame.as_mut(), problems);
                 self.resolver.size_in("each", it.each.as_mut(), problems);
                 self.template(it.template.as_ref(), problems);
@@ -48,16 +50,14 @@ impl StageCheck<'_> {
             problems.within("per", |problems| {
                 self.resolver.extent(&mut budget.per, problems);
                 if budget.per != Extent::All && budget.per.units() != Some((Unit::Turns, 1)) {
-                    problems.push(
-                        Code::BudgetPerUnknown,
-                        "a token budget resets per turn or never",
-                        "write `per: turns(1)` or `per: all`",
-                    );
+                    let help = "write `per: turns(1)` or `per: all`";
+                    let message = "a token budget resets per turn or never";
+                    problems.push(Code("budget-per-unknown"), message, help);
                 }
             });
             if scope.order != Order::Oldest {
                 let help = "leave `order` out";
-                problems.push(Code::BudgetOrder, "a token budget is spent on the oldest item first", help);
+                problems.push(Code("budget-order"), "a token budget is spent on the oldest item first", help);
             }
             self.resolver.size_in("tokens", Some(&mut budget.tokens), problems);
         });
@@ -88,5 +88,30 @@ impl Resolver<'_> {
             | Rendition::Handle
             | Rendition::Marker(_) => {}
         }
+    }
+}
+
+// The rules of folds.
+
+/// Reports scopes that a fold cannot have; turns are folded as a whole, oldest first.
+fn check_fold(fold: &Fold, scope: &Scope, problems: &mut Problems) {
+    let by = scope.by.as_ref().map(Extent::units);
+    if by.is_some_and(|it| !matches!(it, Some((Unit::Turns | Unit::Items, 1)))) {
+        problems.push(Code("fold-by"), "a fold works on one turn at a time", "remove `by` from the scope");
+    }
+    if scope.order != Order::Oldest {
+        let help = "remove `order` from the scope";
+        problems.push(Code("fold-order"), "a fold starts with the oldest turn", help);
+    }
+    if let Some(kind) = fold.copy.iter().find(|it| fold.quote.contains(it)) {
+        let message = format!("`{}` is in both `copy` and `quote`", kind.name());
+        let help = "keep each kind in only one of the two lists";
+        problems.push_at(Code("fold-kind-twice"), "quote", message, help);
+    }
+    if fold.quote.contains(&Kind::ToolResult) {
+        problems.within("quote", |problems| {
+            let message = "tool results cannot be quoted: `results` says how the summary shows them";
+            problems.push(Code("fold-quotes-results"), message, "remove `tool_result` from `quote`");
+        });
     }
 }

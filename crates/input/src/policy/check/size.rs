@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use super::among;
-use crate::policy::{Cond, Count, Extent, Size, SizeBound};
+use crate::policy::{Cond, Count, Extent, Kind, Moment, PromptPart, Scope, Size, SizeBound};
 use crate::scenario::ITEM_TOKENS_MAX;
 use ctxsim_base::diag::{Code, Problems, nearest};
 use ctxsim_base::quantity::Decimal;
@@ -38,17 +38,15 @@ impl Resolver<'_> {
         self.size_in(field, Some(size), problems);
         if matches!(size, Size::Tokens(tokens) if *tokens > ITEM_TOKENS_MAX) {
             let help = format!("write at most `tokens({ITEM_TOKENS_MAX})`");
-            problems.push_at(Code::SizeTooLarge, field, "no item is as large as this", help);
+            problems.push_at(Code("size-too-large"), field, "no item is as large as this", help);
         }
     }
 
     fn size_at(&self, size: &mut Size, depth: usize, problems: &mut Problems) {
         if depth > DEPTH_MAX {
-            problems.push(
-                Code::SizeTooDeep,
-                "this size is nested too deeply, or its parameters are circular",
-                "make one of the parameters a plain size",
-            );
+            let message = "this size is nested too deeply, or its parameters are circular";
+            let help = "make one of the parameters a plain size";
+            problems.push(Code("size-too-deep"), message, help);
             return;
         }
         let mut inner = |field: &str, size: &mut Size| {
@@ -95,7 +93,7 @@ impl Resolver<'_> {
     fn parts(&self, name: &str, parts: &mut [Size], depth: usize, problems: &mut Problems) {
         problems.within(name, |problems| {
             if parts.is_empty() {
-                problems.push(Code::SizeEmpty, "the list of sizes is empty", "give at least one size");
+                problems.push(Code("size-empty"), "the list of sizes is empty", "give at least one size");
             }
             for (index, part) in parts.iter_mut().enumerate() {
                 problems.within(index, |to| self.size_at(part, depth + 1, to));
@@ -110,7 +108,8 @@ impl Resolver<'_> {
             Some(Size::Count(value) | Size::Tokens(value)) => *count = Count::Fixed(*value),
             Some(_) => {
                 let message = format!("parameter `{name}` is not a plain number");
-                problems.push(Code::ParamNotACount, message, format!("declare it as `\"{name}\": count(2)`"));
+                let help = format!("declare it as `\"{name}\": count(2)`");
+                problems.push(Code("param-not-a-count"), message, help);
             }
             None => self.unknown_param(name, problems),
         }
@@ -121,7 +120,7 @@ impl Resolver<'_> {
             Some(known) => format!("did you mean `{known}`?"),
             None => format!("declare it: `params: {{ \"{name}\": tokens(…) }}`"),
         };
-        problems.push(Code::ParamUnknown, format!("parameter `{name}` is not declared"), help);
+        problems.push(Code("param-unknown"), format!("parameter `{name}` is not declared"), help);
     }
 
     /// Resolves the condition of a field, if it is set.
@@ -149,11 +148,9 @@ impl Resolver<'_> {
             Cond::Every(extent) => problems.within("every", |problems| {
                 self.extent(extent, problems);
                 if extent.units().is_none_or(|(_, count)| count == 0) {
-                    problems.push(
-                        Code::EveryNotCounted,
-                        "`every` needs a number of units, at least 1",
-                        "write `every(turns(3))`",
-                    );
+                    let help = "write `every(turns(3))`";
+                    let message = "`every` needs a number of units, at least 1";
+                    problems.push(Code("every-not-counted"), message, help);
                 }
             }),
             Cond::Count { above, at_least, below, at_most, .. } => {
@@ -233,9 +230,48 @@ impl Resolver<'_> {
             Extent::Fraction(share) if *share > Decimal::ONE => {
                 let message = format!("a fraction of {share} is more than 1 (all items)");
                 let help = format!("write a number from 0 to 1, such as `fraction({})`", percent(*share));
-                problems.push_at(Code::FractionAboveOne, "fraction", message, help);
+                problems.push_at(Code("fraction-above-one"), "fraction", message, help);
             }
             Extent::Fraction(_) | Extent::All => {}
+        }
+    }
+
+    /// Checks a scope at the moments of its stage.
+    pub(super) fn scope(&self, scope: &mut Scope, moments: &[Moment], problems: &mut Problems) {
+        let at_entry = moments.contains(&Moment::Entry);
+        if (scope.part == PromptPart::Entering) != at_entry || (at_entry && moments.len() > 1) {
+            let message = "the part `entering` needs the moment `entry`, and `entry` allows no other part";
+            let help = "use a separate stage: `at: [entry], scope: (part: entering)`";
+            problems.push(Code("scope-not-at-entry"), message, help);
+        }
+        if at_entry && !scope.kinds.is_empty() && scope.kinds != [Kind::ToolResult] {
+            let message = "only tool results can be changed on entry";
+            let help = "write `kinds: [tool_result]`, or leave `kinds` out";
+            problems.push_at(Code("scope-entry-kinds"), "kinds", message, help);
+        }
+        self.extent_in("keep_first", scope.keep_first.as_mut(), problems);
+        self.extent_in("keep_recent", scope.keep_recent.as_mut(), problems);
+        self.extent_in("only_recent", scope.only_recent.as_mut(), problems);
+        self.extent_in("by", scope.by.as_mut(), problems);
+        let is_counted = |by: &Extent| match by.units() {
+            Some((_, count)) => count > 0,
+            None => matches!(by, Extent::Fraction(_) | Extent::All),
+        };
+        if !scope.by.as_ref().is_none_or(is_counted) {
+            let message = "`by` needs a number of units (at least 1), a fraction, or `all`";
+            problems.push_at(Code("scope-by-not-counted"), "by", message, "write `by: turns(1)`");
+        }
+        if scope.whole && scope.by.as_ref().is_none_or(|it| it.units().is_none()) {
+            let message = "`whole` needs `by` to give the size of a unit";
+            let help = "add `by: tool_uses(10)`, or remove `whole`";
+            problems.push_at(Code("scope-whole-of-nothing"), "whole", message, help);
+        }
+        self.size_in("larger_than", scope.larger_than.as_mut(), problems);
+        for (index, keep) in scope.keep.iter_mut().enumerate() {
+            problems.within(format_args!("keep.{index}"), |problems| {
+                self.extent_in("first", keep.first.as_mut(), problems);
+                self.extent_in("recent", keep.recent.as_mut(), problems);
+            });
         }
     }
 }
@@ -243,7 +279,7 @@ impl Resolver<'_> {
 /// Reports a share above the whole limit.
 fn ratio_above_one(ratio: Decimal, problems: &mut Problems) {
     problems.push(
-        Code::RatioAboveOne,
+        Code("ratio-above-one"),
         format!("a ratio of {ratio} exceeds the limit"),
         format!(
             "write `ratio({})`, or `times({ratio}, limit)` if you want more than the limit",
@@ -263,9 +299,9 @@ fn percent(share: Decimal) -> String {
 
 /// Reports a comparison with no bound or with several.
 fn one_relation(name: &str, problems: &mut Problems) {
-    problems.push(
-        Code::ComparisonNotOne,
-        format!("`{name}` needs exactly one of `above`, `at_least`, `below`, `at_most`"),
-        format!("write `{name}(above: …)`"),
-    );
+    let message = format!("`{name}` needs exactly one of `above`, `at_least`, `below`, `at_most`");
+    let help = format!("write `{name}(above: …)`");
+    problems.push(Code("comparison-not-one"), message, help);
 }
+
+// The rules of scopes.

@@ -14,11 +14,9 @@ pub(super) fn check(
     problems: &mut Problems,
 ) {
     if scope.order != Order::Oldest {
-        problems.push(
-            Code::SummaryOrder,
-            "a summary takes the place of its first item, so it starts with the oldest unit",
-            "leave `order` out",
-        );
+        let message = "a summary takes the place of its first item, so it starts with the oldest unit";
+        let help = "leave `order` out";
+        problems.push(Code("summary-order"), message, help);
     }
     problems.within("summarise", |problems| {
         resolver.size_in("output", Some(&mut summary.output), problems);
@@ -39,32 +37,23 @@ pub(super) fn summariser(policy: &Policy, problems: &mut Problems) {
     let asks = |it: &Action| matches!(it, Action::Summarise(it) if it.prompt != SummaryPrompt::Free);
     let mut rungs = policy.stages().iter().flat_map(|it| policy.rungs(it));
     if policy.summariser.is_some() && !rungs.any(|it| asks(it.action)) {
-        problems.push_at(
-            Code::SummariserIdle,
-            "summariser",
-            "no stage of this policy asks a model for a summary",
-            "remove `summariser`, or give a stage `apply: summarise(…)` without `prompt: free`",
-        );
+        let message = "no stage of this policy asks a model for a summary";
+        let help = "remove `summariser`, or give a stage `apply: summarise(…)` without `prompt: free`";
+        problems.push_at(Code("summariser-idle"), "summariser", message, help);
     }
 }
 
 /// Checks the number of summaries and what is known of their words.
 fn written(summary: &Summarise, problems: &mut Problems) {
     if summary.per == SummaryPer::Unit && summary.at_least.is_some() {
-        problems.push_at(
-            Code::SummaryAtLeastOfOne,
-            "at_least",
-            "one summary per unit always replaces exactly one unit",
-            "leave out `at_least` or `per`",
-        );
+        let message = "one summary per unit always replaces exactly one unit";
+        let help = "leave out `at_least` or `per`";
+        problems.push_at(Code("summary-at-least-of-one"), "at_least", message, help);
     }
     if summary.says == SummaryWords::Head && summary.prompt != SummaryPrompt::Free {
-        problems.push_at(
-            Code::SummaryHeadOfAModel,
-            "says",
-            "a model-written summary cannot repeat the beginnings of results",
-            "write `prompt: free`, or leave `says` out",
-        );
+        let message = "a model-written summary cannot repeat the beginnings of results";
+        let help = "write `prompt: free`, or leave `says` out";
+        problems.push_at(Code("summary-head-of-a-model"), "says", message, help);
     }
 }
 
@@ -73,7 +62,7 @@ fn asked(summary: &Summarise, problems: &mut Problems) {
     let is_free = summary.prompt == SummaryPrompt::Free;
     if summary.reads.is_some() && summary.prompt != SummaryPrompt::Separate {
         problems.push_at(
-            Code::SummaryReadsAll,
+            Code("summary-reads-all"),
             "reads",
             if is_free {
                 "`reads` has no effect: no request is made"
@@ -85,12 +74,8 @@ fn asked(summary: &Summarise, problems: &mut Problems) {
     }
     if summary.again.is_some() && is_free {
         let message = "`again` has no effect: no request is made";
-        problems.push_at(
-            Code::SummaryAgainFree,
-            "again",
-            message,
-            "leave `again` out, or write `prompt: separate`",
-        );
+        let help = "leave `again` out, or write `prompt: separate`";
+        problems.push_at(Code("summary-again-free"), "again", message, help);
     }
 }
 
@@ -99,12 +84,9 @@ fn kept(summary: &Summarise, problems: &mut Problems) {
     let Some(kept) = &summary.keeps else { return };
     let is_cut = |kind: &Kind| *kind != Kind::Summary && !summary.copy.contains(kind);
     if kept.kinds.is_empty() || !kept.kinds.iter().all(is_cut) {
-        problems.push_at(
-            Code::SummaryKeeps,
-            "keeps.kinds",
-            "`kinds` cannot contain copied kinds, or summaries, because these cannot be cut",
-            "write `kinds: [user]`",
-        );
+        let message = "`kinds` cannot contain copied kinds, or summaries, because these cannot be cut";
+        let help = "write `kinds: [user]`";
+        problems.push_at(Code("summary-keeps"), "keeps.kinds", message, help);
     }
 }
 
@@ -122,7 +104,7 @@ fn sizes(summary: &mut Summarise, resolver: &Resolver<'_>, problems: &mut Proble
         problems.within("files", |to| resolver.count(&mut restore.files, to));
         if restore.files == Count::Fixed(0) {
             let help = "write `files: 5`, or leave `restore` out";
-            problems.push_at(Code::RestoreNothing, "files", "restoring 0 files has no effect", help);
+            problems.push_at(Code("restore-nothing"), "files", "restoring 0 files has no effect", help);
         }
         resolver.size_in("each", restore.each.as_mut(), problems);
         resolver.size_in("all", restore.all.as_mut(), problems);

@@ -6,7 +6,7 @@ use crate::policy::{Action, Size};
 use ctxsim_base::diag::Code;
 
 pub(super) const LINT: Lint = Lint {
-    code: Code::SummaryEmpty,
+    code: Code("summary-empty"),
     source: "docs/reference/policy.ron: `output` is the length of the summary",
     find,
 };

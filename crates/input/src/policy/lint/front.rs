@@ -6,7 +6,7 @@ use crate::policy::{Changes, DynamicPlace};
 use ctxsim_base::diag::Code;
 
 pub(super) const LINT: Lint = Lint {
-    code: Code::VolatileFront,
+    code: Code("volatile-front"),
     source: "Anthropic, prompt caching: a change in front invalidates all that follows",
     find,
 };

@@ -6,7 +6,7 @@ use crate::policy::{Cond, Size};
 use ctxsim_base::diag::Code;
 
 pub(super) const LINT: Lint = Lint {
-    code: Code::GoalUnreachable,
+    code: Code("goal-unreachable"),
     source: "docs/reference/policy.ron: no stage removes the stable prefix",
     find,
 };

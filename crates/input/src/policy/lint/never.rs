@@ -2,14 +2,14 @@
 
 use std::mem::discriminant;
 
-use super::{Lint, LintHit, under_all};
+use super::{Lint, LintHit, bound, under_all};
 use crate::Policy;
 use crate::policy::{Cond, Relation, Size};
 use ctxsim_base::diag::Code;
 use ctxsim_base::grid::numbers::thousands;
 
 pub(super) const LINT: Lint = Lint {
-    code: Code::StageNeverFires,
+    code: Code("stage-never-fires"),
     source: "docs/reference/policy.ron: `all` needs each of its conditions",
     find,
 };
@@ -65,11 +65,6 @@ fn word(relation: Relation) -> &'static str {
 fn needed<'c>(cond: &'c Cond, bounds: &mut Vec<(&'c Cond, Relation, &'c Size)>) {
     match cond {
         Cond::All(parts) => parts.iter().for_each(|it| needed(it, bounds)),
-        Cond::Prompt(bound)
-        | Cond::Body(bound)
-        | Cond::Raw(bound)
-        | Cond::Counted(bound)
-        | Cond::Scope(bound) => bounds.extend(bound.given().map(|it| (cond, it.0, it.1))),
-        _ => {}
+        _ => bounds.extend(bound(cond).map(|it| (cond, it.0, it.1))),
     }
 }

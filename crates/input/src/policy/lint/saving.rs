@@ -6,7 +6,7 @@ use crate::{Policy, policy::Size};
 use ctxsim_base::diag::Code;
 
 pub(super) const LINT: Lint = Lint {
-    code: Code::SavingBelowWrite,
+    code: Code("saving-below-write"),
     source: "gptme/gptme#946: clears that freed 3.8% lost money, so 10% became the minimum",
     find,
 };

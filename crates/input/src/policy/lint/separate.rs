@@ -6,7 +6,7 @@ use crate::policy::{Action, SummaryPrompt};
 use ctxsim_base::diag::Code;
 
 pub(super) const LINT: Lint = Lint {
-    code: Code::SummaryMissesCache,
+    code: Code("summary-misses-cache"),
     source: "anthropics/claude-code#94197: about 97,000 tokens written again with each compaction",
     find,
 };

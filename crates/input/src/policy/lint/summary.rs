@@ -6,7 +6,7 @@ use crate::policy::{Action, Extent, Size};
 use ctxsim_base::diag::Code;
 
 pub(super) const LINT: Lint = Lint {
-    code: Code::SummaryTooLarge,
+    code: Code("summary-too-large"),
     source: "Martian-Engineering/lossless-claw#310: compactions that lost money",
     find,
 };

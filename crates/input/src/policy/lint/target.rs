@@ -6,8 +6,11 @@ use super::{Lint, LintHit, ceiling, floor, under_all};
 use crate::Policy;
 use ctxsim_base::diag::Code;
 
-pub(super) const LINT: Lint =
-    Lint { code: Code::TriggerIsTarget, source: "QwenLM/qwen-code#8452: it cleared one result a turn", find };
+pub(super) const LINT: Lint = Lint {
+    code: Code("trigger-is-target"),
+    source: "QwenLM/qwen-code#8452: it cleared one result a turn",
+    find,
+};
 
 fn find(policy: &Policy, found: &mut LintHit<'_>) {
     for stage in policy.stages() {

@@ -6,7 +6,7 @@ use crate::policy::{Action, Extent, Keep, Kind, Moment, PromptPart, Scope, Shown
 use ctxsim_base::diag::Code;
 
 pub(super) const LINT: Lint = Lint {
-    code: Code::TaskRemoved,
+    code: Code("task-removed"),
     source: "assumptions/user_messages.toml: each request of a turn needs its user's message, and no call fetches it again",
     find,
 };

@@ -6,7 +6,7 @@ use crate::policy::{Action, Cond, Extent, Moment, PrefixRule, PromptPart, Stage,
 use ctxsim_base::diag::Code;
 
 pub(super) const LINT: Lint = Lint {
-    code: Code::WindowOfSingleUnits,
+    code: Code("window-of-single-units"),
     source: "lloydzhou/bash-agent#5: a cut moved by one message rewrites the prompt each time",
     find,
 };

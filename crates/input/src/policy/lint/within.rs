@@ -6,7 +6,7 @@ use crate::policy::{Cond, Size};
 use ctxsim_base::diag::Code;
 
 pub(super) const LINT: Lint = Lint {
-    code: Code::TriggerBeyondWindow,
+    code: Code("trigger-beyond-window"),
     source: "BaseInfinity/claude-sdlc-harness#520: thresholds that a smaller window never reaches",
     find,
 };

@@ -29,11 +29,11 @@ pub fn check<'a>(bank: &str, mut earlier: impl Iterator<Item = &'a str>, problem
         } else {
             format!("use ASCII letters, digits, `_` and `-`, at most {NAME_MAX} characters")
         };
-        problems.push(Code::BankName, message, help);
+        problems.push(Code("bank-name"), message, help);
     }
     if let Some(other) = earlier.find(|it| *it != bank && it.eq_ignore_ascii_case(bank)) {
         let message = format!("the banks `{other}` and `{bank}` differ only in case");
-        problems.push(Code::BankCase, message, "spell both alike, or rename one");
+        problems.push(Code("bank-case"), message, "spell both alike, or rename one");
     }
 }
 

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::memory::State;
-use super::{Count, Extent, Fold, KeptItems, Kind, Preserve, Restore, SecondCall, Size};
+use super::{Count, Extent, Kind, Preserve, Size};
 
 /// What a stage does to the items of its scope.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -95,11 +95,12 @@ pub enum BudgetCounts {
 }
 
 /// How an item is shown.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Rendition {
     /// As received.
+    #[default]
     Raw,
     /// An exact excerpt with its handle.
     Exact,
@@ -185,7 +186,7 @@ impl Rendition {
 }
 
 /// One row of a table: which results it matches, and how they are shown.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TableRow {
@@ -213,15 +214,7 @@ pub struct TableRow {
 impl TableRow {
     /// Returns a row that matches every item.
     pub fn of_all(shown_as: Rendition) -> Self {
-        Self {
-            tools: Vec::new(),
-            preserve: Vec::new(),
-            larger_than: None,
-            shown_as,
-            over_budget: None,
-            exact: None,
-            charged: false,
-        }
+        Self { shown_as, ..Self::default() }
     }
 
     /// Returns the rendition of an exact result that does not fit into the budget.
@@ -301,4 +294,133 @@ pub enum SummaryPrompt {
     Aligned,
     /// None: an extractive or templated summary.
     Free,
+}
+
+// A fold as written: a turn becomes its kept items and one summary from a template.
+
+/// A fold of a turn; no model is called.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Fold {
+    /// Only turns with an item of one of these kinds in the scope. An empty list means every turn.
+    #[serde(default = "Fold::default_having")]
+    pub having: Vec<Kind>,
+    /// Kinds that stay as they are. Default: user messages.
+    #[serde(default = "Fold::default_copy")]
+    pub copy: Vec<Kind>,
+    /// Kinds that the summary repeats verbatim. Default: assistant text and earlier summaries. `results` says
+    /// how the summary shows tool results; everything else is dropped.
+    #[serde(default = "Fold::default_quote")]
+    pub quote: Vec<Kind>,
+    /// How the summary shows tool results. Default: unchanged.
+    pub results: Option<FoldedResults>,
+    /// The summary's own words around everything. Default: 0.
+    pub frame: Option<Size>,
+    /// The summary's own words around each tool result. Default: 0.
+    pub each: Option<Size>,
+    /// The template that writes the summary, for loads with text; its size is then the text's.
+    pub template: Option<String>,
+    /// Whether to fold a turn even if its summary is no smaller than what it replaces.
+    #[serde(default)]
+    pub grows: bool,
+}
+
+impl Fold {
+    /// Turns with tool activity.
+    fn default_having() -> Vec<Kind> {
+        vec![Kind::ToolCall, Kind::ToolResult]
+    }
+
+    /// What the user said.
+    fn default_copy() -> Vec<Kind> {
+        vec![Kind::User]
+    }
+
+    /// What the assistant said, and summaries of it.
+    fn default_quote() -> Vec<Kind> {
+        vec![Kind::Assistant, Kind::Summary]
+    }
+}
+
+/// How the summary of a fold shows tool results.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct FoldedResults {
+    /// The table whose first matching row decides.
+    pub rows: String,
+    /// The template that writes each result, for loads with text.
+    pub template: Option<String>,
+    /// A limit on exact tokens.
+    pub budget: Option<Budget>,
+}
+
+// Parts of a summary, as written: what stays beside it, what is restored, and a review of it.
+
+/// Items that the harness keeps in place, whatever the summary says about them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct KeptItems {
+    /// Which kinds.
+    pub kinds: Vec<Kind>,
+    /// How much of them, from the newest on; the first item that does not fit is cut.
+    pub tokens: Size,
+}
+
+/// Files to restore after a summary has replaced their results.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Restore {
+    /// How many, starting with the most recently used.
+    pub files: Count,
+    /// The tools that read files, by name or by capability. Default: `read_file`.
+    #[serde(default = "Restore::default_tools", skip_serializing_if = "Restore::is_default")]
+    pub tools: Vec<String>,
+    /// A file larger than this is not restored in full. Default: any size.
+    pub each: Option<Size>,
+    /// Their largest total size. Default: unlimited.
+    pub all: Option<Size>,
+    /// The size of the name that represents a file not restored in full. Default: it is left out.
+    pub name: Option<Size>,
+    /// Other restored content, such as plans and task lists. Default: none.
+    pub more: Option<Size>,
+}
+
+impl Restore {
+    fn default_tools() -> Vec<String> {
+        vec!["read_file".to_owned()]
+    }
+
+    fn is_default(tools: &[String]) -> bool {
+        tools == ["read_file"]
+    }
+}
+
+/// A request that reviews a summary before it is used.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct SecondCall {
+    /// What it reads.
+    #[serde(default)]
+    pub reads: SecondReads,
+    /// Its own instructions. Default: 0.
+    pub overhead: Option<Size>,
+    /// The size of its output. Default: the same as the first.
+    pub output: Option<Size>,
+}
+
+/// What the review reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum SecondReads {
+    /// What the first request read, and the summary.
+    #[default]
+    History,
+    /// Only the summary.
+    Summary,
 }

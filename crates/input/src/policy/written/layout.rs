@@ -13,7 +13,7 @@ pub struct LayoutSpec {
     /// The breakpoints; an empty list asks for none. Default: where the harness puts them.
     pub breakpoints: Option<Vec<Breakpoint>>,
     /// Where recalled memory is placed.
-    #[serde(default, skip_serializing_if = "MemoryPlace::is_tail")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub memory: MemoryPlace,
     /// Content that the harness adds to the history, such as the time, a list of files or a catalogue of
     /// memories, in prompt order.
@@ -96,9 +96,7 @@ impl LayoutSpec {
     pub fn is_silent(&self) -> bool {
         self.breakpoints.is_none()
     }
-}
 
-impl LayoutSpec {
     /// Returns whether some breakpoint asks for entries that live for an hour.
     pub fn asks_for_hours(&self) -> bool {
         self.breakpoints.iter().flatten().any(|it| it.class() == Some(TtlClass::Long))
@@ -129,13 +127,6 @@ pub enum MemoryPlace {
     /// After everything, including the last breakpoint: sent with every request and never cached.
     #[default]
     Tail,
-}
-
-impl MemoryPlace {
-    /// Returns whether it is after everything.
-    fn is_tail(&self) -> bool {
-        *self == Self::Tail
-    }
 }
 
 /// A cache breakpoint.

@@ -41,10 +41,6 @@ pub enum MemoryPart {
 impl MemorySpec {
     /// Returns the name of its kind in files.
     pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Facts(_) => "facts",
-            Self::Sessions(_) => "sessions",
-            Self::Service(_) => "service",
-        }
+        crate::text::name_of(self)
     }
 }

@@ -102,16 +102,6 @@ pub enum StageField {
 impl StageField {
     /// Returns the field's name in files.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::At => "at",
-            Self::Pause => "pause",
-            Self::When => "when",
-            Self::Scope => "scope",
-            Self::Until => "until",
-            Self::Then => "then",
-            Self::Ladder => "ladder",
-            Self::Lasts => "lasts",
-            Self::Prefix => "prefix",
-        }
+        crate::text::name_of(&self)
     }
 }

@@ -27,20 +27,14 @@ impl BlocksFields {
     pub(super) fn check(&self, problems: &mut Problems) -> CacheRules {
         let block_tokens = self.block_tokens.unwrap_or(0);
         if block_tokens == 0 {
-            problems.push_at(
-                Code::BlockSizeMissing,
-                "block_tokens",
-                "`block_tokens` must be at least 1",
-                "write `block_tokens: 16`, or another number of at least 1",
-            );
+            let message = "`block_tokens` must be at least 1";
+            let help = "write `block_tokens: 16`, or another number of at least 1";
+            problems.push_at(Code("block-size-missing"), "block_tokens", message, help);
         }
         if self.capacity_blocks == Some(0) {
-            problems.push_at(
-                Code::CapacityZero,
-                "capacity_blocks",
-                "a store of 0 blocks holds nothing",
-                "write `cache: none` for no cache",
-            );
+            let message = "a store of 0 blocks holds nothing";
+            let help = "write `cache: none` for no cache";
+            problems.push_at(Code("capacity-zero"), "capacity_blocks", message, help);
         }
         let touch = self.touch.unwrap_or_default();
         let rules = CacheRules::Blocks(Blocks { block_tokens, capacity_blocks: self.capacity_blocks, touch });

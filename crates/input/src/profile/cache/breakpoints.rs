@@ -18,7 +18,7 @@ pub struct BreakpointsFields {
     /// Shorter prefixes are not cached.
     pub min_tokens: Option<Tokens>,
     /// How long an entry lives after its last use; a list if the prompt chooses.
-    #[serde(default, skip_serializing_if = "Ttls::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub ttl: Ttls,
     /// How much longer entries were observed to live.
     pub ttl_grace: Option<Duration>,
@@ -93,28 +93,19 @@ impl BreakpointsFields {
             ("lookback_unit", self.lookback_unit.is_some()),
         ];
         for (field, _) in of_lookback.into_iter().filter(|it| it.1 && self.lookup.is_some()) {
-            problems.push_at(
-                Code::CacheFieldUnused,
-                field,
-                format!("`{field}` has no effect beside `lookup`, which lists the places"),
-                "remove one of them",
-            );
+            let message = format!("`{field}` has no effect beside `lookup`, which lists the places");
+            let help = "remove one of them";
+            problems.push_at(Code("cache-field-unused"), field, message, help);
         }
         if self.implicit_lead.is_some() && self.implicit != Some(true) {
-            problems.push_at(
-                Code::ImplicitLeadAlone,
-                "implicit_lead",
-                "`implicit_lead` needs `implicit`",
-                "add `implicit: true`, or remove `implicit_lead`",
-            );
+            let message = "`implicit_lead` needs `implicit`";
+            let help = "add `implicit: true`, or remove `implicit_lead`";
+            problems.push_at(Code("implicit-lead-alone"), "implicit_lead", message, help);
         }
         if self.lookup == Some(Lookup::default()) {
-            problems.push_at(
-                Code::LookupNowhere,
-                "lookup",
-                "an entry that is never looked up is never read",
-                "write how many positions to look up, as in `latest: 50`",
-            );
+            let message = "an entry that is never looked up is never read";
+            let help = "write how many positions to look up, as in `latest: 50`";
+            problems.push_at(Code("lookup-nowhere"), "lookup", message, help);
         }
     }
 }
@@ -207,19 +198,15 @@ pub enum LookbackUnit {
 /// The prompt's breakpoints count in order, including those beyond the write slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Lookup {
     /// How many of the first breakpoints.
-    #[serde(default)]
     pub first: u16,
     /// How many of the latest breakpoints.
-    #[serde(default)]
     pub latest: u16,
     /// How many message ends before an automatic breakpoint.
-    #[serde(default)]
     pub message_ends: u16,
     /// Whether to look up the end of everything before all messages, if there is an automatic breakpoint.
-    #[serde(default)]
     pub lead: bool,
 }
 

@@ -62,7 +62,6 @@ pub struct HitsFields {
     #[serde(default)]
     pub seed: u64,
     /// Prompts of such lengths find nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub never: Option<NeverFields>,
 }
 
@@ -84,7 +83,7 @@ impl HitsFields {
         let parts = probability.scaled(9).filter(|it| *it <= Hits::CERTAIN);
         if parts.is_none() {
             problems.push_at(
-                Code::HitProbability,
+                Code("hit-probability"),
                 "hits.probability",
                 format!("{probability} is not a probability (from 0 to 1, with at most nine decimals)"),
                 "write a number from 0 to 1, such as 0.95",
@@ -93,12 +92,9 @@ impl HitsFields {
         let parts = parts.unwrap_or(Hits::CERTAIN);
         let never = self.never.map(|it| [it.from_tokens, it.to_tokens]);
         if let Some([from, to]) = never.filter(|[from, to]| from > to) {
-            problems.push_at(
-                Code::HitsNever,
-                "hits.never",
-                format!("no prompt has at least {from} and at most {to} tokens"),
-                "write the shorter length as `from_tokens`",
-            );
+            let message = format!("no prompt has at least {from} and at most {to} tokens");
+            let help = "write the shorter length as `from_tokens`";
+            problems.push_at(Code("hits-never"), "hits.never", message, help);
         }
         (parts < Hits::CERTAIN || never.is_some()).then_some(Hits { parts, seed: self.seed, never })
     }

@@ -79,7 +79,7 @@ fn too_many(marks: &[Breakpoint], most: usize) -> Option<Diagnostic> {
     let all: usize = marks.iter().map(count).sum();
     let message = format!("a request has up to {all} breakpoints, but the API takes at most {most}");
     Some(problem(
-        Code::MarksTooMany,
+        Code("marks-too-many"),
         nth,
         message,
         "remove some, or ask for fewer messages in `last_messages`",
@@ -95,7 +95,7 @@ fn long_behind_short(marks: &[Breakpoint]) -> Option<Diagnostic> {
     let nth = marks.iter().enumerate().find_map(is_behind)?;
     let message =
         "a breakpoint of an hour is behind one of five minutes, but the API takes longer lifetimes first";
-    Some(problem(Code::MarksOrder, nth, message.to_owned(), "give those before it `ttl: \"1h\"`, too"))
+    Some(problem(Code("marks-order"), nth, message.to_owned(), "give those before it `ttl: \"1h\"`, too"))
 }
 
 fn two_lifetimes(marks: &[Breakpoint]) -> Option<Diagnostic> {
@@ -105,7 +105,7 @@ fn two_lifetimes(marks: &[Breakpoint]) -> Option<Diagnostic> {
     let nth = marks.iter().position(|it| is_at_end(it) && class(it) != class(automatic))?;
     let message =
         "the last message has a breakpoint of another lifetime than the automatic one that falls there";
-    Some(problem(Code::MarksMixed, nth, message.to_owned(), "give both the same `ttl`, or remove one"))
+    Some(problem(Code("marks-mixed"), nth, message.to_owned(), "give both the same `ttl`, or remove one"))
 }
 
 /// Returns whether a breakpoint surely stands before another: where messages alone decide, none does.

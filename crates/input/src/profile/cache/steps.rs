@@ -33,7 +33,7 @@ pub struct PrefixIntervalFields {
     /// The step, in tokens, by which cached prefixes grow beyond the minimum.
     pub step_tokens: Option<Tokens>,
     /// How long an entry lives after its last use.
-    #[serde(default, skip_serializing_if = "Ttls::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub ttl: Ttls,
     /// For each setting: the first level of the prompt that a change invalidates.
     pub invalidates: Option<InvalidatesFields>,

@@ -14,7 +14,7 @@ pub struct StoredFields {
     /// Shorter contents cannot be stored.
     pub min_tokens: Option<Tokens>,
     /// How long a content is kept.
-    #[serde(default, skip_serializing_if = "Ttls::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub ttl: Ttls,
     /// Whether the harness renews a content's lifetime whenever it uses the content. Default: never.
     pub renewal: Option<Renewal>,
@@ -26,12 +26,8 @@ impl StoredFields {
     pub(super) fn check(&self, problems: &mut Problems) -> CacheRules {
         let ttl_ms = self.ttl.only(problems).filter(|it| *it > 0);
         if ttl_ms.is_none() {
-            problems.push_at(
-                Code::TtlMissing,
-                "ttl",
-                "explicitly stored content needs a lifetime",
-                "add one, such as `ttl: \"1h\"`",
-            );
+            let help = "add one, such as `ttl: \"1h\"`";
+            problems.push_at(Code("ttl-missing"), "ttl", "explicitly stored content needs a lifetime", help);
         }
         let rules = ExplicitCache {
             min_tokens: self.min_tokens.unwrap_or(0),

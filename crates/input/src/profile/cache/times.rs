@@ -12,20 +12,11 @@ use ctxsim_base::diag::{Code, Problems};
 pub struct Ttls(pub Vec<Duration>);
 
 impl Ttls {
-    /// Returns whether it is empty.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Returns the lifetime of rules that allow only one, in milliseconds.
     pub(super) fn only(&self, problems: &mut Problems) -> Option<u64> {
         if self.0.len() > 1 {
-            problems.push_at(
-                Code::TtlSeveral,
-                "ttl",
-                "these rules allow only one lifetime",
-                "write a single duration",
-            );
+            let help = "write a single duration";
+            problems.push_at(Code("ttl-several"), "ttl", "these rules allow only one lifetime", help);
         }
         self.0.first().map(|it| it.0)
     }
@@ -36,16 +27,13 @@ impl Ttls {
         for ttl in &self.0 {
             let class = &mut classes[TtlClass::of(ttl.0) as usize];
             if class.is_some() {
-                problems.push_at(
-                    Code::TtlClassTwice,
-                    "ttl",
-                    format!("`{ttl}` has the same class as another lifetime"),
-                    "write at most one lifetime below an hour and one of an hour or more",
-                );
+                let message = format!("`{ttl}` has the same class as another lifetime");
+                let help = "write at most one lifetime below an hour and one of an hour or more";
+                problems.push_at(Code("ttl-class-twice"), "ttl", message, help);
             }
             *class = Some(ttl.0);
         }
-        (!self.is_empty()).then_some(classes)
+        (!self.0.is_empty()).then_some(classes)
     }
 }
 

@@ -22,7 +22,7 @@ pub struct UnitsFields {
     /// A request also leaves a unit at every multiple of this number of tokens.
     pub interval_tokens: Option<Tokens>,
     /// How long a unit lives after its last use.
-    #[serde(default, skip_serializing_if = "Ttls::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub ttl: Ttls,
     /// From when a unit can be read.
     pub readable: Option<Readable>,
@@ -43,12 +43,9 @@ impl UnitsFields {
             problems,
         );
         if self.units.is_empty() && self.interval_tokens.is_none() {
-            problems.push_at(
-                Code::UnitsNowhere,
-                "units",
-                "without units there is nothing to read later",
-                "write `units: [input_end, output_end, common_prefix]`, or `interval_tokens`",
-            );
+            let message = "without units there is nothing to read later";
+            let help = "write `units: [input_end, output_end, common_prefix]`, or `interval_tokens`";
+            problems.push_at(Code("units-nowhere"), "units", message, help);
         }
         let leaves = |at: UnitEnd| self.units.contains(&at);
         let rules = UnitRules {

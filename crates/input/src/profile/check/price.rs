@@ -51,18 +51,15 @@ pub(crate) fn prices(
 ) -> Prices {
     if specs.is_empty() {
         let help = "write `prices: [(input: 3.0, output: 15.0)]`";
-        problems.push(Code::PriceMissing, "a profile needs at least one price", help);
+        problems.push(Code("price-missing"), "a profile needs at least one price", help);
     }
     let mut periods: Vec<Period> = Vec::with_capacity(specs.len());
     for (index, spec) in specs.iter().enumerate() {
         let period = problems.within(index, |problems| period(spec, services, problems));
         if periods.iter().any(|it| it.from_ms == period.from_ms) {
-            problems.push_at(
-                Code::PriceDateDuplicate,
-                index,
-                "two price lists start on the same date",
-                "give each its own `from`",
-            );
+            let help = "give each its own `from`";
+            let message = "two price lists start on the same date";
+            problems.push_at(Code("price-date-duplicate"), index, message, help);
         }
         periods.push(period);
     }
@@ -70,7 +67,7 @@ pub(crate) fn prices(
     let n_begun = periods.partition_point(|it| it.from_ms <= start_ms);
     if n_begun == 0 && !periods.is_empty() {
         let help = "set `assumptions.starts_at` to a later date, or add the earlier prices";
-        problems.push(Code::PriceNotYet, "the timeline starts before the first price", help);
+        problems.push(Code("price-not-yet"), "the timeline starts before the first price", help);
     }
     let later = periods.split_off(n_begun);
     let first = periods.pop().unwrap_or_else(free);
@@ -87,7 +84,7 @@ fn period(spec: &PriceSpec, services: &[String], problems: &mut Problems) -> Per
     let from_ms = spec.from.as_deref().map_or(i64::MIN, |text| {
         parse_day(text).unwrap_or_else(|| {
             let message = format!("`{text}` is not a date (YYYY-MM-DD)");
-            problems.push_at(Code::DateFormat, "from", message, "write it like \"2026-10-07\"");
+            problems.push_at(Code("date-format"), "from", message, "write it like \"2026-10-07\"");
             i64::MIN
         })
     });
@@ -117,7 +114,7 @@ fn period(spec: &PriceSpec, services: &[String], problems: &mut Problems) -> Per
         if has_own && spec.windows.iter().any(|it| it.factor.is_none()) {
             let message = format!("both `{name}` and a time window set their own prices");
             problems.push_at(
-                Code::PriceAmbiguous,
+                Code("price-ambiguous"),
                 "windows",
                 message,
                 "replace the prices of one of them with \
@@ -144,7 +141,7 @@ fn check_services(spec: &PriceSpec, problems: &mut Problems) {
         if service.factor.is_some() != is_empty {
             problems.within(format!("services.{name}"), |it| {
                 let message = "a service needs either a `factor` or its own prices";
-                it.push(Code::ServiceForm, message, "write `factor: 0.5`, or `input` and `output`");
+                it.push(Code("service-form"), message, "write `factor: 0.5`, or `input` and `output`");
             });
         }
     }
@@ -155,7 +152,7 @@ fn unknown_service(name: &str, spec: &PriceSpec, problems: &mut Problems) {
         Some(known) => format!("did you mean `{known}`?"),
         None => "add it under the prices' `services`, or remove it".to_owned(),
     };
-    problems.push(Code::ServiceUnknown, format!("no price is known for `{name}`"), help);
+    problems.push(Code("service-unknown"), format!("no price is known for `{name}`"), help);
 }
 
 /// Returns a list under a service.
@@ -185,23 +182,18 @@ fn list(base: Rates, specs: &[written::TierSpec], problems: &mut Problems) -> Pr
                 (None, Some(from)) => from,
                 _ => {
                     let help = "write either `above_prompt_tokens` or `from_prompt_tokens`, not both";
-                    problems.push(
-                        Code::TierThreshold,
-                        "a tier needs the prompt length at which it starts",
-                        help,
-                    );
+                    let message = "a tier needs the prompt length at which it starts";
+                    problems.push(Code("tier-threshold"), message, help);
                     return;
                 }
             };
             if tiers.iter().any(|(it, _)| it.from_tokens == from_tokens) {
-                problems.push(Code::TierDuplicate, "two tiers start at the same prompt length", "remove one");
+                let help = "remove one";
+                problems.push(Code("tier-duplicate"), "two tiers start at the same prompt length", help);
             }
             if spec.reach != specs[0].reach {
-                problems.push(
-                    Code::TierMixed,
-                    "the tiers have different values of `reach`",
-                    "give all of them the same `reach`",
-                );
+                let help = "give all of them the same `reach`";
+                problems.push(Code("tier-mixed"), "the tiers have different values of `reach`", help);
             }
             tiers.push((Tier { from_tokens, rates: base }, spec));
         });
@@ -223,13 +215,13 @@ fn window(spec: &written::WindowSpec, usual: &PriceList, problems: &mut Problems
         (None, false) => PriceList { base: over(&usual.base, &given, problems), ..usual.clone() },
         _ => {
             let message = "a window needs either a `factor` or its own prices";
-            problems.push(Code::WindowForm, message, "write `factor: 0.5`, or `input` and `output`");
+            problems.push(Code("window-form"), message, "write `factor: 0.5`, or `input` and `output`");
             return None;
         }
     };
     if spec.factor.is_none() && !usual.tiers.is_empty() {
         let message = "a window with its own prices does not say what longer prompts cost";
-        problems.push(Code::WindowTiers, message, "give the window a `factor`");
+        problems.push(Code("window-tiers"), message, "give the window a `factor`");
     }
     let mut minutes = Vec::new();
     let all_days = 0..7;
@@ -241,7 +233,7 @@ fn window(spec: &written::WindowSpec, usual: &PriceList, problems: &mut Problems
     for hours in &spec.hours {
         let Some((start, length)) = span(hours) else {
             let message = format!("`{hours}` is not a range of hours");
-            problems.push_at(Code::WindowHours, "hours", message, "write it like \"01:00-04:00\"");
+            problems.push_at(Code("window-hours"), "hours", message, "write it like \"01:00-04:00\"");
             continue;
         };
         days.iter().for_each(|day| push_minutes(day * 1_440 + start, length, &mut minutes));
@@ -286,19 +278,15 @@ fn over(below: &Rates, given: &GivenRates<'_>, problems: &mut Problems) -> Rates
     for (ttl, price) in given.cache_write {
         problems.within("cache_write", |problems| {
             let Some(class) = Duration::parse(ttl).map(|it| TtlClass::of(it.0) as usize) else {
-                problems.push_at(
-                    Code::TtlClass,
-                    ttl,
-                    format!("`{ttl}` is not a lifetime"),
-                    "write `\"5m\"`, `\"30m\"`, `\"1h\"` or `\"12h\"`",
-                );
+                let help = "write `\"5m\"`, `\"30m\"`, `\"1h\"` or `\"12h\"`";
+                problems.push_at(Code("ttl-class"), ttl, format!("`{ttl}` is not a lifetime"), help);
                 return;
             };
             if std::mem::replace(&mut is_given[class], true) {
                 problems.within(ttl, |it| {
                     let message = "two prices for lifetimes of the same class";
                     it.push(
-                        Code::TtlClass,
+                        Code("ttl-class"),
                         message,
                         "give one price for lifetimes below an hour and one for lifetimes of an hour or more",
                     );
@@ -318,7 +306,7 @@ fn times(list: &PriceList, factor: Decimal, problems: &mut Problems) -> PriceLis
         exact.map(Rate).unwrap_or_else(|| {
             problems.within("factor", |it| {
                 let message = format!("the factor {factor} yields a price with more than six decimals");
-                it.push(Code::PriceTooFine, message, "write the prices instead");
+                it.push(Code("price-too-fine"), message, "write the prices instead");
             });
             rate
         })
@@ -341,7 +329,7 @@ fn rate(field: &str, price: Decimal, problems: &mut Problems) -> Rate {
     Rate::from_usd_per_million(price).unwrap_or_else(|| {
         problems.within(field, |it| {
             let message = format!("{price} USD per million tokens has more than six decimals");
-            it.push(Code::PriceTooFine, message, "round it to six decimals");
+            it.push(Code("price-too-fine"), message, "round it to six decimals");
         });
         Rate::default()
     })
@@ -353,17 +341,13 @@ pub(crate) fn start(starts_at: Option<&str>, as_of: &str, problems: &mut Problem
     let of_sources = parse_day(as_of);
     if of_sources.is_none() {
         let message = format!("`{as_of}` is not a date (YYYY-MM-DD)");
-        problems.push_at(Code::DateFormat, "as_of", message, "write it like \"2026-10-07\"");
+        problems.push_at(Code("date-format"), "as_of", message, "write it like \"2026-10-07\"");
     }
     let Some(text) = starts_at else { return of_sources.unwrap_or(0) };
     instant(text).unwrap_or_else(|| {
         let message = format!("`{text}` is not a date or a time");
-        problems.push_at(
-            Code::DateFormat,
-            "assumptions.starts_at",
-            message,
-            "write it like \"2026-10-07\" or \"2026-10-07T09:30Z\"",
-        );
+        let help = "write it like \"2026-10-07\" or \"2026-10-07T09:30Z\"";
+        problems.push_at(Code("date-format"), "assumptions.starts_at", message, help);
         of_sources.unwrap_or(0)
     })
 }

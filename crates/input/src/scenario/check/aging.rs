@@ -26,7 +26,7 @@ pub(super) fn check(load: &AgingLoad, problems: &mut Problems) {
         value.into_iter().for_each(|it| problems.check_share(field, it));
     }
     if load.models.is_empty() {
-        problems.push_at(Code::ModelsEmpty, "models", "no model is named", "write `models = [\"mid\"]`");
+        problems.push_at(Code("models-empty"), "models", "no model is named", "write `models = [\"mid\"]`");
     }
     check_events(load, problems);
 }
@@ -43,19 +43,19 @@ fn check_source(load: &AgingLoad, problems: &mut Problems) -> bool {
         [] => {
             let help = "write `generator = \"lifestyle\"` and `sessions = 10`, or write the sessions under `stream`, or name a \
                 JSON file in `path`";
-            problems.push(Code::AgingSource, "nothing gives the sessions", help);
+            problems.push(Code("aging-source"), "nothing gives the sessions", help);
         }
         ["generator"] => {}
         [one] => {
             for field in load.of_generators() {
                 let message =
                     format!("`{field}` tells a generator what to make, and the sessions are in `{one}`");
-                problems.push_at(Code::AgingSource, field, message, "remove it");
+                problems.push_at(Code("aging-source"), field, message, "remove it");
             }
         }
         [first, others @ ..] => {
             let message = format!("the sessions are in `{first}` and in `{}`", others.join("`, `"));
-            problems.push(Code::AgingSource, message, "keep one of them");
+            problems.push(Code("aging-source"), message, "keep one of them");
         }
     }
     if let Some(written) = &load.stream {
@@ -75,12 +75,12 @@ fn check_numbers(load: &AgingLoad, is_generated: bool, problems: &mut Problems) 
         ("curated_sessions", load.curated_sessions, [1, SESSIONS_MAX]),
     ];
     for (field, value, range) in numbers {
-        value.into_iter().for_each(|it| problems.check_range(Code::AgingRange, field, it, range));
+        value.into_iter().for_each(|it| problems.check_range(Code("aging-range"), field, it, range));
     }
     if n_sessions.saturating_mul(load.trials) > ALL_SESSIONS_MAX {
         let message = format!("{} sessions in {} trials exceed the limit", n_sessions, load.trials);
         let help = format!("keep sessions times trials at or below {ALL_SESSIONS_MAX}");
-        problems.push_at(Code::AgingRange, "trials", message, help);
+        problems.push_at(Code("aging-range"), "trials", message, help);
     }
     let work = [n_sessions; 3].into_iter().fold(load.trials, u64::saturating_mul);
     if problems.is_empty() && work > WORK_MAX {
@@ -93,7 +93,7 @@ fn check_numbers(load: &AgingLoad, is_generated: bool, problems: &mut Problems) 
             "0" => "write at most 793 sessions".to_owned(),
             most => format!("write `trials = {most}`, or fewer sessions"),
         };
-        problems.push_at(Code::AgingRange, "trials", message, help);
+        problems.push_at(Code("aging-range"), "trials", message, help);
     }
 }
 
@@ -109,13 +109,13 @@ fn check_events(load: &AgingLoad, problems: &mut Problems) {
                     0 => "remove the event, or generate two sessions or more".to_owned(),
                     _ => format!("write a number from 1 to {last}"),
                 };
-                problems.push_at(Code::EventSession, "session", message, help);
+                problems.push_at(Code("event-session"), "session", message, help);
             }
             match &event.what {
                 Happening::PartialReset { share } => problems.check_share("what", *share),
                 Happening::ReduceBudget { words: 0 } | Happening::MemoryCompaction { words: 0 } => {
                     let help = "write 1 or more, or `flush_history`";
-                    problems.push_at(Code::CapacityZero, "what", "a memory needs at least one word", help);
+                    problems.push_at(Code("capacity-zero"), "what", "a memory needs at least one word", help);
                 }
                 _ => {}
             }

@@ -20,17 +20,17 @@ const PAUSE_MAX: u64 = 315_360_000;
 
 /// Checks a load of chats.
 pub(super) fn check(load: &ChatLoad, problems: &mut Problems) {
-    problems.check_range(Code::ChatsRange, "trials", load.trials, [1, TRIALS_MAX]);
-    problems.check_range(Code::ChatsRange, "session_seconds", load.session_seconds, [0, PAUSE_MAX]);
+    problems.check_range(Code("chats-range"), "trials", load.trials, [1, TRIALS_MAX]);
+    problems.check_range(Code("chats-range"), "session_seconds", load.session_seconds, [0, PAUSE_MAX]);
     if let ChatSource::Generated(made) = &load.from {
         problems.within("from.generated", |to| generated(made, load.trials, to));
     }
 }
 
 fn generated(made: &GeneratedChats, trials: u64, problems: &mut Problems) {
-    problems.check_range(Code::ChatsRange, "sessions", made.sessions, [2, SESSIONS_MAX]);
-    problems.check_range(Code::ChatsRange, "messages", made.messages, [1, MESSAGES_MAX]);
-    problems.check_range(Code::ChatsRange, "users", made.users, [1, USERS_MAX]);
+    problems.check_range(Code("chats-range"), "sessions", made.sessions, [2, SESSIONS_MAX]);
+    problems.check_range(Code("chats-range"), "messages", made.messages, [1, MESSAGES_MAX]);
+    problems.check_range(Code("chats-range"), "users", made.users, [1, USERS_MAX]);
     let counts = &made.questions;
     let types = [
         ("single_fact", counts.single_fact),
@@ -43,16 +43,16 @@ fn generated(made: &GeneratedChats, trials: u64, problems: &mut Problems) {
     problems.within("questions", |problems| {
         types
             .iter()
-            .for_each(|(field, n)| problems.check_range(Code::ChatsRange, field, *n, [0, QUESTIONS_MAX]));
+            .for_each(|(field, n)| problems.check_range(Code("chats-range"), field, *n, [0, QUESTIONS_MAX]));
     });
     if types.iter().all(|it| it.1 == 0) {
         let help = "add at least one question, such as `single_fact = 1`";
-        problems.push_at(Code::QuestionsEmpty, "questions", "no questions are asked", help);
+        problems.push_at(Code("questions-empty"), "questions", "no questions are asked", help);
     }
     let each = made.sessions.saturating_mul(made.messages).saturating_mul(made.users);
     if each.saturating_mul(trials) > ALL_MESSAGES_MAX {
         let message = "the trials have too many messages";
         let help = format!("keep sessions × messages × users × trials at or below {ALL_MESSAGES_MAX}");
-        problems.push_at(Code::ChatsRange, "sessions", message, help);
+        problems.push_at(Code("chats-range"), "sessions", message, help);
     }
 }

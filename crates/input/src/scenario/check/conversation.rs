@@ -23,21 +23,18 @@ pub(super) fn check(spec: &Conversations, problems: &mut Problems) {
     problems.check_share("implicit_ratio", spec.implicit_ratio);
     problems.within("message_seconds", |problems| {
         if spec.message_seconds > MESSAGE_SECONDS_MAX {
-            problems.push(
-                Code::MessageSecondsRange,
-                "messages are more than a year apart",
-                "write at most 31536000",
-            );
+            let help = "write at most 31536000";
+            problems.push(Code("message-seconds-range"), "messages are more than a year apart", help);
         }
     });
     match (spec.random, spec.hash_seed) {
         (Random::Cpython, None) => problems.push(
-            Code::HashSeedMissing,
+            Code("hash-seed-missing"),
             "`cpython` needs a hash seed for Python's strings",
             "add `hash_seed: 0`, or another number",
         ),
         (Random::Named, Some(_)) => problems.push_at(
-            Code::HashSeedStray,
+            Code("hash-seed-stray"),
             "hash_seed",
             "`hash_seed` has no effect: named streams do not hash strings",
             "remove it, or write `random: cpython`",
@@ -46,16 +43,12 @@ pub(super) fn check(spec: &Conversations, problems: &mut Problems) {
     }
     problems.within("domains", |problems| {
         if spec.domains.is_empty() {
-            problems.push(Code::DomainsEmpty, "there are no domains", "name at least one domain");
+            problems.push(Code("domains-empty"), "there are no domains", "name at least one domain");
         }
         for (index, domain) in spec.domains.iter().enumerate() {
             if domain.split_whitespace().count() != 1 {
-                problems.push_at(
-                    Code::DomainWords,
-                    index,
-                    "a domain must be one word",
-                    "join its words with `_`",
-                );
+                let help = "join its words with `_`";
+                problems.push_at(Code("domain-words"), index, "a domain must be one word", help);
             }
         }
     });
@@ -67,19 +60,17 @@ fn check_lengths(spec: &Conversations, problems: &mut Problems) {
     problems.within("lengths", |problems| {
         if spec.lengths.is_empty() || spec.lengths.len() > LENGTHS_MAX {
             let help = format!("write 1 to {LENGTHS_MAX} lengths");
-            problems.push(Code::LengthsEmpty, format!("there are {} lengths", spec.lengths.len()), help);
+            problems.push(Code("lengths-empty"), format!("there are {} lengths", spec.lengths.len()), help);
         }
         for (index, length) in spec.lengths.iter().enumerate() {
             problems.within(index, |problems| {
                 let help = format!("write 1 to {MESSAGES_MAX} messages");
                 if !(1..=MESSAGES_MAX).contains(length) {
-                    problems.push(
-                        Code::LengthRange,
-                        format!("a conversation cannot have {length} messages"),
-                        help,
-                    );
+                    let message = format!("a conversation cannot have {length} messages");
+                    problems.push(Code("length-range"), message, help);
                 } else if spec.lengths[..index].contains(length) {
-                    problems.push(Code::LengthDuplicate, format!("{length} is listed twice"), "list it once");
+                    let help = "list it once";
+                    problems.push(Code("length-duplicate"), format!("{length} is listed twice"), help);
                 }
             });
         }
@@ -91,9 +82,9 @@ fn check_lengths(spec: &Conversations, problems: &mut Problems) {
 fn share(value: f64, problems: &mut Problems) {
     if !(value > 0.0 && value <= 1.0) {
         let message = format!("{value} is not a share");
-        problems.push(Code::ShareRange, message, "write a number above 0.0 and at most 1.0");
+        problems.push(Code("share-range"), message, "write a number above 0.0 and at most 1.0");
     } else if ctxsim_base::quantity::Decimal::from_f64(value).is_none() {
-        problems.push(Code::ShareDigits, "the number has too many digits", "write at most 18 digits");
+        problems.push(Code("share-digits"), "the number has too many digits", "write at most 18 digits");
     }
 }
 
@@ -101,27 +92,24 @@ fn share(value: f64, problems: &mut Problems) {
 fn check_categories(categories: &IndexMap<String, IndexMap<String, FactValues>>, problems: &mut Problems) {
     if categories.is_empty() || categories.len() > CATEGORIES_MAX {
         let help = format!("write 1 to {CATEGORIES_MAX} categories");
-        problems.push(Code::CategoriesEmpty, format!("there are {} categories", categories.len()), help);
+        problems.push(Code("categories-empty"), format!("there are {} categories", categories.len()), help);
     }
     let mut seen: IndexMap<&str, &str> = IndexMap::new();
     for (index, (category, keys)) in categories.iter().enumerate() {
         problems.within(category, |problems| {
             bank::check(category, categories.keys().take(index).map(String::as_str), problems);
             if keys.keys().any(|it| it.trim().is_empty()) {
-                problems.push(Code::NeedleName, "the fact has no name", "give each key a name");
+                problems.push(Code("needle-name"), "the fact has no name", "give each key a name");
             }
             if keys.is_empty() {
-                problems.push(
-                    Code::CategoryEmpty,
-                    "the category has no keys",
-                    "add at least one key with its values",
-                );
+                let help = "add at least one key with its values";
+                problems.push(Code("category-empty"), "the category has no keys", help);
             }
             for (key, value) in keys {
                 problems.within(key, |problems| {
                     if let Some(other) = seen.insert(key, category) {
                         problems.push(
-                            Code::NeedleDuplicate,
+                            Code("needle-duplicate"),
                             format!(
                                 "two needles have the key `{key}`: one in `{other}`, one in `{category}`"
                             ),
@@ -139,35 +127,25 @@ fn check_categories(categories: &IndexMap<String, IndexMap<String, FactValues>>,
 fn check_value(value: &FactValues, problems: &mut Problems) {
     match value {
         FactValues::Between { first, last, .. } if first > last => problems.push_at(
-            Code::ValueRange,
+            Code("value-range"),
             "between",
             format!("`first` ({first}) is more than `last` ({last})"),
             "write the smaller number as `first`",
         ),
         FactValues::Uniform { from, to, decimals, .. } => problems.within("uniform", |problems| {
             if !(from.is_finite() && to.is_finite() && from <= to) {
-                problems.push(
-                    Code::ValueRange,
-                    format!("`from` ({from}) is not below `to` ({to})"),
-                    "write the smaller number as `from`",
-                );
+                let help = "write the smaller number as `from`";
+                problems.push(Code("value-range"), format!("`from` ({from}) is not below `to` ({to})"), help);
             }
             if *decimals > 15 {
-                problems.push_at(
-                    Code::ValueDecimals,
-                    "decimals",
-                    format!("too many decimals: {decimals}"),
-                    "write at most 15",
-                );
+                let message = format!("too many decimals: {decimals}");
+                let help = "write at most 15";
+                problems.push_at(Code("value-decimals"), "decimals", message, help);
             }
         }),
         FactValues::OneOf(choices) if choices.is_empty() => {
-            problems.push_at(
-                Code::ValueNone,
-                "one_of",
-                "there are no values to choose from",
-                "write at least one",
-            );
+            let help = "write at least one";
+            problems.push_at(Code("value-none"), "one_of", "there are no values to choose from", help);
         }
         _ => {}
     }

@@ -46,8 +46,8 @@ struct StreamNames<'f> {
 /// Checks a stream that a scenario contains, or that a file has.
 pub(in crate::scenario) fn check(file: &StreamFile, is_by_hand: bool, problems: &mut Problems) {
     let n = file.sessions.len() as u64;
-    problems.check_range(Code::AgingRange, "sessions", n, [2, SESSIONS_MAX]);
-    problems.check_range(Code::AgingRange, "topics", file.topics.len() as u64, [0, TOPICS_MAX]);
+    problems.check_range(Code("aging-range"), "sessions", n, [2, SESSIONS_MAX]);
+    problems.check_range(Code("aging-range"), "topics", file.topics.len() as u64, [0, TOPICS_MAX]);
     check_totals(file, problems);
     let facts = file.sessions.iter().enumerate().flat_map(|(nth, it)| facts(it).map(move |fact| (nth, fact)));
     let named = facts.filter_map(|(nth, fact)| Some((fact.name.as_deref()?, nth)));
@@ -66,21 +66,21 @@ pub(in crate::scenario) fn check(file: &StreamFile, is_by_hand: bool, problems: 
     let mut has_profile_ended = false;
     for (nth, session) in file.sessions.iter().enumerate() {
         problems.within(format_args!("sessions.{nth}"), |problems| {
-            problems.check_range(Code::AgingRange, "tasks", session.tasks, [0, TASKS_MAX]);
-            problems.check_range(Code::AgingRange, "tokens", session.tokens, [1, TOKENS_MAX]);
+            problems.check_range(Code("aging-range"), "tasks", session.tasks, [0, TASKS_MAX]);
+            problems.check_range(Code("aging-range"), "tokens", session.tokens, [1, TOKENS_MAX]);
             for (at, record) in session.says.iter().enumerate() {
                 problems.within(format_args!("says.{at}"), |problems| {
                     check_topic(file, record.topic.as_deref(), problems);
                     if record.profile && has_profile_ended {
                         let message = "the profile comes before everything else that is said";
                         let help = "move this record to the front of the first session, or remove `profile`";
-                        problems.push_at(Code::FactOrder, "profile", message, help);
+                        problems.push_at(Code("fact-order"), "profile", message, help);
                     }
                     has_profile_ended |= !record.profile;
                     if record.facts.is_empty() {
                         let help =
                             "add a fact, such as `{ name = \"rent\", value = 900 }`, or remove the record";
-                        problems.push_at(Code::FactNotOne, "facts", "a record without facts", help);
+                        problems.push_at(Code("fact-not-one"), "facts", "a record without facts", help);
                     }
                     for (place, fact) in record.facts.iter().enumerate() {
                         problems.within(format_args!("facts.{place}"), |to| names.say(fact, nth, to));
@@ -105,7 +105,7 @@ pub(in crate::scenario) fn check(file: &StreamFile, is_by_hand: bool, problems: 
         }
         if pair[0] == pair[1] {
             let help = "name two facts";
-            problems.push_at(Code::NameDuplicate, format_args!("confusable.{at}"), "one fact twice", help);
+            problems.push_at(Code("name-duplicate"), format_args!("confusable.{at}"), "one fact twice", help);
         }
     }
 }
@@ -122,7 +122,7 @@ fn check_totals(file: &StreamFile, problems: &mut Problems) {
             check_number("initial", Some(total.initial), problems);
             if file.totals[..at].iter().any(|it| it.name == total.name) {
                 let message = format!("there is already a total `{}`", total.name);
-                problems.push_at(Code::NameDuplicate, "name", message, "give it another name");
+                problems.push_at(Code("name-duplicate"), "name", message, "give it another name");
             }
         });
     }
@@ -132,13 +132,13 @@ fn check_topic(file: &StreamFile, topic: Option<&str>, problems: &mut Problems) 
     let Some(topic) = topic.filter(|it| !file.topics.iter().any(|known| known == it)) else { return };
     let known = file.topics.iter().map(String::as_str);
     let help = near_or(topic, known, || format!("add `{topic:?}` to the stream's `topics`"));
-    problems.push_at(Code::DomainUnknown, "topic", format!("unknown topic `{topic}`"), help);
+    problems.push_at(Code("domain-unknown"), "topic", format!("unknown topic `{topic}`"), help);
 }
 
 fn check_number(field: &str, number: Option<i64>, problems: &mut Problems) {
     if number.is_some_and(|it| it.unsigned_abs() > NUMBER_MAX) {
         let help = "write a number of at most 1,000,000,000,000";
-        problems.push_at(Code::AgingRange, field, "the number is too large", help);
+        problems.push_at(Code("aging-range"), field, "the number is too large", help);
     }
 }
 
@@ -160,7 +160,7 @@ impl<'f> StreamNames<'f> {
             let help = format!(
                 "give it another name, such as `{name}_2`, and `replaces = \"{name}\"` if it is its new version"
             );
-            problems.push_at(Code::NameDuplicate, "name", message, help);
+            problems.push_at(Code("name-duplicate"), "name", message, help);
             self.is_sound = false;
             return;
         }
@@ -173,13 +173,13 @@ impl<'f> StreamNames<'f> {
         if fact.adds.is_some() != fact.to.is_some() {
             let help = "write both `adds` and `to`, as in `{ adds = -40, to = \"budget\" }`";
             let field = if fact.adds.is_some() { "adds" } else { "to" };
-            problems.push_at(Code::FactNotOne, field, "a change needs an amount and a total", help);
+            problems.push_at(Code("fact-not-one"), field, "a change needs an amount and a total", help);
             return false;
         }
         let is_new = fact.value.is_some() || fact.replaces.is_some();
         if fact.adds.is_some() && (is_new || fact.subject) || fact.subject && is_new {
             let help = "keep `value` with or without `replaces`, or `subject`, or `adds` with `to`; write the rest as other facts";
-            problems.push(Code::FactNotOne, "this fact is of several kinds", help);
+            problems.push(Code("fact-not-one"), "this fact is of several kinds", help);
             return false;
         }
         fact.to.as_ref().is_none_or(|it| self.is_total(it, "to", problems))
@@ -215,10 +215,11 @@ impl<'f> StreamNames<'f> {
                 "" => "give its newest version a name, and use that".to_owned(),
                 newer => format!("{verb} its newest version, `{newer}`"),
             };
-            problems.push(Code::FactReplaced, message, help);
+            problems.push(Code("fact-replaced"), message, help);
         } else if let Some(ended) = fact.retracted {
             let help = format!("remove the retraction in session {ended}, or this one; or state a new fact");
-            problems.push(Code::FactInvalidated, format!("`{name}` was retracted in session {ended}"), help);
+            let message = format!("`{name}` was retracted in session {ended}");
+            problems.push(Code("fact-invalidated"), message, help);
         }
         fact.replaced.is_none() && fact.retracted.is_none()
     }
@@ -229,11 +230,11 @@ impl<'f> StreamNames<'f> {
             [_] => {}
             [] => {
                 let help = "add what it asks for, such as `fact = \"rent\"`";
-                problems.push(Code::QuestionNotOne, "this question asks for nothing", help);
+                problems.push(Code("question-not-one"), "this question asks for nothing", help);
             }
             [first, others @ ..] => {
                 let message = format!("this question asks for `{first}` and for `{}`", others.join("`, `"));
-                problems.push(Code::QuestionNotOne, message, "write a question for each");
+                problems.push(Code("question-not-one"), message, "write a question for each");
             }
         }
         let mut is_sound = self.is_sound;
@@ -259,7 +260,7 @@ impl<'f> StreamNames<'f> {
             let message =
                 format!("it is first asked in session {session}, so it cannot end before session {until}");
             let help = format!("write {} or more, or leave `until` out", session + 1);
-            problems.push_at(Code::EventSession, "until", message, help);
+            problems.push_at(Code("event-session"), "until", message, help);
         }
         let n = self.file.sessions.len() as u64;
         if let Some(until) = question.until.filter(|it| *it > n && session as u64 <= *it) {
@@ -270,14 +271,14 @@ impl<'f> StreamNames<'f> {
                     (message, format!("write `until = {n}` to ask it up to the last session"))
                 }
             };
-            problems.push_at(Code::EventSession, "until", message, help);
+            problems.push_at(Code("event-session"), "until", message, help);
         }
         if let Some(at) = question.at.filter(|it| *it > session as u64 || question.total.is_none()) {
             let (message, help) = match question.total.is_some() {
                 true => (format!("session {at} is not over when it is asked"), "write an earlier session"),
                 false => ("only a total has a session at whose end it is meant".to_owned(), "remove `at`"),
             };
-            problems.push_at(Code::EventSession, "at", message, help);
+            problems.push_at(Code("event-session"), "at", message, help);
         }
     }
 
@@ -297,7 +298,7 @@ impl<'f> StreamNames<'f> {
                 "`{names}` {were} retracted in session {last}: there is no answer in session {session}"
             );
             let help = "ask in an earlier session, or remove the retraction";
-            problems.push_at(Code::FactInvalidated, field, message, help);
+            problems.push_at(Code("fact-invalidated"), field, message, help);
         }
     }
 
@@ -311,7 +312,7 @@ impl<'f> StreamNames<'f> {
         for (field, list, least) in lists {
             if list.as_ref().is_some_and(|it| it.len() < least) {
                 let help = format!("name {least} or more facts, or ask for one with `fact`");
-                problems.push_at(Code::QuestionNotOne, field, "the question names too few facts", help);
+                problems.push_at(Code("question-not-one"), field, "the question names too few facts", help);
             }
         }
         let pairs = &self.file.confusable;
@@ -320,14 +321,14 @@ impl<'f> StreamNames<'f> {
             let help = format!(
                 "add a pair such as `[\"{name}\", \"its_double\"]` to `confusable`, or ask with `fact`"
             );
-            problems.push_at(Code::FactUnknown, "apart", message, help);
+            problems.push_at(Code("fact-unknown"), "apart", message, help);
         }
         if let Some([old, new]) = &question.trend
             && self.newest(old) != self.newest(new)
         {
             let message = format!("`{old}` and `{new}` are not versions of one fact");
             let help = format!("add `replaces = \"{old}\"` to the newer one, or ask with `compare`");
-            problems.push_at(Code::FactUnknown, "trend", message, help);
+            problems.push_at(Code("fact-unknown"), "trend", message, help);
         }
     }
 
@@ -349,7 +350,7 @@ impl<'f> StreamNames<'f> {
                     true => format!("move this to session {later} or a later one"),
                     false => "move this behind the record that says it".to_owned(),
                 };
-                problems.push(Code::FactOrder, message, help);
+                problems.push(Code("fact-order"), message, help);
             }
             None => self.known(name, problems),
         }
@@ -362,7 +363,7 @@ impl<'f> StreamNames<'f> {
             let help = near_or(name, self.all.keys().copied(), || {
                 format!("name a fact that a session says, as in `{{ name = \"{name}\", value = 1 }}`")
             });
-            problems.push(Code::FactUnknown, format!("unknown fact `{name}`"), help);
+            problems.push(Code("fact-unknown"), format!("unknown fact `{name}`"), help);
         }
     }
 
@@ -374,7 +375,7 @@ impl<'f> StreamNames<'f> {
         }
         let help =
             near_or(total, known, || format!("add it to `totals`: `{{ name = \"{total}\", initial = 0 }}`"));
-        problems.push_at(Code::NameUnknown, field, format!("unknown total `{total}`"), help);
+        problems.push_at(Code("name-unknown"), field, format!("unknown total `{total}`"), help);
         false
     }
 
@@ -401,7 +402,7 @@ impl<'f> StreamNames<'f> {
                 )
             }
         };
-        problems.push_at(Code::AnswerWrong, "answer", message, help);
+        problems.push_at(Code("answer-wrong"), "answer", message, help);
     }
 
     /// Returns the value of a fact's newest version so far.

@@ -2,10 +2,10 @@
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::size;
+use super::{size, turns};
 use crate::scenario::{
     Amount, Cycle, Generate, ITEM_TOKENS_MAX, Level, ListChoice, NumberRange, PatternPlaces, ResultSizes,
-    Revisit, ScenarioFile, ScriptedCall, ScriptedChange, ScriptedImages, TurnSpec,
+    Revisit, ScenarioFile, ScriptedCall, ScriptedChange, ScriptedImages, SessionFile, TurnSpec,
 };
 use ctxsim_base::diag::{Code, Problems, nearest};
 use ctxsim_base::quantity::Tokens;
@@ -38,13 +38,13 @@ pub(super) fn written(spec: &ScenarioFile, turns: &[TurnSpec], problems: &mut Pr
 /// Checks patterns and their repetitions.
 pub(super) fn generated(spec: &ScenarioFile, load: &Generate, problems: &mut Problems) {
     match (load.turns, load.scale) {
-        (Some(turns), None) => problems.check_range(Code::GenerateLength, "turns", turns, [1, TURNS_MAX]),
-        (None, Some(scale)) => problems.check_range(Code::GenerateLength, "scale", scale, [1, SCALE_MAX]),
+        (Some(turns), None) => problems.check_range(Code("generate-length"), "turns", turns, [1, TURNS_MAX]),
+        (None, Some(scale)) => problems.check_range(Code("generate-length"), "scale", scale, [1, SCALE_MAX]),
         (given, _) => {
             let message =
                 if given.is_some() { "`turns` and `scale` are both set" } else { "the load has no length" };
             let help = format!("write either `turns` (1 to {TURNS_MAX}) or `scale` (1 to {SCALE_MAX})");
-            problems.push(Code::GenerateLength, message, help);
+            problems.push(Code("generate-length"), message, help);
         }
     }
     problems.within("patterns", |problems| check_turns(spec, load.taken(), problems));
@@ -62,7 +62,7 @@ fn check_turns<'a>(
     let (mut tools, mut told) = (IndexSet::new(), IndexSet::new());
     let mut turns = turns.enumerate().peekable();
     if turns.peek().is_none() {
-        problems.push(Code::LoadEmpty, "there are no turns", "add at least one turn");
+        problems.push(Code("load-empty"), "there are no turns", "add at least one turn");
     }
     for (index, (turn, taken)) in turns {
         problems.within(index, |problems| check_turn(turn, spec.call_overhead_tokens, problems));
@@ -77,7 +77,8 @@ fn check_turns<'a>(
     if n_parts > PARTS_MAX {
         let message =
             format!("the load has {n_parts} items, needs and facts, which is more than {PARTS_MAX}");
-        problems.push(Code::LoadTooLarge, message, "write fewer turns, or split it into several scenarios");
+        let help = "write fewer turns, or split it into several scenarios";
+        problems.push(Code("load-too-large"), message, help);
     }
     let trials = spec.trials.unwrap_or(1).max(1);
     let prompts = all.tokens.saturating_mul(all.requests).saturating_mul(trials);
@@ -87,14 +88,12 @@ fn check_turns<'a>(
             all.requests.saturating_mul(trials),
             all.tokens
         );
-        problems.push(Code::LoadTooLarge, message, "write fewer turns, smaller items, or fewer trials");
+        problems.push(Code("load-too-large"), message, "write fewer turns, smaller items, or fewer trials");
     }
     if tools.len() >= usize::from(u16::MAX) {
-        problems.push(
-            Code::ToolsTooMany,
-            format!("{} different tool names are too many", tools.len()),
-            "use fewer tool names",
-        );
+        let help = "use fewer tool names";
+        let message = format!("{} different tool names are too many", tools.len());
+        problems.push(Code("tools-too-many"), message, help);
     }
 }
 
@@ -163,7 +162,8 @@ fn check_asks(asks: &[String], told: &IndexSet<String>, problems: &mut Problems)
             Some(near) => format!("did you mean `{near}`?"),
             None => "plant it with `plants` in an earlier turn or call".to_owned(),
         };
-        problems.push_at(Code::FactUnknown, index, format!("no earlier turn or call plants `{fact}`"), help);
+        let message = format!("no earlier turn or call plants `{fact}`");
+        problems.push_at(Code("fact-unknown"), index, message, help);
     }
 }
 
@@ -211,14 +211,14 @@ fn check_change(change: &ScriptedChange, turn: &TurnSpec, problems: &mut Problem
                 format!("it has at most {most}: one for each call, and one for the answer"),
             ),
         };
-        problems.push_at(Code::ChangeRequest, "request", message, help);
+        problems.push_at(Code("change-request"), "request", message, help);
     }
 }
 
 /// Checks one call and its result.
 fn check_call(spec: &ScriptedCall, overhead: Tokens, problems: &mut Problems) {
     if spec.tool.is_empty() {
-        problems.push_at(Code::ToolUnnamed, "tool", "the call has no tool", "write the tool's name");
+        problems.push_at(Code("tool-unnamed"), "tool", "the call has no tool", "write the tool's name");
     }
     problems.within("times", |problems| repeated(spec.times, problems));
     if let Some(places) = &spec.turns {
@@ -237,19 +237,16 @@ fn check_call(spec: &ScriptedCall, overhead: Tokens, problems: &mut Problems) {
     for (name, count) in &spec.spreads {
         if !(1..=SPREAD_MAX).contains(count) {
             let message = format!("{count} facts in one result is out of range");
-            problems.push_at(
-                Code::SpreadRange,
-                format_args!("spreads.{name}"),
-                message,
-                format!("write a number from 1 to {SPREAD_MAX}"),
-            );
+            let help = format!("write a number from 1 to {SPREAD_MAX}");
+            problems.push_at(Code("spread-range"), format_args!("spreads.{name}"), message, help);
         }
     }
     let parts = [spec.purpose_tokens.most(), spec.args_tokens.most(), overhead];
     let parts_fit = parts.iter().all(|it| *it <= ITEM_TOKENS_MAX);
     if parts_fit && call_tokens(spec, overhead) > ITEM_TOKENS_MAX {
         let message = "purpose, arguments and overhead together exceed the largest item";
-        problems.push(Code::SizeTooLarge, message, format!("keep their sum at or below {ITEM_TOKENS_MAX}"));
+        let help = format!("keep their sum at or below {ITEM_TOKENS_MAX}");
+        problems.push(Code("size-too-large"), message, help);
     }
     problems.within("result", |problems| {
         let ResultSizes { raw, excerpt, summary, handle } = &spec.result;
@@ -265,7 +262,7 @@ fn check_call(spec: &ScriptedCall, overhead: Tokens, problems: &mut Problems) {
             size(*tokens, problems);
             if matches!(level, Level::None | Level::GlobalConclusion | Level::RawContent) {
                 problems.push(
-                    Code::RecoverUnused,
+                    Code("recover-unused"),
                     "this number has no effect: recovering a conclusion costs nothing, and recovering the whole \
                         result costs its raw size",
                     "remove it",
@@ -279,19 +276,16 @@ fn check_call(spec: &ScriptedCall, overhead: Tokens, problems: &mut Problems) {
 fn check_images(images: &[ScriptedImages], problems: &mut Problems) {
     for (index, it) in images.iter().enumerate() {
         problems.within(index, |problems| {
-            problems.check_range(Code::ImageRange, "count", it.count, [1, IMAGES_MAX]);
+            problems.check_range(Code("image-range"), "count", it.count, [1, IMAGES_MAX]);
             for (field, edge) in [("width", it.width), ("height", it.height)] {
                 if let Some(edge) = edge {
-                    problems.check_range(Code::ImageRange, field, edge.into(), [1, EDGE_MAX.into()]);
+                    problems.check_range(Code("image-range"), field, edge.into(), [1, EDGE_MAX.into()]);
                 }
             }
             if it.width.is_some() != it.height.is_some() {
                 let message = "an image has a width and a height, and one of them is missing";
-                problems.push(
-                    Code::ImageEdge,
-                    message,
-                    "write both, as in `(width: 1280, height: 800)`, or neither",
-                );
+                let help = "write both, as in `(width: 1280, height: 800)`, or neither";
+                problems.push(Code("image-edge"), message, help);
             }
         });
     }
@@ -304,28 +298,21 @@ fn check_weights(weights: &IndexMap<Level, f64>, problems: &mut Problems) {
     }
     let total: f64 = weights.values().sum();
     if weights.values().all(|it| it.is_finite()) && !total.is_finite() {
-        problems.push(Code::WeightInvalid, "the sum of the weights is too large", "use smaller weights");
+        problems.push(Code("weight-invalid"), "the sum of the weights is too large", "use smaller weights");
     }
 }
 
 fn check_weight(weight: f64, problems: &mut Problems) {
     if !weight.is_finite() || weight < 0.0 {
-        problems.push(
-            Code::WeightInvalid,
-            format!("{weight} is not a valid weight"),
-            "write a number of at least 0",
-        );
+        let help = "write a number of at least 0";
+        problems.push(Code("weight-invalid"), format!("{weight} is not a valid weight"), help);
     }
 }
 
 fn check_revisit(spec: &Revisit, problems: &mut Problems) {
     if spec.turns_back == 0 {
-        problems.push_at(
-            Code::RevisitOfItself,
-            "turns_back",
-            "a turn cannot refer to itself",
-            "write how many turns back (at least 1)",
-        );
+        let help = "write how many turns back (at least 1)";
+        problems.push_at(Code("revisit-of-itself"), "turns_back", "a turn cannot refer to itself", help);
     }
     problems.within("weight", |problems| check_weight(spec.weight, problems));
     problems.within("recover_tokens", |problems| size(spec.recover_tokens.unwrap_or(0), problems));
@@ -339,14 +326,15 @@ fn amount(amount: &Amount, unit: CountedUnit, problems: &mut Problems) {
         Amount::Range(NumberRange { first, last }) => {
             if first > last {
                 let message = format!("`first` ({first}) is more than `last` ({last})");
-                problems.push(Code::ValueRange, message, "write the smaller number as `first`");
+                problems.push(Code("value-range"), message, "write the smaller number as `first`");
             }
             problems.within("first", |problems| unit.check(*first, problems));
             problems.within("last", |problems| unit.check(*last, problems));
         }
         Amount::Choice(ListChoice { one_of }) => problems.within("one_of", |problems| {
             if one_of.is_empty() {
-                problems.push(Code::ValueNone, "there are no numbers to choose from", "write at least one");
+                let help = "write at least one";
+                problems.push(Code("value-none"), "there are no numbers to choose from", help);
             }
             for (index, number) in one_of.iter().enumerate() {
                 problems.within(index, |problems| unit.check(*number, problems));
@@ -377,7 +365,7 @@ impl CountedUnit {
             Self::Tokens => size(number, problems),
             Self::Milliseconds if number > WAIT_MS_MAX => {
                 let message = format!("{number} milliseconds is more than a year");
-                problems.push(Code::WaitTooLong, message, format!("write at most {WAIT_MS_MAX}"));
+                problems.push(Code("wait-too-long"), message, format!("write at most {WAIT_MS_MAX}"));
             }
             Self::Milliseconds | Self::Rounds => {}
         }
@@ -387,12 +375,8 @@ impl CountedUnit {
 /// Checks a number that starts over.
 fn check_cycle(cycle: &Cycle, unit: CountedUnit, problems: &mut Problems) {
     if cycle.modulo == 0 {
-        problems.push_at(
-            Code::CycleEmpty,
-            "modulo",
-            "`modulo` cannot be 0",
-            "write the number at which the size starts over (at least 1)",
-        );
+        let help = "write the number at which the size starts over (at least 1)";
+        problems.push_at(Code("cycle-empty"), "modulo", "`modulo` cannot be 0", help);
     }
     for (field, tokens) in [
         ("base", cycle.base),
@@ -410,11 +394,8 @@ fn check_cycle(cycle: &Cycle, unit: CountedUnit, problems: &mut Problems) {
 /// Checks a number of repetitions.
 fn repeated(times: u64, problems: &mut Problems) {
     if times == 0 {
-        problems.push(
-            Code::TimesZero,
-            "0 repetitions have no effect",
-            "write 1 or more, or remove the entry",
-        );
+        let help = "write 1 or more, or remove the entry";
+        problems.push(Code("times-zero"), "0 repetitions have no effect", help);
     }
 }
 
@@ -426,14 +407,45 @@ fn check_places(spec: &PatternPlaces, problems: &mut Problems) {
         let Some(place) = spec.at.iter().find(|it| **it >= spec.every) else { return };
         format!("`every` is {}, so no turn has index {place}", spec.every)
     };
-    problems.push(
-        Code::PlacesRange,
-        wrong,
-        "count from 0 and stay below `every`, as in `(every: 3, at: [2])`",
-    );
+    let help = "count from 0 and stay below `every`, as in `(every: 3, at: [2])`";
+    problems.push(Code("places-range"), wrong, help);
 }
 
 /// Returns the most tokens that a model writes for a call.
 fn call_tokens(spec: &ScriptedCall, overhead: Tokens) -> Tokens {
     spec.purpose_tokens.most().saturating_add(spec.args_tokens.most()).saturating_add(overhead)
+}
+
+// The rules of several sessions.
+
+/// The latest that a session may begin, in milliseconds: a year.
+const AT_MS_MAX: u64 = 31_536_000_000;
+
+/// Checks sessions: each has a name of its own, and the agents of sub-agents are among them.
+pub(super) fn check_sessions(spec: &ScenarioFile, sessions: &[SessionFile], problems: &mut Problems) {
+    if sessions.is_empty() {
+        let help = "write at least one, with `name` and `turns`";
+        problems.push(Code("sessions-none"), "the load has no session", help);
+    }
+    let names: IndexSet<&str> = sessions.iter().map(|it| it.name.as_str()).collect();
+    let mut known = IndexSet::new();
+    for (index, session) in sessions.iter().enumerate() {
+        problems.within(index, |problems| {
+            let name = session.name.as_str();
+            if name.is_empty() || name.contains('/') || !known.insert(name) {
+                let message = format!("`{name}` is not a name of its own");
+                let help = "write a name without `/` that no other session has";
+                problems.push_at(Code("session-name"), "name", message, help);
+            }
+            if session.at.0 > AT_MS_MAX {
+                problems.push_at(Code("session-at"), "at", "it begins too late", "write at most `365d`");
+            }
+            if let Some(parent) = session.parent.as_deref().filter(|it| *it == name || !names.contains(it)) {
+                let message = format!("there is no other session `{parent}`");
+                let help = "name the session whose agent started this one";
+                problems.push_at(Code("session-parent"), "parent", message, help);
+            }
+            problems.within("turns", |to| turns::written(spec, &session.turns, to));
+        });
+    }
 }

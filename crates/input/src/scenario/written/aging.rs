@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::StreamFile;
 
 /// Sessions over which a memory ages.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AgingLoad {
@@ -15,7 +15,7 @@ pub struct AgingLoad {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub generator: String,
     /// The number of sessions that a generator makes. Required with `generator`.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub sessions: u64,
     /// The sessions, written out.
     pub stream: Option<Box<StreamFile>>,
@@ -74,30 +74,7 @@ pub struct AgingLoad {
 impl AgingLoad {
     /// Returns the load of a file that is named itself, answered by a model.
     pub fn of_file(path: &str, trials: u64, model: &str) -> Self {
-        Self {
-            generator: String::new(),
-            sessions: 0,
-            stream: None,
-            path: Some(path.to_owned()),
-            trials,
-            models: vec![model.to_owned()],
-            numbers: IndexMap::new(),
-            pressure: PressurePreset::default(),
-            tokens_per_session: None,
-            dependency_density: None,
-            update_rate: None,
-            max_chain_depth: None,
-            confusable_pairs: None,
-            confusable_start_session: None,
-            warmup_sessions: None,
-            forget_rate: None,
-            deep_version_chains: false,
-            dense_totals: false,
-            curated_sessions: None,
-            before_first: BeforeFirst::default(),
-            own_oracle_draws: false,
-            events: Vec::new(),
-        }
+        Self { path: Some(path.to_owned()), trials, models: vec![model.to_owned()], ..Self::default() }
     }
 
     /// Returns how many sessions it has; 0 if only its file tells.
@@ -124,11 +101,6 @@ impl AgingLoad {
         ];
         fields.into_iter().filter(|it| it.1).map(|it| it.0).collect()
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 /// How much pressure a load puts on a memory.

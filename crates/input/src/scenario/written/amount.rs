@@ -71,13 +71,6 @@ pub struct PatternPlaces {
     pub at: Vec<u64>,
 }
 
-impl Amount {
-    /// Returns whether it is the default.
-    pub(super) fn is_silent(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 impl Default for Amount {
     fn default() -> Self {
         Self::Fixed(0)

@@ -1,13 +1,13 @@
 //! Assumptions about a recorded session; defaults come from `assumptions/recorded.toml`.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::Level;
 use crate::policy::Preserve;
-use crate::text::decode::{Format, decode};
+use crate::text::decode::declared;
 use crate::text::duration::Duration;
 use ctxsim_base::quantity::{Decimal, Tokens};
 
@@ -164,8 +164,8 @@ pub struct NeedRule {
 impl Assume {
     /// Returns the defaults.
     pub fn defaults() -> &'static Self {
-        static SPEC: OnceLock<Assume> = OnceLock::new();
-        SPEC.get_or_init(|| decode(ctxsim_assumptions::current(DEFAULTS), Format::Toml).unwrap_or_default())
+        static SPEC: LazyLock<Assume> = LazyLock::new(|| declared(DEFAULTS));
+        &SPEC
     }
 
     /// Fills in the defaults.
@@ -220,6 +220,7 @@ impl NeedRule {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::decode::{Format, decode};
 
     #[test]
     fn every_assumption_has_a_default_in_the_one_file() {

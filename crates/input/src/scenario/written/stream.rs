@@ -14,7 +14,7 @@ pub struct StreamFile {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub topics: Vec<String>,
     /// How a session is scored.
-    #[serde(default, skip_serializing_if = "StreamScore::is_default")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub score: StreamScore,
     /// Running totals, such as budgets and counters.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -45,13 +45,6 @@ pub enum StreamScore {
     Dependencies,
 }
 
-impl StreamScore {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
-    fn is_default(&self) -> bool {
-        *self == Self::Answers
-    }
-}
-
 /// A running total.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -62,7 +55,6 @@ pub struct StreamTotal {
     /// Its value before the first session.
     pub initial: i64,
     /// Its topic. Default: the first.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub topic: Option<String>,
 }
 
@@ -98,10 +90,9 @@ impl Default for StreamSession {
 #[serde(deny_unknown_fields)]
 pub struct StreamRecord {
     /// Its topic. Default: the first.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub topic: Option<String>,
     /// Whether it is in the profile that the agent is given before the first session. Default: false.
-    #[serde(default, skip_serializing_if = "is_unset")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub profile: bool,
     /// Its facts.
     pub facts: Vec<StreamFact>,
@@ -113,22 +104,17 @@ pub struct StreamRecord {
 #[serde(deny_unknown_fields)]
 pub struct StreamFact {
     /// What questions and later versions call it. Default: nothing refers to it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Its value, if it is a number.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<i64>,
     /// Whether it is what its record is about, which a short summary keeps, too. Default: false.
-    #[serde(default, skip_serializing_if = "is_unset")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub subject: bool,
     /// The fact of which this is the new version, by name.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub replaces: Option<String>,
     /// By how much it changes the total named in `to`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub adds: Option<i64>,
     /// The total that it changes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// Whether scores by `keywords` and `fidelity` count it; false for what is said in passing. Default: true.
     #[serde(default = "is_set", skip_serializing_if = "Clone::clone")]
@@ -141,40 +127,30 @@ pub struct StreamFact {
 #[serde(deny_unknown_fields)]
 pub struct StreamQuestion {
     /// The current version of this fact.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub fact: Option<String>,
     /// The current version of any one of these facts.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub any: Option<Vec<String>>,
     /// All of these facts, set against each other.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub compare: Option<Vec<String>>,
     /// An earlier version of a fact, and its version when the question is asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub trend: Option<[String; 2]>,
     /// All of these facts, put together.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub synthesize: Option<Vec<String>>,
     /// This fact of a pair in `confusable`, and not the other.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub apart: Option<String>,
     /// The running total of this name.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<String>,
     /// The session at whose end the total is meant. Default: the session before the question.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
     /// The right answer, which is checked against the facts.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<i64>,
     /// The session from which it is no longer asked; nor is it asked once its fact is retracted. Default: it is asked in one session.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<u64>,
     /// Whether it counts in the score of its session. Default: true.
     #[serde(default = "is_set", skip_serializing_if = "Clone::clone")]
     pub scored: bool,
     /// Whether the question's own words contain the answer. Default: false.
-    #[serde(default, skip_serializing_if = "is_unset")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub echoed: bool,
 }
 
@@ -233,12 +209,6 @@ impl StreamQuestion {
         }
         all
     }
-}
-
-/// Returns whether a flag is not set.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
-fn is_unset(flag: &bool) -> bool {
-    !flag
 }
 
 fn is_set() -> bool {

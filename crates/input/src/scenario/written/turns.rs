@@ -3,10 +3,11 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::{Amount, PatternPlaces, StableItem, is_no};
+use super::{Amount, PatternPlaces, StableItem};
 use crate::policy::Preserve;
 use crate::profile::ImageSize;
 use crate::profile::cache::Setting;
+use crate::text::duration::Duration;
 use ctxsim_base::quantity::Tokens;
 
 /// Patterns of turns, one after the other: `scale` times each, or cut to `turns` turns.
@@ -19,7 +20,7 @@ pub struct Generate {
     /// How often each pattern is repeated before the next one begins.
     pub scale: Option<u64>,
     /// The random generator.
-    #[serde(default, skip_serializing_if = "PatternRandom::is_named")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub random: PatternRandom,
     /// The patterns, in order; a turn of a pattern refers only to turns of the same pattern.
     pub patterns: Vec<TurnSpec>,
@@ -36,14 +37,6 @@ pub enum PatternRandom {
     /// One splitmix64 sequence from the seed, drawn in the order of events, so that other programs can
     /// reproduce the load in a few lines.
     Splitmix64,
-}
-
-impl PatternRandom {
-    /// Returns whether it is `named`.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
-    fn is_named(&self) -> bool {
-        *self == Self::Named
-    }
 }
 
 /// One turn, or a pattern of equal turns: a user message and everything up to the final answer.
@@ -68,7 +61,7 @@ pub struct TurnSpec {
     #[serde(default = "one_round", skip_serializing_if = "is_one_round")]
     pub rounds: Amount,
     /// Milliseconds from the start of each of its requests to the start of the response. Default: 0.
-    #[serde(default, skip_serializing_if = "Amount::is_silent")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub response_ms: Amount,
     /// Milliseconds from the start of the answer's request to the next turn's first request. Default: until the answer is there.
     pub gap_ms: Option<Amount>,
@@ -90,7 +83,7 @@ pub struct TurnSpec {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<ScriptedChange>,
     /// Whether the calls of a round are made at once, in one request, and their results come together. Default: one request each.
-    #[serde(default, skip_serializing_if = "is_no")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub parallel: bool,
     /// The tool calls, one request each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -99,7 +92,7 @@ pub struct TurnSpec {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plants: Vec<String>,
     /// Whether the answer repeats the facts stated by this turn's user and results.
-    #[serde(default, skip_serializing_if = "is_no")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub repeats: bool,
     /// Facts that the user asks for, as last stated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -185,7 +178,7 @@ pub struct ScriptedCall {
     /// The turns of its pattern in which it is made. Default: all.
     pub turns: Option<PatternPlaces>,
     /// Tokens of the model's text before the call, as its own item. Default: none.
-    #[serde(default, skip_serializing_if = "Amount::is_silent")]
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
     pub text_tokens: Amount,
     /// Tokens of the model's stated purpose.
     #[serde(default)]
@@ -292,14 +285,7 @@ impl Level {
 
     /// Returns its name in files.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::GlobalConclusion => "global_conclusion",
-            Self::ContinuationHandle => "continuation_handle",
-            Self::LocalDetail => "local_detail",
-            Self::ExactEvidence => "exact_evidence",
-            Self::RawContent => "raw_content",
-        }
+        crate::text::name_of(&self)
     }
 }
 
@@ -354,4 +340,25 @@ fn is_one_round(rounds: &Amount) -> bool {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
 fn is_once(times: &u64) -> bool {
     *times == 1
+}
+
+// Several sessions as written, of one or of several users.
+
+/// A session among others: what all of them begin with stays in the provider's cache from one to the next of the same user.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct SessionFile {
+    /// Its name; reports call it by the scenario's name, a slash and this.
+    pub name: String,
+    /// Whose it is. Default: the user of all that name none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub user: String,
+    /// When it begins, after the scenario does. Default: at once.
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
+    pub at: Duration,
+    /// The session whose agent started it, if it is a sub-agent's.
+    pub parent: Option<String>,
+    /// Its turns.
+    pub turns: Vec<TurnSpec>,
 }

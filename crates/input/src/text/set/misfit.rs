@@ -2,7 +2,8 @@
 
 use indexmap::IndexSet;
 
-use super::{Format, Node, Override, TreeEntry, Why, child, fault, names, number, quoted};
+use super::call::factor;
+use super::{Format, Node, Override, TreeEntry, Why, child, fault, names, quoted};
 use crate::text::fault::TextFault;
 use ctxsim_base::diag::{Code, Diagnostic, nearest};
 
@@ -22,11 +23,11 @@ impl Override {
                 }
             }
         }
-        if self.value.as_str().and_then(number::factor).is_some() && refused.is_none() {
+        if self.value.as_str().and_then(factor).is_some() && refused.is_none() {
             let message = "this value is not a number, so it cannot be multiplied";
             let help = "write the value itself: the field is not a number, or the file does not set it, and a default cannot be \
                 multiplied";
-            return self.named(Diagnostic::at(Code::SetValue, self.field(), message).help(help));
+            return self.named(Diagnostic::at(Code("set-value"), self.field(), message).help(help));
         }
         // A field that is there by default is in no tree, yet its value may be wrong.
         let is_of_value = refused.is_some_and(|it| match it {
@@ -35,7 +36,7 @@ impl Override {
             other => other.is_of_value(),
         });
         let Some((depth, stop)) = stop.filter(|_| !is_of_value) else {
-            let why = refused.map_or_else(|| TextFault::new(Code::SetValue, "", ""), |it| self.told(it));
+            let why = refused.map_or_else(|| TextFault::new(Code("set-value"), "", ""), |it| self.told(it));
             let why = why.of_field(&self.path.join("."), Format::Toml);
             let mut help = match why.help {
                 Some(help) if help == fault::WHOLE_NUMBER => {
@@ -45,14 +46,14 @@ impl Override {
                 Some(help) => help,
                 None => "write it as in an input file".to_owned(),
             };
-            if why.code == Code::UnitMissing && self.path[0] == "params" {
+            if why.code == Code("unit-missing") && self.path[0] == "params" {
                 help = self.with_unit();
             }
             if self.value.as_str().is_some_and(|it| it.starts_with('[')) {
                 // Most likely a shell took the quotes away.
                 help.push_str(", in single quotes for the shell");
             }
-            return self.named(Diagnostic::at(Code::SetValue, self.field(), why.message).help(help));
+            return self.named(Diagnostic::at(Code("set-value"), self.field(), why.message).help(help));
         };
         if let Some(Why::Choice(_, more) | Why::Field(_, more)) = refused {
             known.extend(more.iter().map(|it| (*it).to_owned()));
@@ -75,7 +76,7 @@ impl Override {
             Some(why) => self.told(why).message,
             None => format!("no input in this run has the field `{stop}` here"),
         };
-        self.named(Diagnostic::at(Code::SetNoSuchField, self.field(), message).help(help))
+        self.named(Diagnostic::at(Code("set-no-such-field"), self.field(), message).help(help))
     }
 
     /// Says which units a bare number may have.
@@ -105,7 +106,7 @@ impl Override {
         let (list, rest) = written.split_at(written.len() - (self.path.len() - depth));
         let message = format!("`{}` is a list", self.path[depth - 1]);
         let help = format!("use an element: `{}.0.{}`", list.join("."), rest.join("."));
-        self.named(Diagnostic::at(Code::SetNoSuchField, self.field(), message).help(help))
+        self.named(Diagnostic::at(Code("set-no-such-field"), self.field(), message).help(help))
     }
 
     /// Explains why the value is refused.

@@ -67,11 +67,11 @@ fn of_ron(text: &str, rest: &str) -> Option<Diagnostic> {
             false => ("JSON", "write TOML: `name = \"…\"`, or RON in a file that ends in `.ron`"),
         };
         let message = format!("this is {name}, but it is read as TOML");
-        return Some(Diagnostic::at(Code::Syntax, "", message).help(help));
+        return Some(Diagnostic::at(Code("syntax"), "", message).help(help));
     }
     let call = call(rest)?;
     let help = spell(&format!("write `{call}`"), Format::Toml);
-    let problem = Diagnostic::at(Code::Syntax, "", format!("`{call}` is RON, and this is TOML"));
+    let problem = Diagnostic::at(Code("syntax"), "", format!("`{call}` is RON, and this is TOML"));
     help.contains('=').then(|| problem.help(help))
 }
 
@@ -95,18 +95,18 @@ fn call(text: &str) -> Option<&str> {
 fn syntax(message: &str, rest: &str) -> Diagnostic {
     if rest.starts_with(':') {
         let help = "write `name = value`: this is TOML, and colons belong to RON";
-        return Diagnostic::at(Code::Syntax, "", "`:` is used instead of `=`").help(help);
+        return Diagnostic::at(Code("syntax"), "", "`:` is used instead of `=`").help(help);
     }
     if rest.starts_with(CURLY) {
-        let problem = Diagnostic::at(Code::Syntax, "", "text in typographic quotes");
+        let problem = Diagnostic::at(Code("syntax"), "", "text in typographic quotes");
         return problem.help("use straight double quotes: `\"…\"`");
     }
     if message.starts_with("string values must be quoted") {
         let help = "put text in double quotes; write numbers with digits only, as in `200_000`";
-        return Diagnostic::at(Code::Syntax, "", "expected text or a number").help(help);
+        return Diagnostic::at(Code("syntax"), "", "expected text or a number").help(help);
     }
     if message.starts_with("unexpected key or value, expected newline") {
-        let problem = Diagnostic::at(Code::Syntax, "", "unexpected text at the end of the line");
+        let problem = Diagnostic::at(Code("syntax"), "", "unexpected text at the end of the line");
         return problem.help("write one value; use a decimal point, as in `15.0`");
     }
     let (what, help) = match message.split_once(", expected ") {
@@ -114,5 +114,5 @@ fn syntax(message: &str, rest: &str) -> Diagnostic {
         None if message.starts_with("duplicate") => (message, "remove one of the two".to_owned()),
         None => (message, "write `name = value`, with text in double quotes".to_owned()),
     };
-    Diagnostic::at(Code::Syntax, "", what).help(help)
+    Diagnostic::at(Code("syntax"), "", what).help(help)
 }

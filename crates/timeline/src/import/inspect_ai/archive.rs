@@ -56,7 +56,7 @@ pub(in crate::import) fn read(
 }
 
 fn refused(message: String, help: &str) -> Box<Diagnostic> {
-    Box::new(Diagnostic::at(Code::RecordingUnknown, "", message).help(help))
+    Box::new(Diagnostic::at(Code("recording-unknown"), "", message).help(help))
 }
 
 #[cfg(not(feature = "archives"))]

@@ -73,7 +73,8 @@ fn walk<I>(
     mut blocks: impl FnMut(&I) -> Option<std::ops::Range<usize>>,
 ) -> Result<BlockTrace, Box<Diagnostic>> {
     if session.block_size == 0 {
-        let problem = Diagnostic::at(Code::BlockSizeZero, "block_size", "a block needs at least one token");
+        let problem =
+            Diagnostic::at(Code("block-size-zero"), "block_size", "a block needs at least one token");
         return Err(Box::new(problem.help("write how many tokens one id covers")));
     }
     let mut trace = BlockTrace { block_tokens: session.block_size, ..BlockTrace::default() };
@@ -91,7 +92,7 @@ fn walk<I>(
         }
         let Some(prompt) = entry.prompt else {
             let problem =
-                Diagnostic::at(Code::RequestIncomplete, path, "a request has neither `in` nor `requests`");
+                Diagnostic::at(Code("request-incomplete"), path, "a request has neither `in` nor `requests`");
             return Err(Box::new(problem.help("write the number of tokens in its prompt")));
         };
         let blocks = entry.hash_ids.as_ref().and_then(&mut blocks).unwrap_or_default();

@@ -64,13 +64,13 @@ impl ToldUser for LocomoSample {
         let sessions = self.sessions();
         if sessions.is_empty() {
             let help = "write `session_1` with a list of turns, each with `speaker`, `dia_id` and `text`";
-            problems.push_at(Code::ChatsSessions, "conversation", "there are no sessions", help);
+            problems.push_at(Code("chats-sessions"), "conversation", "there are no sessions", help);
         }
         for (nth, question) in self.qa.iter().enumerate() {
             problems.within(format_args!("qa.{nth}"), |problems| {
                 if !CATEGORIES.iter().any(|it| it.0 == question.category) {
                     let message = format!("unknown category {}", question.category);
-                    problems.push_at(Code::ChatsType, "category", message, "write a number from 1 to 5");
+                    problems.push_at(Code("chats-type"), "category", message, "write a number from 1 to 5");
                 }
             });
         }

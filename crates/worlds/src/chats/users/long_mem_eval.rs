@@ -99,7 +99,7 @@ fn each_of<T: ToldUser>(
     read.map_err(|fault| vec![json_fault(&fault, QUESTIONS)])?;
     let UserReading { mut problems, n, .. } = reading;
     if n == 0 {
-        problems.push(Code::ChatsEmpty, "the file contains no questions", "write at least one");
+        problems.push(Code("chats-empty"), "the file contains no questions", "write at least one");
     }
     problems.into_result(())
 }
@@ -110,7 +110,7 @@ const QUESTIONS: &str = "write a list of questions in LongMemEval's format: `que
 
 /// Says what is wrong with the JSON of a file of chats or graphs, where, and what the file should be.
 pub fn json_fault(fault: &serde_json::Error, help: &str) -> Diagnostic {
-    let mut problem = Diagnostic { code: Code::ChatsJson, ..json_problem("", fault) }.help(help);
+    let mut problem = Diagnostic { code: Code("chats-json"), ..json_problem("", fault) }.help(help);
     // The text is not held, so that only the line and the column are known.
     problem.place.span = None;
     problem
@@ -168,12 +168,8 @@ fn check(written: &LongMemQuestion, problems: &mut Problems) {
     if !TYPES.iter().any(|it| it.0 == written.question_type) {
         let names: Vec<&str> = TYPES.iter().map(|it| it.0).collect();
         let message = format!("unknown question type `{}`", written.question_type);
-        problems.push_at(
-            Code::ChatsType,
-            "question_type",
-            message,
-            format!("write one of `{}`", names.join("`, `")),
-        );
+        let help = format!("write one of `{}`", names.join("`, `"));
+        problems.push_at(Code("chats-type"), "question_type", message, help);
     }
     let (ids, sessions) = (written.haystack_session_ids.len(), written.haystack_sessions.len());
     if ids != sessions || (!written.haystack_dates.is_empty() && written.haystack_dates.len() != sessions) {
@@ -182,26 +178,23 @@ fn check(written: &LongMemQuestion, problems: &mut Problems) {
             written.haystack_dates.len()
         );
         let help = "give each session one id and one date, or no dates at all";
-        problems.push_at(Code::ChatsSessions, "haystack_session_ids", message, help);
+        problems.push_at(Code("chats-sessions"), "haystack_session_ids", message, help);
     }
     if sessions == 0 {
-        problems.push_at(
-            Code::ChatsSessions,
-            "haystack_sessions",
-            "there are no sessions",
-            "write at least one",
-        );
+        let help = "write at least one";
+        problems.push_at(Code("chats-sessions"), "haystack_sessions", "there are no sessions", help);
     }
     let is_abstention = written.question_id.ends_with(ABSTENTION);
     if written.answer_session_ids.is_empty() && !is_abstention {
         let help = format!("name the sessions that answer it, or end the question's id with `{ABSTENTION}`");
-        problems.push_at(Code::ChatsEvidence, "answer_session_ids", "no session answers the question", help);
+        let message = "no session answers the question";
+        problems.push_at(Code("chats-evidence"), "answer_session_ids", message, help);
     }
     for id in &written.answer_session_ids {
         if !written.haystack_session_ids.contains(id) && !is_abstention {
             let message = format!("there is no session `{id}`");
             let help = "use an id from `haystack_session_ids`";
-            problems.push_at(Code::ChatsEvidence, "answer_session_ids", message, help);
+            problems.push_at(Code("chats-evidence"), "answer_session_ids", message, help);
         }
     }
 }

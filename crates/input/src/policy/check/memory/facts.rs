@@ -17,28 +17,18 @@ pub(super) fn check(spec: &FactMemory, problems: &mut Problems) {
     if spec.write.extract.len() > DRAWS_MAX {
         problems.within("write.extract", |problems| {
             let help = format!("write at most {DRAWS_MAX}");
-            problems.push(
-                Code::ExtractTooMany,
-                format!("too many draws: {}", spec.write.extract.len()),
-                help,
-            );
+            let message = format!("too many draws: {}", spec.write.extract.len());
+            problems.push(Code("extract-too-many"), message, help);
         });
     }
     if spec.write.extract.is_empty() {
-        problems.push_at(
-            Code::MemoryNeverWrites,
-            "write.extract",
-            "the memory never writes anything",
-            "write at least one draw",
-        );
+        let help = "write at least one draw";
+        let message = "the memory never writes anything";
+        problems.push_at(Code("memory-never-writes"), "write.extract", message, help);
     }
     if spec.read == RecallRule::Last(0) {
-        problems.push_at(
-            Code::ReadNothing,
-            "read.last",
-            "the memory never recalls anything",
-            "write `last(1)` or more",
-        );
+        let help = "write `last(1)` or more";
+        problems.push_at(Code("read-nothing"), "read.last", "the memory never recalls anything", help);
     }
     for (index, it) in spec.write.extract.iter().enumerate() {
         problems.within(format_args!("write.extract.{index}"), |problems| {
@@ -58,29 +48,23 @@ fn store(spec: &FactStore, problems: &mut Problems) {
     };
     problems.within(field, |problems| {
         if capacity == Some(0) {
-            problems.push_at(
-                Code::CapacityZero,
-                "capacity",
-                "a store needs a capacity of at least 1",
-                "write 1 or more",
-            );
+            let help = "write 1 or more";
+            let message = "a store needs a capacity of at least 1";
+            problems.push_at(Code("capacity-zero"), "capacity", message, help);
         }
         problems.within("tokens_per_fact", |problems| {
             if spec.tokens_per_fact() > 1_000_000 {
-                problems.push(Code::SizeTooLarge, "the fact is too long", "write at most 1000000");
+                problems.push(Code("size-too-large"), "the fact is too long", "write at most 1000000");
             }
         });
         problems.within("categories", |problems| {
             let mut seen = IndexSet::new();
             if field == "banks" && banks.is_empty() {
-                problems.push(Code::BanksEmpty, "there are no banks", "name at least one category");
+                problems.push(Code("banks-empty"), "there are no banks", "name at least one category");
             }
             if banks.len() > BANKS_MAX {
-                problems.push(
-                    Code::BanksTooMany,
-                    format!("too many banks: {}", banks.len()),
-                    format!("name at most {BANKS_MAX}"),
-                );
+                let help = format!("name at most {BANKS_MAX}");
+                problems.push(Code("banks-too-many"), format!("too many banks: {}", banks.len()), help);
             }
             for (index, name) in banks.iter().enumerate() {
                 let earlier = banks[..index].iter().copied();
@@ -88,7 +72,7 @@ fn store(spec: &FactStore, problems: &mut Problems) {
             }
             for name in banks.iter().filter(|it| !seen.insert(*it)) {
                 problems.push(
-                    Code::BankDuplicate,
+                    Code("bank-duplicate"),
                     format!("two banks are called `{name}`"),
                     "name each bank \
                     once",
@@ -113,19 +97,13 @@ fn extract(spec: &Extract, store: &FactStore, problems: &mut Problems) {
         value.into_iter().for_each(|it| problems.check_share(field, it));
     }
     if spec.p.is_some() == spec.miss.is_some() {
-        problems.push(
-            Code::ExtractBar,
-            "a draw needs either `p` or `miss`",
-            "write `p: 0.85` for the share kept, or `miss: 0.15` for the share missed",
-        );
+        let help = "write `p: 0.85` for the share kept, or `miss: 0.15` for the share missed";
+        problems.push(Code("extract-bar"), "a draw needs either `p` or `miss`", help);
     }
     if passes == 0 || (spec.passes.is_some() && spec.miss.is_none()) {
-        problems.push_at(
-            Code::ExtractPasses,
-            "passes",
-            "`passes` must be at least 1 and needs `miss`",
-            "remove `passes`, or write `miss: 0.15, passes: 2`",
-        );
+        let help = "remove `passes`, or write `miss: 0.15, passes: 2`";
+        let message = "`passes` must be at least 1 and needs `miss`";
+        problems.push_at(Code("extract-passes"), "passes", message, help);
     }
     let banks = store.banks();
     if let Some(name) = spec.into.as_ref().filter(|it| !store.is_open() && !banks.contains(&it.as_str())) {
@@ -134,7 +112,7 @@ fn extract(spec: &Extract, store: &FactStore, problems: &mut Problems) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("write one of `{}`", banks.join("`, `")),
             };
-            problems.push(Code::BankUnknown, format!("the store has no bank `{name}`"), help);
+            problems.push(Code("bank-unknown"), format!("the store has no bank `{name}`"), help);
         });
     }
 }

@@ -11,7 +11,7 @@ pub(super) fn check(spec: &SessionMemory, problems: &mut Problems) {
     if spec.store == (SessionStore::Entries { capacity_tokens: Some(0) }) {
         let help = "leave it out, or write 1 or more";
         problems.push_at(
-            Code::CapacityZero,
+            Code("capacity-zero"),
             "store.entries.capacity_tokens",
             "the capacity leaves room for \
             nothing",
@@ -29,14 +29,14 @@ pub(super) fn check(spec: &SessionMemory, problems: &mut Problems) {
             {
                 if !value.is_finite() || value < 0.0 {
                     let help = "write a number of at least 0";
-                    problems.push_at(Code::ThresholdRange, field, "the threshold is out of range", help);
+                    problems.push_at(Code("threshold-range"), field, "the threshold is out of range", help);
                 }
             }
         });
         if spec.store.compaction().is_none() {
             let help = "remove `controller`, or store a `summary`, a `history` or `episodes`";
             problems.push_at(
-                Code::ControllerUnused,
+                Code("controller-unused"),
                 "controller",
                 "there is no prompt for the controller to \
                 change",
@@ -49,31 +49,25 @@ pub(super) fn check(spec: &SessionMemory, problems: &mut Problems) {
 fn check_read(spec: &SessionMemory, problems: &mut Problems) {
     let Some(n) = spec.read.count() else { return };
     if n == 0 {
-        problems.push_at(Code::ReadNothing, "read", "the memory never reads anything back", "read 1 or more");
+        let help = "read 1 or more";
+        problems.push_at(Code("read-nothing"), "read", "the memory never reads anything back", help);
     }
     if !matches!(spec.store, SessionStore::Entries { .. } | SessionStore::Files) {
         let help = "write `read: all`, or store `entries` or `files`";
-        problems.push_at(
-            Code::ReadWhole,
-            "read",
-            "this memory is one text, which is always read as a whole",
-            help,
-        );
+        let message = "this memory is one text, which is always read as a whole";
+        problems.push_at(Code("read-whole"), "read", message, help);
     }
 }
 
 fn check_compaction(spec: &SummaryLoss, problems: &mut Problems) {
     if spec.words == Some(0) {
-        problems.push_at(Code::CapacityZero, "words", "a summary needs at least one word", "write 1 or more");
+        let help = "write 1 or more";
+        problems.push_at(Code("capacity-zero"), "words", "a summary needs at least one word", help);
     }
     problems.check_share("survival", spec.survival.unwrap_or(1.0));
     problems.check_share("salience", spec.salience);
     if !(-100.0..=100.0).contains(&spec.recency) {
-        problems.push_at(
-            Code::RecencyRange,
-            "recency",
-            "the value is out of range",
-            "write a number from -100 to 100",
-        );
+        let help = "write a number from -100 to 100";
+        problems.push_at(Code("recency-range"), "recency", "the value is out of range", help);
     }
 }

@@ -193,14 +193,7 @@ impl ServiceCall {
 
     /// Returns its name in files and reports.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::AddEntry => "add_entry",
-            Self::AwaitConsistency => "await_consistency",
-            Self::PutContext => "put_context",
-            Self::GetContext => "get_context",
-            Self::ListEntries => "list_entries",
-            Self::Search => "search",
-        }
+        crate::text::name_of(&self)
     }
 }
 

@@ -168,15 +168,7 @@ impl SessionStore {
 
     /// Returns the name of its variant in files.
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Nothing => "nothing",
-            Self::Everything => "everything",
-            Self::Entries { .. } => "entries",
-            Self::Summary(_) => "summary",
-            Self::History(_) => "history",
-            Self::Episodes(_) => "episodes",
-            Self::Files => "files",
-        }
+        crate::text::name_of(self)
     }
 }
 

@@ -48,7 +48,7 @@ impl Mistake {
         if !matches!(self, Self::Empty) && is_toml(text) {
             let help = "name the file `.toml`, or write RON: `(name: \"…\", about: \"…\")`";
             return (
-                Diagnostic::at(Code::Syntax, "", "this is TOML, but it is read as RON").help(help),
+                Diagnostic::at(Code("syntax"), "", "this is TOML, but it is read as RON").help(help),
                 span,
             );
         }
@@ -86,14 +86,14 @@ impl Mistake {
                 ("text in typographic quotes", "use straight double quotes: `\"…\"`")
             }
             (Self::Unexpected(it), _) => {
-                let problem = Diagnostic::at(Code::Syntax, "", format!("unexpected `{it}`"));
+                let problem = Diagnostic::at(Code("syntax"), "", format!("unexpected `{it}`"));
                 return (problem.help("write `name: value`, or leave it out"), span);
             }
         };
         let rest = text[span.start..].trim_start();
         let start = text.len() - rest.len();
         let span = if rest.starts_with(['#', '=', '\'']) { start..start + 1 } else { span };
-        (Diagnostic::at(Code::Syntax, "", message).help(help), span)
+        (Diagnostic::at(Code("syntax"), "", message).help(help), span)
     }
 }
 
@@ -117,7 +117,7 @@ fn digits(text: &str, span: Range<usize>) -> (Diagnostic, Range<usize>) {
         Some([size, number]) => format!("write `{size}` for a size, and `{number}` for a plain number"),
         None => "use digits only, as in `14_000`, and write shares as in `0.8`".to_owned(),
     };
-    (Diagnostic::at(Code::Syntax, "", message).help(help), span)
+    (Diagnostic::at(Code("syntax"), "", message).help(help), span)
 }
 
 /// Explains what is between two values where a comma is missing.
@@ -134,10 +134,10 @@ fn comma(text: &str, start: usize) -> (Diagnostic, Range<usize>) {
     let is_field = text[end..].trim_start().starts_with(':');
     if n_digits > 0 && end > start && !is_field && text[start..].starts_with(char::is_alphabetic) {
         let (number, unit) = (&before[from_number.start..], &text[start..end]);
-        let problem = Diagnostic::at(Code::Syntax, "", format!("`{number} {unit}` is not a size"));
+        let problem = Diagnostic::at(Code("syntax"), "", format!("`{number} {unit}` is not a size"));
         return (problem.help(format!("write the unit first: `{unit}({number})`")), from_number);
     }
-    let problem = Diagnostic::at(Code::Syntax, "", "missing comma").help("put a `,` between the two");
+    let problem = Diagnostic::at(Code("syntax"), "", "missing comma").help("put a `,` between the two");
     (problem, before.len().saturating_sub(1)..before.len())
 }
 
