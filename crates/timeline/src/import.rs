@@ -14,7 +14,6 @@ mod counting;
 mod database;
 mod document;
 mod documents;
-mod dollars;
 mod dsh;
 mod format;
 mod gemini_cli;

@@ -5,7 +5,6 @@
 use std::fmt::Write as _;
 
 use indexmap::IndexSet;
-use serde::Deserialize as _;
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -95,8 +94,7 @@ pub(super) fn list(value: &Value) -> &[Value] {
 
 /// Returns a count of a bill; 0 where it is missing.
 pub(super) fn count(bill: &mut BillReader<'_>, record: &Value, field: &str) -> Tokens {
-    let count = record.get(field).and_then(|it| Count::deserialize(it).ok());
-    bill.count(field, count.unwrap_or_default())
+    bill.count(field, Count::of(&record[field]))
 }
 
 /// Returns line and column of a part of a text.

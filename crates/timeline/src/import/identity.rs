@@ -1,5 +1,7 @@
 //! Which sessions a recording holds, by the ids in its log: found in a small part of the file, before it is read.
 
+use serde_json::Value;
+
 use super::document::FrontOutline;
 use super::lines::LogLines;
 use super::values::Text;
@@ -32,14 +34,8 @@ struct IdentityRecord<'a> {
     agent_id: Text<'a>,
     #[serde(rename = "isSidechain")]
     is_sidechain: Option<bool>,
-    payload: Option<RolloutPayload<'a>>,
-}
-
-/// What a record of a rollout holds.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct RolloutPayload<'a> {
-    id: Text<'a>,
+    /// What a record of a rollout holds.
+    payload: Value,
 }
 
 /// Returns the sessions of a recording whose log names them.
@@ -76,7 +72,7 @@ fn of_log(id: String) -> Identity {
 /// Returns the id of the session that a record names.
 fn id<'r>(record: &'r IdentityRecord<'_>) -> Option<&'r str> {
     let id = match record.kind.0.as_ref() {
-        "session_meta" => &record.payload.as_ref()?.id.0,
+        "session_meta" => record.payload["id"].as_str()?,
         "session" => &record.id.0,
         _ => &record.session_id.0,
     };

@@ -3,9 +3,10 @@
 mod record;
 
 use indexmap::IndexMap;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
-use self::record::{KimiMessage, KimiPayload, KimiRecord, KimiUsage, Newer, ReturnValue};
+use self::record::{KimiMessage, KimiPayload, KimiRecord, Newer, ReturnValue};
 use super::assemble::{Assembler, HistorySummary, Reply};
 use super::content::Content;
 use super::format::{Checked, LogFormat};
@@ -200,7 +201,7 @@ impl KimiLane {
                 }
             }
             "StatusUpdate" => {
-                if let Some(usage) = billed(line, "message.payload.token_usage", payload.token_usage, losses)
+                if let Some(usage) = billed(line, "message.payload.token_usage", &payload.token_usage, losses)
                     && self.open.usage.replace(usage).is_some_and(|before| before != usage)
                 {
                     losses.add(line, "bills of a step that a later one of the same step replaces");
@@ -270,11 +271,11 @@ impl KimiLane {
                 losses.add(line, "bills of the session beside those of its turns");
             }
             "usage.record" if self.is_summarising => {
-                let bill = billed(line, "usage", record.usage, losses);
+                let bill = billed(line, "usage", &record.usage, losses);
                 bill.into_iter().for_each(|it| self.assembler.summarised(line, it));
             }
             "usage.record" => {
-                self.open.usage = billed(line, "usage", record.usage, losses);
+                self.open.usage = billed(line, "usage", &record.usage, losses);
                 self.open.end_ms = at_ms.or(self.open.end_ms);
             }
             "context.apply_compaction" => {
@@ -344,13 +345,15 @@ impl KimiLane {
     }
 }
 
-/// Returns what was billed, or nothing if nothing was.
-fn billed(line: usize, within: &'static str, usage: Shaped<KimiUsage>, losses: &mut Losses) -> Option<Usage> {
-    let mut bill = BillReader::new(line, within, losses);
-    let record = bill.record(usage);
-    let uncached = bill.required("input_other", record.input_other);
-    let cache_read = bill.count("input_cache_read", record.input_cache_read);
-    let cache_write = bill.count("input_cache_creation", record.input_cache_creation);
-    let output = bill.count("output", record.output);
+/// Returns what was billed, or nothing if nothing was; the input is without what was read and written.
+fn billed(line: usize, within: &'static str, usage: &Value, losses: &mut Losses) -> Option<Usage> {
+    let names = match usage.get("inputOther") {
+        Some(_) => ["inputOther", "inputCacheRead", "inputCacheCreation"],
+        None => ["input_other", "input_cache_read", "input_cache_creation"],
+    };
+    let mut bill = BillReader::of(line, within, usage, losses);
+    let uncached = bill.needed(names[0]);
+    let [cache_read, cache_write] = [bill.tokens(names[1]), bill.tokens(names[2])];
+    let output = bill.tokens("output");
     bill.apart(uncached, cache_read, cache_write, output)
 }

@@ -6,14 +6,12 @@ pub(super) mod table;
 use std::fmt::Write as _;
 
 use indexmap::{IndexMap, IndexSet};
-use serde::Deserialize as _;
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_128;
 
 use self::shapes::{RowShape, SHAPES};
 use super::bodies::{self, any, list, place};
 use super::documents;
-use super::dollars::Dollars;
 use super::format::{Checked, LogFormat};
 use super::lines::LogLines;
 use super::losses::{Losses, member};
@@ -21,7 +19,7 @@ use super::messages;
 use super::times::milliseconds;
 use super::transcript::{Exchange, Part, Transcript, named_apart};
 use super::usage::BillReader;
-use super::values::Count;
+use super::values::{Count, dollars};
 use crate::{Kind, Usage};
 use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::{Cost, Tokens};
@@ -153,7 +151,7 @@ impl FoundRows {
             model: text(shape.model).to_owned(),
             usage,
             reasoning,
-            cost: look(row, shape.cost).and_then(|it| Dollars::deserialize(it).ok()?.0),
+            cost: look(row, shape.cost).and_then(dollars),
             calls: matches!(text(shape.stop), "tool_use" | "tool_calls"),
             n_messages: look(row, shape.n_messages).and_then(Value::as_u64),
             messages: look(row, shape.input).and_then(spoken),
@@ -167,8 +165,7 @@ impl FoundRows {
         let mut sum = |paths: &[&[&str]]| {
             let each = paths.iter().filter_map(|names| {
                 let name = names.iter().find(|it| look(row, &[**it]).is_some())?;
-                let count = Count::deserialize(look(row, &[*name])?).ok()?;
-                Some(bill.count(name, count))
+                Some(bill.count(name, Count::of(look(row, &[*name])?)))
             });
             each.fold(0, Tokens::saturating_add)
         };

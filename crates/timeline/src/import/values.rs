@@ -4,10 +4,12 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 
 use super::content::{Arguments, Content, Measured, ignores_the_rest, skip_list, skip_map};
 use super::image::LoggedFile;
 use super::transcript::Named;
+use ctxsim_base::quantity::Cost;
 use ctxsim_input::TtlClass;
 
 /// One block of a message.
@@ -125,6 +127,11 @@ impl Default for Count {
 }
 
 impl Count {
+    /// Reads a value, which is 0 where it is null.
+    pub(super) fn of(value: &Value) -> Self {
+        Self::deserialize(value).unwrap_or_default()
+    }
+
     /// Returns it, if it is a count.
     pub(super) fn known(self) -> Option<u64> {
         self.0.ok()
@@ -149,6 +156,15 @@ fn whole(number: f64) -> Result<u64, &'static str> {
         it if it.fract() == 0.0 => Ok(it as u64),
         _ => Err("not a whole number"),
     }
+}
+
+/// The largest cost of a request that is believed, in US dollars.
+const DOLLARS_MAX: f64 = 1e6;
+
+/// Returns an amount of US dollars, if the value is a number from 0 up.
+pub(super) fn dollars(value: &Value) -> Option<Cost> {
+    let amount = value.as_f64().filter(|it| (0.0..=DOLLARS_MAX).contains(it))?;
+    Some(Cost((amount * 1e12).round() as u128))
 }
 
 /// The content of a message or of a result: one text, or blocks.

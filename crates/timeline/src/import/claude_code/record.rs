@@ -1,7 +1,9 @@
 //! One line of a Claude Code session as written: flat, borrowed, and tolerant of unimportant fields.
 
+use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::import::bodies::list;
 use crate::import::json;
 use crate::import::losses::{Losses, NOT_RECORDS};
 use crate::import::usage::Shaped;
@@ -99,33 +101,6 @@ struct AgentResult<'a> {
     usage: Shaped<ClaudeUsage>,
 }
 
-/// What a record says of a hook.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct HookRecord<'a> {
-    /// Its event and what caused it, as `SessionStart:clear`.
-    #[serde(borrow)]
-    hook_name: Text<'a>,
-}
-
-/// What a record says of compacted history.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
-struct CompactedRecord<'a> {
-    /// What brought it about: `auto` or `manual`.
-    #[serde(borrow)]
-    trigger: Text<'a>,
-}
-
-/// What a record says of cleared results.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct ClearedRecord<'a> {
-    /// The calls that they answer.
-    #[serde(borrow)]
-    compacted_tool_ids: Vec<Text<'a>>,
-}
-
 impl<'a> ClaudeRecord<'a> {
     /// Returns the record of a sub-agent's session that a `progress` record holds: older versions log these nowhere else.
     pub(super) fn of_agent(&self, line: usize, losses: &mut Losses) -> Option<Self> {
@@ -191,8 +166,8 @@ impl ClaudeRecord<'_> {
         if !text.contains(SESSION_START) {
             return None;
         }
-        let hook: HookRecord<'_> = serde_json::from_str(text).ok()?;
-        hook.hook_name.0.strip_prefix(SESSION_START).map(str::to_owned)
+        let hook: Value = serde_json::from_str(text).ok()?;
+        hook["hookName"].as_str()?.strip_prefix(SESSION_START).map(str::to_owned)
     }
 
     /// Returns what an attachment adds to the prompt, and about how many characters that is; `None` where it adds nothing.
@@ -205,17 +180,22 @@ impl ClaudeRecord<'_> {
 
     /// Returns whether the user asked for the history to be compacted.
     pub(super) fn is_asked_to_compact(&self) -> bool {
-        let Some(text) = self.compact_metadata.map(RawValue::get) else { return false };
-        let record: CompactedRecord<'_> = serde_json::from_str(text).unwrap_or_default();
-        record.trigger.0 == "manual"
+        value(self.compact_metadata)["trigger"] == "manual"
     }
 
     /// Returns the calls whose results the harness cleared.
     pub(super) fn cleared(&self) -> Vec<String> {
-        let Some(text) = self.microcompact_metadata.map(RawValue::get) else { return Vec::new() };
-        let record: ClearedRecord<'_> = serde_json::from_str(text).unwrap_or_default();
-        record.compacted_tool_ids.into_iter().map(|it| it.0.into_owned()).collect()
+        let record = value(self.microcompact_metadata);
+        list(&record["compactedToolIds"])
+            .iter()
+            .map(|it| it.as_str().unwrap_or_default().to_owned())
+            .collect()
     }
+}
+
+/// Reads a value that few records have; null where there is none.
+fn value(raw: Option<&RawValue>) -> Value {
+    raw.and_then(|it| serde_json::from_str(it.get()).ok()).unwrap_or_default()
 }
 
 /// What the type of progress is called that tells of a sub-agent.
@@ -243,36 +223,14 @@ pub(super) struct ClaudeMessage<'a> {
     /// What the provider billed.
     pub(super) usage: Shaped<ClaudeUsage>,
     /// What it says of its cache, where it was asked.
-    #[serde(borrow)]
-    diagnostics: Shaped<CacheDiagnostics<'a>>,
+    diagnostics: Value,
 }
 
 impl ClaudeMessage<'_> {
     /// Returns why the provider says that it did not read what it had cached.
     pub(super) fn diagnosis(&self) -> Option<Diagnosis> {
-        let Shaped::Object(CacheDiagnostics { cache_miss_reason: Shaped::Object(reason) }) =
-            &self.diagnostics
-        else {
-            return None;
-        };
-        Diagnosis::named(&reason.kind.0)
+        Diagnosis::named(self.diagnostics["cache_miss_reason"]["type"].as_str()?)
     }
-}
-
-/// What a provider says of its cache.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
-struct CacheDiagnostics<'a> {
-    #[serde(borrow)]
-    cache_miss_reason: Shaped<MissReason<'a>>,
-}
-
-/// Why it did not read what it had cached.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
-struct MissReason<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
 }
 
 /// What the provider billed.

@@ -1,5 +1,6 @@
 //! One line of a Kimi session as written: messages of the older protocol, records of the newer one.
 
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::import::content::{Arguments, Content, Measured};
@@ -43,7 +44,7 @@ pub(super) struct KimiPayload<'a> {
     pub(super) id: Text<'a>,
     pub(super) function: Shaped<Function<'a>>,
     pub(super) arguments_part: Text<'a>,
-    pub(super) token_usage: Shaped<KimiUsage>,
+    pub(super) token_usage: Value,
     pub(super) tool_call_id: Text<'a>,
     pub(super) return_value: Shaped<ReturnValue<'a>>,
     /// Of a sub-agent's: who it is, and its own message.
@@ -68,19 +69,6 @@ pub(super) struct ReturnValue<'a> {
     pub(super) message: Option<Content>,
 }
 
-/// What was billed; the input is without what was read and written. The names are those of either protocol.
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
-#[serde(default)]
-pub(super) struct KimiUsage {
-    #[serde(alias = "inputOther")]
-    pub(super) input_other: Option<Count>,
-    pub(super) output: Count,
-    #[serde(alias = "inputCacheRead")]
-    pub(super) input_cache_read: Count,
-    #[serde(alias = "inputCacheCreation")]
-    pub(super) input_cache_creation: Count,
-}
-
 /// A record of the newer protocol.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
@@ -90,7 +78,7 @@ pub(super) struct Newer<'a> {
     pub(super) system_prompt: Text<'a>,
     pub(super) tools: Option<Vec<Measured>>,
     pub(super) input: MessageContent<'a>,
-    pub(super) usage: Shaped<KimiUsage>,
+    pub(super) usage: Value,
     pub(super) usage_scope: Text<'a>,
     pub(super) event: Shaped<KimiEvent<'a>>,
     pub(super) message: Shaped<NewerMessage<'a>>,

@@ -1,14 +1,14 @@
 //! Requests, messages and replies as the interfaces of the providers write them.
 
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use crate::import::content::Content;
 use crate::import::content::Measured;
-use crate::import::dollars::Dollars;
 use crate::import::json;
 use crate::import::times::milliseconds;
 use crate::import::usage::BillReader;
-use crate::import::values::{CacheControl, Count, MessageContent, Text};
+use crate::import::values::{CacheControl, MessageContent, Text, dollars};
 use crate::{LoggedOutcome, Usage};
 use ctxsim_base::quantity::{Cost, Tokens};
 use ctxsim_input::profile::cache::Setting;
@@ -44,8 +44,8 @@ pub(super) struct RequestRecord<'a> {
     /// Which tools the model may or must call.
     tool_choice: Raw<'a>,
     thinking: Raw<'a>,
-    output_config: Option<EffortRecord>,
-    reasoning: Option<EffortRecord>,
+    output_config: Option<Map<String, Value>>,
+    reasoning: Option<Map<String, Value>>,
     reasoning_effort: Option<String>,
     speed: Option<String>,
     /// A mark that the provider places at the end.
@@ -76,13 +76,6 @@ pub(super) struct RequestRecord<'a> {
     info: Raw<'a>,
     /// How an agent's trajectory is written.
     trajectory_format: Text<'a>,
-}
-
-/// What trajectories of mini-swe-agent and SWE-agent say of the whole run.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct RunRecord<'a> {
-    exit_status: Text<'a>,
 }
 
 impl<'a> RequestRecord<'a> {
@@ -125,7 +118,9 @@ impl<'a> RequestRecord<'a> {
 
     /// Returns whether the agent handed in a result, where its trajectory says how it ended; whether that is right stands elsewhere.
     pub(super) fn outcome(&self) -> Option<LoggedOutcome> {
-        let status = object::<RunRecord<'a>>(self.info?)?.exit_status.0;
+        // Trajectories of mini-swe-agent and SWE-agent say it of the whole run.
+        let run: Value = object(self.info?)?;
+        let status = run["exit_status"].as_str()?;
         let is_submitted = status.to_ascii_lowercase().starts_with("submitted");
         let (name, value) = ("submitted".to_owned(), if is_submitted { 1.0 } else { 0.0 });
         (!status.is_empty()).then_some(LoggedOutcome { name, value })
@@ -148,9 +143,9 @@ impl<'a> RequestRecord<'a> {
             if text.is_empty() || is_usual { String::new() } else { format!("{digest:x}") }
         };
         // Of Anthropic's models, whose field this is, the usual effort means the same as none.
-        let own = self.output_config.as_ref().and_then(|it| it.effort.clone()).filter(|it| it != "high");
-        let efforts = [own, self.reasoning.as_ref().and_then(|it| it.effort.clone())];
-        let effort = efforts.into_iter().flatten().next().or_else(|| self.reasoning_effort.clone());
+        let effort = |of: &Option<Map<String, Value>>| Some(of.as_ref()?.get("effort")?.as_str()?.to_owned());
+        let own = effort(&self.output_config).filter(|it| it != "high");
+        let effort = own.or_else(|| effort(&self.reasoning)).or_else(|| self.reasoning_effort.clone());
         [
             (Setting::ToolChoice, set(self.tool_choice)),
             (Setting::Thinking, set(self.thinking)),
@@ -162,15 +157,8 @@ impl<'a> RequestRecord<'a> {
     /// Returns what the log says that the request cost.
     pub(super) fn cost(&self) -> Option<Cost> {
         let costs = [self.cost, self.response_cost, self.spend];
-        costs.into_iter().flatten().find_map(|it| serde_json::from_str::<Dollars>(it.get()).ok()?.0)
+        costs.into_iter().flatten().find_map(|it| dollars(&json::first(it.get())?))
     }
-}
-
-/// How much effort a request asks for.
-#[derive(Clone, Debug, Default, serde::Deserialize)]
-#[serde(default)]
-struct EffortRecord {
-    effort: Option<String>,
 }
 
 /// Returns whether a value is a list with anything in it.
@@ -313,44 +301,6 @@ pub(super) struct ChoiceRecord<'a> {
     pub(super) message: Raw<'a>,
 }
 
-/// What was billed, as each of the interfaces says it.
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
-#[serde(default)]
-pub(super) struct MessageUsage {
-    input_tokens: Option<Count>,
-    output_tokens: Option<Count>,
-    cache_read_input_tokens: Option<Count>,
-    cache_creation_input_tokens: Option<Count>,
-    input_tokens_details: Option<DetailsRecord>,
-    output_tokens_details: Option<DetailsRecord>,
-    prompt_tokens: Option<Count>,
-    completion_tokens: Option<Count>,
-    prompt_tokens_details: Option<DetailsRecord>,
-    completion_tokens_details: Option<DetailsRecord>,
-    prompt_cache_hit_tokens: Option<Count>,
-    cache_creation: Option<LifetimesRecord>,
-    /// What a router says that the request cost.
-    cost: Option<Dollars>,
-}
-
-/// Parts of a count.
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
-#[serde(default)]
-struct DetailsRecord {
-    cached_tokens: Option<Count>,
-    cache_creation_tokens: Option<Count>,
-    cache_write_tokens: Option<Count>,
-    cache_creation_token_details: Option<LifetimesRecord>,
-    reasoning_tokens: Option<Count>,
-}
-
-/// What was written, by how long it lives.
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
-#[serde(default)]
-struct LifetimesRecord {
-    ephemeral_1h_input_tokens: Option<Count>,
-}
-
 /// What was billed, and what the numbers mean.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BilledUsage {
@@ -364,75 +314,69 @@ pub(super) struct BilledUsage {
     pub(super) cost: Option<Cost>,
 }
 
-impl MessageUsage {
-    /// Returns the numbers, or nothing if nothing was billed.
-    pub(super) fn billed(&self, bill: BillReader<'_>) -> Option<BilledUsage> {
-        let is_apart = self.cache_read_input_tokens.is_some() || self.cache_creation_input_tokens.is_some();
-        if is_apart && self.prompt_tokens.is_none() { self.apart(bill) } else { self.together(bill) }
-    }
+/// Reads a bill as each of the interfaces says it; nothing if nothing was billed.
+pub(super) fn billed(record: &Value, bill: BillReader<'_>) -> Option<BilledUsage> {
+    let has = |field: &str| bill.number(field).is_some();
+    let is_apart = has("cache_read_input_tokens") || has("cache_creation_input_tokens");
+    let billed = if is_apart && !has("prompt_tokens") { apart(bill) } else { together(bill) };
+    // What a router says that the request cost.
+    billed.map(|it| BilledUsage { cost: dollars(&record["cost"]), ..it })
+}
 
-    /// Reads a bill whose input is without what was read and written.
-    fn apart(&self, mut bill: BillReader<'_>) -> Option<BilledUsage> {
-        let uncached = bill.required("input_tokens", self.input_tokens);
-        let output = bill.count("output_tokens", self.output_tokens.unwrap_or_default());
-        let mut part = |field: &str, count: Option<Count>| bill.count(field, count.unwrap_or_default());
-        let cache_read = part("cache_read_input_tokens", self.cache_read_input_tokens);
-        let cache_write = part("cache_creation_input_tokens", self.cache_creation_input_tokens);
-        let prompt = uncached + cache_read + cache_write;
-        let cache_write_long = self.written_long(&mut bill, self.cache_creation, cache_write);
-        let usage = Usage { prompt, cache_read, cache_write, cache_write_long, uncached, output };
-        let has_breakpoints = cache_read + cache_write > 0;
-        let cost = self.cost.and_then(|it| it.0);
-        bill.finish(usage).map(|usage| BilledUsage { usage, reasoning: 0, has_breakpoints, cost })
-    }
+/// Reads a bill whose input is without what was read and written.
+fn apart(mut bill: BillReader<'_>) -> Option<BilledUsage> {
+    let uncached = bill.needed("input_tokens");
+    let output = bill.tokens("output_tokens");
+    let cache_read = bill.tokens("cache_read_input_tokens");
+    let cache_write = bill.tokens("cache_creation_input_tokens");
+    let prompt = uncached + cache_read + cache_write;
+    let cache_write_long = written_long(&mut bill, "cache_creation", cache_write);
+    let usage = Usage { prompt, cache_read, cache_write, cache_write_long, uncached, output };
+    let has_breakpoints = cache_read + cache_write > 0;
+    bill.finish(usage).map(|usage| BilledUsage { usage, has_breakpoints, ..BilledUsage::default() })
+}
 
-    /// Reads a bill whose input holds everything. Gateways put another provider's figures beside their own.
-    fn together(&self, mut bill: BillReader<'_>) -> Option<BilledUsage> {
-        let (input, output) = if self.prompt_tokens.is_some() {
-            ("prompt_tokens", "completion_tokens")
-        } else {
-            ("input_tokens", "output_tokens")
-        };
-        let prompt = bill.required(input, self.prompt_tokens.or(self.input_tokens));
-        let n_output = bill.count(output, self.completion_tokens.or(self.output_tokens).unwrap_or_default());
-        let details = self.prompt_tokens_details.or(self.input_tokens_details).unwrap_or_default();
-        let of_output = self.completion_tokens_details.or(self.output_tokens_details).unwrap_or_default();
-        let cached = format!("{input}_details.cached_tokens");
-        let written = format!("{input}_details.cache_creation_tokens");
-        let mut part = |field: &str, count: Option<Count>| bill.count(field, count.unwrap_or_default());
-        // Older gateways leave their own figure at nought beside the provider's.
-        let of_provider = self.cache_read_input_tokens.or(self.prompt_cache_hit_tokens);
-        let cache_read =
-            part(&cached, details.cached_tokens).max(part("cache_read_input_tokens", of_provider));
-        let of_details = details.cache_creation_tokens.or(details.cache_write_tokens);
-        let cache_write = part(&written, of_details.or(self.cache_creation_input_tokens));
-        // Some of them add to the plain input only what was read: what was written is then beside the prompt.
-        let is_beside = of_details.is_none() && cache_read <= prompt && cache_write > prompt - cache_read;
-        let prompt = if is_beside { prompt + cache_write } else { prompt };
-        let reasoning = part(&format!("{output}_details.reasoning_tokens"), of_output.reasoning_tokens);
-        let unread = bill.less(prompt, &cached, cache_read);
-        let uncached = bill.less(unread, &written, cache_write);
-        let lifetimes = details.cache_creation_token_details.or(self.cache_creation);
-        let cache_write_long = self.written_long(&mut bill, lifetimes, cache_write);
-        let usage = Usage { prompt, cache_read, cache_write, cache_write_long, uncached, output: n_output };
-        let reasoning = reasoning.min(n_output);
-        let (has_breakpoints, cost) = (cache_write > 0, self.cost.and_then(|it| it.0));
-        bill.finish(usage).map(|usage| BilledUsage { usage, reasoning, has_breakpoints, cost })
-    }
+/// Reads a bill whose input holds everything. Gateways put another provider's figures beside their own.
+fn together(mut bill: BillReader<'_>) -> Option<BilledUsage> {
+    let [input, output] = match bill.number("prompt_tokens") {
+        Some(_) => ["prompt_tokens", "completion_tokens"],
+        None => ["input_tokens", "output_tokens"],
+    };
+    let prompt = bill.needed(input);
+    let counted = bill.number("completion_tokens").or(bill.number("output_tokens"));
+    let n_output = bill.count(output, counted.unwrap_or_default());
+    let one_of = |first, second| if bill.number(first).is_some() { first } else { second };
+    let details = one_of("prompt_tokens_details", "input_tokens_details");
+    let reasoning = one_of("completion_tokens_details", "output_tokens_details");
+    let lifetimes = format!("{details}.cache_creation_token_details");
+    let lifetimes = one_of(&lifetimes, "cache_creation").to_owned();
+    let [cached, written] = ["cached", "cache_creation"].map(|it| format!("{details}.{it}_tokens"));
+    // Older gateways leave their own figure at nought beside the provider's.
+    let of_provider = bill.number("cache_read_input_tokens").or(bill.number("prompt_cache_hit_tokens"));
+    let of_provider = of_provider.unwrap_or_default();
+    let cache_read = bill.tokens(&cached).max(bill.count("cache_read_input_tokens", of_provider));
+    let of_details = bill.number(&written).or(bill.number(&format!("{details}.cache_write_tokens")));
+    let counted = of_details.or(bill.number("cache_creation_input_tokens"));
+    let cache_write = bill.count(&written, counted.unwrap_or_default());
+    // Some of them add to the plain input only what was read: what was written is then beside the prompt.
+    let is_beside = of_details.is_none() && cache_read <= prompt && cache_write > prompt - cache_read;
+    let prompt = if is_beside { prompt + cache_write } else { prompt };
+    let reasoning = bill.tokens(&format!("{reasoning}.reasoning_tokens")).min(n_output);
+    let unread = bill.less(prompt, &cached, cache_read);
+    let uncached = bill.less(unread, &written, cache_write);
+    let cache_write_long = written_long(&mut bill, &lifetimes, cache_write);
+    let usage = Usage { prompt, cache_read, cache_write, cache_write_long, uncached, output: n_output };
+    let has_breakpoints = cache_write > 0;
+    bill.finish(usage).map(|usage| BilledUsage { usage, reasoning, has_breakpoints, cost: None })
+}
 
-    /// Returns how much of what was written lives for an hour, where the bill tells.
-    fn written_long(
-        &self,
-        bill: &mut BillReader<'_>,
-        lifetimes: Option<LifetimesRecord>,
-        cache_write: Tokens,
-    ) -> Option<Tokens> {
-        let long = lifetimes?.ephemeral_1h_input_tokens?;
-        let field = "cache_creation.ephemeral_1h_input_tokens";
-        let long = bill.count(field, long);
-        bill.less(cache_write, field, long);
-        Some(long)
-    }
+/// Returns how much of what was written lives for an hour, where the bill tells.
+fn written_long(bill: &mut BillReader<'_>, lifetimes: &str, cache_write: Tokens) -> Option<Tokens> {
+    let long = bill.number(&format!("{lifetimes}.ephemeral_1h_input_tokens"))?;
+    let field = "cache_creation.ephemeral_1h_input_tokens";
+    let long = bill.count(field, long);
+    bill.less(cache_write, field, long);
+    Some(long)
 }
 
 /// Reads seconds as milliseconds.

@@ -6,8 +6,8 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::commands;
 use super::record::{
-    BilledUsage, ChoiceRecord, MessageCallRecord, MessageRecord, MessageUsage, Raw, ReplyRecord,
-    RequestRecord, object,
+    BilledUsage, ChoiceRecord, MessageCallRecord, MessageRecord, Raw, ReplyRecord, RequestRecord, billed,
+    object,
 };
 use crate::import::assemble::{Assembler, Reply};
 use crate::import::codex::{ItemRecord, item_call, item_output, item_reasoning};
@@ -373,11 +373,11 @@ impl MessageSession {
     /// Reads what was billed for a reply.
     fn bill(&mut self, line: usize, usage: Raw<'_>, reply: &mut Reply, losses: &mut Losses) {
         let Some(record) = usage.filter(|it| it.get() != "null") else { return };
-        let mut bill = BillReader::new(line, "usage", losses);
-        let Some(record) = object::<MessageUsage>(record) else {
-            return bill.refuse("", "not an object of token counts");
+        let Some(record) = object::<Value>(record) else {
+            return BillReader::new(line, "usage", losses).refuse("", "not an object of token counts");
         };
-        if let Some(BilledUsage { usage, reasoning, has_breakpoints, cost }) = record.billed(bill) {
+        let bill = BillReader::of(line, "usage", &record, losses);
+        if let Some(BilledUsage { usage, reasoning, has_breakpoints, cost }) = billed(&record, bill) {
             (reply.usage, reply.reasoning, reply.cost) = (Some(usage), reasoning, cost);
             self.has_breakpoints |= has_breakpoints;
             self.has_usage = true;
