@@ -76,24 +76,10 @@ struct CopilotLane {
 #[derive(Debug)]
 struct OpenRequest {
     model: String,
-    asked: CopilotRequest,
-}
-
-/// A request: one of an agent, or one for a summary with its bill.
-#[derive(Clone, Copy, Debug)]
-enum CopilotRequest {
-    Agent(RequestPlace),
-    Summary(Usage),
-}
-
-impl OpenRequest {
-    fn place(&self) -> Option<RequestPlace> {
-        if let CopilotRequest::Agent(place) = self.asked { Some(place) } else { None }
-    }
-
-    fn bill(&self) -> Option<Usage> {
-        if let CopilotRequest::Summary(bill) = self.asked { Some(bill) } else { None }
-    }
+    /// Where it is, if it is one of an agent.
+    place: Option<RequestPlace>,
+    /// Its bill, if it is one for a summary.
+    bill: Option<Usage>,
 }
 
 /// The requests of a model between two totals.
@@ -236,7 +222,7 @@ impl CopilotWalk {
         lane.assembler.replied(reply);
         let place = (session, lane.n_requests);
         lane.n_requests += 1;
-        self.open.push(OpenRequest { model, asked: CopilotRequest::Agent(place) });
+        self.open.push(OpenRequest { model, place: Some(place), bill: None });
     }
 
     fn answered(
@@ -281,13 +267,13 @@ impl CopilotWalk {
         let mut part = Part::of(Kind::Summary, summary);
         part.tokens = bill.map(|it| it.output);
         lane.assembler.replaced(line, at_ms, HistorySummary { bill, ..HistorySummary::new(vec![part]) });
-        match bill {
-            Some(bill) => self.open.push(OpenRequest { model, asked: CopilotRequest::Summary(bill) }),
-            None => losses.add(
-                line,
-                "compactions without a bill, whose share of the totals counts as that of other requests",
-            ),
+        if bill.is_some() {
+            return self.open.push(OpenRequest { model, place: None, bill });
         }
+        losses.add(
+            line,
+            "compactions without a bill, whose share of the totals counts as that of other requests",
+        );
     }
 
     /// Takes totals: of each model, the requests since the last ones.
@@ -314,7 +300,7 @@ impl CopilotWalk {
         // Older builds name the model only in the totals.
         let taken = of_none.pop().filter(|_| of_none.is_empty() && !others.is_empty());
         let n_unbilled =
-            if taken.is_some() { 0 } else { others.iter().filter(|it| it.place().is_some()).count() };
+            if taken.is_some() { 0 } else { others.iter().filter(|it| it.place.is_some()).count() };
         for open in named.into_iter().chain(others.into_iter().filter(|_| taken.is_some())) {
             let model = if found.iter().any(|it| it.0 == open.model) {
                 open.model.clone()
@@ -345,7 +331,7 @@ impl CopilotWalk {
         open: &[OpenRequest],
         losses: &mut Losses,
     ) {
-        let places: Vec<RequestPlace> = open.iter().filter_map(OpenRequest::place).collect();
+        let places: Vec<RequestPlace> = open.iter().filter_map(|it| it.place).collect();
         if places.is_empty() {
             return losses.add(line, format!("totals of `{model}`, of which the log shows no request"));
         }
@@ -353,7 +339,7 @@ impl CopilotWalk {
             return losses.add(line, "totals that read and write more than their input; they are left out");
         }
         let has_compactions = n == open.len() as u64;
-        let of_compactions = open.iter().filter_map(OpenRequest::bill).filter(|_| has_compactions);
+        let of_compactions = open.iter().filter_map(|it| it.bill).filter(|_| has_compactions);
         let totals = of_compactions.fold(totals, |sum, it| sum.less(of_bill(it)));
         if n != open.len() as u64 && n != places.len() as u64 {
             losses.add(line, format!("totals of {n} requests, of which the log shows {}", places.len()));

@@ -15,9 +15,8 @@ use self::walk::{TextWalk, WalkStep};
 use super::format::{Checked, LogFormat};
 use super::json;
 use super::lines::LogLines;
-use super::losses::{Losses, member};
+use super::losses::{LATE, Losses, member, order_by_time};
 use super::transcript::{Transcript, named_apart};
-use ctxsim_base::order::InOrder as _;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "messages",
@@ -128,13 +127,7 @@ impl<'t> LogEntry<'t> {
 /// Puts the requests of a log into the order of their times, where all have one, and drops those that are recorded again later.
 fn settle<'t>(entries: Vec<LogEntry<'t>>, losses: &mut Losses) -> Vec<LogEntry<'t>> {
     let mut entries = entries;
-    let times: Option<Vec<i64>> = entries.iter().map(LogEntry::at_ms).collect();
-    if times.is_some_and(|it| !it.is_sorted()) {
-        for pair in entries.windows(2).filter(|it| it[1].at_ms() < it[0].at_ms()) {
-            losses.add(pair[1].line, "requests after a later one; they are ordered by their times");
-        }
-        entries.order_by_key(LogEntry::at_ms);
-    }
+    order_by_time(&mut entries, |it| (it.line, it.at_ms()), LATE, losses);
     let mut last: IndexMap<u64, usize> = IndexMap::new();
     let names: Vec<Option<u64>> = entries.iter().map(LogEntry::name).collect();
     for (index, name) in names.iter().enumerate() {

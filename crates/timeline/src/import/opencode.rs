@@ -12,12 +12,11 @@ use super::document::{self, DocumentPiece, FrontOutline};
 use super::format::{Checked, LogFormat};
 use super::json;
 use super::lines::LogLines;
-use super::losses::Losses;
+use super::losses::{Losses, order_by_time};
 use super::transcript::{Named, Part, Remover, Transcript, named_apart};
 use super::usage::{BillReader, NO_OBJECT, Shaped};
 use super::values::{Count, Flag, dollars};
 use crate::Kind;
-use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::or_unlimited;
 use ctxsim_input::TtlClass;
 
@@ -143,14 +142,8 @@ impl OpencodeExport {
             by_id.insert(key, message);
         }
         self.messages = by_id.into_values().collect();
-        if !self.messages.is_sorted_by_key(|it| it.at_ms)
-            && self.messages.iter().all(|message| message.at_ms.is_some())
-        {
-            for pair in self.messages.windows(2).filter(|it| it[0].at_ms > it[1].at_ms) {
-                losses.add(pair[1].line, "messages after later ones; they are ordered by time");
-            }
-            self.messages.order_by_key(|it| it.at_ms);
-        }
+        let late = "messages after later ones; they are ordered by time";
+        order_by_time(&mut self.messages, |it| (it.line, it.at_ms), late, losses);
     }
 
     fn finish(mut self, losses: &mut Losses) -> Transcript {

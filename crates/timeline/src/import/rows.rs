@@ -14,14 +14,13 @@ use super::bodies::{self, any, list, place};
 use super::documents;
 use super::format::{Checked, LogFormat};
 use super::lines::LogLines;
-use super::losses::{Losses, member};
+use super::losses::{LATE, Losses, member, order_by_time};
 use super::messages;
 use super::times::milliseconds;
 use super::transcript::{Exchange, Part, Transcript, named_apart};
 use super::usage::BillReader;
 use super::values::{Count, dollars};
 use crate::{Kind, Usage};
-use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::{Cost, Tokens};
 
 pub(super) const FORMAT: LogFormat = LogFormat {
@@ -185,14 +184,7 @@ impl FoundRows {
 
     /// Puts the rows into the order of their times, where all have one.
     fn settle(&mut self, losses: &mut Losses) {
-        let times: Option<Vec<i64>> = self.rows.iter().map(|it| it.at_ms).collect();
-        if times.is_some_and(|it| !it.is_sorted()) {
-            let late = self.rows.windows(2).filter(|it| it[1].at_ms < it[0].at_ms);
-            late.for_each(|it| {
-                losses.add(it[1].line, "requests after a later one; they are ordered by their times");
-            });
-            self.rows.order_by_key(|it| it.at_ms);
-        }
+        order_by_time(&mut self.rows, |it| (it.line, it.at_ms), LATE, losses);
     }
 
     /// Reads rows with messages as `messages` does.

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use super::content::{Arguments, Content, Measured, ignores_the_rest, skip_list, skip_map};
+use super::content::{Arguments, Content, ignores_the_rest, skip_list, skip_map};
 use super::image::LoggedFile;
 use super::transcript::Named;
 use ctxsim_base::quantity::Cost;
@@ -283,7 +283,7 @@ impl<'de> Visitor<'de> for ContentVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        Measured::of_map(map).map(|it| MessageContent::Plain(it.into()))
+        Content::of_map(map).map(MessageContent::Plain)
     }
 }
 

@@ -10,30 +10,28 @@ use crate::import::usage::Shaped;
 use crate::import::values::{Count, MessageContent, Text};
 use crate::{Diagnosis, InjectedText};
 
-/// A record.
+/// A record, whose messages are read or only found.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct ClaudeRecord<'a> {
+#[serde(
+    default,
+    rename_all = "camelCase",
+    bound(deserialize = "'de: 'a, C: Default + serde::Deserialize<'de>")
+)]
+pub(super) struct ClaudeRecord<'a, C = MessageContent<'a>> {
     /// `user`, `assistant`, or one of many that are never part of a prompt.
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
     /// Its name.
-    #[serde(borrow)]
     pub(super) uuid: Text<'a>,
     /// The record that it follows.
-    #[serde(borrow)]
     pub(super) parent_uuid: Text<'a>,
     /// The record that it follows over a compaction.
-    #[serde(borrow)]
     pub(super) logical_parent_uuid: Text<'a>,
     /// When it was written, ISO 8601.
-    #[serde(borrow)]
     pub(super) timestamp: Text<'a>,
     /// The session; of a sub-agent's records, that of the agent that started it.
-    #[serde(borrow)]
     pub(super) session_id: Text<'a>,
     /// The sub-agent.
-    #[serde(borrow)]
     pub(super) agent_id: Text<'a>,
     /// Whether it belongs to a sub-agent.
     pub(super) is_sidechain: Option<bool>,
@@ -42,66 +40,63 @@ pub(super) struct ClaudeRecord<'a> {
     /// Whether it is a summary of what was before.
     pub(super) is_compact_summary: Option<bool>,
     /// Of a `system` record.
-    #[serde(borrow)]
     pub(super) subtype: Text<'a>,
     /// What was said.
-    #[serde(borrow)]
-    pub(super) message: Option<ClaudeMessage<'a>>,
+    pub(super) message: Option<ClaudeMessage<'a, C>>,
+    /// The working folder.
+    pub(super) cwd: Text<'a>,
     /// The harness's version.
-    #[serde(borrow)]
     pub(super) version: Text<'a>,
     /// The request's name, for replies without a name of their own.
-    #[serde(borrow)]
     pub(super) request_id: Text<'a>,
     /// The call that a record of the user's side follows from.
-    #[serde(borrow, rename = "sourceToolUseID")]
+    #[serde(rename = "sourceToolUseID")]
     pub(super) source_tool_use_id: Text<'a>,
     /// Whether what it holds is read as a record of a sub-agent's session, so that nothing of it is left out.
     #[serde(skip)]
     pub(super) is_read_as_agents: bool,
     /// Of a `progress` record.
-    #[serde(borrow)]
-    data: Option<&'a RawValue>,
+    pub(super) data: Option<&'a RawValue>,
     /// What a call gave back, as the harness has it.
-    #[serde(borrow)]
     pub(super) tool_use_result: Option<&'a RawValue>,
     /// Of an `attachment` record.
-    #[serde(borrow)]
     pub(super) attachment: Option<&'a RawValue>,
     /// Of a `system` record about compacted history.
-    #[serde(borrow)]
     compact_metadata: Option<&'a RawValue>,
     /// Of a `system` record about cleared results.
-    #[serde(borrow)]
     microcompact_metadata: Option<&'a RawValue>,
 }
 
 /// What a `progress` record tells of a sub-agent at work: one of the records of its session.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct ProgressRecord<'a> {
+#[serde(
+    default,
+    rename_all = "camelCase",
+    bound(deserialize = "'de: 'a, C: Default + serde::Deserialize<'de>")
+)]
+struct ProgressRecord<'a, C> {
     /// `agent_progress`, where it tells of a sub-agent.
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Text<'a>,
-    #[serde(borrow)]
     agent_id: Text<'a>,
-    #[serde(borrow)]
-    message: Option<ClaudeRecord<'a>>,
+    message: Option<ClaudeRecord<'a, C>>,
 }
 
 /// What a `toolUseResult` says of a sub-agent that has ended: its last reply, which no `progress` record has.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct AgentResult<'a> {
-    #[serde(borrow)]
+#[serde(
+    default,
+    rename_all = "camelCase",
+    bound(deserialize = "'de: 'a, C: Default + serde::Deserialize<'de>")
+)]
+struct AgentResult<'a, C> {
     agent_id: Text<'a>,
-    #[serde(borrow)]
-    content: MessageContent<'a>,
+    content: C,
     /// What was billed for it.
     usage: Shaped<ClaudeUsage>,
 }
 
-impl<'a> ClaudeRecord<'a> {
+impl<'a, C: Default + serde::Deserialize<'a>> ClaudeRecord<'a, C> {
     /// Returns the record of a sub-agent's session that a `progress` record holds: older versions log these nowhere else.
     pub(super) fn of_agent(&self, line: usize, losses: &mut Losses) -> Option<Self> {
         let text = self.data.filter(|_| self.kind.0 == "progress")?.get();
@@ -121,6 +116,7 @@ impl<'a> ClaudeRecord<'a> {
             is_sidechain: Some(true),
             agent_id,
             session_id: self.session_id.clone(),
+            cwd: self.cwd.clone(),
             version: self.version.clone(),
             timestamp: if record.timestamp.0.is_empty() { self.timestamp.clone() } else { record.timestamp },
             ..record
@@ -135,7 +131,7 @@ impl<'a> ClaudeRecord<'a> {
         }
         // What other tools give back has any shape.
         let AgentResult { agent_id, content, usage } = serde_json::from_str(text).ok()?;
-        let message = ClaudeMessage { content, usage, ..ClaudeMessage::default() };
+        let message = ClaudeMessage::<'a, C> { content, usage, ..ClaudeMessage::default() };
         let is_known = !agent_id.0.is_empty() && matches!(message.usage, Shaped::Object(_));
         is_known.then(|| Self {
             kind: Text("assistant".into()),
@@ -152,9 +148,9 @@ impl<'a> ClaudeRecord<'a> {
 
 /// What an attachment is.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct AttachmentRecord<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Text<'a>,
 }
 
@@ -199,7 +195,7 @@ fn value(raw: Option<&RawValue>) -> Value {
 }
 
 /// What the type of progress is called that tells of a sub-agent.
-pub(super) const AGENT_PROGRESS: &str = "agent_progress";
+const AGENT_PROGRESS: &str = "agent_progress";
 
 /// What the sum of a sub-agent's last request is called where a call gives it back.
 pub(super) const AGENT_TOTALS: &str = "\"totalTokens\"";
@@ -209,17 +205,14 @@ const SESSION_START: &str = "SessionStart:";
 
 /// What was said.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
-pub(super) struct ClaudeMessage<'a> {
+#[serde(default, bound(deserialize = "'de: 'a, C: Default + serde::Deserialize<'de>"))]
+pub(super) struct ClaudeMessage<'a, C = MessageContent<'a>> {
     /// The reply's name; its lines share it.
-    #[serde(borrow)]
     pub(super) id: Text<'a>,
     /// The model; `<synthetic>` for text that no model wrote.
-    #[serde(borrow)]
     pub(super) model: Text<'a>,
     /// Its parts.
-    #[serde(borrow)]
-    pub(super) content: MessageContent<'a>,
+    pub(super) content: C,
     /// What the provider billed.
     pub(super) usage: Shaped<ClaudeUsage>,
     /// What it says of its cache, where it was asked.

@@ -27,12 +27,9 @@ pub(super) struct CopilotEvent<'a> {
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub(super) struct CopilotData<'a> {
     pub(super) session_id: Text<'a>,
-    /// Which build wrote the session.
-    pub(super) copilot_version: Text<'a>,
     /// The model that answers from here on, by the event.
     pub(super) selected_model: Text<'a>,
     pub(super) new_model: Text<'a>,
-    pub(super) current_model: Text<'a>,
     /// The model that answered, or is to answer.
     pub(super) model: Text<'a>,
     /// What was said, and what of it was sent.

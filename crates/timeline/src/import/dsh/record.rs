@@ -31,8 +31,6 @@ pub(super) struct DshRecord<'a> {
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub(super) struct DshData<'a> {
-    pub(super) turn: Option<Count>,
-    pub(super) step: Option<Count>,
     pub(super) content: MessageContent<'a>,
     /// Who said it.
     pub(super) source: Value,
@@ -43,7 +41,6 @@ pub(super) struct DshData<'a> {
     pub(super) header: Shaped<Header>,
     pub(super) model: Text<'a>,
     pub(super) call_id: Text<'a>,
-    pub(super) summary: MessageContent<'a>,
     /// Of a compaction: the events that it hides.
     pub(super) shadowed_range: Value,
 }

@@ -28,9 +28,6 @@ pub(super) struct AboutRecord<'a> {
     /// The model that answered.
     #[serde(rename = "modelID")]
     pub(super) model: Text<'a>,
-    /// Through which provider.
-    #[serde(rename = "providerID")]
-    pub(super) provider: Text<'a>,
     /// What was billed.
     pub(super) tokens: Value,
     /// What opencode reckons that it cost.
