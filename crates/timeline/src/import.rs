@@ -157,7 +157,7 @@ pub fn detect_from(reader: &mut dyn BufRead) -> Result<Option<&'static str>, Box
         return format.map(Some);
     }
     let lines = LogLines::new(reader);
-    match (found(lines.head()), lines.too_long()) {
+    match (found(lines.head()), lines.too_long) {
         (None, Some(line)) => Err(Box::new(too_long(line))),
         (found, _) => Ok(found.map(|it| it.name)),
     }
@@ -402,12 +402,12 @@ fn once(transcripts: &mut Vec<Transcript>, losses: &mut Losses) {
 fn read_lines(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<Result<ReadLog, Box<Diagnostic>>> {
     let mut lines = LogLines::new(reader);
     let Some(format) = found(lines.head()) else {
-        let problem = lines.too_long().map_or_else(|| unknown(lines.head()), too_long);
+        let problem = lines.too_long.map_or_else(|| unknown(lines.head()), too_long);
         lines.finish(&mut Losses::default())?;
         return Ok(Err(Box::new(problem)));
     };
     let transcripts = (format.read)(&mut lines, losses);
-    if let Some(line) = lines.too_long() {
+    if let Some(line) = lines.too_long {
         return Ok(Err(Box::new(too_long(line))));
     }
     lines.finish(losses)?;

@@ -2,8 +2,9 @@
 
 mod record;
 
-use self::record::{AgentRecord, StepRecord};
+use self::record::StepRecord;
 use super::assemble::{Assembler, Reply};
+use super::content::Measured;
 use super::document::{self, FrontOutline};
 use super::format::{Checked, LogFormat};
 use super::json;
@@ -12,7 +13,7 @@ use super::losses::Losses;
 use super::times;
 use super::transcript::{Named, Part, Remover, Transcript};
 use super::usage::{BillReader, Shaped};
-use super::values::{CallRecord, dollars};
+use super::values::{CallRecord, Members, dollars};
 use crate::Kind;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
@@ -62,8 +63,8 @@ fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
                 }
             }
             ("agent", Some(text)) => {
-                if let Some(agent) = json::record::<AgentRecord<'_>>(piece.line, text, losses) {
-                    trajectory.agent(agent);
+                if let Some(agent) = json::record(piece.line, text, losses) {
+                    trajectory.agent(&agent);
                 }
             }
             ("session_id", Some(text)) => text.trim_matches('"').clone_into(&mut trajectory.id),
@@ -100,10 +101,10 @@ struct Trajectory {
 
 impl Trajectory {
     /// Takes what is said of the agent; its tools are before everything.
-    fn agent(&mut self, agent: AgentRecord<'_>) {
-        self.model = agent.model_name.0.into_owned();
+    fn agent(&mut self, agent: &Members<'_>) {
+        self.model = agent.text("model_name").into_owned();
         if self.assembler.is_empty() {
-            for tool in agent.tool_definitions.into_iter().flatten() {
+            for tool in agent.get::<Vec<Measured>>("tool_definitions").into_iter().flatten() {
                 self.assembler.stable(Part::of(Kind::ToolSchema, tool));
             }
         }

@@ -146,6 +146,8 @@ macro_rules! measures {
     };
 }
 
+pub(super) use measures;
+
 impl<'de> Deserialize<'de> for Measured {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(MeasuringVisitor::<false>).map(|it| it.measured)

@@ -4,16 +4,18 @@ mod record;
 
 use indexmap::IndexMap;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
-use self::record::{DshData, DshRecord, DshTools, Header};
+use self::record::{DshData, DshRecord};
 use super::assemble::{Assembler, Reply};
+use super::content::{Content, Measured};
 use super::format::{Checked, LogFormat};
 use super::json;
 use super::lines::LogLines;
 use super::losses::{Losses, OrderWatch};
 use super::transcript::{Named, Part, Remover, Transcript};
-use super::usage::{BillReader, Shaped};
-use super::values::Count;
+use super::usage::BillReader;
+use super::values::{Count, Members};
 use crate::{Kind, Usage};
 use ctxsim_base::quantity::{Tokens, or_unlimited};
 
@@ -120,16 +122,17 @@ impl DshWalk {
     }
 
     /// Takes the tools and the system prompt, which are before everything; later ones ought to be the same.
-    fn header(&mut self, line: usize, header: Shaped<Header>, losses: &mut Losses) {
-        let Shaped::Object(header) = header else { return losses.add(line, "headers without an object") };
-        if header.config.is_object() {
-            text(&header.config["model"]).clone_into(&mut self.model);
-        }
-        let tools = match header.tools {
-            DshTools::List(list) => list,
-            DshTools::Other(one) => vec![one],
+    fn header(&mut self, line: usize, header: Option<&RawValue>, losses: &mut Losses) {
+        let Some(header) = header.and_then(Members::of) else {
+            return losses.add(line, "headers without an object");
         };
-        let system = header.system.unwrap_or_default();
+        if let Some(config) = header.get::<Members<'_>>("config") {
+            self.model = config.text("model").into_owned();
+        }
+        // A text is no list of tools.
+        let one = || header.get("tools").into_iter().collect();
+        let tools: Vec<Measured> = header.get("tools").unwrap_or_else(one);
+        let system: Content = header.get("system").unwrap_or_default();
         let front = tools.iter().fold(system.measured.digest, |sum, it| sum.rotate_left(5) ^ it.digest);
         match self.front.replace(front) {
             None => {

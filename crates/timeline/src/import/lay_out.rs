@@ -321,7 +321,7 @@ fn finished(
     file_tools: &[String],
 ) -> Timeline {
     let mut timeline = builder.finish();
-    timeline.models = models.into_counted();
+    timeline.models = models.0;
     timeline.began_ms = began_ms;
     let main = timeline.main_model().map_or("", |it| it.name.as_str());
     timeline.images.rule = Some(ImageRule::of_model(main));
@@ -331,7 +331,7 @@ fn finished(
 
 /// The models of a recording, in the order in which they come.
 #[derive(Default)]
-pub(super) struct RecordingModels(Vec<RecordedModel>, usize);
+pub(super) struct RecordingModels(pub(super) Vec<RecordedModel>, usize);
 
 impl RecordingModels {
     /// Tells the builder when the next request is another model's than the one before.
@@ -354,11 +354,6 @@ impl RecordingModels {
         models[number].requests += 1;
         models[number].input += input;
         (std::mem::replace(last, number) != number).then_some(number)
-    }
-
-    /// Returns what was counted.
-    pub(super) fn into_counted(self) -> Vec<RecordedModel> {
-        self.0
     }
 }
 

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_128;
 
 use self::shapes::{RowShape, SHAPES};
-use super::bodies::{self, any, list, place};
-use super::documents;
+use super::bodies::{self, any, list};
+use super::documents::{self, LineCount};
 use super::format::{Checked, LogFormat};
 use super::lines::LogLines;
 use super::losses::{LATE, Losses, member, order_by_time};
@@ -67,7 +67,7 @@ fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
                 _ => std::slice::from_ref(&value),
             };
             rows.iter().for_each(|it| found.take(line, it, losses));
-            losses.locate_by(line, |field| place(&text, member(raw.get(), field)));
+            losses.locate_by(line, |field| LineCount::new(&text).place(member(raw.get(), field)));
         });
     } else {
         for (line, row) in table::rows(&text) {

@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::content::{Arguments, Content, ignores_the_rest, skip_list, skip_map};
 use super::image::LoggedFile;
@@ -91,6 +92,62 @@ impl Text<'_> {
         if !self.0.is_empty() {
             self.0.as_ref().clone_into(other);
         }
+    }
+}
+
+/// An object whose members are read where they are asked for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Members<'a>(Vec<(Text<'a>, &'a RawValue)>);
+
+impl<'a> Members<'a> {
+    /// Reads a value, if it is an object.
+    pub(super) fn of(value: &'a RawValue) -> Option<Self> {
+        serde_json::from_str(value.get()).ok()
+    }
+
+    /// Returns a member as it is written; none that is null.
+    pub(super) fn raw(&self, name: &str) -> Option<&'a RawValue> {
+        let (_, value) = self.0.iter().rfind(|it| it.0.0 == name)?;
+        Some(*value).filter(|it| it.get() != "null")
+    }
+
+    /// Reads a member, if it is there and is what is asked for.
+    pub(super) fn get<T: Deserialize<'a>>(&self, name: &str) -> Option<T> {
+        serde_json::from_str(self.raw(name)?.get()).ok()
+    }
+
+    /// Returns a member that is a text; an empty one for anything else.
+    pub(super) fn text(&self, name: &str) -> Cow<'a, str> {
+        self.get::<Text<'a>>(name).unwrap_or_default().0
+    }
+
+    /// Returns what a message shows that is a member.
+    pub(super) fn content(&self, name: &str) -> Content {
+        self.get::<MessageContent<'a>>(name).unwrap_or_default().to_content()
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(MembersVisitor)
+    }
+}
+
+struct MembersVisitor;
+
+impl<'de> Visitor<'de> for MembersVisitor {
+    type Value = Members<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut members = Vec::new();
+        while let Some(member) = map.next_entry()? {
+            members.push(member);
+        }
+        Ok(Members(members))
     }
 }
 

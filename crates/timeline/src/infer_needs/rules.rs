@@ -28,7 +28,7 @@ pub(super) fn same_path(call: &PastCall, history: &CallHistory<'_>, spec: &NeedR
     let names = spec.arguments.as_deref().unwrap_or_default();
     let files = call.named(names).filter(|it| Path::new(it).extension().is_some());
     files
-        .filter_map(|file| history.results_for(file).find(|it| history.brings(*it)))
+        .filter_map(|file| history.results_for(file).find(|it| history.spine.brings(*it)))
         .map(NeededResult::from)
         .collect()
 }

@@ -2,19 +2,9 @@
 
 use serde_json::Value;
 
-use crate::import::content::{Content, Measured};
+use crate::import::content::Content;
 use crate::import::usage::Shaped;
 use crate::import::values::{CallRecord, Count, Flag, MessageContent, Text};
-
-/// What is said of the agent.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct AgentRecord<'a> {
-    /// The model that answers where a step names none.
-    pub(super) model_name: Text<'a>,
-    /// The tools' schemas.
-    pub(super) tool_definitions: Option<Vec<Measured>>,
-}
 
 /// A step.
 #[derive(Debug, Default, serde::Deserialize)]

@@ -7,7 +7,7 @@ use crate::import::bodies::list;
 use crate::import::json;
 use crate::import::losses::{Losses, NOT_RECORDS};
 use crate::import::usage::Shaped;
-use crate::import::values::{Count, MessageContent, Text};
+use crate::import::values::{Count, Members, MessageContent, Text};
 use crate::{Diagnosis, InjectedText};
 
 /// A record, whose messages are read or only found.
@@ -82,20 +82,6 @@ struct ProgressRecord<'a, C> {
     message: Option<ClaudeRecord<'a, C>>,
 }
 
-/// What a `toolUseResult` says of a sub-agent that has ended: its last reply, which no `progress` record has.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(
-    default,
-    rename_all = "camelCase",
-    bound(deserialize = "'de: 'a, C: Default + serde::Deserialize<'de>")
-)]
-struct AgentResult<'a, C> {
-    agent_id: Text<'a>,
-    content: C,
-    /// What was billed for it.
-    usage: Shaped<ClaudeUsage>,
-}
-
 impl<'a, C: Default + serde::Deserialize<'a>> ClaudeRecord<'a, C> {
     /// Returns the record of a sub-agent's session that a `progress` record holds: older versions log these nowhere else.
     pub(super) fn of_agent(&self, line: usize, losses: &mut Losses) -> Option<Self> {
@@ -130,13 +116,18 @@ impl<'a, C: Default + serde::Deserialize<'a>> ClaudeRecord<'a, C> {
             return None;
         }
         // What other tools give back has any shape.
-        let AgentResult { agent_id, content, usage } = serde_json::from_str(text).ok()?;
-        let message = ClaudeMessage::<'a, C> { content, usage, ..ClaudeMessage::default() };
-        let is_known = !agent_id.0.is_empty() && matches!(message.usage, Shaped::Object(_));
+        let result = Members::of(self.tool_use_result?)?;
+        let agent_id = result.text("agentId");
+        let message = ClaudeMessage::<'a, C> {
+            content: result.get("content").unwrap_or_default(),
+            usage: result.get("usage").unwrap_or_default(),
+            ..ClaudeMessage::default()
+        };
+        let is_known = !agent_id.is_empty() && matches!(message.usage, Shaped::Object(_));
         is_known.then(|| Self {
             kind: Text("assistant".into()),
             is_sidechain: Some(true),
-            agent_id,
+            agent_id: Text(agent_id),
             session_id: self.session_id.clone(),
             version: self.version.clone(),
             timestamp: self.timestamp.clone(),
@@ -144,14 +135,6 @@ impl<'a, C: Default + serde::Deserialize<'a>> ClaudeRecord<'a, C> {
             ..Self::default()
         })
     }
-}
-
-/// What an attachment is.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct AttachmentRecord<'a> {
-    #[serde(rename = "type")]
-    kind: Text<'a>,
 }
 
 impl ClaudeRecord<'_> {
@@ -169,8 +152,7 @@ impl ClaudeRecord<'_> {
     /// Returns what an attachment adds to the prompt, and about how many characters that is; `None` where it adds nothing.
     pub(super) fn injects(&self) -> Option<(InjectedText, u32)> {
         let text = self.attachment?.get();
-        let AttachmentRecord { kind } = serde_json::from_str(text).ok()?;
-        let what = InjectedText::of_attachment(&kind.0)?;
+        let what = InjectedText::of_attachment(&Members::of(self.attachment?)?.text("type"))?;
         u32::try_from(text.len()).ok().map(|it| (what, it))
     }
 

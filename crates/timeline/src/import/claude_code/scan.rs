@@ -56,7 +56,7 @@ pub(super) fn scan(lines: &mut LogLines<'_>) -> Vec<Indexed> {
         let bytes = line.text.as_bytes();
         if find.message.find(bytes).is_none() {
             if find.resumed.find(edges(bytes)[0]).is_some() {
-                lanes.entry(String::new()).or_default().own.told();
+                lanes.entry(String::new()).or_default().own.since.is_told = true;
             }
             continue;
         }
@@ -85,7 +85,7 @@ pub(super) fn scan(lines: &mut LogLines<'_>) -> Vec<Indexed> {
             lane.take(&record);
             match record.kind.0.as_ref() {
                 "user" if record.tool_use_result.is_none() => lane.hear(&find.user, bytes),
-                "assistant" if lane.own.asks_for_calls() && find.rewrites(bytes) => lane.own.called(),
+                "assistant" if lane.own.asks_for_calls() && find.rewrites(bytes) => lane.own.has_skill = true,
                 _ => {}
             }
         }
@@ -210,7 +210,7 @@ impl ScannedLane {
             }
             "assistant" if message.model.0 != "<synthetic>" => self.answer(record, message, at_ms),
             // No model wrote it: an error, or the session was left here and taken up again.
-            "assistant" => self.own.told(),
+            "assistant" => self.own.since.is_told = true,
             _ => {}
         }
     }
@@ -222,13 +222,13 @@ impl ScannedLane {
         let has = |it: &Finder<'_>| begins(it) || it.find(end).is_some();
         let is_command = begins(&find.command);
         if is_command || has(&find.is_summary) {
-            self.own.told();
+            self.own.since.is_told = true;
         }
         if is_command && begins(&find.expanded) {
-            self.own.expanded();
+            self.own.since.has_skill = true;
         }
         if !has(&find.is_meta) && !begins(&find.answers) {
-            self.own.typed();
+            self.own.since.is_typed = true;
         }
     }
 
@@ -279,14 +279,14 @@ impl ScannedLane {
             parent: is_of_agent.then_some(self.id),
             user,
             project,
-            models: self.models.into_counted(),
+            models: self.models.0,
             moments: self.moments,
             replies: self.replies,
             front_tokens: HarnessRules::front(HARNESS, self.version, &self.usages),
             life_ms,
             reads_first: self.usages.first().map(|it| it.cache_read > 0),
             // Odds are measured of agents' own sessions.
-            own: if is_of_agent { OwnCounts::default() } else { self.own.into_counts() },
+            own: if is_of_agent { OwnCounts::default() } else { self.own.counts },
             kin: Kin { harness: HARNESS, version: self.version, model: self.model, is_of_agent },
         }
     }

@@ -1,8 +1,9 @@
 //! One line of a DeepSeek Harness session as written.
 
 use serde_json::Value;
+use serde_json::value::RawValue;
 
-use crate::import::content::{Content, Measured};
+use crate::import::content::Content;
 use crate::import::usage::Shaped;
 use crate::import::values::{Count, MessageContent, Text};
 
@@ -38,7 +39,8 @@ pub(super) struct DshData<'a> {
     pub(super) usage: Value,
     /// A part of a stream.
     pub(super) chunk: Value,
-    pub(super) header: Shaped<Header>,
+    /// What stands before every prompt.
+    pub(super) header: Option<&'a RawValue>,
     pub(super) model: Text<'a>,
     pub(super) call_id: Text<'a>,
     /// Of a compaction: the events that it hides.
@@ -66,30 +68,4 @@ pub(super) struct DshPiece<'a> {
     pub(super) arguments: Option<Content>,
     pub(super) tool_call_id: Text<'a>,
     pub(super) content: MessageContent<'a>,
-}
-
-/// What stands before every prompt.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
-pub(super) struct Header {
-    pub(super) system: Option<Content>,
-    pub(super) tools: DshTools,
-    /// How the model is asked.
-    pub(super) config: Value,
-}
-
-/// The tools' schemas; a text is none.
-#[derive(Debug, serde::Deserialize)]
-#[serde(untagged)]
-pub(super) enum DshTools {
-    /// One by one.
-    List(Vec<Measured>),
-    /// Anything else.
-    Other(Measured),
-}
-
-impl Default for DshTools {
-    fn default() -> Self {
-        Self::List(Vec::new())
-    }
 }

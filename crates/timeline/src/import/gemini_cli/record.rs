@@ -12,7 +12,7 @@ use crate::import::image::LoggedFile;
 use crate::import::losses::Losses;
 use crate::import::transcript::{Named, Part};
 use crate::import::usage::Shaped;
-use crate::import::values::{Flag, Text};
+use crate::import::values::{Flag, Members, Text};
 
 /// A record: what is said of the session, a message, or a change of either.
 #[derive(Debug, Default, serde::Deserialize)]
@@ -90,14 +90,6 @@ struct GeminiFunction<'a> {
     name: Text<'a>,
     args: Option<Arguments>,
     response: Option<&'a RawValue>,
-}
-
-/// What a tool answers, as most do.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
-struct ResponseRecord {
-    output: Option<Content>,
-    error: Option<Content>,
 }
 
 /// What a part of a content is.
@@ -179,11 +171,9 @@ impl GeminiContent<'_> {
 
 /// Returns what a tool answers.
 fn response(value: Option<&RawValue>) -> Content {
-    let Some(value) = value.map(RawValue::get) else { return Content::default() };
-    let record: Option<ResponseRecord> =
-        value.starts_with('{').then(|| serde_json::from_str(value).ok()).flatten();
-    let said = record.and_then(|it| it.output.or(it.error));
-    said.unwrap_or_else(|| serde_json::from_str(value).unwrap_or_default())
+    let Some(value) = value else { return Content::default() };
+    let said = Members::of(value).and_then(|it| it.get("output").or_else(|| it.get("error")));
+    said.unwrap_or_else(|| serde_json::from_str(value.get()).unwrap_or_default())
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for GeminiContent<'a> {
