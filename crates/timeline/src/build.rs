@@ -8,19 +8,17 @@ use std::ops::Range;
 use super::evidence::{Need, TurnEvidence};
 use super::{
     Compaction, Due, Event, EventKind, FrontItem, Harness, Inferred, Item, ItemIx, Kind, Level, Lifecycle,
-    NO_ITEM, Needs, Phase, Session, SideRequest, Spine, StepIx, StepRow, Texts, Timeline, TimelineImages,
-    TurnIx, TurnRow, Usage, When,
+    NO_ITEM, Phase, Session, SideRequest, StepIx, StepRow, Timeline, TurnIx, TurnRow, Usage, When,
 };
 use ctxsim_base::quantity::{Cost, Decimal, Tokens, ix, saturated};
 use ctxsim_input::TtlClass;
 use ctxsim_input::profile::ImageRule;
 use ctxsim_input::profile::cache::Setting;
 use ctxsim_input::scenario::TokenizerName;
-use ctxsim_input::scenario::refetch::Refetch;
 
 pub use item::{ItemSizes, NewItem};
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct TimelineBuilder {
     timeline: Timeline,
     file_tools: Vec<String>,
@@ -51,40 +49,11 @@ impl TimelineBuilder {
     pub fn new(name: &str, file_tools: &[String]) -> Self {
         let timeline = Timeline {
             name: name.to_owned(),
-            spine: Spine::default(),
-            needs: Needs::default(),
-            facts: None,
-            texts: Texts::default(),
-            images: TimelineImages::default(),
-            events: Vec::new(),
-            harness: Harness::default(),
-            shared: None,
-            odds: None,
-            side_requests: Vec::new(),
-            recorded: None,
-            models: Vec::new(),
-            began_ms: None,
             chars_per_token: Decimal::parse("4").unwrap_or(Decimal::ONE),
-            tokenizer: None,
-            seed: 0,
-            refetch: Refetch::default(),
-            users: None,
-            assumptions: Vec::new(),
+            ..Timeline::default()
         };
         let seed = xxhash_rust::xxh3::xxh3_64(name.as_bytes());
-        Self {
-            timeline,
-            file_tools: file_tools.to_vec(),
-            seed,
-            open: OpenTurn::default(),
-            usage: Vec::new(),
-            tails: Vec::new(),
-            costs: Vec::new(),
-            events: Vec::new(),
-            at_start: Vec::new(),
-            facts: facts::OpenFacts::default(),
-            n_results: 0,
-        }
+        Self { timeline, file_tools: file_tools.to_vec(), seed, ..Self::default() }
     }
 
     /// Sets the characters per token.
@@ -250,25 +219,28 @@ impl TimelineBuilder {
         self.timeline.side_requests.push(SideRequest { turn_ix, at_ms, is_logged });
     }
 
+    /// Records an event before the next step's request.
+    fn before_next(&mut self, event: EventKind) {
+        let step = self.next_step();
+        self.events.push((step, event));
+    }
+
     /// Records that the harness removed items before the next step's request; the stable prefix stays.
     pub fn reset(&mut self, items: Range<u32>) {
         let items = items.start.max(self.timeline.spine.n_stable)..items.end;
         if !items.is_empty() {
-            let step = self.next_step();
-            self.events.push((step, EventKind::Reset(items)));
+            self.before_next(EventKind::Reset(items));
         }
     }
 
     /// Records that the harness had the history summarised before the next step's request.
     pub fn compaction(&mut self, request: Compaction) {
-        let step = self.next_step();
-        self.events.push((step, EventKind::Compaction(request)));
+        self.before_next(EventKind::Compaction(request));
     }
 
     /// Records a changed setting from the next step's request on.
     pub fn change(&mut self, setting: Setting, value: u32) {
-        let step = self.next_step();
-        self.events.push((step, EventKind::Change(setting, value)));
+        self.before_next(EventKind::Change(setting, value));
     }
 
     /// Returns the digest of an item's content.
@@ -279,32 +251,29 @@ impl TimelineBuilder {
     /// Records that the prompts begin with other content from the next step's request on.
     pub fn front(&mut self, items: Vec<FrontItem>) {
         if !items.is_empty() {
-            let step = self.next_step();
-            self.events.push((step, EventKind::Front(items.into())));
+            self.before_next(EventKind::Front(items.into()));
         }
     }
 
     /// Records a changed lifetime of entries from the next step's request on.
     pub fn lifetime(&mut self, ttl: TtlClass) {
-        let step = self.next_step();
-        self.events.push((step, EventKind::Lifetime(ttl)));
+        self.before_next(EventKind::Lifetime(ttl));
     }
 
     /// Records that somebody else sends the items before one just before the next step's request.
     pub fn front_sent(&mut self, end: ItemIx) {
-        let step = self.next_step();
-        self.events.push((step, EventKind::FrontSent(end)));
+        self.before_next(EventKind::FrontSent(end));
     }
 
     /// Records an event of the memory: at the start of a session without turns, else before the next step's
     /// request.
     pub fn lifecycle(&mut self, event: Lifecycle) {
-        let (step, n_turns) = (self.next_step(), self.n_turns());
+        let n_turns = self.n_turns();
         if self.session().turns.start == n_turns {
             let at = When { turn_ix: n_turns, phase: Phase::SessionStart };
             self.at_start.push(Event { at, kind: EventKind::Memory(event) });
         } else {
-            self.events.push((step, EventKind::Memory(event)));
+            self.before_next(EventKind::Memory(event));
         }
     }
 

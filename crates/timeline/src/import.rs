@@ -14,7 +14,6 @@ mod counting;
 mod database;
 mod document;
 mod documents;
-mod dollars;
 mod dsh;
 mod format;
 mod gemini_cli;
@@ -75,6 +74,7 @@ pub use database::{is_database, with_log};
 pub use format::{Checked, LogFormat};
 pub use glance::{Glance, glances};
 pub use index::{Indexed, hear, hear_siblings, index, neighbours};
+use lay_out::LayOut;
 use lines::LogLines;
 pub use lines::{LINE_BYTES_MAX, read_line};
 use losses::Losses;
@@ -157,7 +157,7 @@ pub fn detect_from(reader: &mut dyn BufRead) -> Result<Option<&'static str>, Box
         return format.map(Some);
     }
     let lines = LogLines::new(reader);
-    match (found(lines.head()), lines.too_long()) {
+    match (found(lines.head()), lines.too_long) {
         (None, Some(line)) => Err(Box::new(too_long(line))),
         (found, _) => Ok(found.map(|it| it.name)),
     }
@@ -249,11 +249,11 @@ pub fn import_under(
     for mut transcript in transcripts {
         let session = transcript.name.clone();
         transcript.neighbours = beside.get(&session).cloned().unwrap_or_default();
-        let name = within(name, &session);
-        let tools = transcript.tools_of.unwrap_or(format.name);
+        let layouts = assumed.iter().map(|it| layout(&transcript, format, name, it, file_tools));
+        let layouts: Vec<LayOut> = layouts.collect();
         let copies = std::iter::repeat_n(transcript, assumed.len());
-        for ((assume, all), transcript) in assumed.iter().zip(&mut under).zip(copies) {
-            let timeline = transcript.into_timeline(&name, tools, assume, file_tools);
+        for ((layout, all), transcript) in layouts.iter().zip(&mut under).zip(copies) {
+            let timeline = transcript.into_timeline(layout);
             if let Err(problems) = too_many(&timeline) {
                 return Ok(Err(problems));
             }
@@ -281,14 +281,8 @@ pub fn import_bytes(
     };
     let all = transcripts.into_iter().map(|transcript| {
         let session = transcript.name.clone();
-        let harness = transcript.tools_of.unwrap_or(format.name);
-        let compacted = CompactedSession {
-            name: within(name, &session),
-            transcript,
-            harness,
-            assume: assume.clone(),
-            file_tools: file_tools.to_vec(),
-        };
+        let layout = layout(&transcript, format, name, assume, file_tools);
+        let compacted = CompactedSession { transcript, layout };
         let mut timeline = compacted.among(&Neighbours::default());
         too_many(&timeline)?;
         let indexed = indexed.iter().find(|it| it.session == session);
@@ -316,16 +310,30 @@ pub fn redact(
 ) -> io::Result<Result<String, Vec<Diagnostic>>> {
     Ok(sessions(reader, std::slice::from_ref(assume))?.map(|(format, transcripts, _)| {
         let kept = transcripts.into_iter().map(|it| {
-            let name = within(name, &it.name);
-            it.with_needs(&name, format.name, assume, file_tools)
+            let layout = layout(&it, format, name, assume, file_tools);
+            it.with_needs(&layout)
         });
         redacted::write(kept, tools, public_name)
     }))
 }
 
-/// Returns what a session of a file is called.
-fn within(file: &str, session: &str) -> String {
-    if session.is_empty() { file.to_owned() } else { format!("{file}/{}", Foreign(session)) }
+/// Returns how a session of a file is laid out, which is called after both.
+fn layout(
+    session: &Transcript,
+    format: &LogFormat,
+    file: &str,
+    assume: &Assume,
+    file_tools: &[String],
+) -> LayOut {
+    LayOut {
+        name: match session.name.as_str() {
+            "" => file.to_owned(),
+            name => format!("{file}/{}", Foreign(name)),
+        },
+        harness: session.tools_of.unwrap_or(format.name),
+        assume: assume.clone(),
+        file_tools: file_tools.to_vec(),
+    }
 }
 
 /// A format, the sessions that were read, and what is left out.
@@ -396,12 +404,12 @@ fn once(transcripts: &mut Vec<Transcript>, losses: &mut Losses) {
 fn read_lines(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<Result<ReadLog, Box<Diagnostic>>> {
     let mut lines = LogLines::new(reader);
     let Some(format) = found(lines.head()) else {
-        let problem = lines.too_long().map_or_else(|| unknown(lines.head()), too_long);
+        let problem = lines.too_long.map_or_else(|| unknown(lines.head()), too_long);
         lines.finish(&mut Losses::default())?;
         return Ok(Err(Box::new(problem)));
     };
     let transcripts = (format.read)(&mut lines, losses);
-    if let Some(line) = lines.too_long() {
+    if let Some(line) = lines.too_long {
         return Ok(Err(Box::new(too_long(line))));
     }
     lines.finish(losses)?;

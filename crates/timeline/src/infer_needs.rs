@@ -2,10 +2,8 @@
 //! a call needed an earlier result if it repeats the result's text or returns to its source.
 
 mod history;
-mod literals;
 mod old_text;
-mod polled_again;
-mod same_path;
+mod rules;
 
 use indexmap::IndexMap;
 
@@ -18,9 +16,9 @@ use history::{CallHistory, PastCall};
 /// The rules; of equal weights, the first wins.
 const RULES: &[InferenceRule] = &[
     InferenceRule { name: "old_text", find: old_text::find },
-    InferenceRule { name: "polled_again", find: polled_again::find },
-    InferenceRule { name: "same_path", find: same_path::find },
-    InferenceRule { name: "literals", find: literals::find },
+    InferenceRule { name: "polled_again", find: rules::polled_again },
+    InferenceRule { name: "same_path", find: rules::same_path },
+    InferenceRule { name: "literals", find: rules::literals },
 ];
 
 /// Returns the names of all rules, in order.

@@ -52,7 +52,7 @@ pub type TurnIx = u32;
 pub const NO_ITEM: ItemIx = ItemIx::MAX;
 
 /// A load: what happened, before any policy changes it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Timeline {
     /// Its name in reports.
     pub name: String,
@@ -377,11 +377,14 @@ pub struct RecordedModel {
 }
 
 /// What a log tells of a sub-agent, or of those of a workflow, whose requests it does not hold.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
 pub struct AgentTotals {
     /// The name of the sub-agent or of the workflow; empty where it is not known.
+    #[serde(skip)]
     pub agent: String,
     /// Its model; empty where the log names none.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub model: String,
     /// Tokens of its last request, prompt and answer; of several sub-agents, their sum.
     pub tokens: Tokens,
@@ -390,6 +393,7 @@ pub struct AgentTotals {
     /// How many sub-agents these are.
     pub agents: u64,
     /// Whether its last request wrote to the cache for an hour.
+    #[serde(rename = "long", skip_serializing_if = "std::ops::Not::not")]
     pub is_long: bool,
 }
 

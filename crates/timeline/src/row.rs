@@ -2,7 +2,6 @@
 
 pub mod csv;
 pub mod json;
-mod serialised;
 mod value;
 
 use std::borrow::{Borrow, Cow};

@@ -218,7 +218,7 @@ pub(super) fn sentences(
             side_requests.n_logged()
         ));
     }
-    sentences.extend(conduct.sentences().iter().cloned());
+    sentences.extend(conduct.sentences.iter().cloned());
     sentences.extend(transcript.image_sentence());
     sentences.extend(gaps(transcript, counting, allotment));
     sentences.extend(transcript.assumptions.iter().cloned());
@@ -244,7 +244,7 @@ fn user_sentence(transcript: &Transcript, counting: &SizeAssumptions) -> String 
 
 /// Describes the unrecorded part of the first prompt.
 fn front_sentence(overhead: Tokens, conduct: &Conduct) -> String {
-    let in_message = conduct.front().iter().filter(|it| it.0 == Kind::User);
+    let in_message = conduct.front.iter().filter(|it| it.0 == Kind::User);
     match in_message.map(|it| it.1).sum::<Tokens>() {
         0 => format!(
             "The first prompt holds {overhead} tokens that the recording does not show; they count as one \

@@ -2,8 +2,9 @@
 
 mod record;
 
-use self::record::{AgentRecord, MetricsRecord, StepRecord};
+use self::record::StepRecord;
 use super::assemble::{Assembler, Reply};
+use super::content::Measured;
 use super::document::{self, FrontOutline};
 use super::format::{Checked, LogFormat};
 use super::json;
@@ -12,7 +13,7 @@ use super::losses::Losses;
 use super::times;
 use super::transcript::{Named, Part, Remover, Transcript};
 use super::usage::{BillReader, Shaped};
-use super::values::CallRecord;
+use super::values::{CallRecord, Members, dollars};
 use crate::Kind;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
@@ -62,8 +63,8 @@ fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
                 }
             }
             ("agent", Some(text)) => {
-                if let Some(agent) = json::record::<AgentRecord<'_>>(piece.line, text, losses) {
-                    trajectory.agent(agent);
+                if let Some(agent) = json::record(piece.line, text, losses) {
+                    trajectory.agent(&agent);
                 }
             }
             ("session_id", Some(text)) => text.trim_matches('"').clone_into(&mut trajectory.id),
@@ -100,10 +101,10 @@ struct Trajectory {
 
 impl Trajectory {
     /// Takes what is said of the agent; its tools are before everything.
-    fn agent(&mut self, agent: AgentRecord<'_>) {
-        self.model = agent.model_name.0.into_owned();
+    fn agent(&mut self, agent: &Members<'_>) {
+        self.model = agent.text("model_name").into_owned();
         if self.assembler.is_empty() {
-            for tool in agent.tool_definitions.into_iter().flatten() {
+            for tool in agent.get::<Vec<Measured>>("tool_definitions").into_iter().flatten() {
                 self.assembler.stable(Part::of(Kind::ToolSchema, tool));
             }
         }
@@ -141,7 +142,15 @@ impl Trajectory {
         let mut parts: Vec<Named> = thought.into_iter().chain(said).collect();
         let calls = step.tool_calls.into_iter().flatten().filter_map(Shaped::object);
         parts.extend(calls.map(CallRecord::into_named));
-        let (usage, cost) = MetricsRecord::billed(step.metrics, BillReader::new(line, "metrics", losses));
+        let mut bill = BillReader::of(line, "metrics", &step.metrics, losses);
+        let prompt = bill.needed("prompt_tokens");
+        let output = bill.tokens("completion_tokens");
+        let cache_read = bill.tokens("cached_tokens");
+        let written = bill.tokens("extra.cache_creation_input_tokens");
+        let not_read = bill.less(prompt, "cached_tokens", cache_read);
+        // What was written is a part of the prompt; an agent that counts otherwise says more than fits.
+        let cache_write = if written <= not_read { written } else { 0 };
+        let usage = bill.apart(not_read - cache_write, cache_read, cache_write, output);
         self.n_replies += 1;
         let model =
             if step.model_name.0.is_empty() { self.model.clone() } else { step.model_name.0.into_owned() };
@@ -149,7 +158,7 @@ impl Trajectory {
             parts,
             model,
             usage,
-            cost,
+            cost: dollars(&step.metrics["cost_usd"]).filter(|it| it.0 > 0),
             response_ms: at_ms,
             end_ms: at_ms,
             ..Reply::default()

@@ -5,11 +5,10 @@
 use std::fmt::Write as _;
 
 use indexmap::IndexSet;
-use serde::Deserialize as _;
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::documents;
+use super::documents::{self, LineCount};
 use super::lines::LogLines;
 use super::losses::{Losses, member};
 use super::messages;
@@ -47,7 +46,7 @@ pub(super) fn read(
         let Some(request) = to(&value, &mut BillReader::new(line, usage, losses)) else {
             return losses.add(line, "values without messages");
         };
-        losses.locate_by(line, |field| place(&text, member(raw.get(), field)));
+        losses.locate_by(line, |field| LineCount::new(&text).place(member(raw.get(), field)));
         said.extend(std::iter::repeat_n('\n', line.saturating_sub(at_line)));
         at_line = at_line.max(line);
         // Writing to a text does not fail.
@@ -95,14 +94,5 @@ pub(super) fn list(value: &Value) -> &[Value] {
 
 /// Returns a count of a bill; 0 where it is missing.
 pub(super) fn count(bill: &mut BillReader<'_>, record: &Value, field: &str) -> Tokens {
-    let count = record.get(field).and_then(|it| Count::deserialize(it).ok());
-    bill.count(field, count.unwrap_or_default())
-}
-
-/// Returns line and column of a part of a text.
-pub(super) fn place(text: &str, part: &str) -> (usize, usize) {
-    let at = (part.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize);
-    let before = text.get(..at).unwrap_or_default();
-    let own = before.rsplit('\n').next().unwrap_or_default();
-    (before.matches('\n').count() + 1, own.chars().count() + 1)
+    bill.count(field, Count::of(&record[field]))
 }

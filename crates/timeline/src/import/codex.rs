@@ -2,7 +2,9 @@
 
 mod record;
 
-use self::record::{CodexRecord, CodexTokenInfo, CodexUsage};
+use serde_json::Value;
+
+use self::record::CodexRecord;
 use super::assemble::{Assembler, HistorySummary, Reply};
 use super::format::{Checked, LogFormat};
 use super::harness::{HarnessRules, Version};
@@ -11,8 +13,9 @@ use super::lines::LogLines;
 use super::losses::Losses;
 use super::times;
 use super::transcript::{Named, Part, Transcript};
-use super::usage::{BillReader, Shaped};
+use super::usage::BillReader;
 use crate::{FixedPart, Kind, Usage};
+use ctxsim_base::quantity::Tokens;
 
 pub(super) use self::record::{ItemRecord, item_call, item_output, item_reasoning};
 
@@ -73,6 +76,19 @@ fn fixed_part(is_users: bool, text: &str) -> Option<FixedPart> {
     MEMORY_FILES.iter().any(|it| text.starts_with(it)).then_some(FixedPart::MemoryFiles)
 }
 
+/// Reads a bill, of which the prompt holds what was read and written, and the output its reasoning; nothing if a number is missing.
+fn billed(mut bill: BillReader<'_>, says_written: bool) -> Option<(Usage, Tokens)> {
+    let prompt = bill.needed("input_tokens");
+    let cache_read = bill.tokens("cached_input_tokens");
+    let unread = bill.less(prompt, "cached_input_tokens", cache_read);
+    let cache_write = if says_written { bill.tokens("cache_write_input_tokens") } else { 0 };
+    let uncached = bill.less(unread, "cache_write_input_tokens", cache_write);
+    let output = bill.needed("output_tokens");
+    let reasoning = bill.tokens("reasoning_output_tokens").min(output);
+    let usage = Usage { prompt, cache_read, cache_write, uncached, output, ..Usage::default() };
+    bill.is_complete().then_some((usage, reasoning))
+}
+
 /// Which part of a response has been read.
 #[derive(Debug, Default)]
 struct OpenResponse {
@@ -123,10 +139,9 @@ impl Rollout {
             ("compacted", _) if self.is_replay => self.replay_compacted(line, at_ms, payload),
             ("response_item", _) => self.item(line, at_ms, payload, losses),
             ("event_msg", "token_count") => {
-                if let Some(limits) = payload.rate_limits.object() {
-                    self.plan = plan(&limits.plan_type.0).unwrap_or(self.plan);
-                }
-                self.count(line, payload.info, losses);
+                let named = payload.rate_limits["plan_type"].as_str().unwrap_or_default();
+                self.plan = plan(named).unwrap_or(self.plan);
+                self.count(line, &payload.info, losses);
             }
             ("compacted", _) => self.compact(line, at_ms, payload, losses),
             ("session_meta", _) => {
@@ -138,7 +153,7 @@ impl Rollout {
                     self.fork.get_or_insert_with(|| payload.id.0.clone().into_owned());
                 }
                 self.instructions(&payload);
-                self.is_review |= payload.source.object().is_some_and(|it| it.subagent.0 == "review");
+                self.is_review |= payload.source["subagent"] == "review";
             }
             ("turn_context", _) => {
                 payload.model.0.as_ref().clone_into(&mut self.model);
@@ -216,13 +231,14 @@ impl Rollout {
 
     /// Closes the response with what it was billed; a count that is twice, or without numbers, closes
     /// nothing.
-    fn count(&mut self, line: usize, info: Shaped<CodexTokenInfo>, losses: &mut Losses) {
-        let info = BillReader::new(line, "payload.info", losses).record(info);
-        let bill = BillReader::of_session(line, "payload.info.total_token_usage", losses);
-        let total = CodexUsage::sum(info.total_token_usage, bill);
-        let bill = BillReader::new(line, "payload.info.last_token_usage", losses);
-        let last = CodexUsage::usage(info.last_token_usage, bill);
-        let (Some(total), Some(last)) = (total, last) else {
+    fn count(&mut self, line: usize, info: &Value, losses: &mut Losses) {
+        BillReader::of(line, "payload.info", info, losses);
+        let [total, last] = [&info["total_token_usage"], &info["last_token_usage"]];
+        // A sum is only compared with others: nothing depends on what of it was written.
+        let bill = BillReader::of_session(line, "payload.info.total_token_usage", total, losses);
+        let total = billed(bill, false);
+        let last = billed(BillReader::of(line, "payload.info.last_token_usage", last, losses), true);
+        let (Some((total, _)), Some(last)) = (total, last) else {
             return losses.add(line, "token counts without numbers");
         };
         let before = self.total.replace(total);

@@ -31,11 +31,6 @@ impl Measured {
             digest: xxh3_64_with_seed(&next.digest.to_le_bytes(), self.digest),
         }
     }
-
-    /// Measures a map.
-    pub(super) fn of_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
-        MeasuredVisitor.visit_map(map)
-    }
 }
 
 /// A measured value with its text, which is held once however often the content is cloned.
@@ -53,6 +48,11 @@ impl Content {
     /// Keeps and measures a text.
     pub(super) fn new(text: &str) -> Self {
         Self { measured: Measured::text(text), text: Some(Arc::from(text)), images: Vec::new() }
+    }
+
+    /// Measures a map.
+    pub(super) fn of_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
+        MeasuringVisitor::<false>.visit_map(map)
     }
 
     /// An image.
@@ -146,60 +146,24 @@ macro_rules! measures {
     };
 }
 
+pub(super) use measures;
+
 impl<'de> Deserialize<'de> for Measured {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(MeasuredVisitor)
-    }
-}
-
-struct MeasuredVisitor;
-
-impl<'de> Visitor<'de> for MeasuredVisitor {
-    type Value = Measured;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any value")
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Measured, E> {
-        Ok(Measured::text(text))
-    }
-
-    measures!(visit_bool: bool, visit_u64: u64, visit_i64: i64, visit_f64: f64);
-
-    fn visit_unit<E: de::Error>(self) -> Result<Measured, E> {
-        Ok(Measured::default())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Measured, A::Error> {
-        let mut sum = Measured { characters: 2, digest: 1 };
-        while let Some(element) = list.next_element::<Measured>()? {
-            sum = sum.then(element, 1);
-        }
-        Ok(sum)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Measured, A::Error> {
-        let mut sum = Measured { characters: 2, digest: 2 };
-        while let Some((key, value)) = map.next_entry::<Measured, Measured>()? {
-            // A cache mark is not content: moving it does not change the prompt.
-            if key != Measured::text("cache_control") {
-                sum = sum.then(key, 3).then(value, 1);
-            }
-        }
-        Ok(sum)
+        deserializer.deserialize_any(MeasuringVisitor::<false>).map(|it| it.measured)
     }
 }
 
 impl<'de> Deserialize<'de> for Content {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(MeasuredTextVisitor)
+        deserializer.deserialize_any(MeasuringVisitor::<true>)
     }
 }
 
-struct MeasuredTextVisitor;
+/// Measures any value; of a text, it may keep the text.
+struct MeasuringVisitor<const KEEPS_TEXT: bool>;
 
-impl<'de> Visitor<'de> for MeasuredTextVisitor {
+impl<'de, const KEEPS_TEXT: bool> Visitor<'de> for MeasuringVisitor<KEEPS_TEXT> {
     type Value = Content;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -207,7 +171,7 @@ impl<'de> Visitor<'de> for MeasuredTextVisitor {
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Content, E> {
-        Ok(Content::new(text))
+        Ok(if KEEPS_TEXT { Content::new(text) } else { Measured::text(text).into() })
     }
 
     measures!(visit_bool: bool, visit_u64: u64, visit_i64: i64, visit_f64: f64);
@@ -216,11 +180,22 @@ impl<'de> Visitor<'de> for MeasuredTextVisitor {
         Ok(Content::default())
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Content, A::Error> {
-        MeasuredVisitor.visit_seq(list).map(Content::from)
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Content, A::Error> {
+        let mut sum = Measured { characters: 2, digest: 1 };
+        while let Some(element) = list.next_element::<Measured>()? {
+            sum = sum.then(element, 1);
+        }
+        Ok(sum.into())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Content, A::Error> {
-        MeasuredVisitor.visit_map(map).map(Content::from)
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Content, A::Error> {
+        let mut sum = Measured { characters: 2, digest: 2 };
+        while let Some((key, value)) = map.next_entry::<Measured, Measured>()? {
+            // A cache mark is not content: moving it does not change the prompt.
+            if key != Measured::text("cache_control") {
+                sum = sum.then(key, 3).then(value, 1);
+            }
+        }
+        Ok(sum.into())
     }
 }

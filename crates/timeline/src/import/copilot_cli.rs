@@ -3,9 +3,11 @@
 mod record;
 
 use indexmap::{IndexMap, IndexSet};
+use serde_json::Value;
 
-use self::record::{CompactionUsage, CopilotData, CopilotEvent, Metrics};
+use self::record::{CopilotData, CopilotEvent};
 use super::assemble::{Assembler, HistorySummary, Reply};
+use super::bodies::list;
 use super::content::Content;
 use super::counting::apportion;
 use super::format::{Checked, LogFormat};
@@ -16,7 +18,7 @@ use super::spread::{BillTotals, RequestPlace, spread};
 use super::times;
 use super::transcript::{Named, Part, Transcript};
 use super::usage::{BillReader, Shaped};
-use super::values::CallRecord;
+use super::values::{CallRecord, Count};
 use crate::{Kind, Usage};
 use ctxsim_base::quantity::Tokens;
 use ctxsim_input::TtlClass;
@@ -74,24 +76,10 @@ struct CopilotLane {
 #[derive(Debug)]
 struct OpenRequest {
     model: String,
-    asked: CopilotRequest,
-}
-
-/// A request: one of an agent, or one for a summary with its bill.
-#[derive(Clone, Copy, Debug)]
-enum CopilotRequest {
-    Agent(RequestPlace),
-    Summary(Usage),
-}
-
-impl OpenRequest {
-    fn place(&self) -> Option<RequestPlace> {
-        if let CopilotRequest::Agent(place) = self.asked { Some(place) } else { None }
-    }
-
-    fn bill(&self) -> Option<Usage> {
-        if let CopilotRequest::Summary(bill) = self.asked { Some(bill) } else { None }
-    }
+    /// Where it is, if it is one of an agent.
+    place: Option<RequestPlace>,
+    /// Its bill, if it is one for a summary.
+    bill: Option<Usage>,
 }
 
 /// The requests of a model between two totals.
@@ -153,12 +141,10 @@ impl CopilotWalk {
             "assistant.message" => self.replied(line, at_ms, &agent, data, losses),
             "tool.execution_complete" => self.answered(line, at_ms, &agent, data, losses),
             "session.usage_checkpoint" => {
-                let states = data.model_cache_state.unwrap_or_default();
-                let lifetimes = states
-                    .iter()
-                    .filter_map(|it| it.cache_ttl_seconds.known())
-                    .filter(|seconds| *seconds > 0);
-                self.ttl = lifetimes.map(|it| TtlClass::of(it.saturating_mul(1_000))).next().or(self.ttl);
+                let states = list(&data.model_cache_state).iter();
+                let seconds =
+                    states.filter_map(|it| Count::of(&it["cacheTtlSeconds"]).known()).find(|it| *it > 0);
+                self.ttl = seconds.map(|it| TtlClass::of(it.saturating_mul(1_000))).or(self.ttl);
             }
             "session.compaction_start" => self.front(line, &data, losses),
             "session.compaction_complete" => self.compacted(line, at_ms, &agent, data, losses),
@@ -236,7 +222,7 @@ impl CopilotWalk {
         lane.assembler.replied(reply);
         let place = (session, lane.n_requests);
         lane.n_requests += 1;
-        self.open.push(OpenRequest { model, asked: CopilotRequest::Agent(place) });
+        self.open.push(OpenRequest { model, place: Some(place), bill: None });
     }
 
     fn answered(
@@ -275,19 +261,19 @@ impl CopilotWalk {
         let Some(summary) = data.summary_content else {
             return losses.add(line, "compactions that did not succeed");
         };
-        let (bill, model) = compaction_bill(line, data.compaction_tokens_used, losses).unzip();
+        let (bill, model) = compaction_bill(line, &data.compaction_tokens_used, losses).unzip();
         let lane = self.lane(agent).1;
         let model = model.filter(|it| !it.is_empty()).unwrap_or_else(|| lane.model.clone());
         let mut part = Part::of(Kind::Summary, summary);
         part.tokens = bill.map(|it| it.output);
         lane.assembler.replaced(line, at_ms, HistorySummary { bill, ..HistorySummary::new(vec![part]) });
-        match bill {
-            Some(bill) => self.open.push(OpenRequest { model, asked: CopilotRequest::Summary(bill) }),
-            None => losses.add(
-                line,
-                "compactions without a bill, whose share of the totals counts as that of other requests",
-            ),
+        if bill.is_some() {
+            return self.open.push(OpenRequest { model, place: None, bill });
         }
+        losses.add(
+            line,
+            "compactions without a bill, whose share of the totals counts as that of other requests",
+        );
     }
 
     /// Takes totals: of each model, the requests since the last ones.
@@ -314,7 +300,7 @@ impl CopilotWalk {
         // Older builds name the model only in the totals.
         let taken = of_none.pop().filter(|_| of_none.is_empty() && !others.is_empty());
         let n_unbilled =
-            if taken.is_some() { 0 } else { others.iter().filter(|it| it.place().is_some()).count() };
+            if taken.is_some() { 0 } else { others.iter().filter(|it| it.place.is_some()).count() };
         for open in named.into_iter().chain(others.into_iter().filter(|_| taken.is_some())) {
             let model = if found.iter().any(|it| it.0 == open.model) {
                 open.model.clone()
@@ -345,7 +331,7 @@ impl CopilotWalk {
         open: &[OpenRequest],
         losses: &mut Losses,
     ) {
-        let places: Vec<RequestPlace> = open.iter().filter_map(OpenRequest::place).collect();
+        let places: Vec<RequestPlace> = open.iter().filter_map(|it| it.place).collect();
         if places.is_empty() {
             return losses.add(line, format!("totals of `{model}`, of which the log shows no request"));
         }
@@ -353,7 +339,7 @@ impl CopilotWalk {
             return losses.add(line, "totals that read and write more than their input; they are left out");
         }
         let has_compactions = n == open.len() as u64;
-        let of_compactions = open.iter().filter_map(OpenRequest::bill).filter(|_| has_compactions);
+        let of_compactions = open.iter().filter_map(|it| it.bill).filter(|_| has_compactions);
         let totals = of_compactions.fold(totals, |sum, it| sum.less(of_bill(it)));
         if n != open.len() as u64 && n != places.len() as u64 {
             losses.add(line, format!("totals of {n} requests, of which the log shows {}", places.len()));
@@ -395,42 +381,39 @@ impl CopilotWalk {
 }
 
 /// Returns totals with the number of requests, if all numbers are known.
-fn totals(line: usize, metrics: &Metrics, losses: &mut Losses) -> Option<(BillTotals, u64)> {
-    let mut bill = BillReader::of_session(line, "data.modelMetrics", losses);
-    let record = bill.record(metrics.usage);
+fn totals(line: usize, metrics: &Value, losses: &mut Losses) -> Option<(BillTotals, u64)> {
+    let mut bill = BillReader::of_session(line, "data.modelMetrics", &metrics["usage"], losses);
+    // The input holds what was read and written.
     let totals = BillTotals {
-        input: bill.required("inputTokens", record.input_tokens),
-        read: bill.count("cacheReadTokens", record.cache_read_tokens),
-        written: bill.count("cacheWriteTokens", record.cache_write_tokens),
-        output: bill.count("outputTokens", record.output_tokens),
+        input: bill.needed("inputTokens"),
+        read: bill.tokens("cacheReadTokens"),
+        written: bill.tokens("cacheWriteTokens"),
+        output: bill.tokens("outputTokens"),
     };
-    let n = bill.count("requests.count", metrics.requests.count);
+    let n = bill.count("requests.count", Count::of(&metrics["requests"]["count"]));
     bill.is_complete().then_some((totals, n))
 }
 
 /// Returns what the request for a summary was billed, and its model. The seller's own figures come first: the others leave out what was
 /// written.
-fn compaction_bill(
-    line: usize,
-    used: Shaped<CompactionUsage<'_>>,
-    losses: &mut Losses,
-) -> Option<(Usage, String)> {
-    let mut bill = BillReader::new(line, "data.compactionTokensUsed", losses);
-    let record = bill.record(used);
-    let prompt = bill.required("inputTokens", record.input_tokens);
-    let output = bill.count("outputTokens", record.output_tokens);
-    let mut cache_read = bill.count("cacheReadTokens", record.cache_read_tokens);
-    let mut cache_write = bill.count("cacheWriteTokens", record.cache_write_tokens);
-    for detail in record.copilot_usage.object().into_iter().flat_map(|it| it.token_details) {
-        match detail.token_type.0.as_ref() {
-            "cache_read" => cache_read = bill.count("copilotUsage.tokenDetails", detail.token_count),
-            "cache_write" => cache_write = bill.count("copilotUsage.tokenDetails", detail.token_count),
-            _ => {}
-        }
+fn compaction_bill(line: usize, used: &Value, losses: &mut Losses) -> Option<(Usage, String)> {
+    let mut bill = BillReader::of(line, "data.compactionTokensUsed", used, losses);
+    let prompt = bill.needed("inputTokens");
+    let output = bill.tokens("outputTokens");
+    let mut cache_read = bill.tokens("cacheReadTokens");
+    let mut cache_write = bill.tokens("cacheWriteTokens");
+    for detail in list(&used["copilotUsage"]["tokenDetails"]) {
+        let part = match detail["tokenType"].as_str() {
+            Some("cache_read") => &mut cache_read,
+            Some("cache_write") => &mut cache_write,
+            _ => continue,
+        };
+        *part = bill.count("copilotUsage.tokenDetails", Count::of(&detail["tokenCount"]));
     }
     let unread = bill.less(prompt, "cacheReadTokens", cache_read);
     let uncached = bill.less(unread, "cacheWriteTokens", cache_write);
-    bill.apart(uncached, cache_read, cache_write, output).map(|it| (it, record.model.0.into_owned()))
+    bill.apart(uncached, cache_read, cache_write, output)
+        .map(|it| (it, used["model"].as_str().unwrap_or_default().to_owned()))
 }
 
 fn of_bill(usage: Usage) -> BillTotals {

@@ -476,7 +476,7 @@ mod tests {
         each(&mut lines, &["list"], &mut losses, |it, _| n_found += usize::from(it.path == "list[]"));
 
         assert_eq!(n_found, 1000 * (n + 1));
-        assert_eq!(lines.too_long(), None);
+        assert_eq!(lines.too_long, None);
         assert_eq!(losses.in_order().len(), 0);
     }
 

@@ -5,7 +5,7 @@
 use serde_json::value::RawValue;
 
 use super::json::reason;
-use super::losses::{CUT_OFF, Losses, NOT_JSON};
+use super::losses::{CUT_OFF, Losses, NOT_JSON, column_of};
 
 /// Hands over the values of a text with their lines; the elements of a list at the top are values of their own.
 pub(super) fn each<'t>(
@@ -13,7 +13,7 @@ pub(super) fn each<'t>(
     losses: &mut Losses,
     mut take: impl FnMut(usize, &'t RawValue, &mut Losses),
 ) {
-    let mut lines = LineCount { text, counted: (0, 1) };
+    let mut lines = LineCount::new(text);
     let mut at = 0;
     loop {
         let rest = &text[at..];
@@ -58,24 +58,39 @@ fn next_beginning(rest: &str) -> Option<usize> {
 }
 
 /// Counts lines from the last place that was asked for.
-struct LineCount<'t> {
+#[derive(Clone, Copy)]
+pub(super) struct LineCount<'t> {
     text: &'t str,
+    /// A place and its line.
     counted: (usize, usize),
 }
 
-impl LineCount<'_> {
+impl<'t> LineCount<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self { text, counted: (0, 1) }
+    }
+
     /// Returns the line of a part of the text.
-    fn of(&mut self, part: &str) -> usize {
-        let place = (part.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
+    pub(super) fn of(&mut self, part: &str) -> usize {
+        let place = (part.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
         self.at(place.min(self.text.len()))
     }
 
-    /// Returns the line of a place that is not before the last one.
-    fn at(&mut self, place: usize) -> usize {
+    /// Returns the line of a place.
+    pub(super) fn at(&mut self, place: usize) -> usize {
         let (from, line) = self.counted;
-        let between = self.text.as_bytes().get(from..place).unwrap_or_default();
-        self.counted = (place.max(from), line + between.iter().filter(|it| **it == b'\n').count());
-        self.counted.1
+        let between = &self.text.as_bytes()[from.min(place)..from.max(place)];
+        let n_lines = between.iter().filter(|it| **it == b'\n').count();
+        let line = if place < from { line - n_lines } else { line + n_lines };
+        self.counted = (place, line);
+        line
+    }
+
+    /// Returns line and column of a part of the text.
+    pub(super) fn place(&mut self, part: &str) -> (usize, usize) {
+        let line = self.of(part);
+        let before = &self.text[..self.counted.0];
+        (line, column_of(&self.text[before.rfind('\n').map_or(0, |it| it + 1)..], part))
     }
 }
 

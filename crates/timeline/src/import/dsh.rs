@@ -3,16 +3,19 @@
 mod record;
 
 use indexmap::IndexMap;
+use serde_json::Value;
+use serde_json::value::RawValue;
 
-use self::record::{DshData, DshRecord, DshTools, Header};
+use self::record::{DshData, DshRecord};
 use super::assemble::{Assembler, Reply};
+use super::content::{Content, Measured};
 use super::format::{Checked, LogFormat};
 use super::json;
 use super::lines::LogLines;
 use super::losses::{Losses, OrderWatch};
 use super::transcript::{Named, Part, Remover, Transcript};
-use super::usage::{BillReader, Shaped, UsageTokens};
-use super::values::Count;
+use super::usage::BillReader;
+use super::values::{Count, Members};
 use crate::{Kind, Usage};
 use ctxsim_base::quantity::{Tokens, or_unlimited};
 
@@ -119,16 +122,17 @@ impl DshWalk {
     }
 
     /// Takes the tools and the system prompt, which are before everything; later ones ought to be the same.
-    fn header(&mut self, line: usize, header: Shaped<Header<'_>>, losses: &mut Losses) {
-        let Shaped::Object(header) = header else { return losses.add(line, "headers without an object") };
-        if let Shaped::Object(config) = &header.config {
-            config.model.0.as_ref().clone_into(&mut self.model);
-        }
-        let tools = match header.tools {
-            DshTools::List(list) => list,
-            DshTools::Other(one) => vec![one],
+    fn header(&mut self, line: usize, header: Option<&RawValue>, losses: &mut Losses) {
+        let Some(header) = header.and_then(Members::of) else {
+            return losses.add(line, "headers without an object");
         };
-        let system = header.system.unwrap_or_default();
+        if let Some(config) = header.get::<Members<'_>>("config") {
+            self.model = config.text("model").into_owned();
+        }
+        // A text is no list of tools.
+        let one = || header.get("tools").into_iter().collect();
+        let tools: Vec<Measured> = header.get("tools").unwrap_or_else(one);
+        let system: Content = header.get("system").unwrap_or_default();
         let front = tools.iter().fold(system.measured.digest, |sum, it| sum.rotate_left(5) ^ it.digest);
         match self.front.replace(front) {
             None => {
@@ -153,18 +157,16 @@ impl DshWalk {
         if self.is_compacting {
             return self.assembler.stood_in(line, at_ms, Part::of(Kind::Summary, content));
         }
-        let is_typed = matches!(&data.source, Shaped::Object(it) if it.kind.0 == "user");
+        let is_typed = data.source["kind"] == "user";
         self.assembler.said(line, at_ms, Part::of(Kind::User, content), is_typed);
     }
 
     /// Notes what a stream was billed; its reply says it again.
     fn chunk(&mut self, line: usize, at_ms: Option<i64>, data: DshData<'_>, losses: &mut Losses) {
         self.first_ms = self.first_ms.or(at_ms);
-        if let Shaped::Object(chunk) = data.chunk
-            && chunk.kind.0 == "usage"
-        {
-            self.streamed =
-                Some(StreamedBill { bill: billed(line, "data.chunk.usage", chunk.usage, losses), at_ms });
+        if data.chunk["type"] == "usage" {
+            let bill = billed(line, "data.chunk.usage", &data.chunk["usage"], losses);
+            self.streamed = Some(StreamedBill { bill, at_ms });
         }
     }
 
@@ -184,14 +186,12 @@ impl DshWalk {
         losses: &mut Losses,
     ) {
         let message = data.message.object().unwrap_or_default();
-        if let Shaped::Object(source) = &message.source {
-            source.model.replace(&mut self.model);
+        if let Some(model) = Some(text(&message.source["model"])).filter(|it| !it.is_empty()) {
+            model.clone_into(&mut self.model);
         }
         let streamed = self.streamed.take().and_then(|it| it.bill);
-        let bill = match data.usage {
-            Shaped::Absent => streamed,
-            usage => billed(line, "data.usage", usage, losses),
-        };
+        let bill =
+            if data.usage.is_null() { streamed } else { billed(line, "data.usage", &data.usage, losses) };
         let mut parts = Vec::new();
         for piece in message.content.unwrap_or_default() {
             let text = piece.text.unwrap_or_default();
@@ -237,10 +237,7 @@ impl DshWalk {
         losses: &mut Losses,
     ) {
         let message = data.message.object().unwrap_or_default();
-        let named = match &message.source {
-            Shaped::Object(source) if !source.call_id.0.is_empty() => source.call_id.0.as_ref(),
-            _ => call,
-        };
+        let named = Some(text(&message.source["callId"])).filter(|it| !it.is_empty()).unwrap_or(call);
         let mut is_first = true;
         for piece in message.content.unwrap_or_default() {
             let own = if piece.tool_call_id.0.is_empty() { named } else { piece.tool_call_id.0.as_ref() };
@@ -258,10 +255,10 @@ impl DshWalk {
     /// Takes a compaction: which events go, and the bill of the summary.
     fn compacted(&mut self, line: usize, data: DshData<'_>, losses: &mut Losses) {
         self.close();
-        let end = data.shadowed_range.object().and_then(|it| it.end?.known());
+        let end = data.shadowed_range.get("end").and_then(|it| Count::of(it).known());
         let stays = end.and_then(|end| self.begins.iter().find(|it| it.0 > end)).map(|found| found.1);
         self.assembler.compacted(or_unlimited(stays), Remover::Harness);
-        if let Some((bill, _)) = billed(line, "data.usage", data.usage, losses) {
+        if let Some((bill, _)) = billed(line, "data.usage", &data.usage, losses) {
             self.assembler.summarised(line, bill);
         }
     }
@@ -278,19 +275,18 @@ impl DshWalk {
     }
 }
 
+/// Returns a value that is a text; nothing for another one.
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
 /// Returns what was billed, with how much of the output was reasoning, or nothing if nothing was.
-fn billed(
-    line: usize,
-    within: &'static str,
-    usage: Shaped<UsageTokens>,
-    losses: &mut Losses,
-) -> Option<(Usage, Tokens)> {
-    let mut bill = BillReader::new(line, within, losses);
-    let record = bill.record(usage);
-    let uncached = bill.required("inputTokens", record.input_tokens);
-    let cache_read = bill.count("cacheReadTokens", record.cache_read_tokens);
-    let cache_write = bill.count("cacheWriteTokens", record.cache_write_tokens);
-    let output = bill.count("outputTokens", record.output_tokens);
-    let reasoning = bill.count("reasoningTokens", record.reasoning_tokens).min(output);
+fn billed(line: usize, within: &'static str, usage: &Value, losses: &mut Losses) -> Option<(Usage, Tokens)> {
+    let mut bill = BillReader::of(line, within, usage, losses);
+    let uncached = bill.needed("inputTokens");
+    let cache_read = bill.tokens("cacheReadTokens");
+    let cache_write = bill.tokens("cacheWriteTokens");
+    let output = bill.tokens("outputTokens");
+    let reasoning = bill.tokens("reasoningTokens").min(output);
     bill.apart(uncached, cache_read, cache_write, output).map(|it| (it, reasoning))
 }

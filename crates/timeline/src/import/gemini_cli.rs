@@ -4,7 +4,7 @@ mod record;
 
 use indexmap::IndexMap;
 
-use self::record::{GeminiRecord, GeminiTokens};
+use self::record::GeminiRecord;
 use super::assemble::{Assembler, Reply};
 use super::document::{self, FrontOutline};
 use super::format::{Checked, LogFormat};
@@ -13,7 +13,7 @@ use super::lines::LogLines;
 use super::losses::Losses;
 use super::times::{self, milliseconds};
 use super::transcript::{Named, Part, Transcript, named_apart};
-use super::usage::{BillReader, Billed, Shaped};
+use super::usage::{BillReader, Shaped};
 use crate::Kind;
 
 use self::record::Spoken;
@@ -235,8 +235,16 @@ fn say(message: GeminiMessage, assembler: &mut Assembler, losses: &mut Losses) {
 
 /// Reads what the model answered.
 fn answer(line: usize, record: GeminiRecord<'_>, losses: &mut Losses) -> GeminiAnswer {
-    let Billed { usage, reasoning, is_there } =
-        GeminiTokens::billed(record.tokens, BillReader::new(line, "tokens", losses));
+    let mut bill = BillReader::of(line, "tokens", &record.tokens, losses);
+    let input = bill.needed("input");
+    let output = bill.needed("output");
+    let cache_read = bill.tokens("cached");
+    let reasoning = bill.tokens("thoughts");
+    // What the provider's own tools added stands beside the prompt, and thoughts beside the output.
+    let of_tools = bill.tokens("tool");
+    let uncached = bill.less(input, "cached", cache_read) + of_tools;
+    let has_numbers = bill.is_complete();
+    let usage = bill.apart(uncached, cache_read, 0, output + reasoning);
     let mut parts = Vec::new();
     if let Some(thought) = record.thoughts.filter(|_| reasoning > 0) {
         parts.push(Named::plain(Part::of(Kind::Reasoning, thought)));
@@ -258,9 +266,5 @@ fn answer(line: usize, record: GeminiRecord<'_>, losses: &mut Losses) -> GeminiA
         results.push((milliseconds(&call.timestamp.0), Named { call: id, part }));
     }
     let model = record.model.0.into_owned();
-    GeminiAnswer {
-        reply: Reply { parts, model, usage, reasoning, ..Reply::default() },
-        results,
-        has_numbers: is_there,
-    }
+    GeminiAnswer { reply: Reply { parts, model, usage, reasoning, ..Reply::default() }, results, has_numbers }
 }

@@ -1,5 +1,7 @@
 //! What Gemini CLI prints with `--output-format stream-json`: one event per line, and the totals of the session in the last.
 
+use serde_json::Value;
+
 use super::assemble::{Assembler, Reply};
 use super::content::{Arguments, Content};
 use super::format::{Checked, LogFormat};
@@ -10,7 +12,7 @@ use super::spread::{BillTotals, RequestPlace, spread, text_tokens};
 use super::times;
 use super::transcript::{Named, Part, Transcript, named_apart};
 use super::usage::{BillReader, Shaped};
-use super::values::{Count, Text};
+use super::values::Text;
 use crate::Kind;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
@@ -41,7 +43,8 @@ struct StreamEvent<'a> {
     parameters: Option<Arguments>,
     output: Option<Content>,
     error: Shaped<StreamError>,
-    stats: Shaped<StreamStats>,
+    /// Totals.
+    stats: Value,
 }
 
 /// What went wrong.
@@ -49,16 +52,6 @@ struct StreamEvent<'a> {
 #[serde(default)]
 struct StreamError {
     message: Option<Content>,
-}
-
-/// Totals.
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
-#[serde(default)]
-struct StreamStats {
-    total_tokens: Option<Count>,
-    input_tokens: Option<Count>,
-    output_tokens: Option<Count>,
-    cached: Count,
 }
 
 /// Returns whether one of the first lines is an event that no other format has.
@@ -69,7 +62,7 @@ fn detect(head: &str) -> bool {
             && match it.kind.0.as_ref() {
                 "init" => !it.session_id.0.is_empty() && !it.model.0.is_empty(),
                 "tool_use" => !it.tool_id.0.is_empty() && !it.tool_name.0.is_empty(),
-                "result" => matches!(it.stats, Shaped::Object(stats) if stats.input_tokens.is_some()),
+                "result" => !it.stats["input_tokens"].is_null(),
                 _ => false,
             }
     })
@@ -138,7 +131,7 @@ impl StreamSession {
             }
             "result" => {
                 self.close();
-                self.totals(line, event.stats, losses);
+                self.totals(line, &event.stats, losses);
             }
             other => losses.never(line, other),
         }
@@ -172,13 +165,12 @@ impl StreamSession {
     }
 
     /// Takes the totals of the requests since the last ones.
-    fn totals(&mut self, line: usize, stats: Shaped<StreamStats>, losses: &mut Losses) {
-        let mut bill = BillReader::of_session(line, "stats", losses);
-        let stats = bill.record(stats);
-        let input = bill.required("input_tokens", stats.input_tokens);
-        let output = bill.count("output_tokens", stats.output_tokens.unwrap_or_default());
-        let total = bill.count("total_tokens", stats.total_tokens.unwrap_or_default());
-        let read = bill.count("cached", stats.cached);
+    fn totals(&mut self, line: usize, stats: &Value, losses: &mut Losses) {
+        let mut bill = BillReader::of_session(line, "stats", stats, losses);
+        let input = bill.needed("input_tokens");
+        let output = bill.tokens("output_tokens");
+        let total = bill.tokens("total_tokens");
+        let read = bill.tokens("cached");
         bill.less(input, "cached", read);
         if !bill.is_complete() {
             return losses.add(line, "results without totals, whose requests stay without usage");

@@ -48,5 +48,5 @@ fn glance(transcript: &Transcript) -> Glance {
         clock.since_start(exchange.at_ms);
         models.count(transcript.model_of(exchange), exchange.usage.map_or(0, |it| it.prompt));
     }
-    Glance::new(&transcript.name, clock.last_ms(), models.into_counted())
+    Glance::new(&transcript.name, clock.last_ms(), models.0)
 }

@@ -1,8 +1,10 @@
 //! Which sessions a recording holds, by the ids in its log: found in a small part of the file, before it is read.
 
+use std::borrow::Cow;
+
 use super::document::FrontOutline;
 use super::lines::LogLines;
-use super::values::Text;
+use super::values::Members;
 use super::{json, usage_csv};
 
 /// How much of a file is searched for an id.
@@ -19,29 +21,6 @@ pub(super) struct Identity {
     pub(super) has_texts: bool,
 }
 
-/// What records of any format say about their session.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct IdentityRecord<'a> {
-    #[serde(rename = "type")]
-    kind: Text<'a>,
-    id: Text<'a>,
-    #[serde(rename = "sessionId")]
-    session_id: Text<'a>,
-    #[serde(rename = "agentId")]
-    agent_id: Text<'a>,
-    #[serde(rename = "isSidechain")]
-    is_sidechain: Option<bool>,
-    payload: Option<RolloutPayload<'a>>,
-}
-
-/// What a record of a rollout holds.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct RolloutPayload<'a> {
-    id: Text<'a>,
-}
-
 /// Returns the sessions of a recording whose log names them.
 pub(super) fn identities(lines: &mut LogLines<'_>) -> Vec<Identity> {
     if usage_csv::detect(lines.head()) {
@@ -49,13 +28,13 @@ pub(super) fn identities(lines: &mut LogLines<'_>) -> Vec<Identity> {
         return sessions.map(|(name, id)| Identity { id, name, has_texts: false }).collect();
     }
     let mut of_agent = None;
-    for record in lines.head().lines().filter_map(json::first::<IdentityRecord<'_>>) {
+    for record in lines.head().lines().filter_map(json::first::<Members<'_>>) {
         match id(&record) {
             // A session's file may begin with what its sub-agents did.
-            Some(id) if record.is_sidechain == Some(true) => {
-                of_agent.get_or_insert_with(|| format!("{id}/{}", record.agent_id.0));
+            Some(id) if record.get("isSidechain") == Some(true) => {
+                of_agent.get_or_insert_with(|| format!("{id}/{}", record.text("agentId")));
             }
-            Some(id) => return vec![of_log(id.to_owned())],
+            Some(id) => return vec![of_log(id.into_owned())],
             None => {}
         }
     }
@@ -74,11 +53,11 @@ fn of_log(id: String) -> Identity {
 }
 
 /// Returns the id of the session that a record names.
-fn id<'r>(record: &'r IdentityRecord<'_>) -> Option<&'r str> {
-    let id = match record.kind.0.as_ref() {
-        "session_meta" => &record.payload.as_ref()?.id.0,
-        "session" => &record.id.0,
-        _ => &record.session_id.0,
+fn id<'r>(record: &Members<'r>) -> Option<Cow<'r, str>> {
+    let id = match record.text("type").as_ref() {
+        "session_meta" => record.get::<Members<'_>>("payload")?.text("id"),
+        "session" => record.text("id"),
+        _ => record.text("sessionId"),
     };
-    (!id.is_empty()).then_some(id)
+    Some(id).filter(|it| !it.is_empty())
 }

@@ -5,7 +5,7 @@ use base64::engine::GeneralPurposeConfig;
 use base64::engine::general_purpose::GeneralPurpose;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::content::{Content, Measured};
+use super::content::{Content, Measured, measures};
 use super::counting::SizeAssumptions;
 use super::transcript::{Part, Transcript};
 use crate::Kind;
@@ -67,6 +67,12 @@ fn size_of(text: &str) -> Option<ImageSize> {
     Some(ImageSize { width: size.width.try_into().ok()?, height: size.height.try_into().ok()? })
 }
 
+impl From<Measured> for LoggedFile {
+    fn from(measured: Measured) -> Self {
+        Self { measured, size: None }
+    }
+}
+
 impl<'de> Deserialize<'de> for LoggedFile {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(LoggedFileVisitor)
@@ -86,28 +92,14 @@ impl<'de> Visitor<'de> for LoggedFileVisitor {
         Ok(LoggedFile { measured: Measured::text(text), size: size_of(text) })
     }
 
-    fn visit_bool<E: de::Error>(self, value: bool) -> Result<LoggedFile, E> {
-        self.visit_str(if value { "true" } else { "false" })
-    }
-
-    fn visit_u64<E: de::Error>(self, value: u64) -> Result<LoggedFile, E> {
-        self.visit_str(&value.to_string())
-    }
-
-    fn visit_i64<E: de::Error>(self, value: i64) -> Result<LoggedFile, E> {
-        self.visit_str(&value.to_string())
-    }
-
-    fn visit_f64<E: de::Error>(self, value: f64) -> Result<LoggedFile, E> {
-        self.visit_str(&value.to_string())
-    }
+    measures!(visit_bool: bool, visit_u64: u64, visit_i64: i64, visit_f64: f64);
 
     fn visit_unit<E: de::Error>(self) -> Result<LoggedFile, E> {
         Ok(LoggedFile::default())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<LoggedFile, A::Error> {
-        let mut all = LoggedFile { measured: Measured { characters: 2, digest: 1 }, size: None };
+        let mut all = LoggedFile::from(Measured { characters: 2, digest: 1 });
         while let Some(it) = list.next_element::<LoggedFile>()? {
             all = LoggedFile { measured: all.measured.then(it.measured, 1), size: all.size.or(it.size) };
         }
@@ -115,7 +107,7 @@ impl<'de> Visitor<'de> for LoggedFileVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<LoggedFile, A::Error> {
-        let mut all = LoggedFile { measured: Measured { characters: 2, digest: 2 }, size: None };
+        let mut all = LoggedFile::from(Measured { characters: 2, digest: 2 });
         while let Some((key, it)) = map.next_entry::<Measured, LoggedFile>()? {
             let measured = all.measured.then(key, 3).then(it.measured, 1);
             all = LoggedFile { measured, size: all.size.or(it.size) };

@@ -3,13 +3,13 @@
 use indexmap::IndexMap;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::lay_out::LayOut;
 use super::transcript::{Part, PartNeed, Transcript};
 use super::undo::Undo;
 use super::wrapped::unwrap;
 use crate::infer_needs::{Inference, rules, say};
 use crate::{EventKind, Inferred, ItemIx, Kind, Need, StepIx, Timeline, TurnEvidence};
 use ctxsim_base::quantity::ix;
-use ctxsim_input::scenario::Assume;
 
 /// Where the parts of a transcript are in its timeline.
 #[derive(Debug, Default)]
@@ -37,18 +37,12 @@ impl PartPlaces {
 
 impl Transcript {
     /// Keeps all that its texts reveal.
-    pub(super) fn with_needs(
-        mut self,
-        name: &str,
-        harness: &'static str,
-        assume: &Assume,
-        file_tools: &[String],
-    ) -> Self {
-        unwrap(&mut self.exchanges, &assume.complete().tools);
+    pub(super) fn with_needs(mut self, layout: &LayOut) -> Self {
+        unwrap(&mut self.exchanges, &layout.assume.complete().tools);
         if self.tools_of.is_some() {
             return self;
         }
-        let lay_out = |undo| self.clone().laid_out_at(name, harness, assume, file_tools, &undo);
+        let lay_out = |undo| self.clone().laid_out(layout, &undo);
         let (as_recorded, undone) = (lay_out(Undo::Nothing), lay_out(Undo::All));
         let needs = [&as_recorded, &undone].map(|(timeline, places)| needs(timeline, &places.parts()));
         let (timeline, places) = &as_recorded;
@@ -58,7 +52,7 @@ impl Transcript {
         self.parts_mut().zip(files).for_each(|(part, file)| part.file = file);
         self.draws = Some(draws);
         self.needs = needs;
-        self.tools_of = Some(harness);
+        self.tools_of = Some(layout.harness);
         self
     }
 

@@ -3,18 +3,19 @@
 mod record;
 
 use indexmap::IndexMap;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
-use self::record::{KimiMessage, KimiPayload, KimiRecord, KimiUsage, Newer, ReturnValue};
+use self::record::{KimiPayload, ReturnValue};
 use super::assemble::{Assembler, HistorySummary, Reply};
-use super::content::Content;
+use super::content::{Arguments, Content, Measured};
 use super::format::{Checked, LogFormat};
 use super::json;
 use super::lines::LogLines;
 use super::losses::{Losses, OrderWatch};
 use super::transcript::{Named, Part, Remover, Transcript};
 use super::usage::{BillReader, Shaped};
-use super::values::Count;
+use super::values::{Count, Members};
 use crate::{Kind, Usage};
 
 pub(super) const FORMAT: LogFormat = LogFormat {
@@ -31,16 +32,17 @@ pub(super) const FORMAT: LogFormat = LogFormat {
 
 /// Returns whether one of the first lines is the head of a wire, or a record that only it has.
 pub(super) fn detect(head: &str) -> bool {
-    head.lines().any(|line| json::first::<KimiRecord<'_>>(line).is_some_and(|it| is_wire(&it)))
+    head.lines().any(|line| json::first::<Members<'_>>(line).is_some_and(|it| is_wire(&it)))
 }
 
-fn is_wire(record: &KimiRecord<'_>) -> bool {
-    let is_head = record.kind.0 == "metadata" && !record.protocol_version.0.is_empty();
-    let is_newer = record.time.is_some() && matches!(record.kind.0.as_ref(), "usage.record" | "turn.prompt");
-    let kind = || record.message.and_then(|it| json::first::<KimiMessage<'_>>(it.get()));
-    let is_older = record.kind.0.is_empty() && record.timestamp.is_some();
+fn is_wire(record: &Members<'_>) -> bool {
+    let kind = record.text("type");
+    let is_head = kind == "metadata" && !record.text("protocol_version").is_empty();
+    let is_newer = record.raw("time").is_some() && matches!(kind.as_ref(), "usage.record" | "turn.prompt");
+    let is_older = kind.is_empty() && record.raw("timestamp").is_some();
+    let of_message = || record.get::<Members<'_>>("message").map(|it| it.text("type"));
     let kinds = ["TurnBegin", "StepBegin", "StatusUpdate", "ContentPart"];
-    is_head || is_newer || is_older && kind().is_some_and(|it| kinds.contains(&it.kind.0.as_ref()))
+    is_head || is_newer || is_older && of_message().is_some_and(|it| kinds.contains(&it.as_ref()))
 }
 
 /// Reads a session, and one more for each sub-agent whose messages it holds.
@@ -48,9 +50,8 @@ pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcr
     let mut session = KimiSession::default();
     session.lane("");
     while let Some(line) = lines.next_new(losses) {
-        let (number, text) = (line.number, line.text);
-        json::each(number, text, losses, |value: &RawValue, losses| {
-            session.visit(number, value, losses);
+        json::each(line.number, line.text, losses, |record: Members<'_>, losses| {
+            session.visit(line.number, &record, losses);
         });
     }
     session.finish(losses)
@@ -68,50 +69,47 @@ impl KimiSession {
         self.lanes.entry(agent.to_owned()).or_default()
     }
 
-    fn visit(&mut self, line: usize, value: &RawValue, losses: &mut Losses) {
-        let record: KimiRecord<'_> = match serde_json::from_str(value.get()) {
-            Ok(record) => record,
-            Err(error) => {
-                return losses.add(line, format!("objects that are not records: {}", json::reason(&error)));
-            }
-        };
-        match (record.kind.0.as_ref(), record.message) {
+    fn visit(&mut self, line: usize, record: &Members<'_>, losses: &mut Losses) {
+        match (record.text("type").as_ref(), record.raw("message")) {
             ("metadata", _) => {}
             ("", Some(message)) => {
-                let seconds: Option<f64> = record.timestamp.and_then(|it| it.get().parse().ok());
+                let seconds: Option<f64> = record.raw("timestamp").and_then(|it| it.get().parse().ok());
                 let at_ms = seconds
                     .filter(|it| (0.0..1e11).contains(it))
                     .map(|seconds| (seconds * 1_000.0).round() as i64);
                 self.order.next(line, at_ms, losses);
-                self.older(line, at_ms, "", message.get(), losses);
+                self.older(line, at_ms, "", message, losses);
             }
             ("", None) => losses.add(line, "objects without a type"),
             (kind, _) => {
-                let at_ms = record.time.and_then(Count::milliseconds);
+                let at_ms = record.get("time").and_then(Count::milliseconds);
                 self.order.next(line, at_ms, losses);
-                match serde_json::from_str::<Newer<'_>>(value.get()) {
-                    Ok(newer) => self.lane("").newer(line, at_ms, kind, newer, losses),
-                    Err(error) => {
-                        losses.add(line, format!("objects that are not records: {}", json::reason(&error)));
-                    }
-                }
+                self.lane("").newer(line, at_ms, kind, record, losses);
             }
         }
     }
 
     /// Takes a message of the older protocol, which may be a sub-agent's.
-    fn older(&mut self, line: usize, at_ms: Option<i64>, agent: &str, message: &str, losses: &mut Losses) {
-        let Some(message) = json::first::<KimiMessage<'_>>(message) else {
+    fn older(
+        &mut self,
+        line: usize,
+        at_ms: Option<i64>,
+        agent: &str,
+        message: &RawValue,
+        losses: &mut Losses,
+    ) {
+        let Some(message) = Members::of(message) else {
             return losses.add(line, "messages that are not objects");
         };
-        let payload = message.payload.unwrap_or_default();
-        if message.kind.0 != "SubagentEvent" {
-            return self.lane(agent).older(line, at_ms, &message.kind.0, payload, losses);
+        let kind = message.text("type");
+        let payload: KimiPayload<'_> = message.get("payload").unwrap_or_default();
+        if kind != "SubagentEvent" {
+            return self.lane(agent).older(line, at_ms, &kind, payload, losses);
         }
         let names = [payload.agent_id.0.as_ref(), payload.task_tool_call_id.0.as_ref()];
         let name = names.into_iter().find(|it| !it.is_empty()).unwrap_or("agent").to_owned();
         match payload.event.filter(|_| agent.is_empty()) {
-            Some(event) => self.older(line, at_ms, &name, event.get(), losses),
+            Some(event) => self.older(line, at_ms, &name, event, losses),
             None => losses.add(line, "messages of sub-agents of sub-agents, which are left out"),
         }
     }
@@ -162,7 +160,7 @@ struct KimiLane {
     model: String,
     /// Whether the next bill is that of a summary.
     is_summarising: bool,
-    front: Option<(String, usize)>,
+    front: Option<String>,
 }
 
 impl KimiLane {
@@ -188,10 +186,10 @@ impl KimiLane {
             "ContentPart" => self.content(at_ms, payload),
             "ToolCall" => {
                 self.open.call_is_complete();
-                if let Shaped::Object(function) = payload.function {
-                    let name = function.name.0.into_owned();
-                    self.open.call =
-                        Some((payload.id.0.into_owned(), name, function.arguments.0.into_owned()));
+                if payload.function.is_object() {
+                    let [name, arguments] = ["name", "arguments"]
+                        .map(|it| payload.function[it].as_str().unwrap_or_default().to_owned());
+                    self.open.call = Some((payload.id.0.into_owned(), name, arguments));
                 }
             }
             "ToolCallPart" => {
@@ -200,7 +198,7 @@ impl KimiLane {
                 }
             }
             "StatusUpdate" => {
-                if let Some(usage) = billed(line, "message.payload.token_usage", payload.token_usage, losses)
+                if let Some(usage) = billed(line, "message.payload.token_usage", &payload.token_usage, losses)
                     && self.open.usage.replace(usage).is_some_and(|before| before != usage)
                 {
                     losses.add(line, "bills of a step that a later one of the same step replaces");
@@ -233,53 +231,60 @@ impl KimiLane {
         self.open.results.push((line, at_ms, call.to_owned(), part));
     }
 
-    fn newer(&mut self, line: usize, at_ms: Option<i64>, kind: &str, record: Newer<'_>, losses: &mut Losses) {
+    fn newer(
+        &mut self,
+        line: usize,
+        at_ms: Option<i64>,
+        kind: &str,
+        record: &Members<'_>,
+        losses: &mut Losses,
+    ) {
         match kind {
             "turn.prompt" | "turn.steer" => {
                 self.close(losses);
-                self.assembler.said(line, at_ms, Part::of(Kind::User, record.input.to_content()), true);
+                self.assembler.said(line, at_ms, Part::of(Kind::User, record.content("input")), true);
             }
             "llm.tools_snapshot" if self.assembler.is_empty() => {
-                let tools = record.tools.unwrap_or_default();
+                let tools: Vec<Measured> = record.get("tools").unwrap_or_default();
                 tools.into_iter().for_each(|it| self.assembler.stable(Part::of(Kind::ToolSchema, it)));
             }
             "profile.bind" | "config.update" | "llm.request" => {
-                if !record.system_prompt.0.is_empty() && self.front.is_none() {
-                    self.front = Some((record.system_prompt.0.into_owned(), line));
+                let system = record.text("systemPrompt");
+                if !system.is_empty() && self.front.is_none() {
+                    self.front = Some(system.into_owned());
                 }
                 if kind == "llm.request" {
                     self.close(losses);
-                    self.is_summarising = record.kind.0 == "compaction";
-                    record.model.0.as_ref().clone_into(&mut self.model);
+                    self.is_summarising = record.text("kind") == "compaction";
+                    self.model = record.text("model").into_owned();
                     self.open.begins_ms = at_ms;
                 }
             }
             "context.append_message" => {
-                if let Shaped::Object(message) = record.message
-                    && matches!(message.role.0.as_ref(), "user" | "system")
-                {
-                    let said = Part::of(Kind::User, message.content.to_content());
+                let message: Members<'_> = record.get("message").unwrap_or_default();
+                if matches!(message.text("role").as_ref(), "user" | "system") {
+                    let said = Part::of(Kind::User, message.content("content"));
                     self.assembler.said(line, at_ms, said, false);
                 }
             }
-            "context.append_loop_event" => match record.event {
-                Shaped::Object(event) => self.event(line, at_ms, event, losses),
-                _ => losses.add(line, "loop events without an object"),
+            "context.append_loop_event" => match record.get("event") {
+                Some(event) => self.event(line, at_ms, &event, losses),
+                None => losses.add(line, "loop events without an object"),
             },
-            "usage.record" if record.usage_scope.0 == "session" && !self.is_summarising => {
+            "usage.record" if record.text("usageScope") == "session" && !self.is_summarising => {
                 losses.add(line, "bills of the session beside those of its turns");
             }
             "usage.record" if self.is_summarising => {
-                let bill = billed(line, "usage", record.usage, losses);
+                let bill = billed(line, "usage", &record.get("usage").unwrap_or_default(), losses);
                 bill.into_iter().for_each(|it| self.assembler.summarised(line, it));
             }
             "usage.record" => {
-                self.open.usage = billed(line, "usage", record.usage, losses);
+                self.open.usage = billed(line, "usage", &record.get("usage").unwrap_or_default(), losses);
                 self.open.end_ms = at_ms.or(self.open.end_ms);
             }
             "context.apply_compaction" => {
                 self.close(losses);
-                let summaries = [record.context_summary.to_content(), record.summary.to_content()];
+                let summaries = [record.content("contextSummary"), record.content("summary")];
                 let summary = summaries.into_iter().find(|it| it.measured.characters > 0).unwrap_or_default();
                 self.assembler.replaced(line, at_ms, HistorySummary::of(summary));
             }
@@ -292,20 +297,23 @@ impl KimiLane {
     }
 
     /// Takes a step of the newer protocol's loop.
-    fn event(&mut self, line: usize, at_ms: Option<i64>, event: record::KimiEvent<'_>, losses: &mut Losses) {
-        match event.kind.0.as_ref() {
+    fn event(&mut self, line: usize, at_ms: Option<i64>, event: &Members<'_>, losses: &mut Losses) {
+        match event.text("type").as_ref() {
             "step.begin" | "step.end" => {}
             "content.part" => {
-                if let Shaped::Object(part) = event.part {
+                if let Some(part) = event.get("part") {
                     self.content(at_ms, part);
                 }
             }
             "tool.call" => {
-                let asked = event.args.unwrap_or_default().0;
-                let call = Named::call(&event.tool_call_id.0, &event.name.0, asked);
+                let asked: Arguments = event.get("args").unwrap_or_default();
+                let call = Named::call(&event.text("toolCallId"), &event.text("name"), asked.0);
                 self.open.said(at_ms, call);
             }
-            "tool.result" => self.result(line, at_ms, &event.tool_call_id.0, event.result),
+            "tool.result" => {
+                let result = event.get("result").unwrap_or_default();
+                self.result(line, at_ms, &event.text("toolCallId"), result);
+            }
             other => losses.add(line, format!("loop events of the unknown type `{other}`")),
         }
     }
@@ -315,7 +323,7 @@ impl KimiLane {
         self.open.call_is_complete();
         let open = std::mem::take(&mut self.open);
         if self.assembler.is_empty()
-            && let Some((system, _)) = self.front.take()
+            && let Some(system) = self.front.take()
         {
             self.assembler.stable(Part::of(Kind::System, Content::new(&system)));
         }
@@ -344,13 +352,15 @@ impl KimiLane {
     }
 }
 
-/// Returns what was billed, or nothing if nothing was.
-fn billed(line: usize, within: &'static str, usage: Shaped<KimiUsage>, losses: &mut Losses) -> Option<Usage> {
-    let mut bill = BillReader::new(line, within, losses);
-    let record = bill.record(usage);
-    let uncached = bill.required("input_other", record.input_other);
-    let cache_read = bill.count("input_cache_read", record.input_cache_read);
-    let cache_write = bill.count("input_cache_creation", record.input_cache_creation);
-    let output = bill.count("output", record.output);
+/// Returns what was billed, or nothing if nothing was; the input is without what was read and written.
+fn billed(line: usize, within: &'static str, usage: &Value, losses: &mut Losses) -> Option<Usage> {
+    let names = match usage.get("inputOther") {
+        Some(_) => ["inputOther", "inputCacheRead", "inputCacheCreation"],
+        None => ["input_other", "input_cache_read", "input_cache_creation"],
+    };
+    let mut bill = BillReader::of(line, within, usage, losses);
+    let uncached = bill.needed(names[0]);
+    let [cache_read, cache_write] = [bill.tokens(names[1]), bill.tokens(names[2])];
+    let output = bill.tokens("output");
     bill.apart(uncached, cache_read, cache_write, output)
 }

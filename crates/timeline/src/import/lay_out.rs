@@ -22,6 +22,18 @@ use ctxsim_input::profile::cache::{SETTINGS, Setting};
 use ctxsim_input::scenario::{Assume, ResetsAssumed as Keeping, TokenizerName};
 use ctxsim_input::tokens;
 
+/// How a session is laid out.
+#[derive(Clone, Debug)]
+pub(super) struct LayOut {
+    /// What it is called.
+    pub(super) name: String,
+    /// Whose tools it has.
+    pub(super) harness: &'static str,
+    pub(super) assume: Assume,
+    /// The tools whose results can be read again by range.
+    pub(super) file_tools: Vec<String>,
+}
+
 impl Transcript {
     /// Counts the texts of all parts by a tokenizer, if one is chosen and built; returns which.
     fn count(&mut self, chosen: Option<TokenizerName>) -> Option<TokenizerName> {
@@ -33,55 +45,24 @@ impl Transcript {
         chosen
     }
 
-    /// Puts the timeline together; its tools are those of a harness. A session that its harness compacted can be
-    /// laid out otherwise later.
-    pub(super) fn into_timeline(
-        self,
-        name: &str,
-        harness: &'static str,
-        assume: &Assume,
-        file_tools: &[String],
-    ) -> Timeline {
-        if assume.complete().resets == Some(Keeping::Undo) {
-            return self.laid_out(name, harness, assume, file_tools, &Undo::All);
+    /// Puts the timeline together. A session that its harness compacted can be laid out otherwise later.
+    pub(super) fn into_timeline(self, layout: &LayOut) -> Timeline {
+        if layout.assume.complete().resets == Some(Keeping::Undo) {
+            return self.laid_out(layout, &Undo::All).0;
         }
-        let session = (!self.compacted().is_empty()).then(|| {
-            Arc::new(CompactedSession {
-                transcript: self.clone(),
-                name: name.to_owned(),
-                harness,
-                assume: assume.clone(),
-                file_tools: file_tools.to_vec(),
-            })
-        });
-        let mut timeline = self.laid_out(name, harness, assume, file_tools, &Undo::Nothing);
+        let session = (!self.compacted().is_empty())
+            .then(|| Arc::new(CompactedSession { transcript: self.clone(), layout: layout.clone() }));
+        let mut timeline = self.laid_out(layout, &Undo::Nothing).0;
         if let Some(recorded) = &mut timeline.recorded {
             recorded.session = session;
         }
         timeline
     }
 
-    /// Puts the timeline together, some of the harness's own changes undone.
-    pub(super) fn laid_out(
-        self,
-        name: &str,
-        harness: &'static str,
-        assume: &Assume,
-        file_tools: &[String],
-        undo: &Undo,
-    ) -> Timeline {
-        self.laid_out_at(name, harness, assume, file_tools, undo).0
-    }
-
-    /// The same, with where each part is among the items.
-    pub(super) fn laid_out_at(
-        mut self,
-        name: &str,
-        harness: &'static str,
-        assume: &Assume,
-        file_tools: &[String],
-        undo: &Undo,
-    ) -> (Timeline, PartPlaces) {
+    /// Puts the timeline together, some of the harness's own changes undone; returns it with where each part is among the items.
+    pub(super) fn laid_out(mut self, layout: &LayOut, undo: &Undo) -> (Timeline, PartPlaces) {
+        let LayOut { name, harness, assume, file_tools } = layout;
+        let harness = *harness;
         let assume = assume.complete();
         let assumed = ScenarioAssumptions::new(&assume, harness);
         unwrap(&mut self.exchanges, &assume.tools);
@@ -105,9 +86,9 @@ impl Transcript {
         builder.draw_session(draws);
         let mut tokens = allotment.tokens.iter().copied();
         let mut places = self.tell_stable(&assumed, &mut tokens, &mut builder);
-        let mut forgotten = Forgotten::new(&allotment.forgotten);
+        let mut forgotten = allotment.forgotten.iter().peekable();
         let mut models = RecordingModels::default();
-        let mut resets = LaidOutResets::new(&allotment.resets, builder.next_item());
+        let mut resets = LaidOutResets { left: &allotment.resets, n_stable: builder.next_item() };
         for (index, exchange) in self.exchanges.iter().enumerate() {
             models.tell(self.model_of(exchange), exchange.usage.map_or(0, |it| it.prompt), &mut builder);
             conduct.tell(index, &mut builder);
@@ -120,7 +101,7 @@ impl Transcript {
                 let first = builder.next_item();
                 self.tell_compaction(index, &user[n_carried..], &assumed, &mut builder);
                 resets.apply(index, &mut builder, first, &places);
-                forgotten.apply(index, &mut builder, &places);
+                forget(&mut forgotten, index, &mut builder, &places);
                 builder.begin_turn(&user);
                 places.extend((first..).skip(n_carried).take(exchange.user().len()));
             }
@@ -132,12 +113,12 @@ impl Transcript {
             let (at_ms, output) = (clock.since_start(exchange.at_ms), assumed.output(exchange, written));
             builder.step(at_ms, output, &reply, &results);
             builder.response(clock.place(exchange.response_ms), clock.place(exchange.end_ms));
-            self.bill(exchange, conduct.unread(index), &mut builder);
+            self.bill(exchange, conduct.cache.unread(index), &mut builder);
             if self.exchanges.get(index + 1).is_some_and(|it| it.begins.is_none()) {
                 let first = builder.next_item() - u32::from(resets.carries(index + 1));
                 self.tell_compaction(index + 1, &[], &assumed, &mut builder);
                 resets.apply(index + 1, &mut builder, first, &places);
-                forgotten.apply(index + 1, &mut builder, &places);
+                forget(&mut forgotten, index + 1, &mut builder, &places);
             }
         }
         let mut timeline = finished(builder, models, clock.start, &assumed, file_tools);
@@ -300,7 +281,7 @@ impl Transcript {
 /// Tells a timeline what the harness's conduct says of its models' caches and of odds.
 fn learn(timeline: &mut Timeline, conduct: &Conduct, format: &'static str, transcript: &Transcript) {
     for model in &mut timeline.models {
-        model.cache = conduct.cache_of(&model.name).cloned();
+        model.cache = conduct.cache.of_model(&model.name).cloned();
     }
     timeline.odds = conduct.odds(format, transcript);
 }
@@ -310,7 +291,7 @@ fn begin(builder: &mut TimelineBuilder, sentences: Vec<String>, conduct: &Conduc
     for sentence in sentences {
         builder.assume(sentence);
     }
-    for (kind, tokens) in conduct.front() {
+    for (kind, tokens) in &conduct.front {
         builder.stable(*kind, saturated(*tokens));
     }
     builder.next_item()
@@ -340,7 +321,7 @@ fn finished(
     file_tools: &[String],
 ) -> Timeline {
     let mut timeline = builder.finish();
-    timeline.models = models.into_counted();
+    timeline.models = models.0;
     timeline.began_ms = began_ms;
     let main = timeline.main_model().map_or("", |it| it.name.as_str());
     timeline.images.rule = Some(ImageRule::of_model(main));
@@ -350,7 +331,7 @@ fn finished(
 
 /// The models of a recording, in the order in which they come.
 #[derive(Default)]
-pub(super) struct RecordingModels(Vec<RecordedModel>, usize);
+pub(super) struct RecordingModels(pub(super) Vec<RecordedModel>, usize);
 
 impl RecordingModels {
     /// Tells the builder when the next request is another model's than the one before.
@@ -373,11 +354,6 @@ impl RecordingModels {
         models[number].requests += 1;
         models[number].input += input;
         (std::mem::replace(last, number) != number).then_some(number)
-    }
-
-    /// Returns what was counted.
-    pub(super) fn into_counted(self) -> Vec<RecordedModel> {
-        self.0
     }
 }
 
@@ -409,58 +385,49 @@ impl SessionClock {
     }
 }
 
-/// Parts that no prompt holds from a request on, while the timeline is put together.
-struct Forgotten<'a> {
-    left: Peekable<std::slice::Iter<'a, (usize, usize)>>,
-}
-
-impl<'a> Forgotten<'a> {
-    fn new(parts: &'a [(usize, usize)]) -> Self {
-        Self { left: parts.iter().peekable() }
-    }
-
-    /// Tells the builder which parts go before a request.
-    fn apply(&mut self, exchange: usize, builder: &mut TimelineBuilder, places: &[ItemIx]) {
-        while let Some((_, part)) = self.left.next_if(|it| it.0 == exchange) {
-            if let Some(item) = places.get(*part) {
-                builder.reset(*item..item + 1);
-            }
+/// Tells the builder which parts no prompt holds from a request on; those of earlier requests are gone.
+fn forget<'a>(
+    left: &mut Peekable<impl Iterator<Item = &'a (usize, usize)>>,
+    exchange: usize,
+    builder: &mut TimelineBuilder,
+    places: &[ItemIx],
+) {
+    while let Some((_, part)) = left.next_if(|it| it.0 == exchange) {
+        if let Some(item) = places.get(*part) {
+            builder.reset(*item..item + 1);
         }
     }
 }
 
 /// The resets of a recording while its timeline is put together.
 struct LaidOutResets<'a> {
-    left: std::slice::Iter<'a, Reset>,
-    next: Option<&'a Reset>,
+    left: &'a [Reset],
     n_stable: ItemIx,
 }
 
-impl<'a> LaidOutResets<'a> {
-    fn new(resets: &'a [Reset], n_stable: ItemIx) -> Self {
-        let mut left = resets.iter();
-        let next = left.next();
-        Self { left, next, n_stable }
+impl LaidOutResets<'_> {
+    /// Returns the reset before a request.
+    fn before(&self, exchange: usize) -> Option<Reset> {
+        self.left.first().filter(|it| it.exchange == exchange).copied()
     }
 
     /// Returns whether something unknown represents what a reset before this request took out.
     fn carries(&self, exchange: usize) -> bool {
-        self.next.is_some_and(|it| it.exchange == exchange && it.carried > 0)
+        self.before(exchange).is_some_and(|it| it.carried > 0)
     }
 
     /// Returns what represents it, in the message that the request begins with or in the one before.
     fn carried(&self, exchange: usize, begins: bool) -> Option<NewItem<'static>> {
-        let reset =
-            self.next.filter(|it| it.exchange == exchange && it.carried > 0 && it.begins == begins)?;
+        let reset = self.before(exchange).filter(|it| it.carried > 0 && it.begins == begins)?;
         Some(NewItem::plain(Kind::Summary, saturated(reset.carried)))
     }
 
     /// Tells the builder of the reset before a request: up to `end`, and from the first part that goes.
     fn apply(&mut self, exchange: usize, builder: &mut TimelineBuilder, end: ItemIx, places: &[ItemIx]) {
-        let Some(reset) = self.next.filter(|it| it.exchange == exchange) else { return };
+        let Some(reset) = self.before(exchange) else { return };
         let place = |part: usize| places.get(part).copied().unwrap_or(end).min(end);
         let (start, end) = (reset.from.map_or(self.n_stable, place), reset.to.map_or(end, place));
         builder.reset(start..end);
-        self.next = self.left.next();
+        self.left = &self.left[1..];
     }
 }

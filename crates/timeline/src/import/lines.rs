@@ -46,7 +46,7 @@ pub(super) struct LogLines<'r> {
     /// The lines that were read from the reader.
     n_filled: usize,
     /// The line that is too long; nothing is read from it on.
-    too_long: Option<usize>,
+    pub(super) too_long: Option<usize>,
 }
 
 /// A line and its number, from 1.
@@ -169,11 +169,6 @@ impl<'r> LogLines<'r> {
             }
         }
         text
-    }
-
-    /// Returns the number of the line at which reading ended because it is too long.
-    pub(super) fn too_long(&self) -> Option<usize> {
-        self.too_long
     }
 
     /// Reports lines that were not text, or says why reading failed.

@@ -66,6 +66,26 @@ impl OrderWatch {
     }
 }
 
+/// Puts what came with a request into the order of their times, where all have one; says which came late.
+pub(super) fn order_by_time<T>(
+    all: &mut Vec<T>,
+    place: impl Fn(&T) -> (usize, Option<i64>),
+    late: &str,
+    losses: &mut Losses,
+) {
+    let times: Option<Vec<i64>> = all.iter().map(|it| place(it).1).collect();
+    if times.is_none_or(|it| it.is_sorted()) {
+        return;
+    }
+    for pair in all.windows(2).filter(|it| place(&it[1]).1 < place(&it[0]).1) {
+        losses.add(place(&pair[1]).0, late);
+    }
+    all.order_by_key(|it| place(it).1);
+}
+
+/// What requests are called that stand after a later one.
+pub(super) const LATE: &str = "requests after a later one; they are ordered by their times";
+
 /// Collects losses, one entry per reason.
 #[derive(Debug, Default)]
 pub(super) struct Losses {

@@ -9,15 +9,14 @@ use indexmap::IndexMap;
 use serde_json::value::RawValue;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use self::record::{ReplyRecord, RequestRecord, object};
+use self::record::{ReplyRecord, RequestRecord};
 use self::session::MessageSession;
 use self::walk::{TextWalk, WalkStep};
 use super::format::{Checked, LogFormat};
 use super::json;
 use super::lines::LogLines;
-use super::losses::{Losses, member};
+use super::losses::{LATE, Losses, member, order_by_time};
 use super::transcript::{Transcript, named_apart};
-use ctxsim_base::order::InOrder as _;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "messages",
@@ -51,18 +50,18 @@ pub(super) fn detect(head: &str) -> bool {
 /// Returns whether a value is a message, or holds a list of messages.
 fn is_log(value: &str) -> bool {
     is_message(value)
-        || json::first::<&RawValue>(value).and_then(object::<RequestRecord<'_>>).is_some_and(|it| {
+        || json::first::<&RawValue>(value).and_then(RequestRecord::of).is_some_and(|it| {
             it.list().is_some_and(|(_, list)| list.first().is_some_and(|it| is_message(it.get())))
         })
 }
 
 /// Returns whether a value is a message, or an item of a conversation.
 fn is_message(value: &str) -> bool {
-    let Some(record) = json::first::<&RawValue>(value).and_then(object::<RequestRecord<'_>>) else {
+    let Some(record) = json::first::<&RawValue>(value).and_then(RequestRecord::of) else {
         return false;
     };
     let roles = ["system", "developer", "user", "assistant", "tool", "function", "model"];
-    roles.contains(&record.role.0.as_ref()) || session::is_item(&record.kind.0)
+    roles.contains(&record.0.text("role").as_ref()) || session::is_item(&record.0.text("type"))
 }
 
 /// Reads a log; a request that goes on with an earlier one belongs to its session.
@@ -101,14 +100,14 @@ struct LogEntry<'t> {
 
 impl<'t> LogEntry<'t> {
     fn new(line: usize, value: &'t str) -> Self {
-        let record = json::first::<&'t RawValue>(value).and_then(object::<RequestRecord<'t>>);
+        let record = json::first::<&'t RawValue>(value).and_then(RequestRecord::of);
         Self { line, value, record }
     }
 
     /// Returns the reply that stands beside the request, if any.
     fn reply(&self) -> Option<&'t RawValue> {
         let record = self.record.as_ref()?;
-        record.response.or_else(|| record.list()?.0.response)
+        record.response().or_else(|| record.list()?.0.response())
     }
 
     /// Returns when the request was made, if the value is one with its reply.
@@ -118,23 +117,17 @@ impl<'t> LogEntry<'t> {
 
     /// Returns what names the reply to a request: the provider's id, and what was sent.
     fn name(&self) -> Option<u64> {
-        let id = object::<ReplyRecord<'t>>(self.reply()?)?.innermost().id;
-        let (_, list) = self.record.as_ref()?.list().filter(|_| !id.0.is_empty())?;
+        let id = ReplyRecord::of(self.reply()?)?.members.text("id");
+        let (_, list) = self.record.as_ref()?.list().filter(|_| !id.is_empty())?;
         let sent = xxh3_64_with_seed(list.last()?.get().as_bytes(), list.len() as u64);
-        Some(xxh3_64_with_seed(id.0.as_bytes(), sent))
+        Some(xxh3_64_with_seed(id.as_bytes(), sent))
     }
 }
 
 /// Puts the requests of a log into the order of their times, where all have one, and drops those that are recorded again later.
 fn settle<'t>(entries: Vec<LogEntry<'t>>, losses: &mut Losses) -> Vec<LogEntry<'t>> {
     let mut entries = entries;
-    let times: Option<Vec<i64>> = entries.iter().map(LogEntry::at_ms).collect();
-    if times.is_some_and(|it| !it.is_sorted()) {
-        for pair in entries.windows(2).filter(|it| it[1].at_ms() < it[0].at_ms()) {
-            losses.add(pair[1].line, "requests after a later one; they are ordered by their times");
-        }
-        entries.order_by_key(LogEntry::at_ms);
-    }
+    order_by_time(&mut entries, |it| (it.line, it.at_ms()), LATE, losses);
     let mut last: IndexMap<u64, usize> = IndexMap::new();
     let names: Vec<Option<u64>> = entries.iter().map(LogEntry::name).collect();
     for (index, name) in names.iter().enumerate() {
@@ -197,7 +190,7 @@ impl<'t> MessageLog<'t> {
             let mut session = MessageSession::default();
             while let Some(WalkStep::Value(line, message)) = self.walk.element() {
                 session.message(line, message, losses);
-                losses.locate_by(line, |field| self.walk.place_of(member(message, field)));
+                losses.locate_by(line, |field| self.walk.lines.place(member(message, field)));
             }
             self.sessions.push(session);
         }
@@ -206,13 +199,13 @@ impl<'t> MessageLog<'t> {
 
     /// Takes a message, or a request with its messages.
     fn value(&mut self, line: usize, value: &'t str, record: Option<RequestRecord<'t>>, losses: &mut Losses) {
-        if record.as_ref().is_some_and(|it| !it.role.0.is_empty() || session::is_item(&it.kind.0)) {
+        if record.as_ref().is_some_and(RequestRecord::is_message) {
             let loose = *self.loose.get_or_insert_with(|| {
                 self.sessions.push(MessageSession::default());
                 self.sessions.len() - 1
             });
             self.sessions[loose].message(line, value, losses);
-            return losses.locate_by(line, |field| self.walk.place_of(member(value, field)));
+            return losses.locate_by(line, |field| self.walk.lines.place(member(value, field)));
         }
         let Some((record, (request, list))) = record.and_then(|it| it.list().map(|list| (it, list))) else {
             return losses.add(line, "values without messages");
@@ -225,25 +218,26 @@ impl<'t> MessageLog<'t> {
             self.sessions.push(MessageSession::default());
             (self.sessions.len() - 1, 0)
         });
-        if record.usage_of_row.is_some() {
+        if ["usageDetails", "usage_details"].iter().any(|it| record.0.raw(it).is_some()) {
             losses.add(line, "bills of rows of another format, which are not read among messages");
         }
         let session = &mut self.sessions[index];
         session.front(&request);
         session.outcome = record.outcome().or(session.outcome.take());
-        session.is_of(record.trajectory_format());
-        session.go_on(&record);
-        session.known(n_known);
+        session.has_commands |= commands::are_in(&record.0.text("trajectory_format"));
+        session.at_ms = record.at_ms();
+        // Another request goes on behind the first messages of the conversation.
+        session.ends.truncate(n_known);
         for message in list.iter().skip(n_known) {
-            let line = self.walk.line_of(message.get());
+            let line = self.walk.lines.of(message.get());
             session.message(line, message.get(), losses);
-            losses.locate_by(line, |field| self.walk.place_of(member(message.get(), field)));
+            losses.locate_by(line, |field| self.walk.lines.place(member(message.get(), field)));
         }
         session.marks(&request, &list);
-        if let Some(reply) = record.response.or(request.response) {
-            let line = self.walk.line_of(reply.get());
+        if let Some(reply) = record.response().or(request.response()) {
+            let line = self.walk.lines.of(reply.get());
             session.reply(line, reply, [&record, &request], losses);
-            losses.locate_by(line, |field| self.walk.place_of(member(reply.get(), field)));
+            losses.locate_by(line, |field| self.walk.lines.place(member(reply.get(), field)));
         }
         if let Some(history) = histories.last() {
             self.by_history.insert(*history, index);

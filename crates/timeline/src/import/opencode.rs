@@ -3,22 +3,20 @@
 mod record;
 
 use indexmap::IndexMap;
+use serde_json::Value;
 
-use self::record::{
-    AboutRecord, OpencodeInfo, OpencodeMessageRecord, OpencodePart, OpencodeTokens, StateRecord,
-};
+use self::record::{AboutRecord, OpencodeMessageRecord, OpencodePart, StateRecord};
 use super::assemble::{Assembler, HistorySummary, Reply};
 use super::content::Content;
 use super::document::{self, DocumentPiece, FrontOutline};
 use super::format::{Checked, LogFormat};
 use super::json;
 use super::lines::LogLines;
-use super::losses::Losses;
+use super::losses::{Losses, order_by_time};
 use super::transcript::{Named, Part, Remover, Transcript, named_apart};
-use super::usage::{Billed, Shaped};
-use super::values::Count;
+use super::usage::{BillReader, NO_OBJECT, Shaped};
+use super::values::{Count, Flag, dollars};
 use crate::Kind;
-use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::or_unlimited;
 use ctxsim_input::TtlClass;
 
@@ -119,10 +117,10 @@ impl OpencodeExport {
         let Some(text) = piece.text else { return };
         match piece.path {
             "info" => {
-                if let Some(info) = json::first::<OpencodeInfo<'_>>(text) {
-                    self.id = info.id.0.into_owned();
-                    self.parent = info.parent.0.into_owned();
-                    self.folder = info.directory.0.into_owned();
+                if let Some(info) = json::first::<Value>(text).filter(Value::is_object) {
+                    let names = ["id", "parentID", "directory"];
+                    let said = names.map(|it| info[it].as_str().unwrap_or_default().to_owned());
+                    [self.id, self.parent, self.folder] = said;
                 }
             }
             "messages[]" => {
@@ -144,14 +142,8 @@ impl OpencodeExport {
             by_id.insert(key, message);
         }
         self.messages = by_id.into_values().collect();
-        if !self.messages.is_sorted_by_key(|it| it.at_ms)
-            && self.messages.iter().all(|message| message.at_ms.is_some())
-        {
-            for pair in self.messages.windows(2).filter(|it| it[0].at_ms > it[1].at_ms) {
-                losses.add(pair[1].line, "messages after later ones; they are ordered by time");
-            }
-            self.messages.order_by_key(|it| it.at_ms);
-        }
+        let late = "messages after later ones; they are ordered by time";
+        order_by_time(&mut self.messages, |it| (it.line, it.at_ms), late, losses);
     }
 
     fn finish(mut self, losses: &mut Losses) -> Transcript {
@@ -272,6 +264,11 @@ fn is_forgetful(model: &str) -> bool {
     model.rsplit('/').next().unwrap_or(model).starts_with("gpt-")
 }
 
+/// Returns a time of a record, in milliseconds since 1970.
+fn milliseconds(time: &Value, name: &str) -> Option<i64> {
+    time.get(name).filter(|it| !it.is_null()).and_then(|it| Count::of(it).milliseconds())
+}
+
 /// Reads a message.
 fn message(line: usize, record: OpencodeMessageRecord<'_>, losses: &mut Losses) -> Option<OpencodeMessage> {
     let Shaped::Object(about) = record.info else {
@@ -280,9 +277,7 @@ fn message(line: usize, record: OpencodeMessageRecord<'_>, losses: &mut Losses) 
     };
     let parts: Vec<OpencodePart<'_>> =
         record.parts.into_iter().flatten().filter_map(Shaped::object).collect();
-    let time = about.time.object().unwrap_or_default();
-    let (at_ms, end_ms) =
-        (time.created.and_then(Count::milliseconds), time.completed.and_then(Count::milliseconds));
+    let [at_ms, end_ms] = ["created", "completed"].map(|it| milliseconds(&about.time, it));
     let id = about.id.0.as_ref().to_owned();
     let said = match about.role.0.as_ref() {
         "user" => user(line, parts, losses),
@@ -298,8 +293,7 @@ fn message(line: usize, record: OpencodeMessageRecord<'_>, losses: &mut Losses) 
 /// Reads the user's message, or what the harness says in the user's place.
 fn user(line: usize, parts: Vec<OpencodePart<'_>>, losses: &mut Losses) -> OpencodeParts {
     if let Some(part) = parts.iter().find(|it| it.kind.0 == "compaction") {
-        let cause =
-            if part.auto == Some(super::values::Flag(false)) { Remover::Asked } else { Remover::Harness };
+        let cause = if part.auto == Some(Flag(false)) { Remover::Asked } else { Remover::Harness };
         return OpencodeParts::Compaction { cause, stays: part.tail_start_id.0.as_ref().to_owned() };
     }
     let is_typed = parts.iter().any(|it| !it.synthetic.0);
@@ -336,12 +330,26 @@ fn answer(
     parts: Vec<OpencodePart<'_>>,
     losses: &mut Losses,
 ) -> OpencodeAnswer {
-    let Billed { usage, reasoning, is_there } = OpencodeTokens::billed(about.tokens, line, losses);
+    let mut bill = BillReader::of(line, "tokens", &about.tokens, losses);
+    let uncached = bill.needed("input");
+    let output = bill.needed("output");
+    let reasoning = bill.tokens("reasoning");
+    if !about.tokens["cache"].is_null() && !about.tokens["cache"].is_object() {
+        bill.refuse("cache", NO_OBJECT);
+    }
+    let cache_read = bill.tokens("cache.read");
+    let cache_write = bill.tokens("cache.write");
+    let has_numbers = bill.is_complete();
+    // Reasoning is a part of the output only if the total says so.
+    let sum = uncached + cache_read + cache_write + output;
+    let is_inside = bill.number("total").is_some() && bill.tokens("total") == sum && reasoning <= output;
+    let output = if is_inside { output } else { output + reasoning };
+    let usage = bill.apart(uncached, cache_read, cache_write, output);
     let mut reply = Reply {
         model: about.model.0.as_ref().to_owned(),
         usage,
         reasoning,
-        cost: about.cost.0.filter(|it| it.0 > 0),
+        cost: dollars(&about.cost).filter(|it| it.0 > 0),
         ..Reply::default()
     };
     let mut results = Vec::new();
@@ -354,7 +362,7 @@ fn answer(
         results,
         is_summary: about.summary.0,
         is_finished: is_finished && about.error.is_none(),
-        has_numbers: is_there,
+        has_numbers,
     }
 }
 
@@ -385,7 +393,7 @@ fn spoken(
             };
             let mut result = Part::of(Kind::ToolResult, content);
             part.tool.0.as_ref().clone_into(&mut result.tool);
-            let cleared_ms = time.object().and_then(|it| it.compacted?.milliseconds());
+            let cleared_ms = milliseconds(&time, "compacted");
             results.push(CallOutcome { call: part.call.0.into_owned(), part: result, cleared_ms });
         }
         // Marks of the harness, which no prompt holds.

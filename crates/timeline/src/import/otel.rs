@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use self::emitter::RecordRole;
 use self::lanes::OtelLane;
-use self::record::{Marks, OtelRecord};
+use self::record::OtelRecord;
 use super::documents;
 use super::format::{Checked, LogFormat};
 use super::json;
@@ -51,7 +51,7 @@ pub(super) fn detect(head: &str) -> bool {
             .take(LINES_MAX)
             .any(|it| MARKS.iter().any(|mark| it.trim_start_matches(['{', ' ']).starts_with(mark)))
     };
-    values.any(|it| json::first::<Marks>(it).is_some_and(|marks| marks.are_there())) || is_cut()
+    values.any(|it| json::first(it).is_some_and(|value| record::is_telemetry(&value))) || is_cut()
 }
 
 /// Reads the requests, one session per agent of a conversation.

@@ -13,13 +13,13 @@ const LONG_MS: i64 = 3_600_000;
 
 /// What the user's side said since the last reply.
 #[derive(Clone, Copy, Debug, Default)]
-struct SaidSince {
+pub(super) struct SaidSince {
     /// The user typed something.
-    is_typed: bool,
+    pub(super) is_typed: bool,
     /// Something that may have broken the prompt: a summary, a command, another model.
-    is_told: bool,
+    pub(super) is_told: bool,
     /// A skill was expanded.
-    has_skill: bool,
+    pub(super) has_skill: bool,
 }
 
 /// A request that was billed.
@@ -41,41 +41,21 @@ impl BilledBefore {
 /// Counts the cases of a session, request by request.
 #[derive(Default)]
 pub(super) struct OwnCases {
-    counts: OwnCounts,
-    since: SaidSince,
+    pub(super) counts: OwnCounts,
+    pub(super) since: SaidSince,
     before: Option<BilledBefore>,
     /// What is counted of its version; not known before the first request.
     kinds: Option<Option<OwnKinds>>,
     /// The model that answered last.
     model: String,
     /// Whether the turn has a skill, or a call that makes some versions rewrite the messages.
-    has_skill: bool,
+    pub(super) has_skill: bool,
 }
 
 impl OwnCases {
-    /// Notes that the user typed something.
-    pub(super) fn typed(&mut self) {
-        self.since.is_typed = true;
-    }
-
-    /// Notes that something was said that may break the prompt.
-    pub(super) fn told(&mut self) {
-        self.since.is_told = true;
-    }
-
-    /// Notes that a skill was expanded by a command.
-    pub(super) fn expanded(&mut self) {
-        self.since.has_skill = true;
-    }
-
     /// Returns whether skills, and calls like them, change what is counted.
     pub(super) fn asks_for_calls(&self) -> bool {
         self.kinds.iter().flatten().any(|it| it.skills_rewrite) && !self.has_skill
-    }
-
-    /// Notes that the last reply called a skill, or what makes some versions rewrite the messages like one.
-    pub(super) fn called(&mut self) {
-        self.has_skill = true;
     }
 
     /// Counts a request of a harness, given when the reply before it ended.
@@ -116,11 +96,6 @@ impl OwnCases {
             since.is_typed,
             [at_ms - ended_ms, at_ms - before.at_ms],
         );
-    }
-
-    /// Returns what was counted.
-    pub(super) fn into_counts(self) -> OwnCounts {
-        self.counts
     }
 }
 

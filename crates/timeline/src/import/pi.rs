@@ -3,8 +3,9 @@
 mod record;
 
 use indexmap::IndexMap;
+use serde_json::Value;
 
-use self::record::{PiMessage, PiRecord, PiUsage};
+use self::record::{PiMessage, PiRecord};
 use super::assemble::{Assembler, HistorySummary, Reply};
 use super::content::Content;
 use super::format::{Checked, LogFormat};
@@ -15,8 +16,8 @@ use super::losses::Losses;
 use super::times;
 use super::transcript::{Named, Part, Transcript};
 use super::tree::{TreeRecord, branch};
-use super::usage::{BillReader, Shaped};
-use super::values::{Count, MessageBlock, MessageContent};
+use super::usage::BillReader;
+use super::values::{Count, MessageBlock, MessageContent, dollars};
 use crate::{Kind, Usage};
 use ctxsim_base::quantity::{Cost, or_unlimited};
 use ctxsim_input::TtlClass;
@@ -153,7 +154,7 @@ fn reply(line: usize, message: PiMessage<'_>, losses: &mut Losses) -> PiParts {
         let said = Part::of(Kind::Assistant, message.content.to_content());
         return PiParts::User { parts: vec![said], is_typed: false };
     }
-    let (usage, cost) = billed(line, message.usage, losses).unzip();
+    let (usage, cost) = billed(line, &message.usage, losses).unzip();
     let parts = match message.content {
         MessageContent::Plain(text) => vec![Named::plain(Part::of(Kind::Assistant, text))],
         MessageContent::Blocks(blocks) => {
@@ -209,15 +210,15 @@ fn user_parts(line: usize, content: MessageContent<'_>, losses: &mut Losses) -> 
 }
 
 /// Reads what was billed and what that cost, or nothing if nothing was billed.
-fn billed(line: usize, record: Shaped<PiUsage>, losses: &mut Losses) -> Option<(Usage, Option<Cost>)> {
-    let mut bill = BillReader::new(line, "message.usage", losses);
-    let record = bill.record(record);
-    let uncached = bill.required("input", record.input);
-    let output = bill.required("output", record.output);
-    let cache_read = bill.count("cacheRead", record.cache_read);
-    let cache_write = bill.count("cacheWrite", record.cache_write);
-    bill.apart(uncached, cache_read, cache_write, output)
-        .map(|it| (it, record.cost.total.0.or(record.cost_usd.0)))
+fn billed(line: usize, record: &Value, losses: &mut Losses) -> Option<(Usage, Option<Cost>)> {
+    let mut bill = BillReader::of(line, "message.usage", record, losses);
+    let uncached = bill.needed("input");
+    let output = bill.needed("output");
+    let cache_read = bill.tokens("cacheRead");
+    let cache_write = bill.tokens("cacheWrite");
+    // OpenClaw writes the cost under another name.
+    let cost = dollars(&record["cost"]["total"]).or_else(|| dollars(&record["costUSD"]));
+    bill.apart(uncached, cache_read, cache_write, output).map(|it| (it, cost))
 }
 
 /// Makes a summary of the reply of the request that wrote it.

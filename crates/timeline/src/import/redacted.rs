@@ -10,7 +10,7 @@ use super::json;
 use super::lines::LogLines;
 use super::losses::Losses;
 use super::transcript::{Part, Transcript};
-use crate::tool_form;
+use crate::{AgentTotals, tool_form};
 use ctxsim_base::order::InOrder as _;
 use ctxsim_input::policy::wildcard;
 use ctxsim_input::profile::Family;
@@ -79,8 +79,13 @@ pub(super) fn write(
     let mut redaction = Redaction { patterns, ..Redaction::default() };
     for mut transcript in transcripts {
         transcript.exchanges.iter_mut().for_each(|it| it.model = redaction.model(&it.model, public_name));
-        let named = transcript.agents.iter_mut().filter(|it| !it.model.is_empty());
-        named.for_each(|it| it.model = redaction.model(&it.model, public_name));
+        for totals in &mut transcript.agents {
+            // Each field but the name leaves the house as it is, and so does none that nobody has decided on.
+            let AgentTotals { agent: _, model, tokens: _, tools: _, agents: _, is_long: _ } = totals;
+            if !model.is_empty() {
+                *model = redaction.model(model, public_name);
+            }
+        }
         redaction.write(&transcript);
     }
     redaction.text

@@ -6,24 +6,21 @@ pub(super) mod table;
 use std::fmt::Write as _;
 
 use indexmap::{IndexMap, IndexSet};
-use serde::Deserialize as _;
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_128;
 
 use self::shapes::{RowShape, SHAPES};
-use super::bodies::{self, any, list, place};
-use super::documents;
-use super::dollars::Dollars;
+use super::bodies::{self, any, list};
+use super::documents::{self, LineCount};
 use super::format::{Checked, LogFormat};
 use super::lines::LogLines;
-use super::losses::{Losses, member};
+use super::losses::{LATE, Losses, member, order_by_time};
 use super::messages;
 use super::times::milliseconds;
 use super::transcript::{Exchange, Part, Transcript, named_apart};
 use super::usage::BillReader;
-use super::values::Count;
+use super::values::{Count, dollars};
 use crate::{Kind, Usage};
-use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::{Cost, Tokens};
 
 pub(super) const FORMAT: LogFormat = LogFormat {
@@ -70,7 +67,7 @@ fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
                 _ => std::slice::from_ref(&value),
             };
             rows.iter().for_each(|it| found.take(line, it, losses));
-            losses.locate_by(line, |field| place(&text, member(raw.get(), field)));
+            losses.locate_by(line, |field| LineCount::new(&text).place(member(raw.get(), field)));
         });
     } else {
         for (line, row) in table::rows(&text) {
@@ -153,7 +150,7 @@ impl FoundRows {
             model: text(shape.model).to_owned(),
             usage,
             reasoning,
-            cost: look(row, shape.cost).and_then(|it| Dollars::deserialize(it).ok()?.0),
+            cost: look(row, shape.cost).and_then(dollars),
             calls: matches!(text(shape.stop), "tool_use" | "tool_calls"),
             n_messages: look(row, shape.n_messages).and_then(Value::as_u64),
             messages: look(row, shape.input).and_then(spoken),
@@ -167,8 +164,7 @@ impl FoundRows {
         let mut sum = |paths: &[&[&str]]| {
             let each = paths.iter().filter_map(|names| {
                 let name = names.iter().find(|it| look(row, &[**it]).is_some())?;
-                let count = Count::deserialize(look(row, &[*name])?).ok()?;
-                Some(bill.count(name, count))
+                Some(bill.count(name, Count::of(look(row, &[*name])?)))
             });
             each.fold(0, Tokens::saturating_add)
         };
@@ -188,14 +184,7 @@ impl FoundRows {
 
     /// Puts the rows into the order of their times, where all have one.
     fn settle(&mut self, losses: &mut Losses) {
-        let times: Option<Vec<i64>> = self.rows.iter().map(|it| it.at_ms).collect();
-        if times.is_some_and(|it| !it.is_sorted()) {
-            let late = self.rows.windows(2).filter(|it| it[1].at_ms < it[0].at_ms);
-            late.for_each(|it| {
-                losses.add(it[1].line, "requests after a later one; they are ordered by their times");
-            });
-            self.rows.order_by_key(|it| it.at_ms);
-        }
+        order_by_time(&mut self.rows, |it| (it.line, it.at_ms), LATE, losses);
     }
 
     /// Reads rows with messages as `messages` does.

@@ -2,13 +2,13 @@
 //!
 //! Sizes are determined before that, with every reset in place, so that they follow the recorded prompts.
 
+use super::lay_out::LayOut;
 use super::sizes::{Allotment, Reset};
 use super::transcript::{Exchange, Remover, Transcript};
 use crate::shared::Neighbours;
 use crate::{StepIx, Timeline};
 use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::{Decimal, Tokens};
-use ctxsim_input::scenario::Assume;
 
 /// Which of the harness's own changes are taken back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,17 +25,13 @@ pub(super) enum Undo {
 #[derive(Debug)]
 pub struct CompactedSession {
     pub(super) transcript: Transcript,
-    pub(super) name: String,
-    pub(super) harness: &'static str,
-    pub(super) assume: Assume,
-    pub(super) file_tools: Vec<String>,
+    pub(super) layout: LayOut,
 }
 
 impl CompactedSession {
     /// Lays it out as recorded, with what other sessions tell of it.
     pub(super) fn among(&self, neighbours: &Neighbours) -> Timeline {
-        let transcript = Transcript { neighbours: neighbours.clone(), ..self.transcript.clone() };
-        transcript.into_timeline(&self.name, self.harness, &self.assume, &self.file_tools)
+        Transcript { neighbours: neighbours.clone(), ..self.transcript.clone() }.into_timeline(&self.layout)
     }
 
     /// Lays it out as if the harness had not compacted the history before the requests of these steps; without
@@ -44,7 +40,7 @@ impl CompactedSession {
         let which: Vec<usize> = compactions.iter().map(|it| *it as usize).collect();
         let all = self.transcript.compacted();
         let undo = if all == which { Undo::All } else { Undo::Compactions(which) };
-        self.transcript.clone().laid_out(&self.name, self.harness, &self.assume, &self.file_tools, &undo)
+        self.transcript.clone().laid_out(&self.layout, &undo).0
     }
 }
 

@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 
 use super::content::{ignores_the_rest, skip_list};
 use super::losses::Losses;
@@ -18,6 +19,9 @@ pub(super) const TOKENS_MAX: Tokens = 100_000_000;
 pub(super) const SESSION_TOKENS_MAX: Tokens = 1_000 * TOKENS_MAX;
 
 const TOO_LARGE: &str = "more than 100,000,000 tokens";
+
+/// What a record is called that holds no numbers.
+pub(super) const NO_OBJECT: &str = "not an object";
 
 /// An object, or something else where one is expected.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,34 +42,14 @@ impl<T> Shaped<T> {
     }
 }
 
-/// A bill, and how much of its output was reasoning.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Billed {
-    /// The numbers; nothing where all of them are zero.
-    pub(super) usage: Option<Usage>,
-    /// The reasoning.
-    pub(super) reasoning: Tokens,
-    /// Whether there are numbers at all.
-    pub(super) is_there: bool,
-}
-
-/// What was billed, by the names of several harnesses.
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct UsageTokens {
-    pub(super) input_tokens: Option<Count>,
-    pub(super) output_tokens: Count,
-    pub(super) cache_read_tokens: Count,
-    pub(super) cache_write_tokens: Count,
-    pub(super) reasoning_tokens: Count,
-}
-
 /// Reads the numbers of one bill, and reports those that are not counts.
 #[derive(Debug)]
 pub(super) struct BillReader<'l> {
     line: usize,
     /// The field that holds the numbers; empty for columns.
     within: &'static str,
+    /// The record with the numbers; null where each is handed over by itself.
+    record: &'l Value,
     losses: &'l mut Losses,
     max: Tokens,
     is_complete: bool,
@@ -74,12 +58,44 @@ pub(super) struct BillReader<'l> {
 impl<'l> BillReader<'l> {
     /// Begins to read the numbers in a field of a line.
     pub(super) fn new(line: usize, within: &'static str, losses: &'l mut Losses) -> Self {
-        Self { line, within, losses, max: TOKENS_MAX, is_complete: true }
+        Self { line, within, record: &Value::Null, losses, max: TOKENS_MAX, is_complete: true }
+    }
+
+    /// Begins to read the numbers of a record by their names; without a record, nothing was billed.
+    pub(super) fn of(line: usize, within: &'static str, record: &'l Value, losses: &'l mut Losses) -> Self {
+        let mut bill = Self { record, ..Self::new(line, within, losses) };
+        match record {
+            Value::Object(_) => {}
+            Value::Null => bill.is_complete = false,
+            _ => bill.refuse("", NO_OBJECT),
+        }
+        bill
     }
 
     /// The same for the sum of a session.
-    pub(super) fn of_session(line: usize, within: &'static str, losses: &'l mut Losses) -> Self {
-        Self { max: SESSION_TOKENS_MAX, ..Self::new(line, within, losses) }
+    pub(super) fn of_session(
+        line: usize,
+        within: &'static str,
+        record: &'l Value,
+        losses: &'l mut Losses,
+    ) -> Self {
+        Self { max: SESSION_TOKENS_MAX, ..Self::of(line, within, record, losses) }
+    }
+
+    /// Returns what is there for a number of the record, by the names that lead to it.
+    pub(super) fn number(&self, field: &str) -> Option<Count> {
+        let found = field.split('.').try_fold(self.record, |value, name| value.get(name))?;
+        (!found.is_null()).then(|| Count::of(found))
+    }
+
+    /// Returns a number of the record that is 0 where it is missing.
+    pub(super) fn tokens(&mut self, field: &str) -> Tokens {
+        self.number(field).map_or(0, |it| self.count(field, it))
+    }
+
+    /// Returns a number of the record without which nothing is known.
+    pub(super) fn needed(&mut self, field: &str) -> Tokens {
+        self.required(field, self.number(field))
     }
 
     /// Returns the numbers' record, or a default one without a bill.
@@ -87,7 +103,7 @@ impl<'l> BillReader<'l> {
         match shaped {
             Shaped::Object(record) => return record,
             Shaped::Absent => self.is_complete = false,
-            Shaped::Other => self.refuse("", "not an object"),
+            Shaped::Other => self.refuse("", NO_OBJECT),
         }
         T::default()
     }
@@ -121,20 +137,6 @@ impl<'l> BillReader<'l> {
         let dot = if self.within.is_empty() || field.is_empty() { "" } else { "." };
         self.losses.refuse(self.line, format!("{}{dot}{field}", self.within), why);
         self.is_complete = false;
-    }
-
-    /// Returns an output with its reasoning, which is a part of it only if the total of the bill says so.
-    pub(super) fn output(
-        &mut self,
-        prompt: Tokens,
-        output: Tokens,
-        reasoning: Tokens,
-        field: &str,
-        total: Option<Count>,
-    ) -> Tokens {
-        let sum = self.count(field, total.unwrap_or_default());
-        let is_inside = total.is_some() && sum == prompt + output && reasoning <= output;
-        if is_inside { output } else { output + reasoning }
     }
 
     /// Returns whether all numbers are known.

@@ -72,7 +72,7 @@ pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcr
     let header = lines.next().map_or_else(String::new, |it| it.text.to_owned());
     let columns: IndexMap<&str, usize> =
         header.split(',').enumerate().map(|(index, it)| (it.trim(), index)).collect();
-    let mut sessions: IndexMap<String, SessionRows> = IndexMap::new();
+    let mut sessions: IndexMap<String, Vec<CsvRequest>> = IndexMap::new();
     while let Some(line) = lines.next_new(losses) {
         let number = line.number;
         if line.text.trim().is_empty() {
@@ -89,8 +89,8 @@ pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcr
         };
         let n_surplus = row.fields.len().saturating_sub(columns.len());
         let session = sessions.entry(row.name().to_owned()).or_default();
-        let is_late = session.requests.last().is_some_and(|it| it.place > request.place);
-        session.requests.push(request);
+        let is_late = session.last().is_some_and(|it| it.place > request.place);
+        session.push(request);
         if n_surplus > 0 {
             losses.add(number, "fields after the last column");
         }
@@ -98,7 +98,7 @@ pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcr
             losses.add(number, "rows after a later request of their session; they are ordered by `idx`");
         }
     }
-    sessions.into_iter().map(|(name, session)| session.into_transcript(name)).collect()
+    sessions.into_iter().map(|(name, requests)| transcript(name, requests)).collect()
 }
 
 /// Returns the names and the ids of the sessions, in the order of their first rows.
@@ -118,11 +118,6 @@ pub(super) fn sessions(lines: &mut LogLines<'_>) -> IndexMap<String, String> {
     sessions
 }
 
-#[derive(Default)]
-struct SessionRows {
-    requests: Vec<CsvRequest>,
-}
-
 /// What a row says.
 struct CsvRequest {
     /// Its place in the session.
@@ -133,19 +128,18 @@ struct CsvRequest {
     came: [Option<Part>; 2],
 }
 
-impl SessionRows {
-    fn into_transcript(mut self, name: String) -> Transcript {
-        let mut transcript = Transcript {
-            name,
-            harness: HARNESS,
-            has_breakpoints: true,
-            makes_side_requests: true,
-            ..Transcript::default()
-        };
-        self.requests.order_by_key(|it| it.place);
-        self.requests.into_iter().for_each(|it| it.append(&mut transcript));
-        transcript
-    }
+/// Makes a session of its rows.
+fn transcript(name: String, mut requests: Vec<CsvRequest>) -> Transcript {
+    let mut transcript = Transcript {
+        name,
+        harness: HARNESS,
+        has_breakpoints: true,
+        makes_side_requests: true,
+        ..Transcript::default()
+    };
+    requests.order_by_key(|it| it.place);
+    requests.into_iter().for_each(|it| it.append(&mut transcript));
+    transcript
 }
 
 impl CsvRequest {

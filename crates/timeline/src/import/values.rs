@@ -4,10 +4,13 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+use serde_json::value::RawValue;
 
-use super::content::{Arguments, Content, Measured, ignores_the_rest, skip_list, skip_map};
+use super::content::{Arguments, Content, ignores_the_rest, skip_list, skip_map};
 use super::image::LoggedFile;
 use super::transcript::Named;
+use ctxsim_base::quantity::Cost;
 use ctxsim_input::TtlClass;
 
 /// One block of a message.
@@ -92,6 +95,62 @@ impl Text<'_> {
     }
 }
 
+/// An object whose members are read where they are asked for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Members<'a>(Vec<(Text<'a>, &'a RawValue)>);
+
+impl<'a> Members<'a> {
+    /// Reads a value, if it is an object.
+    pub(super) fn of(value: &'a RawValue) -> Option<Self> {
+        serde_json::from_str(value.get()).ok()
+    }
+
+    /// Returns a member as it is written; none that is null.
+    pub(super) fn raw(&self, name: &str) -> Option<&'a RawValue> {
+        let (_, value) = self.0.iter().rfind(|it| it.0.0 == name)?;
+        Some(*value).filter(|it| it.get() != "null")
+    }
+
+    /// Reads a member, if it is there and is what is asked for.
+    pub(super) fn get<T: Deserialize<'a>>(&self, name: &str) -> Option<T> {
+        serde_json::from_str(self.raw(name)?.get()).ok()
+    }
+
+    /// Returns a member that is a text; an empty one for anything else.
+    pub(super) fn text(&self, name: &str) -> Cow<'a, str> {
+        self.get::<Text<'a>>(name).unwrap_or_default().0
+    }
+
+    /// Returns what a message shows that is a member.
+    pub(super) fn content(&self, name: &str) -> Content {
+        self.get::<MessageContent<'a>>(name).unwrap_or_default().to_content()
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(MembersVisitor)
+    }
+}
+
+struct MembersVisitor;
+
+impl<'de> Visitor<'de> for MembersVisitor {
+    type Value = Members<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut members = Vec::new();
+        while let Some(member) = map.next_entry()? {
+            members.push(member);
+        }
+        Ok(Members(members))
+    }
+}
+
 /// A call, by the names that formats give its parts.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
@@ -125,6 +184,11 @@ impl Default for Count {
 }
 
 impl Count {
+    /// Reads a value, which is 0 where it is null.
+    pub(super) fn of(value: &Value) -> Self {
+        Self::deserialize(value).unwrap_or_default()
+    }
+
     /// Returns it, if it is a count.
     pub(super) fn known(self) -> Option<u64> {
         self.0.ok()
@@ -149,6 +213,15 @@ fn whole(number: f64) -> Result<u64, &'static str> {
         it if it.fract() == 0.0 => Ok(it as u64),
         _ => Err("not a whole number"),
     }
+}
+
+/// The largest cost of a request that is believed, in US dollars.
+const DOLLARS_MAX: f64 = 1e6;
+
+/// Returns an amount of US dollars, if the value is a number from 0 up.
+pub(super) fn dollars(value: &Value) -> Option<Cost> {
+    let amount = value.as_f64().filter(|it| (0.0..=DOLLARS_MAX).contains(it))?;
+    Some(Cost((amount * 1e12).round() as u128))
 }
 
 /// The content of a message or of a result: one text, or blocks.
@@ -267,7 +340,7 @@ impl<'de> Visitor<'de> for ContentVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        Measured::of_map(map).map(|it| MessageContent::Plain(it.into()))
+        Content::of_map(map).map(MessageContent::Plain)
     }
 }
 

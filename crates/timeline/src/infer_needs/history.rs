@@ -40,7 +40,7 @@ struct CallArgument {
 
 /// What is before a request.
 pub(super) struct CallHistory<'t> {
-    spine: &'t Spine,
+    pub(super) spine: &'t Spine,
     texts: &'t Texts,
     events: &'t [Event],
     /// By word that some call holds: the newest items that hold it, in order.
@@ -223,11 +223,6 @@ impl<'t> CallHistory<'t> {
         let calls = self.calls.get(&key(argument)).map_or(&[] as &[ItemIx], Vec::as_slice);
         let results = calls.iter().rev().take(PLACES_MAX).filter_map(|it| result_of(self.spine, *it));
         results.filter(|it| *it < self.next && !self.is_gone(*it))
-    }
-
-    /// Returns whether a result says more than its call, so that it brought something.
-    pub(super) fn brings(&self, result: ItemIx) -> bool {
-        self.spine.brings(result)
     }
 
     /// Returns the other items that name what a result was fetched by.

@@ -1,37 +1,37 @@
 //! One line of a Claude Code session as written: flat, borrowed, and tolerant of unimportant fields.
 
+use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::import::bodies::list;
 use crate::import::json;
 use crate::import::losses::{Losses, NOT_RECORDS};
 use crate::import::usage::Shaped;
-use crate::import::values::{Count, MessageContent, Text};
+use crate::import::values::{Count, Members, MessageContent, Text};
 use crate::{Diagnosis, InjectedText};
 
-/// A record.
+/// A record, whose messages are read or only found.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct ClaudeRecord<'a> {
+#[serde(
+    default,
+    rename_all = "camelCase",
+    bound(deserialize = "'de: 'a, C: Default + serde::Deserialize<'de>")
+)]
+pub(super) struct ClaudeRecord<'a, C = MessageContent<'a>> {
     /// `user`, `assistant`, or one of many that are never part of a prompt.
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) kind: Text<'a>,
     /// Its name.
-    #[serde(borrow)]
     pub(super) uuid: Text<'a>,
     /// The record that it follows.
-    #[serde(borrow)]
     pub(super) parent_uuid: Text<'a>,
     /// The record that it follows over a compaction.
-    #[serde(borrow)]
     pub(super) logical_parent_uuid: Text<'a>,
     /// When it was written, ISO 8601.
-    #[serde(borrow)]
     pub(super) timestamp: Text<'a>,
     /// The session; of a sub-agent's records, that of the agent that started it.
-    #[serde(borrow)]
     pub(super) session_id: Text<'a>,
     /// The sub-agent.
-    #[serde(borrow)]
     pub(super) agent_id: Text<'a>,
     /// Whether it belongs to a sub-agent.
     pub(super) is_sidechain: Option<bool>,
@@ -40,93 +40,49 @@ pub(super) struct ClaudeRecord<'a> {
     /// Whether it is a summary of what was before.
     pub(super) is_compact_summary: Option<bool>,
     /// Of a `system` record.
-    #[serde(borrow)]
     pub(super) subtype: Text<'a>,
     /// What was said.
-    #[serde(borrow)]
-    pub(super) message: Option<ClaudeMessage<'a>>,
+    pub(super) message: Option<ClaudeMessage<'a, C>>,
+    /// The working folder.
+    pub(super) cwd: Text<'a>,
     /// The harness's version.
-    #[serde(borrow)]
     pub(super) version: Text<'a>,
     /// The request's name, for replies without a name of their own.
-    #[serde(borrow)]
     pub(super) request_id: Text<'a>,
     /// The call that a record of the user's side follows from.
-    #[serde(borrow, rename = "sourceToolUseID")]
+    #[serde(rename = "sourceToolUseID")]
     pub(super) source_tool_use_id: Text<'a>,
     /// Whether what it holds is read as a record of a sub-agent's session, so that nothing of it is left out.
     #[serde(skip)]
     pub(super) is_read_as_agents: bool,
     /// Of a `progress` record.
-    #[serde(borrow)]
-    data: Option<&'a RawValue>,
+    pub(super) data: Option<&'a RawValue>,
     /// What a call gave back, as the harness has it.
-    #[serde(borrow)]
     pub(super) tool_use_result: Option<&'a RawValue>,
     /// Of an `attachment` record.
-    #[serde(borrow)]
     pub(super) attachment: Option<&'a RawValue>,
     /// Of a `system` record about compacted history.
-    #[serde(borrow)]
     compact_metadata: Option<&'a RawValue>,
     /// Of a `system` record about cleared results.
-    #[serde(borrow)]
     microcompact_metadata: Option<&'a RawValue>,
 }
 
 /// What a `progress` record tells of a sub-agent at work: one of the records of its session.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct ProgressRecord<'a> {
+#[serde(
+    default,
+    rename_all = "camelCase",
+    bound(deserialize = "'de: 'a, C: Default + serde::Deserialize<'de>")
+)]
+struct ProgressRecord<'a, C> {
     /// `agent_progress`, where it tells of a sub-agent.
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Text<'a>,
-    #[serde(borrow)]
     agent_id: Text<'a>,
-    #[serde(borrow)]
-    message: Option<ClaudeRecord<'a>>,
+    message: Option<ClaudeRecord<'a, C>>,
 }
 
-/// What a `toolUseResult` says of a sub-agent that has ended: its last reply, which no `progress` record has.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct AgentResult<'a> {
-    #[serde(borrow)]
-    agent_id: Text<'a>,
-    #[serde(borrow)]
-    content: MessageContent<'a>,
-    /// What was billed for it.
-    usage: Shaped<ClaudeUsage>,
-}
-
-/// What a record says of a hook.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct HookRecord<'a> {
-    /// Its event and what caused it, as `SessionStart:clear`.
-    #[serde(borrow)]
-    hook_name: Text<'a>,
-}
-
-/// What a record says of compacted history.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
-struct CompactedRecord<'a> {
-    /// What brought it about: `auto` or `manual`.
-    #[serde(borrow)]
-    trigger: Text<'a>,
-}
-
-/// What a record says of cleared results.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct ClearedRecord<'a> {
-    /// The calls that they answer.
-    #[serde(borrow)]
-    compacted_tool_ids: Vec<Text<'a>>,
-}
-
-impl<'a> ClaudeRecord<'a> {
+impl<'a, C: Default + serde::Deserialize<'a>> ClaudeRecord<'a, C> {
     /// Returns the record of a sub-agent's session that a `progress` record holds: older versions log these nowhere else.
     pub(super) fn of_agent(&self, line: usize, losses: &mut Losses) -> Option<Self> {
         let text = self.data.filter(|_| self.kind.0 == "progress")?.get();
@@ -146,6 +102,7 @@ impl<'a> ClaudeRecord<'a> {
             is_sidechain: Some(true),
             agent_id,
             session_id: self.session_id.clone(),
+            cwd: self.cwd.clone(),
             version: self.version.clone(),
             timestamp: if record.timestamp.0.is_empty() { self.timestamp.clone() } else { record.timestamp },
             ..record
@@ -159,13 +116,18 @@ impl<'a> ClaudeRecord<'a> {
             return None;
         }
         // What other tools give back has any shape.
-        let AgentResult { agent_id, content, usage } = serde_json::from_str(text).ok()?;
-        let message = ClaudeMessage { content, usage, ..ClaudeMessage::default() };
-        let is_known = !agent_id.0.is_empty() && matches!(message.usage, Shaped::Object(_));
+        let result = Members::of(self.tool_use_result?)?;
+        let agent_id = result.text("agentId");
+        let message = ClaudeMessage::<'a, C> {
+            content: result.get("content").unwrap_or_default(),
+            usage: result.get("usage").unwrap_or_default(),
+            ..ClaudeMessage::default()
+        };
+        let is_known = !agent_id.is_empty() && matches!(message.usage, Shaped::Object(_));
         is_known.then(|| Self {
             kind: Text("assistant".into()),
             is_sidechain: Some(true),
-            agent_id,
+            agent_id: Text(agent_id),
             session_id: self.session_id.clone(),
             version: self.version.clone(),
             timestamp: self.timestamp.clone(),
@@ -173,14 +135,6 @@ impl<'a> ClaudeRecord<'a> {
             ..Self::default()
         })
     }
-}
-
-/// What an attachment is.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
-struct AttachmentRecord<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
 }
 
 impl ClaudeRecord<'_> {
@@ -191,35 +145,39 @@ impl ClaudeRecord<'_> {
         if !text.contains(SESSION_START) {
             return None;
         }
-        let hook: HookRecord<'_> = serde_json::from_str(text).ok()?;
-        hook.hook_name.0.strip_prefix(SESSION_START).map(str::to_owned)
+        let hook: Value = serde_json::from_str(text).ok()?;
+        hook["hookName"].as_str()?.strip_prefix(SESSION_START).map(str::to_owned)
     }
 
     /// Returns what an attachment adds to the prompt, and about how many characters that is; `None` where it adds nothing.
     pub(super) fn injects(&self) -> Option<(InjectedText, u32)> {
         let text = self.attachment?.get();
-        let AttachmentRecord { kind } = serde_json::from_str(text).ok()?;
-        let what = InjectedText::of_attachment(&kind.0)?;
+        let what = InjectedText::of_attachment(&Members::of(self.attachment?)?.text("type"))?;
         u32::try_from(text.len()).ok().map(|it| (what, it))
     }
 
     /// Returns whether the user asked for the history to be compacted.
     pub(super) fn is_asked_to_compact(&self) -> bool {
-        let Some(text) = self.compact_metadata.map(RawValue::get) else { return false };
-        let record: CompactedRecord<'_> = serde_json::from_str(text).unwrap_or_default();
-        record.trigger.0 == "manual"
+        value(self.compact_metadata)["trigger"] == "manual"
     }
 
     /// Returns the calls whose results the harness cleared.
     pub(super) fn cleared(&self) -> Vec<String> {
-        let Some(text) = self.microcompact_metadata.map(RawValue::get) else { return Vec::new() };
-        let record: ClearedRecord<'_> = serde_json::from_str(text).unwrap_or_default();
-        record.compacted_tool_ids.into_iter().map(|it| it.0.into_owned()).collect()
+        let record = value(self.microcompact_metadata);
+        list(&record["compactedToolIds"])
+            .iter()
+            .map(|it| it.as_str().unwrap_or_default().to_owned())
+            .collect()
     }
 }
 
+/// Reads a value that few records have; null where there is none.
+fn value(raw: Option<&RawValue>) -> Value {
+    raw.and_then(|it| serde_json::from_str(it.get()).ok()).unwrap_or_default()
+}
+
 /// What the type of progress is called that tells of a sub-agent.
-pub(super) const AGENT_PROGRESS: &str = "agent_progress";
+const AGENT_PROGRESS: &str = "agent_progress";
 
 /// What the sum of a sub-agent's last request is called where a call gives it back.
 pub(super) const AGENT_TOTALS: &str = "\"totalTokens\"";
@@ -229,50 +187,25 @@ const SESSION_START: &str = "SessionStart:";
 
 /// What was said.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
-pub(super) struct ClaudeMessage<'a> {
+#[serde(default, bound(deserialize = "'de: 'a, C: Default + serde::Deserialize<'de>"))]
+pub(super) struct ClaudeMessage<'a, C = MessageContent<'a>> {
     /// The reply's name; its lines share it.
-    #[serde(borrow)]
     pub(super) id: Text<'a>,
     /// The model; `<synthetic>` for text that no model wrote.
-    #[serde(borrow)]
     pub(super) model: Text<'a>,
     /// Its parts.
-    #[serde(borrow)]
-    pub(super) content: MessageContent<'a>,
+    pub(super) content: C,
     /// What the provider billed.
     pub(super) usage: Shaped<ClaudeUsage>,
     /// What it says of its cache, where it was asked.
-    #[serde(borrow)]
-    diagnostics: Shaped<CacheDiagnostics<'a>>,
+    diagnostics: Value,
 }
 
 impl ClaudeMessage<'_> {
     /// Returns why the provider says that it did not read what it had cached.
     pub(super) fn diagnosis(&self) -> Option<Diagnosis> {
-        let Shaped::Object(CacheDiagnostics { cache_miss_reason: Shaped::Object(reason) }) =
-            &self.diagnostics
-        else {
-            return None;
-        };
-        Diagnosis::named(&reason.kind.0)
+        Diagnosis::named(self.diagnostics["cache_miss_reason"]["type"].as_str()?)
     }
-}
-
-/// What a provider says of its cache.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
-struct CacheDiagnostics<'a> {
-    #[serde(borrow)]
-    cache_miss_reason: Shaped<MissReason<'a>>,
-}
-
-/// Why it did not read what it had cached.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
-struct MissReason<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
 }
 
 /// What the provider billed.

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::HARNESS;
-use super::record::{AGENT_PROGRESS, AGENT_TOTALS, ClaudeUsage};
+use super::record::{AGENT_TOTALS, ClaudeMessage, ClaudeRecord};
 use super::session::SKILL_TOOL;
 use crate::Usage;
 use crate::import::harness::{HarnessRules, Version};
@@ -17,94 +17,12 @@ use crate::import::losses::Losses;
 use crate::import::own_cases::OwnCases;
 use crate::import::places;
 use crate::import::times::milliseconds;
-use crate::import::usage::Shaped;
 use crate::import::values::Text;
 use crate::own::OwnCounts;
 
-/// A record, as far as the index asks.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct ScannedRecord<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
-    #[serde(borrow)]
-    timestamp: Text<'a>,
-    #[serde(borrow)]
-    session_id: Text<'a>,
-    #[serde(borrow)]
-    agent_id: Text<'a>,
-    is_sidechain: Option<bool>,
-    #[serde(borrow)]
-    cwd: Text<'a>,
-    #[serde(borrow)]
-    version: Text<'a>,
-    #[serde(borrow)]
-    message: Option<ScannedMessage<'a>>,
-    #[serde(borrow)]
-    request_id: Text<'a>,
-    /// Of a `progress` record.
-    #[serde(borrow)]
-    data: Option<&'a RawValue>,
-    /// What a call gave back.
-    #[serde(borrow)]
-    tool_use_result: Option<&'a RawValue>,
-}
-
-/// What a call gave back of a sub-agent that has ended, as far as the index asks.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct ScannedResult<'a> {
-    #[serde(borrow)]
-    agent_id: Text<'a>,
-    usage: Shaped<ClaudeUsage>,
-}
-
-/// What a `progress` record tells of a sub-agent, as far as the index asks.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct ScannedProgress<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
-    #[serde(borrow)]
-    agent_id: Text<'a>,
-    #[serde(borrow)]
-    message: Option<ScannedRecord<'a>>,
-}
-
-impl<'a> ScannedRecord<'a> {
-    /// Returns the record of a sub-agent's session that a `progress` record holds, as reading does.
-    fn of_agent(&self) -> Option<Self> {
-        let text = self.data.filter(|_| self.kind.0 == "progress")?.get();
-        if !text.contains(AGENT_PROGRESS) {
-            return None;
-        }
-        let ScannedProgress { kind, agent_id, message } = serde_json::from_str(text).ok()?;
-        let record = message.filter(|_| kind.0 == AGENT_PROGRESS)?;
-        Some(Self {
-            is_sidechain: Some(true),
-            agent_id,
-            session_id: self.session_id.clone(),
-            cwd: self.cwd.clone(),
-            version: self.version.clone(),
-            timestamp: if record.timestamp.0.is_empty() { self.timestamp.clone() } else { record.timestamp },
-            ..record
-        })
-    }
-}
-
-/// What was said, without the words.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
-struct ScannedMessage<'a> {
-    #[serde(borrow)]
-    id: Text<'a>,
-    #[serde(borrow)]
-    model: Text<'a>,
-    usage: Shaped<ClaudeUsage>,
-    /// What was said: read of the message alone with which a sub-agent was started.
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-}
+/// A record as the index asks for it: of a message, only where what was said stands is known.
+type ScannedRecord<'a> = ClaudeRecord<'a, Option<&'a RawValue>>;
+type ScannedMessage<'a> = ClaudeMessage<'a, Option<&'a RawValue>>;
 
 /// A lane of the session while it is scanned: the agent itself, or one of its sub-agents.
 #[derive(Default)]
@@ -138,7 +56,7 @@ pub(super) fn scan(lines: &mut LogLines<'_>) -> Vec<Indexed> {
         let bytes = line.text.as_bytes();
         if find.message.find(bytes).is_none() {
             if find.resumed.find(edges(bytes)[0]).is_some() {
-                lanes.entry(String::new()).or_default().own.told();
+                lanes.entry(String::new()).or_default().own.since.is_told = true;
             }
             continue;
         }
@@ -160,14 +78,14 @@ pub(super) fn scan(lines: &mut LogLines<'_>) -> Vec<Indexed> {
                 end_agent(&mut lanes, &record);
             }
             let is_progress = record.data.is_some();
-            let record = record.of_agent().unwrap_or(record);
+            let record = record.of_agent(0, &mut Losses::default()).unwrap_or(record);
             let agent = record.is_sidechain.unwrap_or(false).then(|| super::lane_name(&record.agent_id.0));
             let lane = lanes.entry(agent.unwrap_or_default()).or_default();
             lane.has_progress |= is_progress;
             lane.take(&record);
             match record.kind.0.as_ref() {
                 "user" if record.tool_use_result.is_none() => lane.hear(&find.user, bytes),
-                "assistant" if lane.own.asks_for_calls() && find.rewrites(bytes) => lane.own.called(),
+                "assistant" if lane.own.asks_for_calls() && find.rewrites(bytes) => lane.own.has_skill = true,
                 _ => {}
             }
         }
@@ -177,14 +95,14 @@ pub(super) fn scan(lines: &mut LogLines<'_>) -> Vec<Indexed> {
 
 /// Takes the last request of a sub-agent, where progress tells of the others and not of this one, as reading does.
 fn end_agent(lanes: &mut IndexMap<String, ScannedLane>, record: &ScannedRecord<'_>) -> Option<()> {
-    let ScannedResult { agent_id, usage } = serde_json::from_str(record.tool_use_result?.get()).ok()?;
-    let lane = lanes.get_mut(&super::lane_name(&agent_id.0)).filter(|it| it.has_progress)?;
-    let billed = super::node::usage(0, usage, &mut Losses::default())?;
+    let mut record = record.last_of_agent()?;
+    let lane = lanes.get_mut(&super::lane_name(&record.agent_id.0)).filter(|it| it.has_progress)?;
+    let mut message = record.message.take()?;
+    let billed = super::node::usage(0, message.usage, &mut Losses::default())?;
     let parts = |it: &Usage| (it.prompt, it.cache_read, it.cache_write);
     if lane.usages.iter().all(|it| parts(it) != parts(&billed)) {
-        let model = Text(lane.model.clone().into());
-        let message = ScannedMessage { model, usage, ..ScannedMessage::default() };
-        lane.answer(record, &message, milliseconds(&record.timestamp.0));
+        message.model = Text(lane.model.clone().into());
+        lane.answer(&record, &message, milliseconds(&record.timestamp.0));
     }
     Some(())
 }
@@ -292,7 +210,7 @@ impl ScannedLane {
             }
             "assistant" if message.model.0 != "<synthetic>" => self.answer(record, message, at_ms),
             // No model wrote it: an error, or the session was left here and taken up again.
-            "assistant" => self.own.told(),
+            "assistant" => self.own.since.is_told = true,
             _ => {}
         }
     }
@@ -304,13 +222,13 @@ impl ScannedLane {
         let has = |it: &Finder<'_>| begins(it) || it.find(end).is_some();
         let is_command = begins(&find.command);
         if is_command || has(&find.is_summary) {
-            self.own.told();
+            self.own.since.is_told = true;
         }
         if is_command && begins(&find.expanded) {
-            self.own.expanded();
+            self.own.since.has_skill = true;
         }
         if !has(&find.is_meta) && !begins(&find.answers) {
-            self.own.typed();
+            self.own.since.is_typed = true;
         }
     }
 
@@ -361,14 +279,14 @@ impl ScannedLane {
             parent: is_of_agent.then_some(self.id),
             user,
             project,
-            models: self.models.into_counted(),
+            models: self.models.0,
             moments: self.moments,
             replies: self.replies,
             front_tokens: HarnessRules::front(HARNESS, self.version, &self.usages),
             life_ms,
             reads_first: self.usages.first().map(|it| it.cache_read > 0),
             // Odds are measured of agents' own sessions.
-            own: if is_of_agent { OwnCounts::default() } else { self.own.into_counts() },
+            own: if is_of_agent { OwnCounts::default() } else { self.own.counts },
             kin: Kin { harness: HARNESS, version: self.version, model: self.model, is_of_agent },
         }
     }

@@ -1,14 +1,15 @@
 //! What a log tells of sub-agents whose requests it does not hold: totals, in what their calls gave back and in notifications of their end.
 
 use indexmap::IndexMap;
+use serde_json::Value;
 
 use super::lane_name;
 use super::node::ClaudeLane;
-use super::record::{AGENT_TOTALS, ClaudeRecord, ClaudeUsage};
+use super::record::{AGENT_TOTALS, ClaudeRecord};
 use crate::AgentTotals;
 use crate::import::losses::Losses;
-use crate::import::usage::{SESSION_TOKENS_MAX, Shaped};
-use crate::import::values::{Count, MessageContent, Text};
+use crate::import::usage::SESSION_TOKENS_MAX;
+use crate::import::values::{Count, MessageContent};
 use ctxsim_base::quantity::Tokens;
 
 /// What the model of a sub-agent is called where a call gives it back.
@@ -16,28 +17,6 @@ const AGENT_MODEL: &str = "\"resolvedModel\"";
 
 /// How a notification begins that something in the background has ended.
 const NOTIFICATION: &str = "<task-notification>";
-
-/// What a `toolUseResult` says of a sub-agent.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct ToldResult<'a> {
-    #[serde(borrow)]
-    agent_id: Text<'a>,
-    #[serde(borrow)]
-    resolved_model: Text<'a>,
-    total_tokens: Option<Count>,
-    total_tool_use_count: Count,
-    /// What its last request was billed.
-    usage: Shaped<ClaudeUsage>,
-}
-
-/// An attachment that holds what waited until the agent had ended its turn.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
-struct QueuedCommand<'a> {
-    #[serde(borrow)]
-    prompt: Text<'a>,
-}
 
 /// What is told of sub-agents, by their names.
 #[derive(Debug, Default)]
@@ -66,8 +45,10 @@ impl ToldAgents {
             }
             "attachment" => {
                 let text = record.attachment.map(|it| it.get()).filter(|it| it.contains(NOTIFICATION));
-                let queued = text.and_then(|it| serde_json::from_str::<QueuedCommand<'_>>(it).ok());
-                queued.into_iter().for_each(|it| self.notification(line, &it.prompt.0, losses));
+                // It may hold what waited until the agent had ended its turn.
+                let queued: Option<Value> = text.and_then(|it| serde_json::from_str(it).ok());
+                let prompt = queued.as_ref().and_then(|it| it["prompt"].as_str());
+                prompt.into_iter().for_each(|it| self.notification(line, it, losses));
             }
             _ => {}
         }
@@ -78,26 +59,21 @@ impl ToldAgents {
         if !text.contains(AGENT_TOTALS) && !text.contains(AGENT_MODEL) {
             return;
         }
-        let Ok(ToldResult {
-            agent_id: Text(agent),
-            resolved_model,
-            total_tokens,
-            total_tool_use_count,
-            usage,
-        }) = serde_json::from_str(text)
-        else {
-            return;
-        };
-        if agent.is_empty() {
+        let Ok(result) = serde_json::from_str::<Value>(text) else { return };
+        let said = |name: &str| result[name].as_str().filter(|it| !it.is_empty());
+        let Some(agent) = said("agentId") else { return };
+        if let Some(model) = said("resolvedModel") {
+            self.models.insert(agent.to_owned(), model.to_owned());
+        }
+        // What its last request was billed.
+        let usage = &result["usage"];
+        if result["totalTokens"].is_null() || !usage.is_object() {
             return;
         }
-        if !resolved_model.0.is_empty() {
-            self.models.insert(agent.clone().into_owned(), resolved_model.0.into_owned());
-        }
-        let (Some(tokens), Some(usage)) = (total_tokens, usage.object()) else { return };
-        let long = usage.cache_creation.object().and_then(|it| it.ephemeral_1h_input_tokens);
-        let is_long = long.and_then(Count::known).is_some_and(|it| it > 0);
-        self.total(line, &agent, [tokens, total_tool_use_count, Count(Ok(1))], is_long, losses);
+        let long = Count::of(&usage["cache_creation"]["ephemeral_1h_input_tokens"]);
+        let is_long = long.known().is_some_and(|it| it > 0);
+        let [tokens, tools] = ["totalTokens", "totalToolUseCount"].map(|it| Count::of(&result[it]));
+        self.total(line, agent, [tokens, tools, Count(Ok(1))], is_long, losses);
     }
 
     /// Takes what a notification says that a sub-agent, or several of a workflow, came to; other things in the background have no usage.

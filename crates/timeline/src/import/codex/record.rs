@@ -1,11 +1,11 @@
 //! One line of a rollout as written, and the items of the Responses interface that it holds.
 
+use serde_json::Value;
+
+use crate::Kind;
 use crate::import::content::{Arguments, Content, Measured};
 use crate::import::transcript::{Named, Part};
-use crate::import::usage::{BillReader, Shaped};
-use crate::import::values::{Count, MessageContent, Text};
-use crate::{Kind, Usage};
-use ctxsim_base::quantity::Tokens;
+use crate::import::values::{MessageContent, Text};
 
 /// A record.
 #[derive(Debug, Default, serde::Deserialize)]
@@ -58,11 +58,11 @@ pub(in crate::import) struct ItemRecord<'a> {
     /// Of a `turn_context`: the model that answers from here on.
     pub(super) model: Text<'a>,
     /// Of a `token_count`.
-    pub(super) info: Shaped<CodexTokenInfo>,
+    pub(super) info: Value,
     /// Of a `token_count`: how far the account's limits are used up.
-    pub(super) rate_limits: Shaped<CodexLimits<'a>>,
+    pub(super) rate_limits: Value,
     /// Of a `session_meta`: what the session was started by, where that is not a name.
-    pub(super) source: Shaped<CodexSource<'a>>,
+    pub(super) source: Value,
     /// Of a `session_meta`: the working folder.
     pub(super) cwd: Text<'a>,
     /// Of a `session_meta`: the version of the agent.
@@ -75,73 +75,6 @@ pub(in crate::import) struct ItemRecord<'a> {
     pub(super) message: Option<Content>,
     /// Of a `compacted`: what is in the place of the history.
     pub(super) replacement_history: Option<Vec<ItemRecord<'a>>>,
-}
-
-/// How far the limits of an account are used up.
-#[derive(Clone, Debug, Default, serde::Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct CodexLimits<'a> {
-    /// The account's plan.
-    pub(super) plan_type: Text<'a>,
-}
-
-/// What a session was started by.
-#[derive(Clone, Debug, Default, serde::Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct CodexSource<'a> {
-    /// The kind of sub-agent that it is.
-    pub(super) subagent: Text<'a>,
-}
-
-/// What was billed so far, and for the last response.
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
-#[serde(default)]
-pub(super) struct CodexTokenInfo {
-    /// Everything so far.
-    pub(super) total_token_usage: Shaped<CodexUsage>,
-    /// The last response.
-    pub(super) last_token_usage: Shaped<CodexUsage>,
-}
-
-/// What was billed.
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
-#[serde(default)]
-pub(super) struct CodexUsage {
-    /// The whole prompt.
-    input_tokens: Option<Count>,
-    /// Which part of it was read from the cache.
-    cached_input_tokens: Count,
-    /// Which part of it was written to the cache, in versions that say so.
-    cache_write_input_tokens: Count,
-    /// What the model wrote, reasoning included.
-    output_tokens: Option<Count>,
-    /// The reasoning.
-    reasoning_output_tokens: Count,
-}
-
-impl CodexUsage {
-    /// Returns the numbers of a sum, which is only compared with others: nothing depends on what of it was written.
-    pub(super) fn sum(shaped: Shaped<Self>, bill: BillReader<'_>) -> Option<Usage> {
-        let shaped = match shaped {
-            Shaped::Object(it) => Shaped::Object(Self { cache_write_input_tokens: Count::default(), ..it }),
-            other => other,
-        };
-        Self::usage(shaped, bill).map(|it| it.0)
-    }
-
-    /// Returns the numbers, and how many tokens of the output were reasoning, if the record has them all.
-    pub(super) fn usage(shaped: Shaped<Self>, mut bill: BillReader<'_>) -> Option<(Usage, Tokens)> {
-        let record = bill.record(shaped);
-        let prompt = bill.required("input_tokens", record.input_tokens);
-        let cache_read = bill.count("cached_input_tokens", record.cached_input_tokens);
-        let unread = bill.less(prompt, "cached_input_tokens", cache_read);
-        let cache_write = bill.count("cache_write_input_tokens", record.cache_write_input_tokens);
-        let uncached = bill.less(unread, "cache_write_input_tokens", cache_write);
-        let output = bill.required("output_tokens", record.output_tokens);
-        let reasoning = bill.count("reasoning_output_tokens", record.reasoning_output_tokens).min(output);
-        let usage = Usage { prompt, cache_read, cache_write, uncached, output, ..Usage::default() };
-        bill.is_complete().then_some((usage, reasoning))
-    }
 }
 
 impl ItemRecord<'_> {

@@ -1,9 +1,10 @@
 //! One line of a Copilot CLI session as written.
 
 use indexmap::IndexMap;
+use serde_json::Value;
 
 use crate::import::content::Content;
-use crate::import::usage::{Shaped, UsageTokens};
+use crate::import::usage::Shaped;
 use crate::import::values::{CallRecord, Count, MessageContent, Text};
 
 /// An event.
@@ -26,12 +27,9 @@ pub(super) struct CopilotEvent<'a> {
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub(super) struct CopilotData<'a> {
     pub(super) session_id: Text<'a>,
-    /// Which build wrote the session.
-    pub(super) copilot_version: Text<'a>,
     /// The model that answers from here on, by the event.
     pub(super) selected_model: Text<'a>,
     pub(super) new_model: Text<'a>,
-    pub(super) current_model: Text<'a>,
     /// The model that answered, or is to answer.
     pub(super) model: Text<'a>,
     /// What was said, and what of it was sent.
@@ -49,11 +47,13 @@ pub(super) struct CopilotData<'a> {
     pub(super) error: Shaped<OutcomeRecord<'a>>,
     pub(super) agent_name: Text<'a>,
     pub(super) tool_definitions_tokens: Option<Count>,
-    pub(super) model_metrics: Option<IndexMap<String, Metrics>>,
-    pub(super) model_cache_state: Option<Vec<CacheState>>,
+    /// By model, what it was used for since the counters began.
+    pub(super) model_metrics: Option<IndexMap<String, Value>>,
+    /// How long the models' entries live.
+    pub(super) model_cache_state: Value,
     /// Of a compaction.
     pub(super) summary_content: Option<Content>,
-    pub(super) compaction_tokens_used: Shaped<CompactionUsage<'a>>,
+    pub(super) compaction_tokens_used: Value,
 }
 
 /// What a tool gave back, or why it gave nothing back.
@@ -62,54 +62,4 @@ pub(super) struct CopilotData<'a> {
 pub(super) struct OutcomeRecord<'a> {
     pub(super) content: MessageContent<'a>,
     pub(super) message: MessageContent<'a>,
-}
-
-/// What a model was used for since the counters began.
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
-#[serde(default)]
-pub(super) struct Metrics {
-    pub(super) requests: RequestCount,
-    /// The sums of bills; the input holds what was read and written.
-    pub(super) usage: Shaped<UsageTokens>,
-}
-
-/// How many requests there were.
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
-#[serde(default)]
-pub(super) struct RequestCount {
-    pub(super) count: Count,
-}
-
-/// How long a model's entries live.
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct CacheState {
-    pub(super) cache_ttl_seconds: Count,
-}
-
-/// What the request for a summary was billed.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub(super) struct CompactionUsage<'a> {
-    pub(super) input_tokens: Option<Count>,
-    pub(super) output_tokens: Count,
-    pub(super) cache_read_tokens: Count,
-    pub(super) cache_write_tokens: Count,
-    pub(super) model: Text<'a>,
-    pub(super) copilot_usage: Shaped<CopilotUsage<'a>>,
-}
-
-/// The same as the seller bills it.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub(super) struct CopilotUsage<'a> {
-    pub(super) token_details: Vec<TokenDetail<'a>>,
-}
-
-/// One kind of tokens.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub(super) struct TokenDetail<'a> {
-    pub(super) token_type: Text<'a>,
-    pub(super) token_count: Count,
 }

@@ -1,7 +1,10 @@
 //! One line of a DeepSeek Harness session as written.
 
-use crate::import::content::{Content, Measured};
-use crate::import::usage::{Shaped, UsageTokens};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::import::content::Content;
+use crate::import::usage::Shaped;
 use crate::import::values::{Count, MessageContent, Text};
 
 /// An event, or the header.
@@ -29,28 +32,19 @@ pub(super) struct DshRecord<'a> {
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub(super) struct DshData<'a> {
-    pub(super) turn: Option<Count>,
-    pub(super) step: Option<Count>,
     pub(super) content: MessageContent<'a>,
-    pub(super) source: Shaped<Speaker<'a>>,
+    /// Who said it.
+    pub(super) source: Value,
     pub(super) message: Shaped<DshMessage<'a>>,
-    pub(super) usage: Shaped<UsageTokens>,
-    pub(super) chunk: Shaped<Chunk<'a>>,
-    pub(super) header: Shaped<Header<'a>>,
+    pub(super) usage: Value,
+    /// A part of a stream.
+    pub(super) chunk: Value,
+    /// What stands before every prompt.
+    pub(super) header: Option<&'a RawValue>,
     pub(super) model: Text<'a>,
     pub(super) call_id: Text<'a>,
-    pub(super) summary: MessageContent<'a>,
     /// Of a compaction: the events that it hides.
-    pub(super) shadowed_range: Shaped<EventRange>,
-}
-
-/// Who said something.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-pub(super) struct Speaker<'a> {
-    pub(super) kind: Text<'a>,
-    pub(super) model: Text<'a>,
-    pub(super) call_id: Text<'a>,
+    pub(super) shadowed_range: Value,
 }
 
 /// A reply, or what a tool gave back.
@@ -58,7 +52,8 @@ pub(super) struct Speaker<'a> {
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct DshMessage<'a> {
     pub(super) content: Option<Vec<DshPiece<'a>>>,
-    pub(super) source: Shaped<Speaker<'a>>,
+    /// Who said it.
+    pub(super) source: Value,
 }
 
 /// A part of a message.
@@ -73,52 +68,4 @@ pub(super) struct DshPiece<'a> {
     pub(super) arguments: Option<Content>,
     pub(super) tool_call_id: Text<'a>,
     pub(super) content: MessageContent<'a>,
-}
-
-/// A part of a stream.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct Chunk<'a> {
-    #[serde(rename = "type")]
-    pub(super) kind: Text<'a>,
-    pub(super) usage: Shaped<UsageTokens>,
-}
-
-/// What stands before every prompt.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct Header<'a> {
-    pub(super) system: Option<Content>,
-    pub(super) tools: DshTools,
-    pub(super) config: Shaped<ModelConfig<'a>>,
-}
-
-/// The tools' schemas; a text is none.
-#[derive(Debug, serde::Deserialize)]
-#[serde(untagged)]
-pub(super) enum DshTools {
-    /// One by one.
-    List(Vec<Measured>),
-    /// Anything else.
-    Other(Measured),
-}
-
-impl Default for DshTools {
-    fn default() -> Self {
-        Self::List(Vec::new())
-    }
-}
-
-/// How the model is asked.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct ModelConfig<'a> {
-    pub(super) model: Text<'a>,
-}
-
-/// Events from one to another.
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
-#[serde(default)]
-pub(super) struct EventRange {
-    pub(super) end: Option<Count>,
 }

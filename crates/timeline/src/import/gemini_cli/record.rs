@@ -2,6 +2,7 @@
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::Kind;
@@ -10,8 +11,8 @@ use crate::import::content::{Arguments, Content, Measured, ignores_the_rest};
 use crate::import::image::LoggedFile;
 use crate::import::losses::Losses;
 use crate::import::transcript::{Named, Part};
-use crate::import::usage::{BillReader, Billed, Shaped};
-use crate::import::values::{Count, Flag, Text};
+use crate::import::usage::Shaped;
+use crate::import::values::{Flag, Members, Text};
 
 /// A record: what is said of the session, a message, or a change of either.
 #[derive(Debug, Default, serde::Deserialize)]
@@ -37,7 +38,7 @@ pub(super) struct GeminiRecord<'a> {
     /// What was thought.
     pub(super) thoughts: Option<Measured>,
     /// What was billed.
-    pub(super) tokens: Shaped<GeminiTokens>,
+    pub(super) tokens: Value,
     /// The calls with their results.
     pub(super) tool_calls: Option<Vec<Shaped<GeminiCallRecord<'a>>>>,
     /// A change of the session.
@@ -62,38 +63,6 @@ pub(super) struct GeminiCallRecord<'a> {
     pub(super) result: GeminiContent<'a>,
     /// When it came back.
     pub(super) timestamp: Text<'a>,
-}
-
-/// What was billed.
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
-#[serde(default)]
-pub(super) struct GeminiTokens {
-    /// The whole prompt.
-    input: Option<Count>,
-    /// Written by the model, without its thoughts.
-    output: Option<Count>,
-    /// Which part of the prompt was read from the cache.
-    cached: Count,
-    /// Thoughts.
-    thoughts: Count,
-    /// What the provider's own tools added to the prompt.
-    tool: Count,
-}
-
-impl GeminiTokens {
-    /// Reads the numbers.
-    pub(super) fn billed(shaped: Shaped<Self>, mut bill: BillReader<'_>) -> Billed {
-        let record = bill.record(shaped);
-        let input = bill.required("input", record.input);
-        let output = bill.required("output", record.output);
-        let cache_read = bill.count("cached", record.cached);
-        let thoughts = bill.count("thoughts", record.thoughts);
-        let tool = bill.count("tool", record.tool);
-        let uncached = bill.less(input, "cached", cache_read) + tool;
-        let is_there = bill.is_complete();
-        let usage = bill.apart(uncached, cache_read, 0, output + thoughts);
-        Billed { usage, reasoning: thoughts, is_there }
-    }
 }
 
 /// Parts of a content: one text, one part, or a list of either.
@@ -121,14 +90,6 @@ struct GeminiFunction<'a> {
     name: Text<'a>,
     args: Option<Arguments>,
     response: Option<&'a RawValue>,
-}
-
-/// What a tool answers, as most do.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
-struct ResponseRecord {
-    output: Option<Content>,
-    error: Option<Content>,
 }
 
 /// What a part of a content is.
@@ -210,11 +171,9 @@ impl GeminiContent<'_> {
 
 /// Returns what a tool answers.
 fn response(value: Option<&RawValue>) -> Content {
-    let Some(value) = value.map(RawValue::get) else { return Content::default() };
-    let record: Option<ResponseRecord> =
-        value.starts_with('{').then(|| serde_json::from_str(value).ok()).flatten();
-    let said = record.and_then(|it| it.output.or(it.error));
-    said.unwrap_or_else(|| serde_json::from_str(value).unwrap_or_default())
+    let Some(value) = value else { return Content::default() };
+    let said = Members::of(value).and_then(|it| it.get("output").or_else(|| it.get("error")));
+    said.unwrap_or_else(|| serde_json::from_str(value.get()).unwrap_or_default())
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for GeminiContent<'a> {

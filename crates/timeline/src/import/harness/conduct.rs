@@ -11,14 +11,14 @@ use crate::import::transcript::{Exchange, Transcript};
 use crate::odds::{Foreseen, Odds, Trigger};
 use crate::{Kind, Occasion, TimelineBuilder};
 use ctxsim_base::quantity::{Tokens, ix};
+use ctxsim_input::TtlClass;
 use ctxsim_input::profile::cache::Setting;
-use ctxsim_input::{CacheRules, TtlClass};
 
 /// What a harness did to the cache in one session.
 #[derive(Debug, Default)]
 pub(in crate::import) struct Conduct {
     /// What the first prompt hides, in pieces from the front.
-    front: Vec<(Kind, Tokens)>,
+    pub(in crate::import) front: Vec<(Kind, Tokens)>,
     /// How many of these tokens other sessions send, too.
     shared: Tokens,
     /// How long entries are asked to live, each with the first request that asks for it.
@@ -30,9 +30,9 @@ pub(in crate::import) struct Conduct {
     /// Requests before which others' sessions had sent so much of the front.
     fronts_sent: Vec<(usize, Tokens)>,
     /// What is cached of its requests, where the client's logs show it.
-    cache: ClientCache,
+    pub(in crate::import) cache: ClientCache,
     /// What the rules that fired say, in sentences.
-    sentences: Vec<String>,
+    pub(in crate::import) sentences: Vec<String>,
 }
 
 impl Conduct {
@@ -90,11 +90,6 @@ impl Conduct {
         self.lifetimes[..later].last().map(|it| it.1)
     }
 
-    /// Returns what the first prompt hides, in pieces from the front.
-    pub(in crate::import) fn front(&self) -> &[(Kind, Tokens)] {
-        &self.front
-    }
-
     /// Returns how many of these pieces other sessions send, too.
     pub(in crate::import) fn n_shared(&self) -> usize {
         self.n_pieces(self.shared)
@@ -114,27 +109,12 @@ impl Conduct {
         self.lifetimes.first().map(|it| it.1)
     }
 
-    /// Returns what the rules that fired say, in sentences.
-    pub(in crate::import) fn sentences(&self) -> &[String] {
-        &self.sentences
-    }
-
     /// Returns what no log of a format tells of the bill.
     pub(in crate::import) fn odds(&self, format: &str, transcript: &Transcript) -> Option<Odds> {
         let first = transcript.exchanges.first();
         let (version, model) = first.map_or((Version::default(), ""), |it| (it.version, it.model.as_str()));
         let odds = HarnessRules::odds(format, version, model, transcript.is_review)?;
         Some(Odds { rewrites: self.foreseen.clone(), ..odds })
-    }
-
-    /// Returns what is cached under a model, where the client's logs show it.
-    pub(in crate::import) fn cache_of(&self, model: &str) -> Option<&CacheRules> {
-        self.cache.of_model(model)
-    }
-
-    /// Returns how many tokens at the end of what a request begins with are not cached.
-    pub(in crate::import) fn unread(&self, request: usize) -> Tokens {
-        self.cache.unread(request)
     }
 
     /// Tells the builder what changed before a request.

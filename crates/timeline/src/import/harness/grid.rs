@@ -81,7 +81,7 @@ impl GridRule {
 
 /// What is cached of one session's requests.
 #[derive(Debug, Default)]
-pub(super) struct ClientCache {
+pub(in crate::import) struct ClientCache {
     /// By model.
     rules: Vec<(String, CacheRules)>,
     /// By request: how many tokens at the end of what it begins with are not cached.
@@ -114,12 +114,12 @@ impl ClientCache {
     }
 
     /// Returns the rules under a model, where they are known.
-    pub(super) fn of_model(&self, model: &str) -> Option<&CacheRules> {
+    pub(in crate::import) fn of_model(&self, model: &str) -> Option<&CacheRules> {
         self.rules.iter().find(|it| it.0 == model).map(|found| &found.1)
     }
 
     /// Returns how many tokens at the end of what a request begins with are not cached.
-    pub(super) fn unread(&self, request: usize) -> Tokens {
+    pub(in crate::import) fn unread(&self, request: usize) -> Tokens {
         self.unread.get(request).copied().unwrap_or(0)
     }
 

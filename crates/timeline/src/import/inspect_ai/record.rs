@@ -1,5 +1,6 @@
 //! What a log writes of its events and messages.
 
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::Usage;
@@ -53,7 +54,7 @@ pub(super) struct EventRecord<'a> {
 pub(super) struct OutputRecord<'a> {
     choices: Option<Vec<Shaped<InspectChoice<'a>>>>,
     /// What was billed.
-    pub(super) usage: Shaped<InspectUsage>,
+    pub(super) usage: Value,
 }
 
 /// One of several replies.
@@ -96,34 +97,17 @@ pub(super) struct ErrorRecord {
     pub(super) message: Option<Content>,
 }
 
-/// What was billed.
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
-#[serde(default)]
-pub(super) struct InspectUsage {
-    input_tokens: Option<Count>,
-    output_tokens: Count,
-    total_tokens: Option<Count>,
-    input_tokens_cache_read: Count,
-    input_tokens_cache_write: Count,
-    reasoning_tokens: Count,
-}
-
-impl InspectUsage {
-    /// Reads the numbers, and how much of the output was reasoning. What the cache has to do with stands beside the input only if the
-    /// total says so: providers differ.
-    pub(super) fn billed(shaped: Shaped<Self>, mut bill: BillReader<'_>) -> (Option<Usage>, Tokens) {
-        let record = bill.record(shaped);
-        let input = bill.required("input_tokens", record.input_tokens);
-        let output = bill.count("output_tokens", record.output_tokens);
-        let cache_read = bill.count("input_tokens_cache_read", record.input_tokens_cache_read);
-        let cache_write = bill.count("input_tokens_cache_write", record.input_tokens_cache_write);
-        let reasoning = bill.count("reasoning_tokens", record.reasoning_tokens);
-        let total = bill.count("total_tokens", record.total_tokens.unwrap_or_default());
-        let cached = cache_read + cache_write;
-        let is_beside = cached > input || cached > 0 && total == input + cached + output;
-        let prompt = if is_beside { input + cached } else { input };
-        let uncached = prompt - cached;
-        let usage = Usage { prompt, cache_read, cache_write, cache_write_long: None, uncached, output };
-        (bill.finish(usage), reasoning.min(output))
-    }
+/// Reads a bill, and how much of its output was reasoning. What the cache has to do with stands beside the input only if the total says so:
+/// providers differ.
+pub(super) fn billed(mut bill: BillReader<'_>) -> (Option<Usage>, Tokens) {
+    let input = bill.needed("input_tokens");
+    let output = bill.tokens("output_tokens");
+    let cache_read = bill.tokens("input_tokens_cache_read");
+    let cache_write = bill.tokens("input_tokens_cache_write");
+    let reasoning = bill.tokens("reasoning_tokens");
+    let total = bill.tokens("total_tokens");
+    let cached = cache_read + cache_write;
+    let is_beside = cached > input || cached > 0 && total == input + cached + output;
+    let uncached = if is_beside { input } else { input - cached };
+    (bill.apart(uncached, cache_read, cache_write, output), reasoning.min(output))
 }

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::lane::{InspectLane, InspectRequest};
-use super::record::{EventRecord, InspectMessageRecord, InspectUsage};
+use super::record::{EventRecord, InspectMessageRecord, billed};
 use crate::import::content::{Content, Measured};
 use crate::import::document::DocumentPiece;
 use crate::import::json;
@@ -135,8 +135,7 @@ impl InspectSample {
         if event.cache.0 == "read" {
             return losses.add(line, "replies from inspect's own cache, which nobody billed");
         }
-        let (usage, reasoning) =
-            InspectUsage::billed(output.usage, BillReader::new(line, "output.usage", losses));
+        let (usage, reasoning) = billed(BillReader::of(line, "output.usage", &output.usage, losses));
         let reply = output.message();
         if reply.is_none() && usage.is_none() {
             return losses.add(line, "requests without a reply");

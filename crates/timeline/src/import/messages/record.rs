@@ -1,14 +1,16 @@
 //! Requests, messages and replies as the interfaces of the providers write them.
 
+use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::session::is_item;
+use super::walk::{HOLDERS, LISTS};
 use crate::import::content::Content;
 use crate::import::content::Measured;
-use crate::import::dollars::Dollars;
 use crate::import::json;
 use crate::import::times::milliseconds;
 use crate::import::usage::BillReader;
-use crate::import::values::{CacheControl, Count, MessageContent, Text};
+use crate::import::values::{Members, MessageContent, Text, dollars};
 use crate::{LoggedOutcome, Usage};
 use ctxsim_base::quantity::{Cost, Tokens};
 use ctxsim_input::profile::cache::Setting;
@@ -20,120 +22,59 @@ const HOLDERS_MAX: usize = 4;
 pub(super) type Raw<'a> = Option<&'a RawValue>;
 
 /// A request, or what holds one; every member may be of any type.
-#[derive(Clone, Debug, Default, serde::Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct RequestRecord<'a> {
-    /// The messages as the agent means them, beside those that a model without function calls is sent.
-    raw_messages: Raw<'a>,
-    messages: Raw<'a>,
-    traj: Raw<'a>,
-    history: Raw<'a>,
-    conversation: Raw<'a>,
-    input: Raw<'a>,
-    request: Raw<'a>,
-    body: Raw<'a>,
-    data: Raw<'a>,
-    params: Raw<'a>,
-    proxy_server_request: Raw<'a>,
-    /// The system prompt.
-    pub(super) system: Raw<'a>,
-    /// The same, under another name.
-    pub(super) instructions: Raw<'a>,
-    /// The tools' schemas.
-    pub(super) tools: Raw<'a>,
-    /// Which tools the model may or must call.
-    tool_choice: Raw<'a>,
-    thinking: Raw<'a>,
-    output_config: Option<EffortRecord>,
-    reasoning: Option<EffortRecord>,
-    reasoning_effort: Option<String>,
-    speed: Option<String>,
-    /// A mark that the provider places at the end.
-    pub(super) cache_control: Option<CacheControl>,
-    /// The reply.
-    pub(super) response: Raw<'a>,
-    timestamp: Raw<'a>,
-    #[serde(rename = "startTime")]
-    start_time: Raw<'a>,
-    #[serde(rename = "endTime")]
-    end_time: Raw<'a>,
-    latency_sec: Raw<'a>,
-    model: Text<'a>,
-    /// The model behind a name that a gateway gives.
-    backing_model: Text<'a>,
-    cost: Raw<'a>,
-    response_cost: Raw<'a>,
-    spend: Raw<'a>,
-    /// Who speaks, where the value is a message and no request.
-    pub(super) role: Text<'a>,
-    /// The type of an item that has no role.
-    #[serde(rename = "type")]
-    pub(super) kind: Text<'a>,
-    /// The bill of a row of another format, which would be lost among messages.
-    #[serde(rename = "usageDetails", alias = "usage_details")]
-    pub(super) usage_of_row: Raw<'a>,
-    /// What an agent's trajectory says of the whole run.
-    info: Raw<'a>,
-    /// How an agent's trajectory is written.
-    trajectory_format: Text<'a>,
-}
-
-/// What trajectories of mini-swe-agent and SWE-agent say of the whole run.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct RunRecord<'a> {
-    exit_status: Text<'a>,
-}
+#[derive(Clone, Debug, Default)]
+pub(super) struct RequestRecord<'a>(pub(super) Members<'a>);
 
 impl<'a> RequestRecord<'a> {
+    /// Reads a value, if it is an object.
+    pub(super) fn of(value: &'a RawValue) -> Option<Self> {
+        Members::of(value).map(Self)
+    }
+
     /// Returns the list of messages, its own or that of the request it holds, with the record that it is in.
     pub(super) fn list(&self) -> Option<(Self, Vec<&'a RawValue>)> {
         self.list_within(HOLDERS_MAX)
     }
 
     fn list_within(&self, depth: usize) -> Option<(Self, Vec<&'a RawValue>)> {
-        let lists =
-            [self.raw_messages, self.messages, self.traj, self.history, self.conversation, self.input];
-        if let Some(list) = lists.into_iter().flatten().find(|it| is_list(it)) {
+        if let Some(list) = LISTS.iter().filter_map(|it| self.0.raw(it)).find(|it| is_list(it)) {
             return Some((self.clone(), serde_json::from_str(list.get()).ok()?));
         }
-        let inner = [self.request, self.body, self.data, self.params, self.proxy_server_request];
         let depth = depth.checked_sub(1)?;
-        inner.into_iter().flatten().find_map(|it| object::<RequestRecord<'a>>(it)?.list_within(depth))
+        HOLDERS.iter().find_map(|it| Self::of(self.0.raw(it)?)?.list_within(depth))
+    }
+
+    /// Returns whether it is a message, or an item without a role, and no request.
+    pub(super) fn is_message(&self) -> bool {
+        !self.0.text("role").is_empty() || is_item(&self.0.text("type"))
+    }
+
+    /// Returns the reply beside it.
+    pub(super) fn response(&self) -> Raw<'a> {
+        self.0.raw("response")
     }
 
     /// Returns when the request was made. A log that gives its duration is written when it ends.
     pub(super) fn at_ms(&self) -> Option<i64> {
-        let latency_ms = self.latency_sec.and_then(seconds).unwrap_or(0);
-        moment(self.start_time).or_else(|| Some(moment(self.timestamp)?.saturating_sub(latency_ms)))
+        let latency_ms = self.0.raw("latency_sec").and_then(seconds).unwrap_or(0);
+        let written = || Some(moment(self.0.raw("timestamp"))?.saturating_sub(latency_ms));
+        moment(self.0.raw("startTime")).or_else(written)
     }
 
     /// Returns when its reply had come, where the log says so.
     pub(super) fn end_ms(&self) -> Option<i64> {
-        moment(self.end_time).or_else(|| moment(self.timestamp.filter(|_| self.latency_sec.is_some())))
-    }
-
-    /// Returns the model behind a gateway's name, where the log has one.
-    pub(super) fn backing_model(&self) -> &str {
-        &self.backing_model.0
-    }
-
-    /// Returns the model that was asked.
-    pub(super) fn model(&self) -> &str {
-        &self.model.0
+        let at_end = || moment(self.0.raw("timestamp").filter(|_| self.0.raw("latency_sec").is_some()));
+        moment(self.0.raw("endTime")).or_else(at_end)
     }
 
     /// Returns whether the agent handed in a result, where its trajectory says how it ended; whether that is right stands elsewhere.
     pub(super) fn outcome(&self) -> Option<LoggedOutcome> {
-        let status = object::<RunRecord<'a>>(self.info?)?.exit_status.0;
+        // Trajectories of mini-swe-agent and SWE-agent say it of the whole run.
+        let run: Value = object(self.0.raw("info")?)?;
+        let status = run["exit_status"].as_str()?;
         let is_submitted = status.to_ascii_lowercase().starts_with("submitted");
         let (name, value) = ("submitted".to_owned(), if is_submitted { 1.0 } else { 0.0 });
         (!status.is_empty()).then_some(LoggedOutcome { name, value })
-    }
-
-    /// Returns the format of the trajectory that holds the messages, if it says one.
-    pub(super) fn trajectory_format(&self) -> &str {
-        &self.trajectory_format.0
     }
 
     /// Returns the settings of the request, each with what it is set to; empty where it is what a request without it means.
@@ -148,29 +89,22 @@ impl<'a> RequestRecord<'a> {
             if text.is_empty() || is_usual { String::new() } else { format!("{digest:x}") }
         };
         // Of Anthropic's models, whose field this is, the usual effort means the same as none.
-        let own = self.output_config.as_ref().and_then(|it| it.effort.clone()).filter(|it| it != "high");
-        let efforts = [own, self.reasoning.as_ref().and_then(|it| it.effort.clone())];
-        let effort = efforts.into_iter().flatten().next().or_else(|| self.reasoning_effort.clone());
+        let effort = |name: &str| self.0.get::<Members<'a>>(name)?.get::<String>("effort");
+        let own = effort("output_config").filter(|it| it != "high");
+        let told = own.or_else(|| effort("reasoning")).or_else(|| self.0.get("reasoning_effort"));
+        let speed = self.0.text("speed");
         [
-            (Setting::ToolChoice, set(self.tool_choice)),
-            (Setting::Thinking, set(self.thinking)),
-            (Setting::Effort, effort.unwrap_or_default()),
-            (Setting::Features, self.speed.clone().filter(|it| it != "standard").unwrap_or_default()),
+            (Setting::ToolChoice, set(self.0.raw("tool_choice"))),
+            (Setting::Thinking, set(self.0.raw("thinking"))),
+            (Setting::Effort, told.unwrap_or_default()),
+            (Setting::Features, if speed == "standard" { String::new() } else { speed.into_owned() }),
         ]
     }
 
     /// Returns what the log says that the request cost.
     pub(super) fn cost(&self) -> Option<Cost> {
-        let costs = [self.cost, self.response_cost, self.spend];
-        costs.into_iter().flatten().find_map(|it| serde_json::from_str::<Dollars>(it.get()).ok()?.0)
+        ["cost", "response_cost", "spend"].iter().find_map(|it| dollars(&self.0.get(it)?))
     }
-}
-
-/// How much effort a request asks for.
-#[derive(Clone, Debug, Default, serde::Deserialize)]
-#[serde(default)]
-struct EffortRecord {
-    effort: Option<String>,
 }
 
 /// Returns whether a value is a list with anything in it.
@@ -211,144 +145,56 @@ pub(super) struct MessageRecord<'a> {
     model: Text<'a>,
 }
 
-/// What a harness keeps beside a message.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct ExtraRecord<'a> {
-    response: Raw<'a>,
-    timestamp: Raw<'a>,
-}
-
 impl<'a> MessageRecord<'a> {
-    fn extra(&self) -> ExtraRecord<'a> {
-        self.extra.and_then(object).unwrap_or_default()
+    /// Returns what a harness keeps beside the message, by its name.
+    fn extra(&self, name: &str) -> Raw<'a> {
+        self.extra.and_then(Members::of)?.raw(name)
     }
 
     /// Returns the response that is kept beside the message, if any.
     fn beside(&self) -> Option<ReplyRecord<'a>> {
-        object::<ReplyRecord<'a>>(self.extra().response?)
+        let members = Members::of(self.extra("response")?)?;
+        Some(ReplyRecord { timestamp: members.raw("timestamp"), members })
     }
 
     /// Returns the record of what was billed, its own or that of the response kept beside it.
     pub(super) fn usage(&self) -> Raw<'a> {
-        self.usage.or_else(|| self.beside()?.usage)
+        self.usage.or_else(|| self.beside()?.members.raw("usage"))
     }
 
     /// Returns which model spoke; empty if nothing says so.
     pub(super) fn model(&self) -> String {
-        let beside = || self.beside().map_or_else(String::new, |it| it.model.0.into_owned());
+        let beside = || self.beside().map_or_else(String::new, |it| it.members.text("model").into_owned());
         if self.model.0.is_empty() { beside() } else { self.model.0.as_ref().to_owned() }
     }
 
     /// Returns when it was written.
     pub(super) fn at_ms(&self) -> Option<i64> {
-        let written = moment(self.timestamp.or_else(|| self.extra().timestamp));
+        let written = moment(self.timestamp.or_else(|| self.extra("timestamp")));
         written.or_else(|| self.beside()?.at_ms())
     }
 }
 
-/// A call as a message lists it.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct MessageCallRecord<'a> {
-    /// Its name.
-    pub(super) id: Text<'a>,
-    /// What is called.
-    pub(super) function: Option<FunctionRecord<'a>>,
-}
-
-/// What a call calls.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct FunctionRecord<'a> {
-    /// The tool.
-    pub(super) name: Text<'a>,
-    /// The arguments.
-    pub(super) arguments: Option<Content>,
-}
-
 /// A reply: a message of its own, a list of choices, or a list of items.
-#[derive(Clone, Debug, Default, serde::Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
+#[derive(Clone, Debug, Default)]
 pub(super) struct ReplyRecord<'a> {
-    /// The provider's name of it.
-    pub(super) id: Text<'a>,
-    /// Which model answered.
-    pub(super) model: Text<'a>,
-    body: Raw<'a>,
-    /// Choices, each with a message.
-    pub(super) choices: Raw<'a>,
-    /// Items.
-    pub(super) output: Raw<'a>,
-    /// Blocks, where the reply is a message itself.
-    pub(super) content: Raw<'a>,
-    /// What was billed.
-    pub(super) usage: Raw<'a>,
-    /// When it was made.
-    pub(super) timestamp: Raw<'a>,
-    created: Raw<'a>,
-    created_at: Raw<'a>,
+    pub(super) members: Members<'a>,
+    timestamp: Raw<'a>,
 }
 
 impl<'a> ReplyRecord<'a> {
-    /// Returns the reply itself, which may be in the body of a response.
-    pub(super) fn innermost(self) -> Self {
-        match self.body.and_then(object::<ReplyRecord<'a>>) {
-            Some(inner) => Self { timestamp: inner.timestamp.or(self.timestamp), ..inner },
-            None => self,
-        }
+    /// Reads a reply, which may be in the body of a response.
+    pub(super) fn of(value: &'a RawValue) -> Option<Self> {
+        let whole = Members::of(value)?;
+        let timestamp = whole.raw("timestamp");
+        let members = whole.get("body").unwrap_or(whole);
+        Some(Self { timestamp: members.raw("timestamp").or(timestamp), members })
     }
 
     /// Returns when it was made.
     pub(super) fn at_ms(&self) -> Option<i64> {
-        moment(self.timestamp.or(self.created).or(self.created_at))
+        moment(self.timestamp.or(self.members.raw("created")).or(self.members.raw("created_at")))
     }
-}
-
-/// A choice of a reply.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct ChoiceRecord<'a> {
-    /// Its message.
-    pub(super) message: Raw<'a>,
-}
-
-/// What was billed, as each of the interfaces says it.
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
-#[serde(default)]
-pub(super) struct MessageUsage {
-    input_tokens: Option<Count>,
-    output_tokens: Option<Count>,
-    cache_read_input_tokens: Option<Count>,
-    cache_creation_input_tokens: Option<Count>,
-    input_tokens_details: Option<DetailsRecord>,
-    output_tokens_details: Option<DetailsRecord>,
-    prompt_tokens: Option<Count>,
-    completion_tokens: Option<Count>,
-    prompt_tokens_details: Option<DetailsRecord>,
-    completion_tokens_details: Option<DetailsRecord>,
-    prompt_cache_hit_tokens: Option<Count>,
-    cache_creation: Option<LifetimesRecord>,
-    /// What a router says that the request cost.
-    cost: Option<Dollars>,
-}
-
-/// Parts of a count.
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
-#[serde(default)]
-struct DetailsRecord {
-    cached_tokens: Option<Count>,
-    cache_creation_tokens: Option<Count>,
-    cache_write_tokens: Option<Count>,
-    cache_creation_token_details: Option<LifetimesRecord>,
-    reasoning_tokens: Option<Count>,
-}
-
-/// What was written, by how long it lives.
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
-#[serde(default)]
-struct LifetimesRecord {
-    ephemeral_1h_input_tokens: Option<Count>,
 }
 
 /// What was billed, and what the numbers mean.
@@ -364,75 +210,69 @@ pub(super) struct BilledUsage {
     pub(super) cost: Option<Cost>,
 }
 
-impl MessageUsage {
-    /// Returns the numbers, or nothing if nothing was billed.
-    pub(super) fn billed(&self, bill: BillReader<'_>) -> Option<BilledUsage> {
-        let is_apart = self.cache_read_input_tokens.is_some() || self.cache_creation_input_tokens.is_some();
-        if is_apart && self.prompt_tokens.is_none() { self.apart(bill) } else { self.together(bill) }
-    }
+/// Reads a bill as each of the interfaces says it; nothing if nothing was billed.
+pub(super) fn billed(record: &Value, bill: BillReader<'_>) -> Option<BilledUsage> {
+    let has = |field: &str| bill.number(field).is_some();
+    let is_apart = has("cache_read_input_tokens") || has("cache_creation_input_tokens");
+    let billed = if is_apart && !has("prompt_tokens") { apart(bill) } else { together(bill) };
+    // What a router says that the request cost.
+    billed.map(|it| BilledUsage { cost: dollars(&record["cost"]), ..it })
+}
 
-    /// Reads a bill whose input is without what was read and written.
-    fn apart(&self, mut bill: BillReader<'_>) -> Option<BilledUsage> {
-        let uncached = bill.required("input_tokens", self.input_tokens);
-        let output = bill.count("output_tokens", self.output_tokens.unwrap_or_default());
-        let mut part = |field: &str, count: Option<Count>| bill.count(field, count.unwrap_or_default());
-        let cache_read = part("cache_read_input_tokens", self.cache_read_input_tokens);
-        let cache_write = part("cache_creation_input_tokens", self.cache_creation_input_tokens);
-        let prompt = uncached + cache_read + cache_write;
-        let cache_write_long = self.written_long(&mut bill, self.cache_creation, cache_write);
-        let usage = Usage { prompt, cache_read, cache_write, cache_write_long, uncached, output };
-        let has_breakpoints = cache_read + cache_write > 0;
-        let cost = self.cost.and_then(|it| it.0);
-        bill.finish(usage).map(|usage| BilledUsage { usage, reasoning: 0, has_breakpoints, cost })
-    }
+/// Reads a bill whose input is without what was read and written.
+fn apart(mut bill: BillReader<'_>) -> Option<BilledUsage> {
+    let uncached = bill.needed("input_tokens");
+    let output = bill.tokens("output_tokens");
+    let cache_read = bill.tokens("cache_read_input_tokens");
+    let cache_write = bill.tokens("cache_creation_input_tokens");
+    let prompt = uncached + cache_read + cache_write;
+    let cache_write_long = written_long(&mut bill, "cache_creation", cache_write);
+    let usage = Usage { prompt, cache_read, cache_write, cache_write_long, uncached, output };
+    let has_breakpoints = cache_read + cache_write > 0;
+    bill.finish(usage).map(|usage| BilledUsage { usage, has_breakpoints, ..BilledUsage::default() })
+}
 
-    /// Reads a bill whose input holds everything. Gateways put another provider's figures beside their own.
-    fn together(&self, mut bill: BillReader<'_>) -> Option<BilledUsage> {
-        let (input, output) = if self.prompt_tokens.is_some() {
-            ("prompt_tokens", "completion_tokens")
-        } else {
-            ("input_tokens", "output_tokens")
-        };
-        let prompt = bill.required(input, self.prompt_tokens.or(self.input_tokens));
-        let n_output = bill.count(output, self.completion_tokens.or(self.output_tokens).unwrap_or_default());
-        let details = self.prompt_tokens_details.or(self.input_tokens_details).unwrap_or_default();
-        let of_output = self.completion_tokens_details.or(self.output_tokens_details).unwrap_or_default();
-        let cached = format!("{input}_details.cached_tokens");
-        let written = format!("{input}_details.cache_creation_tokens");
-        let mut part = |field: &str, count: Option<Count>| bill.count(field, count.unwrap_or_default());
-        // Older gateways leave their own figure at nought beside the provider's.
-        let of_provider = self.cache_read_input_tokens.or(self.prompt_cache_hit_tokens);
-        let cache_read =
-            part(&cached, details.cached_tokens).max(part("cache_read_input_tokens", of_provider));
-        let of_details = details.cache_creation_tokens.or(details.cache_write_tokens);
-        let cache_write = part(&written, of_details.or(self.cache_creation_input_tokens));
-        // Some of them add to the plain input only what was read: what was written is then beside the prompt.
-        let is_beside = of_details.is_none() && cache_read <= prompt && cache_write > prompt - cache_read;
-        let prompt = if is_beside { prompt + cache_write } else { prompt };
-        let reasoning = part(&format!("{output}_details.reasoning_tokens"), of_output.reasoning_tokens);
-        let unread = bill.less(prompt, &cached, cache_read);
-        let uncached = bill.less(unread, &written, cache_write);
-        let lifetimes = details.cache_creation_token_details.or(self.cache_creation);
-        let cache_write_long = self.written_long(&mut bill, lifetimes, cache_write);
-        let usage = Usage { prompt, cache_read, cache_write, cache_write_long, uncached, output: n_output };
-        let reasoning = reasoning.min(n_output);
-        let (has_breakpoints, cost) = (cache_write > 0, self.cost.and_then(|it| it.0));
-        bill.finish(usage).map(|usage| BilledUsage { usage, reasoning, has_breakpoints, cost })
-    }
+/// Reads a bill whose input holds everything. Gateways put another provider's figures beside their own.
+fn together(mut bill: BillReader<'_>) -> Option<BilledUsage> {
+    let [input, output] = match bill.number("prompt_tokens") {
+        Some(_) => ["prompt_tokens", "completion_tokens"],
+        None => ["input_tokens", "output_tokens"],
+    };
+    let prompt = bill.needed(input);
+    let counted = bill.number("completion_tokens").or(bill.number("output_tokens"));
+    let n_output = bill.count(output, counted.unwrap_or_default());
+    let one_of = |first, second| if bill.number(first).is_some() { first } else { second };
+    let details = one_of("prompt_tokens_details", "input_tokens_details");
+    let reasoning = one_of("completion_tokens_details", "output_tokens_details");
+    let lifetimes = format!("{details}.cache_creation_token_details");
+    let lifetimes = one_of(&lifetimes, "cache_creation").to_owned();
+    let [cached, written] = ["cached", "cache_creation"].map(|it| format!("{details}.{it}_tokens"));
+    // Older gateways leave their own figure at nought beside the provider's.
+    let of_provider = bill.number("cache_read_input_tokens").or(bill.number("prompt_cache_hit_tokens"));
+    let of_provider = of_provider.unwrap_or_default();
+    let cache_read = bill.tokens(&cached).max(bill.count("cache_read_input_tokens", of_provider));
+    let of_details = bill.number(&written).or(bill.number(&format!("{details}.cache_write_tokens")));
+    let counted = of_details.or(bill.number("cache_creation_input_tokens"));
+    let cache_write = bill.count(&written, counted.unwrap_or_default());
+    // Some of them add to the plain input only what was read: what was written is then beside the prompt.
+    let is_beside = of_details.is_none() && cache_read <= prompt && cache_write > prompt - cache_read;
+    let prompt = if is_beside { prompt + cache_write } else { prompt };
+    let reasoning = bill.tokens(&format!("{reasoning}.reasoning_tokens")).min(n_output);
+    let unread = bill.less(prompt, &cached, cache_read);
+    let uncached = bill.less(unread, &written, cache_write);
+    let cache_write_long = written_long(&mut bill, &lifetimes, cache_write);
+    let usage = Usage { prompt, cache_read, cache_write, cache_write_long, uncached, output: n_output };
+    let has_breakpoints = cache_write > 0;
+    bill.finish(usage).map(|usage| BilledUsage { usage, reasoning, has_breakpoints, cost: None })
+}
 
-    /// Returns how much of what was written lives for an hour, where the bill tells.
-    fn written_long(
-        &self,
-        bill: &mut BillReader<'_>,
-        lifetimes: Option<LifetimesRecord>,
-        cache_write: Tokens,
-    ) -> Option<Tokens> {
-        let long = lifetimes?.ephemeral_1h_input_tokens?;
-        let field = "cache_creation.ephemeral_1h_input_tokens";
-        let long = bill.count(field, long);
-        bill.less(cache_write, field, long);
-        Some(long)
-    }
+/// Returns how much of what was written lives for an hour, where the bill tells.
+fn written_long(bill: &mut BillReader<'_>, lifetimes: &str, cache_write: Tokens) -> Option<Tokens> {
+    let long = bill.number(&format!("{lifetimes}.ephemeral_1h_input_tokens"))?;
+    let field = "cache_creation.ephemeral_1h_input_tokens";
+    let long = bill.count(field, long);
+    bill.less(cache_write, field, long);
+    Some(long)
 }
 
 /// Reads seconds as milliseconds.

@@ -5,10 +5,7 @@ use serde_json::value::RawValue;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::commands;
-use super::record::{
-    BilledUsage, ChoiceRecord, MessageCallRecord, MessageRecord, MessageUsage, Raw, ReplyRecord,
-    RequestRecord, object,
-};
+use super::record::{BilledUsage, MessageRecord, Raw, ReplyRecord, RequestRecord, billed, object};
 use crate::import::assemble::{Assembler, Reply};
 use crate::import::codex::{ItemRecord, item_call, item_output, item_reasoning};
 use crate::import::content::{Content, Measured};
@@ -16,7 +13,7 @@ use crate::import::json;
 use crate::import::losses::Losses;
 use crate::import::transcript::{LoggedMark, Named, Part, RequestForm, Transcript};
 use crate::import::usage::BillReader;
-use crate::import::values::{CacheControl, MessageBlock, MessageContent};
+use crate::import::values::{CacheControl, Members, MessageBlock, MessageContent};
 use crate::{Kind, LoggedOutcome, Occasion};
 use ctxsim_base::quantity::ix;
 use ctxsim_input::TtlClass;
@@ -51,7 +48,8 @@ pub(super) struct MessageSession {
     open: Option<Reply>,
     /// Whether the last reply is one that was recorded as such, which the next request repeats.
     is_replied: bool,
-    at_ms: Option<i64>,
+    /// When the request was made whose messages come.
+    pub(super) at_ms: Option<i64>,
     has_breakpoints: bool,
     has_usage: bool,
     /// The versions of what stands before the messages.
@@ -61,11 +59,11 @@ pub(super) struct MessageSession {
     /// What the open request asks for beside its messages.
     form: RequestForm,
     /// By message, how many parts there are up to its end.
-    ends: Vec<usize>,
+    pub(super) ends: Vec<usize>,
     /// What became of its task, if the log tells.
     pub(super) outcome: Option<LoggedOutcome>,
     /// Whether commands stand in the text of replies, and what they print in the next message.
-    has_commands: bool,
+    pub(super) has_commands: bool,
     /// How many commands there were, and whether the last one has no result yet.
     commands: (usize, bool),
 }
@@ -125,13 +123,6 @@ fn unordered(value: &Value) -> u64 {
     }
 }
 
-/// A value that may be marked for the cache.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
-struct MarkedRecord {
-    cache_control: Option<CacheControl>,
-}
-
 /// Returns the parts of a system prompt: one, or one up to each block that is marked for the cache.
 fn system_blocks(system: &MessageContent<'_>) -> Vec<Content> {
     let MessageContent::Blocks(blocks) = system else {
@@ -151,14 +142,14 @@ fn front_parts(blocks: &[MessageBlock<'_>], n: usize) -> usize {
 impl MessageSession {
     /// Takes the system prompt, the tools and the settings of a request; what a body leaves out stays as it was.
     pub(super) fn front(&mut self, request: &RequestRecord<'_>) {
-        let system = request.system.or(request.instructions);
+        let system = request.0.raw("system").or(request.0.raw("instructions"));
         let system = system.and_then(|it| json::first::<MessageContent<'_>>(it.get()));
-        let tools = request.tools.and_then(|it| json::first::<Vec<Measured>>(it.get()));
+        let tools: Option<Vec<Measured>> = request.0.get("tools");
         let is_told = system.is_some() || tools.is_some();
         let mut front = self.fronts.get(self.form.front).cloned().unwrap_or_default();
         let before = front.clone();
         if let Some(tools) = tools {
-            front.same = request.tools.map_or(0, |it| same_tools(it.get()));
+            front.same = request.0.raw("tools").map_or(0, |it| same_tools(it.get()));
             front.tools = tools.into_iter().map(|it| Part::of(Kind::ToolSchema, it)).collect();
         }
         if let Some(system) = system {
@@ -199,11 +190,10 @@ impl MessageSession {
         let mark = |n_before, it: &CacheControl| LoggedMark { n_before, is_long: it.ttl() == TtlClass::Long };
         let front = self.fronts.get(self.form.front).cloned().unwrap_or_default();
         let mut marks = Vec::new();
-        let tools =
-            request.tools.and_then(|it| json::first::<Vec<MarkedRecord>>(it.get())).unwrap_or_default();
-        let of_tools = (1..).zip(&tools).filter_map(|(n, it)| Some((n, it.cache_control.as_ref()?)));
-        marks.extend(of_tools.map(|(n, it)| mark(Some(n), it)));
-        let system = request.system.and_then(|it| json::first::<MessageContent<'_>>(it.get()));
+        let tools: Vec<Members<'_>> = request.0.get("tools").unwrap_or_default();
+        let of_tools = (1..).zip(&tools).filter_map(|(n, it)| Some((n, it.get("cache_control")?)));
+        marks.extend(of_tools.map(|(n, it)| mark(Some(n), &it)));
+        let system: Option<MessageContent<'_>> = request.0.get("system");
         if let Some(MessageContent::Blocks(blocks)) = &system {
             let marked = (1..).zip(blocks).filter_map(|(n, it)| Some((n, it.cache_control.as_ref()?)));
             marks.extend(marked.map(|(n, it)| {
@@ -218,23 +208,8 @@ impl MessageSession {
             let marked = after.filter_map(|(n_after, it)| Some((n_after, it.as_ref()?)));
             marks.extend(marked.map(|(n_after, it)| mark(Some(message.1.saturating_sub(n_after)), it)));
         }
-        marks.extend(request.cache_control.as_ref().map(|it| mark(None, it)));
+        marks.extend(request.0.get("cache_control").map(|it| mark(None, &it)));
         self.form.marks = marks;
-    }
-
-    /// Takes the format of a trajectory, which tells where its commands are.
-    pub(super) fn is_of(&mut self, format: &str) {
-        self.has_commands |= commands::are_in(format);
-    }
-
-    /// Begins another request of the conversation.
-    pub(super) fn go_on(&mut self, record: &RequestRecord<'_>) {
-        self.at_ms = record.at_ms();
-    }
-
-    /// Goes back to the first messages of the conversation, behind which another request goes on.
-    pub(super) fn known(&mut self, n_known: usize) {
-        self.ends.truncate(n_known);
     }
 
     /// Takes a message, or an item.
@@ -333,24 +308,23 @@ impl MessageSession {
         losses: &mut Losses,
     ) {
         self.close();
-        let Some(record) = object::<ReplyRecord<'_>>(value).map(ReplyRecord::innermost) else {
+        let Some(record) = ReplyRecord::of(value) else {
             return losses.add(line, "responses that are not JSON objects");
         };
+        let said = &record.members;
         let mut reply = Reply { at_ms: request.at_ms(), ..Reply::default() };
-        let choice = record.choices.and_then(|it| json::first::<Vec<ChoiceRecord<'_>>>(it.get()));
-        let choice = choice.and_then(|it| it.into_iter().next()?.message);
-        let message = choice.or_else(|| record.content.map(|_| value).filter(|_| record.output.is_none()));
+        let choice = said.get::<Vec<Members<'_>>>("choices").and_then(|it| it.first()?.raw("message"));
+        let is_message = said.raw("content").is_some() && said.raw("output").is_none();
+        let message = choice.or_else(|| Some(value).filter(|_| is_message));
         if let Some(message) = message.and_then(|it| json::first::<MessageRecord<'_>>(it.get())) {
             reply.parts = spoken(line, message, losses);
-        } else if let Some(content) =
-            record.content.and_then(|it| json::first::<MessageContent<'_>>(it.get()))
-        {
+        } else if let Some(content) = said.get("content") {
             let mut message = MessageRecord::default();
             message.content = content;
             reply.parts = spoken(line, message, losses);
         }
-        let items = record.output.and_then(|it| json::first::<Vec<ItemRecord<'_>>>(it.get()));
-        for item in items.unwrap_or_default() {
+        let items: Vec<ItemRecord<'_>> = said.get("output").unwrap_or_default();
+        for item in items {
             reply.parts.push(match item.kind.0.as_ref() {
                 "message" => Named::plain(Part::of(Kind::Assistant, item.content.to_content())),
                 _ => item_call(&item).unwrap_or_else(|| Named::plain(item_reasoning(&item))),
@@ -359,11 +333,13 @@ impl MessageSession {
         if reply.parts.is_empty() {
             losses.add(line, "responses without a message");
         }
-        self.bill(line, record.usage, &mut reply, losses);
+        self.bill(line, said.raw("usage"), &mut reply, losses);
         reply.cost = request.cost().or(reply.cost);
         reply.form = self.form.clone();
-        let names = [request.backing_model(), record.model.0.as_ref(), within.model(), request.model()];
-        reply.model = names.into_iter().find(|it| !it.is_empty()).unwrap_or_default().to_owned();
+        let names =
+            [(&request.0, "backing_model"), (said, "model"), (&within.0, "model"), (&request.0, "model")];
+        let names = names.into_iter().map(|(members, name)| members.text(name));
+        reply.model = names.into_iter().find(|it| !it.is_empty()).unwrap_or_default().into_owned();
         reply.response_ms = request.end_ms().or(record.at_ms()).or(reply.at_ms);
         reply.end_ms = reply.response_ms;
         self.assembler.replied(reply);
@@ -373,11 +349,11 @@ impl MessageSession {
     /// Reads what was billed for a reply.
     fn bill(&mut self, line: usize, usage: Raw<'_>, reply: &mut Reply, losses: &mut Losses) {
         let Some(record) = usage.filter(|it| it.get() != "null") else { return };
-        let mut bill = BillReader::new(line, "usage", losses);
-        let Some(record) = object::<MessageUsage>(record) else {
-            return bill.refuse("", "not an object of token counts");
+        let Some(record) = object::<Value>(record) else {
+            return BillReader::new(line, "usage", losses).refuse("", "not an object of token counts");
         };
-        if let Some(BilledUsage { usage, reasoning, has_breakpoints, cost }) = record.billed(bill) {
+        let bill = BillReader::of(line, "usage", &record, losses);
+        if let Some(BilledUsage { usage, reasoning, has_breakpoints, cost }) = billed(&record, bill) {
             (reply.usage, reply.reasoning, reply.cost) = (Some(usage), reasoning, cost);
             self.has_breakpoints |= has_breakpoints;
             self.has_usage = true;
@@ -470,10 +446,11 @@ fn spoken(line: usize, message: MessageRecord<'_>, losses: &mut Losses) -> Vec<N
             parts.extend(blocks.into_iter().filter_map(|it| spoken_block(line, it, losses)));
         }
     }
-    let calls = message.tool_calls.and_then(|it| json::first::<Vec<MessageCallRecord<'_>>>(it.get()));
+    let calls = message.tool_calls.and_then(|it| json::first::<Vec<Members<'_>>>(it.get()));
     for call in calls.unwrap_or_default() {
-        let function = call.function.unwrap_or_default();
-        parts.push(Named::call(&call.id.0, &function.name.0, function.arguments.unwrap_or_default()));
+        let function: Members<'_> = call.get("function").unwrap_or_default();
+        let asked = function.get("arguments").unwrap_or_default();
+        parts.push(Named::call(&call.text("id"), &function.text("name"), asked));
     }
     parts
 }

@@ -2,14 +2,14 @@
 
 use serde_json::value::RawValue;
 
+use crate::import::documents::LineCount;
 use crate::import::json::reason;
-use crate::import::losses::column_of;
 
 /// The members under which logs keep their messages.
-const LISTS: [&str; 6] = ["raw_messages", "messages", "traj", "history", "conversation", "input"];
+pub(super) const LISTS: [&str; 6] = ["raw_messages", "messages", "traj", "history", "conversation", "input"];
 
 /// The members under which they keep what holds those.
-const HOLDERS: [&str; 5] = ["request", "body", "data", "params", "proxy_server_request"];
+pub(super) const HOLDERS: [&str; 5] = ["request", "body", "data", "params", "proxy_server_request"];
 
 /// How deep the messages of a broken text are looked for.
 const DEPTH_MAX: usize = 4;
@@ -20,8 +20,8 @@ pub(super) struct TextWalk<'t> {
     at: usize,
     /// Whether the rest is not to be read.
     is_over: bool,
-    /// A place and its line.
-    counted: (usize, usize),
+    /// The lines of its parts.
+    pub(super) lines: LineCount<'t>,
 }
 
 /// What a walk finds.
@@ -37,29 +37,7 @@ pub(super) enum WalkStep<'t> {
 impl<'t> TextWalk<'t> {
     /// Begins at the front of a text.
     pub(super) fn new(text: &'t str) -> Self {
-        Self { text, at: 0, is_over: false, counted: (0, 1) }
-    }
-
-    /// Returns the line of a value of this text; lines are counted from the last place that was asked for.
-    pub(super) fn line_of(&mut self, value: &str) -> usize {
-        let place = (value.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
-        self.line_at(place.min(self.text.len()))
-    }
-
-    /// Returns line and column of a part of this text.
-    pub(super) fn place_of(&mut self, part: &str) -> (usize, usize) {
-        let line = self.line_of(part);
-        let before = &self.text[..self.counted.0];
-        (line, column_of(&self.text[before.rfind('\n').map_or(0, |it| it + 1)..], part))
-    }
-
-    fn line_at(&mut self, place: usize) -> usize {
-        let (from, line) = self.counted;
-        let between = &self.text.as_bytes()[from.min(place)..from.max(place)];
-        let n_lines = between.iter().filter(|it| **it == b'\n').count();
-        let line = if place < from { line - n_lines } else { line + n_lines };
-        self.counted = (place, line);
-        line
+        Self { text, at: 0, is_over: false, lines: LineCount::new(text) }
     }
 
     /// Returns the next value at the top, or the list that begins there; nothing at the end.
@@ -86,7 +64,7 @@ impl<'t> TextWalk<'t> {
             None if self.is_over => None,
             None => {
                 self.is_over = true;
-                let line = self.line_at(self.text.len());
+                let line = self.lines.at(self.text.len());
                 Some(WalkStep::Broken(line, "the list is not closed".to_owned()))
             }
         }
@@ -112,11 +90,11 @@ impl<'t> TextWalk<'t> {
                 return true;
             }
             if HOLDERS.contains(&key) && self.peek() == Some(b'{') {
-                let (from, counted) = (self.at, self.counted);
+                let (from, lines) = (self.at, self.lines);
                 if self.enter_at(depth - 1) {
                     return true;
                 }
-                (self.at, self.counted) = (from, counted);
+                (self.at, self.lines) = (from, lines);
             }
             if !matches!(self.value(), WalkStep::Value(..)) {
                 return false;
@@ -141,7 +119,7 @@ impl<'t> TextWalk<'t> {
 
     /// Reads a value, or stays before what is none.
     fn value(&mut self) -> WalkStep<'t> {
-        let line = self.line_at(self.at);
+        let line = self.lines.at(self.at);
         let rest = &self.text[self.at..];
         let mut values = serde_json::Deserializer::from_str(rest).into_iter::<&'t RawValue>();
         match values.next() {

@@ -1,24 +1,11 @@
 //! What an exported session of opencode writes of its messages and their parts.
 
-use crate::import::content::{Arguments, Content, Measured};
-use crate::import::dollars::Dollars;
-use crate::import::image::LoggedFile;
-use crate::import::losses::Losses;
-use crate::import::usage::{BillReader, Billed, Shaped};
-use crate::import::values::{Count, Flag, Text};
+use serde_json::Value;
 
-/// What is said of the session itself.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct OpencodeInfo<'a> {
-    /// Its id.
-    pub(super) id: Text<'a>,
-    /// The working folder.
-    pub(super) directory: Text<'a>,
-    /// The session whose agent started it.
-    #[serde(rename = "parentID")]
-    pub(super) parent: Text<'a>,
-}
+use crate::import::content::{Arguments, Content, Measured};
+use crate::import::image::LoggedFile;
+use crate::import::usage::Shaped;
+use crate::import::values::{Flag, Text};
 
 /// A message with its parts.
 #[derive(Debug, Default, serde::Deserialize)]
@@ -41,56 +28,18 @@ pub(super) struct AboutRecord<'a> {
     /// The model that answered.
     #[serde(rename = "modelID")]
     pub(super) model: Text<'a>,
-    /// Through which provider.
-    #[serde(rename = "providerID")]
-    pub(super) provider: Text<'a>,
     /// What was billed.
-    pub(super) tokens: Shaped<OpencodeTokens>,
+    pub(super) tokens: Value,
     /// What opencode reckons that it cost.
-    pub(super) cost: Dollars,
-    /// When.
-    pub(super) time: Shaped<TimeRecord>,
+    pub(super) cost: Value,
+    /// When it began and ended, in milliseconds since 1970.
+    pub(super) time: Value,
     /// How the reply ended.
     pub(super) finish: Text<'a>,
     /// What went wrong.
     pub(super) error: Option<Measured>,
     /// Whether the reply is the summary of a compaction.
     pub(super) summary: Flag,
-}
-
-/// When something happened, in milliseconds since 1970.
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
-#[serde(default)]
-pub(super) struct TimeRecord {
-    /// The beginning.
-    pub(super) created: Option<Count>,
-    /// The end.
-    pub(super) completed: Option<Count>,
-    /// When the result of a call left the prompts.
-    pub(super) compacted: Option<Count>,
-}
-
-/// What was billed.
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
-#[serde(default)]
-pub(super) struct OpencodeTokens {
-    /// All of it, in newer versions.
-    total: Option<Count>,
-    /// Neither read nor written.
-    input: Option<Count>,
-    /// Written by the model.
-    output: Option<Count>,
-    /// Reasoning: beside the output, or a part of it.
-    reasoning: Count,
-    cache: Shaped<CacheRecord>,
-}
-
-/// What was billed for the cache.
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
-#[serde(default)]
-struct CacheRecord {
-    read: Count,
-    write: Count,
 }
 
 /// A part of a message.
@@ -137,31 +86,6 @@ pub(super) struct StateRecord<'a> {
     pub(super) output: Option<Content>,
     /// What went wrong.
     pub(super) error: Option<Content>,
-    /// When.
-    pub(super) time: Shaped<TimeRecord>,
-}
-
-impl OpencodeTokens {
-    /// Reads the numbers; reasoning is a part of the output only if the total says so.
-    pub(super) fn billed(shaped: Shaped<Self>, line: usize, losses: &mut Losses) -> Billed {
-        let mut bill = BillReader::new(line, "tokens", losses);
-        let record = bill.record(shaped);
-        let uncached = bill.required("input", record.input);
-        let output = bill.required("output", record.output);
-        let reasoning = bill.count("reasoning", record.reasoning);
-        let cache = match record.cache {
-            Shaped::Object(cache) => cache,
-            Shaped::Absent => CacheRecord::default(),
-            Shaped::Other => {
-                bill.refuse("cache", "not an object");
-                CacheRecord::default()
-            }
-        };
-        let cache_read = bill.count("cache.read", cache.read);
-        let cache_write = bill.count("cache.write", cache.write);
-        let is_there = bill.is_complete();
-        let prompt = uncached + cache_read + cache_write;
-        let output = bill.output(prompt, output, reasoning, "total", record.total);
-        Billed { usage: bill.apart(uncached, cache_read, cache_write, output), reasoning, is_there }
-    }
+    /// When it came, and when its result left the prompts.
+    pub(super) time: Value,
 }

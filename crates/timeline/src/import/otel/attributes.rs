@@ -4,6 +4,7 @@ use std::str::FromStr as _;
 
 use serde_json::{Map, Value};
 
+use crate::import::bodies::{list, text};
 use crate::import::content::{Content, Measured};
 use crate::import::values::Count;
 
@@ -126,24 +127,15 @@ fn plain(value: &Value) -> Value {
     };
     match kind.as_str() {
         "stringValue" | "intValue" | "doubleValue" | "boolValue" | "bytesValue" => inner.clone(),
-        "arrayValue" => {
-            let values = inner.get("values").and_then(Value::as_array);
-            values.into_iter().flatten().map(plain).collect()
-        }
-        "kvlistValue" => {
-            let values = inner.get("values").and_then(Value::as_array);
-            Value::Object(values.into_iter().flatten().filter_map(pair).collect())
-        }
+        "arrayValue" => list(&inner["values"]).iter().map(plain).collect(),
+        "kvlistValue" => Value::Object(list(&inner["values"]).iter().filter_map(pair).collect()),
         _ => value.clone(),
     }
 }
 
 /// Reads a number, which the protocol writes as a text.
 fn count(value: &Value) -> Count {
-    match value {
-        Value::String(text) => Count::of_text(text),
-        value => serde_json::from_value(value.clone()).unwrap_or_default(),
-    }
+    value.as_str().map_or_else(|| Count::of(value), Count::of_text)
 }
 
 /// Returns a value as content: its text, or its JSON by length alone.
@@ -157,9 +149,5 @@ pub(super) fn content(value: Option<&Value>) -> Content {
 
 /// Returns a value as the arguments of a call: the JSON that it is, or that is in it.
 pub(super) fn arguments(value: Option<&Value>) -> Content {
-    match value {
-        None | Some(Value::Null) => Content::default(),
-        Some(Value::String(text)) => Content::new(text),
-        Some(value) => Content::new(&value.to_string()),
-    }
+    value.filter(|it| !it.is_null()).map(|it| Content::new(&text(it))).unwrap_or_default()
 }

@@ -11,9 +11,9 @@ use crate::Kind;
 use crate::import::assemble::{Assembler, HistorySummary, Reply};
 use crate::import::bodies;
 use crate::import::content::Content;
-use crate::import::dollars::Dollars;
 use crate::import::losses::Losses;
 use crate::import::transcript::{Named, Part, Remover, Transcript};
+use crate::import::values::dollars;
 use ctxsim_base::quantity::{Cost, or_unlimited};
 
 /// Makes a transcript of a lane. `is_apart` says which libraries' inputs are without what was read and written.
@@ -275,5 +275,5 @@ impl Conversation {
 /// Returns what the emitter says that a request cost, in US dollars.
 fn cost(record: &OtelRecord) -> Option<Cost> {
     let value = record.attributes.any(&["cost_usd", "gen_ai.usage.cost", "llm.cost.total"])?;
-    serde_json::from_str::<Dollars>(&bodies::text(value)).ok()?.0
+    dollars(&serde_json::from_str(&bodies::text(value)).ok()?)
 }

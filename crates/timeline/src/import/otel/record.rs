@@ -1,10 +1,11 @@
 //! Spans and log records as exporters write them: the protocol's JSON, an SDK's own objects, one a line or on several.
 
-use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::attributes::Attributes;
+use crate::import::bodies::list;
 use crate::import::times::milliseconds;
+use crate::import::values::Members;
 
 /// A span, or a log record.
 #[derive(Clone, Debug, Default)]
@@ -38,11 +39,11 @@ pub(super) fn records(line: usize, value: &Value) -> Vec<OtelRecord> {
     for (groups, scopes, items, is_log) in
         [("resourceSpans", "scopeSpans", "spans", false), ("resourceLogs", "scopeLogs", "logRecords", true)]
     {
-        for group in list(value, groups) {
+        for group in list(&value[groups]) {
             let resource = Attributes::read(group.pointer("/resource/attributes"));
-            for scope in list(group, scopes) {
+            for scope in list(&group[scopes]) {
                 let name = scope.pointer("/scope/name").and_then(Value::as_str).unwrap_or_default();
-                for item in list(scope, items) {
+                for item in list(&scope[items]) {
                     let record = record(line, item, name, is_log);
                     found.push(with_resource(record, &resource));
                 }
@@ -59,31 +60,11 @@ pub(super) fn records(line: usize, value: &Value) -> Vec<OtelRecord> {
     found
 }
 
-/// What a value has that holds spans or log records.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Marks {
-    resource_spans: Option<IgnoredAny>,
-    resource_logs: Option<IgnoredAny>,
-    resource_metrics: Option<IgnoredAny>,
-    trace_id: Option<IgnoredAny>,
-    span_context: Option<IgnoredAny>,
-    hr_time: Option<IgnoredAny>,
-    attributes: Option<IgnoredAny>,
-}
-
-impl Marks {
-    /// Returns whether they are those of telemetry.
-    pub(super) fn are_there(&self) -> bool {
-        let is_group =
-            self.resource_spans.is_some() || self.resource_logs.is_some() || self.resource_metrics.is_some();
-        let is_named = self.trace_id.is_some() || self.span_context.is_some() || self.hr_time.is_some();
-        is_group || is_named && self.attributes.is_some()
-    }
-}
-
-fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
-    value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+/// Returns whether a value has what those have that hold spans or log records.
+pub(super) fn is_telemetry(value: &Members<'_>) -> bool {
+    let has = |names: &[&str]| names.iter().any(|it| value.raw(it).is_some());
+    has(&["resourceSpans", "resourceLogs", "resourceMetrics"])
+        || has(&["traceId", "spanContext", "hrTime"]) && has(&["attributes"])
 }
 
 fn with_resource(mut record: OtelRecord, resource: &Attributes) -> OtelRecord {
@@ -105,7 +86,7 @@ fn record(line: usize, item: &Value, scope: &str, is_log: bool) -> OtelRecord {
         true => own.to_owned(),
         false => text(&["/name", "/eventName", "/body/stringValue", "/body", "/_body"]),
     };
-    let events = list(item, "events").iter().map(|it| {
+    let events = list(&item["events"]).iter().map(|it| {
         let name = it.get("name").and_then(Value::as_str).unwrap_or_default();
         (name.to_owned(), Attributes::read(it.get("attributes")))
     });

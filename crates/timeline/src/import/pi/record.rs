@@ -1,8 +1,8 @@
 //! One line of a pi session as written.
 
+use serde_json::Value;
+
 use crate::import::content::Content;
-use crate::import::dollars::Dollars;
-use crate::import::usage::Shaped;
 use crate::import::values::{Count, MessageContent, Text};
 
 /// An entry.
@@ -47,7 +47,7 @@ pub(super) struct PiMessage<'a> {
     /// Why it ended: `stop`, `toolUse`, `length`, `error` or `aborted`.
     pub(super) stop_reason: Text<'a>,
     /// What was billed.
-    pub(super) usage: Shaped<PiUsage>,
+    pub(super) usage: Value,
     /// When the request began, in milliseconds.
     pub(super) timestamp: Option<Count>,
     /// The call that a result answers.
@@ -62,31 +62,4 @@ pub(super) struct PiMessage<'a> {
     pub(super) exclude_from_context: Option<bool>,
     /// Of a summary.
     pub(super) summary: Option<Content>,
-}
-
-/// What was billed.
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct PiUsage {
-    /// Neither read nor written.
-    pub(super) input: Option<Count>,
-    /// Written by the model.
-    pub(super) output: Option<Count>,
-    /// Read from the cache.
-    pub(super) cache_read: Count,
-    /// Written to it.
-    pub(super) cache_write: Count,
-    /// What pi reckons that it cost.
-    pub(super) cost: CostRecord,
-    /// The same, as OpenClaw writes it.
-    #[serde(rename = "costUSD")]
-    pub(super) cost_usd: Dollars,
-}
-
-/// What a request cost.
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
-#[serde(default)]
-pub(super) struct CostRecord {
-    /// All of it.
-    pub(super) total: Dollars,
 }

@@ -61,7 +61,7 @@ pub(super) struct RedactedHeader {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     aside: Vec<RedactedUsage>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    agents: Vec<RedactedTotals>,
+    agents: Vec<AgentTotals>,
     #[serde(skip_serializing_if = "String::is_empty")]
     plan: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,31 +69,6 @@ pub(super) struct RedactedHeader {
     stable: Vec<RedactedPart>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fronts: Vec<Vec<RedactedPart>>,
-}
-
-/// Sub-agents of which totals are known, without their names.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-struct RedactedTotals {
-    #[serde(skip_serializing_if = "String::is_empty")]
-    model: String,
-    tokens: u64,
-    tools: u64,
-    agents: u64,
-    #[serde(skip_serializing_if = "is_false")]
-    long: bool,
-}
-
-impl RedactedTotals {
-    fn of(totals: &AgentTotals) -> Self {
-        let AgentTotals { agent: _, model, tokens, tools, agents, is_long } = totals.clone();
-        Self { model, tokens, tools, agents, long: is_long }
-    }
-
-    fn into_totals(self) -> AgentTotals {
-        let Self { model, tokens, tools, agents, long } = self;
-        AgentTotals { agent: String::new(), model, tokens, tools, agents, is_long: long }
-    }
 }
 
 /// One of the things that a session may say of itself.
@@ -136,7 +111,7 @@ impl RedactedHeader {
             draws: transcript.draws,
             ttl: named(&LIFETIMES, &transcript.ttl),
             aside: transcript.aside.iter().copied().map(RedactedUsage::of).collect(),
-            agents: transcript.agents.iter().map(RedactedTotals::of).collect(),
+            agents: transcript.agents.clone(),
             plan: transcript.plan.clone(),
             outcome: transcript.outcome.clone(),
             flags: FLAGS.iter().filter(|it| *it.1(&mut flags)).map(|flag| flag.0.to_owned()).collect(),
@@ -163,7 +138,7 @@ impl RedactedHeader {
             ttl: valued(&LIFETIMES, &self.ttl).flatten(),
             draws: self.draws,
             aside: self.aside.into_iter().filter_map(|it| it.into_usage(line, losses)).collect(),
-            agents: self.agents.into_iter().map(RedactedTotals::into_totals).collect(),
+            agents: self.agents,
             plan: self.plan,
             outcome: self.outcome,
             ..Transcript::default()
@@ -191,19 +166,13 @@ pub(super) struct RedactedPart {
     /// Equal files have equal numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     file: Option<u64>,
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     stands_in: bool,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     fixed: String,
     /// Of an image: its size in pixels, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pixels: Option<ImageSize>,
-}
-
-/// Returns whether a flag is left out.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_false(flag: &bool) -> bool {
-    !flag
 }
 
 impl RedactedPart {
