@@ -1,17 +1,12 @@
 //! Limits that hold together, not only one by one: what is large in every way at once is refused in words, or read in passable time.
 
-use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::Write as _;
-use std::path::Path;
-use std::process::Command;
 
-use tempfile::TempDir;
-
-use crate::sweep::{ctxsim, out};
+use crate::support::*;
 
 fn folder(files: &[(&str, &str)]) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     files.iter().for_each(|(name, text)| fs::write(folder.path().join(name), text).unwrap());
     folder
 }
@@ -143,7 +138,7 @@ fn a_line_of_parts_is_bounded_as_a_line_of_sessions_is() {
 
 #[test]
 fn numbers_of_parts_that_cannot_be_added_up_are_refused() {
-    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded/pi-session.jsonl");
+    let recorded = data("recorded/pi-session.jsonl");
     let folder = folder(&[]);
     fs::copy(recorded, folder.path().join("s.jsonl")).unwrap();
     let run = |line: &str| ctxsim(folder.path(), &line.split(' ').collect::<Vec<_>>());
@@ -296,7 +291,7 @@ fn a_folder_that_cannot_be_read_is_left_out_as_a_file_is() {
 
 #[test]
 fn parts_whose_head_is_not_that_of_their_job_or_of_their_loads_are_refused() {
-    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded");
+    let recorded = data("recorded");
     let folder = folder(&[]);
     fs::create_dir(folder.path().join("s")).unwrap();
     for name in ["pi-session.jsonl", "kimi-session.jsonl"] {

@@ -1,8 +1,6 @@
 //! Scenarios that people write by hand: what is left out means what they would expect.
 
-use std::process::Command;
-
-use serde_json::Value;
+use crate::support::*;
 
 /// Runs a scenario of this repository under a profile, and returns the totals of each policy.
 fn totals(scenario: &str, policies: &[&str], set: &[&str]) -> Vec<Value> {

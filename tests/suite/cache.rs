@@ -1,7 +1,5 @@
 //! Cache rules on examples from documents, on listed prompts, and on what live calls were billed.
 
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
-
 mod best_effort;
 mod breakpoints;
 mod cassettes;

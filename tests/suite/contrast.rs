@@ -1,13 +1,6 @@
 //! What changes from one policy to another: numbers, causes, and policies of other revisions.
 
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
-use serde_json::Value;
-use tempfile::TempDir;
+use crate::support::*;
 
 const MINE: &str = r#"(
     name: "mine",
@@ -18,15 +11,6 @@ const MINE: &str = r#"(
 
 /// A scenario in whose prompts a budget of 40,000 tokens is exceeded.
 const SCENARIO: &str = "duckagent/incremental_workspace_audit";
-
-fn ctxsim(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).current_dir(folder).output().unwrap()
-}
-
-fn out(output: &Output) -> String {
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
 
 fn refused(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stdout));
@@ -41,7 +25,7 @@ fn git(folder: &Path, args: &[&str]) {
 
 /// Makes a folder with two budgets as policies.
 fn budgets(base: &str, candidate: &str) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     fs::write(folder.path().join("mine.ron"), MINE.replace("BUDGET", candidate)).unwrap();
     let base = MINE.replace("BUDGET", base).replace("\"mine\"", "\"base\"");
     fs::write(folder.path().join("base.ron"), base).unwrap();
@@ -62,7 +46,7 @@ const COMPARE: [&str; 9] = [
 
 fn compared(folder: &Path, more: &[&str]) -> Value {
     let args = [&COMPARE[..], more, &["--format", "json"]].concat();
-    serde_json::from_str(&out(&ctxsim(folder, &args))).unwrap()
+    parsed(&ctxsim(folder, &args))
 }
 
 /// Returns a number of a comparison.
@@ -98,7 +82,7 @@ fn the_numbers_are_those_of_a_run_and_the_parts_add_up() {
     let compared = compared(folder.path(), &[]);
     let args = ["run", "--policy", "base.ron", "--policy", "mine.ron", "--scenario", SCENARIO];
     let args = [&args[..], &["--profile", "anthropic/claude-sonnet-5.5", "--format", "json"]].concat();
-    let run: Value = serde_json::from_str(&out(&ctxsim(folder.path(), &args))).unwrap();
+    let run: Value = parsed(&ctxsim(folder.path(), &args));
 
     for (place, pointer) in [
         ("totals.cost_usd.total", "/totals/cost_usd/total"),
@@ -149,7 +133,7 @@ fn a_stage_that_fired_in_the_base_alone_has_had_an_effect() {
 #[test]
 fn a_comparison_says_that_a_bill_is_not_reproduced_and_that_losses_are_unknown() {
     let recorded = |name: &str| {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded").join(name);
+        let path = data("recorded").join(name);
         let args =
             ["compare", "--base", "identity", "--candidate", "duckagent/immediate_summary", "--scenario"];
         let text = out(&ctxsim(Path::new("."), &[&args[..], &[path.to_str().unwrap()]].concat()));
@@ -194,13 +178,11 @@ fn a_comparison_has_the_same_bytes_on_any_number_of_threads() {
 
 #[test]
 fn whose_edits_broke_prefixes_adds_up_to_what_the_rows_say_was_not_read() {
-    let comparison = Comparison {
-        policies: vec!["identity".into(), "clear_tool_results_at_40k_min_5k".into()],
-        scenarios: vec![SCENARIO.into()],
-        profiles: vec!["anthropic/claude-sonnet-5.5".into()],
-        ..Comparison::default()
-    };
-    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
+    let plan = planned(&comparing(
+        &["identity", "clear_tool_results_at_40k_min_5k"],
+        &[SCENARIO],
+        &["anthropic/claude-sonnet-5.5"],
+    ));
     let contrast = plan.contrasts(&[[0, 1]], None, &|_, _| {}).unwrap().remove(0);
 
     let [identity, cleared] = contrast.breaks["stage `clear`"];
@@ -213,7 +195,7 @@ fn whose_edits_broke_prefixes_adds_up_to_what_the_rows_say_was_not_read() {
 
 /// Makes a repository whose main branch has a budget of 100,000 tokens, and whose tree has another.
 fn repository(budget: &str) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let policies = folder.path().join("ctx/policies/team");
     fs::create_dir_all(&policies).unwrap();
     fs::write(folder.path().join("ctxsim.toml"), "folders = [\"ctx\"]\n").unwrap();
@@ -319,7 +301,7 @@ fn what_changed_beside_the_policies_is_told_in_every_format() {
         }
         assert!(!text.contains("nothing changes"), "{format}: {text}");
     }
-    let json: serde_json::Value = serde_json::from_str(&compare("json")).unwrap();
+    let json: Value = serde_json::from_str(&compare("json")).unwrap();
     let kinds: Vec<&str> =
         json["changed_beside"].as_array().unwrap().iter().map(|it| it["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["scenario", "profile", "suite"]);
@@ -370,7 +352,7 @@ fn a_revision_that_is_not_there_is_told_with_what_to_do() {
 
 #[test]
 fn memory_runners_are_compared_on_the_same_chats_though_their_requests_are_not_the_same() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let args = [
         "compare",
         "--base",
@@ -393,7 +375,7 @@ fn memory_runners_are_compared_on_the_same_chats_though_their_requests_are_not_t
 /// Under this profile, one of the two stops in the long load at a limit, and both play the other one to its end.
 #[test]
 fn a_pair_that_is_left_out_of_the_sums_is_left_out_of_every_list_beside_them() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let compared = |loads: &[&str]| {
         let front = [
             "compare",
@@ -403,8 +385,7 @@ fn a_pair_that_is_left_out_of_the_sums_is_left_out_of_every_list_beside_them() {
             "duckagent/runtime_guarded_mid",
         ];
         let rest = ["--profile", "duckagent/openai-gpt-5.4", "--format", "json", "--scenario"];
-        let json: Value =
-            serde_json::from_str(&out(&ctxsim(folder.path(), &[&front[..], &rest, loads].concat()))).unwrap();
+        let json: Value = parsed(&ctxsim(folder.path(), &[&front[..], &rest, loads].concat()));
         json["comparisons"][0].clone()
     };
     let counted = "duckagent/stress_fullstack_refactor";

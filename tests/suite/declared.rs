@@ -1,15 +1,10 @@
 //! Every declared number of a world moves something that is reported, or says in its file that it moves nothing, and why.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::report::json;
 use ctxsim::worlds::aging::{AgingNumbers, Model};
 use ctxsim::worlds::chats::ChatNumbers;
-use serde_json::Value;
+
+use crate::support::*;
 
 /// By how much of itself a number has to move.
 const MOVED: f64 = 0.001;
@@ -49,11 +44,9 @@ fn collect(value: &Value, place: &str, all: &mut BTreeMap<String, f64>) {
 fn reported(world: &DeclaredWorld, scenario: &str, set: Option<String>) -> Option<BTreeMap<String, f64>> {
     let comparison = Comparison {
         policies: world.policies.iter().map(|it| (*it).to_owned()).collect(),
-        scenarios: vec![scenario.to_owned()],
-        profiles: vec!["anthropic/claude-sonnet-4.5".to_owned()],
         trials: world.trials,
         set: set.into_iter().collect(),
-        ..Comparison::default()
+        ..comparing(&[], &[scenario], &["anthropic/claude-sonnet-4.5"])
     };
     let plan = Plan::new(&bundled_catalog(), &comparison).ok()?;
     let report = plan.report(None, &|_, _| {}).unwrap();

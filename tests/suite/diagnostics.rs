@@ -1,11 +1,6 @@
 //! Broken inputs: what a person is told, where, and what to do about it.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
-
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use crate::support::*;
 
 /// Codes that neither a broken file nor a command line can show, and where they are shown instead.
 const ELSEWHERE: [(&str, &str); 58] = [
@@ -79,13 +74,10 @@ const SESSION: &str = "../../scenarios/recorded/claude-code-session.jsonl";
 const NOT_BUILT: &str = "scenario.tokenizer_not_built.toml";
 const CODE_NOT_BUILT: &str = "tokenizer-not-built";
 
-fn root(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
-}
-
 /// Returns the names of a folder's input files, sorted.
 fn inputs(folder: &str) -> Vec<String> {
-    let names = fs::read_dir(root(folder)).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap());
+    let names =
+        fs::read_dir(root().join(folder)).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<String> = names.filter(|it| it.ends_with(".ron") || it.ends_with(".toml")).collect();
     names.sort();
     names
@@ -99,7 +91,7 @@ fn refused(folder: &str, file: &str) -> String {
 /// Runs a command line in a folder, which must be refused with nothing printed; returns what is told.
 fn refused_line(folder: &str, args: &[&str]) -> String {
     let binary = env!("CARGO_BIN_EXE_ctxsim");
-    let output = Command::new(binary).args(args).current_dir(root(folder)).output().unwrap();
+    let output = Command::new(binary).args(args).current_dir(root().join(folder)).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{args:?}");
     assert!(output.stdout.is_empty(), "{args:?}");
     let text = String::from_utf8(output.stderr).unwrap();
@@ -109,11 +101,7 @@ fn refused_line(folder: &str, args: &[&str]) -> String {
 }
 
 fn assert_told(folder: &str, name: &str, text: &str) {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path(root("snapshots").join(folder));
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(name, text));
+    assert_snapshot(folder, name, text);
 }
 
 /// What is told of a broken file or of a mistaken command line.
@@ -228,7 +216,7 @@ fn a_careless_line_is_answered_with_what_was_meant() {
 
 /// Returns the codes whose words are kept.
 fn worded() -> BTreeSet<String> {
-    let files = fs::read_dir(root("snapshots/diagnostics/words")).unwrap();
+    let files = fs::read_dir(root().join("snapshots/diagnostics/words")).unwrap();
     let names = files.map(|it| it.unwrap().file_name().into_string().unwrap());
     names.map(|it| it.trim_end_matches(".snap").to_owned()).collect()
 }

@@ -3,15 +3,9 @@
 //! `tests/data/duckagent/expected.json` holds numbers that the reference printed, on its grid and off it. All of its rows are
 //! compared when `CTXSIM_REFERENCE` names the folder that has them.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+use ctxsim::report::{ALL, RunTotals};
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
-use ctxsim::report::{ALL, Report, RunTotals};
-use serde_json::Value;
+use crate::support::*;
 
 /// Names a policy or a profile of the reference.
 fn full(name: &str) -> String {
@@ -19,7 +13,7 @@ fn full(name: &str) -> String {
 }
 
 fn run(comparison: &Comparison) -> Report {
-    Plan::new(&bundled_catalog(), comparison).unwrap().report(None, &|_, _| {}).unwrap()
+    reported(comparison)
 }
 
 /// Returns what a run of ours came to, whether it stands among the runs or among their sums.
@@ -218,7 +212,7 @@ fn long_run(profile: &str, turns: u32, policies: &[&str]) -> Vec<RunTotals> {
 #[test]
 fn all_policies_complete_220_turns_within_the_limits_and_compact_in_batches() {
     let suite = Comparison { suite: Some("duckagent-matrix".to_owned()), ..Comparison::default() };
-    let policies = Plan::new(&bundled_catalog(), &suite).unwrap().policies;
+    let policies = planned(&suite).policies;
     let short: Vec<&str> = policies.iter().map(|it| it.strip_prefix("duckagent/").unwrap()).collect();
 
     for (policy, totals) in policies.iter().zip(long_run("deepseek-chat", 220, &short)) {

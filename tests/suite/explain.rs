@@ -1,9 +1,6 @@
 //! Explained requests: what a person reads, and that it adds up to the rows of the run.
 
-use std::path::Path;
-
 use ctxsim::cache::Fate;
-use ctxsim::engine::Simulation;
 use ctxsim::explain::{Explanation, explain};
 use ctxsim::input::scenario::Assume;
 use ctxsim::input::text::decode::decode;
@@ -24,6 +21,7 @@ use crate::laws::hold;
 use crate::random_policy::policy as random_policy;
 use crate::random_rules::rules as random_rules;
 use crate::random_timeline::timeline as random_timeline;
+use crate::support::*;
 
 const BREAKPOINTS: &str =
     "[cache.breakpoints]\nmin_tokens = 1_024\nttl = [\"5m\", \"1h\"]\nreadable = \"response_start\"";
@@ -93,11 +91,7 @@ fn drawn(name: &str, timeline: &Timeline, policy: &Policy, profile: &Profile, n:
     let style = table::ExplainStyle { on: Some(100).into(), lists_all: false };
     let text = table::explanation(&it, context, style);
     assert!(text.lines().all(|it| it.chars().count() <= 100), "{text}");
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../snapshots/explain");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(name, text.as_str()));
+    assert_snapshot("explain", name, &text);
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -230,7 +224,7 @@ fn an_explanation_for_programs_has_the_row_and_every_item() {
         names_run: false,
     };
 
-    let document: serde_json::Value = serde_json::from_str(&json(&it, context, false).unwrap()).unwrap();
+    let document: Value = serde_json::from_str(&json(&it, context, false).unwrap()).unwrap();
 
     assert_eq!(document["schema"], "ctxsim.explanation/1");
     assert_eq!(document["items"].as_array().unwrap().len(), it.items.len());
@@ -334,7 +328,7 @@ fn a_prompt_with_text_is_rendered_and_what_has_none_is_said() {
 #[test]
 fn what_a_template_writes_is_rendered_in_its_words() {
     const SESSION: &str = include_str!("../../scenarios/recorded/claude-code-session.jsonl");
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("policies/duckagent/runtime_guarded_mid.ron");
+    let file = root().join("policies/duckagent/runtime_guarded_mid.ron");
     let runtime = Policy::new(&Source::read(&file).unwrap().decode::<PolicyFile>().unwrap()).unwrap();
     let timeline = import_all(SESSION, "recorded", &Assume::default(), &[]).unwrap().remove(0).timeline;
     let limits = Limits { prompt: UNLIMITED, window: 32_000, output: UNLIMITED };

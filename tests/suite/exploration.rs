@@ -6,14 +6,9 @@
 //! The rows are too large for the test data; `CTXSIM_REFERENCE` names a folder that has them.
 
 use std::cell::Cell;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use ctxsim::app::{Comparison, Plan};
 use ctxsim::calibrate::forecast::Forecast;
-use ctxsim::catalog::{Kind as Listed, bundled_catalog};
-use ctxsim::engine::Simulation;
+use ctxsim::catalog::Kind as Listed;
 use ctxsim::input::scenario::refetch::Refetch;
 use ctxsim::input::{Limits, Policy, Profile};
 use ctxsim::ledger::{Role, Rows, Sums, TokenUse};
@@ -27,6 +22,7 @@ use sha2::{Digest as _, Sha256};
 use crate::laws::hold;
 use crate::processes::has;
 use crate::random_timeline::eventful_trace;
+use crate::support::*;
 
 /// What the script measured.
 const MEASURED: &str = include_str!("../data/recovery/exploration.csv");
@@ -146,13 +142,10 @@ fn charged(rows: &Rows, profile: &Profile) -> Charged {
 /// By load of a session: the steps before which its harness compacted it, and what the policy's compactions are charged.
 fn played(file: &Path, set: Vec<String>) -> Vec<(Vec<u32>, Charged)> {
     let comparison = Comparison {
-        policies: vec![POLICY.to_owned()],
-        scenarios: vec![file.display().to_string()],
-        profiles: vec!["anthropic/claude-opus-4.5".to_owned()],
         set,
-        ..Comparison::default()
+        ..comparing(&[POLICY], &[&file.display().to_string()], &["anthropic/claude-opus-4.5"])
     };
-    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap_or_else(|it| panic!("{it}"));
+    let plan = planned(&comparison);
     let all = plan.each(Some(2), &|_, _| {}, |load, _| {
         let own = load.timeline()?.recorded.as_ref()?.before_compactions.iter().map(|it| it + 1);
         Some((own.collect(), charged(&load.rows(&|_, _| {}).pop()?.1, &plan.profiles[0])))

@@ -10,17 +10,13 @@ mod guards;
 mod totals;
 mod traces;
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use ctxsim::catalog::bundled_catalog;
-use ctxsim::engine::Simulation;
 use ctxsim::input::{Policy, Profile, Scenario, ScenarioFile};
 use ctxsim::ledger::Rows;
 use ctxsim::price;
 use ctxsim::timeline::Timeline;
 use ctxsim::timeline::load::load;
-use serde_json::Value;
+
+use crate::support::*;
 
 /// A policy of the field, by the last part of its name.
 fn policy(name: &str) -> Policy {

@@ -1,15 +1,11 @@
 //! A floor of evidence is an absolute share: what the base keeps neither lowers nor raises it.
 
-use std::path::Path;
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::{Kind, bundled_catalog};
+use ctxsim::catalog::Kind;
 use ctxsim::input::PolicyFile;
 use ctxsim::input::text::decode::{Format, decode};
 use ctxsim::report::verdict::Verdict;
-use serde_json::Value;
 
-use crate::sweep::{ctxsim, out};
+use crate::support::*;
 
 /// Tunes a memory of a conversation on few trials.
 fn tuned(base: &str, min_evidence: &str) -> Value {

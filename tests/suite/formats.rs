@@ -1,14 +1,12 @@
 //! RON and TOML are two ways to write the same spec.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
-
 use std::fmt::Debug;
-use std::fs;
-use std::path::Path;
 
 use ctxsim::input::text::decode::{decode, encode};
 use ctxsim::input::text::{Decode, Encode};
 use ctxsim::input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
+
+use crate::support::*;
 
 fn read<T: Decode>(path: &str) -> T {
     Source::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap().decode().unwrap()

@@ -9,9 +9,6 @@ mod git;
 mod traced;
 mod tree;
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-
 use traced::{Traced, is_traced};
 use tree::Tree;
 
@@ -25,6 +22,8 @@ enum Starts {
     Program,
 }
 use Starts::{Git, Nothing, Program};
+
+use crate::support::*;
 
 /// A command line, the exit code if it must be one, what it may start, and what it must write: a file, or a folder with its files.
 type Case = (&'static str, Option<i32>, Starts, &'static [&'static str]);
@@ -309,8 +308,8 @@ fn init_encodes_what_it_is_given_leaves_nothing_behind_and_replaces_nothing() {
     let tree = Tree::new();
     for name in ["a\"b", "a\\b", "PROMPT", "an $(id) 'x"] {
         let folder = tree.fresh();
-        std::fs::create_dir(folder.join(name)).unwrap();
-        std::fs::copy(tree.repository().join("sess/s.jsonl"), folder.join(name).join("s.jsonl")).unwrap();
+        fs::create_dir(folder.join(name)).unwrap();
+        fs::copy(tree.repository().join("sess/s.jsonl"), folder.join(name).join("s.jsonl")).unwrap();
         for args in [&["init", "--sessions", name][..], &["validate", "ctx"], &["check"]] {
             let output = tree.ctxsim(&folder, args);
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -322,11 +321,11 @@ fn init_encodes_what_it_is_given_leaves_nothing_behind_and_replaces_nothing() {
     // Another tool's snapshot stays, and so does a folder that a link leads to.
     let folder = tree.fresh();
     let foreign = folder.join("snapshots/mine/example/anthropic-claude-sonnet-5.5.snap");
-    std::fs::create_dir_all(foreign.parent().unwrap()).unwrap();
-    std::fs::write(&foreign, "mine").unwrap();
+    fs::create_dir_all(foreign.parent().unwrap()).unwrap();
+    fs::write(&foreign, "mine").unwrap();
     let output = tree.ctxsim(&folder, &["init"]);
     assert_eq!(output.status.code(), Some(2));
-    assert_eq!(std::fs::read_to_string(&foreign).unwrap(), "mine");
+    assert_eq!(fs::read_to_string(&foreign).unwrap(), "mine");
     assert!(!folder.join("ctxsim.toml").exists() && !folder.join("ctx/policies/mine.ron").exists());
 
     let folder = tree.fresh();
@@ -334,7 +333,7 @@ fn init_encodes_what_it_is_given_leaves_nothing_behind_and_replaces_nothing() {
     let output = tree.ctxsim(&folder, &["init"]);
     assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stdout));
     assert!(!folder.join("ctxsim.toml").exists());
-    assert!(std::fs::read_dir(tree.top().join("home/elsewhere")).unwrap().next().is_none());
+    assert!(fs::read_dir(tree.top().join("home/elsewhere")).unwrap().next().is_none());
 }
 
 #[test]
@@ -364,29 +363,29 @@ fn a_snapshot_replaces_snapshots_only_and_a_store_removes_banks_only() {
             (tree.repository().join("snapshots/clean/ratchet.toml"), "check --suite clean --ratchet"),
             (tree.repository().join("snapshots/clean/ratchet.toml"), "check --suite clean --ratchet --bless"),
         ] {
-            let kept = std::fs::read_to_string(&snapshot).unwrap();
+            let kept = fs::read_to_string(&snapshot).unwrap();
             // A number has to move before something waits for review.
-            std::fs::write(&snapshot, kept.clone() + "other\n").unwrap();
-            std::fs::write(&path, foreign).unwrap();
+            fs::write(&snapshot, kept.clone() + "other\n").unwrap();
+            fs::write(&path, foreign).unwrap();
             held(&tree, (line, Some(2), Nothing, &[]));
-            assert_eq!(std::fs::read_to_string(&path).unwrap(), foreign, "`{line}`");
-            std::fs::remove_file(&path).unwrap();
-            std::fs::write(&snapshot, kept).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), foreign, "`{line}`");
+            fs::remove_file(&path).unwrap();
+            fs::write(&snapshot, kept).unwrap();
         }
     }
 
     // An index may list any file: what is no bank stays, and a bank that the memory no longer has goes.
     held(&tree, (STORE, Some(0), Nothing, &["o/store/"]));
     let store = tree.repository().join("o/store");
-    let index = std::fs::read_to_string(store.join("index.json")).unwrap();
+    let index = fs::read_to_string(store.join("index.json")).unwrap();
     let bank = index.split_once("\"bank\": \"").unwrap().1.split('"').next().unwrap();
     let entry = |name: &str| format!("\"written\": [{{\"bank\": \"{name}\", \"key\": \"k\"}},");
     let entries = [entry("package"), entry("old")].map(|it| it.replacen("\"written\": [", "", 1)).concat();
     let listed = index.replacen("\"written\": [", &format!("\"written\": [{entries}"), 1);
     assert!(!bank.is_empty() && listed != index);
-    std::fs::write(store.join("index.json"), listed).unwrap();
-    std::fs::write(store.join("package.json"), "{\"scripts\": {\"test\": \"true\"}}").unwrap();
-    std::fs::write(store.join("old.json"), "{\"k\": \"v\"}").unwrap();
+    fs::write(store.join("index.json"), listed).unwrap();
+    fs::write(store.join("package.json"), "{\"scripts\": {\"test\": \"true\"}}").unwrap();
+    fs::write(store.join("old.json"), "{\"k\": \"v\"}").unwrap();
     held(&tree, (STORE, Some(0), Nothing, &["o/store/"]));
     assert!(store.join("package.json").exists() && !store.join("old.json").exists());
 }

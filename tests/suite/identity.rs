@@ -1,10 +1,8 @@
 //! What caches know a prompt by: who says what, wherever it stands and whoever put it there.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use ctxsim::cache::{CacheRule, RequestView};
-use ctxsim::engine::Simulation;
 use ctxsim::input::policy::Moment;
 use ctxsim::input::scenario::Assume;
 use ctxsim::input::{CacheRules, Format, Limits, Policy, Profile, ProfileFile, Source, decode};
@@ -21,6 +19,8 @@ use ctxsim::recovery::CompiledRecovery;
 use ctxsim::timeline::import::import;
 use ctxsim::timeline::{EventKind, ItemSizes, Kind, NewItem, Timeline, TimelineBuilder};
 use indexmap::IndexMap;
+
+use crate::support::*;
 
 /// How a policy says its view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,8 +137,8 @@ fn recorded() -> Vec<Timeline> {
     ];
     let mut texts = sessions.map(str::to_owned).to_vec();
     if let Some(folder) = std::env::var_os("CTXSIM_REFERENCE") {
-        let files = std::fs::read_dir(PathBuf::from(folder).join("recorded/claude-code")).unwrap();
-        texts.extend(files.map(|it| std::fs::read_to_string(it.unwrap().path()).unwrap()));
+        let files = fs::read_dir(PathBuf::from(folder).join("recorded/claude-code")).unwrap();
+        texts.extend(files.map(|it| fs::read_to_string(it.unwrap().path()).unwrap()));
     }
     let timelines = texts.iter().map(|it| import(it, "session", &Assume::default(), &[]).unwrap().timeline);
     // What the harness itself took out cannot be told of again.

@@ -1,7 +1,5 @@
 //! Recorded sessions become timelines whose prompts are the recorded ones.
 
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
-
 mod atif;
 mod bills;
 mod claude_code;
@@ -28,13 +26,13 @@ pub(crate) mod undo;
 mod usage;
 mod wires;
 
-use std::path::{Path, PathBuf};
-
 use ctxsim::input::scenario::{Assume, LoadSpec, ScenarioFile};
 use ctxsim::input::{Format, PolicyFile, ProfileFile, SuiteFile, decode};
 use ctxsim::timeline::import::{Imported, detect, import};
 use ctxsim::timeline::{Kind, NO_ITEM, Preserve, Timeline};
 use proptest::prelude::*;
+
+use crate::support::*;
 
 const FIXTURE: &str = include_str!("../../scenarios/recorded/claude-code-session.jsonl");
 const SCENARIO: &str = include_str!("../../scenarios/recorded/claude-code.toml");
@@ -147,8 +145,8 @@ fn a_token_of_no_characters_is_refused() {
 
 #[test]
 fn the_inputs_of_the_default_suite_that_are_bundled_here_are_well_formed() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
+    let root = root();
+    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
     let suite: SuiteFile = decode::decode(&read("suites/default.toml"), Format::Toml).unwrap();
 
     for name in suite.policies.iter().filter(|it| !it.contains('/')) {
@@ -208,7 +206,7 @@ fn the_reference_sessions_have_the_recorded_totals_and_prompts() {
     let (assume, file_tools) = bundled_assumptions();
     for (name, totals) in REFERENCE {
         let path = folder.join(format!("recorded/claude-code/{name}.jsonl"));
-        let text = std::fs::read_to_string(path).unwrap();
+        let text = fs::read_to_string(path).unwrap();
 
         let Imported { timeline, losses, .. } = import(&text, name, &assume, &file_tools).unwrap();
 

@@ -1,14 +1,8 @@
 //! The bundled inputs decode, are well-formed, and carry their own names.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 mod digests;
 mod loads;
 mod patterns;
-
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
 
 use ctxsim::input::text::Decode;
 use ctxsim::input::{
@@ -16,6 +10,8 @@ use ctxsim::input::{
 };
 use ctxsim::timeline::Timeline;
 use ctxsim::timeline::load::load;
+
+use crate::support::*;
 
 /// Returns the files of a bundled folder, by the names that their paths give them.
 fn files(folder: &str) -> BTreeMap<String, PathBuf> {

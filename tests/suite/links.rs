@@ -1,10 +1,10 @@
 //! Every link of the documents leads somewhere: files, and headings by their anchors.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::Component;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+
+use crate::support::*;
 
 /// A page's links, each with what it leads to, and the anchors of its headings.
 #[derive(Default)]

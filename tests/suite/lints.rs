@@ -1,11 +1,10 @@
 //! What `validate` warns of: each rule finds its broken file and leaves the mended one alone.
 
-use std::path::Path;
-use std::process::Command;
-
 use ctxsim::app::check::{WARNINGS, lints};
-use ctxsim::catalog::{Catalog, Kind, bundled_catalog};
+use ctxsim::catalog::{Catalog, Kind};
 use ctxsim::input::policy::lint::LINTS;
+
+use crate::support::*;
 
 fn codes(catalog: &Catalog, kind: Kind, name: &str) -> Vec<&'static str> {
     lints(catalog, kind, name).unwrap().iter().map(|it| it.code.name()).collect()

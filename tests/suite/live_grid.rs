@@ -6,9 +6,6 @@
 mod document;
 mod scores;
 
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
-use ctxsim::engine::Simulation;
 use ctxsim::input::policy::memory::State;
 use ctxsim::input::scenario::{Amount, LoadSpec, NumberRange, TurnSpec};
 use ctxsim::input::{Policy, PolicyFile, Profile, Scenario, ScenarioFile};
@@ -19,6 +16,8 @@ use ctxsim::timeline::load::load;
 use ctxsim::worlds::needles::Retention;
 use indexmap::IndexMap;
 use serde::Deserialize;
+
+use crate::support::*;
 
 /// The strategies that are scored: those without a summariser, whose outputs the runs tell apart.
 const SCORED: [&str; 15] = [
@@ -87,7 +86,7 @@ enum Knows {
 
 fn grid() -> Grid {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/live-grid/measured.json");
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }
 
 /// How many draws of the replies a mean is over: one trajectory hangs on a few tokens, a mean does not.
@@ -207,11 +206,9 @@ fn a_run_says_how_many_facts_are_left_and_rows_say_which() {
     let names = ["identity", "agents/agent_framework/truncation"];
     let comparison = Comparison {
         policies: names.map(str::to_owned).to_vec(),
-        scenarios: vec!["live_grid/gpt-6-luna/fill_0.9".to_owned()],
-        profiles: vec!["live_grid/gpt-6-luna".to_owned()],
-        ..Comparison::default()
+        ..comparing(&[], &["live_grid/gpt-6-luna/fill_0.9"], &["live_grid/gpt-6-luna"])
     };
-    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
+    let plan = planned(&comparison);
     let report = plan.report(None, &|_, _| {}).unwrap();
     let of_questions = plan.each(None, &|_, _| {}, |load, it| load.rows_of(RowsOf::Questions, it)).unwrap();
     let profile = Profile::new(&bundled_catalog().profile("live_grid/gpt-6-luna").unwrap().spec).unwrap();

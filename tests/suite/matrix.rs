@@ -1,14 +1,10 @@
 //! Every command on every kind of load: it answers, or refuses and says why; it never panics.
 
-use std::fmt::Write as _;
-use std::fs;
 use std::ops::ControlFlow;
-use std::path::Path;
-use std::process::{Command, Output};
 
 use ctxsim::{BoxError, Code, Cx, Entry, Part, RequestRow, Sink};
-use serde_json::Value;
-use tempfile::TempDir;
+
+use crate::support::*;
 
 /// Every command, `rows` being `run --rows requests`.
 const COMMANDS: [&str; 13] = [
@@ -106,8 +102,8 @@ const KINDS: [Kind; 10] = [
 
 /// A folder with the loads and policies that are files.
 fn folder() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = tempdir().unwrap();
+    let root = root();
     let copy =
         |from: &str, to: &str| fs::copy(root.join("tests/data").join(from), folder.path().join(to)).unwrap();
     copy("recorded/pi-session.jsonl", "pi.jsonl");
@@ -306,17 +302,13 @@ fn every_command_answers_on_every_kind_of_load_or_says_why_not() {
         table.push('\n');
     }
 
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../snapshots/matrix");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!("commands", table));
+    assert_snapshot("matrix", "commands", &table);
 }
 
 /// Runs a command line and returns its exit code with all that it says, on one line.
 fn told(args: &str) -> (i32, String) {
     let args: Vec<&str> = args.split_whitespace().collect();
-    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).env("NO_COLOR", "1").output().unwrap();
+    let output = ctxsim(root(), args);
     let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
     (output.status.code().unwrap(), text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
@@ -358,8 +350,8 @@ fn a_policy_that_sets_nothing_is_a_base_for_every_load() {
 
 #[test]
 fn a_scenario_that_only_a_pattern_found_is_left_out_where_a_policy_has_no_effect() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
+    let folder = tempdir().unwrap();
+    let root = root().join("scenarios");
     for (from, to) in [("aging/s1", "ageing"), ("random/tool_loops", "loops")] {
         let text = fs::read_to_string(root.join(format!("{from}.toml"))).unwrap();
         let text = text.replacen(&format!("name = \"{from}\""), &format!("name = \"{to}\""), 1);

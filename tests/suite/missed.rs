@@ -1,19 +1,12 @@
 //! Why a prompt was not read from the cache: each miss has one name, whichever report says it.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
-
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
-
 use ctxsim::input::scenario::Assume;
 use ctxsim::input::{Format, Profile, decode};
 use ctxsim::measure::missed::{MissCause, all_misses};
 use ctxsim::timeline::import::import_all;
 use ctxsim::timeline::{Diagnosis, Occasion, StepIx, Timeline};
-use serde_json::{Value, json};
-use tempfile::TempDir;
+
+use crate::support::*;
 
 const PROFILE: &str = include_str!("../../profiles/anthropic/claude-opus-4.7.toml");
 

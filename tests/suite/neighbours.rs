@@ -1,19 +1,14 @@
 //! What sessions of one folder tell of each other's caches, against tables that were worked out by hand.
 
-use std::fmt::Write as _;
-use std::fs;
 use std::ops::ControlFlow;
-use std::path::Path;
 
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::ledger::Role;
-use ctxsim::report::Report;
 use ctxsim::report::sections::Detail;
 use ctxsim::timeline::own::SeenCases;
 use ctxsim::timeline::shared::Chance;
 use indexmap::IndexMap;
-use tempfile::TempDir;
+
+use crate::support::*;
 
 /// A Claude Code session: when each request was asked, and what was billed for it.
 #[derive(Clone, Copy)]
@@ -128,14 +123,12 @@ fn folder(sessions: &[Session], names: &[&str]) -> TempDir {
 
 fn plan(folder: &Path, alone: bool) -> Plan {
     let comparison = Comparison {
-        policies: vec!["identity".to_owned()],
-        scenarios: vec![folder.display().to_string()],
         own_models: true,
         alone,
         set: vec!["scenario.load.recorded.assume.side_request=none".to_owned()],
-        ..Comparison::default()
+        ..comparing(&["identity"], &[&folder.display().to_string()], &[])
     };
-    Plan::new(&bundled_catalog(), &comparison).unwrap()
+    planned(&comparison)
 }
 
 /// By request of the agent: its session's first model's id is not told, so its prompt, what is read, what is written for five
@@ -328,12 +321,14 @@ fn totals_name_agents_and_sub_agents_apart_and_a_policy_says_to_whom_it_applies(
         let file = folder.path().join("clip.ron");
         fs::write(&file, policy).unwrap();
         let comparison = Comparison {
-            policies: vec!["identity".to_owned(), file.display().to_string()],
-            scenarios: vec![format!("{}/*.jsonl", folder.path().display())],
             own_models: true,
-            ..Comparison::default()
+            ..comparing(
+                &["identity", &file.display().to_string()],
+                &[&format!("{}/*.jsonl", folder.path().display())],
+                &[],
+            )
         };
-        report(&Plan::new(&bundled_catalog(), &comparison).unwrap())
+        report(&planned(&comparison))
     };
     let policy = |to: &str| {
         format!(
@@ -382,13 +377,8 @@ fn a_scenario_says_several_sessions_with_users_and_times() {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("office.ron");
     fs::write(&file, WRITTEN).unwrap();
-    let comparison = Comparison {
-        policies: vec!["identity".to_owned()],
-        scenarios: vec![file.display().to_string()],
-        profiles: vec!["anthropic/claude-opus-4.5".to_owned()],
-        ..Comparison::default()
-    };
-    let found = rows(&Plan::new(&bundled_catalog(), &comparison).unwrap(), 1);
+    let comparison = comparing(&["identity"], &[&file.display().to_string()], &["anthropic/claude-opus-4.5"]);
+    let found = rows(&planned(&comparison), 1);
 
     // Entries live for five minutes: b begins 3 minutes and 58 seconds after a was answered, d 6 minutes after b.
     let expected = [

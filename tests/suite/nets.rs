@@ -1,15 +1,11 @@
 //! Nothing is done twice: how often recordings are read, policies compiled and simulations played.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::counts::{Counts, counted};
 use ctxsim::input::scenario::HiddenRequest;
 use ctxsim::take::{Load, with_threads};
 
 use crate::import::undo::{BY_ITSELF, compacted};
+use crate::support::*;
 
 const POLICIES: [&str; 4] =
     ["identity", "clear_tool_results", "sliding_window", "duckagent/immediate_summary"];
@@ -26,16 +22,11 @@ fn recordings(name: &str, texts: &[&str]) -> PathBuf {
 }
 
 fn comparison(folder: &Path) -> Comparison {
-    Comparison {
-        policies: POLICIES.map(str::to_owned).to_vec(),
-        scenarios: vec![folder.display().to_string()],
-        own_models: true,
-        ..Comparison::default()
-    }
+    Comparison { own_models: true, ..comparing(&POLICIES, &[&folder.display().to_string()], &[]) }
 }
 
 fn plan(comparison: &Comparison) -> Plan {
-    Plan::new(&bundled_catalog(), comparison).unwrap()
+    planned(comparison)
 }
 
 /// Counts work on one thread, so that all of it is counted.

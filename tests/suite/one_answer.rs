@@ -1,11 +1,8 @@
 //! What a policy comes to on a load under a price list is the same to the picodollar, whichever command asks for it and beside whatever else.
 
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::{Kind, bundled_catalog};
+use ctxsim::catalog::Kind;
 use ctxsim::input::Profile;
 use ctxsim::input::profile::price::VariedRate;
 use ctxsim::measure::Tally;
@@ -13,6 +10,7 @@ use ctxsim::report::ALL;
 use ctxsim::take::{Load, Progress, Run, Sinks, in_order};
 
 use crate::import::undo::{BY_ITSELF, compacted};
+use crate::support::*;
 use crate::tune::folders::Recipe;
 
 /// Policies of which most edit what was fetched again, so that recovery is played.
@@ -60,22 +58,12 @@ const KINDS: [(&str, [&str; 2], &[&str]); 4] = [
 
 const QUIET: Progress<'_> = &|_, _| {};
 
-fn owned(names: &[&str]) -> Vec<String> {
-    names.iter().map(|it| (*it).to_owned()).collect()
-}
-
 fn comparison(scenario: &str, policies: &[&str], set: &[&str]) -> Comparison {
-    Comparison {
-        scenarios: vec![scenario.to_owned()],
-        policies: owned(policies),
-        profiles: owned(&PROFILES),
-        set: owned(set),
-        ..Comparison::default()
-    }
+    Comparison { set: owned(set), ..comparing(policies, &[scenario], &PROFILES) }
 }
 
 fn plan(comparison: &Comparison) -> Plan {
-    Plan::new(&bundled_catalog(), comparison).unwrap()
+    planned(comparison)
 }
 
 /// How much of a law was held to anything.

@@ -1,15 +1,13 @@
 //! Every page: the verdict first, points that lead to rows, one script that may run, nothing loaded, and no word of a transcript.
 
-use std::collections::BTreeSet;
-use std::path::Path;
-use std::process::Command;
 use std::sync::OnceLock;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use roxmltree::{Document, Node, ParsingOptions};
-use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+
+use crate::support::*;
 
 /// The most bytes that all scripts of a page may have.
 const SCRIPT_MAX: usize = 25_000;
@@ -19,12 +17,7 @@ const MARK: &str = "zqxjkmarked";
 const SESSION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/recorded/claude-code-session.jsonl");
 
 fn ctxsim(args: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-        .args(args)
-        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/small"))
-        .env_remove("COLUMNS")
-        .output()
-        .unwrap();
+    let output = crate::support::ctxsim(data("small"), args);
     assert!(output.status.code() != Some(2), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
@@ -48,11 +41,11 @@ fn commands(session: &str) -> Vec<(&'static str, Vec<&str>)> {
 
 /// Writes the page of each command; returns it with the command's name.
 fn pages(session: &str) -> Vec<(&'static str, String)> {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let page = |(nth, (name, args)): (usize, (&'static str, Vec<&str>))| {
         let file = folder.path().join(format!("{nth}.html"));
         ctxsim(&[&args[..], &["--html", file.to_str().unwrap()]].concat());
-        (name, std::fs::read_to_string(file).unwrap())
+        (name, fs::read_to_string(file).unwrap())
     };
     commands(session).into_iter().enumerate().map(page).collect()
 }
@@ -226,16 +219,16 @@ fn mark(value: &mut Value, is_text: bool) -> usize {
 
 #[test]
 fn no_page_holds_a_word_of_the_session_that_it_was_made_of() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let file = folder.path().join("session.jsonl");
     let mut n_marked = 0;
-    let lines = std::fs::read_to_string(SESSION).unwrap();
+    let lines = fs::read_to_string(SESSION).unwrap();
     let marked = lines.lines().map(|line| {
         let mut value: Value = serde_json::from_str(line).unwrap();
         n_marked += mark(&mut value, false);
         value.to_string() + "\n"
     });
-    std::fs::write(&file, marked.collect::<String>()).unwrap();
+    fs::write(&file, marked.collect::<String>()).unwrap();
 
     assert!(n_marked > 10, "{n_marked}");
     for (name, page) in pages(file.to_str().unwrap()) {
@@ -248,7 +241,7 @@ fn no_page_holds_a_word_of_the_session_that_it_was_made_of() {
 
 #[test]
 fn a_page_beside_a_result_changes_nothing_of_the_result() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let file = folder.path().join("page.html");
     let file = file.to_str().unwrap();
     for (name, args) in commands(SESSION) {
@@ -259,22 +252,18 @@ fn a_page_beside_a_result_changes_nothing_of_the_result() {
 
 #[test]
 fn a_page_by_its_format_is_the_page_beside_a_result() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let [beside, alone] = ["beside.html", "alone.html"].map(|it| folder.path().join(it));
     let args = ["compare", "--base", "keep", "--candidate", "cap", "--scenario", "one", "--profile", "plain"];
 
     ctxsim(&[&args[..], &["--html", beside.to_str().unwrap()]].concat());
     ctxsim(&[&args[..], &["--output", alone.to_str().unwrap()]].concat());
 
-    let [beside, alone] = [beside, alone].map(|it| std::fs::read_to_string(it).unwrap());
+    let [beside, alone] = [beside, alone].map(|it| fs::read_to_string(it).unwrap());
     assert!(beside == alone);
     let marks = [("<style>", "</style>"), ("<script>", "</script>"), ("'sha256-", "'")];
     let plain = marks.iter().fold(alone.clone(), |it, (from, to)| it.replace(between(&alone, from, to), "…"));
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../snapshots/pages");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!("compare", plain));
+    assert_snapshot("pages", "compare", &plain);
 }
 
 #[test]

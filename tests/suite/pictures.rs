@@ -1,12 +1,6 @@
 //! Charts and the page: which numbers they show, that they stand alone, and that everybody can read them.
 
-use std::collections::BTreeSet;
-use std::path::Path;
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::measure::assumed::Assumed;
-use ctxsim::report::Report;
 use ctxsim::report::chart::forest::{Forest, ForestLine};
 use ctxsim::report::chart::frontier::{Frontier, KEPT, Point};
 use ctxsim::report::chart::names::PolicyLabel;
@@ -20,6 +14,8 @@ use proptest::collection::btree_set;
 use proptest::prelude::*;
 use roxmltree::{Document, Node, ParsingOptions};
 use serde::Serialize;
+
+use crate::support::*;
 
 const RECORDED: [&str; 2] = ["recorded/claude-code", "tests/data/recorded/pi-session.jsonl"];
 
@@ -49,33 +45,17 @@ impl Ran {
     }
 
     fn named(suite: &str, scenarios: &[&str], profiles: &[&str]) -> Self {
-        let list = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect();
         let suite = Some(suite.to_owned());
-        Self::new(
-            &Comparison {
-                suite,
-                scenarios: list(scenarios),
-                profiles: list(profiles),
-                ..Comparison::default()
-            },
-            2,
-        )
+        Self::new(&Comparison { suite, ..comparing(&[], scenarios, profiles) }, 2)
     }
 
     /// Two recorded sessions.
     fn recorded(threads: usize) -> Self {
-        let list = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect();
-        let comparison = Comparison {
-            policies: list(&[
-                "identity",
-                "clear_tool_results_at_40k_min_5k",
-                "truncate_oldest",
-                "clairvoyant",
-            ]),
-            scenarios: list(&RECORDED),
-            profiles: list(&["anthropic/claude-opus-4.5"]),
-            ..Comparison::default()
-        };
+        let comparison = comparing(
+            &["identity", "clear_tool_results_at_40k_min_5k", "truncate_oldest", "clairvoyant"],
+            &RECORDED,
+            &["anthropic/claude-opus-4.5"],
+        );
         Self::new(&comparison, threads)
     }
 
@@ -109,11 +89,7 @@ impl Ran {
 }
 
 fn assert_shown(name: &str, charts: &impl Serialize) {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../snapshots/pictures");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(name, serde_json::to_string_pretty(charts).unwrap()));
+    assert_snapshot("pictures", name, &serde_json::to_string_pretty(charts).unwrap());
 }
 
 /// Reads a page or a drawing as XML.

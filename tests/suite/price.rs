@@ -1,7 +1,5 @@
 //! Prices to the digit: what others found wrong in bills, and what a price list must not guess.
 
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
-
 use ctxsim::input::text::decode::{Format, decode};
 use ctxsim::input::{Profile, ProfileFile, profile::written::AssumptionsSpec};
 use ctxsim::ledger::{CacheUse, Outcome, RequestRow, Role, Sink, Sums};

@@ -1,10 +1,6 @@
 //! Recovery as reports give it against recovery that is drawn and played, on recorded sessions.
 
-use std::path::PathBuf;
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
-use ctxsim::engine::{CompiledPolicy, Simulation};
+use ctxsim::engine::CompiledPolicy;
 use ctxsim::input::profile::cache::TtlClass;
 use ctxsim::input::scenario::refetch::Refetch;
 use ctxsim::input::{Policy, Profile};
@@ -14,10 +10,11 @@ use ctxsim::measure::assumed::{Assumed, AssumedCost};
 use ctxsim::price::PriceRows;
 use ctxsim::quantity::Expected;
 use ctxsim::recovery::Assumption;
-use ctxsim::rng::Seed;
 use ctxsim::take::Cell;
 use ctxsim::timeline::Timeline;
 use ctxsim::timeline::{Event, EventKind, Phase, When};
+
+use crate::support::*;
 
 /// How many seeds an average is taken over.
 const N_SEEDS: u64 = 20;
@@ -46,21 +43,16 @@ fn sessions() -> Vec<String> {
     let root = std::path::absolute(root).unwrap();
     let folders = ["recorded/claude-code", "recorded/claude-code-2"].map(|it| root.join(it));
     let mut files: Vec<PathBuf> =
-        folders.iter().flat_map(|it| std::fs::read_dir(it).unwrap()).map(|it| it.unwrap().path()).collect();
+        folders.iter().flat_map(|it| fs::read_dir(it).unwrap()).map(|it| it.unwrap().path()).collect();
     files.retain(|it| it.extension().is_some_and(|it| it == "jsonl"));
     files.sort();
     files.iter().map(|it| it.to_str().unwrap().to_owned()).collect()
 }
 
 fn plan(policies: &[&str], scenarios: Vec<String>, set: &[&str]) -> Plan {
-    let comparison = Comparison {
-        policies: policies.iter().map(|it| (*it).to_owned()).collect(),
-        scenarios,
-        profiles: vec!["anthropic/claude-opus-4.5".to_owned()],
-        set: set.iter().map(|it| (*it).to_owned()).collect(),
-        ..Comparison::default()
-    };
-    Plan::new(&bundled_catalog(), &comparison).unwrap()
+    let comparison =
+        Comparison { scenarios, set: owned(set), ..comparing(policies, &[], &["anthropic/claude-opus-4.5"]) };
+    planned(&comparison)
 }
 
 /// What a run costs in US dollars with each of some seeds.

@@ -1,12 +1,8 @@
 //! The generated pages of the reference are what the program and the bundled files say today.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
 use toml::{Table, Value};
+
+use crate::support::*;
 
 /// The first line of each generated page.
 pub(crate) const GENERATED: &str =
@@ -14,10 +10,6 @@ pub(crate) const GENERATED: &str =
 
 /// Pages whose tests stand elsewhere, beside what they list.
 const ELSEWHERE: [&str; 2] = ["formats.md", "rows.md"];
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
-}
 
 /// Holds a page against what it should be, or writes it.
 fn hold_page(name: &str, text: &str) {

@@ -1,12 +1,6 @@
 //! Upgrades rehearsed: numbers are accepted under other inputs than today's, and `check --explain` says which of them moved each number.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
-
-use serde_json::Value;
-use tempfile::TempDir;
+use crate::support::*;
 
 const POLICY: &str = r#"(
     name: "mine",
@@ -30,10 +24,10 @@ at_least = 0.5
 
 /// Makes a folder with a policy, a recorded session and a suite.
 fn folder() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     fs::write(folder.path().join("mine.ron"), POLICY).unwrap();
     fs::write(folder.path().join("suite.toml"), SUITE).unwrap();
-    let session = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/recorded/claude-code-session.jsonl");
+    let session = root().join("scenarios/recorded/claude-code-session.jsonl");
     fs::copy(session, folder.path().join("session.jsonl")).unwrap();
     folder
 }
@@ -44,14 +38,9 @@ fn check(folder: &Path, args: &[&str]) -> Output {
     command.output().unwrap()
 }
 
-fn told(output: &Output) -> String {
-    let text = [output.stdout.clone(), output.stderr.clone()].concat();
-    String::from_utf8(text).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 fn blessed(folder: &Path, args: &[&str]) {
     let output = check(folder, &[&["--bless"], args].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", all_said(&output));
 }
 
 /// What moved a number: the cause, and what the number would be with that as it was.
@@ -60,7 +49,8 @@ type NamedCauses = Vec<(String, Option<String>)>;
 /// Returns the numbers that moved, each with its causes and what it would be with each of them as it was.
 fn explained(folder: &Path, args: &[&str]) -> Vec<(Value, NamedCauses)> {
     let output = check(folder, &[&["--format", "json"], args].concat());
-    let json: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", told(&output)));
+    let json: Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", all_said(&output)));
     let of = |it: &Value| it.as_array().cloned().unwrap_or_default();
     let cause =
         |it: &Value| (it["cause"].as_str().unwrap().to_owned(), it["with_old"].as_str().map(str::to_owned));
@@ -82,7 +72,7 @@ fn an_assumption_that_an_upgrade_changes_is_named_for_every_number_that_it_moves
         let old = number["values"][0].as_str().unwrap().to_owned();
         assert_eq!(causes, [("recovery.own_request (0.1 → 0.3)".to_owned(), Some(old))], "{number}");
     }
-    let text = told(&check(path, &["--explain"]));
+    let text = all_said(&check(path, &["--explain"]));
     assert!(text.contains("because of recovery.own_request (0.1 → 0.3): mine, evidence kept: "), "{text}");
     assert!(text.contains("assumed numbers have changed"), "{text}");
 }
@@ -124,7 +114,7 @@ fn two_assumptions_and_an_old_policy_are_told_apart_each_with_what_it_moves() {
     assert!(dollars.1.iter().any(|it| it.0 == "together"), "{dollars:?}");
     // What git does not have as it was is not taken for it.
     git(&["commit", "--quiet", "-a", "-m", "later"]);
-    let text = told(&check(path, &["--explain"]));
+    let text = all_said(&check(path, &["--explain"]));
     assert!(
         text.contains("the policy mine could not be simulated as it was: its file in `HEAD` is not the one"),
         "{text}"
@@ -167,7 +157,7 @@ fn a_number_that_nobody_assumes_or_of_another_kind_is_refused_with_what_to_write
     ] {
         let output = check(folder.path(), &["--assume", number]);
         assert_eq!(output.status.code(), Some(2), "{number}");
-        assert!(told(&output).contains(words), "{}", told(&output));
+        assert!(all_said(&output).contains(words), "{}", all_said(&output));
     }
 }
 
@@ -221,11 +211,15 @@ fn snapshots_of_the_earlier_form_still_hold_and_ask_to_be_blessed() {
 
     let output = check(path, &[]);
 
-    assert_eq!(output.status.code(), Some(0), "{earlier}{}", told(&output));
-    assert!(told(&output).contains("of an earlier form and carry no assumed numbers"), "{}", told(&output));
+    assert_eq!(output.status.code(), Some(0), "{earlier}{}", all_said(&output));
+    assert!(
+        all_said(&output).contains("of an earlier form and carry no assumed numbers"),
+        "{}",
+        all_said(&output)
+    );
     blessed(path, &[]);
     assert_eq!(fs::read_to_string(&snapshot).unwrap(), text);
-    assert!(!told(&check(path, &[])).contains("earlier form"));
+    assert!(!all_said(&check(path, &[])).contains("earlier form"));
 }
 
 #[test]
@@ -238,7 +232,7 @@ fn a_ratchet_and_the_snapshots_are_held_in_one_run() {
     fs::write(path.join("mine.ron"), POLICY.replace("40_000", "90_000")).unwrap();
 
     let output = check(path, &["--ratchet"]);
-    let text = told(&output);
+    let text = all_said(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("evidence kept: ") || text.contains("numbers changed"), "{text}");
     assert!(text.contains("Evidence stays (ratchet)"), "{text}");
@@ -268,7 +262,7 @@ fn a_project_that_pins_prices_has_them_in_every_command_and_one_that_pins_a_vers
     assert!(dollars() < newest / 2.0, "{} of {newest}", dollars());
     blessed(path, &[]);
 
-    let text = told(&check(path, &[]));
+    let text = all_said(&check(path, &[]));
     assert!(
         text.contains(
             "prices of 2026-05-01; newer: 2026-07-01, change `prices` in ctxsim.toml to adopt them"
@@ -287,7 +281,7 @@ fn a_project_that_pins_prices_has_them_in_every_command_and_one_that_pins_a_vers
         "{moved:?}"
     );
     fs::write(path.join("ctxsim.toml"), "prices = \"May\"\n").unwrap();
-    assert!(told(&check(path, &[])).contains("this is not a date"));
+    assert!(all_said(&check(path, &[])).contains("this is not a date"));
 }
 
 const GENERATED: &str = r#"(
@@ -321,7 +315,7 @@ fn every_assumed_number_that_moves_anything_is_named_for_all_that_it_moves() {
         let Some(other) = perturbed(value) else { continue };
         n_numbers += 1;
         let output = check(path, &["--bless", "--assume", &format!("{name}={other}")]);
-        assert!(output.status.code().is_some_and(|it| it < 2), "{name}={other}: {}", told(&output));
+        assert!(output.status.code().is_some_and(|it| it < 2), "{name}={other}: {}", all_said(&output));
         let moved = explained(path, &["--explain"]);
         n_moving += usize::from(!moved.is_empty());
         n_moved += moved.len();

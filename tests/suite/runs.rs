@@ -2,15 +2,11 @@
 //!
 //! A policy that comes to what its base does is counted; it gets a row as soon as it differs.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
-
-use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::Kind;
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::report::shot::table;
 use ctxsim::take::Run;
+
+use crate::support::*;
 
 /// A profile for each kind of cache rule but blocks: none, prefix interval, prefix cap, units, breakpoints, stored.
 const PROFILES: [&str; 6] = [
@@ -89,7 +85,6 @@ fn is_left_out(policy: &str, asked: &[&str]) -> bool {
 }
 
 fn runs(load: &str, set: &[&str], profiles: &[&str], policies: &[&str]) -> Vec<Run> {
-    let owned = |list: &[&str]| list.iter().map(|it| (*it).to_owned()).collect();
     let catalog = bundled_catalog();
     let expanded = policies.iter().flat_map(|it| catalog.expand(Kind::Policy, it));
     let comparison = Comparison {

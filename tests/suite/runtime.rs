@@ -4,7 +4,6 @@ mod recorded;
 
 use std::sync::Arc;
 
-use ctxsim::engine::Simulation;
 use ctxsim::input::policy::Moment;
 use ctxsim::input::scenario::{Assume, TokenizerName, ToolAssume};
 use ctxsim::input::{CacheRules, Limits, Policy, PolicyFile, Source};
@@ -14,6 +13,8 @@ use ctxsim::projection::{Ambient, Editor, Program, Projector};
 use ctxsim::quantity::UNLIMITED;
 use ctxsim::timeline::import::import;
 use ctxsim::timeline::{ItemSizes, Kind, NewItem, Preserve, Timeline, TimelineBuilder};
+
+use crate::support::*;
 
 /// What stands in one place of a prompt.
 #[derive(Clone, Debug, PartialEq)]
@@ -274,11 +275,7 @@ fn said(results: &[Said<'_>]) -> Vec<String> {
 }
 
 fn assert_written(name: &str, text: &str) {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../snapshots/text");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(name, text));
+    assert_snapshot("text", name, text);
 }
 
 const FILE: &str = "<path>src/main.rs</path>\n<sha256>abc</sha256>\n<type>file</type>\n<size_bytes>13</size_bytes>\n<total_lines>9</total_lines>\n<offset>1</offset>\n<limit>2</limit>\n<returned_lines>2</returned_lines>\n<truncated>true</truncated>\n<next_offset>3</next_offset>\n<hint> </hint>\n<content>\n     1|fn main() {\n\n     2|}\n</content>";

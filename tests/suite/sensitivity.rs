@@ -1,15 +1,9 @@
 //! Policies across price lists: three by three worked out by hand.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
-
 mod break_even;
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::input::profile::price::VariedRate;
 use ctxsim::input::text::decode::{Format, decode};
 use ctxsim::input::{Profile, ProfileFile};
@@ -17,22 +11,22 @@ use ctxsim::measure::Sensitivity;
 use ctxsim::measure::sensitivity::Sort;
 use ctxsim::report::sensitivity::markdown;
 
+use crate::support::*;
+
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/sensitivity")
+    data("sensitivity")
 }
 
 fn ctxsim(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).current_dir(folder()).output().unwrap()
+    crate::support::ctxsim(folder(), args)
 }
 
 fn out(args: &[&str]) -> String {
-    let output = ctxsim(args);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    crate::support::out(&ctxsim(args))
 }
 
 fn comparison(set: &[&str]) -> Comparison {
-    let set = set.iter().map(|it| (*it).to_owned()).collect();
+    let set = owned(set);
     Comparison { suite: Some("three".to_owned()), set, ..Comparison::default() }
 }
 
@@ -248,13 +242,8 @@ fn several_scenarios_are_added_up_first() {
 #[test]
 fn conversations_pay_long_prompt_prices() {
     let catalog = bundled_catalog();
-    let comparison = Comparison {
-        policies: vec!["identity".to_owned()],
-        scenarios: vec!["context_decay/trials".to_owned()],
-        profiles: vec!["unlimited".to_owned()],
-        trials: Some(1),
-        ..Comparison::default()
-    };
+    let comparison =
+        Comparison { trials: Some(1), ..comparing(&["identity"], &["context_decay/trials"], &["unlimited"]) };
     let mut plan = Plan::new(&catalog, &comparison).unwrap();
     let tiers = |tiers: &str| {
         let text = format!(
@@ -301,19 +290,18 @@ fn a_varied_list_changes_one_rate_everywhere_and_no_other() {
     assert_eq!(profile.prices.times(VariedRate::CacheRead, 9), profile.prices);
 }
 
-/// Locks what a person reads.
-fn assert_drawn(name: &str, text: &str) {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../snapshots/sensitivity");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(name, text));
-}
-
 #[test]
 fn a_comparison_is_drawn_as_tables_and_as_markdown() {
-    assert_drawn("sensitivity_table", &out(&["sensitivity", "--suite", "three", "--details"]));
-    assert_drawn("sensitivity_markdown", &out(&["sensitivity", "--suite", "three", "--format", "markdown"]));
+    assert_snapshot(
+        "sensitivity",
+        "sensitivity_table",
+        &out(&["sensitivity", "--suite", "three", "--details"]),
+    );
+    assert_snapshot(
+        "sensitivity",
+        "sensitivity_markdown",
+        &out(&["sensitivity", "--suite", "three", "--format", "markdown"]),
+    );
 }
 
 #[test]
@@ -328,8 +316,7 @@ fn the_tables_show_what_the_cheapest_loses_and_fit_a_hundred_columns() {
         &["--profiles", "anthropic/*", "bedrock/*"],
     ];
     let text = out(&args.concat());
-    let json: serde_json::Value =
-        serde_json::from_str(&out(&[&args.concat()[..], &["--format", "json"]].concat())).unwrap();
+    let json: Value = parsed(&ctxsim(&[&args.concat()[..], &["--format", "json"]].concat()));
 
     let wide: Vec<&str> = text.lines().filter(|it| it.chars().count() > 100).collect();
     assert_eq!(wide, Vec::<&str>::new());
@@ -386,7 +373,7 @@ fn price_lists_are_sorted_and_cut_and_free_ones_are_called_free() {
 #[test]
 fn the_document_and_the_values_hold_the_same_numbers() {
     let document = out(&["sensitivity", "--suite", "three", "--sort", "given", "--format", "json"]);
-    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+    let document: Value = serde_json::from_str(&document).unwrap();
     let values = out(&["sensitivity", "--suite", "three", "--sort", "given", "--format", "csv"]);
 
     assert_eq!(document["schema"], "ctxsim.sensitivity/1");

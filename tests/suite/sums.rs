@@ -1,9 +1,5 @@
 //! Laws of whole runs: what neither threads nor prices may change.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::input::text::decode::{Format, decode};
 use ctxsim::input::{Profile, ProfileFile};
 use ctxsim::ledger::{NeedSums, Outcome, RequestSums, Sums, TokenUse};
@@ -11,10 +7,12 @@ use ctxsim::measure::Tally;
 use ctxsim::report::json;
 use proptest::prelude::*;
 
+use crate::support::*;
+
 #[test]
 fn one_thread_and_two_threads_write_the_same_bytes() {
     let comparison = Comparison { suite: Some("default".to_owned()), ..Comparison::default() };
-    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
+    let plan = planned(&comparison);
 
     let [one, two] =
         [1, 2].map(|threads| json::document(&plan.report(Some(threads), &|_, _| {}).unwrap()).unwrap());
@@ -31,7 +29,7 @@ fn n_simulations(policies: &[&str], profiles: &[&str]) -> usize {
         profiles: profiles.iter().map(name).collect(),
         ..Comparison::default()
     };
-    Plan::new(&bundled_catalog(), &comparison).unwrap().n_simulations().unwrap()
+    planned(&comparison).n_simulations().unwrap()
 }
 
 #[test]

@@ -1,23 +1,11 @@
 //! Grids of variants: what they come to, and shards.
 
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
 use std::sync::Mutex;
 
 use ctxsim::app::grid::OverrideGrid;
-use ctxsim::app::{self, Comparison};
-use ctxsim::catalog::bundled_catalog;
-use serde_json::Value;
+use ctxsim::app::{self};
 
-pub(crate) fn ctxsim(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).current_dir(folder).output().unwrap()
-}
-
-pub(crate) fn out(output: &Output) -> String {
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
+use crate::support::*;
 
 const SWEEP: [&str; 11] = [
     "sweep",
@@ -35,7 +23,7 @@ const SWEEP: [&str; 11] = [
 
 #[test]
 fn a_point_of_a_sweep_is_the_run_with_its_overrides() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let sweep: Value =
         serde_json::from_str(&out(&ctxsim(folder.path(), &[&SWEEP[..], &["--format", "json"]].concat())))
             .unwrap();
@@ -48,7 +36,7 @@ fn a_point_of_a_sweep_is_the_run_with_its_overrides() {
         let set: Vec<&str> =
             points[nth]["set"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
         set.iter().for_each(|it| args.extend(["--set", it]));
-        let run: Value = serde_json::from_str(&out(&ctxsim(folder.path(), &args))).unwrap();
+        let run: Value = parsed(&ctxsim(folder.path(), &args));
         let totals = &run["runs"][0]["totals"];
         assert_eq!(points[nth]["numbers"]["cost_usd.total"], totals["cost_usd"]["total"], "{set:?}");
         assert_eq!(points[nth]["numbers"]["evidence_kept"], totals["evidence_kept"], "{set:?}");
@@ -57,7 +45,7 @@ fn a_point_of_a_sweep_is_the_run_with_its_overrides() {
 
 #[test]
 fn shards_on_any_number_of_threads_merge_to_the_bytes_of_one_machine() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let with = |more: &[&str]| out(&ctxsim(folder.path(), &[&SWEEP[..], more].concat()));
     let whole = with(&["--format", "json", "--threads", "1"]);
     assert_eq!(whole, with(&["--format", "json", "--threads", "2"]));
@@ -78,7 +66,7 @@ fn shards_on_any_number_of_threads_merge_to_the_bytes_of_one_machine() {
 
 #[test]
 fn loads_are_varied_too_and_wrong_paths_are_answered() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let vary = "profile.limits.input_tokens=200000,400000";
     let text = out(&ctxsim(folder.path(), &[&SWEEP[..], &["--vary", vary]].concat()));
     assert!(text.contains("36 points"), "{text}");
@@ -92,14 +80,12 @@ fn loads_are_varied_too_and_wrong_paths_are_answered() {
 
 #[test]
 fn a_sweep_opens_each_recording_once_however_many_variants_it_has() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let needed = needed_to_the_end(folder.path());
     let scenarios = needed.iter().take(2).map(|it| folder.path().join(it).display().to_string()).collect();
     let comparison = Comparison {
-        policies: vec!["identity".to_owned(), "clear_tool_results".to_owned()],
-        profiles: vec!["anthropic/claude-sonnet-5.5".to_owned()],
         scenarios,
-        ..Comparison::default()
+        ..comparing(&["identity", "clear_tool_results"], &[], &["anthropic/claude-sonnet-5.5"])
     };
     let grid = OverrideGrid::parse(&["params.trigger.tokens=20000..84500:500".to_owned()]).unwrap();
     let indices: Vec<usize> = (0..grid.len()).collect();
@@ -120,7 +106,7 @@ fn a_sweep_opens_each_recording_once_however_many_variants_it_has() {
 
 #[test]
 fn a_point_that_changes_nothing_is_not_said_to_lose() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let args = [&SWEEP[..3], &["--vary", "params.trigger.tokens=20000,900000"], &SWEEP[7..]].concat();
 
     let text = out(&ctxsim(folder.path(), &args));
@@ -171,7 +157,7 @@ fn files(folder: &Path) -> Vec<String> {
 #[cfg(unix)]
 #[test]
 fn a_sweep_that_is_killed_while_it_writes_leaves_a_whole_file_or_none() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let grid = [&SWEEP[..7], &["--scenario", "duckagent/plain_chat"], &SWEEP[9..]].concat();
     let args = [&grid[..], &["--format", "json", "--output", "swept.json"]].concat();
     let target = folder.path().join("swept.json");
@@ -206,7 +192,7 @@ fn a_sweep_that_is_killed_while_it_writes_leaves_a_whole_file_or_none() {
 
 #[test]
 fn an_interval_over_what_one_session_assumes_is_not_called_one_for_other_sessions() {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let here = root();
     let args = ["sweep", "--policy", "clear_tool_results", "--vary", "params.trigger.tokens=40000,85000"];
     let loads =
         ["--scenario", "recorded/claude-code", "--profile", "anthropic/claude-sonnet-4.5", "--format"];
@@ -214,7 +200,6 @@ fn an_interval_over_what_one_session_assumes_is_not_called_one_for_other_session
         let text = out(&ctxsim(here, &[&args[..], &loads, &[format]].concat()));
         assert!(text.contains("by what is assumed") && !text.contains("95% interval"), "{text}");
     }
-    let json: Value =
-        serde_json::from_str(&out(&ctxsim(here, &[&args[..], &loads, &["json"]].concat()))).unwrap();
+    let json: Value = parsed(&ctxsim(here, &[&args[..], &loads, &["json"]].concat()));
     assert_eq!(json["points"][1]["interval_over"], "assumptions");
 }

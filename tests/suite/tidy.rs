@@ -1,13 +1,9 @@
 //! Rules of the house that no compiler checks.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
-
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use ctxsim::catalog::{Kind, bundled_catalog};
+use ctxsim::catalog::Kind;
 use ctxsim::input::{PolicyFile, ProfileFile, Source};
+
+use crate::support::*;
 
 /// The packages that the project is built on.
 const PACKAGES: [&str; 9] =
@@ -74,10 +70,6 @@ pub(crate) const NETWORK: [&str; 20] = [
     "ureq",
     "url",
 ];
-
-pub(crate) fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
 
 /// Returns the files below a folder with their path from the root.
 pub(crate) fn files(folder: &str) -> Vec<(String, PathBuf)> {
@@ -343,11 +335,7 @@ fn the_lean_library_stays_lean() {
     tree.retain(|it| !it.starts_with("ctxsim-"));
     let written = tree.into_iter().collect::<Vec<_>>().join("\n");
 
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../snapshots/package");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!("lean_tree", written));
+    assert_snapshot("package", "lean_tree", &written);
 }
 
 #[test]
@@ -364,7 +352,7 @@ fn no_package_of_the_crate_reaches_the_network() {
 /// Returns what `.ci/lines` says of a tree with a package of so many lines, whose ceiling is ten, and whether that holds.
 #[cfg(unix)]
 fn counted_lines(script: &str, n_lines: usize) -> (String, bool) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let code = "// A comment is no line of code.\n\nfn one() {}\n".repeat(n_lines);
     for (path, text) in [
         (".ci/lines", script),
@@ -378,7 +366,7 @@ fn counted_lines(script: &str, n_lines: usize) -> (String, bool) {
         fs::write(path, text).unwrap();
     }
     let run = |program: &str, args: &[&str]| {
-        std::process::Command::new(program).args(args).current_dir(folder.path()).output().unwrap()
+        Command::new(program).args(args).current_dir(folder.path()).output().unwrap()
     };
     run("git", &["init", "--quiet"]);
     let told = run("bash", &[".ci/lines"]);

@@ -1,8 +1,6 @@
 //! Inputs are read as the parsers of both formats read them, also damaged ones.
 
 use std::fmt::Debug;
-use std::fs;
-use std::path::Path;
 
 use ctxsim::input::text::decode::{decode, encode};
 use ctxsim::input::text::{Decode, Encode};
@@ -15,6 +13,7 @@ use serde::de::DeserializeOwned;
 
 use crate::fuzz::targets::agree::{is_same, reads_as_ron, returns};
 use crate::random_policy::policy;
+use crate::support::*;
 
 /// How many damaged texts are read, of each kind and format: usually, and where someone has the time.
 const FEW: usize = 150;

@@ -1,9 +1,8 @@
 //! Texts for newcomers use the words of the vocabulary, and explain a term of art where they show one.
 
-use std::fs;
-use std::path::Path;
-
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+
+use crate::support::*;
 
 /// Words that no text for newcomers has, and what to write.
 const REPLACED: [(&str, &str); 24] = [
@@ -148,11 +147,7 @@ fn the_page_in_the_browser_uses_the_words_of_the_vocabulary() {
 
 #[test]
 fn the_first_screen_uses_the_words_of_the_vocabulary() {
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-        .args(["screen", "recorded/claude-code"])
-        .current_dir(env!("CARGO_TARGET_TMPDIR"))
-        .output()
-        .unwrap();
+    let output = ctxsim(env!("CARGO_TARGET_TMPDIR"), ["screen", "recorded/claude-code"]);
     assert!(output.status.success());
 
     let wrong = unknown_words(&String::from_utf8(output.stdout).unwrap());

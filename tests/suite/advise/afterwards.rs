@@ -1,21 +1,17 @@
 //! Forecasts held against what came after: which sessions count, what they are compared with, and what is said.
 
-use std::fs;
-use std::path::Path;
-
 use ctxsim::app::RealisedRequest;
 use ctxsim::app::advise::{AdviceRequest, advise};
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::report::advise::saved::{Drift, Saved, TrialDay};
 use ctxsim::report::realised::{ForecastOutcome, Later, Realised, table};
 
 use super::logs::{Recipe, Session, write};
-use super::{SAVES, advice_on, became_of, drawn, held, held_forecast, locked};
-use crate::sweep::{ctxsim, out};
+use super::{SAVES, advice_on, became_of, drawn, held, held_forecast};
+use crate::support::*;
 
 /// Makes a folder of earlier sessions, and the forecast of an hour on it.
 fn forecast() -> Saved {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     write(folder.path(), &Recipe { seed: 7, ..SAVES }.sessions(), "s");
     advice_on(folder.path(), None).1.unwrap()
 }
@@ -59,7 +55,7 @@ fn the_number_of_sessions_that_would_tell_is_the_same_however_often_it_is_asked(
 fn where_no_number_would_do_it_is_said_from_the_beginning_and_stays_so() {
     let drift = Drift { deviation: 0.5, blocks: 3, per: "month".to_owned() };
     let saved = Saved { drift: Some(drift), ..forecast() };
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     for n in [2, 12, 24] {
         add(folder.path(), "t", n, true, &[]);
         let found = became(&saved, folder.path());
@@ -71,7 +67,7 @@ fn where_no_number_would_do_it_is_said_from_the_beginning_and_stays_so() {
 #[test]
 fn versions_that_do_not_have_the_setting_do_not_count_and_newer_ones_do() {
     let saved = forecast();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     add(folder.path(), "new", 20, true, &[("2.1.260", "2.1.300")]);
     add(folder.path(), "old", 4, false, &[("2.1.260", "2.1.37")]);
 
@@ -95,7 +91,7 @@ fn versions_that_do_not_have_the_setting_do_not_count_and_newer_ones_do() {
 #[test]
 fn sessions_whose_logs_show_another_value_do_not_count_as_changed() {
     let saved = forecast();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     add(folder.path(), "t", 6, false, &[]);
 
     let found = became(&saved, folder.path());
@@ -150,7 +146,7 @@ fn people_and_days_without_the_change_take_out_what_moved_all_bills() {
 #[test]
 fn people_whose_logs_show_that_they_changed_nothing_are_compared_with() {
     let saved = forecast();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     add(folder.path(), "long", 40, true, &[]);
     add(folder.path(), "other", 40, false, &[("/Users/ann/", "/Users/bob/")]);
 
@@ -179,7 +175,7 @@ fn people_whose_logs_show_that_they_changed_nothing_are_compared_with() {
 #[test]
 fn a_day_from_which_a_setting_is_in_force_leaves_out_what_began_before_it() {
     let saved = forecast();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     add(folder.path(), "t", 20, true, &[]);
     let on = |day: &str| RealisedRequest { changed: Some(day.to_owned()), ..RealisedRequest::default() };
 
@@ -202,7 +198,7 @@ fn out_of(folder: &Path, day: &str) -> String {
 
 #[test]
 fn a_trial_is_planned_by_days_and_its_days_are_compared() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let logs = folder.path().join("logs");
     fs::create_dir(&logs).unwrap();
     write(&logs, &Recipe { seed: 7, ..SAVES }.sessions(), "s");
@@ -225,7 +221,7 @@ fn a_trial_is_planned_by_days_and_its_days_are_compared() {
     assert_eq!((saved.trial.len(), saved.trial[0].day.as_str()), (28, "2026-03-05"));
 
     // Three sessions each day, from day 60 on.
-    let later = tempfile::tempdir().unwrap();
+    let later = tempdir().unwrap();
     for part in ["a", "bb", "ccc"] {
         for (is_long, prefix) in [(true, "on"), (false, "off")] {
             add(later.path(), &format!("{part}{prefix}"), 28, is_long, &[]);
@@ -252,16 +248,16 @@ fn each_answer_is_one_sentence() {
     told.extend([-0.03, -0.14].map(|change| sentence(&held(0, 600, change))));
     told.push(sentence(&held(0, 40, -0.08)));
     told.push(sentence(&held(0, 0, -0.08)));
-    locked("sentences", &told.join("\n"));
+    assert_snapshot("advise", "sentences", &told.join("\n"));
 }
 
 #[test]
 fn sessions_of_other_agents_do_not_count() {
     let saved = forecast();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     add(folder.path(), "t", 20, true, &[]);
     let alone = became(&saved, folder.path());
-    let codex = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded/codex-rollout.jsonl");
+    let codex = data("recorded/codex-rollout.jsonl");
     fs::copy(codex, folder.path().join("rollout-2026-03-20.jsonl")).unwrap();
 
     let found = became(&saved, folder.path());
@@ -272,7 +268,7 @@ fn sessions_of_other_agents_do_not_count() {
 
 #[test]
 fn outcomes_of_a_table_are_compared_beside_the_dollars() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     add(folder.path(), "long", 20, true, &[]);
     add(folder.path(), "other", 20, false, &[("/Users/ann/", "/Users/bob/")]);
     fs::write(folder.path().join("f.json"), serde_json::to_string(&forecast()).unwrap()).unwrap();
@@ -285,7 +281,7 @@ fn outcomes_of_a_table_are_compared_beside_the_dollars() {
     };
 
     let all = format!("session,solved\n{}{}", lines("long", "true"), lines("other", "false"));
-    let found: serde_json::Value = serde_json::from_str(&out(&ask(&all, &["--format", "json"]))).unwrap();
+    let found: Value = parsed(&ask(&all, &["--format", "json"]));
 
     let outcomes = &found["outcomes"];
     let words: Vec<&str> =
@@ -319,7 +315,7 @@ fn growing(n: usize, first_day: u64, tokens: u64) -> Vec<Session> {
 #[test]
 fn sessions_in_which_a_setting_does_nothing_are_no_treated_group_and_where_nobody_set_it_that_is_said_first()
 {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     write(folder.path(), &growing(12, 0, 6_500), "s");
     let asked = AdviceRequest {
         pairs: vec!["autoCompactWindow=140000".to_owned()],
@@ -333,7 +329,7 @@ fn sessions_in_which_a_setting_does_nothing_are_no_treated_group_and_where_nobod
     assert_eq!(saved.set, ["autoCompactWindow=140000"]);
 
     // Nobody changes anything: some sessions are too short for the window, and the long ones grow beyond it.
-    let later = tempfile::tempdir().unwrap();
+    let later = tempdir().unwrap();
     write(later.path(), &growing(8, 60, 600), "short");
     write(later.path(), &growing(10, 60, 6_500), "long");
     let found = became(&saved, later.path());
@@ -351,7 +347,7 @@ fn sessions_in_which_a_setting_does_nothing_are_no_treated_group_and_where_nobod
 fn a_setting_that_no_log_shows_is_taken_as_made_only_after_it_is_said_that_nothing_shows_it() {
     let before = forecast();
     let saved = Saved { set: vec!["bashOutputMaxChars=4000".to_owned()], before: Vec::new(), ..before };
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     add(folder.path(), "t", 6, false, &[("2.1.260", "2.1.300")]);
 
     let found = became(&saved, folder.path());
@@ -367,7 +363,7 @@ fn a_setting_that_no_log_shows_is_taken_as_made_only_after_it_is_said_that_nothi
 #[test]
 fn sub_agents_say_nothing_of_a_setting_of_main_conversations() {
     let saved = forecast();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     add(folder.path(), "t", 6, true, &[("\"isSidechain\":false", "\"isSidechain\":true")]);
 
     let found = became(&saved, folder.path());

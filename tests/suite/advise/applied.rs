@@ -1,14 +1,11 @@
 //! Settings that a user asks for, and settings files that are changed and put back.
 
-use std::fs;
-use std::path::Path;
-
 use ctxsim::app::advise::agents::{Agent, AgentSetting, SettingsForm};
 use ctxsim::app::advise::edit::{applied, undone};
 use ctxsim::report::advise::saved::{FormerValue, Saved};
 
-use super::{SAVES, advice_on, locked, write};
-use crate::sweep::{ctxsim, out};
+use super::{SAVES, advice_on, write};
+use crate::support::*;
 
 /// A settings file as people have it.
 const REAL: &str = "{\n    \"model\": \"opus\",\n    \"env\": { \"DISABLE_TELEMETRY\": \"1\" },\n    \"permissions\": {\n        \"allow\": [\"Read\"]\n    },\n    \"hooks\": {}\n}\n";
@@ -83,8 +80,8 @@ fn a_file_that_somebody_changed_since_is_not_undone_and_a_setting_of_another_pla
 }
 
 /// A folder of logs in which an hour saves.
-fn folder() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
+fn folder() -> TempDir {
+    let folder = tempdir().unwrap();
     fs::create_dir(folder.path().join("logs")).unwrap();
     write(&folder.path().join("logs"), &SAVES.sessions(), "s");
     folder
@@ -201,7 +198,7 @@ fn a_setting_that_is_asked_for_comes_first_with_the_word_of_the_list_and_its_for
     assert_eq!(saved.set, ["promptCacheTtl=1h", "autoCompactWindow=150000"]);
     let json =
         out(&ctxsim(folder.path(), &["advise", "logs", "--try", "promptCacheTtl=1h", "--format", "json"]));
-    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let json: Value = serde_json::from_str(&json).unwrap();
     let agent = &json["agents"][0];
     assert_eq!(agent["asked"]["lever"], agent["pasted"], "what is asked for is what is advised");
     let (bare, _) = advice_on(&folder.path().join("logs"), None);
@@ -231,7 +228,7 @@ fn what_cannot_be_asked_for_says_what_can() {
         assert_eq!(done.status.code(), Some(2), "{asked}");
         told += &format!("{}\n", String::from_utf8_lossy(&done.stderr).trim());
     }
-    locked("asked_wrongly", &told);
+    assert_snapshot("advise", "asked_wrongly", &told);
 }
 
 /// Undoes a forecast that says it replaced values by others: key, what stands in the file, what stood there; returns what is wrong with it.
@@ -348,7 +345,7 @@ fn what_would_change_is_shown_before_anything_is_written() {
     #[cfg(target_os = "linux")]
     {
         let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-        let mut unseen = std::process::Command::new(env!("CARGO_BIN_EXE_ctxsim"));
+        let mut unseen = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
         let unseen = unseen.args(undo).current_dir(folder.path()).stderr(full).output().unwrap();
         assert_eq!(unseen.status.code(), Some(2), "nobody could see it");
         assert_eq!(text_of(folder.path(), "settings.json"), changed);
@@ -366,7 +363,7 @@ fn what_would_change_is_shown_before_anything_is_written() {
 #[test]
 fn a_folder_of_several_agents_names_the_option_that_saves_the_forecast_of_one() {
     let folder = folder();
-    let codex = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded/codex-rollout.jsonl");
+    let codex = data("recorded/codex-rollout.jsonl");
     fs::copy(codex, folder.path().join("logs/codex.jsonl")).unwrap();
     fs::write(folder.path().join("settings.json"), REAL).unwrap();
 

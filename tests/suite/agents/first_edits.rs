@@ -1,11 +1,6 @@
 //! Each stage of each preset acts on a bundled load; when it first does, on what, and what that does to the prefix, is locked.
 
-use std::collections::BTreeSet;
-use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
-
-use ctxsim::engine::{Simulation, Watch};
+use ctxsim::engine::Watch;
 use ctxsim::explain::{By, Explanation, Same, explain};
 use ctxsim::grid::numbers::thousands;
 use ctxsim::input::Policy;
@@ -16,6 +11,7 @@ use ctxsim::take::Load;
 use indexmap::IndexMap;
 
 use super::{large_loads, loads, timeline};
+use crate::support::*;
 
 #[test]
 fn each_stage_of_each_preset_acts_and_what_it_first_does_is_locked() {

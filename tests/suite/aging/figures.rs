@@ -1,18 +1,12 @@
 //! The published figures of ageing beside ours: labels that agree with the fit, bands by one rule, and the tables of `docs/studies/aging.md`.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::input::suite::{Figure, FigureKind};
-use ctxsim::report::{FigureLine, Report};
+use ctxsim::report::FigureLine;
 
 use super::baselines;
 use super::played::AgingRuns;
 use super::scored::judged;
+use crate::support::*;
 
 /// A figure whose half width is that of a share without a published spread, or of a difference of two.
 const OF_SHARE: f64 = 0.10;

@@ -1,9 +1,8 @@
 //! What reports show of ageing memories: numbers by place, cards in AgingBench's fields, graphs and traces.
 
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::report::json;
-use serde_json::Value;
+
+use crate::support::*;
 
 /// Fields that AgingBench's schema 1.0.0 of aging cards asks for.
 const REQUIRED: [&str; 18] = [
@@ -29,13 +28,10 @@ const REQUIRED: [&str; 18] = [
 
 fn plan(scenario: &str, set: &[&str]) -> Plan {
     let comparison = Comparison {
-        scenarios: vec![scenario.to_owned()],
-        policies: vec!["aging/lossy".to_owned(), "aging/full_context".to_owned()],
-        profiles: vec!["aging/gpt-4o".to_owned()],
-        set: set.iter().map(|it| (*it).to_owned()).collect(),
-        ..Comparison::default()
+        set: owned(set),
+        ..comparing(&["aging/lossy", "aging/full_context"], &[scenario], &["aging/gpt-4o"])
     };
-    Plan::new(&bundled_catalog(), &comparison).unwrap()
+    planned(&comparison)
 }
 
 #[test]

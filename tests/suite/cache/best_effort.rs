@@ -1,8 +1,6 @@
 //! What verdicts say of caches that their provider calls best effort: how much rests on them.
 
-use std::process::Command;
-
-use serde_json::Value;
+use crate::support::*;
 
 /// A comparison of two policies on a bundled load, as JSON.
 fn compared(profile: &str, set: Option<&str>) -> Value {
@@ -61,7 +59,7 @@ fn providers_that_promise_hits_and_published_figures_have_no_such_doubt() {
 fn a_policy_that_is_run_alone_has_no_verdict_and_a_note_says_it() {
     let said = |profile: &str| {
         let args = ["run", "--scenario", "agents/coding_day", "--policy", "identity", "--profile", profile];
-        let output = Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).output().unwrap();
+        let output = ctxsim(root(), args);
         let text = String::from_utf8(output.stdout).unwrap();
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };

@@ -1,15 +1,12 @@
 //! A locked comparison: policies that differ in nothing but where they ask for breakpoints.
 
-use std::fmt::Write as _;
-use std::path::Path;
-
-use ctxsim::engine::Simulation;
 use ctxsim::input::{Format, Limits, Policy, Profile, decode};
 use ctxsim::ledger::Sums;
 use ctxsim::price::Costs;
 use ctxsim::timeline::{Kind, NewItem, Timeline, TimelineBuilder};
 
 use super::listed::profile;
+use crate::support::*;
 
 const LAYOUTS: [(&str, &str); 8] = [
     ("silent", ""),
@@ -89,9 +86,5 @@ fn changing_only_the_placement_changes_reads_and_writes() {
         assert!(prompts.windows(2).all(|it| it[0] == it[1]), "the prompts are the same: {prompts:?}");
     }
 
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path(Path::new(env!("CARGO_MANIFEST_DIR")).join("snapshots/cache"));
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!("placement", table));
+    assert_snapshot("cache", "placement", &table);
 }

@@ -1,7 +1,5 @@
 //! What a harness does to the cache, by version: small logs as Claude Code writes them.
 
-use std::fmt::Write as _;
-
 use ctxsim::calibrate::Calibration;
 use ctxsim::explain::explain;
 use ctxsim::input::TtlClass;
@@ -10,6 +8,7 @@ use ctxsim::input::scenario::HiddenRequest;
 use ctxsim::timeline::{EventKind, Timeline};
 
 use super::{identity, profile, rows, timelines};
+use crate::support::*;
 
 /// A log that is being written: each record follows the one before, two seconds later.
 #[derive(Clone)]

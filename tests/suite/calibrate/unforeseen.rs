@@ -1,10 +1,7 @@
 //! What no record tells of a bill: the declared probabilities against sessions that they were not measured on.
 
-use std::path::{Path, PathBuf};
-
 use ctxsim::calibrate::unforeseen::{Surprise, UnforeseenTally};
 use ctxsim::calibrate::{BillPair, Calibration};
-use ctxsim::engine::Simulation;
 use ctxsim::input::scenario::HiddenRequest;
 use ctxsim::input::{Format, Limits, Policy, Profile, decode};
 use ctxsim::ledger::Rows;
@@ -14,6 +11,7 @@ use ctxsim::timeline::own::{OwnCounts, SeenCases};
 use ctxsim::timeline::shared::Chance;
 
 use super::{Log, identity, newer, profile, rows, timelines};
+use crate::support::*;
 
 const DECLARED: &str = include_str!("../../../assumptions/harnesses.toml");
 const GPT: &str = include_str!("../../../profiles/openai/gpt-5.5.toml");
@@ -94,10 +92,10 @@ fn sessions(texts: &[(String, String)], profile: &Profile) -> Vec<Session> {
 
 /// Reads the files of a folder by name.
 fn files(folder: &Path) -> Vec<(String, String)> {
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
     paths.sort();
     let name = |it: &Path| it.file_stem().unwrap().to_string_lossy().into_owned();
-    paths.iter().map(|it| (name(it), std::fs::read_to_string(it).unwrap())).collect()
+    paths.iter().map(|it| (name(it), fs::read_to_string(it).unwrap())).collect()
 }
 
 /// Reads the rollouts of newer versions.
@@ -122,7 +120,7 @@ impl Reference {
         let gpt = Profile::new(&decode::decode(GPT, Format::Toml).unwrap()).unwrap();
         let texts = ["claude-code", "claude-code-2"].map(|it| files(&root.join(it))).concat();
         let table = root.join("usage/claude-code_sessions.csv");
-        let table = [("table".to_owned(), std::fs::read_to_string(table).unwrap())];
+        let table = [("table".to_owned(), fs::read_to_string(table).unwrap())];
         Some(Self {
             shared: sessions(&texts, &profile()),
             table: sessions(&table, &profile()),

@@ -1,11 +1,6 @@
 //! Which cache rules hold for a recorded session: what the logs of its client show, unless the user says others.
 
-use std::fs;
-use std::path::Path;
-use std::process::Command;
-
-use serde_json::{Value, json};
-use tempfile::TempDir;
+use crate::support::*;
 
 /// A rollout of Codex whose prompts grow by 1,000 tokens a minute; each is billed as a cache in steps of 512 from 384 on would have it.
 fn rollout() -> String {

@@ -1,15 +1,13 @@
 //! No file is lost: a command replaces neither an input nor a file that ctxsim did not write.
 
-use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 use super::{ctxsim, data, out, refused};
+use crate::support::*;
 
 /// A folder with a recording, a policy, and whatever else a command reads.
-fn folder() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
+fn folder() -> TempDir {
+    let folder = tempdir().unwrap();
     let copy = |from: &str, to: &str| {
         fs::copy(data(from), folder.path().join(to)).unwrap();
     };
@@ -26,7 +24,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 fn run_in(folder: &Path, line: &str) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(line.split(' ')).current_dir(folder).output().unwrap()
+    crate::support::ctxsim(folder, line.split(' '))
 }
 
 fn code(output: &Output) -> String {
@@ -212,7 +210,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn accepting_numbers_removes_no_snapshot_of_other_tests() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let others = folder.path().join("context-decay/of_others");
     fs::create_dir_all(&others).unwrap();
     fs::write(others.join("one.snap"), "---\nsource: tests/one.rs\n---\n1\n").unwrap();

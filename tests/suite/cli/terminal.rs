@@ -1,15 +1,14 @@
 //! What people read on a terminal: the answer first, few lines, and colours only where they are asked for.
 
-use std::fs;
-
 use super::{ctxsim, data, out};
+use crate::support::*;
 
 /// The most lines that an answer on recordings takes at 100 columns.
 const LINES: usize = 40;
 
 /// Returns a folder with so many recorded sessions, which begin on different days.
-fn sessions(n: u64) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
+fn sessions(n: u64) -> TempDir {
+    let folder = tempdir().unwrap();
     let session = fs::read_to_string(data("../../scenarios/recorded/claude-code-session.jsonl")).unwrap();
     for nth in 0..n {
         // Other ids and other days, so that nobody takes one for a copy of the other.

@@ -1,9 +1,7 @@
 //! Verbs in sight, and the flags that have options of their own.
 
-use std::fs;
-use std::process::Command;
-
 use super::{ctxsim, data, out, refused};
+use crate::support::*;
 
 /// The most verbs in sight.
 const VERBS_MAX: usize = 16;
@@ -96,7 +94,7 @@ fn what_shells_complete_has_the_flags_and_their_options_and_no_old_verb() {
     }
     assert!(!script.contains("run --merge") && !script.contains("ctxsim__merge"));
     let mut bash = Command::new("bash");
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let path = folder.path().join("it.bash");
     fs::write(&path, script).unwrap();
     if let Ok(checked) = bash.arg("-n").arg(&path).status() {

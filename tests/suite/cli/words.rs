@@ -1,21 +1,15 @@
 //! The grammar of arguments: what a path, a folder and a pattern mean, and which options take which words.
 
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
-
-use tempfile::TempDir;
-
 use super::{data, out, refused};
+use crate::support::*;
 
 fn ctxsim_in(folder: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-    command.args(args).current_dir(folder).env_remove("COLUMNS").output().unwrap()
+    ctxsim(folder, args)
 }
 
 /// Makes a folder `sessions` with one recorded session.
 fn sessions() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     fs::create_dir(folder.path().join("sessions")).unwrap();
     let session = data("recorded").join("pi-session.jsonl");
     fs::copy(session, folder.path().join("sessions/pi-session.jsonl")).unwrap();
@@ -93,7 +87,7 @@ fn a_pattern_behind_an_option_means_that_option_s_kind_wherever_it_matches_a_nam
 
 #[test]
 fn a_pattern_behind_an_option_means_files_of_that_option_s_kind_alone() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let profile = fs::read_to_string(data("../../profiles/anthropic/claude-haiku-4.5.toml")).unwrap();
     for (name, text) in [
         ("mine.ron", "(name: \"mine\", about: \"Mine.\", base: \"clear_tool_results\")".to_owned()),

@@ -1,8 +1,6 @@
 //! The programs that a coding-agent crate would write, which are compiled examples.
 
-use std::fs;
-use std::path::Path;
-use std::process::Command;
+use crate::support::*;
 
 /// An example, and how many lines it may take, as rustfmt writes it, without blank lines and comments.
 const EXAMPLES: [(&str, usize); 8] = [

@@ -1,8 +1,6 @@
 //! What a report gives to code: the command line's bytes, tables over several models, rows of the runs that were made, and a stop.
 
-use std::collections::BTreeSet;
 use std::ops::ControlFlow;
-use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,7 +8,8 @@ use ctxsim::{
     BoxError, Catalog, Code, Comparison, Cx, Entry, NeedRow, Part, Recording, Report, RequestRow, Scenario,
     Sink,
 };
-use serde_json::Value;
+
+use crate::support::*;
 
 const SESSION: &str = "recorded/claude-code";
 const PROFILE: &str = "anthropic/claude-sonnet-4.5";
@@ -34,7 +33,7 @@ fn printed(args: &[&str]) -> String {
 fn from_bytes(paths: &[&str]) -> Vec<Scenario> {
     let read = |path: &&str| {
         let stem = path.rsplit('/').next().unwrap().split('.').next().unwrap();
-        Scenario::recorded(stem, &std::fs::read(path).unwrap()[..]).unwrap()
+        Scenario::recorded(stem, &fs::read(path).unwrap()[..]).unwrap()
     };
     paths.iter().flat_map(read).collect()
 }
@@ -252,8 +251,8 @@ fn bytes_take_assumptions_and_tools_as_scenario_files_do() {
         .catalog(Catalog::bundled().text("scenarios/session.ron", text.clone()).unwrap())
         .scenario("session");
     let recording = Recording::new("session").assume(assume).unwrap().file_tools(["bash"]);
-    let read = recording.read(&std::fs::read(SESSIONS[1]).unwrap()[..]).unwrap();
-    let plain = Scenario::recorded("session", &std::fs::read(SESSIONS[1]).unwrap()[..]).unwrap();
+    let read = recording.read(&fs::read(SESSIONS[1]).unwrap()[..]).unwrap();
+    let plain = Scenario::recorded("session", &fs::read(SESSIONS[1]).unwrap()[..]).unwrap();
     let json = |it: Comparison| -> Report {
         it.policy("identity").policy("sliding_window").profile(PROFILE).run().unwrap()
     };

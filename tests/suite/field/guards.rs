@@ -1,7 +1,5 @@
 //! The suites `field-directions` and `field-counter` hold for other seeds, and so do the guards that a suite has no words for.
 
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::input::scenario::LoadSpec;
 use ctxsim::input::{Format, Policy, PolicyFile, Profile, ScenarioFile, decode};
 use ctxsim::ledger::Role;
@@ -9,6 +7,7 @@ use ctxsim::price;
 use ctxsim::timeline::Timeline;
 
 use super::{picodollars, play, policy, profile, timeline, workload};
+use crate::support::*;
 
 /// The seeds that are tried: three here, twenty where the reference is asked for, long sessions five.
 fn seeds(n_all: u64) -> std::ops::RangeInclusive<u64> {
@@ -30,8 +29,7 @@ fn broken(suite: &str, seeds: impl Iterator<Item = u64>) -> Vec<String> {
     for seed in seeds {
         let comparison =
             Comparison { suite: Some(suite.to_owned()), seed: Some(seed), ..Comparison::default() };
-        let plan = Plan::new(&bundled_catalog(), &comparison).unwrap_or_else(|it| panic!("{it}"));
-        let report = plan.report(None, &|_, _| {}).unwrap_or_else(|it| panic!("{it}"));
+        let report = reported(&comparison);
         let verdicts = report.guard_verdicts.iter().filter(|it| !it.holds);
         told.extend(verdicts.map(|it| format!("seed {seed}: {it}")));
     }

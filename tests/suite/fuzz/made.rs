@@ -1,11 +1,6 @@
 //! Results of ctxsim to be damaged. They are made anew, because each version reads its own alone.
 
-use std::fs;
-use std::path::Path;
-
-use tempfile::TempDir;
-
-use crate::sweep::{ctxsim, out};
+use crate::support::*;
 
 /// What targets have whose inputs are made.
 pub(super) const MADE: [&str; 6] = ["parts", "shards", "advice", "ratchet", "snapshots", "answers"];
@@ -26,8 +21,8 @@ const ANSWERS: &str = concat!(
 
 /// Makes the inputs of a target.
 pub(super) fn of(name: &str) -> Vec<Vec<u8>> {
-    let folder = tempfile::tempdir().unwrap();
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded");
+    let folder = tempdir().unwrap();
+    let data = data("recorded");
     fs::create_dir(folder.path().join("logs")).unwrap();
     for log in ["pi-session.jsonl", "kimi-session.jsonl"] {
         fs::copy(data.join(log), folder.path().join("logs").join(log)).unwrap();

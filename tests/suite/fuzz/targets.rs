@@ -7,7 +7,6 @@ pub(crate) mod code;
 #[path = "results.rs"]
 mod results;
 
-use ctxsim::engine::Simulation;
 use ctxsim::input::scenario::{Assume, ChatSource, LoadSpec, TurnSpec};
 use ctxsim::input::text::{Decode, Encode};
 use ctxsim::input::{
@@ -16,7 +15,6 @@ use ctxsim::input::{
 };
 use ctxsim::ledger::Rows;
 use ctxsim::pricelist::{self, PriceFile, place};
-use ctxsim::rng::Seed;
 use ctxsim::timeline::{import, load};
 use ctxsim::worlds::aging::{Aging, ReadStreams};
 use ctxsim::worlds::blocks::trace;
@@ -24,6 +22,8 @@ use ctxsim::worlds::chats::{
     ChatNumbers, ChatOrigin as ChatsFrom, ChatPlayer, ChatScenario, Chats, long_mem_eval,
 };
 use ctxsim::worlds::needles::ConversationLoad;
+
+use crate::support::*;
 
 /// A reader, given bytes.
 type Target = (&'static str, fn(&[u8]));

@@ -1,11 +1,11 @@
 //! A command that is told to end: its programs end, and nothing temporary stays.
 
-use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::tree::Tree;
+use crate::support::*;
 
 /// Waits until something holds, or for so long that it never will.
 fn waited(until: impl Fn() -> bool) -> bool {

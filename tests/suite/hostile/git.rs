@@ -2,10 +2,9 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
-use std::process::Command;
 
 use super::tree::Tree;
+use crate::support::*;
 
 const AGAINST: [&str; 9] =
     ["compare", "--base", "rev:origin/main", "--candidate", "cap", "--scenario", "one", "--profile", "plain"];
@@ -25,7 +24,7 @@ fn git(folder: &Path, args: &[&str]) {
 #[test]
 fn a_git_that_is_too_old_is_refused_with_the_version_that_is_not() {
     let tree = Tree::new();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let old = folder.path().join("git");
     for (said, is_named) in
         [("git version 2.34.1", true), ("git version 2.44.9.windows.1", true), ("nonsense", false)]
@@ -50,7 +49,7 @@ fn what_a_partial_clone_lacks_is_an_error_that_says_what_to_fetch_and_is_found_a
     let tree = Tree::new();
     git(&tree.repository(), &["config", "uploadpack.allowFilter", "true"]);
     for filter in ["blob:none", "tree:0"] {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tempdir().unwrap();
         let clone = folder.path().join("clone");
         let from = format!("file://{}", tree.repository().display());
         git(folder.path(), &["clone", "--quiet", "--no-checkout", "--filter", filter, &from, "clone"]);
@@ -80,7 +79,7 @@ fn what_a_partial_clone_lacks_is_an_error_that_says_what_to_fetch_and_is_found_a
 #[test]
 fn a_linked_work_tree_and_an_environment_that_names_another_repository_change_nothing() {
     let tree = Tree::new();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let clone = folder.path().join("clone");
     fs::create_dir(&clone).unwrap();
     git(&clone, &["init", "--quiet"]);

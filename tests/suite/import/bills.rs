@@ -1,8 +1,6 @@
 //! Every billed request of a recording is read once: the bills are those that a script counts, and nothing that looks like usage is passed over unnamed.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use ctxsim::catalog::{Kind as Listed, bundled_catalog};
+use ctxsim::catalog::Kind as Listed;
 use ctxsim::input::Profile;
 use ctxsim::ledger::TokenUse;
 use ctxsim::measure::sub_agents::input_usd;
@@ -13,7 +11,6 @@ use ctxsim::report::fixed::SessionFixed;
 use ctxsim::report::recording::FileContents;
 use ctxsim::timeline::import::{import_all, index};
 use ctxsim::timeline::{AgentTotals, Usage};
-use serde_json::Value;
 
 use super::*;
 

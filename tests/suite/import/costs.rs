@@ -1,7 +1,5 @@
 //! What logs say that their requests cost, against what was billed at the prices of that time.
 
-use std::fs;
-
 use super::*;
 use ctxsim::timeline::Usage;
 use ctxsim::timeline::import::import_all;
@@ -181,7 +179,7 @@ fn costs_in_the_reference_files_are_what_was_billed_or_it_is_known_why_not() {
 #[test]
 fn the_input_of_trajectories_lies_in_its_interval_where_a_cache_works_by_best_effort() {
     let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ctxsim"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
     let output = command
         .args(["import", "--report", "--format", "json"])
         .arg(folder.join("quality/mini-swe-agent"))

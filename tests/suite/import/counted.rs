@@ -1,7 +1,5 @@
 //! Recordings of other agents against an independent count of their requests, turns and tokens.
 
-use std::collections::BTreeMap;
-
 use ctxsim::timeline::import::import_all;
 
 use super::*;
@@ -92,7 +90,7 @@ fn what_the_copies_read_from_the_cache_is_scored_but_for_totals_that_are_spread(
         let file = format!("tests/data/recorded/{name}");
         let args =
             ["import", "--report", "--profile", "anthropic/claude-opus-4.5", "--format", "json", &file];
-        let output = std::process::Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).output().unwrap();
+        let output = ctxsim(root(), args);
         let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         let scored = report["as_recorded"]["all"]["requests"].as_u64().unwrap();
         assert_eq!(scored == 0, row.format == "copilot-cli", "{name}: {scored} of {}", row.requests);

@@ -1,9 +1,5 @@
 //! Files whose lines are out of order, stand twice, or are no text at all: what can be read is read, and the rest is told.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::process::Command;
-
 use super::*;
 use ctxsim::timeline::import::{detect_from, import_all, import_from, redact};
 
@@ -116,7 +112,7 @@ fn a_compressed_file_a_folder_and_an_empty_file_are_refused_with_the_way_out() {
         ("c.jsonl", "the folder contains no recorded sessions"),
     ] {
         for args in [&["import", file][..], &["import", "--report", file], &["run", "--scenario", file]] {
-            let command = Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).current_dir(&folder).output();
+            let command = program(&folder, args).output();
             let output = command.unwrap();
 
             let text = String::from_utf8(output.stderr).unwrap();

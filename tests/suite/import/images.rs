@@ -1,9 +1,5 @@
 //! Images in recordings: every importer that knows them finds each once, and its size where the log has its first bytes.
 
-use std::fs;
-
-use serde_json::{Value, json};
-
 use super::claude_code::Session;
 use super::otel::span;
 use super::*;

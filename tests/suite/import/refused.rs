@@ -1,7 +1,5 @@
 //! Logs of agents that cannot be read: refused by name, with the reason and a way out.
 
-use std::process::Command;
-
 use super::*;
 
 /// The beginnings of such logs, as the agents write them, with what the message names.
@@ -65,8 +63,7 @@ fn a_log_is_refused_although_its_front_is_cut_and_a_folder_names_the_reason() {
     std::fs::write(folder.path().join("long.json"), format!(r#"{{"requests":[{requests}null]}}"#)).unwrap();
     std::fs::copy("tests/data/recorded/omp-session.jsonl", folder.path().join("omp.jsonl")).unwrap();
 
-    let command =
-        Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(["import", "."]).current_dir(&folder).output();
+    let command = program(&folder, ["import", "."]).output();
 
     let output = command.unwrap();
     let text = String::from_utf8(output.stderr).unwrap();

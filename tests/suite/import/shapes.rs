@@ -1,11 +1,8 @@
 //! Logs of one shape are read as that shape and as no other, and what they say was billed is what is read.
 
-use std::fs;
-
 use ctxsim::input::policy::Kind::{Assistant, System, ToolCall, ToolResult, ToolSchema, User};
 use ctxsim::timeline::Usage;
 use ctxsim::timeline::import::{import_all, recognised_by};
-use serde_json::Value;
 
 use super::*;
 

@@ -1,11 +1,11 @@
 //! Loads that memory runners write: several users, files in LongMemEval's shape, and every other load with sessions and facts.
 
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::input::policy::memory::ServiceCall;
 use ctxsim::input::scenario::GeneratedChats;
 use ctxsim::worlds::chats::{ChatNumbers, ChatObserved, ChatPhase, QuestionKind, long_mem_eval};
 
 use super::{LOSSLESS, chats, few, play, report, runner};
+use crate::support::*;
 
 const BOTH: [&str; 2] = ["memory_runners/entries", "memory_runners/context_only"];
 
@@ -133,10 +133,10 @@ fn what_loses_nothing_answers_everything() {
 
 #[test]
 fn a_file_of_longmemeval_is_played_by_its_name() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let text = include_str!("../../../scenarios/memory_runners/spec_questions.json");
-    std::fs::write(folder.path().join("longmemeval_s.json"), text).unwrap();
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_ctxsim"))
+    fs::write(folder.path().join("longmemeval_s.json"), text).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
         .args([
             "run",
             "longmemeval_s.json",

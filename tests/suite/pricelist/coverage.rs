@@ -1,12 +1,9 @@
 //! Which ids of the field's price lists have a profile, and at whose prices.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-
 use super::file;
+use crate::support::*;
 use ctxsim::app::ListPrices;
-use ctxsim::catalog::{bundled_catalog, price_list_files};
+use ctxsim::catalog::price_list_files;
 use ctxsim::input::profile::calendar;
 use ctxsim::input::profile::price::{Prices, Rates};
 use ctxsim::input::text::decode::{Format, decode};

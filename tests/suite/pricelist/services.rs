@@ -5,6 +5,7 @@ use ctxsim::input::{PriceSpec, Profile, ProfileFile};
 use ctxsim::pricelist::place::{PlacedProfile, place};
 
 use super::list;
+use crate::support::*;
 
 /// Returns a model whose list prices a batch's input, output and some of what else it sells.
 fn placed(provider: &str, batch: &str) -> PlacedProfile {
@@ -71,10 +72,10 @@ fn what_neither_a_list_nor_the_provider_prices_in_a_batch_is_unknown_and_said_so
 
 #[test]
 fn a_cost_with_writes_of_unknown_price_is_unknown_and_a_note_says_which() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let path = folder.path().join("claude-m.toml");
     let text = placed("vertex_ai-anthropic_models", READ).text;
-    std::fs::write(&path, text.replace("[assumptions]", "[assumptions]\nservices = [\"batch\"]")).unwrap();
+    fs::write(&path, text.replace("[assumptions]", "[assumptions]\nservices = [\"batch\"]")).unwrap();
     let run = [
         "run",
         "--policy",
@@ -88,7 +89,7 @@ fn a_cost_with_writes_of_unknown_price_is_unknown_and_a_note_says_which() {
 
     let output = super::ctxsim(&[&run[..], &[path.to_str().unwrap()]].concat());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(report["runs"][0]["totals"]["cost_usd"]["total"].is_null(), "{report}");
     let note = report["notes"].to_string();
     assert!(note.contains("no price is known for short cache writes (minutes)"), "{note}");

@@ -1,0 +1,142 @@
+//! What tests share: the names that most of them import, how the program is run, what is compared, and how snapshots are held.
+
+pub(crate) use std::collections::{BTreeMap, BTreeSet};
+pub(crate) use std::fmt::Write as _;
+pub(crate) use std::fs;
+pub(crate) use std::path::{Path, PathBuf};
+pub(crate) use std::process::{Command, Output};
+
+pub(crate) use ctxsim::app::{Comparison, Plan};
+pub(crate) use ctxsim::catalog::bundled_catalog;
+pub(crate) use ctxsim::engine::Simulation;
+pub(crate) use ctxsim::report::Report;
+pub(crate) use ctxsim::rng::Seed;
+pub(crate) use serde_json::{Value, json};
+pub(crate) use tempfile::{TempDir, tempdir};
+
+use std::ffi::OsStr;
+
+use ctxsim::timeline::import::Imported;
+use serde::de::DeserializeOwned;
+
+/// The folder of the project.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A path below the data of tests.
+pub(crate) fn data(path: &str) -> PathBuf {
+    root().join("tests/data").join(path)
+}
+
+/// The files below a folder, in order.
+pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()) {
+            if path.is_dir() { folders.push(path) } else { found.push(path) }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The names of what a folder holds, in order.
+pub(crate) fn names_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> = entries.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// The arguments of a command as one types them.
+pub(crate) fn args(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
+/// The program, to be run in a folder, whatever the environment of the tests is.
+pub(crate) fn program(
+    folder: impl AsRef<Path>,
+    args: impl IntoIterator<Item = impl AsRef<OsStr>>,
+) -> Command {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
+    program
+        .args(args)
+        .current_dir(folder)
+        .env_remove("CI")
+        .env_remove("COLUMNS")
+        .env_remove("CLICOLOR_FORCE");
+    program
+}
+
+/// Runs the program in a folder.
+pub(crate) fn ctxsim(folder: impl AsRef<Path>, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Output {
+    program(folder, args).output().unwrap()
+}
+
+/// What a program that succeeded printed.
+#[track_caller]
+pub(crate) fn out(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// What a program that succeeded printed as JSON.
+#[track_caller]
+pub(crate) fn parsed<T: DeserializeOwned>(output: &Output) -> T {
+    serde_json::from_str(&out(output)).unwrap()
+}
+
+/// All that a program said, in one line.
+pub(crate) fn all_said(output: &Output) -> String {
+    one_line(&String::from_utf8([output.stdout.clone(), output.stderr.clone()].concat()).unwrap())
+}
+
+/// A text with one space wherever it is broken or indented.
+pub(crate) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Holds that a text has all of some parts.
+#[track_caller]
+pub(crate) fn assert_says(text: &str, parts: &[&str]) {
+    parts.iter().for_each(|part| assert!(text.contains(part), "no {part:?} in:\n{text}"));
+}
+
+pub(crate) fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|it| (*it).to_owned()).collect()
+}
+
+/// Policies to be compared on loads under profiles.
+pub(crate) fn comparing(policies: &[&str], scenarios: &[&str], profiles: &[&str]) -> Comparison {
+    let [policies, scenarios, profiles] = [policies, scenarios, profiles].map(owned);
+    Comparison { policies, scenarios, profiles, ..Comparison::default() }
+}
+
+/// Plans a comparison of bundled inputs.
+#[track_caller]
+pub(crate) fn planned(comparison: &Comparison) -> Plan {
+    Plan::new(&bundled_catalog(), comparison).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+/// Runs a comparison of bundled inputs.
+#[track_caller]
+pub(crate) fn reported(comparison: &Comparison) -> Report {
+    planned(comparison).report(None, &|_, _| {}).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+/// Holds a text against the snapshot of this name in a folder of `snapshots`.
+#[track_caller]
+pub(crate) fn assert_snapshot(folder: &str, name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(root().join("snapshots").join(folder));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
+/// What an import says it lost.
+pub(crate) fn losses(imported: &Imported) -> Vec<String> {
+    imported.losses.iter().map(ToString::to_string).collect()
+}
