@@ -315,15 +315,7 @@ gap_ms = 12_000
     let policy = format!("(name: \"evict\", about: \"Evicts.\", stages: [{stages}])");
     fs::write(folder.path().join("screens.toml"), load).unwrap();
     fs::write(folder.path().join("evict.ron"), policy).unwrap();
-    let args = [
-        "run",
-        "--scenario",
-        "screens.toml",
-        "--policy",
-        "evict.ron",
-        "--profile",
-        "anthropic/claude-opus-5",
-    ];
+    let args = args("run --scenario screens.toml --policy evict.ron --profile anthropic/claude-opus-5");
     let report: Value = parsed(&ctxsim(folder.path(), &[&args[..], &["--format", "json"]].concat()));
     let totals = &report["runs"][0]["totals"];
     (totals["cache_write_tokens"].as_u64().unwrap(), totals["cost_usd"]["total"].as_f64().unwrap())
@@ -372,17 +364,7 @@ fn an_image_that_leaves_brings_back_what_was_there_without_it() {
     fs::write(folder.path().join("changes.toml"), scripted(&turns)).unwrap();
     let policy = "(name: \"drop\", about: \"Drop.\", stages: [(name: \"evict\", at: [turn_start], scope: (part: completed, kinds: [image]), apply: drop)])";
     fs::write(folder.path().join("drop.ron"), policy).unwrap();
-    let args = [
-        "run",
-        "--scenario",
-        "changes.toml",
-        "--policy",
-        "drop.ron",
-        "--rows",
-        "requests",
-        "--format",
-        "json",
-    ];
+    let args = args("run --scenario changes.toml --policy drop.ron --rows requests --format json");
     let reads = |profile: &str| -> Vec<u64> {
         let rows: Value = parsed(&ctxsim(folder.path(), &[&args[..], &["--profile", profile]].concat()));
         let rows = rows["rows"].as_array().or(rows.as_array()).unwrap().clone();
@@ -464,15 +446,7 @@ fn a_layout_that_an_override_makes_is_held_against_the_api_too() {
     let policy = "(name: \"two\", about: \"Two marks.\", layout: (breakpoints: [(at: end_of(tools), ttl: \"1h\"), (at: end_of(system), ttl: \"1h\")]), stages: [])";
     fs::write(folder.path().join("two.ron"), policy).unwrap();
     let run = |set: &[&str]| {
-        let args = [
-            "run",
-            "--policy",
-            "two.ron",
-            "--scenario",
-            "changes.toml",
-            "--profile",
-            "anthropic/claude-sonnet-5",
-        ];
+        let args = args("run --policy two.ron --scenario changes.toml --profile anthropic/claude-sonnet-5");
         ctxsim(folder.path(), &[&args, set].concat())
     };
 

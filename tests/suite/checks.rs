@@ -64,10 +64,7 @@ fn a_ratchet_lets_guarded_numbers_move_to_the_better_alone_until_today_is_blesse
     trigger("40_000");
     let (code, text, after) = ratchet(&["--ratchet"]);
     assert_eq!((code, &after), (Some(1), &first), "{text}");
-    assert!(
-        text.contains("evidence stays (ratchet)") && text.contains("is not as good as the best so far"),
-        "{text}"
-    );
+    assert_says(&text, &["evidence stays (ratchet)", "is not as good as the best so far"]);
     assert_eq!(ratchet(&["--ratchet=50%"]).0, Some(0));
     let (code, _, loosened) = ratchet(&["--ratchet", "--bless"]);
     assert!(code == Some(0) && loosened != first);
@@ -128,10 +125,7 @@ fn an_unchanged_tree_passes_and_a_changed_budget_shows_which_numbers_moved() {
     let text = all_said(&changed);
     assert_eq!(changed.status.code(), Some(1));
     assert!(text.contains("mine, longest prompt: 39,958 → 4"), "{text}");
-    assert!(
-        text.contains("mine, US dollars: 0.299") && text.contains("%)") && text.contains("--bless"),
-        "{text}"
-    );
+    assert_says(&text, &["mine, US dollars: 0.299", "%)", "--bless"]);
     let waiting = kept(path).into_iter().filter(|it| it.ends_with(".snap.new")).count();
     assert_eq!(waiting, 2, "`cargo insta review` finds them");
     assert_eq!(check(path, &["--bless"]).status.code(), Some(0));
@@ -510,9 +504,6 @@ fn a_run_as_the_summary_of_a_workflow_folds_the_detail_and_marks_what_failed() {
         "{marks}"
     );
     let (open, folded) = summary.split_once("<details>").unwrap();
-    assert!(
-        open.contains("| policy |") && open.contains("Δ cost") && open.contains("❌ it clears"),
-        "{open}"
-    );
+    assert_says(&open, &["| policy |", "Δ cost", "❌ it clears"]);
     assert!(folded.contains("Notes:") && folded.contains("Assumptions:") && folded.contains("</details>"));
 }

@@ -414,10 +414,7 @@ fn a_run_is_drawn_as_a_page_or_as_the_chart_that_is_asked_for() {
         first.contains(">Cost against evidence kept</text>")
             && cost.contains(">Cost by part of the bill</text>")
     );
-    assert!(
-        missing.contains("this run has no chart `cost-2`") && missing.contains("`requests`"),
-        "{missing}"
-    );
+    assert_says(&missing, &["this run has no chart `cost-2`", "`requests`"]);
 
     let many = ["run", "--suite", "small", "--profile", "openai/*", "--profile", "anthropic/*"];
     let page = out(&ctxsim(&[&many[..], &["--format", "html"]].concat()));

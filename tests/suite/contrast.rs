@@ -60,17 +60,18 @@ fn a_changed_budget_is_told_with_its_numbers_and_its_causes() {
     let folder = budgets("100_000", "40_000");
     let text = out(&ctxsim(folder.path(), &COMPARE));
 
-    for line in [
-        "`params.trigger.tokens`: 100000 → 40000",
-        "`clear` fired 2 times (base: never)",
-        "stage `clear`: 2 breaks",
-        "cache writes +",
-        "mine costs more (+",
-        "Worse: cache hit (−",
-        "ctxsim explain --policy mine.ron --scenario duckagent/incremental_workspace_audit --profile",
-    ] {
-        assert!(text.contains(line), "{line}\n{text}");
-    }
+    assert_says(
+        &text,
+        &[
+            "`params.trigger.tokens`: 100000 → 40000",
+            "`clear` fired 2 times (base: never)",
+            "stage `clear`: 2 breaks",
+            "cache writes +",
+            "mine costs more (+",
+            "Worse: cache hit (−",
+            "ctxsim explain --policy mine.ron --scenario duckagent/incremental_workspace_audit --profile",
+        ],
+    );
     let command = text.lines().find_map(|it| it.trim().strip_prefix("ctxsim explain ")).unwrap();
     let words: Vec<&str> = std::iter::once("explain").chain(command.split(' ')).collect();
     assert!(out(&ctxsim(folder.path(), &words)).contains("stage `clear`"), "{command}");
@@ -108,13 +109,14 @@ fn a_changed_stage_that_never_fires_is_said_to_do_nothing() {
     let text = out(&ctxsim(folder.path(), &COMPARE));
 
     let told = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    for line in [
-        "`clear` never fired: no prompt exceeded 90,000; the longest was 58,634",
-        "the stage never fired in the base either, so this change has no effect here",
-        "mine costs the same. The changed stage `clear` had no effect here.",
-    ] {
-        assert!(told.contains(line), "{line}\n{text}");
-    }
+    assert_says(
+        &told,
+        &[
+            "`clear` never fired: no prompt exceeded 90,000; the longest was 58,634",
+            "the stage never fired in the base either, so this change has no effect here",
+            "mine costs the same. The changed stage `clear` had no effect here.",
+        ],
+    );
 }
 
 #[test]
@@ -123,10 +125,7 @@ fn a_stage_that_fired_in_the_base_alone_has_had_an_effect() {
     let text = out(&ctxsim(folder.path(), &COMPARE));
 
     let told = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        told.contains("The changed stage `clear` no longer fires; in the base it fired 2 times."),
-        "{text}"
-    );
+    assert_says(&told, &["The changed stage `clear` no longer fires; in the base it fired 2 times."]);
     assert!(!told.contains("no effect"), "{text}");
 }
 
@@ -296,9 +295,10 @@ fn what_changed_beside_the_policies_is_told_in_every_format() {
 
     for format in ["table", "markdown", "github", "html", "json"] {
         let text = compare(format).split_whitespace().collect::<Vec<_>>().join(" ");
-        for told in ["load.generate.turns", "guards.evidence stays.at_least", "prices.0.input", "0.1", "14"] {
-            assert!(text.contains(told), "{format}: {told}: {text}");
-        }
+        assert_says(
+            &text,
+            &["load.generate.turns", "guards.evidence stays.at_least", "prices.0.input", "0.1", "14"],
+        );
         assert!(!text.contains("nothing changes"), "{format}: {text}");
     }
     let json: Value = serde_json::from_str(&compare("json")).unwrap();
@@ -323,10 +323,7 @@ fn a_policy_that_was_deleted_is_told_even_where_it_was_the_only_one() {
 
     let none = out(&ctxsim(folder.path(), &["compare", "--base", "rev:old", "--format", "github"]));
 
-    assert!(
-        none.contains("policy team/mine: removed") && none.contains("policy team/variant: removed"),
-        "{none}"
-    );
+    assert_says(&none, &["policy team/mine: removed", "policy team/variant: removed"]);
     let before = refused(&ctxsim(folder.path(), &["compare", "--base", "rev:nope"]));
     assert!(before.contains("git fetch"), "{before}");
 }
@@ -353,17 +350,9 @@ fn a_revision_that_is_not_there_is_told_with_what_to_do() {
 #[test]
 fn memory_runners_are_compared_on_the_same_chats_though_their_requests_are_not_the_same() {
     let folder = tempdir().unwrap();
-    let args = [
-        "compare",
-        "--base",
-        "memory_runners/entries",
-        "--candidate",
-        "memory_runners/context_only",
-        "--scenario",
-        "memory_runners/spec",
-        "--profile",
-        "anthropic/claude-haiku-4.5",
-    ];
+    let args = args(
+        "compare --base memory_runners/entries --candidate memory_runners/context_only --scenario memory_runners/spec --profile anthropic/claude-haiku-4.5",
+    );
 
     let told = out(&ctxsim(folder.path(), &args));
 
@@ -377,13 +366,8 @@ fn memory_runners_are_compared_on_the_same_chats_though_their_requests_are_not_t
 fn a_pair_that_is_left_out_of_the_sums_is_left_out_of_every_list_beside_them() {
     let folder = tempdir().unwrap();
     let compared = |loads: &[&str]| {
-        let front = [
-            "compare",
-            "--base",
-            "duckagent/immediate_summary",
-            "--candidate",
-            "duckagent/runtime_guarded_mid",
-        ];
+        let front =
+            args("compare --base duckagent/immediate_summary --candidate duckagent/runtime_guarded_mid");
         let rest = ["--profile", "duckagent/openai-gpt-5.4", "--format", "json", "--scenario"];
         let json: Value = parsed(&ctxsim(folder.path(), &[&front[..], &rest, loads].concat()));
         json["comparisons"][0].clone()

@@ -256,15 +256,9 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
         [&plain[..], &["--chart", "cost", "--format", "html"]].concat(),
         [&plain[..], &["--chart", "aging"]].concat(),
         [&plain[..], &["--chart", "costs"]].concat(),
-        vec![
-            "run",
-            "--suite",
-            "context-decay",
-            "--set",
-            "scenario.load.conversation.needle_density=0",
-            "--set",
-            "memory.facts.write.extract.2.p=1.5",
-        ],
+        args(
+            "run --suite context-decay --set scenario.load.conversation.needle_density=0 --set memory.facts.write.extract.2.p=1.5",
+        ),
         [&blocks[..], &["--profile", "open/blocks-64-infinite"]].concat(),
         [&blocks[..], &["--profile", "anthropic/claude-opus-4.5"]].concat(),
         refused_layout("../data/layouts/many.ron"),
@@ -283,17 +277,7 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
         vec!["run", "../data/model_unknown.jsonl", "../data/model_unknown.jsonl"],
         vec!["run", "../newcomer"],
         [&["explain"], &plain[1..], &["--request", "99"]].concat(),
-        vec![
-            "explain",
-            "--scenario",
-            "context_decay/trials",
-            "--policy",
-            "identity",
-            "--request",
-            "1",
-            "--length",
-            "51",
-        ],
+        args("explain --scenario context_decay/trials --policy identity --request 1 --length 51"),
     ]
 }
 
@@ -324,15 +308,7 @@ fn mistaken_files() -> Vec<Vec<&'static str>> {
         vec!["tune", "--fit", "answers_columns.csv", "--policy", "aging/careful"],
         vec!["tune", "--fit", "answers_none.csv", "--policy", "aging/careful"],
         vec!["tune", "--fit", "answers_fine.csv", "--policy", "identity"],
-        vec![
-            "tune",
-            "--fit",
-            "answers_fine.csv",
-            "--policy",
-            "aging/careful",
-            "--scenario",
-            "memory_runners/spec",
-        ],
+        args("tune --fit answers_fine.csv --policy aging/careful --scenario memory_runners/spec"),
     ]
 }
 
@@ -347,26 +323,10 @@ fn mistaken_overrides() -> Vec<Vec<&'static str>> {
         ]
         .concat(),
         [&plain[..], &["--set", "scenario.sed=1"]].concat(),
-        vec![
-            "run",
-            "--suite",
-            "default",
-            "--set",
-            "params.triger.tokens=1",
-            "--set",
-            "truncate_oldes.params.budget=1",
-        ],
-        vec![
-            "run",
-            "--suite",
-            "duckagent-matrix",
-            "--policy",
-            "duckagent/raw_snapshot",
-            "--policy",
-            "duckagent/pressure_summary",
-            "--set",
-            "params.threshold.ratio=0.7",
-        ],
+        args("run --suite default --set params.triger.tokens=1 --set truncate_oldes.params.budget=1"),
+        args(
+            "run --suite duckagent-matrix --policy duckagent/raw_snapshot --policy duckagent/pressure_summary --set params.threshold.ratio=0.7",
+        ),
         [&plain[..], &["--set", "scenario.seed=many"]].concat(),
     ]
 }
@@ -384,14 +344,9 @@ fn mistaken_outputs() -> Vec<Vec<&'static str>> {
         [&plain[..], &["--html", "two.html", "--output", "./two.html"]].concat(),
         [&plain[..], &["--output", "policy.params.ron/report"]].concat(),
         [&plain[..], &["--output", "policy.memory_controller_unused.ron", "--format", "csv"]].concat(),
-        vec![
-            "show",
-            "policy",
-            "../data/small/policies/cap.ron",
-            "--output",
-            "../data/prices/../small/policies/cap.ron",
-            "--force",
-        ],
+        args(
+            "show policy ../data/small/policies/cap.ron --output ../data/prices/../small/policies/cap.ron --force",
+        ),
         [&explain[..], &["--output", "request.csv"]].concat(),
         vec!["sensitivity", "--output", "report.svg"],
         vec!["import", "unknown.jsonl", "--format", "csv"],

@@ -93,9 +93,7 @@ fn the_words_under_the_picture_of_the_readme_are_true() {
     );
     let times = format!("the bill {:.1} times as\nhigh", slid / plain);
     assert!(readme.contains(&times), "README.md should say {times:?}");
-    assert!(
-        readme.contains(&format!("{plain:.2} dollars")) && readme.contains(&format!("{slid:.2} dollars"))
-    );
+    assert_says(&readme, &[&format!("{plain:.2} dollars"), &format!("{slid:.2} dollars")]);
 }
 
 /// The page asks the module for its own session as this asks the library.

@@ -120,11 +120,7 @@ fn a_summary_hides_what_it_replaces_and_its_own_request_is_explained_too() {
     let (timeline, policy, profile) = (two_turns(), policy(COMPACT), profile(BREAKPOINTS));
 
     let asking = drawn("summariser", &timeline, &policy, &profile, 3);
-    assert!(
-        asking.contains("of a summariser for stage `compact`")
-            && asking.contains("100 tokens that belong to no item"),
-        "{asking}"
-    );
+    assert_says(&asking, &["of a summariser for stage `compact`", "100 tokens that belong to no item"]);
     let after = drawn("summarised", &timeline, &policy, &profile, 4);
     assert!(after.contains("in the summary at 2"), "{after}");
 }
@@ -162,9 +158,9 @@ fn an_entry_out_of_lookback_is_told_with_its_position() {
 
     let text = drawn("out_of_lookback", &two_turns(), &policy, &profile, 2);
 
-    assert!(
-        text.contains("out of lookback: position 3 back from the next breakpoint, and only 2 are checked"),
-        "{text}"
+    assert_says(
+        &text,
+        &["out of lookback: position 3 back from the next breakpoint, and only 2 are checked"],
     );
 }
 

@@ -83,10 +83,7 @@ fn nothing_is_cheap_against_a_base_below_the_floor_and_what_keeps_more_is_named(
     assert!(found.baseline_keeps.is_some_and(|it| it < 0.8), "{found:?}");
     assert_eq!(found.keep_more[0].policy, "identity", "what keeps most stands first");
     let words = found.words();
-    assert!(
-        words.contains("nothing is recommended for being cheap. These keep more: identity (100.0%"),
-        "{words}"
-    );
+    assert_says(&words, &["nothing is recommended for being cheap. These keep more: identity (100.0%"]);
 }
 
 #[test]

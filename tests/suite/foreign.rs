@@ -532,12 +532,7 @@ fn an_input_whose_name_cannot_be_shown_is_refused_by_name_and_a_session_of_a_fol
             let output = ctxsim(folder.path(), args);
             let told = String::from_utf8(output.stderr).unwrap();
             assert_eq!(output.status.code(), Some(2), "{name:?}: {told}");
-            assert!(
-                told.contains("error[name-characters]")
-                    && told.contains("--> ")
-                    && told.contains("rename it"),
-                "{told}"
-            );
+            assert_says(&told, &["error[name-characters]", "--> ", "rename it"]);
             on_terminal(name, &told);
             output.stdout
         };

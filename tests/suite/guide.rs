@@ -170,10 +170,9 @@ fn the_action_checks_and_posts_a_summary() {
     assert_eq!(failed.status.code(), Some(1));
     assert!(String::from_utf8(failed.stdout).unwrap().contains("::error file=ctx/policies/mine.ron"));
     assert!(summary.contains("✅ mine passed") && summary.contains("❌ mine failed"), "{summary}");
-    assert!(
-        summary.contains("mine against mine@&#8203;main")
-            && summary.contains("`clear` never fired: no prompt exceeded 200,000"),
-        "{summary}"
+    assert_says(
+        &summary,
+        &["mine against mine@&#8203;main", "`clear` never fired: no prompt exceeded 200,000"],
     );
 }
 
@@ -313,11 +312,9 @@ fn starting_with_sessions_says_at_once_which_guards_fail_on_them() {
 
     let text = printed("ctxsim init --sessions sessions", folder.path());
 
-    assert!(
-        text.contains(
-            "These guards fail on your sessions today, so they are comments in ctx/suites/mine.toml"
-        ),
-        "{text}"
+    assert_says(
+        &text,
+        &["These guards fail on your sessions today, so they are comments in ctx/suites/mine.toml"],
     );
     assert!(text.contains("  The budget is reached: 0 is not at least 1 (mine on ALL"), "{text}");
 }

@@ -53,10 +53,7 @@ fn a_policy_that_is_warned_of_is_valid_unless_it_is_held_to_warnings_too() {
 
     let (code, text) = validate(&[]);
     assert_eq!(code, Some(0));
-    assert!(
-        text.contains("warning[trigger-is-target]") && text.contains("1 input is valid, with 1 warning"),
-        "{text}"
-    );
+    assert_says(&text, &["warning[trigger-is-target]", "1 input is valid, with 1 warning"]);
     let (code, text) = validate(&["--strict"]);
     assert_eq!(code, Some(2));
     assert!(text.contains("error[trigger-is-target]"), "{text}");

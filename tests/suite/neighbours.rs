@@ -220,10 +220,7 @@ fn the_report_says_how_many_sessions_shared_a_prefix_and_what_it_was_worth() {
     // 15,000 tokens at 0.5 instead of 10 USD a million.
     assert!((first.known_worth_usd - 15_000.0 * 9.5e-6).abs() < 1e-12, "{}", first.known_worth_usd);
     let said = report.on_sessions().join("\n");
-    assert!(
-        said.contains("1 session begins with tools and system prompt that another session had left"),
-        "{said}"
-    );
+    assert_says(&said, &["1 session begins with tools and system prompt that another session had left"]);
     let run = &report.runs[0].tally.costs;
     assert!(run.left.usd() < 0.0 && run.left_ends[1] < run.left && run.left < run.left_ends[0]);
 }
@@ -562,10 +559,9 @@ fn what_a_user_s_sessions_read_at_first_narrows_what_is_expected_of_later_ones_f
         assert!((row.3 as f64 - 15_000_000.0 * chance).abs() < 2.0, "session {nth}: {} for {chance}", row.3);
     }
     let said = report(&plan).assumptions().join("\n");
-    assert!(
-        said.contains("declared 0.255 (0.170 to 0.530), of this user 0.547 (0.3")
-            && said.contains("; 8 of 10 in earlier sessions)"),
-        "{said}"
+    assert_says(
+        &said,
+        &["declared 0.255 (0.170 to 0.530), of this user 0.547 (0.3", "; 8 of 10 in earlier sessions)"],
     );
     let folded = |threads| {
         let report = plan.folded(Some(threads), &|_, _| ControlFlow::Continue(()), 0.9).unwrap();

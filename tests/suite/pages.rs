@@ -192,10 +192,9 @@ fn a_page_has_the_numbers_of_the_json() {
             let costs = format!("{base:.2}");
             assert!(change > 0.0 && change < 1.0, "{change}");
             assert_eq!(number, format!("Costs {:+.1}%", change * 100.0));
-            assert!(
-                page.contains(&format!(
-                    "${other:.2} instead of ${costs}, with truncate_oldest: keep identity"
-                ))
+            assert_says(
+                &page,
+                &[&format!("${other:.2} instead of ${costs}, with truncate_oldest: keep identity")],
             );
         }
     }

@@ -130,20 +130,9 @@ fn totals_are_those_of_the_report_and_a_table_shows_them() {
 #[test]
 fn generated_and_bundled_scenarios_fold_too() {
     let folder = tempdir().unwrap();
-    let what = [
-        "--scenario",
-        "duckagent/fix_test_loop",
-        "duckagent/plain_chat",
-        "duckagent/incremental_workspace_audit",
-        "duckagent/large_mcp_or_web_result",
-        "--policy",
-        "identity",
-        "clear_tool_results",
-        "hindsight",
-        "--profile",
-        "anthropic/claude-sonnet-4.5",
-        "openai/gpt-5.6-sol",
-    ];
+    let what = args(
+        "--scenario duckagent/fix_test_loop duckagent/plain_chat duckagent/incremental_workspace_audit duckagent/large_mcp_or_web_result --policy identity clear_tool_results hindsight --profile anthropic/claude-sonnet-4.5 openai/gpt-5.6-sol",
+    );
     let once = whole(folder.path(), &what);
 
     assert_eq!(folded(folder.path(), &what, &[2, 1], 2), once);
@@ -252,17 +241,9 @@ fn what_does_not_fold_refuses_the_option_by_name() {
         }
     }
     assert!(!folder.path().join("parts").exists());
-    let memories = [
-        "tune",
-        "--scenario",
-        "aging/s2",
-        "--policy",
-        "aging/lossy",
-        "--vary",
-        "memory.sessions.store.summary.words=150,300",
-        "--parts",
-        "parts",
-    ];
+    let memories = args(
+        "tune --scenario aging/s2 --policy aging/lossy --vary memory.sessions.store.summary.words=150,300 --parts parts",
+    );
     let told = String::from_utf8_lossy(&ctxsim(folder.path(), &memories).stderr).into_owned();
     assert!(told.contains("part-findings") && !folder.path().join("parts").exists(), "{told}");
     for verb in ["compare", "advise"] {

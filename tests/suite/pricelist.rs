@@ -187,10 +187,7 @@ fn imported_profiles_are_written_valid() {
     );
     let text = String::from_utf8(import.stdout).unwrap();
     assert!(import.status.success(), "{}", String::from_utf8_lossy(&import.stderr));
-    assert!(
-        text.contains("[not-a-text-model]") && text.contains("litellm: ") && text.contains("models.dev: "),
-        "{text}"
-    );
+    assert_says(&text, &["[not-a-text-model]", "litellm: ", "models.dev: "]);
     let written = fs::read_to_string(out.join("openai/gpt-5.4.toml")).unwrap();
     let spec: ProfileFile = decode(&written, Format::Toml).unwrap();
     assert!(spec.sources[0].contains("litellm") && Profile::new(&spec).is_ok());

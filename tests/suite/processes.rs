@@ -332,10 +332,7 @@ fn a_check_of_a_program_that_crashes_writes_a_result_in_every_format_and_tells_i
         assert_eq!(output.status.code(), Some(2));
         let told = text(&output.stderr);
         assert_eq!(told.matches("the last words").count(), 1, "{told}");
-        assert!(
-            told.contains("error[run-failed]: crashes failed on duckagent/fix_test_loop under"),
-            "{told}"
-        );
+        assert_says(&told, &["error[run-failed]: crashes failed on duckagent/fix_test_loop under"]);
         assert_eq!(told.matches("duckagent/plain_chat under").count(), 2, "{told}");
     }
     let junit = text(&junit.stdout);

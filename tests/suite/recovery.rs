@@ -141,9 +141,10 @@ fn recovery_is_played_where_what_is_fetched_may_reach_a_trigger() {
 
     let (n_played, notes) = told("tokens(82000)");
     assert!(n_played > 0);
-    for said in ["sampled", "no prompt exceeded 82,000; the longest was 80,670 without fetched results"] {
-        assert!(notes.contains(said), "{said}: {notes}");
-    }
+    assert_says(
+        &notes,
+        &["sampled", "no prompt exceeded 82,000; the longest was 80,670 without fetched results"],
+    );
     assert_eq!(told("tokens(160000)").0, 0);
 }
 

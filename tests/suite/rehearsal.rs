@@ -115,9 +115,9 @@ fn two_assumptions_and_an_old_policy_are_told_apart_each_with_what_it_moves() {
     // What git does not have as it was is not taken for it.
     git(&["commit", "--quiet", "-a", "-m", "later"]);
     let text = all_said(&check(path, &["--explain"]));
-    assert!(
-        text.contains("the policy mine could not be simulated as it was: its file in `HEAD` is not the one"),
-        "{text}"
+    assert_says(
+        &text,
+        &["the policy mine could not be simulated as it was: its file in `HEAD` is not the one"],
     );
     assert!(text.contains("code or what could not be simulated"), "{text}");
     let before = explained(path, &["--explain=HEAD~1"]);
@@ -263,15 +263,13 @@ fn a_project_that_pins_prices_has_them_in_every_command_and_one_that_pins_a_vers
     blessed(path, &[]);
 
     let text = all_said(&check(path, &[]));
-    assert!(
-        text.contains(
-            "prices of 2026-05-01; newer: 2026-07-01, change `prices` in ctxsim.toml to adopt them"
-        ),
-        "{text}"
+    assert_says(
+        &text,
+        &["prices of 2026-05-01; newer: 2026-07-01, change `prices` in ctxsim.toml to adopt them"],
     );
-    assert!(
-        text.contains(&format!("ctxsim.toml names version 0.0.9, and this is {}", env!("CARGO_PKG_VERSION"))),
-        "{text}"
+    assert_says(
+        &text,
+        &[&format!("ctxsim.toml names version 0.0.9, and this is {}", env!("CARGO_PKG_VERSION"))],
     );
     fs::write(path.join("ctxsim.toml"), "prices = \"2026-07-01\"\n").unwrap();
     let moved = explained(path, &["--explain"]);

@@ -322,9 +322,7 @@ fn the_tables_show_what_the_cheapest_loses_and_fit_a_hundred_columns() {
     assert_eq!(wide, Vec::<&str>::new());
     let table = text.lines().skip_while(|it| !it.starts_with("Savings and losses of each policy"));
     let heading = table.skip(1).take(2).collect::<Vec<_>>().join("\n");
-    for column in ["cheapest", "Δ", "evidence", "labels"] {
-        assert!(heading.contains(column), "{heading}");
-    }
+    assert_says(&heading, &["cheapest", "Δ", "evidence", "labels"]);
     let cell = |policy: &str| {
         let cells = json["loads"][0]["cells"].as_array().unwrap();
         cells.iter().find(|it| it["policy"] == policy).unwrap().clone()
@@ -360,11 +358,7 @@ fn price_lists_are_sorted_and_cut_and_free_ones_are_called_free() {
     assert_eq!(cut.grids[0].flips.iter().map(|it| it.policies).collect::<Vec<_>>(), [[0, 1], [1, 2]]);
     assert_eq!(found.grids[0].rows[0].cheapest(), None, "all cost nothing");
     let told = markdown(&found, false);
-    assert!(
-        told.contains("free: everything costs nothing")
-            && told.contains("1 price list charges nothing (free)"),
-        "{told}"
-    );
+    assert_says(&told, &["free: everything costs nothing", "1 price list charges nothing (free)"]);
 
     let top = out(&["sensitivity", "--suite", "three", "--sort", "cost", "--top", "1"]);
     assert!(top.contains("under 1 profile (2 more left out by --top)") && !top.contains("uncached"), "{top}");
@@ -397,19 +391,8 @@ fn the_document_and_the_values_hold_the_same_numbers() {
 
 #[test]
 fn patterns_name_several_inputs_and_wrong_ones_are_refused() {
-    let args = [
-        "sensitivity",
-        "--policies",
-        "keep",
-        "cut",
-        "--scenarios",
-        "read",
-        "--sort",
-        "given",
-        "--format",
-        "csv",
-    ];
-    let text = out(&[&args[..], &["--profiles", "cach*", "ch*p_reads", "uncached"]].concat());
+    let given = args("sensitivity --policies keep cut --scenarios read --sort given --format csv");
+    let text = out(&[&given[..], &["--profiles", "cach*", "ch*p_reads", "uncached"]].concat());
     let profiles: Vec<&str> = text.lines().skip(1).map(|it| it.split(',').nth(2).unwrap()).collect();
     assert_eq!(profiles, ["cached", "cached", "cheap_reads", "cheap_reads", "uncached", "uncached"]);
 
@@ -424,16 +407,6 @@ fn patterns_name_several_inputs_and_wrong_ones_are_refused() {
     );
     let zero = ["sensitivity", "--suite", "three", "--set", "break_even.compression=0"];
     assert!(refused(&zero).contains("break-even-value"));
-    let nowhere = [
-        "run",
-        "--policy",
-        "keep",
-        "--scenario",
-        "read",
-        "--profile",
-        "cached",
-        "--set",
-        "break_even.compression=3",
-    ];
+    let nowhere = args("run --policy keep --scenario read --profile cached --set break_even.compression=3");
     assert!(refused(&nowhere).contains("this run has no suite with `break_even`"));
 }

@@ -267,11 +267,7 @@ fn sessions_are_chosen_by_day_number_and_model() {
         assert_eq!(of_model, ["home-me-one/0a0a0a0a", "home-me-one/0b0b0b0b"]);
     }
     let none = refused(&Comparison { model: Some("llama".to_owned()), ..all.clone() });
-    assert!(
-        none.contains("no recorded session is left")
-            && none.contains("recorded with claude-opus-4-5-20251101 (2)"),
-        "{none}"
-    );
+    assert_says(&none, &["no recorded session is left", "recorded with claude-opus-4-5-20251101 (2)"]);
     let opus = Some("opus".to_owned());
     let newest_of_model = names(Comparison { limit: Some(1), model: opus.clone(), ..all.clone() });
     assert_eq!(newest_of_model.len(), 1);

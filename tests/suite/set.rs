@@ -302,10 +302,7 @@ fn a_parameter_that_nothing_reads_cannot_be_set() {
 fn a_parameter_that_no_policy_declares_is_a_problem() {
     let told = problems(&comparison("one", &["params.cab.tokens=1"]));
 
-    assert!(
-        told.contains("`params.cab.tokens`") && told.contains("did you mean `params.cap.tokens`?"),
-        "{told}"
-    );
+    assert_says(&told, &["`params.cab.tokens`", "did you mean `params.cap.tokens`?"]);
 }
 
 #[test]

@@ -88,22 +88,9 @@ fn a_point_of_tune_costs_on_both_parts_what_it_costs_in_a_sweep() {
 #[test]
 fn memories_that_make_different_requests_of_the_same_chats_are_compared() {
     let folder = tempdir().unwrap();
-    let args = [
-        "tune",
-        "--json",
-        "--scenario",
-        "memory_runners/spec",
-        "--profile",
-        "anthropic/claude-haiku-4.5",
-        "--base",
-        "memory_runners/entries",
-        "--policy",
-        "memory_runners/context_only",
-        "--set",
-        "scenario.load.chats.from.generated.sessions=10",
-        "--vary",
-        "memory.service.store.cap.words=250,1000",
-    ];
+    let args = args(
+        "tune --json --scenario memory_runners/spec --profile anthropic/claude-haiku-4.5 --base memory_runners/entries --policy memory_runners/context_only --set scenario.load.chats.from.generated.sessions=10 --vary memory.service.store.cap.words=250,1000",
+    );
 
     let json: Value = parsed(&ctxsim(folder.path(), &args));
 
@@ -181,13 +168,8 @@ fn sessions() -> TempDir {
 fn tuning_holds_out_the_newer_sessions_and_writes_only_what_it_recommends() {
     let folder = sessions();
     let run = |floor: &str, output: &str| {
-        let args = [
-            "tune",
-            "--policy",
-            "clear_tool_results",
-            "--vary",
-            "params.trigger.tokens=20000,40000,60000,80000",
-        ];
+        let args =
+            args("tune --policy clear_tool_results --vary params.trigger.tokens=20000,40000,60000,80000");
         let more = [
             "--profile",
             "anthropic/claude-opus-4.5",
@@ -245,19 +227,9 @@ fn where_everything_is_needed_to_the_end_nothing_is_recommended() {
 #[test]
 fn a_narrow_table_wraps_and_keeps_every_column() {
     let folder = tempdir().unwrap();
-    let tune = [
-        "tune",
-        "--policy",
-        "clear_tool_results",
-        "--vary",
-        "params.trigger.tokens=20000,40000",
-        "--vary",
-        "params.clear_at_least.tokens=0,5000",
-        "--scenario",
-        "duckagent/incremental_workspace_audit",
-        "--profile",
-        "anthropic/claude-sonnet-5.5",
-    ];
+    let tune = args(
+        "tune --policy clear_tool_results --vary params.trigger.tokens=20000,40000 --vary params.clear_at_least.tokens=0,5000 --scenario duckagent/incremental_workspace_audit --profile anthropic/claude-sonnet-5.5",
+    );
     for width in ["34", "40", "60", "100"] {
         let text = out(&ctxsim(folder.path(), &[&tune[..], &["--width", width]].concat()));
         let most: usize = width.parse().unwrap();
@@ -279,10 +251,7 @@ fn what_cannot_be_tuned_is_told_with_the_way_out() {
     };
 
     let text = told(&["--policy", "identity"]);
-    assert!(
-        text.contains("error[tune-params]") && text.contains("`--vary stages.NAME.FIELD=1,2,4`"),
-        "{text}"
-    );
+    assert_says(&text, &["error[tune-params]", "`--vary stages.NAME.FIELD=1,2,4`"]);
     let text = told(&["--policy", "agents/claude_code/microcompact_idle"]);
     assert!(text.contains("no parameter of agents/claude_code/microcompact_idle is a setting"), "{text}");
     let text = told(&["--policy", "clear_tool_results", "--vary", "scenario.seed=1,2"]);

@@ -202,18 +202,7 @@ fn a_trial_is_planned_by_days_and_its_days_are_compared() {
     let logs = folder.path().join("logs");
     fs::create_dir(&logs).unwrap();
     write(&logs, &Recipe { seed: 7, ..SAVES }.sessions(), "s");
-    let args = [
-        "advise",
-        "logs",
-        "--trial",
-        "promptCacheTtl=1h",
-        "--days",
-        "28",
-        "--from",
-        "2026-03-05",
-        "--save",
-        "f.json",
-    ];
+    let args = args("advise logs --trial promptCacheTtl=1h --days 28 --from 2026-03-05 --save f.json");
     let text = out(&ctxsim(folder.path(), &args));
     assert!(text.contains("A trial of 28 days: turn it on for the 14 days that are on"), "{text}");
     let saved =

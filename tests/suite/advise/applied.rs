@@ -144,10 +144,7 @@ fn nothing_to_apply_is_said_behind_the_list_and_a_missing_settings_file_before_a
     let done = apply("nowhere.json");
     let told = String::from_utf8_lossy(&done.stderr).into_owned();
     assert_eq!(done.status.code(), Some(2), "{told}");
-    assert!(
-        told.contains("there is no such settings file") && told.contains("`{}` if they are JSON"),
-        "{told}"
-    );
+    assert_says(&told, &["there is no such settings file", "`{}` if they are JSON"]);
 }
 
 #[cfg(unix)]
@@ -177,16 +174,7 @@ fn a_setting_that_is_asked_for_comes_first_with_the_word_of_the_list_and_its_for
     );
     let text = out(&ctxsim(
         folder.path(),
-        &[
-            "advise",
-            "logs",
-            "--try",
-            "promptCacheTtl=1h",
-            "--try",
-            "autoCompactWindow=150000",
-            "--save",
-            "f.json",
-        ],
+        &args("advise logs --try promptCacheTtl=1h --try autoCompactWindow=150000 --save f.json"),
     ));
     assert!(
         text.starts_with(

@@ -43,15 +43,7 @@ fn a_number_is_overridden_by_its_name_in_every_scenario_of_a_run_and_a_wrong_nam
 #[test]
 fn the_numbers_of_runners_have_a_short_path_too() {
     let folder = tempdir().unwrap();
-    let run = [
-        "run",
-        "--scenario",
-        "memory_runners/spec",
-        "--policy",
-        "memory_runners/context_only",
-        "--trials",
-        "2",
-    ];
+    let run = args("run --scenario memory_runners/spec --policy memory_runners/context_only --trials 2");
     let with = |set: &str| printed(folder.path(), &[&run[..], &["--set", set]].concat()).unwrap();
 
     assert_ne!(with("runner.document.keeps=0.5"), with("runner.document.keeps=0.99"));
@@ -97,16 +89,7 @@ fn each_number_with_an_interval_is_declared_inside_it_and_orderings_show_which_c
         assert!(*low <= declared && declared <= *high, "{name}");
     }
     let folder = tempdir().unwrap();
-    let args = [
-        "run",
-        "--scenario",
-        "aging/s6",
-        "--policy",
-        "aging/careful",
-        "aging/append_only",
-        "--profile",
-        "unlimited",
-    ];
+    let args = args("run --scenario aging/s6 --policy aging/careful aging/append_only --profile unlimited");
     let rows =
         printed(folder.path(), &[&args[..], &["--rows", "orderings", "--format", "jsonl"]].concat()).unwrap();
     let rows: Vec<Value> = rows.lines().map(|it| serde_json::from_str(it).unwrap()).collect();

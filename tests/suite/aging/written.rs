@@ -112,14 +112,7 @@ fn a_stream_written_by_hand_runs_through_every_verb_that_reads_ageing_loads() {
     let there = folder();
     let two = ["--policy", "aging/lossy", "aging/careful"];
     let on = ["--scenario", "help_desk.toml", "--profile", "anthropic/claude-haiku-4.5"];
-    let vary = [
-        "--policy",
-        "aging/append_only",
-        "--base",
-        "aging/lossy",
-        "--vary",
-        "memory.sessions.read.top.n=2,8",
-    ];
+    let vary = args("--policy aging/append_only --base aging/lossy --vary memory.sessions.read.top.n=2,8");
 
     assert!(out(&there, &["validate", "help_desk.toml"]).contains("1 input is valid"));
     assert!(out(&there, &["show", "scenario", "help_desk.toml"]).contains("rate_acme_3"));
@@ -277,10 +270,7 @@ fn what_a_graph_asks_of_retracted_facts_is_left_out_and_counted() {
     let (run, notes) = ran("graph", &graph.to_string());
 
     assert_eq!(run["aging"]["sessions"], 4);
-    assert!(
-        notes.contains("left out: 1 question about what was never said or had been retracted"),
-        "{notes}"
-    );
+    assert_says(&notes, &["left out: 1 question about what was never said or had been retracted"]);
 }
 
 #[test]

@@ -395,10 +395,7 @@ fn what_prompts_begin_with_is_told_by_user_and_project_and_split_only_where_a_bi
         flat.starts_with("The fixed part of the prompts cost $0.16 in 2 sessions: $0.14 to write"),
         "{text}"
     );
-    assert!(
-        flat.contains("/home/bob/web 1 ") && flat.contains("a month (scaled to 30 days from 10.0 days"),
-        "{text}"
-    );
+    assert_says(&flat, &["/home/bob/web 1 ", "a month (scaled to 30 days from 10.0 days"]);
     assert!(text.lines().count() <= 60, "{text}");
     let csv = out(&fixed(&["--format", "csv"]));
     assert!(csv.starts_with("user,project,lane,part,sessions,") && csv.lines().count() == 4, "{csv}");

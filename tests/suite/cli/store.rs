@@ -14,10 +14,9 @@ fn a_store_is_written_read_back_and_refused_when_it_is_not_what_its_run_left() {
     assert!(written.starts_with("7 facts as 12 entries in 5 files to "), "{written}");
 
     let read = out(&ctxsim(&["run", "--store", "read", &path]));
-    assert!(
-        read.contains("explicit                 5\n")
-            && read.contains("7 facts as 12 entries in 5 files: the contents of "),
-        "{read}"
+    assert_says(
+        &read,
+        &["explicit                 5\n", "7 facts as 12 entries in 5 files: the contents of "],
     );
 
     let none = ["--set", "memory.facts.write.extract=[{ p = 0.0 }]"];
@@ -76,20 +75,15 @@ fn a_store_of_inputs_that_were_given_as_paths_is_read_back_where_they_are() {
 
     out(&at(folder.path(), &[&write[..], &["--policy", &policy]].concat()));
     let text = out(&at(folder.path(), &read));
-    assert!(
-        text.contains(&format!(
-            "the contents of {policy} after conversation 0 of 50 messages of load.toml, "
-        )),
-        "{text}"
+    assert_says(
+        &text,
+        &[&format!("the contents of {policy} after conversation 0 of 50 messages of load.toml, ")],
     );
 
     let told = refused(&at(&data("small"), &read));
     assert_eq!(told.matches("error[").count(), 1, "the policy's path is absolute: {told}");
     assert!(told.contains("error[store-input-missing]: the scenario `load.toml`, with which the export was written, does not exist"), "{told}");
-    assert!(
-        told.contains("= help: paths and `ctxsim.toml` are resolved from the working directory"),
-        "{told}"
-    );
+    assert_says(&told, &["= help: paths and `ctxsim.toml` are resolved from the working directory"]);
     fs::remove_file(&policy).unwrap();
     let told = refused(&at(folder.path(), &read));
     assert!(told.contains("own.ron`, with which") && told.contains("= help: put the file back"), "{told}");

@@ -126,9 +126,7 @@ fn the_catalogue_is_read_at_a_glance_and_described_on_demand() {
     let policies = out(&ctxsim(&["list", "policies"]));
 
     assert!(glance.lines().count() <= 100, "{glance}");
-    for kind in ["policies (", "scenarios (", "profiles (", "suites ("] {
-        assert!(glance.contains(kind), "{kind}");
-    }
+    assert_says(&glance, &["policies (", "scenarios (", "profiles (", "suites ("]);
     assert!(policies.contains("\nagents/cline/\n") && policies.contains("How a policy is known: "));
     assert!(policies.lines().all(|it| it.chars().count() <= 100), "lines wrap");
 }

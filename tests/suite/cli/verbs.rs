@@ -89,9 +89,7 @@ fn nothing_that_the_project_runs_names_an_old_verb() {
 fn what_shells_complete_has_the_flags_and_their_options_and_no_old_verb() {
     let script = out(&ctxsim(&["--completions", "bash"]));
 
-    for word in ["--merge", "--redact", "--schema", "--completions", "--length"] {
-        assert!(script.contains(word), "{word}");
-    }
+    assert_says(&script, &["--merge", "--redact", "--schema", "--completions", "--length"]);
     assert!(!script.contains("run --merge") && !script.contains("ctxsim__merge"));
     let mut bash = Command::new("bash");
     let folder = tempdir().unwrap();

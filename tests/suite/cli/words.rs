@@ -25,16 +25,9 @@ fn a_folder_means_its_sessions_wherever_it_stands() {
         &["run", "--policy", "identity", "--profile", "anthropic/claude-opus-4.5", "sessions"],
         &["compare", "--base", "identity", "--candidate", "clear_tool_results", "sessions"],
         &["compare", "sessions", "--base", "identity", "--candidate", "clear_tool_results"],
-        &[
-            "sweep",
-            "--policy",
-            "clear_tool_results",
-            "--vary",
-            "params.trigger.tokens=20000,40000",
-            "--profile",
-            "anthropic/*",
-            "sessions",
-        ],
+        &args(
+            "sweep --policy clear_tool_results --vary params.trigger.tokens=20000,40000 --profile anthropic/* sessions",
+        ),
         &["sensitivity", "sessions", "--policy", "identity", "clear_tool_results", "--profile", "openai/*"],
         &["sensitivity", "--policy", "identity", "clear_tool_results", "--profile", "openai/*", "sessions"],
         &["explain", "--policy", "identity", "--request", "1", "sessions"],
@@ -203,10 +196,7 @@ fn an_unknown_column_is_answered_with_the_one_that_is_meant() {
         |columns| refused(&ctxsim_in(sessions().path(), &["recorded/claude-code", "--columns", columns]));
 
     let text = told("evidnce_kept,cost,colour");
-    assert!(
-        text.contains("unknown column `evidnce_kept`") && text.contains("did you mean `evidence_kept`?"),
-        "{text}"
-    );
+    assert_says(&text, &["unknown column `evidnce_kept`", "did you mean `evidence_kept`?"]);
     assert!(text.contains("unknown column `colour`") && text.contains("`ctxsim run --help`"), "{text}");
     let args = ["recorded/claude-code", "--columns", "requests", "--format", "json"];
     let text = refused(&ctxsim_in(sessions().path(), &args));
@@ -244,9 +234,7 @@ fn help_lists_what_the_code_accepts() {
     for format in ["junit", "sarif"] {
         assert!(!help.contains(&format!("- {format}")), "{help}");
     }
-    for column in ["recovery.expected_tokens", "tool_results.saved_share", "limit_pressure", "change"] {
-        assert!(help.contains(column), "{column}: {help}");
-    }
+    assert_says(&help, &["recovery.expected_tokens", "tool_results.saved_share", "limit_pressure", "change"]);
 }
 
 #[test]

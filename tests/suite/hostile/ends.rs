@@ -24,16 +24,8 @@ fn a_signal_ends_the_programs_and_removes_the_files_of_the_revision() {
     for signal in ["-TERM", "-INT", "-HUP"] {
         let _ = fs::remove_file(&pid);
         let mut command = tree.command(env!("CARGO_BIN_EXE_ctxsim"), &tree.repository());
-        command.args([
-            "run",
-            "--policy",
-            "rev:origin/main:sleeps",
-            "--scenario",
-            "one",
-            "--profile",
-            "plain",
-            "--allow-process",
-        ]);
+        command
+            .args(args("run --policy rev:origin/main:sleeps --scenario one --profile plain --allow-process"));
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let id =
             || fs::read_to_string(&pid).ok().filter(|it| it.ends_with('\n')).map(|it| it.trim().to_owned());

@@ -65,10 +65,7 @@ fn what_a_partial_clone_lacks_is_an_error_that_says_what_to_fetch_and_is_found_a
         let output = ctxsim(&tree, &clone).output().unwrap();
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{told}");
-        assert!(
-            told.contains("[git-incomplete]") && told.contains("git fetch --refetch --no-filter origin"),
-            "{told}"
-        );
+        assert_says(&told, &["[git-incomplete]", "git fetch --refetch --no-filter origin"]);
 
         git(&clone, &["fetch", "--quiet", "--refetch", "--no-filter", "origin"]);
         let output = ctxsim(&tree, &clone).output().unwrap();

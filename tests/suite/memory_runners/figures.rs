@@ -111,10 +111,9 @@ fn the_document_says_of_savings_what_is_computed() {
     assert_eq!(saved(150, 600), "75%");
     assert_eq!(saved(context.n_ingestion(), entries.n_ingestion()), "82%");
     assert_eq!(saved(250, 850), "71%");
-    assert!(
-        document.contains(
-            "150 calls for 50 sessions, 75% fewer than the 600 of the specification's own baseline"
-        )
+    assert_says(
+        &document,
+        &["150 calls for 50 sessions, 75% fewer than the 600 of the specification's own baseline"],
     );
     let ratio = entries.latency_ms.ingestion as f64 / context.latency_ms.ingestion as f64;
     assert!((2.0..5.0).contains(&ratio), "{ratio}");

@@ -137,13 +137,7 @@ fn a_file_of_longmemeval_is_played_by_its_name() {
     let text = include_str!("../../../scenarios/memory_runners/spec_questions.json");
     fs::write(folder.path().join("longmemeval_s.json"), text).unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-        .args([
-            "run",
-            "longmemeval_s.json",
-            "--policy",
-            "memory_runners/entries",
-            "memory_runners/context_only",
-        ])
+        .args(args("run longmemeval_s.json --policy memory_runners/entries memory_runners/context_only"))
         .args(["--profile", "unlimited"])
         .current_dir(folder.path())
         .output()

@@ -76,16 +76,7 @@ fn a_cost_with_writes_of_unknown_price_is_unknown_and_a_note_says_which() {
     let path = folder.path().join("claude-m.toml");
     let text = placed("vertex_ai-anthropic_models", READ).text;
     fs::write(&path, text.replace("[assumptions]", "[assumptions]\nservices = [\"batch\"]")).unwrap();
-    let run = [
-        "run",
-        "--policy",
-        "identity",
-        "--scenario",
-        "recorded/claude-code",
-        "--format",
-        "json",
-        "--profile",
-    ];
+    let run = args("run --policy identity --scenario recorded/claude-code --format json --profile");
 
     let output = super::ctxsim(&[&run[..], &[path.to_str().unwrap()]].concat());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

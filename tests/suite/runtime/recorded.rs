@@ -55,11 +55,9 @@ fn a_file_that_does_not_fit_has_a_preview_and_a_way_back() {
 
     let block = blocks(&claude_code("Read", r#"{"file_path":"src/main.rs"}"#, &output));
 
-    assert!(
-        block.contains(
-            "- path: src/main.rs\n- offset: 1\n- returned_lines: 1\n- content_preview: 1→word word"
-        ),
-        "{block}"
+    assert_says(
+        &block,
+        &["- path: src/main.rs\n- offset: 1\n- returned_lines: 1\n- content_preview: 1→word word"],
     );
     assert!(block.contains("- content_recovery: call Read with the same path"), "{block}");
 }
@@ -67,10 +65,9 @@ fn a_file_that_does_not_fit_has_a_preview_and_a_way_back() {
 #[test]
 fn a_command_of_claude_code_keeps_its_exit_code_and_an_edit_its_path() {
     let command = blocks(&claude_code("Bash", r#"{"command":"cargo\n test"}"#, "Exit code 101\nerror: no"));
-    assert!(
-        command
-            .contains("- capability: Bash\n- command: cargo test\n- exit_code: 101\n- preview: error: no\n"),
-        "{command}"
+    assert_says(
+        &command,
+        &["- capability: Bash\n- command: cargo test\n- exit_code: 101\n- preview: error: no\n"],
     );
 
     let edit =
@@ -148,10 +145,7 @@ fn a_log_of_messages_is_read_by_the_names_that_harnesses_use() {
 
     let block = blocks(log);
 
-    assert!(
-        block.contains("- capability: read_file\n- path: /w/a.rs\n- exact_evidence:\n-   apples\n"),
-        "{block}"
-    );
+    assert_says(&block, &["- capability: read_file\n- path: /w/a.rs\n- exact_evidence:\n-   apples\n"]);
 }
 
 /// A policy that shows results by a template which leaves nothing of them but a title.
