@@ -10,9 +10,7 @@ const CHAT: [&str; 4] = ["--scenario", "duckagent/plain_chat", "--profile", "ant
 /// Returns what a command that is refused says.
 fn refused(folder: &Path, line: &str) -> String {
     let words: Vec<&str> = line.split(' ').collect();
-    let done = ctxsim(folder, &words);
-    let told = String::from_utf8_lossy(&done.stderr).into_owned();
-    assert_eq!(done.status.code(), Some(2), "{line}: {told}");
+    let told = refusal(&ctxsim(folder, &words));
     told
 }
 
@@ -213,9 +211,7 @@ fn what_is_begun_on_a_full_disk_leaves_nothing_behind_and_replaces_nothing() {
 /// Writes files below a folder.
 fn with_files(folder: &Path, files: &[(&str, &str)]) {
     for (path, text) in files {
-        let path = folder.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        write_below(&folder, path, text);
     }
 }
 

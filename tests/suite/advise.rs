@@ -9,7 +9,6 @@ use ctxsim::app::advise::files::pastes;
 use ctxsim::app::advise::stated::FileSettings;
 use ctxsim::app::advise::{AdviceRequest, advise};
 use ctxsim::app::{RealisedRequest, forecast, realised};
-use ctxsim::input::Policy;
 use ctxsim::input::policy::matches_any;
 use ctxsim::report::advise::saved::{Bills, SCHEMA_BEFORE, Saved, SessionKind};
 use ctxsim::report::advise::{Advice, AgentAdvice, Basis};

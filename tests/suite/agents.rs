@@ -9,8 +9,6 @@ mod settings;
 mod targets;
 
 use ctxsim::catalog::Kind;
-use ctxsim::take::Load;
-use ctxsim::timeline::Timeline;
 
 use crate::support::*;
 

@@ -13,9 +13,7 @@ fn folder(files: &[(&str, &str)]) -> TempDir {
 
 /// Runs a command that is refused, and returns what it says.
 fn refused(folder: &Path, line: &str) -> String {
-    let done = ctxsim(folder, &line.split(' ').collect::<Vec<_>>());
-    let said = String::from_utf8(done.stderr).unwrap();
-    assert_eq!(done.status.code(), Some(2), "{said}");
+    let said = refusal(&ctxsim(folder, &line.split(' ').collect::<Vec<_>>()));
     said
 }
 

@@ -8,11 +8,8 @@ mod whose_rules;
 use harness::Log;
 
 use ctxsim::calibrate::{Calibration, ReadClass, sum_of_sessions};
-use ctxsim::input::scenario::{Assume, HiddenRequest};
-use ctxsim::input::{Format, Limits, Policy, Profile, decode};
-use ctxsim::ledger::Rows;
-use ctxsim::timeline::import::import_all;
-use ctxsim::timeline::{EventKind, Timeline};
+use ctxsim::input::scenario::HiddenRequest;
+use ctxsim::timeline::EventKind;
 
 use crate::support::*;
 
@@ -34,7 +31,7 @@ fn timelines(text: &str, side_request: HiddenRequest) -> Vec<Timeline> {
 }
 
 fn identity() -> Policy {
-    Policy::new(&decode::decode(IDENTITY, Format::Ron).unwrap()).unwrap()
+    policy_from(IDENTITY)
 }
 
 fn rows(timeline: &Timeline, profile: &Profile) -> Rows {
@@ -44,7 +41,7 @@ fn rows(timeline: &Timeline, profile: &Profile) -> Rows {
 }
 
 fn profile() -> Profile {
-    Profile::new(&decode::decode(PROFILE, Format::Toml).unwrap()).unwrap()
+    profile_from(PROFILE)
 }
 
 /// Compares every session of some texts.
@@ -297,7 +294,7 @@ fn every_request_of_sub_agents_in_progress_records_is_predicted_as_it_was_billed
 fn codex_rollouts_are_read_on_the_grid_of_their_model() {
     const GPT: &str = include_str!("../../profiles/openai/gpt-5.5.toml");
     let Some(texts) = reference(&["codex"]) else { return };
-    let profile = Profile::new(&decode::decode(GPT, Format::Toml).unwrap()).unwrap();
+    let profile = profile_from(GPT);
 
     let all = calibrated_under(&profile, &texts, HiddenRequest::Inferred);
 

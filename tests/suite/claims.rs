@@ -66,7 +66,7 @@ impl Claim {
 }
 
 fn path(of: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(of)
+    root().join(of)
 }
 
 fn claims() -> Vec<Claim> {

@@ -14,7 +14,6 @@ mod words;
 
 use ctxsim::app::convert;
 use ctxsim::catalog::Kind;
-use ctxsim::input::Format;
 
 use crate::support::*;
 

@@ -6,7 +6,7 @@ use ctxsim::app::{self};
 use ctxsim::error::Error;
 use ctxsim::memory::export::Export;
 use ctxsim::report::json;
-use ctxsim::take::{Load, Progress};
+use ctxsim::take::Progress;
 use ctxsim::worlds::needles::ConversationLoad;
 use ctxsim::worlds::needles::trial::{LOSSES, LoadTrial, QUARTILES, STATES};
 

@@ -23,7 +23,7 @@ struct DeclaredWorld {
 }
 
 fn file(path: &str) -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+    fs::read_to_string(root().join(path)).unwrap()
 }
 
 /// Notes the numbers of a report by their places.

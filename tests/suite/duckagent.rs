@@ -97,9 +97,7 @@ fn strings(list: &Value) -> Vec<String> {
 
 #[test]
 fn every_row_of_the_trimmed_reference_is_reproduced() {
-    let text =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/duckagent/expected.json"))
-            .unwrap();
+    let text = fs::read_to_string(root().join("tests/data/duckagent/expected.json")).unwrap();
     let expected: Value = serde_json::from_str(&text).unwrap();
     let columns = strings(&expected["columns"]);
     let mut n_rows = 0;
@@ -305,9 +303,7 @@ fn ranked(suite: &str, whole: bool) -> Vec<Cost> {
 
 #[test]
 fn the_document_on_capped_and_exact_caching_shows_what_the_suites_say() {
-    let document =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/studies/duckagent-caching.md"))
-            .unwrap();
+    let document = fs::read_to_string(root().join("docs/studies/duckagent-caching.md")).unwrap();
 
     for whole in [true, false] {
         let (capped, exact) = (ranked("duckagent-fixture", whole), ranked("duckagent-exact", whole));

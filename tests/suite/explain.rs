@@ -2,19 +2,12 @@
 
 use ctxsim::cache::Fate;
 use ctxsim::explain::{Explanation, explain};
-use ctxsim::input::scenario::Assume;
-use ctxsim::input::text::decode::decode;
-use ctxsim::input::{Format, Limits, Policy, PolicyFile, Profile, ProfileFile, Source};
-use ctxsim::ledger::{Role, Rows};
 use ctxsim::price;
 use ctxsim::quantity::UNLIMITED;
 use ctxsim::report::explain::{json, rendered, table};
 use ctxsim::report::rows::RowContext;
 use ctxsim::timeline::evidence::Recover;
-use ctxsim::timeline::import::import_all;
-use ctxsim::timeline::{
-    Due, ItemSizes, Kind, Level, Need, NewItem, Preserve, Texts, Timeline, TimelineBuilder,
-};
+use ctxsim::timeline::{Due, Kind, Level, Need, Texts};
 use proptest::prelude::*;
 
 use crate::laws::hold;
@@ -42,12 +35,12 @@ cache_read = 0.2
 cache_write = {{ "5m" = 2.5, "1h" = 4.0 }}
 "#
     );
-    Profile::new(&decode::<ProfileFile>(&text, Format::Toml).unwrap()).unwrap()
+    profile_from(&text)
 }
 
 fn policy(stages: &str) -> Policy {
     let text = format!("(name: \"small\", about: \"it\", stages: [{stages}])");
-    Policy::new(&decode(&text, Format::Ron).unwrap()).unwrap()
+    policy_from(&text)
 }
 
 /// Two turns of three results each; the second begins six minutes and forty seconds after the first ended, and its answer
@@ -154,7 +147,7 @@ fn a_prompt_below_the_minimum_is_told() {
 fn an_entry_out_of_lookback_is_told_with_its_position() {
     let profile = profile(&format!("{BREAKPOINTS}\nlookback_positions = 2"));
     let policy_text = "(name: \"small\", about: \"it\", layout: (breakpoints: [(at: automatic)]))";
-    let policy = Policy::new(&decode(policy_text, Format::Ron).unwrap()).unwrap();
+    let policy = policy_from(policy_text);
 
     let text = drawn("out_of_lookback", &two_turns(), &policy, &profile, 2);
 

@@ -10,12 +10,11 @@ use std::cell::Cell;
 use ctxsim::calibrate::forecast::Forecast;
 use ctxsim::catalog::Kind as Listed;
 use ctxsim::input::scenario::refetch::Refetch;
-use ctxsim::input::{Limits, Policy, Profile};
-use ctxsim::ledger::{Role, Rows, Sums, TokenUse};
+use ctxsim::ledger::TokenUse;
 use ctxsim::price::{self, Costs};
 use ctxsim::recovery::{End, Explores};
+use ctxsim::timeline::Kind;
 use ctxsim::timeline::evidence::Recover;
-use ctxsim::timeline::{ItemSizes, Kind, NewItem, Preserve, Timeline, TimelineBuilder};
 use proptest::prelude::*;
 use sha2::{Digest as _, Sha256};
 
@@ -81,9 +80,9 @@ fn what_a_script_measures_around_real_compactions_is_what_is_declared_and_each_h
 
 #[test]
 fn the_measured_figures_are_those_of_the_script() {
-    let Some(root) = reference().filter(|_| has("python3")) else { return };
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/exploration.py");
-    let output = Command::new("python3").arg(script).arg(root.join("recovery")).output().unwrap();
+    let Some(reference) = reference().filter(|_| has("python3")) else { return };
+    let script = root().join("benches/exploration.py");
+    let output = Command::new("python3").arg(script).arg(reference.join("recovery")).output().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), MEASURED);
 }
 

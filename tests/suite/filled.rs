@@ -1,14 +1,11 @@
 //! What fills the prompts of recorded sessions and what missed the cache, worked out by hand from their bills.
 
-use ctxsim::input::Profile;
 use ctxsim::input::profile::price::Prices;
-use ctxsim::input::scenario::Assume;
 use ctxsim::measure::carried::{carried_items, each_prompt};
 use ctxsim::measure::missed::MissCause;
 use ctxsim::report::filled::{Filled, Missed};
 use ctxsim::timeline::import::import;
-use ctxsim::timeline::{Event, EventKind, Phase, Timeline, When};
-use indexmap::IndexMap;
+use ctxsim::timeline::{Event, EventKind, Phase, When};
 use proptest::prelude::*;
 
 use crate::support::*;

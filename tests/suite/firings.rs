@@ -1,6 +1,5 @@
 //! Stages that never fire are told, with the reason.
 
-use ctxsim::report::sections::Detail;
 use ctxsim::report::{html, json, markdown, runs, table};
 use ctxsim::row::csv;
 

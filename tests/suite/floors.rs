@@ -1,8 +1,6 @@
 //! A floor of evidence is an absolute share: what the base keeps neither lowers nor raises it.
 
 use ctxsim::catalog::Kind;
-use ctxsim::input::PolicyFile;
-use ctxsim::input::text::decode::{Format, decode};
 use ctxsim::report::verdict::Verdict;
 
 use crate::support::*;
@@ -10,7 +8,7 @@ use crate::support::*;
 /// Tunes a memory of a conversation on few trials.
 fn tuned(base: &str, min_evidence: &str) -> Value {
     let text = out(&ctxsim(
-        Path::new(env!("CARGO_MANIFEST_DIR")),
+        root(),
         &[
             "tune",
             "--json",

@@ -2,19 +2,19 @@
 
 use std::fmt::Debug;
 
-use ctxsim::input::text::decode::{decode, encode};
+use ctxsim::input::SuiteFile;
+use ctxsim::input::text::decode::encode;
 use ctxsim::input::text::{Decode, Encode};
-use ctxsim::input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
 
 use crate::support::*;
 
 fn read<T: Decode>(path: &str) -> T {
-    Source::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap().decode().unwrap()
+    Source::read(&root().join(path)).unwrap().decode().unwrap()
 }
 
 /// Writes every file of a folder in both formats and reads it back.
 fn convert<T: Encode + Decode + PartialEq + Debug>(folder: &str) {
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)];
+    let mut folders = vec![root().join(folder)];
     let mut n_files = 0;
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {

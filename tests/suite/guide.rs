@@ -15,9 +15,7 @@ pub(crate) fn played(document: &str, folder: &Path) -> String {
             Piece::Block(block) => block,
         };
         if let Some(path) = block.path() {
-            let path = folder.join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, block.text()).unwrap();
+            write_below(&folder, path, block.text());
         }
         let body = match block.language.as_str() {
             "console" => {

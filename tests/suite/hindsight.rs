@@ -3,11 +3,8 @@
 use ctxsim::builtin::bound::{Bounds, bound, bounds};
 use ctxsim::catalog::Kind;
 use ctxsim::hindsight::under;
-use ctxsim::input::text::decode::decode;
-use ctxsim::input::{Format, Policy, Profile, ProfileFile};
-use ctxsim::ledger::Sums;
 use ctxsim::timeline::build::{NewItem, TimelineBuilder};
-use ctxsim::timeline::{Inferred, Kind as ItemKind, Level, Timeline};
+use ctxsim::timeline::{Inferred, Kind as ItemKind, Level};
 
 use crate::support::*;
 
@@ -188,7 +185,7 @@ fn the_bundled_hindsight_costs_what_brute_force_finds_on_a_thousand_random_trace
     let text = "name = \"dense\"\nabout = \"Every prefix is an entry.\"\nas_of = \"2026-01-01\"\nsources = [\"made up\"]\n\
                 [cache.prefix_interval]\nmin_tokens = 1\nstep_tokens = 1\nttl = \"5m\"\n\
                 [[prices]]\ninput = 10.0\noutput = 50.0\ncache_read = 1.0\n";
-    let profile = Profile::new(&decode::<ProfileFile>(text, Format::Toml).unwrap()).unwrap();
+    let profile = profile_from(text);
     let policy = Policy::new(&bundled_catalog().policy("hindsight").unwrap().spec).unwrap();
     let (mut n_played, mut n_saved) = (0, 0);
     for nth in 0.. {
@@ -227,7 +224,7 @@ const BREAKPOINTS: &str = "name = \"marks\"\nabout = \"Entries at breakpoints.\"
 
 #[test]
 fn nothing_with_full_evidence_costs_less_than_the_bound_where_writes_cost_more_than_sending() {
-    let profile = Profile::new(&decode::<ProfileFile>(BREAKPOINTS, Format::Toml).unwrap()).unwrap();
+    let profile = profile_from(BREAKPOINTS);
     let catalog = bundled_catalog();
     let policies = ["identity", "clairvoyant", "hindsight", "clear_tool_results", "truncate_oldest"];
     let policies = policies.map(|it| Policy::new(&catalog.policy(it).unwrap().spec).unwrap());

@@ -26,10 +26,10 @@ pub(crate) mod undo;
 mod usage;
 mod wires;
 
-use ctxsim::input::scenario::{Assume, LoadSpec, ScenarioFile};
-use ctxsim::input::{Format, PolicyFile, ProfileFile, SuiteFile, decode};
+use ctxsim::input::SuiteFile;
+use ctxsim::input::scenario::{LoadSpec, ScenarioFile};
 use ctxsim::timeline::import::{Imported, detect, import};
-use ctxsim::timeline::{Kind, NO_ITEM, Preserve, Timeline};
+use ctxsim::timeline::{Kind, NO_ITEM};
 use proptest::prelude::*;
 
 use crate::support::*;
@@ -39,7 +39,7 @@ const SCENARIO: &str = include_str!("../../scenarios/recorded/claude-code.toml")
 
 /// Returns what the bundled scenario assumes.
 fn bundled_assumptions() -> (Assume, Vec<String>) {
-    let scenario: ScenarioFile = decode::decode(SCENARIO, Format::Toml).unwrap();
+    let scenario: ScenarioFile = decode(SCENARIO, Format::Toml).unwrap();
     match scenario.load {
         LoadSpec::Recorded { assume, .. } => (*assume, scenario.file_tools),
         _ => panic!("the bundled scenario is a recording"),
@@ -67,7 +67,7 @@ fn deviation_max(timeline: &Timeline) -> u64 {
 /// Returns the agent's prompts on a timeline when everything is kept that the harness kept.
 fn played(timeline: &Timeline) -> Vec<u64> {
     let identity = include_str!("../../policies/identity.ron");
-    let spec: PolicyFile = decode::decode(identity, Format::Ron).unwrap();
+    let spec: PolicyFile = decode(identity, Format::Ron).unwrap();
     let policy = ctxsim::input::Policy::new(&spec).unwrap();
     let (limits, rules) = (ctxsim::input::Limits::NONE, ctxsim::input::CacheRules::None);
     let mut rows = ctxsim::ledger::Rows::default();
@@ -147,16 +147,15 @@ fn a_token_of_no_characters_is_refused() {
 fn the_inputs_of_the_default_suite_that_are_bundled_here_are_well_formed() {
     let root = root();
     let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
-    let suite: SuiteFile = decode::decode(&read("suites/default.toml"), Format::Toml).unwrap();
+    let suite: SuiteFile = decode(&read("suites/default.toml"), Format::Toml).unwrap();
 
     for name in suite.policies.iter().filter(|it| !it.contains('/')) {
-        let spec: PolicyFile = decode::decode(&read(&format!("policies/{name}.ron")), Format::Ron).unwrap();
+        let spec: PolicyFile = decode(&read(&format!("policies/{name}.ron")), Format::Ron).unwrap();
         let policy = ctxsim::input::Policy::new(&spec).unwrap();
         assert_eq!(policy.name, *name);
     }
     for name in &suite.profiles {
-        let spec: ProfileFile =
-            decode::decode(&read(&format!("profiles/{name}.toml")), Format::Toml).unwrap();
+        let spec: ProfileFile = decode(&read(&format!("profiles/{name}.toml")), Format::Toml).unwrap();
         let profile = ctxsim::input::Profile::new(&spec).unwrap();
         assert_eq!(profile.name, *name);
     }

@@ -4,18 +4,15 @@ mod digests;
 mod loads;
 mod patterns;
 
+use ctxsim::input::SuiteFile;
 use ctxsim::input::text::Decode;
-use ctxsim::input::{
-    Format, Policy, PolicyFile, Profile, ProfileFile, Scenario, ScenarioFile, Source, SuiteFile,
-};
-use ctxsim::timeline::Timeline;
 use ctxsim::timeline::load::load;
 
 use crate::support::*;
 
 /// Returns the files of a bundled folder, by the names that their paths give them.
 fn files(folder: &str) -> BTreeMap<String, PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let root = root().join(folder);
     let mut found = BTreeMap::new();
     let mut folders = vec![root.clone()];
     while let Some(folder) = folders.pop() {

@@ -23,11 +23,11 @@ fn laws(
 }
 
 fn path_of(broken: &str) -> String {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/laws").join(broken).display().to_string()
+    root().join("tests/laws").join(broken).display().to_string()
 }
 
 fn broken_policies() -> Vec<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/laws");
+    let folder = root().join("tests/laws");
     let name = |it: fs::DirEntry| it.file_name().into_string().unwrap();
     let mut all: Vec<String> =
         fs::read_dir(folder).unwrap().map(|it| name(it.unwrap())).filter(|it| it.ends_with(".ron")).collect();

@@ -95,7 +95,7 @@ fn documents(root: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn every_link_of_the_documents_leads_somewhere() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     let read = |it: PathBuf| {
         let links = page_links(&fs::read_to_string(&it).unwrap());
         (it, links)

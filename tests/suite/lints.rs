@@ -13,7 +13,7 @@ fn codes(catalog: &Catalog, kind: Kind, name: &str) -> Vec<&'static str> {
 #[test]
 fn each_warning_finds_its_broken_file_and_not_the_mended_one() {
     let catalog = bundled_catalog();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lints");
+    let folder = root().join("tests/lints");
     let of_policies = LINTS.iter().map(|it| (Kind::Policy, "ron", it.code.name()));
     let of_scenarios = WARNINGS.iter().map(|it| (Kind::Scenario, "toml", it.name()));
     for (kind, ending, code) in of_policies.chain(of_scenarios) {

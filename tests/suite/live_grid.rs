@@ -8,13 +8,10 @@ mod scores;
 
 use ctxsim::input::policy::memory::State;
 use ctxsim::input::scenario::{Amount, LoadSpec, NumberRange, TurnSpec};
-use ctxsim::input::{Policy, PolicyFile, Profile, Scenario, ScenarioFile};
-use ctxsim::ledger::Rows;
 use ctxsim::price;
 use ctxsim::take::RowsOf;
 use ctxsim::timeline::load::load;
 use ctxsim::worlds::needles::Retention;
-use indexmap::IndexMap;
 use serde::Deserialize;
 
 use crate::support::*;

@@ -10,9 +10,7 @@ mod loads;
 
 use ctxsim::input::policy::memory::ServiceMemory;
 use ctxsim::input::scenario::{ChatLoad, ChatSource, GeneratedChats, LoadSpec, QuestionCounts};
-use ctxsim::input::{Scenario, ScenarioFile};
 use ctxsim::worlds::chats::{ChatLog, ChatNumbers, ChatPlayer, ChatScenario};
-use indexmap::IndexMap;
 
 use crate::support::*;
 

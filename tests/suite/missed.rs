@@ -1,10 +1,7 @@
 //! Why a prompt was not read from the cache: each miss has one name, whichever report says it.
 
-use ctxsim::input::scenario::Assume;
-use ctxsim::input::{Format, Profile, decode};
 use ctxsim::measure::missed::{MissCause, all_misses};
-use ctxsim::timeline::import::import_all;
-use ctxsim::timeline::{Diagnosis, Occasion, StepIx, Timeline};
+use ctxsim::timeline::{Diagnosis, Occasion, StepIx};
 
 use crate::support::*;
 
@@ -235,7 +232,7 @@ fn reference() -> Option<Vec<String>> {
 #[test]
 fn no_name_contradicts_what_a_provider_says_in_the_reference_sessions() {
     let Some(texts) = reference() else { return };
-    let profile = Profile::new(&decode::decode(PROFILE, Format::Toml).unwrap()).unwrap();
+    let profile = profile_from(PROFILE);
     let sessions = texts.iter().filter_map(|it| import_all(it, "s", &Assume::default(), &[]).ok()).flatten();
 
     let (mut n_diagnosed, mut n_untold, mut n_all) = (0, 0, 0);

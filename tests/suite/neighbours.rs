@@ -2,11 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use ctxsim::ledger::Role;
-use ctxsim::report::sections::Detail;
 use ctxsim::timeline::own::SeenCases;
 use ctxsim::timeline::shared::Chance;
-use indexmap::IndexMap;
 
 use crate::support::*;
 
@@ -60,57 +57,24 @@ impl Session {
     }
 }
 
+/// A session of ann's under entries of an hour.
+const ANN: Session =
+    Session { id: "a", agent: "", folder: "/Users/ann/cli", version: "2.1.30", is_long: true, requests: &[] };
+
 /// Sessions of two users and two versions within a day.
 const DAY: [Session; 6] = [
     // What it reads first shows the size of tools and system prompt: 15,000.
-    Session {
-        id: "a",
-        agent: "",
-        folder: "/Users/ann/cli",
-        version: "2.1.30",
-        is_long: true,
-        requests: &[(600, 15_000, 6_000), (601, 21_000, 200)],
-    },
+    Session { requests: &[(600, 15_000, 6_000), (601, 21_000, 200)], ..ANN },
     Session {
         id: "b",
-        agent: "",
         folder: "/Users/ann/web/.worktrees/2",
-        version: "2.1.30",
-        is_long: true,
         requests: &[(620, 0, 21_500), (800, 15_000, 7_000)],
+        ..ANN
     },
-    Session {
-        id: "c",
-        agent: "",
-        folder: "/Users/ann/cli",
-        version: "2.1.30",
-        is_long: true,
-        requests: &[(780, 0, 21_000), (781, 21_000, 100)],
-    },
-    Session {
-        id: "d",
-        agent: "",
-        folder: "/home/bob/cli",
-        version: "2.1.30",
-        is_long: true,
-        requests: &[(605, 0, 21_000)],
-    },
-    Session {
-        id: "e",
-        agent: "",
-        folder: "/Users/ann/cli",
-        version: "2.1.31",
-        is_long: true,
-        requests: &[(610, 0, 21_000)],
-    },
-    Session {
-        id: "f",
-        agent: "",
-        folder: "/Users/ann/cli",
-        version: "2.1.30",
-        is_long: false,
-        requests: &[(630, 0, 21_000)],
-    },
+    Session { id: "c", requests: &[(780, 0, 21_000), (781, 21_000, 100)], ..ANN },
+    Session { id: "d", folder: "/home/bob/cli", requests: &[(605, 0, 21_000)], ..ANN },
+    Session { id: "e", version: "2.1.31", requests: &[(610, 0, 21_000)], ..ANN },
+    Session { id: "f", is_long: false, requests: &[(630, 0, 21_000)], ..ANN },
 ];
 
 fn folder(sessions: &[Session], names: &[&str]) -> TempDir {
@@ -227,30 +191,9 @@ fn the_report_says_how_many_sessions_shared_a_prefix_and_what_it_was_worth() {
 
 /// A session of ann's with two sub-agents, which the same system prompt begins: one in its file, one in a file beside it.
 const LANES: [Session; 3] = [
-    Session {
-        id: "a",
-        agent: "",
-        folder: "/Users/ann/cli",
-        version: "2.1.30",
-        is_long: true,
-        requests: &[(600, 0, 20_000), (640, 20_000, 500)],
-    },
-    Session {
-        id: "a",
-        agent: "inside",
-        folder: "/Users/ann/cli",
-        version: "2.1.30",
-        is_long: false,
-        requests: &[(601, 6_000, 1_000), (602, 7_000, 100)],
-    },
-    Session {
-        id: "a",
-        agent: "beside",
-        folder: "/Users/ann/cli",
-        version: "2.1.30",
-        is_long: false,
-        requests: &[(606, 0, 7_500), (613, 6_000, 2_000)],
-    },
+    Session { requests: &[(600, 0, 20_000), (640, 20_000, 500)], ..ANN },
+    Session { agent: "inside", is_long: false, requests: &[(601, 6_000, 1_000), (602, 7_000, 100)], ..ANN },
+    Session { agent: "beside", is_long: false, requests: &[(606, 0, 7_500), (613, 6_000, 2_000)], ..ANN },
 ];
 
 /// Writes the session with one sub-agent inside its file and one beside it; under lifetimes of an hour, if it is asked for.

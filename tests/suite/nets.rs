@@ -2,7 +2,7 @@
 
 use ctxsim::counts::{Counts, counted};
 use ctxsim::input::scenario::HiddenRequest;
-use ctxsim::take::{Load, with_threads};
+use ctxsim::take::with_threads;
 
 use crate::import::undo::{BY_ITSELF, compacted};
 use crate::support::*;

@@ -3,11 +3,9 @@
 use std::sync::Arc;
 
 use ctxsim::catalog::Kind;
-use ctxsim::input::Profile;
 use ctxsim::input::profile::price::VariedRate;
-use ctxsim::measure::Tally;
 use ctxsim::report::ALL;
-use ctxsim::take::{Load, Progress, Run, Sinks, in_order};
+use ctxsim::take::{Progress, Run, Sinks, in_order};
 
 use crate::import::undo::{BY_ITSELF, compacted};
 use crate::support::*;
@@ -181,7 +179,7 @@ fn a_comparison_of_price_lists_comes_to_what_runs_do_on_every_kind_of_load() {
 
 #[test]
 fn loads_that_have_no_comparison_of_price_lists_are_refused_by_name() {
-    let blocks = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/blocks/mooncake.jsonl");
+    let blocks = root().join("tests/data/blocks/mooncake.jsonl");
     let blocks = comparison(&blocks.display().to_string(), &POLICIES[..2], &[]);
     let turns = comparison(
         "duckagent/fix_test_loop",

@@ -195,9 +195,7 @@ fn parts_of_another_job_or_version_are_refused_with_what_to_do() {
     let folder = folder();
     folded(folder.path(), &["logs"], &[1, 2], 2);
     let refused = |args: &[&str], code: &str, help: &str| {
-        let output = ctxsim(folder.path(), args);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        let told = refusal(&ctxsim(folder.path(), args));
         assert!(told.contains(code) && told.contains(help), "{told}");
     };
 
@@ -234,9 +232,7 @@ fn what_does_not_fold_refuses_the_option_by_name() {
         (&["--suite", "field"], "part-guards"),
     ] {
         for asked in [&["--totals"][..], &["--parts", "parts"]] {
-            let output = ctxsim(folder.path(), &[&["run"], what, asked].concat());
-            let told = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert_eq!(output.status.code(), Some(2), "{what:?}");
+            let told = refusal(&ctxsim(folder.path(), &[&["run"], what, asked].concat()));
             assert!(told.contains(code) && told.contains("`--totals` and `--parts`"), "{told}");
         }
     }

@@ -7,7 +7,6 @@ use ctxsim::report::chart::names::PolicyLabel;
 use ctxsim::report::chart::requests::RunRequests;
 use ctxsim::report::chart::{ChartData, KINDS, PageChart, curves, figure, frontier, requests, stacked};
 use ctxsim::report::html::{self, Traces};
-use ctxsim::report::sections::Detail;
 use ctxsim::take::Sinks;
 use indexmap::IndexSet;
 use proptest::collection::btree_set;
@@ -27,7 +26,7 @@ struct Ran {
 
 impl Ran {
     fn new(comparison: &Comparison, threads: usize) -> Self {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/small");
+        let folder = root().join("tests/data/small");
         let catalog = bundled_catalog().with_folder(&folder).unwrap();
         let plan = Plan::new(&catalog, comparison).unwrap();
         let report = plan.report(Some(threads), &|_, _| {}).unwrap();

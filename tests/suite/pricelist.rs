@@ -6,12 +6,10 @@ mod malformed;
 mod services;
 
 use ctxsim::catalog::Kind;
+use ctxsim::input::PriceSpec;
 use ctxsim::input::profile::cache::LookbackUnit;
-use ctxsim::input::text::decode::{Format, decode};
-use ctxsim::input::{CacheRules, PriceSpec, Profile, ProfileFile};
 use ctxsim::pricelist::place::{PlacedProfile, place};
 use ctxsim::pricelist::{ListContents, ListEntry, PriceFile, read};
-use ctxsim::quantity::Decimal;
 use proptest::prelude::*;
 
 use crate::support::*;

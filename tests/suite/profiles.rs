@@ -2,7 +2,6 @@
 
 use ctxsim::catalog::Kind;
 use ctxsim::input::profile::calendar;
-use ctxsim::input::{CacheRules, Profile, ProfileFile};
 
 use crate::support::*;
 

@@ -3,15 +3,11 @@
 use ctxsim::engine::CompiledPolicy;
 use ctxsim::input::profile::cache::TtlClass;
 use ctxsim::input::scenario::refetch::Refetch;
-use ctxsim::input::{Policy, Profile};
-use ctxsim::ledger::Sums;
-use ctxsim::measure::Tally;
 use ctxsim::measure::assumed::{Assumed, AssumedCost};
 use ctxsim::price::PriceRows;
 use ctxsim::quantity::Expected;
 use ctxsim::recovery::Assumption;
 use ctxsim::take::Cell;
-use ctxsim::timeline::Timeline;
 use ctxsim::timeline::{Event, EventKind, Phase, When};
 
 use crate::support::*;

@@ -2,7 +2,6 @@
 
 use ctxsim::app::{recording, redacted};
 use ctxsim::catalog::Kind;
-use ctxsim::input::Policy;
 use ctxsim::report::json;
 use ctxsim::timeline::Recorded;
 use ctxsim::timeline::import::detect_from;

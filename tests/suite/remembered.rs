@@ -1,7 +1,5 @@
 //! What memories hold, beside what they cost: in snapshots, comparisons, sweeps and under many price lists.
 
-use ctxsim::input::{Policy, PolicyFile, Profile};
-use ctxsim::ledger::Rows;
 use ctxsim::memory::requests::RequestWriter;
 use ctxsim::report::rows::{RowContext, requests};
 

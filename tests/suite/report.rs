@@ -1,13 +1,12 @@
 //! Reports: what stands in the tables and in the JSON.
 
-use ctxsim::report::sections::Detail;
 use ctxsim::report::table::TableLayout;
 use ctxsim::report::{Skipped, json, markdown, table};
 
 use crate::support::*;
 
 fn report() -> Report {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/small");
+    let folder = root().join("tests/data/small");
     let catalog = bundled_catalog().with_folder(&folder).unwrap();
     let comparison = Comparison { suite: Some("small".to_owned()), ..comparing(&[], &["one"], &["plain"]) };
     Plan::new(&catalog, &comparison).unwrap().report(Some(1), &|_, _| {}).unwrap()

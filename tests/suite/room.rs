@@ -23,7 +23,7 @@ const AGENTS: [&str; 4] = [
 ];
 
 fn own(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+    root().join(path)
 }
 
 fn answers(paths: &[PathBuf]) -> (FirstScreen, Advice) {

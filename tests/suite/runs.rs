@@ -57,7 +57,7 @@ fn assert_runs(load: &str, set: &[&str], what: &[(&[&str], &[&str])]) {
             written.insert(format!("{name}.snap"));
         }
     }
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite").join(folder);
+    let folder = root().join("tests/suite").join(folder);
     let kept = fs::read_dir(folder).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap());
     assert_eq!(kept.collect::<BTreeSet<_>>(), written, "a table of no run stays behind");
 }

@@ -5,14 +5,12 @@ mod recorded;
 use std::sync::Arc;
 
 use ctxsim::input::policy::Moment;
-use ctxsim::input::scenario::{Assume, TokenizerName, ToolAssume};
-use ctxsim::input::{CacheRules, Limits, Policy, PolicyFile, Source};
-use ctxsim::ledger::Rows;
+use ctxsim::input::scenario::{TokenizerName, ToolAssume};
 use ctxsim::projection::num::Known;
 use ctxsim::projection::{Ambient, Editor, Program, Projector};
 use ctxsim::quantity::UNLIMITED;
+use ctxsim::timeline::Kind;
 use ctxsim::timeline::import::import;
-use ctxsim::timeline::{ItemSizes, Kind, NewItem, Preserve, Timeline, TimelineBuilder};
 
 use crate::support::*;
 
@@ -50,8 +48,7 @@ impl Projector for Spy<'_> {
 }
 
 fn policy() -> Policy {
-    let path =
-        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("policies/duckagent/runtime_guarded_mid.ron");
+    let path = root().join("policies/duckagent/runtime_guarded_mid.ron");
     Policy::new(&Source::read(&path).unwrap().decode::<PolicyFile>().unwrap()).unwrap()
 }
 
@@ -439,7 +436,7 @@ fn a_template_that_is_none_and_a_fold_that_cannot_be_are_told() {
         let text = format!(
             r##"(name: "p", about: "P.", templates: {{ "t": (write: r#"{write}"#) }}, stages: [(name: "s", {stage})])"##
         );
-        let spec = ctxsim::input::text::decode::decode(&text, ctxsim::input::Format::Ron).unwrap();
+        let spec = decode(&text, ctxsim::input::Format::Ron).unwrap();
         let problems = Policy::new(&spec).unwrap_err();
         problems.iter().map(|it| it.code.name()).collect::<Vec<_>>()
     };

@@ -1,19 +1,14 @@
 //! Drawn needs: what they fetch is in the history, and on the average they are the needs that were weighed.
 
 use ctxsim::engine::CompiledPolicy;
-use ctxsim::input::text::decode::decode;
-use ctxsim::input::{CacheRules, Format, Limits, Policy};
 use ctxsim::ledger::NeedSums;
-use ctxsim::ledger::{Rows, Sums};
 use ctxsim::quantity::Expected;
 use ctxsim::recovery::Terms;
 use ctxsim::report::runs;
 use ctxsim::row;
 use ctxsim::take;
 use ctxsim::timeline::evidence::Recover;
-use ctxsim::timeline::{
-    Due, Inferred, ItemSizes, Kind, Level, Need, NewItem, Preserve, Timeline, TimelineBuilder,
-};
+use ctxsim::timeline::{Due, Inferred, Kind, Level, Need};
 
 use crate::support::*;
 
@@ -24,7 +19,7 @@ const N_SEEDS: u64 = 300;
 const ERRORS_MAX: f64 = 4.0;
 
 fn of(text: &str) -> Policy {
-    Policy::new(&decode(text, Format::Ron).unwrap()).unwrap()
+    policy_from(text)
 }
 
 /// A policy whose scopes count turns: nothing that is fetched later changes what it shows of a turn.

@@ -5,8 +5,6 @@ mod break_even;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ctxsim::input::profile::price::VariedRate;
-use ctxsim::input::text::decode::{Format, decode};
-use ctxsim::input::{Profile, ProfileFile};
 use ctxsim::measure::Sensitivity;
 use ctxsim::measure::sensitivity::Sort;
 use ctxsim::report::sensitivity::markdown;
@@ -250,7 +248,7 @@ fn conversations_pay_long_prompt_prices() {
             "name = \"p\"\nabout = \"a\"\nas_of = \"2026-10-07\"\nsources = [\"s\"]\ncache = \"none\"\n\
              [[prices]]\ninput = 1.0\noutput = 2.0\n{tiers}"
         );
-        Profile::new(&decode::<ProfileFile>(&text, Format::Toml).unwrap()).unwrap()
+        profile_from(&text)
     };
     plan.profiles = vec![
         tiers(""),
@@ -275,7 +273,7 @@ fn a_varied_list_changes_one_rate_everywhere_and_no_other() {
     let text = "name = \"p\"\nabout = \"a\"\nas_of = \"2026-10-07\"\nsources = [\"s\"]\ncache = \"none\"\n\
                 [[prices]]\ninput = 0.003125\noutput = 2.0\ncache_write = { \"5m\" = 3.0, \"1h\" = 4.0 }\n\
                 [[prices.tiers]]\nabove_prompt_tokens = 10\ninput = 7.0\n[[prices.windows]]\nfactor = 3.0\n";
-    let profile = Profile::new(&decode::<ProfileFile>(text, Format::Toml).unwrap()).unwrap();
+    let profile = profile_from(text);
     let rates = |part, factor| {
         let prices = profile.prices.times(part, factor);
         let list = prices.at(0);
@@ -343,7 +341,7 @@ fn price_lists_are_sorted_and_cut_and_free_ones_are_called_free() {
     let mut plan = plan(&[]);
     let text = "name = \"free\"\nabout = \"a\"\nas_of = \"2026-10-07\"\nsources = [\"s\"]\ncache = \"none\"\n\
                 [[prices]]\ninput = 0.0\noutput = 0.0\n";
-    plan.profiles.insert(0, Profile::new(&decode::<ProfileFile>(text, Format::Toml).unwrap()).unwrap());
+    plan.profiles.insert(0, profile_from(text));
     let found = plan.sensitivity(Some(1), &|_, _| {}).unwrap();
     let names = |sort, top| {
         let arranged = found.clone().arranged(sort, top);

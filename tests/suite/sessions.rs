@@ -3,7 +3,6 @@
 use ctxsim::error::Error;
 use ctxsim::measure::carried::carried_items;
 use ctxsim::report::carried::PromptFill;
-use ctxsim::report::sections::Detail;
 use ctxsim::report::table::{self, TableLayout};
 use ctxsim::report::trust::{BilledProfile, TableTrust};
 use ctxsim::report::{json, runs};

@@ -3,9 +3,8 @@
 use ctxsim::catalog::Catalog;
 use ctxsim::input::policy::Size;
 use ctxsim::input::profile::cache::{Cache, PrefixIntervalFields};
-use ctxsim::input::text::decode::{Format, decode, decode_table};
+use ctxsim::input::text::decode::decode_table;
 use ctxsim::input::text::set::Override;
-use ctxsim::input::{PolicyFile, ProfileFile};
 
 use crate::support::*;
 

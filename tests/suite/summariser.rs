@@ -1,7 +1,6 @@
 //! Summaries that another model writes than the session's: what its requests find in the cache, and at whose prices they are billed.
 
 use ctxsim::catalog::Catalog;
-use ctxsim::measure::Tally;
 
 use crate::support::*;
 

@@ -1,9 +1,6 @@
 //! Laws of whole runs: what neither threads nor prices may change.
 
-use ctxsim::input::text::decode::{Format, decode};
-use ctxsim::input::{Profile, ProfileFile};
-use ctxsim::ledger::{NeedSums, Outcome, RequestSums, Sums, TokenUse};
-use ctxsim::measure::Tally;
+use ctxsim::ledger::{NeedSums, Outcome, RequestSums, TokenUse};
 use ctxsim::report::json;
 use proptest::prelude::*;
 
@@ -60,7 +57,7 @@ fn profile(rates: [u32; 4]) -> Profile {
         "name = \"p\"\nabout = \"Made up.\"\nas_of = \"2026-01-01\"\nsources = [\"made up\"]\ncache = \"none\"\n\
          [[prices]]\ninput = {input}\noutput = {output}\ncache_read = {read}\ncache_write = {{ \"5m\" = {write} }}\n"
     );
-    Profile::new(&decode::<ProfileFile>(&text, Format::Toml).unwrap()).unwrap()
+    profile_from(&text)
 }
 
 proptest! {

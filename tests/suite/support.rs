@@ -9,8 +9,21 @@ pub(crate) use std::process::{Command, Output};
 pub(crate) use ctxsim::app::{Comparison, Plan};
 pub(crate) use ctxsim::catalog::bundled_catalog;
 pub(crate) use ctxsim::engine::Simulation;
+pub(crate) use ctxsim::input::scenario::Assume;
+pub(crate) use ctxsim::input::text::decode::decode;
+pub(crate) use ctxsim::input::{
+    CacheRules, Format, Limits, Policy, PolicyFile, Profile, ProfileFile, Scenario, ScenarioFile, Source,
+};
+pub(crate) use ctxsim::ledger::{CacheUse, RequestRow, Role, Rows, Sums};
+pub(crate) use ctxsim::measure::Tally;
+pub(crate) use ctxsim::quantity::Decimal;
 pub(crate) use ctxsim::report::Report;
+pub(crate) use ctxsim::report::sections::Detail;
 pub(crate) use ctxsim::rng::Seed;
+pub(crate) use ctxsim::take::Load;
+pub(crate) use ctxsim::timeline::import::import_all;
+pub(crate) use ctxsim::timeline::{ItemSizes, NewItem, Preserve, Timeline, TimelineBuilder};
+pub(crate) use indexmap::IndexMap;
 pub(crate) use serde_json::{Value, json};
 pub(crate) use tempfile::{TempDir, tempdir};
 
@@ -40,6 +53,20 @@ pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
     }
     found.sort();
     found
+}
+
+/// A temporary folder with files of these names.
+pub(crate) fn folder_with(files: &[(&str, &str)]) -> TempDir {
+    let folder = tempdir().unwrap();
+    files.iter().for_each(|(name, text)| write_below(folder.path(), name, text));
+    folder
+}
+
+/// Writes a file, and makes the folders that it stands in.
+pub(crate) fn write_below(folder: &Path, name: &str, text: impl AsRef<[u8]>) {
+    let path = folder.join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
 }
 
 /// The names of what a folder holds, in order.
@@ -82,6 +109,14 @@ pub(crate) fn out(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
+/// What a program told that refused its input.
+#[track_caller]
+pub(crate) fn refusal(output: &Output) -> String {
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{}{told}", String::from_utf8_lossy(&output.stdout));
+    told
+}
+
 /// What a program that succeeded printed as JSON.
 #[track_caller]
 pub(crate) fn parsed<T: DeserializeOwned>(output: &Output) -> T {
@@ -102,6 +137,18 @@ pub(crate) fn one_line(text: &str) -> String {
 #[track_caller]
 pub(crate) fn assert_says(text: &str, parts: &[&str]) {
     parts.iter().for_each(|part| assert!(text.contains(part), "no {part:?} in:\n{text}"));
+}
+
+/// A policy that is written in RON.
+#[track_caller]
+pub(crate) fn policy_from(text: &str) -> Policy {
+    Policy::new(&decode(text, Format::Ron).unwrap()).unwrap()
+}
+
+/// A profile that is written in TOML.
+#[track_caller]
+pub(crate) fn profile_from(text: &str) -> Profile {
+    Profile::new(&decode(text, Format::Toml).unwrap()).unwrap()
 }
 
 pub(crate) fn owned(names: &[&str]) -> Vec<String> {

@@ -72,9 +72,7 @@ fn loads_are_varied_too_and_wrong_paths_are_answered() {
     assert!(text.contains("36 points"), "{text}");
 
     let args = [&SWEEP[..3], &["--vary", "params.triger.tokens=1,2"], &SWEEP[7..]].concat();
-    let output = ctxsim(folder.path(), &args);
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{told}");
+    let told = refusal(&ctxsim(folder.path(), &args));
     assert!(told.contains("did you mean `params.trigger.tokens`?"), "{told}");
 }
 

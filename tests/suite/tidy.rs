@@ -1,7 +1,6 @@
 //! Rules of the house that no compiler checks.
 
 use ctxsim::catalog::Kind;
-use ctxsim::input::{PolicyFile, ProfileFile, Source};
 
 use crate::support::*;
 

@@ -1,9 +1,7 @@
 //! Recordings under models that count tokens differently.
 
 use ctxsim::input::profile::{Factor, Family};
-use ctxsim::ledger::Role;
-use ctxsim::take::{Load, Sinks};
-use ctxsim::timeline::Timeline;
+use ctxsim::take::Sinks;
 
 use crate::support::*;
 

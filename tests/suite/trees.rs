@@ -2,9 +2,9 @@
 
 use std::fmt::Debug;
 
-use ctxsim::input::text::decode::{decode, encode};
+use ctxsim::input::SuiteFile;
+use ctxsim::input::text::decode::encode;
 use ctxsim::input::text::{Decode, Encode};
-use ctxsim::input::{Format, PolicyFile, ProfileFile, ScenarioFile, SuiteFile};
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::TestRunner;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -30,7 +30,7 @@ fn texts<T: Decode + Encode>(kind: &str, folder: &str, wanted: Format) -> Vec<St
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned(), "tests/invalid".to_owned(), "tests/twins".to_owned()];
     while let Some(folder) = folders.pop() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let root = root();
         let mut paths: Vec<_> =
             fs::read_dir(root.join(&folder)).unwrap().map(|it| it.unwrap().path()).collect();
         paths.sort();

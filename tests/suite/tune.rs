@@ -306,9 +306,7 @@ fn a_request_below_one_gets_one_answer() {
     let folder = tempdir().unwrap();
     for request in ["-1", "0", "first"] {
         let args = ["explain", "--policy", "identity", "--scenario", "example", "--request", request];
-        let output = ctxsim(folder.path(), &args);
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2));
+        let told = refusal(&ctxsim(folder.path(), &args));
         assert!(told.contains("use a whole number of at least 1"), "{request}: {told}");
     }
 }

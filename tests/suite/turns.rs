@@ -3,10 +3,6 @@
 use std::cell::RefCell;
 
 use ctxsim::input::policy::PolicyFamily;
-use ctxsim::input::text::decode::decode;
-use ctxsim::input::{Format, Limits, Policy, PolicyFile, Profile, ProfileFile};
-use ctxsim::ledger::{Role, Rows, Sums};
-use ctxsim::measure::Tally;
 use ctxsim::measure::assumed::Assumed;
 use ctxsim::measure::known_task::KnownTask;
 use ctxsim::measure::turn_ratios::TurnRatios;
@@ -26,7 +22,7 @@ const RUNS: usize = 100;
 
 fn profile() -> Profile {
     let text = include_str!("../../profiles/field/sonnet-5.toml");
-    Profile::new(&decode::<ProfileFile>(text, Format::Toml).unwrap()).unwrap()
+    profile_from(text)
 }
 
 /// A request as it is billed, with parts of tokens: reads, writes by lifetime, plain input, output.
@@ -297,7 +293,7 @@ fn a_window_that_is_small_against_the_requests_of_the_sessions_is_its_users_to_j
         let text = format!(
             "(name: \"m\", about: \"Masks.\", stages: [(name: \"m\", scope: (kinds: [tool_result], keep_recent: {keep}), apply: show(marker(12)))])"
         );
-        Policy::new(&decode::<PolicyFile>(&text, Format::Ron).unwrap()).unwrap()
+        policy_from(&text)
     };
     assert_eq!(mask("tool_uses(5)").newest_requests(), Some(5));
     assert_eq!(mask("tool_uses(5)").families(), [PolicyFamily::Mask]);

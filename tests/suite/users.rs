@@ -3,12 +3,10 @@
 use ctxsim::catalog::Kind as Kinds;
 use ctxsim::input::policy::{Kind, Moment};
 use ctxsim::input::scenario::user_messages::{UserNeeds, UserTerms};
-use ctxsim::input::text::decode::{Format, decode};
-use ctxsim::input::{Limits, Policy, PolicyFile, Profile};
-use ctxsim::ledger::{NeedRow, Rows, Sink, Sums};
+use ctxsim::ledger::{NeedRow, Sink};
 use ctxsim::projection::{Ambient, Editor, Projector};
+use ctxsim::timeline::ItemIx;
 use ctxsim::timeline::evidence::{EARLIER, RUNNING};
-use ctxsim::timeline::{ItemIx, ItemSizes, NewItem, Timeline, TimelineBuilder};
 
 use crate::support::*;
 

@@ -115,7 +115,7 @@ fn texts_of_page(name: &str, source: &str) -> String {
 
 #[test]
 fn pages_for_newcomers_use_the_words_of_the_vocabulary() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     let mut wrong = Vec::new();
     let mut pages = vec![root.join("README.md"), root.join("docs/index.md")];
     for folder in ["docs/tutorial.md", "docs/how-to"] {
@@ -132,7 +132,7 @@ fn pages_for_newcomers_use_the_words_of_the_vocabulary() {
 
 #[test]
 fn the_page_in_the_browser_uses_the_words_of_the_vocabulary() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/src");
+    let folder = root().join("web/src");
     let mut wrong = Vec::new();
     // The package of the crate has no page.
     for path in fs::read_dir(folder).into_iter().flatten().map(|it| it.unwrap().path()) {

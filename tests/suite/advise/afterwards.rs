@@ -162,9 +162,7 @@ fn people_whose_logs_show_that_they_changed_nothing_are_compared_with() {
     let named = RealisedRequest { unchanged: vec!["bob".to_owned()], ..RealisedRequest::default() };
     assert_eq!(became_of(&saved, folder.path(), &named), found, "as if they were named");
     fs::write(folder.path().join("f.json"), serde_json::to_string(&saved).unwrap()).unwrap();
-    let nobody = ctxsim(folder.path(), &["realised", "f.json", ".", "--unchanged-user", "eve"]);
-    assert_eq!(nobody.status.code(), Some(2));
-    let told = String::from_utf8_lossy(&nobody.stderr).into_owned();
+    let told = refusal(&ctxsim(folder.path(), &["realised", "f.json", ".", "--unchanged-user", "eve"]));
     assert!(told.contains("no later session is one of `eve`"), "{told}");
     assert!(
         told.contains("`/Users/ann` and `/Users/bob`") || told.contains("`/Users/bob` and `/Users/ann`"),
@@ -191,9 +189,7 @@ fn a_day_from_which_a_setting_is_in_force_leaves_out_what_began_before_it() {
 /// What the command line says of a day that is none.
 fn out_of(folder: &Path, day: &str) -> String {
     fs::write(folder.join("f.json"), serde_json::to_string(&forecast()).unwrap()).unwrap();
-    let done = ctxsim(folder, &["realised", "f.json", ".", "--changed", day]);
-    assert_eq!(done.status.code(), Some(2));
-    String::from_utf8_lossy(&done.stderr).into_owned()
+    refusal(&ctxsim(folder, &["realised", "f.json", ".", "--changed", day]))
 }
 
 #[test]
@@ -284,9 +280,7 @@ fn outcomes_of_a_table_are_compared_beside_the_dollars() {
     let text = out(&ask(&groups, &[]));
     assert!(text.contains("Cannot tell: old against new: 0.0 points"), "{text}");
 
-    let misspelt = ask("session,solved\nlong1,yes\nohter3,1\n", &[]);
-    let told = String::from_utf8_lossy(&misspelt.stderr).into_owned();
-    assert_eq!(misspelt.status.code(), Some(2));
+    let told = refusal(&ask("session,solved\nlong1,yes\nohter3,1\n", &[]));
     assert!(told.contains("o.csv:2:7") && told.contains("`yes` is not an outcome"), "{told}");
 }
 

@@ -141,9 +141,7 @@ fn nothing_to_apply_is_said_behind_the_list_and_a_missing_settings_file_before_a
     assert!(told.contains("Nothing was written to `settings.json`: it takes a “do”"), "{told}");
     assert_eq!(text_of(folder.path(), "settings.json"), REAL);
 
-    let done = apply("nowhere.json");
-    let told = String::from_utf8_lossy(&done.stderr).into_owned();
-    assert_eq!(done.status.code(), Some(2), "{told}");
+    let told = refusal(&apply("nowhere.json"));
     assert_says(&told, &["there is no such settings file", "`{}` if they are JSON"]);
 }
 

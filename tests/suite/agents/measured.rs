@@ -3,11 +3,8 @@
 use ctxsim::app::ListPrices;
 use ctxsim::calibrate::compaction::{compacting, prompt_behind};
 use ctxsim::input::policy::Size;
-use ctxsim::input::scenario::Assume;
-use ctxsim::input::{Policy, PolicyFile};
 use ctxsim::projection::num::{Known, Num};
-use ctxsim::timeline::import::import_all;
-use ctxsim::timeline::{ItemSizes, Kind, NewItem, Preserve, Timeline, TimelineBuilder};
+use ctxsim::timeline::Kind;
 
 use crate::support::*;
 

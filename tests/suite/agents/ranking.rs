@@ -1,7 +1,6 @@
 //! The suite `field` ranks every preset and says why each costs what it does.
 
 use ctxsim::report::markdown;
-use ctxsim::report::sections::Detail;
 
 use super::names;
 use crate::support::*;

@@ -2,10 +2,6 @@
 //!
 //! The recordings are too large for the test data; `CTXSIM_REFERENCE` names a folder that has them.
 
-use ctxsim::ledger::{RequestRow, Role, Rows};
-use ctxsim::take::Load;
-use ctxsim::timeline::Timeline;
-
 use super::timeline;
 use crate::support::*;
 

@@ -7,7 +7,7 @@ use super::scored::{DRAWS, FILE, Score, Units, drawn, judged, of_file, percentil
 use crate::support::*;
 
 fn file(path: &str) -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+    fs::read_to_string(root().join(path)).unwrap()
 }
 
 /// Returns what the first paragraph of the study says of held-out figures.

@@ -1,8 +1,7 @@
 //! Streams in files: what generators make is read back as it was, a stream of one's own runs everywhere, and mistakes are placed.
 
 use ctxsim::input::scenario::{AgingLoad, LoadSpec, PressurePreset};
-use ctxsim::input::text::decode::{decode, encode};
-use ctxsim::input::{Format, ScenarioFile};
+use ctxsim::input::text::decode::encode;
 use ctxsim::worlds::aging::generate::GENERATORS;
 use ctxsim::worlds::aging::written;
 
@@ -165,9 +164,7 @@ fn each_wrong_version_of_it_is_answered_with_the_place_and_a_fix() {
     for (right, wrong) in MISTAKES {
         assert!(HELP_DESK.contains(right), "{right}");
         fs::write(there.path().join("help_desk.toml"), HELP_DESK.replacen(right, wrong, 1)).unwrap();
-        let output = ctxsim(there.path(), &["validate", "help_desk.toml"]);
-        let text = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{wrong}");
+        let text = refusal(&ctxsim(there.path(), &["validate", "help_desk.toml"]));
         let first = text.split("\n\n").next().unwrap();
         assert!(first.contains("= help: ") && first.contains("help_desk.toml:"), "{text}");
         let _ = writeln!(told, "{wrong}\n{first}\n");
@@ -279,9 +276,7 @@ fn a_broken_file_of_sessions_is_told_with_its_place() {
     fs::write(there.path().join("own.toml"), of_file("own", "sessions.json", 1)).unwrap();
     let told = |text: &str| {
         fs::write(there.path().join("sessions.json"), text).unwrap();
-        let output = ctxsim(there.path(), &["run", "--scenario", "own.toml", "--policy", "aging/lossy"]);
-        assert_eq!(output.status.code(), Some(2), "{text}");
-        String::from_utf8(output.stderr).unwrap()
+        refusal(&ctxsim(there.path(), &["run", "--scenario", "own.toml", "--policy", "aging/lossy"]))
     };
 
     for (text, wanted) in [

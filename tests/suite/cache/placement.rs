@@ -1,9 +1,7 @@
 //! A locked comparison: policies that differ in nothing but where they ask for breakpoints.
 
-use ctxsim::input::{Format, Limits, Policy, Profile, decode};
-use ctxsim::ledger::Sums;
 use ctxsim::price::Costs;
-use ctxsim::timeline::{Kind, NewItem, Timeline, TimelineBuilder};
+use ctxsim::timeline::Kind;
 
 use super::listed::profile;
 use crate::support::*;
@@ -40,7 +38,7 @@ fn policy(layout: &str) -> Policy {
     let layout = if layout.is_empty() { String::new() } else { format!(", layout: (breakpoints: {layout})") };
     let clear = "(name: \"clear\", scope: (part: completed, kinds: [tool_result], keep_recent: turns(4)), apply: show(marker(12)))";
     let text = format!("(name: \"it\", about: \"it\", stages: [{clear}]{layout})");
-    Policy::new(&decode::decode(&text, Format::Ron).unwrap()).unwrap()
+    policy_from(&text)
 }
 
 fn profiles() -> [(&'static str, Profile); 3] {

@@ -5,7 +5,7 @@ use ctxsim::explain::explain;
 use ctxsim::input::TtlClass;
 use ctxsim::input::profile::cache::Setting;
 use ctxsim::input::scenario::HiddenRequest;
-use ctxsim::timeline::{EventKind, Timeline};
+use ctxsim::timeline::EventKind;
 
 use super::{identity, profile, rows, timelines};
 use crate::support::*;

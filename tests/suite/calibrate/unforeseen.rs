@@ -3,9 +3,6 @@
 use ctxsim::calibrate::unforeseen::{Surprise, UnforeseenTally};
 use ctxsim::calibrate::{BillPair, Calibration};
 use ctxsim::input::scenario::HiddenRequest;
-use ctxsim::input::{Format, Limits, Policy, Profile, decode};
-use ctxsim::ledger::Rows;
-use ctxsim::timeline::Timeline;
 use ctxsim::timeline::import::index;
 use ctxsim::timeline::own::{OwnCounts, SeenCases};
 use ctxsim::timeline::shared::Chance;
@@ -117,7 +114,7 @@ struct Reference {
 impl Reference {
     fn read() -> Option<Self> {
         let root = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from)?.join("recorded");
-        let gpt = Profile::new(&decode::decode(GPT, Format::Toml).unwrap()).unwrap();
+        let gpt = profile_from(GPT);
         let texts = ["claude-code", "claude-code-2"].map(|it| files(&root.join(it))).concat();
         let table = root.join("usage/claude-code_sessions.csv");
         let table = [("table".to_owned(), fs::read_to_string(table).unwrap())];
@@ -289,7 +286,7 @@ fn new_turns_fall_more_often_after_long_turns_but_in_too_few_cases_to_tell_how_o
 #[test]
 fn an_hour_that_nobody_recorded_may_be_missed_and_is_expected_to_be_as_often_as_was_measured() {
     const HOUR: &str = include_str!("../../../policies/lifetimes/main_1h.ron");
-    let hour = Policy::new(&decode::decode(HOUR, Format::Ron).unwrap()).unwrap();
+    let hour = policy_from(HOUR);
     let timeline = |is_long, pause: usize| {
         let log = Log::new("2.1.62").lasting(is_long).user("hello").called("Read", 16_000, 14_000);
         log.reply("", 30_000, 1_000).wait(pause).user("go on").reply("", 16_000, 15_500).timeline()
@@ -316,7 +313,7 @@ fn an_hour_that_nobody_recorded_may_be_missed_and_is_expected_to_be_as_often_as_
     }
     // Where the provider has one lifetime for all, nobody asked for more.
     let mut rows = Rows::default();
-    let gpt = Profile::new(&decode::decode(GPT, Format::Toml).unwrap()).unwrap();
+    let gpt = profile_from(GPT);
     Simulation::new(&paused, &hour, &Limits::NONE, &gpt.cache).run(&mut rows);
     assert!(rows.expected.is_empty());
 }

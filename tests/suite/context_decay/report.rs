@@ -1,7 +1,6 @@
 //! What is said of the benchmark: tables, charts, costs and guards.
 
 use ctxsim::report::html::{self, Traces};
-use ctxsim::report::sections::Detail;
 use ctxsim::report::{json, markdown};
 
 use super::{plan, quietly, rounded};

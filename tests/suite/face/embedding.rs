@@ -25,7 +25,7 @@ fn block<'t>(readme: &'t str, first: &str) -> &'t str {
 
 /// Writes the crate: the README's dependency, from here, with these features or all of them.
 fn make(features: Option<&str>) {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let here = root();
     let read = |path: &str| fs::read_to_string(here.join(path)).unwrap();
     let readme = read("README.md");
     let dependency = block(&readme, "toml Cargo.toml");

@@ -13,7 +13,7 @@ const MOST: usize = 60;
 const RESULTS_MOST: usize = 40;
 
 fn parsed(path: &str) -> syn::File {
-    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+    let text = fs::read_to_string(root().join(path)).unwrap();
     syn::parse_file(&text).unwrap()
 }
 

@@ -2,8 +2,6 @@
 //!
 //! The recording is too large for the test data; `CTXSIM_REFERENCE` names a folder that has it.
 
-use ctxsim::measure::Tally;
-
 use crate::support::*;
 
 /// The session under no policy, and under the provider's clearing with a minimum.

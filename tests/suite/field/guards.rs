@@ -1,10 +1,7 @@
 //! The suites `field-directions` and `field-counter` hold for other seeds, and so do the guards that a suite has no words for.
 
 use ctxsim::input::scenario::LoadSpec;
-use ctxsim::input::{Format, Policy, PolicyFile, Profile, ScenarioFile, decode};
-use ctxsim::ledger::Role;
 use ctxsim::price;
-use ctxsim::timeline::Timeline;
 
 use super::{picodollars, play, policy, profile, timeline, workload};
 use crate::support::*;
@@ -89,7 +86,7 @@ fn a_mark_in_front_of_the_turn_that_is_pruned_gives_back_what_long_turns_cost() 
             "(name: \"it\", about: \"it\", layout: (breakpoints: [(at: end_of(system)), (at: before_turn({back})), \
              (at: last_messages(n: 2))]))"
         );
-        let layout: PolicyFile = decode::decode(&text, Format::Ron).unwrap_or_else(|it| panic!("{it:?}"));
+        let layout: PolicyFile = decode(&text, Format::Ron).unwrap_or_else(|it| panic!("{it:?}"));
         let mut spec =
             bundled_catalog().policy(&format!("field/{name}")).unwrap_or_else(|it| panic!("{it}")).spec;
         spec.layout = layout.layout;

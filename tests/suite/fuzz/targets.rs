@@ -71,8 +71,8 @@ fn recording(bytes: &[u8]) {
     let requests =
         |all: &[import::Imported]| all.iter().map(|it| it.timeline.spine.steps.len()).sum::<usize>();
     assert_eq!(requests(&again), requests(&sessions));
-    let policy = Policy::new(&decode::decode(IDENTITY, Format::Ron).unwrap()).unwrap();
-    let profile = Profile::new(&decode::decode(PROFILE, Format::Toml).unwrap()).unwrap();
+    let policy = policy_from(IDENTITY);
+    let profile = profile_from(PROFILE);
     for session in sessions {
         let mut rows = Rows::default();
         Simulation::new(&session.timeline, &policy, &Limits::NONE, &profile.cache).run(&mut rows);
@@ -95,7 +95,7 @@ fn chats(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let Ok(users) = long_mem_eval::read(&mut text.as_bytes(), ChatNumbers::declared()) else { return };
     let chats = Chats::new(&ChatsFrom::Read(users), Seed(0), ChatNumbers::declared());
-    let policy: PolicyFile = decode::decode(CONTEXT_ONLY, Format::Ron).unwrap();
+    let policy: PolicyFile = decode(CONTEXT_ONLY, Format::Ron).unwrap();
     let log = ChatPlayer { chats: &chats, numbers: ChatNumbers::declared() }.play(policy.service_memory());
     assert!(log.answers.len() <= chats.users.len());
 }
@@ -124,12 +124,12 @@ fn tree(bytes: &[u8]) {
 
 /// Reads a policy, and plays it on small loads where it is one.
 fn policy(bytes: &[u8]) {
-    let profile = Profile::new(&decode::decode(PROFILE, Format::Toml).unwrap()).unwrap();
+    let profile = profile_from(PROFILE);
     decoded(bytes, |spec: PolicyFile, source| match Policy::new(&spec) {
         Err(problems) => drop(source.locate_all(problems)),
         Ok(policy) => {
             for text in SMALL {
-                let scenario = Scenario::new(&decode::decode(text, Format::Toml).unwrap()).unwrap();
+                let scenario = Scenario::new(&decode(text, Format::Toml).unwrap()).unwrap();
                 let timeline = load::load(&scenario, |_, _| Err(Vec::new().into())).unwrap();
                 let mut rows = Rows::default();
                 Simulation::new(&timeline, &policy, &Limits::NONE, &profile.cache).run(&mut rows);

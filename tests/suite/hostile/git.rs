@@ -32,10 +32,7 @@ fn a_git_that_is_too_old_is_refused_with_the_version_that_is_not() {
         fs::write(&old, format!("#!/bin/sh\necho {said}\n")).unwrap();
         fs::set_permissions(&old, Permissions::from_mode(0o755)).unwrap();
         let mut command = tree.command(env!("CARGO_BIN_EXE_ctxsim"), &tree.repository());
-        let output = command.args(AGAINST).env("PATH", folder.path()).output().unwrap();
-
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{told}");
+        let told = refusal(&command.args(AGAINST).env("PATH", folder.path()).output().unwrap());
         assert!(told.contains("[git-too-old]") && told.contains("git 2.45 or later"), "{told}");
         assert_eq!(told.contains("git 2.34 may") || told.contains("git 2.44 may"), is_named, "{told}");
     }
@@ -62,9 +59,7 @@ fn what_a_partial_clone_lacks_is_an_error_that_says_what_to_fetch_and_is_found_a
             fs::copy(tree.repository().join(file), to).unwrap();
         }
 
-        let output = ctxsim(&tree, &clone).output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{told}");
+        let told = refusal(&ctxsim(&tree, &clone).output().unwrap());
         assert_says(&told, &["[git-incomplete]", "git fetch --refetch --no-filter origin"]);
 
         git(&clone, &["fetch", "--quiet", "--refetch", "--no-filter", "origin"]);

@@ -1,7 +1,6 @@
 //! ATIF trajectories: steps as requests, copied context, compactions, trajectories of sub-agents inside the file.
 
 use super::*;
-use ctxsim::timeline::import::import_all;
 
 /// A trajectory of some steps.
 fn trajectory(id: &str, steps: &[Value]) -> Value {

@@ -1,7 +1,6 @@
 //! Every billed request of a recording is read once: the bills are those that a script counts, and nothing that looks like usage is passed over unnamed.
 
 use ctxsim::catalog::Kind as Listed;
-use ctxsim::input::Profile;
 use ctxsim::ledger::TokenUse;
 use ctxsim::measure::sub_agents::input_usd;
 use ctxsim::report::BillAsLogged;
@@ -9,7 +8,7 @@ use ctxsim::report::beside_bill::BesideBill;
 use ctxsim::report::bill_by::{BillBy, BillKey};
 use ctxsim::report::fixed::SessionFixed;
 use ctxsim::report::recording::FileContents;
-use ctxsim::timeline::import::{import_all, index};
+use ctxsim::timeline::import::index;
 use ctxsim::timeline::{AgentTotals, Usage};
 
 use super::*;
@@ -145,7 +144,7 @@ fn profile_in<'p>(profiles: &'p [Profile], model: &str) -> Option<&'p Profile> {
 fn the_fixed_part_the_messages_and_the_output_add_up_to_the_bill_to_the_picodollar() {
     let profiles = profiles();
     let profile_of = |model: &str| profile_in(&profiles, model);
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded");
+    let folder = root().join("tests/data/recorded");
     let mut paths = Vec::new();
     below(&folder, &mut paths);
     let mut seen = BTreeSet::new();
@@ -174,7 +173,7 @@ fn the_fixed_part_the_messages_and_the_output_add_up_to_the_bill_to_the_picodoll
 fn groups_of_a_bill_add_up_to_it_to_the_picodollar_whatever_it_is_divided_by() {
     let profiles = profiles();
     let profile_of = |model: &str| profile_in(&profiles, model);
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded");
+    let folder = root().join("tests/data/recorded");
     let mut paths = Vec::new();
     below(&folder, &mut paths);
     let contents = paths.iter().filter_map(|path| {
@@ -446,7 +445,7 @@ fn assert_all_read(folders: &[PathBuf]) -> usize {
 
 #[test]
 fn every_object_with_usage_is_read_as_a_billed_request_or_is_named_with_why_it_is_none() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     assert!(
         assert_all_read(
             &["tests/data/recorded", "tests/data/shapes", "scenarios/recorded"].map(|it| root.join(it))

@@ -1,7 +1,5 @@
 //! Copilot CLI sessions: lanes of agents, totals spread over requests, and compactions with a bill of their own.
 
-use ctxsim::timeline::import::import_all;
-
 use super::*;
 
 const AGENTS: &str = include_str!("../../data/recorded/copilot-cli-agents.jsonl");

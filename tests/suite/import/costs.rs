@@ -2,7 +2,6 @@
 
 use super::*;
 use ctxsim::timeline::Usage;
-use ctxsim::timeline::import::import_all;
 
 /// US dollars per million tokens: uncached, read, written and output.
 type Rates = [f64; 4];
@@ -96,7 +95,7 @@ fn assert_matching(folder: &Path, of_reference: bool) {
 
 #[test]
 fn costs_in_the_copies_are_what_was_billed_at_the_prices_of_their_time() {
-    assert_matching(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded"), false);
+    assert_matching(&root().join("tests/data/recorded"), false);
 }
 
 /// What a trajectory of mini-swe-agent says of each request: its input, its output and what it cost, in picodollars.
@@ -115,8 +114,7 @@ fn logged(path: &Path) -> Vec<[u128; 3]> {
 /// Returns how many requests of a trajectory have the logged input, and the logged cost to the last digit, read from it and by the profile of their model.
 fn assert_as_logged(path: &Path) -> usize {
     let profile: ProfileFile =
-        decode::decode(include_str!("../../../profiles/google/gemini-3-pro-preview.toml"), Format::Toml)
-            .unwrap();
+        decode(include_str!("../../../profiles/google/gemini-3-pro-preview.toml"), Format::Toml).unwrap();
     let profile = ctxsim::input::Profile::new(&profile).unwrap();
     let read = imported(&fs::read_to_string(path).unwrap());
     let (timeline, recorded) = (&read.timeline, read.timeline.recorded.as_ref().unwrap());
@@ -142,7 +140,7 @@ fn assert_as_logged(path: &Path) -> usize {
 
 #[test]
 fn a_trajectory_of_mini_swe_agent_has_the_logged_input_and_the_logged_cost_to_the_digit() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded/mini-swe-agent.traj.json");
+    let path = root().join("tests/data/recorded/mini-swe-agent.traj.json");
     assert_eq!(assert_as_logged(&path), 20);
 }
 

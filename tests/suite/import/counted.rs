@@ -1,7 +1,5 @@
 //! Recordings of other agents against an independent count of their requests, turns and tokens.
 
-use ctxsim::timeline::import::import_all;
-
 use super::*;
 
 /// What `tests/data/formats/count_requests.py` counts in one file.
@@ -64,7 +62,7 @@ fn counted(text: &str, name: &str) -> Row {
 
 #[test]
 fn the_copies_hold_the_counted_requests_turns_and_tokens() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded");
+    let folder = root().join("tests/data/recorded");
     let rows = rows();
     let copies = rows.iter().filter(|it| !it.0.starts_with("formats/"));
     let n = copies.map(|(name, row)| {

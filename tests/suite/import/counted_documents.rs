@@ -60,6 +60,6 @@ fn whole_sessions_of_other_agents_have_the_requests_turns_and_tokens_of_an_indep
 
 #[test]
 fn parts_of_sessions_of_other_agents_have_the_requests_turns_and_tokens_of_an_independent_count() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let root = root().join("tests/data");
     assert_counted(include_str!("../../data/formats/parts.json"), &root);
 }

@@ -1,7 +1,7 @@
 //! Files whose lines are out of order, stand twice, or are no text at all: what can be read is read, and the rest is told.
 
 use super::*;
-use ctxsim::timeline::import::{detect_from, import_all, import_from, redact};
+use ctxsim::timeline::import::{detect_from, import_from, redact};
 
 const PI: &str = include_str!("../../data/recorded/pi-session.jsonl");
 const CODEX: &str = include_str!("../../data/recorded/codex-rollout.jsonl");
@@ -113,10 +113,7 @@ fn a_compressed_file_a_folder_and_an_empty_file_are_refused_with_the_way_out() {
     ] {
         for args in [&["import", file][..], &["import", "--report", file], &["run", "--scenario", file]] {
             let command = program(&folder, args).output();
-            let output = command.unwrap();
-
-            let text = String::from_utf8(output.stderr).unwrap();
-            assert_eq!(output.status.code(), Some(2), "{args:?}");
+            let text = refusal(&command.unwrap());
             assert!(text.contains(told) && text.contains("= help: "), "{args:?}\n{text}");
         }
     }
@@ -124,7 +121,7 @@ fn a_compressed_file_a_folder_and_an_empty_file_are_refused_with_the_way_out() {
 
 /// The samples of all formats.
 fn samples() -> Vec<(String, Vec<u8>)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     let mut left = vec![
         root.join("tests/data/recorded"),
         root.join("tests/data/shapes"),

@@ -5,7 +5,7 @@ use ctxsim::timeline::import::{import_from, with_log};
 use super::*;
 
 fn bytes_of(name: &str) -> Vec<u8> {
-    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)).unwrap()
+    fs::read(root().join("tests/data").join(name)).unwrap()
 }
 
 fn read(bytes: &[u8]) -> Result<Vec<Imported>, String> {

@@ -2,7 +2,6 @@
 
 use super::*;
 use ctxsim::timeline::EventKind;
-use ctxsim::timeline::import::import_all;
 
 const PART: &str = include_str!("../../data/recorded/gemini-part.jsonl");
 

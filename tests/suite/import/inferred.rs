@@ -1,8 +1,5 @@
 //! Needs that the calls of a session give away, and what they cost when a policy drops their results.
 
-use ctxsim::input::text::decode::decode;
-use ctxsim::input::{CacheRules, Limits, Policy};
-use ctxsim::ledger::Rows;
 use ctxsim::quantity::Expected;
 use ctxsim::timeline::Level;
 
@@ -165,7 +162,7 @@ fn dropped(said: &[Said<'_>]) -> Rows {
     let policy = r#"(name: "drop", about: "Drops.", stages: [
         (name: "drop", scope: (tools: ["Read"], keep_recent: steps(1)), apply: drop),
     ])"#;
-    let policy = Policy::new(&decode(policy, Format::Ron).unwrap()).unwrap();
+    let policy = policy_from(policy);
     let mut rows = Rows::default();
     Simulation::new(&session(said), &policy, &Limits::NONE, &CacheRules::None).run(&mut rows);
     rows

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use super::*;
-use ctxsim::timeline::import::{detect_from, import_all, import_from};
+use ctxsim::timeline::import::{detect_from, import_from};
 
 const PART: &str = include_str!("../../data/recorded/inspect-part.json");
 

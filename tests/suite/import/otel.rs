@@ -4,7 +4,6 @@ use ctxsim::input::policy::Kind::{
     Assistant, Reasoning, Summary, System, ToolCall, ToolResult, ToolSchema, User,
 };
 use ctxsim::timeline::Usage;
-use ctxsim::timeline::import::import_all;
 
 use super::*;
 

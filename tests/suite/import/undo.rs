@@ -1,15 +1,10 @@
 //! Compactions of recorded sessions that a scenario undoes.
 
 use ctxsim::catalog::Kind as Kinds;
-use ctxsim::input::PolicyFile;
-use ctxsim::input::scenario::{self, Assume};
-use ctxsim::input::text::decode::{Format, decode};
-use ctxsim::ledger::Role;
+use ctxsim::input::scenario::{self};
 use ctxsim::ledger::pairing::{RequestId, paired};
 use ctxsim::measure::Resets;
-use ctxsim::take::Load;
 use ctxsim::timeline::EventKind;
-use ctxsim::timeline::import::import_all;
 
 use super::claude_code::{Session, n_resets, usage};
 use super::*;

@@ -4,11 +4,9 @@ use ctxsim::input::scenario::{
     Amount, Cycle, Generate, Level, ListChoice, LoadSpec, NumberRange, PatternPlaces, PatternRandom,
     ResultSizes, Revisit, ScriptedCall, TurnSpec,
 };
-use ctxsim::input::{Format, Scenario, ScenarioFile, Source};
 use ctxsim::timeline::facts::FactPlane;
 use ctxsim::timeline::load::load;
-use ctxsim::timeline::{Due, Kind, Phase, Timeline, TurnIx, When};
-use indexmap::IndexMap;
+use ctxsim::timeline::{Due, Kind, Phase, TurnIx, When};
 use proptest::prelude::*;
 
 use super::decoded;

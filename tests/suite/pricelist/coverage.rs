@@ -4,13 +4,11 @@ use super::file;
 use crate::support::*;
 use ctxsim::app::ListPrices;
 use ctxsim::catalog::price_list_files;
+use ctxsim::input::PriceSpec;
 use ctxsim::input::profile::calendar;
 use ctxsim::input::profile::price::{Prices, Rates};
-use ctxsim::input::text::decode::{Format, decode};
-use ctxsim::input::{PriceSpec, Profile, ProfileFile};
 use ctxsim::pricelist::update::{PriceUpdate, updates};
 use ctxsim::pricelist::{ListContents, ListEntry, read};
-use ctxsim::quantity::Decimal;
 use ctxsim::quantity::Rate;
 
 /// The sellers that have profiles, by their names in the lists.

@@ -1,7 +1,6 @@
 //! Batches of price lists: what a list does not price is never at the usual price.
 
-use ctxsim::input::text::decode::{Format, decode};
-use ctxsim::input::{PriceSpec, Profile, ProfileFile};
+use ctxsim::input::PriceSpec;
 use ctxsim::pricelist::place::{PlacedProfile, place};
 
 use super::list;

@@ -162,8 +162,7 @@ fn a_result_of_which_a_template_leaves_nothing_is_never_exact() {
         let calls = [("bash", r#"{"command":"ls"}"#, "a.rs\nb.rs".repeat(20))];
         let timeline = told(&[&calls, &[]]);
         let text = ERASES.replace("OVER", over);
-        let spec: PolicyFile =
-            ctxsim::input::text::decode::decode(&text, ctxsim::input::Format::Ron).unwrap();
+        let spec: PolicyFile = decode(&text, ctxsim::input::Format::Ron).unwrap();
         let known = Known::of(&timeline, Limits::NONE);
         let policy = Policy::new(&spec).unwrap();
         let mut spy = Exactness(Program::new(&policy, &timeline, &known), Vec::new());
@@ -190,8 +189,7 @@ impl Projector for Exactness {
 #[test]
 fn whatever_the_runtime_keeps_as_exact_of_the_bundled_session_stands_in_its_words() {
     let scenario = include_str!("../../../scenarios/recorded/claude-code.toml");
-    let spec: ScenarioFile =
-        ctxsim::input::text::decode::decode(scenario, ctxsim::input::Format::Toml).unwrap();
+    let spec: ScenarioFile = decode(scenario, ctxsim::input::Format::Toml).unwrap();
     let LoadSpec::Recorded { assume, .. } = spec.load else { panic!("the bundled scenario is a recording") };
     let session = include_str!("../../../scenarios/recorded/claude-code-session.jsonl");
     let timeline = import(session, "recorded", &assume, &spec.file_tools).unwrap().timeline;
