@@ -236,9 +236,9 @@ fn a_request_that_cannot_be_read_is_told_where_totals_stand() {
     let whole = told("run whole.jsonl --policy identity");
 
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        words(&broken).contains("1 record of this log cannot be read and is left out: if it was a request"),
-        "{broken}"
+    assert_says(
+        &words(&broken),
+        &["1 record of this log cannot be read and is left out: if it was a request"],
     );
     assert!(!whole.contains("cannot be read"), "{whole}");
     assert!(words(&told("run broken.jsonl --policy identity --totals")).contains("1 record of"), "totals");

@@ -20,11 +20,11 @@ mod settings;
 
 use ctxsim::cache::breakpoints::{BreakpointCache, Times};
 use ctxsim::cache::marks::CacheMark;
+use ctxsim::input::Breakpoints;
 use ctxsim::input::profile::cache::Readable;
-use ctxsim::input::{Breakpoints, TtlClass};
-use ctxsim::ledger::CacheUse;
 use ctxsim::projection::chain::Link;
-use ctxsim::timeline::Kind;
+
+use crate::support::*;
 
 /// Anthropic's numbers, with the minimum that a test wants.
 fn rules(min_tokens: u64) -> Breakpoints {

@@ -8,8 +8,6 @@ mod whose_rules;
 use harness::Log;
 
 use ctxsim::calibrate::{Calibration, ReadClass, sum_of_sessions};
-use ctxsim::input::scenario::HiddenRequest;
-use ctxsim::timeline::EventKind;
 
 use crate::support::*;
 

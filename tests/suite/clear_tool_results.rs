@@ -1,7 +1,5 @@
 //! Clearing of tool results as Anthropic's context editing does it when nothing is set: from 100,000 tokens on, all but three.
 
-use ctxsim::timeline::Kind;
-
 use crate::support::*;
 
 /// The prompts of a run of requests, each with a result of so many tokens, behind a system prompt.

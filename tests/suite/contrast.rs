@@ -220,8 +220,7 @@ fn a_policy_is_compared_with_what_another_revision_has_and_the_tree_stays_as_it_
     for candidate in ["team/mine", "ctx/policies/team/mine.ron"] {
         let args = [&["compare", "--base", "rev:old", "--candidate", candidate][..], &on].concat();
         let text = out(&ctxsim(folder.path(), &args));
-        assert!(text.contains("\nteam/mine against team/mine@old"), "{text}");
-        assert!(text.contains("`params.trigger.tokens`: 100000 → 40000"), "{text}");
+        assert_says(&text, &["\nteam/mine against team/mine@old", "`params.trigger.tokens`: 100000 → 40000"]);
     }
     // A variant stands on its base of the same revision.
     let args = [&["compare", "--base", "rev:old", "--candidate", "team/variant"][..], &on].concat();
@@ -308,8 +307,7 @@ fn what_changed_beside_the_policies_is_told_in_every_format() {
     // Beside a policy that changed, too.
     change("policies/team/mine.ron", "100_000", "40_000");
     let text = compare("table");
-    assert!(text.contains("\nteam/mine against team/mine@old"), "{text}");
-    assert!(text.contains("Changed beside the policies since `old`:"), "{text}");
+    assert_says(&text, &["\nteam/mine against team/mine@old", "Changed beside the policies since `old`:"]);
 }
 
 #[test]

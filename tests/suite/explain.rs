@@ -3,11 +3,9 @@
 use ctxsim::cache::Fate;
 use ctxsim::explain::{Explanation, explain};
 use ctxsim::price;
-use ctxsim::quantity::UNLIMITED;
 use ctxsim::report::explain::{json, rendered, table};
 use ctxsim::report::rows::RowContext;
-use ctxsim::timeline::evidence::Recover;
-use ctxsim::timeline::{Due, Kind, Level, Need, Texts};
+use ctxsim::timeline::{Due, Level, Need, Texts};
 use proptest::prelude::*;
 
 use crate::laws::hold;

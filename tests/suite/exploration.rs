@@ -10,11 +10,8 @@ use std::cell::Cell;
 use ctxsim::calibrate::forecast::Forecast;
 use ctxsim::catalog::Kind as Listed;
 use ctxsim::input::scenario::refetch::Refetch;
-use ctxsim::ledger::TokenUse;
 use ctxsim::price::{self, Costs};
 use ctxsim::recovery::{End, Explores};
-use ctxsim::timeline::Kind;
-use ctxsim::timeline::evidence::Recover;
 use proptest::prelude::*;
 use sha2::{Digest as _, Sha256};
 

@@ -1,6 +1,5 @@
 //! A verb whose n-th write, rename, sync, read or start of a thread fails: it says so with 2 and keeps what was there, or does not need it.
 
-use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 

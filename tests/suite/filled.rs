@@ -4,8 +4,7 @@ use ctxsim::input::profile::price::Prices;
 use ctxsim::measure::carried::{carried_items, each_prompt};
 use ctxsim::measure::missed::MissCause;
 use ctxsim::report::filled::{Filled, Missed};
-use ctxsim::timeline::import::import;
-use ctxsim::timeline::{Event, EventKind, Phase, When};
+use ctxsim::timeline::{Event, Phase, When};
 use proptest::prelude::*;
 
 use crate::support::*;

@@ -2,10 +2,6 @@
 
 use std::fmt::Debug;
 
-use ctxsim::input::SuiteFile;
-use ctxsim::input::text::decode::encode;
-use ctxsim::input::text::{Decode, Encode};
-
 use crate::support::*;
 
 fn read<T: Decode>(path: &str) -> T {

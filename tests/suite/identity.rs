@@ -1,9 +1,6 @@
 //! What caches know a prompt by: who says what, wherever it stands and whoever put it there.
 
-use std::sync::Arc;
-
 use ctxsim::cache::{CacheRule, RequestView};
-use ctxsim::input::policy::Moment;
 use ctxsim::ledger::{Outcome, RunFault};
 use ctxsim::price::PriceRows;
 use ctxsim::projection::edit::Manner;
@@ -11,10 +8,7 @@ use ctxsim::projection::prompt::ShownAs;
 use ctxsim::projection::rendition::Rendered;
 use ctxsim::projection::{Ambient, Editor, Projector};
 use ctxsim::projection::{PromptText, SlotIx};
-use ctxsim::quantity::Cost;
 use ctxsim::recovery::CompiledRecovery;
-use ctxsim::timeline::import::import;
-use ctxsim::timeline::{EventKind, Kind};
 
 use crate::support::*;
 

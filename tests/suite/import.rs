@@ -26,10 +26,9 @@ pub(crate) mod undo;
 mod usage;
 mod wires;
 
-use ctxsim::input::SuiteFile;
-use ctxsim::input::scenario::{LoadSpec, ScenarioFile};
-use ctxsim::timeline::import::{Imported, detect, import};
-use ctxsim::timeline::{Kind, NO_ITEM};
+use ctxsim::input::scenario::ScenarioFile;
+use ctxsim::timeline::NO_ITEM;
+use ctxsim::timeline::import::detect;
 use proptest::prelude::*;
 
 use crate::support::*;

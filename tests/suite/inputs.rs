@@ -4,8 +4,6 @@ mod digests;
 mod loads;
 mod patterns;
 
-use ctxsim::input::SuiteFile;
-use ctxsim::input::text::Decode;
 use ctxsim::timeline::load::load;
 
 use crate::support::*;

@@ -1,16 +1,14 @@
 //! Laws that hold for every policy on every timeline, tried on random ones from a fixed seed.
 
-use ctxsim::engine::CompiledPolicy;
-use ctxsim::input::policy::{Action, RecoverySpec, Size};
+use ctxsim::input::policy::{Action, RecoverySpec};
 use ctxsim::input::profile::cache::{Blocks, Breakpoints, ExplicitCache, Steps, Touch, UnitRules};
 use ctxsim::input::profile::written::RecoveryPrice;
 use ctxsim::input::scenario::refetch::{AssumedNumber, Exploration, Refetch};
 use ctxsim::ledger::Outcome;
 use ctxsim::price::by_request::by_request;
 use ctxsim::price::{Costs, PriceRows};
-use ctxsim::quantity::{Amount, UNLIMITED};
-use ctxsim::timeline::evidence::Recover;
-use ctxsim::timeline::{Kind, SideRequest};
+use ctxsim::quantity::Amount;
+use ctxsim::timeline::SideRequest;
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 

@@ -427,8 +427,7 @@ fn an_unknown_user_is_an_error_that_names_those_who_are_known() {
     let text = String::from_utf8_lossy(&output.stderr);
 
     assert_eq!(output.status.code(), Some(2));
-    assert!(text.contains("no recorded session is one of `eve`"), "{text}");
-    assert!(text.contains("use one of /Users/ann, /Users/bob"), "{text}");
+    assert_says(&text, &["no recorded session is one of `eve`", "use one of /Users/ann, /Users/bob"]);
 }
 
 #[test]

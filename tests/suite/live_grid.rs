@@ -7,7 +7,7 @@ mod document;
 mod scores;
 
 use ctxsim::input::policy::memory::State;
-use ctxsim::input::scenario::{Amount, LoadSpec, NumberRange, TurnSpec};
+use ctxsim::input::scenario::{Amount, NumberRange, TurnSpec};
 use ctxsim::price;
 use ctxsim::take::RowsOf;
 use ctxsim::timeline::load::load;

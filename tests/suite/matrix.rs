@@ -1,7 +1,5 @@
 //! Every command on every kind of load: it answers, or refuses and says why; it never panics.
 
-use std::ops::ControlFlow;
-
 use ctxsim::{BoxError, Code, Cx, Entry, Part, RequestRow, Sink};
 
 use crate::support::*;

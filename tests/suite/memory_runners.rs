@@ -9,7 +9,7 @@ mod limitations;
 mod loads;
 
 use ctxsim::input::policy::memory::ServiceMemory;
-use ctxsim::input::scenario::{ChatLoad, ChatSource, GeneratedChats, LoadSpec, QuestionCounts};
+use ctxsim::input::scenario::{ChatLoad, ChatSource, GeneratedChats, QuestionCounts};
 use ctxsim::worlds::chats::{ChatLog, ChatNumbers, ChatPlayer, ChatScenario};
 
 use crate::support::*;

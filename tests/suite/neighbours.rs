@@ -1,7 +1,5 @@
 //! What sessions of one folder tell of each other's caches, against tables that were worked out by hand.
 
-use std::ops::ControlFlow;
-
 use ctxsim::timeline::own::SeenCases;
 use ctxsim::timeline::shared::Chance;
 

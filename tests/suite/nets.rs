@@ -1,7 +1,6 @@
 //! Nothing is done twice: how often recordings are read, policies compiled and simulations played.
 
 use ctxsim::counts::{Counts, counted};
-use ctxsim::input::scenario::HiddenRequest;
 use ctxsim::take::with_threads;
 
 use crate::import::undo::{BY_ITSELF, compacted};

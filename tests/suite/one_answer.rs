@@ -1,7 +1,5 @@
 //! What a policy comes to on a load under a price list is the same to the picodollar, whichever command asks for it and beside whatever else.
 
-use std::sync::Arc;
-
 use ctxsim::catalog::Kind;
 use ctxsim::input::profile::price::VariedRate;
 use ctxsim::report::ALL;

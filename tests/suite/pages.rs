@@ -1,7 +1,5 @@
 //! Every page: the verdict first, points that lead to rows, one script that may run, nothing loaded, and no word of a transcript.
 
-use std::sync::OnceLock;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use roxmltree::{Document, Node, ParsingOptions};

@@ -1,8 +1,5 @@
 //! Parts: however a run is shared out, its parts fold to the bytes that one process writes.
 
-use std::ops::ControlFlow;
-use std::sync::OnceLock;
-
 use proptest::prelude::*;
 
 use crate::support::*;

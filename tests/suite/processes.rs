@@ -292,11 +292,7 @@ fn programs_that_cannot_be_compared_with_their_revision_never_count_as_unchanged
     assert_eq!(refused.status.code(), Some(2));
     assert_told("revision", &text(&refused.stderr));
     assert_eq!(failed.status.code(), Some(2));
-    assert!(
-        text(&failed.stderr).contains("error[run-failed]: mine@main failed on"),
-        "{}",
-        text(&failed.stderr)
-    );
+    assert_says(&text(&failed.stderr), &["error[run-failed]: mine@main failed on"]);
     assert_eq!(text(&refused.stdout) + &text(&failed.stdout), "");
 }
 

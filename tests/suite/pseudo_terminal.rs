@@ -6,7 +6,7 @@
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::num::NonZero;
-use std::process::{Child, Stdio};
+use std::process::Child;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;

@@ -1,6 +1,5 @@
 //! Recovery as reports give it against recovery that is drawn and played, on recorded sessions.
 
-use ctxsim::engine::CompiledPolicy;
 use ctxsim::input::profile::cache::TtlClass;
 use ctxsim::input::scenario::refetch::Refetch;
 use ctxsim::measure::assumed::{Assumed, AssumedCost};
@@ -8,7 +7,7 @@ use ctxsim::price::PriceRows;
 use ctxsim::quantity::Expected;
 use ctxsim::recovery::Assumption;
 use ctxsim::take::Cell;
-use ctxsim::timeline::{Event, EventKind, Phase, When};
+use ctxsim::timeline::{Event, Phase, When};
 
 use crate::support::*;
 

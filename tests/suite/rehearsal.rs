@@ -212,11 +212,7 @@ fn snapshots_of_the_earlier_form_still_hold_and_ask_to_be_blessed() {
     let output = check(path, &[]);
 
     assert_eq!(output.status.code(), Some(0), "{earlier}{}", all_said(&output));
-    assert!(
-        all_said(&output).contains("of an earlier form and carry no assumed numbers"),
-        "{}",
-        all_said(&output)
-    );
+    assert_says(&all_said(&output), &["of an earlier form and carry no assumed numbers"]);
     blessed(path, &[]);
     assert_eq!(fs::read_to_string(&snapshot).unwrap(), text);
     assert!(!all_said(&check(path, &[])).contains("earlier form"));

@@ -2,15 +2,9 @@
 
 mod recorded;
 
-use std::sync::Arc;
-
-use ctxsim::input::policy::Moment;
 use ctxsim::input::scenario::{TokenizerName, ToolAssume};
 use ctxsim::projection::num::Known;
 use ctxsim::projection::{Ambient, Editor, Program, Projector};
-use ctxsim::quantity::UNLIMITED;
-use ctxsim::timeline::Kind;
-use ctxsim::timeline::import::import;
 
 use crate::support::*;
 

@@ -1,14 +1,12 @@
 //! Drawn needs: what they fetch is in the history, and on the average they are the needs that were weighed.
 
-use ctxsim::engine::CompiledPolicy;
 use ctxsim::ledger::NeedSums;
 use ctxsim::quantity::Expected;
 use ctxsim::recovery::Terms;
 use ctxsim::report::runs;
 use ctxsim::row;
 use ctxsim::take;
-use ctxsim::timeline::evidence::Recover;
-use ctxsim::timeline::{Due, Inferred, Kind, Level, Need};
+use ctxsim::timeline::{Due, Inferred, Level, Need};
 
 use crate::support::*;
 

@@ -1,8 +1,6 @@
 //! The schemas that editors use: true of every bundled input, and named in full by the reference files.
 
-use ctxsim::input::SuiteFile;
 use ctxsim::input::text::decode::to_json;
-use ctxsim::input::text::{Decode, Encode};
 
 use crate::support::*;
 

@@ -1,7 +1,6 @@
 //! The first screen: its size, its sums, its words, and which command lines mean it.
 
 use ctxsim::app::screen;
-use ctxsim::quantity::Cost;
 use ctxsim::report::Next;
 use ctxsim::report::lever::{KnownBy, Lever, Word};
 use ctxsim::report::screen::{BillPart, FirstScreen, SessionFacts, markdown, table};

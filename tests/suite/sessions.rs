@@ -282,8 +282,7 @@ fn a_file_that_is_named_and_cannot_be_used_is_an_error_told_with_the_others() {
 
     let told = refused(&comparison(&[&path("two/empty.jsonl"), &path("two/other.jsonl")]));
 
-    assert!(told.contains("the file is empty"), "{told}");
-    assert!(told.contains("no profile covers the model `gpt-5.3-nano`"), "{told}");
+    assert_says(&told, &["the file is empty", "no profile covers the model `gpt-5.3-nano`"]);
     assert!(told.contains("`--profile openai/gpt-5."), "the nearest is named: {told}");
 }
 
@@ -360,9 +359,7 @@ fn several_sessions_print_a_verdict_then_what_was_read_and_a_total() {
 
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("No recommendation: "), "the answer first: {text}");
-    assert!(text.contains("\nAs logged: $"), "{text}");
-    assert!(text.contains("\n4 sessions read (14 requests), under "), "{text}");
-    assert!(text.contains("\n6 skipped: "), "{text}");
+    assert_says(&text, &["\nAs logged: $", "\n4 sessions read (14 requests), under ", "\n6 skipped: "]);
     assert!(text.contains("Cache reads: "), "{text}");
     assert!(text.contains("\n4 sessions (4 turns) · each under the profile of its own model"), "{text}");
     let detailed = TableLayout { on: Some(100).into(), detail: Detail::Scenarios, ..TableLayout::default() };

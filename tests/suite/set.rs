@@ -1,7 +1,6 @@
 //! Overrides and parameters: what wins, what fits where, and what is refused.
 
 use ctxsim::catalog::Catalog;
-use ctxsim::input::policy::Size;
 use ctxsim::input::profile::cache::{Cache, PrefixIntervalFields};
 use ctxsim::input::text::decode::decode_table;
 use ctxsim::input::text::set::Override;
@@ -267,8 +266,7 @@ fn an_unfinished_path_is_answered_with_the_nearest_full_one() {
 
     assert!(told("cap.=3").contains("the path ends with a dot"));
     let missing = told("cap_low..cap=3");
-    assert!(missing.contains("the path has two dots in a row"), "{missing}");
-    assert!(missing.contains("did you mean `cap_low.params.cap` or"), "{missing}");
+    assert_says(&missing, &["the path has two dots in a row", "did you mean `cap_low.params.cap` or"]);
     let bare = told("context_tokens=3");
     assert!(bare.contains("did you mean `profile.limits.context_tokens`"), "{bare}");
     let several = told("tokens=3");

@@ -1,6 +1,6 @@
 //! Laws of whole runs: what neither threads nor prices may change.
 
-use ctxsim::ledger::{NeedSums, Outcome, RequestSums, TokenUse};
+use ctxsim::ledger::{NeedSums, Outcome, RequestSums};
 use ctxsim::report::json;
 use proptest::prelude::*;
 

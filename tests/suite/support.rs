@@ -3,33 +3,40 @@
 pub(crate) use std::collections::{BTreeMap, BTreeSet};
 pub(crate) use std::fmt::Write as _;
 pub(crate) use std::fs;
+pub(crate) use std::ops::ControlFlow;
 pub(crate) use std::path::{Path, PathBuf};
-pub(crate) use std::process::{Command, Output};
+pub(crate) use std::process::{Command, Output, Stdio};
+pub(crate) use std::sync::{Arc, Mutex, OnceLock};
 
 pub(crate) use ctxsim::app::{Comparison, Plan};
 pub(crate) use ctxsim::catalog::bundled_catalog;
-pub(crate) use ctxsim::engine::Simulation;
-pub(crate) use ctxsim::input::scenario::Assume;
-pub(crate) use ctxsim::input::text::decode::decode;
+pub(crate) use ctxsim::engine::{CompiledPolicy, Simulation};
+pub(crate) use ctxsim::input::policy::{Moment, ShownAs, Size};
+pub(crate) use ctxsim::input::scenario::{Assume, HiddenRequest, LoadSpec};
+pub(crate) use ctxsim::input::text::decode::{decode, encode};
+pub(crate) use ctxsim::input::text::{Decode, Encode};
 pub(crate) use ctxsim::input::{
     CacheRules, Format, Limits, Policy, PolicyFile, Profile, ProfileFile, Scenario, ScenarioFile, Source,
+    SuiteFile, TtlClass,
 };
-pub(crate) use ctxsim::ledger::{CacheUse, RequestRow, Role, Rows, Sums};
+pub(crate) use ctxsim::ledger::{CacheUse, RequestRow, Role, Rows, Sums, TokenUse};
 pub(crate) use ctxsim::measure::Tally;
-pub(crate) use ctxsim::quantity::Decimal;
+pub(crate) use ctxsim::quantity::{Cost, Decimal, UNLIMITED};
 pub(crate) use ctxsim::report::Report;
 pub(crate) use ctxsim::report::sections::Detail;
 pub(crate) use ctxsim::rng::Seed;
 pub(crate) use ctxsim::take::Load;
-pub(crate) use ctxsim::timeline::import::import_all;
-pub(crate) use ctxsim::timeline::{ItemSizes, NewItem, Preserve, Timeline, TimelineBuilder};
+pub(crate) use ctxsim::timeline::evidence::Recover;
+pub(crate) use ctxsim::timeline::import::{Imported, import, import_all};
+pub(crate) use ctxsim::timeline::{
+    EventKind, ItemSizes, Kind, NewItem, Preserve, Timeline, TimelineBuilder, Usage,
+};
 pub(crate) use indexmap::IndexMap;
 pub(crate) use serde_json::{Value, json};
 pub(crate) use tempfile::{TempDir, tempdir};
 
 use std::ffi::OsStr;
 
-use ctxsim::timeline::import::Imported;
 use serde::de::DeserializeOwned;
 
 /// The folder of the project.

@@ -1,7 +1,5 @@
 //! Grids of variants: what they come to, and shards.
 
-use std::sync::Mutex;
-
 use ctxsim::app::grid::OverrideGrid;
 use ctxsim::app::{self};
 
@@ -113,8 +111,7 @@ fn a_point_that_changes_nothing_is_not_said_to_lose() {
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["points"][1]["label"], "same", "{json}");
     let rows = text.lines().filter(|it| it.contains("trigger.tokens=")).count();
-    assert!(text.contains(&format!("{rows} on the front, listed below identity")), "{text}");
-    assert!(text.contains("`same` 1"), "{text}");
+    assert_says(&text, &[&format!("{rows} on the front, listed below identity"), "`same` 1"]);
 }
 
 /// Writes loads whose last request needs every result that there was.

@@ -2,9 +2,6 @@
 
 use std::fmt::Debug;
 
-use ctxsim::input::SuiteFile;
-use ctxsim::input::text::decode::encode;
-use ctxsim::input::text::{Decode, Encode};
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::TestRunner;
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -1,7 +1,7 @@
 //! What users asked is needed: by its own turn, by later turns with a declared weight, and a summary keeps a declared share of it.
 
 use ctxsim::catalog::Kind as Kinds;
-use ctxsim::input::policy::{Kind, Moment};
+use ctxsim::input::policy::Kind;
 use ctxsim::input::scenario::user_messages::{UserNeeds, UserTerms};
 use ctxsim::ledger::{NeedRow, Sink};
 use ctxsim::projection::{Ambient, Editor, Projector};

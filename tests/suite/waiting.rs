@@ -1,7 +1,7 @@
 //! How long one waits: what is declared of models holds on sessions that were not fitted, and every number of a run follows from it.
 
 use ctxsim::input::profile::WaitModel;
-use ctxsim::ledger::{RequestSums, TokenUse};
+use ctxsim::ledger::RequestSums;
 use ctxsim::measure::waiting::Waited;
 use sha2::{Digest as _, Sha256};
 

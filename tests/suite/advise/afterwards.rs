@@ -6,8 +6,8 @@ use ctxsim::report::advise::saved::{Drift, Saved, TrialDay};
 use ctxsim::report::realised::{ForecastOutcome, Later, Realised, table};
 
 use super::logs::{Recipe, Session, write};
-use super::{SAVES, advice_on, became_of, drawn, held, held_forecast};
-use crate::support::*;
+
+use super::*;
 
 /// Makes a folder of earlier sessions, and the forecast of an hour on it.
 fn forecast() -> Saved {

@@ -4,8 +4,7 @@ use ctxsim::app::advise::agents::{Agent, AgentSetting, SettingsForm};
 use ctxsim::app::advise::edit::{applied, undone};
 use ctxsim::report::advise::saved::{FormerValue, Saved};
 
-use super::{SAVES, advice_on, write};
-use crate::support::*;
+use super::*;
 
 /// A settings file as people have it.
 const REAL: &str = "{\n    \"model\": \"opus\",\n    \"env\": { \"DISABLE_TELEMETRY\": \"1\" },\n    \"permissions\": {\n        \"allow\": [\"Read\"]\n    },\n    \"hooks\": {}\n}\n";

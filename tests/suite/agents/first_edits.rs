@@ -3,11 +3,10 @@
 use ctxsim::engine::Watch;
 use ctxsim::explain::{By, Explanation, Same, explain};
 use ctxsim::grid::numbers::thousands;
-use ctxsim::input::policy::{Action, Moment};
+use ctxsim::input::policy::Action;
 use ctxsim::projection::{Editor, Projector};
 
-use super::{large_loads, loads, timeline};
-use crate::support::*;
+use super::*;
 
 #[test]
 fn each_stage_of_each_preset_acts_and_what_it_first_does_is_locked() {

@@ -2,9 +2,7 @@
 
 use ctxsim::app::ListPrices;
 use ctxsim::calibrate::compaction::{compacting, prompt_behind};
-use ctxsim::input::policy::Size;
 use ctxsim::projection::num::{Known, Num};
-use ctxsim::timeline::Kind;
 
 use crate::support::*;
 

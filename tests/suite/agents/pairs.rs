@@ -7,8 +7,7 @@ use ctxsim::input::policy::{Action, Moment};
 use ctxsim::projection::{Editor, Projector, State};
 use ctxsim::timeline::Kind;
 
-use super::{loads, timeline};
-use crate::support::*;
+use super::*;
 
 /// Looks for torn pairs in what is about to be sent.
 #[derive(Default)]

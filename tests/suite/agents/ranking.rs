@@ -2,8 +2,7 @@
 
 use ctxsim::report::markdown;
 
-use super::names;
-use crate::support::*;
+use super::*;
 
 /// Runs the suite on one of its scenarios.
 fn report(scenario: &str, profiles: &[&str]) -> Report {

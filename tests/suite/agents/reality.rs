@@ -2,8 +2,7 @@
 //!
 //! The recordings are too large for the test data; `CTXSIM_REFERENCE` names a folder that has them.
 
-use super::timeline;
-use crate::support::*;
+use super::*;
 
 /// Recorded Claude Code sessions.
 fn sessions() -> Vec<PathBuf> {

@@ -3,8 +3,7 @@
 use ctxsim::input::policy::Apply;
 use saphyr_parser::Parser;
 
-use super::{LOADS, PROFILE, loads};
-use crate::support::*;
+use super::*;
 
 /// Compares a preset with keeping everything, whatever it loses.
 fn compared(preset: &str, set: &str, profiles: &[&str]) -> Report {

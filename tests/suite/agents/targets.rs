@@ -1,8 +1,6 @@
 //! Published series and trigger points, to the digit; costs and break-evens of issues are in `price.rs` and `sensitivity`.
 
-use ctxsim::input::policy::Size;
 use ctxsim::projection::num::{Known, Num};
-use ctxsim::timeline::Kind;
 
 use crate::support::*;
 

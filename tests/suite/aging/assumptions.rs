@@ -2,8 +2,7 @@
 
 use ctxsim::worlds::aging::AgingNumbers;
 
-use super::{load, memory, model};
-use crate::support::*;
+use super::*;
 
 /// Returns what a command prints in a folder.
 fn printed(folder: &Path, args: &[&str]) -> Result<String, String> {

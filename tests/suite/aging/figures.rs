@@ -3,10 +3,10 @@
 use ctxsim::input::suite::{Figure, FigureKind};
 use ctxsim::report::FigureLine;
 
-use super::baselines;
 use super::played::AgingRuns;
 use super::scored::judged;
-use crate::support::*;
+
+use super::*;
 
 /// A figure whose half width is that of a share without a published spread, or of a difference of two.
 const OF_SHARE: f64 = 0.10;

@@ -2,8 +2,7 @@
 
 use ctxsim::input::policy::memory::Overlay;
 
-use super::{load, memory, model, play, stream, summary};
-use crate::support::*;
+use super::*;
 
 fn error(scenario: &str, policy: &str) -> f64 {
     summary(&load(scenario), 40, &memory(policy), model("mid")).mean("accumulator_error").unwrap()

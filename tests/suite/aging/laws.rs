@@ -7,8 +7,7 @@ use ctxsim::worlds::aging::generate::GENERATORS;
 use ctxsim::worlds::aging::stream::Ask;
 use ctxsim::worlds::graph::{FactRelation, Graph, Says};
 
-use super::{event, load, memory, model, play, stream, summary};
-use crate::support::*;
+use super::*;
 
 #[test]
 fn every_generator_makes_as_many_sessions_as_are_asked_for_and_a_sound_graph() {

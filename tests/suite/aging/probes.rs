@@ -7,8 +7,7 @@ use ctxsim::worlds::aging::probes::{Memories, ProbeQuestion};
 use ctxsim::worlds::aging::stream::Ask;
 use ctxsim::worlds::aging::{AgingNumbers, AgingPlayer, MemoryRules, Model};
 
-use super::{load, memory, model};
-use crate::support::*;
+use super::*;
 
 /// The numbers that answers are generated from.
 const USE: f64 = 0.8;

@@ -1,12 +1,10 @@
 //! Streams in files: what generators make is read back as it was, a stream of one's own runs everywhere, and mistakes are placed.
 
-use ctxsim::input::scenario::{AgingLoad, LoadSpec, PressurePreset};
-use ctxsim::input::text::decode::encode;
+use ctxsim::input::scenario::{AgingLoad, PressurePreset};
 use ctxsim::worlds::aging::generate::GENERATORS;
 use ctxsim::worlds::aging::written;
 
-use super::{load, stream};
-use crate::support::*;
+use super::*;
 
 /// The stream that a reader writes by hand: 12 sessions, 30 facts, 40 questions.
 const HELP_DESK: &str = include_str!("../../data/aging/streams/help_desk.toml");

@@ -2,9 +2,9 @@
 
 use ctxsim::timeline::Kind;
 
-use super::Blocks;
 use super::listed::{Listed, rules_of, users};
-use crate::support::*;
+
+use super::*;
 
 /// As the guide tells it; the step is that of the announcement of August 2024.
 const GUIDE: &str = r#"[cache.units]

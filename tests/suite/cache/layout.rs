@@ -2,8 +2,7 @@
 
 use ctxsim::timeline::Kind;
 
-use super::rules;
-use crate::support::*;
+use super::*;
 
 /// One turn: a system prompt of 2,000, a user's 500, and three steps whose results are 1,000 each.
 fn timeline() -> Timeline {

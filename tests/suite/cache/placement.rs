@@ -1,7 +1,6 @@
 //! A locked comparison: policies that differ in nothing but where they ask for breakpoints.
 
 use ctxsim::price::Costs;
-use ctxsim::timeline::Kind;
 
 use super::listed::profile;
 use crate::support::*;

@@ -4,9 +4,9 @@ use ctxsim::input::Settings;
 use ctxsim::input::profile::cache::{SETTINGS, Setting};
 use ctxsim::timeline::Kind;
 
-use super::Blocks;
 use super::listed::{Listed, rules_of};
-use crate::support::*;
+
+use super::*;
 
 const RULES: [&str; 5] = [
     "[cache.breakpoints]",

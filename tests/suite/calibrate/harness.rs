@@ -2,13 +2,9 @@
 
 use ctxsim::calibrate::Calibration;
 use ctxsim::explain::explain;
-use ctxsim::input::TtlClass;
 use ctxsim::input::profile::cache::Setting;
-use ctxsim::input::scenario::HiddenRequest;
-use ctxsim::timeline::EventKind;
 
-use super::{identity, profile, rows, timelines};
-use crate::support::*;
+use super::*;
 
 /// A log that is being written: each record follows the one before, two seconds later.
 #[derive(Clone)]

@@ -7,8 +7,7 @@ use ctxsim::timeline::import::index;
 use ctxsim::timeline::own::{OwnCounts, SeenCases};
 use ctxsim::timeline::shared::Chance;
 
-use super::{Log, identity, newer, profile, rows, timelines};
-use crate::support::*;
+use super::*;
 
 const DECLARED: &str = include_str!("../../../assumptions/harnesses.toml");
 const GPT: &str = include_str!("../../../profiles/openai/gpt-5.5.toml");

@@ -3,10 +3,8 @@
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::os::unix::fs::symlink;
-use std::process::Stdio;
 
-use super::{data, out, refused};
-use crate::support::*;
+use super::*;
 
 /// The most memory that a command may take, in KiB: half of what a file of 300 MB would take twice.
 const MEMORY_MAX_KIB: u64 = 1 << 20;
@@ -212,8 +210,7 @@ fn a_line_without_end_and_a_device_without_end_are_errors() {
     long_line(&folder.path().join("long.jsonl"));
 
     let told = refused(&bounded(folder.path(), "long.jsonl"));
-    assert!(told.contains("error[recording-line]: line 1 is longer than 64 MiB"), "{told}");
-    assert!(told.contains("--> long.jsonl:1:1"), "{told}");
+    assert_says(&told, &["error[recording-line]: line 1 is longer than 64 MiB", "--> long.jsonl:1:1"]);
     for line in ["/dev/zero", "run --policy identity --scenario /dev/zero", "import /dev/zero"] {
         let told = refused(&bounded(folder.path(), line));
         assert!(told.contains("it is larger than 256 MiB"), "{line}: {told}");

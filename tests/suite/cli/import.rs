@@ -1,7 +1,6 @@
 //! What is printed of recorded sessions and price lists, and what of a folder is left out.
 
-use super::{ctxsim, data, out, refused};
-use crate::support::*;
+use super::*;
 
 /// Returns a folder with two recorded sessions and two files that are none.
 fn folder() -> TempDir {
@@ -39,13 +38,11 @@ fn sessions_are_selected_alike_for_every_kind_of_import() {
             let text = out(it) + &String::from_utf8_lossy(&it.stderr);
             text.split_whitespace().collect::<Vec<_>>().join(" ")
         };
-        assert!(told(&newest).contains(
-            "3 skipped: not a recorded session (2: notes.jsonl, other.csv); older than the newest 1 (1)"
-        ));
-        assert!(
-            told(&sonnet).contains("pi-session")
-                && told(&sonnet).contains("recorded with an unknown model (1)")
+        assert_says(
+            &told(&newest),
+            &["3 skipped: not a recorded session (2: notes.jsonl, other.csv); older than the newest 1 (1)"],
         );
+        assert_says(&told(&sonnet), &["pi-session", "recorded with an unknown model (1)"]);
         assert!(refused(&import(&["--since", "2040-01-01"])).contains("before 2040-01-01 (2)"));
     }
 }
@@ -69,8 +66,7 @@ fn a_session_with_a_wrong_bill_is_refused_if_named_and_left_out_of_a_folder_with
     assert!(named.contains("error[recording-usage]: negative, on 144 lines"), "{named}");
     assert!(named.contains("bad.jsonl:9:425 message.usage.cache_read_input_tokens"), "{named}");
     let found = found.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(found.contains(" 1 skipped: line "), "{found}");
-    assert!(found.contains("`message.usage.cache_read_input_tokens` is negative, on "), "{found}");
+    assert_says(&found, &[" 1 skipped: line ", "`message.usage.cache_read_input_tokens` is negative, on "]);
 }
 
 #[test]
@@ -83,8 +79,7 @@ fn a_session_whose_bills_have_another_name_is_told_as_an_estimate_wherever_it_is
 
     let text = out(&ctxsim(&["run", folder.path().to_str().unwrap()]));
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("2 sessions read (138 requests)"), "{text}");
-    assert!(text.contains(&format!("{told}: ")) && text.contains("renamed (all)"), "{text}");
+    assert_says(&text, &["2 sessions read (138 requests)", &format!("{told}: "), "renamed (all)"]);
     let verdict = text.rsplit("Verdict: ").next().unwrap();
     assert!(verdict.contains(&format!("Estimated: {told}.")), "{verdict}");
 

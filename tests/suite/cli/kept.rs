@@ -2,8 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use super::{ctxsim, data, out, refused};
-use crate::support::*;
+use super::*;
 
 /// A folder with a recording, a policy, and whatever else a command reads.
 fn folder() -> TempDir {

@@ -2,13 +2,11 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
-use std::process::Stdio;
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{ctxsim, out, refused};
-use crate::support::*;
+use super::*;
 
 /// Writes a schema to a path; what is written does not matter.
 fn write_to(path: &Path) -> String {

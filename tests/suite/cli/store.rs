@@ -1,7 +1,6 @@
 //! `ctxsim run --store`: what a memory holds, as files and back.
 
-use super::{ctxsim, data, out, refused};
-use crate::support::*;
+use super::*;
 
 #[test]
 fn a_store_is_written_read_back_and_refused_when_it_is_not_what_its_run_left() {

@@ -1,7 +1,6 @@
 //! What people read on a terminal: the answer first, few lines, and colours only where they are asked for.
 
-use super::{ctxsim, data, out};
-use crate::support::*;
+use super::*;
 
 /// The most lines that an answer on recordings takes at 100 columns.
 const LINES: usize = 40;

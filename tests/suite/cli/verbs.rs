@@ -1,7 +1,6 @@
 //! Verbs in sight, and the flags that have options of their own.
 
-use super::{ctxsim, data, out, refused};
-use crate::support::*;
+use super::*;
 
 /// The most verbs in sight.
 const VERBS_MAX: usize = 16;

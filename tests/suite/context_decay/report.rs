@@ -3,8 +3,7 @@
 use ctxsim::report::html::{self, Traces};
 use ctxsim::report::{json, markdown};
 
-use super::{plan, quietly, rounded};
-use crate::support::*;
+use super::*;
 
 #[test]
 fn the_paper_s_tables_stand_beside_ours() {

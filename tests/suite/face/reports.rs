@@ -1,7 +1,5 @@
 //! What a report gives to code: the command line's bytes, tables over several models, rows of the runs that were made, and a stop.
 
-use std::ops::ControlFlow;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ctxsim::{

@@ -1,10 +1,8 @@
 //! The suites `field-directions` and `field-counter` hold for other seeds, and so do the guards that a suite has no words for.
 
-use ctxsim::input::scenario::LoadSpec;
 use ctxsim::price;
 
-use super::{picodollars, play, policy, profile, timeline, workload};
-use crate::support::*;
+use super::*;
 
 /// The seeds that are tried: three here, twenty where the reference is asked for, long sessions five.
 fn seeds(n_all: u64) -> std::ops::RangeInclusive<u64> {

@@ -7,13 +7,8 @@ pub(crate) mod code;
 #[path = "results.rs"]
 mod results;
 
-use ctxsim::input::scenario::{Assume, ChatSource, LoadSpec, TurnSpec};
-use ctxsim::input::text::{Decode, Encode};
-use ctxsim::input::{
-    CacheRules, Format, Limits, Policy, PolicyFile, Profile, ProfileFile, Scenario, ScenarioFile, Source,
-    Suite, SuiteFile, decode,
-};
-use ctxsim::ledger::Rows;
+use ctxsim::input::Suite;
+use ctxsim::input::scenario::{ChatSource, TurnSpec};
 use ctxsim::pricelist::{self, PriceFile, place};
 use ctxsim::timeline::{import, load};
 use ctxsim::worlds::aging::{Aging, ReadStreams};
@@ -107,7 +102,7 @@ fn decoded<T: Decode + Encode>(bytes: &[u8], check: impl Fn(T, &Source)) {
         let source = Source::new("fuzz", format, text.clone());
         let Ok(spec) = source.decode::<T>() else { continue };
         for format in [Format::Ron, Format::Toml] {
-            let _ = decode::encode(&spec, format);
+            let _ = encode(&spec, format);
         }
         check(spec, &source);
     }

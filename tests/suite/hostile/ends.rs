@@ -1,6 +1,5 @@
 //! A command that is told to end: its programs end, and nothing temporary stays.
 
-use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,6 @@
 //! A command line under `strace`: the programs that it starts, and the paths that it writes, makes, renames or removes.
 
 use std::path::Component;
-use std::sync::OnceLock;
 
 use super::tree::Tree;
 use crate::support::*;

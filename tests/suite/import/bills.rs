@@ -1,15 +1,14 @@
 //! Every billed request of a recording is read once: the bills are those that a script counts, and nothing that looks like usage is passed over unnamed.
 
 use ctxsim::catalog::Kind as Listed;
-use ctxsim::ledger::TokenUse;
 use ctxsim::measure::sub_agents::input_usd;
 use ctxsim::report::BillAsLogged;
 use ctxsim::report::beside_bill::BesideBill;
 use ctxsim::report::bill_by::{BillBy, BillKey};
 use ctxsim::report::fixed::SessionFixed;
 use ctxsim::report::recording::FileContents;
+use ctxsim::timeline::AgentTotals;
 use ctxsim::timeline::import::index;
-use ctxsim::timeline::{AgentTotals, Usage};
 
 use super::*;
 

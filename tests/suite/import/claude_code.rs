@@ -1,8 +1,5 @@
 //! Claude Code sessions, whole and damaged.
 
-use ctxsim::timeline::import::{Imported, import};
-use ctxsim::timeline::{EventKind, Kind};
-
 use super::*;
 
 /// Writes a line of a session, each following the one before.

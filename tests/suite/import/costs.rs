@@ -1,7 +1,6 @@
 //! What logs say that their requests cost, against what was billed at the prices of that time.
 
 use super::*;
-use ctxsim::timeline::Usage;
 
 /// US dollars per million tokens: uncached, read, written and output.
 type Rates = [f64; 4];

@@ -3,7 +3,6 @@
 //! `tests/data/formats/count.py` counts, and `counts.json` beside it is its table. The files are too large for the test data;
 //! `CTXSIM_REFERENCE` names a folder that has them. Small parts of them are in `tests/data/recorded`, with a table of their own.
 
-use ctxsim::timeline::Usage;
 use ctxsim::timeline::import::import_from;
 
 use super::*;

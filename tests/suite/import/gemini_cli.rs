@@ -1,7 +1,6 @@
 //! Chats of Gemini CLI and Qwen Code: messages written again, taken back and cancelled, thoughts, compressions, sub-agents.
 
 use super::*;
-use ctxsim::timeline::EventKind;
 
 const PART: &str = include_str!("../../data/recorded/gemini-part.jsonl");
 

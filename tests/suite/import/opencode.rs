@@ -1,7 +1,6 @@
 //! opencode's exports: reasoning inside or beside the output, aborted replies, compactions with their bills, cleared results.
 
 use super::*;
-use ctxsim::timeline::EventKind;
 
 const PART: &str = include_str!("../../data/recorded/opencode-part.json");
 

@@ -3,7 +3,6 @@
 use ctxsim::input::policy::Kind::{
     Assistant, Reasoning, Summary, System, ToolCall, ToolResult, ToolSchema, User,
 };
-use ctxsim::timeline::Usage;
 
 use super::*;
 

@@ -1,7 +1,6 @@
 //! Logs of one shape are read as that shape and as no other, and what they say was billed is what is read.
 
 use ctxsim::input::policy::Kind::{Assistant, System, ToolCall, ToolResult, ToolSchema, User};
-use ctxsim::timeline::Usage;
 use ctxsim::timeline::import::recognised_by;
 
 use super::*;

@@ -4,7 +4,6 @@ use ctxsim::catalog::Kind as Kinds;
 use ctxsim::input::scenario::{self};
 use ctxsim::ledger::pairing::{RequestId, paired};
 use ctxsim::measure::Resets;
-use ctxsim::timeline::EventKind;
 
 use super::claude_code::{Session, n_resets, usage};
 use super::*;

@@ -4,8 +4,7 @@ use ctxsim::input::ScenarioFile;
 use ctxsim::input::scenario::{Level, LoadSpec};
 use ctxsim::timeline::{Due, Item, Kind, Timeline, TurnIx};
 
-use super::{bundled, decoded};
-use crate::support::*;
+use super::*;
 
 /// The levels that cost something, in ascending order.
 const LEVELS: [Level; 5] = [

@@ -1,16 +1,15 @@
 //! Patterns of turns: what they say, written out turn by turn, makes the same load.
 
 use ctxsim::input::scenario::{
-    Amount, Cycle, Generate, Level, ListChoice, LoadSpec, NumberRange, PatternPlaces, PatternRandom,
-    ResultSizes, Revisit, ScriptedCall, TurnSpec,
+    Amount, Cycle, Generate, Level, ListChoice, NumberRange, PatternPlaces, PatternRandom, ResultSizes,
+    Revisit, ScriptedCall, TurnSpec,
 };
 use ctxsim::timeline::facts::FactPlane;
 use ctxsim::timeline::load::load;
-use ctxsim::timeline::{Due, Kind, Phase, TurnIx, When};
+use ctxsim::timeline::{Due, Phase, TurnIx, When};
 use proptest::prelude::*;
 
-use super::decoded;
-use crate::support::*;
+use super::*;
 
 /// Reads a load from TOML.
 fn scenario(load: &str) -> ScenarioFile {

@@ -6,8 +6,8 @@ use ctxsim::worlds::chats::tables::flips;
 use ctxsim::worlds::chats::{ChatScenario, Ordering, orderings};
 
 use super::accuracy::summary;
-use super::{report, runner};
-use crate::support::*;
+
+use super::*;
 
 /// The document.
 const DOCUMENT: &str = "docs/studies/memory-runners.md";

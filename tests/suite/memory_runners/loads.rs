@@ -4,8 +4,7 @@ use ctxsim::input::policy::memory::ServiceCall;
 use ctxsim::input::scenario::GeneratedChats;
 use ctxsim::worlds::chats::{ChatNumbers, ChatObserved, ChatPhase, QuestionKind, long_mem_eval};
 
-use super::{LOSSLESS, chats, few, play, report, runner};
-use crate::support::*;
+use super::*;
 
 const BOTH: [&str; 2] = ["memory_runners/entries", "memory_runners/context_only"];
 

@@ -6,13 +6,13 @@ use ctxsim::input::policy::{
 };
 use ctxsim::timeline::{Item, Kind, NO_ITEM};
 
-use super::Run;
 use super::apply::rendered;
 use super::ask::{Activation, Predicted, Taken};
 use super::history::{History, Said, SideRequest, Stands, View};
 use super::scope::Place;
 use super::size::{Env, World};
-use crate::support::*;
+
+use super::*;
 
 /// What becomes of what a summary is taken of.
 #[derive(Default)]

@@ -1,7 +1,5 @@
 //! Which ids of the field's price lists have a profile, and at whose prices.
 
-use super::file;
-use crate::support::*;
 use ctxsim::app::ListPrices;
 use ctxsim::catalog::price_list_files;
 use ctxsim::input::PriceSpec;
@@ -10,6 +8,8 @@ use ctxsim::input::profile::price::{Prices, Rates};
 use ctxsim::pricelist::update::{PriceUpdate, updates};
 use ctxsim::pricelist::{ListContents, ListEntry, read};
 use ctxsim::quantity::Rate;
+
+use super::*;
 
 /// The sellers that have profiles, by their names in the lists.
 const SELLERS: [(&str, &[&str]); 17] = [

@@ -3,8 +3,7 @@
 use ctxsim::input::PriceSpec;
 use ctxsim::pricelist::place::{PlacedProfile, place};
 
-use super::list;
-use crate::support::*;
+use super::*;
 
 /// Returns a model whose list prices a batch's input, output and some of what else it sells.
 fn placed(provider: &str, batch: &str) -> PlacedProfile {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-use ctxsim::input::scenario::{LoadSpec, ScenarioFile};
+use ctxsim::input::scenario::ScenarioFile;
 use ctxsim::projection::State;
 use ctxsim::projection::prompt::ShownAs;
 
