@@ -30,24 +30,9 @@ metric = "totals.evidence_kept"
 at_least = 0.7
 "#;
 
-/// Makes a folder with a policy, a session and a suite.
-fn folder() -> TempDir {
-    let folder = tempdir().unwrap();
-    fs::write(folder.path().join("mine.ron"), POLICY).unwrap();
-    fs::write(folder.path().join("suite.toml"), SUITE).unwrap();
-    let session = root().join("scenarios/recorded/claude-code-session.jsonl");
-    fs::copy(session, folder.path().join("session.jsonl")).unwrap();
-    folder
-}
-
-fn check(folder: &Path, args: &[&str]) -> Output {
-    let command = [&["check", "--suite", "suite.toml"][..], args].concat();
-    ctxsim(folder, command)
-}
-
 #[test]
 fn a_ratchet_lets_guarded_numbers_move_to_the_better_alone_until_today_is_blessed() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     let path = folder.path();
     let kept = path.join("snapshots/suite/ratchet.toml");
     let trigger = |tokens: &str| fs::write(path.join("mine.ron"), POLICY.replace("40_000", tokens)).unwrap();
@@ -109,7 +94,7 @@ fn kept(folder: &Path) -> Vec<String> {
 
 #[test]
 fn an_unchanged_tree_passes_and_a_changed_budget_shows_which_numbers_moved() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     let path = folder.path();
     assert_eq!(check(path, &["--bless"]).status.code(), Some(0));
     let names = ["duckagent-incremental_workspace_audit", "session"];
@@ -134,7 +119,7 @@ fn an_unchanged_tree_passes_and_a_changed_budget_shows_which_numbers_moved() {
 
 #[test]
 fn a_build_machine_leaves_nothing_for_review() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     check(folder.path(), &["--bless"]);
     fs::write(folder.path().join("mine.ron"), POLICY.replace("40_000", "55_000")).unwrap();
 
@@ -146,7 +131,7 @@ fn a_build_machine_leaves_nothing_for_review() {
 
 #[test]
 fn runs_without_a_snapshot_and_snapshots_without_a_run_fail() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     check(folder.path(), &["--bless"]);
     let snapshots = folder.path().join("snapshots/suite");
     fs::rename(snapshots.join("session"), snapshots.join("other")).unwrap();
@@ -160,7 +145,7 @@ fn runs_without_a_snapshot_and_snapshots_without_a_run_fail() {
 
 #[test]
 fn a_check_never_passes_where_a_scenario_could_not_be_run() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     fs::create_dir(folder.path().join("sessions")).unwrap();
     let broken = "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":3}}\n{";
     fs::write(folder.path().join("sessions/broken.jsonl"), broken).unwrap();
@@ -180,7 +165,7 @@ fn a_check_never_passes_where_a_scenario_could_not_be_run() {
 
 #[test]
 fn prices_of_a_later_day_move_nothing_by_themselves() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     let path = folder.path().join("priced.toml");
     let day = |day: &str| {
         let text = format!(
@@ -205,7 +190,7 @@ fn prices_of_a_later_day_move_nothing_by_themselves() {
 
 /// Makes a folder whose numbers are accepted at some prices, and adds dearer ones of a later day.
 fn repriced() -> TempDir {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     let write = |day: &str| {
         let text = format!(
             "name = \"priced\"\nabout = \"Dated prices.\"\nas_of = \"{day}\"\nsources = [\"none\"]\ncache = \"none\"\n\
@@ -269,7 +254,7 @@ fn what_waits_for_review_says_the_day_of_its_own_numbers() {
 
 #[test]
 fn every_artefact_says_the_version_the_day_of_the_prices_and_the_digests_of_its_inputs() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     let path = folder.path();
     assert_eq!(check(path, &["--bless"]).status.code(), Some(0));
     let made = || {
@@ -312,7 +297,7 @@ fn every_artefact_says_the_version_the_day_of_the_prices_and_the_digests_of_its_
 
 #[test]
 fn an_upgrade_and_a_changed_scenario_are_told_as_such_and_old_headers_are_still_read() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     let path = folder.path();
     check(path, &["--bless"]);
     let snapshot = path.join("snapshots/suite/session/anthropic-claude-sonnet-5.5.snap");
@@ -355,7 +340,7 @@ fn a_guard_whose_name_is_a_sentence_keeps_its_punctuation_in_every_format() {
 
 /// Makes a folder in which a guard is broken.
 fn broken() -> TempDir {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     fs::write(folder.path().join("mine.ron"), POLICY.replace("40_000", "900_000")).unwrap();
     folder
 }

@@ -76,11 +76,8 @@ const CODE_NOT_BUILT: &str = "tokenizer-not-built";
 
 /// Returns the names of a folder's input files, sorted.
 fn inputs(folder: &str) -> Vec<String> {
-    let names =
-        fs::read_dir(root().join(folder)).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<String> = names.filter(|it| it.ends_with(".ron") || it.ends_with(".toml")).collect();
-    names.sort();
-    names
+    let is_input = |it: &String| it.ends_with(".ron") || it.ends_with(".toml");
+    names_in(&root().join(folder)).into_iter().filter(is_input).collect()
 }
 
 /// Validates a file of a folder, which must be refused with nothing printed; returns what is told.
@@ -90,8 +87,7 @@ fn refused(folder: &str, file: &str) -> String {
 
 /// Runs a command line in a folder, which must be refused with nothing printed; returns what is told.
 fn refused_line(folder: &str, args: &[&str]) -> String {
-    let binary = env!("CARGO_BIN_EXE_ctxsim");
-    let output = Command::new(binary).args(args).current_dir(root().join(folder)).output().unwrap();
+    let output = ctxsim(root().join(folder), args);
     assert_eq!(output.status.code(), Some(2), "{args:?}");
     assert!(output.stdout.is_empty(), "{args:?}");
     let text = String::from_utf8(output.stderr).unwrap();

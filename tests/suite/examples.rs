@@ -71,18 +71,11 @@ fn each_block_says_what_it_is_and_few_are_not_run() {
 /// Returns the examples in comments of the code that rustdoc does not run.
 fn unrun_in_code() -> Vec<String> {
     let mut found = Vec::new();
-    let mut folders = ["src", "crates"].map(|it| root().join(it)).to_vec();
-    while let Some(folder) = folders.pop() {
-        for path in fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()) {
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let text = fs::read_to_string(&path).unwrap();
-            let words = ["ignore", "no_run", "compile_fail"].map(|it| format!("```{it}"));
-            let lines = text.lines().enumerate().filter(|(_, it)| words.iter().any(|word| it.contains(word)));
-            found.extend(lines.map(|(at, it)| format!("{}:{}: {}", path.display(), at + 1, it.trim())));
-        }
+    for path in ["src", "crates"].iter().flat_map(|it| files_below(&root().join(it), &["rs"])) {
+        let text = fs::read_to_string(&path).unwrap();
+        let words = ["ignore", "no_run", "compile_fail"].map(|it| format!("```{it}"));
+        let lines = text.lines().enumerate().filter(|(_, it)| words.iter().any(|word| it.contains(word)));
+        found.extend(lines.map(|(at, it)| format!("{}:{}: {}", path.display(), at + 1, it.trim())));
     }
     found
 }
@@ -162,10 +155,6 @@ fn the_messages_of_the_documents_are_lines_of_json() {
         }
     }
     assert_eq!(types.into_iter().collect::<Vec<_>>(), ["open", "ready", "request", "same", "view"]);
-}
-
-fn ctxsim(folder: &Path, args: &[String]) -> Output {
-    crate::support::ctxsim(folder, args)
 }
 
 /// Returns the command lines of all documents, in blocks and in sentences, each with its place.
@@ -323,17 +312,6 @@ fn helpers(folder: &Path) {
                 .unwrap();
         }
     }
-}
-
-/// Returns whether a program is installed; says so where it is not.
-#[cfg(unix)]
-#[expect(clippy::print_stdout, reason = "a test that does nothing says so")]
-fn has(program: &str) -> bool {
-    let is_there = Command::new(program).arg("--version").output().is_ok_and(|it| it.status.success());
-    if !is_there {
-        println!("skipped: there is no `{program}` here");
-    }
-    is_there
 }
 
 #[cfg(unix)]

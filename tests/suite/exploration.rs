@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use sha2::{Digest as _, Sha256};
 
 use crate::laws::hold;
-use crate::processes::has;
+
 use crate::random_timeline::eventful_trace;
 use crate::support::*;
 
@@ -180,8 +180,7 @@ fn forced_compactions_bring_the_tokens_and_cost_the_dollars_of_real_ones_and_eac
  {
     let Some(root) = reference() else { return };
     let folders = ["recorded/claude-code", "recorded/claude-code-2"].map(|it| root.join(it));
-    let files = folders.iter().flat_map(|it| fs::read_dir(it).unwrap()).map(|it| it.unwrap().path());
-    let files = files.filter(|it| it.extension().is_some_and(|it| it == "jsonl"));
+    let files = folders.iter().flat_map(|it| files_below(it, &["jsonl"]));
     let all: Vec<_> = files.flat_map(|it| forced(&it).into_iter().map(move |all| (half(&it), all))).collect();
 
     let mut off = Vec::new();

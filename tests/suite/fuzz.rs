@@ -38,14 +38,7 @@ const TRIES: u64 = 8;
 
 /// Returns the files below some folders, in order.
 fn files(folders: &[&str]) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut left: Vec<PathBuf> = folders.iter().map(|it| root().join(it)).collect();
-    while let Some(folder) = left.pop() {
-        for entry in fs::read_dir(folder).into_iter().flatten() {
-            let path = entry.unwrap().path();
-            if path.is_dir() { left.push(path) } else { found.push(path) }
-        }
-    }
+    let mut found: Vec<PathBuf> = folders.iter().flat_map(|it| files_below(&root().join(it), &[])).collect();
     found.sort();
     found
 }

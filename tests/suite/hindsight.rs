@@ -261,7 +261,7 @@ fn nothing_with_full_evidence_costs_less_than_the_bound_where_writes_cost_more_t
 /// What the sessions of a folder cost under their own models' profiles: kept whole, in hindsight, and by the bounds.
 fn bounds_of(folder: &Path) -> ([f64; 2], Bounds) {
     let comparison = Comparison {
-        scenarios: sessions(folder).iter().map(|it| it.display().to_string()).collect(),
+        scenarios: files_below(folder, &["jsonl"]).iter().map(|it| it.display().to_string()).collect(),
         own_models: true,
         ..comparing(&["identity", "hindsight"], &[], &["anthropic/claude-opus-4.5"])
     };
@@ -311,24 +311,9 @@ fn hindsight_lies_between_them_on_every_reference_session() {
     let Some(root) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
     let folder = root.join("recorded");
     let mut n_played = 0;
-    for path in sessions(&folder) {
+    for path in files_below(&folder, &["jsonl"]) {
         assert_between(&path.display().to_string(), "anthropic/claude-opus-4.5");
         n_played += 1;
     }
     assert!(n_played > 10, "{n_played} sessions");
-}
-
-/// Returns the recorded sessions below a folder.
-fn sessions(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).into_iter().flatten() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(sessions(&path));
-        } else if path.extension().is_some_and(|it| it == "jsonl") {
-            found.push(path);
-        }
-    }
-    found.sort();
-    found
 }

@@ -12,17 +12,9 @@ use crate::support::*;
 fn files(folder: &str) -> BTreeMap<String, PathBuf> {
     let root = root().join(folder);
     let mut found = BTreeMap::new();
-    let mut folders = vec![root.clone()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if Format::of(&path).is_some() {
-                let name = path.with_extension("").strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
-                assert!(found.insert(name, path.clone()).is_none(), "{} is there twice", path.display());
-            }
-        }
+    for path in files_below(&root, &["ron", "toml"]) {
+        let name = path.with_extension("").strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
+        assert!(found.insert(name, path.clone()).is_none(), "{} is there twice", path.display());
     }
     found
 }

@@ -137,21 +137,10 @@ fn assert_same(load: &Load, what: &str, beside: &Tally, alone: &Tally) {
     assert!(beside == alone, "{}: {what}\n{beside:#?}\n{alone:#?}", load.name);
 }
 
-/// Writes files into a folder of their own.
-fn folder(name: &str, texts: &[String]) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("one_answer").join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
-    for (nth, text) in texts.iter().enumerate() {
-        fs::write(folder.join(format!("session-{nth}.jsonl")), text).unwrap();
-    }
-    folder
-}
-
 #[test]
 fn a_comparison_of_price_lists_comes_to_what_runs_do() {
     let with_compaction = compacted(BY_ITSELF).replace("\"model\":\"m\"", "\"model\":\"claude-opus-4-5\"");
-    let compacted = folder("compacted", &[with_compaction]);
+    let compacted = folder_of_sessions("one_answer/compacted", &[with_compaction]);
 
     let recorded = priced_as_run(&plan(&comparison("recorded/claude-code", &POLICIES, &[]))).unwrap();
     let both = Comparison {
@@ -266,7 +255,7 @@ fn every_suite_comes_to_what_runs_do() {
 fn recorded_and_made_up_folders_come_to_what_runs_do() {
     let recipes = [11, 27].map(|tail| Recipe { seed: 3, tail, sessions: 4 });
     let made = recipes.map(|it| (0..it.sessions).map(|nth| it.text(nth)).collect::<Vec<_>>()).concat();
-    let mut folders = vec![folder("made-up", &made)];
+    let mut folders = vec![folder_of_sessions("one_answer/made-up", &made)];
     if let Some(shared) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) {
         let known = ["claude-code", "claude-code-2", "codex", "pi", "deepseek"];
         folders.extend(known.map(|it| shared.join("recorded").join(it)).into_iter().filter(|it| it.is_dir()));

@@ -13,16 +13,6 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// Returns whether a program is installed; says so where it is not.
-#[expect(clippy::print_stdout, reason = "a test that does nothing says so")]
-pub(crate) fn has(program: &str) -> bool {
-    let is_there = Command::new(program).arg("--version").output().is_ok_and(|it| it.status.success());
-    if !is_there {
-        println!("skipped: there is no `{program}` here");
-    }
-    is_there
-}
-
 fn assert_told(name: &str, text: &str) {
     assert_snapshot("processes", name, text);
 }

@@ -31,19 +31,12 @@ fn printed(args: &[&str]) -> String {
 /// Returns the TOML files below a folder with their names below it, in order.
 fn tables(folder: &str) -> BTreeMap<String, (String, Table)> {
     let base = root().join(folder);
-    let mut folders = vec![base.clone()];
     let mut found = BTreeMap::new();
-    while let Some(folder) = folders.pop() {
-        for path in fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()) {
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|it| it == "toml") {
-                let name = path.strip_prefix(&base).unwrap().with_extension("");
-                let text = fs::read_to_string(&path).unwrap();
-                let table = text.parse().unwrap();
-                found.insert(name.to_string_lossy().replace('\\', "/"), (text, table));
-            }
-        }
+    for path in files_below(&base, &["toml"]) {
+        let name = path.strip_prefix(&base).unwrap().with_extension("");
+        let text = fs::read_to_string(&path).unwrap();
+        let table = text.parse().unwrap();
+        found.insert(name.to_string_lossy().replace('\\', "/"), (text, table));
     }
     found
 }

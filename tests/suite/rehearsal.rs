@@ -22,22 +22,6 @@ metric = "totals.evidence_kept"
 at_least = 0.5
 "#;
 
-/// Makes a folder with a policy, a recorded session and a suite.
-fn folder() -> TempDir {
-    let folder = tempdir().unwrap();
-    fs::write(folder.path().join("mine.ron"), POLICY).unwrap();
-    fs::write(folder.path().join("suite.toml"), SUITE).unwrap();
-    let session = root().join("scenarios/recorded/claude-code-session.jsonl");
-    fs::copy(session, folder.path().join("session.jsonl")).unwrap();
-    folder
-}
-
-fn check(folder: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-    command.args(["check", "--suite", "suite.toml"]).args(args).current_dir(folder).env_remove("CI");
-    command.output().unwrap()
-}
-
 fn blessed(folder: &Path, args: &[&str]) {
     let output = check(folder, &[&["--bless"], args].concat());
     assert_eq!(output.status.code(), Some(0), "{}", all_said(&output));
@@ -61,7 +45,7 @@ fn explained(folder: &Path, args: &[&str]) -> Vec<(Value, NamedCauses)> {
 
 #[test]
 fn an_assumption_that_an_upgrade_changes_is_named_for_every_number_that_it_moves() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     let path = folder.path();
     blessed(path, &["--assume", "recovery.own_request=0.1"]);
 
@@ -79,7 +63,7 @@ fn an_assumption_that_an_upgrade_changes_is_named_for_every_number_that_it_moves
 
 #[test]
 fn two_assumptions_and_an_old_policy_are_told_apart_each_with_what_it_moves() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     let path = folder.path();
     let git = |args: &[&str]| {
         let run = Command::new("git")
@@ -129,7 +113,7 @@ fn two_assumptions_and_an_old_policy_are_told_apart_each_with_what_it_moves() {
 
 #[test]
 fn what_no_input_moved_is_code_and_the_version_is_named() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     let path = folder.path();
     blessed(path, &[]);
     let snapshot = path.join("snapshots/suite/session/anthropic-claude-sonnet-5.5.snap");
@@ -149,7 +133,7 @@ fn what_no_input_moved_is_code_and_the_version_is_named() {
 
 #[test]
 fn a_number_that_nobody_assumes_or_of_another_kind_is_refused_with_what_to_write() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     for (number, words) in [
         ("recovery.own_requst=0.2", "did you mean `recovery.own_request`?"),
         ("recovery.call_tokens=1.5", "`1.5` cannot stand in the place of `recovery.call_tokens`"),
@@ -163,7 +147,7 @@ fn a_number_that_nobody_assumes_or_of_another_kind_is_refused_with_what_to_write
 
 #[test]
 fn a_blessed_change_of_a_policy_is_one_line_of_the_diff() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     let path = folder.path();
     blessed(path, &[]);
     let snapshot = path.join("snapshots/suite/session/anthropic-claude-sonnet-5.5.snap");
@@ -186,7 +170,7 @@ fn a_blessed_change_of_a_policy_is_one_line_of_the_diff() {
 
 #[test]
 fn snapshots_of_the_earlier_form_still_hold_and_ask_to_be_blessed() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     let path = folder.path();
     blessed(path, &[]);
     let snapshot = path.join("snapshots/suite/session/anthropic-claude-sonnet-5.5.snap");
@@ -220,7 +204,7 @@ fn snapshots_of_the_earlier_form_still_hold_and_ask_to_be_blessed() {
 
 #[test]
 fn a_ratchet_and_the_snapshots_are_held_in_one_run() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     let path = folder.path();
     blessed(path, &[]);
     assert_eq!(check(path, &["--ratchet"]).status.code(), Some(0));
@@ -238,7 +222,7 @@ fn a_ratchet_and_the_snapshots_are_held_in_one_run() {
 
 #[test]
 fn a_project_that_pins_prices_has_them_in_every_command_and_one_that_pins_a_version_is_told_of_another() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     let path = folder.path();
     let priced = "name = \"priced\"\nabout = \"Dated prices.\"\nas_of = \"2026-07-01\"\nsources = [\"none\"]\ncache = \"none\"\n\
         [[prices]]\ninput = 1.0\noutput = 2.0\n[[prices]]\nfrom = \"2026-06-01\"\ninput = 5.0\noutput = 9.0\n";
@@ -296,7 +280,7 @@ const GENERATED: &str = r#"(
 #[test]
 #[ignore = "slow: three checks for each of some ninety numbers"]
 fn every_assumed_number_that_moves_anything_is_named_for_all_that_it_moves() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     let path = folder.path();
     blessed(path, &[]);
     let assumed = fs::read_to_string(path.join("snapshots/suite/assumed.toml")).unwrap();

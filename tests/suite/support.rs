@@ -49,13 +49,18 @@ pub(crate) fn data(path: &str) -> PathBuf {
     root().join("tests/data").join(path)
 }
 
-/// The files below a folder, in order.
-pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
+/// The files below a folder with one of these endings, or all if none is named, in order; none where there is no folder.
+pub(crate) fn files_below(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
-        for path in fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()) {
-            if path.is_dir() { folders.push(path) } else { found.push(path) }
+        for path in fs::read_dir(folder).into_iter().flatten().map(|it| it.unwrap().path()) {
+            let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+            if path.is_dir() {
+                folders.push(path);
+            } else if endings.is_empty() || endings.contains(&ending) {
+                found.push(path);
+            }
         }
     }
     found.sort();
@@ -66,6 +71,22 @@ pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
 pub(crate) fn folder_with(files: &[(&str, &str)]) -> TempDir {
     let folder = tempdir().unwrap();
     files.iter().for_each(|(name, text)| write_below(folder.path(), name, text));
+    folder
+}
+
+/// A temporary folder with a policy, a recorded session, and a suite of both.
+pub(crate) fn folder_of_suite(policy: &str, suite: &str) -> TempDir {
+    let session = fs::read_to_string(root().join("scenarios/recorded/claude-code-session.jsonl")).unwrap();
+    folder_with(&[("mine.ron", policy), ("suite.toml", suite), ("session.jsonl", &session)])
+}
+
+/// A folder of this name, which stays when the tests have ended, with a session of each text.
+pub(crate) fn folder_of_sessions(name: &str, texts: &[impl AsRef<[u8]>]) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&folder);
+    for (nth, text) in texts.iter().enumerate() {
+        write_below(&folder, &format!("session-{nth}.jsonl"), text);
+    }
     folder
 }
 
@@ -107,6 +128,21 @@ pub(crate) fn program(
 /// Runs the program in a folder.
 pub(crate) fn ctxsim(folder: impl AsRef<Path>, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Output {
     program(folder, args).output().unwrap()
+}
+
+/// Checks the suite of a folder.
+pub(crate) fn check(folder: &Path, args: &[&str]) -> Output {
+    ctxsim(folder, [&["check", "--suite", "suite.toml"], args].concat())
+}
+
+/// Returns whether a program is installed; says so where it is not.
+#[expect(clippy::print_stdout, reason = "a test that does nothing says so")]
+pub(crate) fn has(program: &str) -> bool {
+    let is_there = Command::new(program).arg("--version").output().is_ok_and(|it| it.status.success());
+    if !is_there {
+        println!("skipped: there is no `{program}` here");
+    }
+    is_there
 }
 
 /// What a program that succeeded printed.

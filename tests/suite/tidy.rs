@@ -72,19 +72,9 @@ pub(crate) const NETWORK: [&str; 20] = [
 
 /// Returns the files below a folder with their path from the root.
 pub(crate) fn files(folder: &str) -> Vec<(String, PathBuf)> {
-    let mut found = Vec::new();
-    let mut folders = vec![root().join(folder)];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                let name = path.strip_prefix(root()).unwrap().to_str().unwrap().replace('\\', "/");
-                found.push((name, path));
-            }
-        }
-    }
+    let name = |path: &Path| path.strip_prefix(root()).unwrap().to_str().unwrap().replace('\\', "/");
+    let mut found: Vec<(String, PathBuf)> =
+        files_below(&root().join(folder), &[]).into_iter().map(|it| (name(&it), it)).collect();
     found.sort();
     found
 }

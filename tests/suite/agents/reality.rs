@@ -8,10 +8,7 @@ use super::*;
 fn sessions() -> Vec<PathBuf> {
     let Some(root) = std::env::var_os("CTXSIM_REFERENCE") else { return Vec::new() };
     let folders = ["recorded/claude-code", "recorded/claude-code-2"].map(|it| Path::new(&root).join(it));
-    let files = folders.iter().flat_map(|it| fs::read_dir(it).unwrap()).map(|it| it.unwrap().path());
-    let mut files: Vec<PathBuf> = files.filter(|it| it.extension().is_some_and(|it| it == "jsonl")).collect();
-    files.sort();
-    files
+    folders.iter().flat_map(|it| files_below(it, &["jsonl"])).collect()
 }
 
 /// A session with its own compactions kept or undone, under its own model; window and reserve follow from its log.

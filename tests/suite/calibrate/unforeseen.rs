@@ -88,10 +88,8 @@ fn sessions(texts: &[(String, String)], profile: &Profile) -> Vec<Session> {
 
 /// Reads the files of a folder by name.
 fn files(folder: &Path) -> Vec<(String, String)> {
-    let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
-    paths.sort();
     let name = |it: &Path| it.file_stem().unwrap().to_string_lossy().into_owned();
-    paths.iter().map(|it| (name(it), fs::read_to_string(it).unwrap())).collect()
+    files_below(folder, &[]).iter().map(|it| (name(it), fs::read_to_string(it).unwrap())).collect()
 }
 
 /// Reads the rollouts of newer versions.

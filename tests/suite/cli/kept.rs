@@ -172,7 +172,7 @@ fn folders_of_files_are_written_whole_or_not_at_all() {
     let import = "prices import prices.json --as-of 2026-11-21 --output imported";
     out(&run_in(folder.path(), import));
     out(&run_in(folder.path(), import));
-    let first = files(&folder.path().join("imported"));
+    let first = files_below(&folder.path().join("imported"), &[]);
     let store =
         "run --store write --policy context_decay/memory_banks --scenario context_decay/trials --length 50";
     for _ in 0..2 {
@@ -191,20 +191,10 @@ fn folders_of_files_are_written_whole_or_not_at_all() {
     }
 
     assert!(!first[0].exists(), "nothing is written where one file is refused");
-    assert_eq!(files(&folder.path().join("other")).len(), 1);
-    assert_eq!(files(&folder.path().join("schemas")).len(), 1);
+    assert_eq!(files_below(&folder.path().join("other"), &[]).len(), 1);
+    assert_eq!(files_below(&folder.path().join("schemas"), &[]).len(), 1);
     out(&run_in(folder.path(), &format!("{import} --force")));
     assert!(fs::read_to_string(profile).unwrap().starts_with("# Written by ctxsim."));
-}
-
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut all = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() { all.extend(files(&path)) } else { all.push(path) }
-    }
-    all.sort();
-    all
 }
 
 #[test]

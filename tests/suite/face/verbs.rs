@@ -132,17 +132,7 @@ fn check_has_the_numbers_of_the_command_line_and_writes_nothing() {
     same(&found, found.json());
 
     // A number of a snapshot is changed: both say so, and only the command line writes what is to be reviewed.
-    let mut waits = vec![at("snapshots")];
-    let mut kept = Vec::new();
-    while let Some(folder) = waits.pop() {
-        for it in fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()) {
-            if it.is_dir() {
-                waits.push(it);
-            } else if it.extension().is_some_and(|it| it == "snap") {
-                kept.push(it);
-            }
-        }
-    }
+    let kept = files_below(&at("snapshots"), &["snap"]);
     let text = fs::read_to_string(&kept[0]).unwrap();
     let (front, last) = text.trim_end().rsplit_once('\n').unwrap();
     let other = last.replacen(" 110 ", " 111 ", 1);

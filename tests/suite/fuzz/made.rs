@@ -65,12 +65,7 @@ const SAVED: &str = include_str!("../../data/fuzz/saved.json");
 
 /// Reads all files below a folder.
 fn below(folder: &TempDir, name: &str) -> Vec<Vec<u8>> {
-    let (mut found, mut left) = (Vec::new(), vec![folder.path().join(name)]);
-    while let Some(path) = left.pop() {
-        match path.is_dir() {
-            true => left.extend(fs::read_dir(path).unwrap().map(|it| it.unwrap().path())),
-            false => found.push(fs::read(path).unwrap()),
-        }
-    }
-    found
+    let path = folder.path().join(name);
+    let files = if path.is_dir() { files_below(&path, &[]) } else { vec![path] };
+    files.into_iter().map(|it| fs::read(it).unwrap()).collect()
 }

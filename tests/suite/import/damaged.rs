@@ -121,26 +121,14 @@ fn a_compressed_file_a_folder_and_an_empty_file_are_refused_with_the_way_out() {
 
 /// The samples of all formats.
 fn samples() -> Vec<(String, Vec<u8>)> {
-    let root = root();
-    let mut left = vec![
-        root.join("tests/data/recorded"),
-        root.join("tests/data/shapes"),
-        root.join("scenarios/recorded"),
-    ];
-    left.extend(std::env::var_os("CTXSIM_REFERENCE").map(|it| PathBuf::from(it).join("formats")));
+    let folders = [data("recorded"), data("shapes"), root().join("scenarios/recorded")];
+    let reference = std::env::var_os("CTXSIM_REFERENCE").map(|it| PathBuf::from(it).join("formats"));
     let mut samples = Vec::new();
-    while let Some(folder) = left.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                left.push(path);
-            } else {
-                let bytes = fs::read(&path).unwrap();
-                let is_read = import_from(&mut bytes.as_slice(), "test", &Assume::default(), &[]);
-                if is_read.is_ok_and(|it| it.is_ok()) {
-                    samples.push((path.file_name().unwrap().to_str().unwrap().to_owned(), bytes));
-                }
-            }
+    for path in folders.into_iter().chain(reference).flat_map(|it| files_below(&it, &[])) {
+        let bytes = fs::read(&path).unwrap();
+        let is_read = import_from(&mut bytes.as_slice(), "test", &Assume::default(), &[]);
+        if is_read.is_ok_and(|it| it.is_ok()) {
+            samples.push((path.file_name().unwrap().to_str().unwrap().to_owned(), bytes));
         }
     }
     let redacted =
