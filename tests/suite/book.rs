@@ -39,16 +39,8 @@ fn themed(chart: &str, theme: &str) -> String {
 
 #[test]
 fn the_picture_of_the_readme_is_what_ctxsim_draws_today() {
-    let args = ["run", "--scenario", "recorded/claude-code", "--policy", "identity", "--policy"];
-    let rest = ["sliding_window", "--format", "svg", "--chart", "requests"];
-    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-        .args(args)
-        .args(rest)
-        .current_dir(env!("CARGO_TARGET_TMPDIR"))
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let chart = String::from_utf8(output.stdout).unwrap();
+    let run = "run recorded/claude-code --policy identity sliding_window --format svg --chart requests";
+    let chart = out(&ctxsim(env!("CARGO_TARGET_TMPDIR"), args(run)));
 
     for theme in ["light", "dark"] {
         let path = root().join(format!("docs/pictures/two-prompts-{theme}.svg"));

@@ -60,14 +60,8 @@ fn a_ratchet_lets_guarded_numbers_move_to_the_better_alone_until_today_is_blesse
     trigger("60_000");
     assert_eq!(ratchet(&["--ratchet"]).0, Some(1));
     fs::remove_file(&kept).unwrap();
-    let mut in_ci = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-    in_ci.args(["check", "--suite", "suite.toml", "--ratchet"]).current_dir(path).env("CI", "1");
-    let output = in_ci.output().unwrap();
-    assert!(
-        output.status.code() == Some(2) && all_said(&output).contains("[ratchet-missing]"),
-        "{}",
-        all_said(&output)
-    );
+    let mut in_ci = program(path, ["check", "--suite", "suite.toml", "--ratchet"]);
+    assert_says(&refusal(&in_ci.env("CI", "1").output().unwrap()), &["[ratchet-missing]"]);
     fs::write(&kept, "best = 3\n").unwrap();
     let (code, text, _) = ratchet(&["--ratchet"]);
     assert_eq!(code, Some(2));

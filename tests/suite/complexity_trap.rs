@@ -85,11 +85,9 @@ fn played(folder: &Path, arms: &[Arm], more: &[&str]) -> Costs {
     let paths: Vec<PathBuf> =
         arms.iter().map(|it| policies.path().join(format!("{}.ron", name(it)))).collect();
     paths.iter().zip(arms).for_each(|(path, it)| fs::write(path, file(it)).unwrap());
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-    command.args(["run", "--alone", "--format", "json", "--policy"]).args(&paths).args(more);
-    let output = command.arg("--scenario").arg(folder).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let mut command = program(root(), ["run", "--alone", "--format", "json", "--policy"]);
+    command.args(&paths).args(more).arg("--scenario").arg(folder);
+    let report: Value = parsed(&command.output().unwrap());
     let mut costs = Costs::new();
     for run in report["runs"].as_array().unwrap() {
         let arm = arms.iter().find(|it| name(it) == run["policy"].as_str().unwrap()).unwrap();

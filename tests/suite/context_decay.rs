@@ -80,10 +80,10 @@ fn every_row_of_the_published_script_is_reproduced() {
 
 #[test]
 fn rows_of_trials_are_the_scripts_own_file_on_request() {
-    let args = ["run", "--suite", "context-decay", "--rows", "published", "--format", "json"];
-    let set = ["--set", "scenario.load.conversation.hash_seed=0"];
-    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).args(set).output().unwrap();
-    let ours: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let run = args(
+        "run --suite context-decay --rows published --format json --set scenario.load.conversation.hash_seed=0",
+    );
+    let ours: Vec<Value> = parsed(&ctxsim(root(), run));
     let text = fs::read_to_string(data("seed42_hashseed0.jsonl")).unwrap();
     let rows: Vec<Value> = text.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
     let names = [

@@ -74,13 +74,8 @@ fn the_page_counts_the_formats_and_profiles_that_there_are() {
 
 #[test]
 fn the_words_under_the_picture_of_the_readme_are_true() {
-    let args = ["run", "--scenario", "recorded/claude-code", "--policy", "identity", "--policy"];
-    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-        .args(args)
-        .args(["sliding_window", "--format", "json"])
-        .output()
-        .unwrap();
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let run = "run recorded/claude-code --policy identity sliding_window --format json";
+    let report: Value = parsed(&ctxsim(root(), args(run)));
     let of =
         |nth: usize, pointer: &str| report["runs"][nth]["totals"].pointer(pointer).unwrap().as_f64().unwrap();
     let shorter = 1.0 - of(1, "/prompt_tokens_max") / of(0, "/prompt_tokens_max");
@@ -119,14 +114,9 @@ fn the_page_shows_the_session_of_the_readme_with_the_same_numbers() {
 /// The recordings are too large for the test data.
 #[test]
 fn the_document_on_calibration_shows_what_followed_the_shared_compactions() {
-    let Some(root) = std::env::var_os("CTXSIM_REFERENCE") else { return };
-    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-        .args(["import", "--report", "--details"])
-        .arg(Path::new(&root).join("recorded/claude-code-2"))
-        .output()
-        .unwrap();
-    assert!(output.status.success());
-    let printed = String::from_utf8(output.stdout).unwrap();
+    let Some(reference) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
+    let printed =
+        out(&ctxsim(reference.join("recorded"), ["import", "--report", "--details", "claude-code-2"]));
     let printed = printed.split_once("After compactions\n").unwrap().1.trim();
 
     crate::tune::hold_table("reference/calibration.md", "followed", &format!("```text\n{printed}\n```\n"));

@@ -45,9 +45,8 @@ fn bundled_policies_are_warned_of_nothing_that_their_files_do_not_allow_with_a_r
 #[test]
 fn a_policy_that_is_warned_of_is_valid_unless_it_is_held_to_warnings_too() {
     let validate = |more: &[&str]| {
-        let mut ctxsim = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-        ctxsim.args(["validate", "tests/lints/trigger-is-target.broken.ron"]).args(more);
-        let output = ctxsim.current_dir(env!("CARGO_MANIFEST_DIR")).env("NO_COLOR", "1").output().unwrap();
+        let args = [&["validate", "tests/lints/trigger-is-target.broken.ron"], more].concat();
+        let output = ctxsim(root(), args);
         (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
     };
 

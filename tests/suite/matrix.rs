@@ -5,21 +5,8 @@ use ctxsim::{BoxError, Code, Cx, Entry, Part, RequestRow, Sink};
 use crate::support::*;
 
 /// Every command, `rows` being `run --rows requests`.
-const COMMANDS: [&str; 13] = [
-    "run",
-    "rows",
-    "compare",
-    "check",
-    "sweep",
-    "tune",
-    "sensitivity",
-    "explain",
-    "import",
-    "fit",
-    "advise",
-    "realised",
-    "merge",
-];
+const COMMANDS: &str =
+    "run rows compare check sweep tune sensitivity explain import fit advise realised merge";
 
 /// A kind of load: small, with two policies for it.
 struct Kind {
@@ -179,18 +166,15 @@ impl Kind {
         let folder = folder();
         let ctxsim = |more: &[&str]| {
             let arguments = self.arguments(command, folder.path());
-            let mut it = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-            it.args(arguments).args(more).current_dir(folder.path()).env_remove("CI").env("NO_COLOR", "1");
-            it.output().unwrap()
+            program(folder.path(), arguments).args(more).output().unwrap()
         };
         match command {
             // What was accepted holds when it is played again.
             "check" => [&["--bless"][..], &[]].map(ctxsim)[1].clone(),
             "merge" => {
                 let made = ctxsim(&[]);
-                let mut it = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-                let it = it.args(["run", "--merge", "parts"]).current_dir(folder.path()).env("NO_COLOR", "1");
-                if made.status.success() { it.output().unwrap() } else { made }
+                let merged = || crate::support::ctxsim(folder.path(), ["run", "--merge", "parts"]);
+                if made.status.success() { merged() } else { made }
             }
             _ => ctxsim(&[]),
         }
@@ -276,7 +260,7 @@ fn own_code(command: &str) -> Result<String, String> {
 #[test]
 fn every_command_answers_on_every_kind_of_load_or_says_why_not() {
     let mut table = String::new();
-    for command in COMMANDS {
+    for command in listed(COMMANDS) {
         let lines = std::thread::scope(|scope| {
             let ask = |kind: &'static Kind| {
                 if kind.name == "own code" {

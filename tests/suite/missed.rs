@@ -117,16 +117,11 @@ fn session(requests: &[Asked]) -> String {
 }
 
 fn written(text: &str) -> TempDir {
-    let folder = TempDir::new().unwrap();
-    fs::write(folder.path().join("s.jsonl"), text).unwrap();
-    folder
+    folder_with(&[("s.jsonl", text)])
 }
 
 fn printed(folder: &TempDir, args: &[&str]) -> String {
-    let file = folder.path().join("s.jsonl").display().to_string();
-    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).arg(file).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    out(&ctxsim(folder, [args, &["s.jsonl"]].concat()))
 }
 
 /// The request, its cause and the words for it, of each miss in a report.

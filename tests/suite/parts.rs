@@ -5,23 +5,16 @@ use proptest::prelude::*;
 use crate::support::*;
 
 /// Logs of several formats, some with sub-agents, compactions and records that are left out.
-const LOGS: [&str; 8] = [
-    "pi-session.jsonl",
-    "kimi-agents.jsonl",
-    "kimi-session.jsonl",
-    "codex-rollout.jsonl",
-    "copilot-cli-agents.jsonl",
-    "dsh-compaction.jsonl",
-    "omp-session.jsonl",
-    "openclaw-broken.jsonl",
-];
+const LOGS: &str = "\
+    pi-session.jsonl kimi-agents.jsonl kimi-session.jsonl codex-rollout.jsonl copilot-cli-agents.jsonl \
+    dsh-compaction.jsonl omp-session.jsonl openclaw-broken.jsonl";
 
 /// A folder with the logs, one of which is cut off in the middle of a line, and one file that is no log.
 fn folder() -> TempDir {
     let folder = tempdir().unwrap();
     let logs = folder.path().join("logs");
     fs::create_dir(&logs).unwrap();
-    for name in LOGS {
+    for name in listed(LOGS) {
         fs::copy(data("recorded").join(name), logs.join(name)).unwrap();
     }
     let whole = fs::read_to_string(data("recorded/pi-session.jsonl")).unwrap();

@@ -232,9 +232,7 @@ fn a_project_that_pins_prices_has_them_in_every_command_and_one_that_pins_a_vers
         SUITE.replace("anthropic/claude-sonnet-5.5", "priced.toml").replace("session.jsonl", "gen.ron");
     fs::write(path.join("suite.toml"), suite.split("[[guards]]").next().unwrap()).unwrap();
     let dollars = || {
-        let mut run = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-        run.args(["run", "--suite", "suite.toml", "--format", "json"]).current_dir(path);
-        let json: Value = serde_json::from_slice(&run.output().unwrap().stdout).unwrap();
+        let json: Value = parsed(&ctxsim(path, ["run", "--suite", "suite.toml", "--format", "json"]));
         json["runs"][0]["totals"]["cost_usd"]["total"].as_f64().unwrap()
     };
     let newest = dollars();
@@ -245,11 +243,10 @@ fn a_project_that_pins_prices_has_them_in_every_command_and_one_that_pins_a_vers
     let text = all_said(&check(path, &[]));
     assert_says(
         &text,
-        &["prices of 2026-05-01; newer: 2026-07-01, change `prices` in ctxsim.toml to adopt them"],
-    );
-    assert_says(
-        &text,
-        &[&format!("ctxsim.toml names version 0.0.9, and this is {}", env!("CARGO_PKG_VERSION"))],
+        &[
+            "prices of 2026-05-01; newer: 2026-07-01, change `prices` in ctxsim.toml to adopt them",
+            &format!("ctxsim.toml names version 0.0.9, and this is {}", env!("CARGO_PKG_VERSION")),
+        ],
     );
     fs::write(path.join("ctxsim.toml"), "prices = \"2026-07-01\"\n").unwrap();
     let moved = explained(path, &["--explain"]);

@@ -45,19 +45,11 @@ fn workflows() -> Vec<(String, String)> {
 /// Returns everything by which ctxsim is built, published and installed.
 fn shipping() -> Vec<(String, String)> {
     let folders = [".ci", ".github", "bindings/npm", "bindings/wasm/js"];
-    let alone = [
-        "action.sh",
-        "action.yml",
-        ".pre-commit-hooks.yaml",
-        "CITATION.cff",
-        "Cargo.toml",
-        "bindings/python/Cargo.toml",
-        "bindings/python/pyproject.toml",
-        "bindings/wasm/Cargo.toml",
-        "bindings/wasm/build",
-    ];
+    let alone = "\
+        action.sh action.yml .pre-commit-hooks.yaml CITATION.cff Cargo.toml bindings/python/Cargo.toml \
+        bindings/python/pyproject.toml bindings/wasm/Cargo.toml bindings/wasm/build";
     let below = folders.iter().flat_map(|it| files(it)).map(|(name, _)| name);
-    below.chain(alone.iter().map(|it| (*it).to_owned())).map(|it| (it.clone(), text(&it))).collect()
+    below.chain(owned(&listed(alone))).map(|it| (it.clone(), text(&it))).collect()
 }
 
 #[test]
@@ -200,7 +192,7 @@ fn deny_toml_refuses_every_package_that_reaches_the_network() {
     let refused: Vec<&str> =
         deny["bans"]["deny"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
 
-    assert_eq!(refused, NETWORK);
+    assert_eq!(refused, listed(NETWORK));
     assert_eq!(deny["sources"]["unknown-git"].as_str(), Some("deny"));
 }
 

@@ -110,6 +110,11 @@ pub(crate) fn args(line: &str) -> Vec<&str> {
     line.split_whitespace().collect()
 }
 
+/// The names of a list that is written with spaces.
+pub(crate) fn listed(names: &str) -> Vec<&str> {
+    args(names)
+}
+
 /// The program, to be run in a folder, whatever the environment of the tests is.
 pub(crate) fn program(
     folder: impl AsRef<Path>,

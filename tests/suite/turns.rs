@@ -238,11 +238,7 @@ fn a_declared_ratio_of_turns_adds_what_they_cost_to_policies_that_edit_prompts_a
     let cost = |report: &Value, nth: usize| total(report, nth, ["cost_usd", "total"]);
     assert_eq!(cost(&plain, 0).to_bits(), cost(&more, 0).to_bits(), "what edits nothing takes as many turns");
     assert!(cost(&more, 1) > 1.19 * cost(&plain, 1), "{} and {}", cost(&more, 1), cost(&plain, 1));
-    let refused = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-        .args(&args[..8])
-        .args(["--set", "scenario.turns_ratio=11"])
-        .output();
-    assert_eq!(refused.unwrap().status.code(), Some(2));
+    refusal(&crate::support::ctxsim(root(), [&args[..8], &["--set", "scenario.turns_ratio=11"]].concat()));
 }
 
 #[test]

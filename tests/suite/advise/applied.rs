@@ -199,16 +199,10 @@ fn a_setting_that_is_asked_for_comes_first_with_the_word_of_the_list_and_its_for
 fn what_cannot_be_asked_for_says_what_can() {
     let folder = folder();
     let mut told = String::new();
-    for asked in [
-        "autoCompactWindw=150000",
-        "autoCompactWindow=160k",
-        "autoCompactWindow=auto",
-        "autoCompactWindow",
-        "bashOutputMaxChars=-1",
-        "idleCompaction=false",
-        "promptCacheTtl=2h",
-        "PI_CACHE_RETENTION=long",
-    ] {
+    let all = "\
+        autoCompactWindw=150000 autoCompactWindow=160k autoCompactWindow=auto autoCompactWindow \
+        bashOutputMaxChars=-1 idleCompaction=false promptCacheTtl=2h PI_CACHE_RETENTION=long";
+    for asked in listed(all) {
         let done = ctxsim(folder.path(), &["advise", "logs", "--try", asked]);
         assert_eq!(done.status.code(), Some(2), "{asked}");
         told += &format!("{}\n", String::from_utf8_lossy(&done.stderr).trim());

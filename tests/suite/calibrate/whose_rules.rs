@@ -29,15 +29,8 @@ fn rollout() -> String {
 /// What is read of the prompts in a folder with the session, and with a profile of one's own.
 fn reads(folder: &Path, more: &[&str]) -> Vec<u64> {
     let args = ["run", "session.jsonl", "--policy", "identity", "--rows", "requests", "--format", "json"];
-    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-        .current_dir(folder)
-        .args(args)
-        .args(more)
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let rows: Value = serde_json::from_slice(&output.stdout).unwrap();
-    rows.as_array().unwrap().iter().map(|it| it["cache_read_tokens"].as_u64().unwrap()).collect()
+    let rows: Vec<Value> = parsed(&ctxsim(folder, [&args[..], more].concat()));
+    rows.iter().map(|it| it["cache_read_tokens"].as_u64().unwrap()).collect()
 }
 
 #[test]

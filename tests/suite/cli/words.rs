@@ -168,23 +168,8 @@ fn columns_are_chosen_by_name_or_by_heading() {
 
     let head: Vec<&str> = text.lines().skip_while(|it| !it.contains("recovery")).take(2).collect();
     let words: Vec<&str> = head.iter().flat_map(|it| it.split_whitespace()).collect();
-    assert_eq!(
-        words,
-        [
-            "recovery",
-            "compression",
-            "limit",
-            "cost",
-            "Δ",
-            "policy",
-            "tokens",
-            "savings",
-            "pressure",
-            "USD",
-            "cost"
-        ],
-        "{text}"
-    );
+    let expected = "recovery compression limit cost Δ policy tokens savings pressure USD cost";
+    assert_eq!(words, listed(expected), "{text}");
     assert!(!text.contains("columns hidden"), "{text}");
 }
 
@@ -206,14 +191,9 @@ fn an_unknown_column_is_answered_with_the_one_that_is_meant() {
 fn tables_are_as_wide_as_asked_else_as_the_environment_says_else_100() {
     let folder = sessions();
     let widest = |args: &[&str], columns: Option<&str>| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-        command
-            .args(["run", "recorded/claude-code"])
-            .args(args)
-            .current_dir(folder.path())
-            .env_remove("COLUMNS");
+        let mut command = program(folder.path(), ["run", "recorded/claude-code"]);
         columns.map(|it| command.env("COLUMNS", it));
-        let text = out(&command.output().unwrap());
+        let text = out(&command.args(args).output().unwrap());
         text.lines().map(|it| it.chars().count()).max().unwrap()
     };
 

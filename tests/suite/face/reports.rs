@@ -21,10 +21,7 @@ const SESSIONS: [&str; 4] = [
 
 /// Returns what the command line prints.
 fn printed(args: &[&str]) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-    let output = command.arg("run").args(args).current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    out(&ctxsim(root(), [&["run"], args].concat()))
 }
 
 /// Reads sessions from bytes, under the names of their files.

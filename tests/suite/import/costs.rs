@@ -176,12 +176,7 @@ fn costs_in_the_reference_files_are_what_was_billed_or_it_is_known_why_not() {
 #[test]
 fn the_input_of_trajectories_lies_in_its_interval_where_a_cache_works_by_best_effort() {
     let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-    let output = command
-        .args(["import", "--report", "--format", "json"])
-        .arg(folder.join("quality/mini-swe-agent"))
-        .output();
-    let report: serde_json::Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+    let report: Value = parsed(&ctxsim(folder, args("import --report --format json quality/mini-swe-agent")));
     let usd = |it: &serde_json::Value, name: &str| it[name].as_f64().unwrap();
     let holds = |it: &&serde_json::Value| {
         (usd(it, "expected_input_usd_low")..=usd(it, "expected_input_usd_high"))
