@@ -67,12 +67,11 @@ fn what_is_suggested_exists_and_helps() {
 fn all_means_every_profile_wherever_profiles_are_named() {
     let folder = tempdir().unwrap();
     let profiles = |args: &[&str]| {
-        let text = out(&ctxsim(
+        let json: Value = parsed(&ctxsim(
             folder.path(),
             &[args, &["--scenario", "duckagent/plain_chat", "--policy", "identity"], &["--profile", "all"]]
                 .concat(),
         ));
-        let json: Value = serde_json::from_str(&text).unwrap();
         json
     };
 

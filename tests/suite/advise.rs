@@ -582,8 +582,8 @@ fn the_command_line_writes_advice_and_reads_the_forecast_back() {
     let text = out(&ctxsim(folder.path(), &["realised", "advice.json", "logs"]));
     assert!(text.starts_with("As forecast: 36 later sessions cost "), "{text}");
     assert!(text.contains("The change: `promptCacheTtl=1h` of Claude Code, which was “do”."), "{text}");
-    let json = out(&ctxsim(folder.path(), &["realised", "advice.json", "logs", "--format", "json"]));
-    let json: Value = serde_json::from_str(&json).unwrap();
+    let json: Value =
+        parsed(&ctxsim(folder.path(), &["realised", "advice.json", "logs", "--format", "json"]));
     assert_eq!(json["sessions"], 36);
     assert_eq!(json["left_out_later"], json!([0, 36]));
     let note = "Skipped: 36 sessions from before the change, or that the forecast was made of.";

@@ -121,8 +121,7 @@ fn a_broken_trace_is_told_with_its_line_and_column() {
 fn a_store_of_blocks_also_serves_items() {
     let args = ["run", "--policy", "identity", "--scenario", "duckagent/plain_chat", "--format", "json"];
     let run = |profile: &str| {
-        let output = ctxsim(&[&args[..], &["--profile", profile]].concat());
-        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let document: Value = parsed(&ctxsim(&[&args[..], &["--profile", profile]].concat()));
         document["runs"][0]["totals"].clone()
     };
     let (blocks, interval) = (run("open/blocks-64-infinite"), run("interval/deepseek-v4-flash"));

@@ -235,7 +235,7 @@ fn a_request_that_cannot_be_read_is_told_where_totals_stand() {
     let broken = told("run broken.jsonl --policy identity");
     let whole = told("run whole.jsonl --policy identity");
 
-    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = |text: &str| one_line(&text);
     assert_says(
         &words(&broken),
         &["1 record of this log cannot be read and is left out: if it was a request"],

@@ -54,8 +54,7 @@ fn a_scenario_without_needs_shows_no_recovery_and_says_so() {
 
 #[test]
 fn the_document_has_a_run_for_each_cell_and_a_sum_for_each_policy_and_profile() {
-    let text = out(&ctxsim(&["run", "--suite", "small", "--format", "json"]));
-    let document: Value = serde_json::from_str(&text).unwrap();
+    let document: Value = parsed(&ctxsim(&["run", "--suite", "small", "--format", "json"]));
 
     assert_eq!(document["schema"], "ctxsim.report/1");
     let runs = document["runs"].as_array().unwrap();
@@ -100,8 +99,7 @@ fn any_number_of_threads_writes_the_same_bytes() {
 fn request_rows_cost_what_their_run_costs() {
     let args = ["run", "--policy", "cap", "--scenario", "one", "--profile", "plain"];
     let rows = out(&ctxsim(&[&args[..], &["--rows", "requests"]].concat()));
-    let run = out(&ctxsim(&[&args[..], &["--format", "jsonl"]].concat()));
-    let run: Value = serde_json::from_str(&run).unwrap();
+    let run: Value = parsed(&ctxsim(&[&args[..], &["--format", "jsonl"]].concat()));
 
     let rows: Vec<Value> = rows.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
     let cost: f64 = rows.iter().map(|it| it["cost_usd"].as_f64().unwrap()).sum();
@@ -361,8 +359,7 @@ fn the_requests_of_a_conversation_are_listed_and_explained() {
     let run = [&["run"][..], &base, &["--profile", "context_decay/words", "--trials", "2"]].concat();
     let rows = out(&ctxsim(&[&run[..], &["--rows", "requests"]].concat()));
     let rows: Vec<Value> = rows.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
-    let whole = out(&ctxsim(&[&run[..], &["--format", "jsonl"]].concat()));
-    let whole: Value = serde_json::from_str(&whole).unwrap();
+    let whole: Value = parsed(&ctxsim(&[&run[..], &["--format", "jsonl"]].concat()));
 
     let sum = |name: &str| rows.iter().map(|it| it[name].as_u64().unwrap()).sum::<u64>();
     assert_eq!(whole["totals"]["requests"], rows.len());

@@ -32,20 +32,15 @@ fn budgets(base: &str, candidate: &str) -> TempDir {
     folder
 }
 
-const COMPARE: [&str; 9] = [
-    "compare",
-    "--base",
-    "base.ron",
-    "--candidate",
-    "mine.ron",
-    "--scenario",
-    SCENARIO,
-    "--profile",
-    "anthropic/claude-sonnet-5.5",
-];
+fn compare() -> Vec<&'static str> {
+    args(
+        "compare --base base.ron --candidate mine.ron --scenario duckagent/incremental_workspace_audit \
+        --profile anthropic/claude-sonnet-5.5",
+    )
+}
 
 fn compared(folder: &Path, more: &[&str]) -> Value {
-    let args = [&COMPARE[..], more, &["--format", "json"]].concat();
+    let args = [&compare()[..], more, &["--format", "json"]].concat();
     parsed(&ctxsim(folder, &args))
 }
 
@@ -58,7 +53,7 @@ fn number<'v>(compared: &'v Value, place: &str) -> &'v Value {
 #[test]
 fn a_changed_budget_is_told_with_its_numbers_and_its_causes() {
     let folder = budgets("100_000", "40_000");
-    let text = out(&ctxsim(folder.path(), &COMPARE));
+    let text = out(&ctxsim(folder.path(), &compare()));
 
     assert_says(
         &text,
@@ -106,9 +101,7 @@ fn the_numbers_are_those_of_a_run_and_the_parts_add_up() {
 #[test]
 fn a_changed_stage_that_never_fires_is_said_to_do_nothing() {
     let folder = budgets("100_000", "90_000");
-    let text = out(&ctxsim(folder.path(), &COMPARE));
-
-    let told = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = one_line(&out(&ctxsim(folder.path(), &compare())));
     assert_says(
         &told,
         &[
@@ -122,9 +115,9 @@ fn a_changed_stage_that_never_fires_is_said_to_do_nothing() {
 #[test]
 fn a_stage_that_fired_in_the_base_alone_has_had_an_effect() {
     let folder = budgets("40_000", "90_000");
-    let text = out(&ctxsim(folder.path(), &COMPARE));
+    let text = out(&ctxsim(folder.path(), &compare()));
 
-    let told = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = one_line(&text);
     assert_says(&told, &["The changed stage `clear` no longer fires; in the base it fired 2 times."]);
     assert!(!told.contains("no effect"), "{text}");
 }
@@ -135,8 +128,7 @@ fn a_comparison_says_that_a_bill_is_not_reproduced_and_that_losses_are_unknown()
         let path = data("recorded").join(name);
         let args =
             ["compare", "--base", "identity", "--candidate", "duckagent/immediate_summary", "--scenario"];
-        let text = out(&ctxsim(Path::new("."), &[&args[..], &[path.to_str().unwrap()]].concat()));
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
+        one_line(&out(&ctxsim(Path::new("."), &[&args[..], &[path.to_str().unwrap()]].concat())))
     };
 
     let pi = recorded("pi-session.jsonl");
@@ -349,7 +341,8 @@ fn a_revision_that_is_not_there_is_told_with_what_to_do() {
 fn memory_runners_are_compared_on_the_same_chats_though_their_requests_are_not_the_same() {
     let folder = tempdir().unwrap();
     let args = args(
-        "compare --base memory_runners/entries --candidate memory_runners/context_only --scenario memory_runners/spec --profile anthropic/claude-haiku-4.5",
+        "compare --base memory_runners/entries --candidate memory_runners/context_only \
+        --scenario memory_runners/spec --profile anthropic/claude-haiku-4.5",
     );
 
     let told = out(&ctxsim(folder.path(), &args));

@@ -253,7 +253,8 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
         [&plain[..], &["--chart", "aging"]].concat(),
         [&plain[..], &["--chart", "costs"]].concat(),
         args(
-            "run --suite context-decay --set scenario.load.conversation.needle_density=0 --set memory.facts.write.extract.2.p=1.5",
+            "run --suite context-decay --set scenario.load.conversation.needle_density=0 \
+            --set memory.facts.write.extract.2.p=1.5",
         ),
         [&blocks[..], &["--profile", "open/blocks-64-infinite"]].concat(),
         [&blocks[..], &["--profile", "anthropic/claude-opus-4.5"]].concat(),
@@ -321,7 +322,8 @@ fn mistaken_overrides() -> Vec<Vec<&'static str>> {
         [&plain[..], &["--set", "scenario.sed=1"]].concat(),
         args("run --suite default --set params.triger.tokens=1 --set truncate_oldes.params.budget=1"),
         args(
-            "run --suite duckagent-matrix --policy duckagent/raw_snapshot --policy duckagent/pressure_summary --set params.threshold.ratio=0.7",
+            "run --suite duckagent-matrix --policy duckagent/raw_snapshot \
+            --policy duckagent/pressure_summary --set params.threshold.ratio=0.7",
         ),
         [&plain[..], &["--set", "scenario.seed=many"]].concat(),
     ]
@@ -341,7 +343,8 @@ fn mistaken_outputs() -> Vec<Vec<&'static str>> {
         [&plain[..], &["--output", "policy.params.ron/report"]].concat(),
         [&plain[..], &["--output", "policy.memory_controller_unused.ron", "--format", "csv"]].concat(),
         args(
-            "show policy ../data/small/policies/cap.ron --output ../data/prices/../small/policies/cap.ron --force",
+            "show policy ../data/small/policies/cap.ron --output ../data/prices/../small/policies/cap.ron \
+            --force",
         ),
         [&explain[..], &["--output", "request.csv"]].concat(),
         vec!["sensitivity", "--output", "report.svg"],

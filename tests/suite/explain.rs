@@ -83,7 +83,7 @@ fn drawn(name: &str, timeline: &Timeline, policy: &Policy, profile: &Profile, n:
     let text = table::explanation(&it, context, style);
     assert!(text.lines().all(|it| it.chars().count() <= 100), "{text}");
     assert_snapshot("explain", name, &text);
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    one_line(&text)
 }
 
 const MASK: &str =

@@ -557,9 +557,8 @@ fn names_have_letters_of_every_language_blanks_and_signs() {
         let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/recorded/claude-code-session.jsonl");
         fs::copy(sample, folder.path().join(format!("{name}.jsonl"))).unwrap();
 
-        let output = ctxsim(folder.path(), &["run", ".", "--policy", "identity", "--format", "json"]);
-
-        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let report: Value =
+            parsed(&ctxsim(folder.path(), &["run", ".", "--policy", "identity", "--format", "json"]));
         assert_eq!(report["runs"][0]["scenario"], name);
     }
 }

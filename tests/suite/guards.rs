@@ -225,7 +225,7 @@ fn each_kind_of_rule_holds_and_breaks_with_its_figure_and_its_place() {
         if !told.is_empty() {
             let (code, text) = with(bad);
             assert_eq!(code, Some(1), "{metric} {bad}: {text}");
-            let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let flat = one_line(&text);
             assert_says(&flat, &["FAIL a rule: ", told, "suite.toml:7:1"]);
         }
     }
@@ -274,7 +274,7 @@ fn a_rule_that_has_to_hold_surely_is_held_against_the_whole_interval() {
     assert_eq!(suite("surely = true", "60%").0, Some(1));
     assert_eq!(suite("surely = true", "1000%").0, Some(0));
     let (code, text) = suite("", "20%");
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = one_line(&text);
     assert_eq!(code, Some(1), "{text}");
     assert_says(&flat, &["is not at most +20% against identity", "suite.toml:6:1"]);
 }

@@ -389,13 +389,9 @@ fn a_policy_that_the_base_does_not_have_is_named_and_the_others_are_compared() {
 #[test]
 fn what_users_copy_into_their_ci_runs_no_code_of_an_unknown_owner() {
     let root = root();
-    for file in [
-        "crates/cli/src/verbs/init/workflow.yml",
-        "action.yml",
-        "action.sh",
-        "README.md",
-        "docs/how-to/guard-in-ci.md",
-    ] {
+    let files =
+        "crates/cli/src/verbs/init/workflow.yml action.yml action.sh README.md docs/how-to/guard-in-ci.md";
+    for file in listed(files) {
         let text = fs::read_to_string(root.join(file)).unwrap();
         let uses = text.lines().filter_map(|it| it.split_once("uses: ")).map(|it| it.1);
         for action in uses {

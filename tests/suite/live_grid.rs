@@ -17,23 +17,14 @@ use serde::Deserialize;
 use crate::support::*;
 
 /// The strategies that are scored: those without a summariser, whose outputs the runs tell apart.
-const SCORED: [&str; 15] = [
-    "none",
-    "sliding_window",
-    "truncation",
-    "selective_tool_call",
-    "tool_result",
-    "context_window",
-    "context_window_aggressive",
-    "context_window_lazy",
-    "token_budget_fallback",
-    "token_budget_tools_first",
-    "token_budget_truncate_first",
-    "token_budget_window_first",
-    "anchored",
-    "anchored_no_assistant",
-    "anchored_min_gain",
-];
+fn scored() -> Vec<&'static str> {
+    listed(
+        "none sliding_window truncation selective_tool_call tool_result context_window \
+        context_window_aggressive context_window_lazy token_budget_fallback token_budget_tools_first \
+        token_budget_truncate_first token_budget_window_first anchored anchored_no_assistant \
+        anchored_min_gain",
+    )
+}
 
 /// What was measured.
 #[derive(Debug, Deserialize)]

@@ -202,7 +202,7 @@ impl Kind {
             "sensitivity" => out.lines().filter(has).nth(1).unwrap_or_default().to_owned(),
             _ => out.lines().find(has).or(out.lines().next()).unwrap_or_default().to_owned(),
         };
-        line.split_whitespace().collect::<Vec<_>>().join(" ")
+        one_line(&line)
     }
 }
 
@@ -292,7 +292,7 @@ fn told(args: &str) -> (i32, String) {
     let args: Vec<&str> = args.split_whitespace().collect();
     let output = ctxsim(root(), args);
     let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-    (output.status.code().unwrap(), text.split_whitespace().collect::<Vec<_>>().join(" "))
+    (output.status.code().unwrap(), one_line(&text))
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn has_one_month(folder: &Path) {
     if answers.iter().any(|it| !it.status.success()) {
         return;
     }
-    let [screen, advice] = answers.map(|it| serde_json::from_str::<Value>(&out(&it)).unwrap());
+    let [screen, advice]: [Value; 2] = answers.map(|it| parsed(&it));
     let none = Vec::new();
     let agents = advice["agents"].as_array().unwrap().iter();
     let all: Vec<&Value> = agents.chain(advice["by_bills"].as_array().unwrap_or(&none)).collect();
@@ -118,8 +118,7 @@ fn a_session_that_began_before_the_last_thirty_days_counts_with_its_requests_wit
     let all: Vec<Session> = [first, slow.clone()].into_iter().chain(vec![last.clone(); 5]).collect();
     write(folder.path(), &all, "s");
 
-    let text = out(&ctxsim(folder.path(), &["advise", ".", "--format", "json"]));
-    let advice: Value = serde_json::from_str(&text).unwrap();
+    let advice: Value = parsed(&ctxsim(folder.path(), &["advise", ".", "--format", "json"]));
 
     let month = &advice["agents"][0]["month"];
     assert_eq!((&month["basis"], &month["known_by"]), (&"last30_days".into(), &"bills".into()));

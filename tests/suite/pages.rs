@@ -2,9 +2,10 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use roxmltree::{Document, Node, ParsingOptions};
+use roxmltree::Node;
 use sha2::{Digest as _, Sha256};
 
+use crate::pictures::xml;
 use crate::support::*;
 
 /// The most bytes that all scripts of a page may have.
@@ -54,11 +55,6 @@ fn plain() -> &'static [(&'static str, String)] {
     PAGES.get_or_init(|| pages(SESSION))
 }
 
-fn parsed(text: &str) -> Document<'_> {
-    let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
-    Document::parse_with_options(text, options).unwrap_or_else(|error| panic!("{error}:\n{text}"))
-}
-
 fn elements<'a, 'i>(of: Node<'a, 'i>, name: &'static str) -> impl Iterator<Item = Node<'a, 'i>> {
     of.descendants().filter(move |it| it.tag_name().name() == name)
 }
@@ -74,7 +70,7 @@ fn between<'t>(text: &'t str, from: &str, to: &str) -> &'t str {
 #[test]
 fn every_page_begins_with_its_verdict_and_goes_on_to_picture_tables_causes_assumptions() {
     for (name, page) in plain() {
-        let document = parsed(page);
+        let document = xml(page);
         let main = elements(document.root(), "main").next().unwrap();
         let parts: Vec<&str> = main.children().filter_map(|it| it.attribute("id")).collect();
         let in_order = ["verdict", "picture", "tables", "causes", "assumptions"];
@@ -91,7 +87,7 @@ fn every_page_begins_with_its_verdict_and_goes_on_to_picture_tables_causes_assum
 #[test]
 fn a_page_loads_nothing_and_runs_one_small_script_that_it_names_by_its_digest() {
     for (name, page) in plain() {
-        let document = parsed(page);
+        let document = xml(page);
         let script = between(page, "<script>", "</script>");
         let digest = STANDARD.encode(Sha256::digest(script));
         let policy = elements(document.root(), "meta").find_map(|it| {
@@ -122,7 +118,7 @@ fn a_page_loads_nothing_and_runs_one_small_script_that_it_names_by_its_digest() 
 #[test]
 fn every_point_leads_to_a_row_and_every_table_and_drawing_says_what_it_is() {
     for (name, page) in plain() {
-        let document = parsed(page);
+        let document = xml(page);
         let root = document.root();
         let rows: BTreeSet<&str> = elements(root, "tr").filter_map(|it| it.attribute("id")).collect();
         let ids: Vec<&str> = document.descendants().filter_map(|it| it.attribute("id")).collect();
@@ -151,7 +147,7 @@ fn every_point_leads_to_a_row_and_every_table_and_drawing_says_what_it_is() {
 fn pictures_of_policies_lead_to_rows_and_rows_to_the_command_that_explains_them() {
     let args = ["run", SESSION, "--policy", "identity", "truncate_oldest", "--format", "html"];
     let page = ctxsim(&args);
-    let document = parsed(&page);
+    let document = xml(&page);
 
     let frontier = document.descendants().find(|it| it.attribute("id") == Some("frontier")).unwrap();
     let href = elements(frontier, "a").filter_map(|it| it.attribute("href")).nth(1).unwrap();
@@ -168,7 +164,7 @@ fn a_page_has_the_numbers_of_the_json() {
     let args = ["run", SESSION, "--policy", "identity", "truncate_oldest", "--min-evidence", "0"];
     let page = ctxsim(&[&args[..], &["--format", "html"]].concat());
     let json: Value = serde_json::from_str(&ctxsim(&[&args[..], &["--format", "json"]].concat())).unwrap();
-    let document = parsed(&page);
+    let document = xml(&page);
     let table = elements(document.root(), "section").find(|it| it.attribute("id") == Some("tables")).unwrap();
     let cells: Vec<String> = elements(table, "td").map(words).collect();
 
@@ -279,7 +275,7 @@ fn no_curve_of_an_ageing_memory_is_drawn_twice() {
 #[test]
 fn of_many_policies_a_page_draws_the_cheapest_and_lists_all_by_their_cost() {
     let page = ctxsim(&["run", SESSION, "--suite", "field", "--format", "html"]);
-    let document = parsed(&page);
+    let document = xml(&page);
     let of = |id: &str| document.descendants().find(|it| it.attribute("id") == Some(id)).unwrap();
     let bars = elements(elements(of("cost"), "svg").next().unwrap(), "a").count();
     let table = elements(of("tables"), "table").next().unwrap();
@@ -327,7 +323,7 @@ fn of_many_runs_a_page_draws_the_requests_of_the_dearest_session() {
 #[test]
 fn what_is_assumed_is_folded_by_kind_with_its_counts() {
     let page = ctxsim(&["run", SESSION, "--policy", "identity", "--format", "html"]);
-    let document = parsed(&page);
+    let document = xml(&page);
     let assumed = document.descendants().find(|it| it.attribute("id") == Some("assumptions")).unwrap();
     let folds: Vec<String> = elements(assumed, "summary").map(words).collect();
 

@@ -121,7 +121,9 @@ fn totals_are_those_of_the_report_and_a_table_shows_them() {
 fn generated_and_bundled_scenarios_fold_too() {
     let folder = tempdir().unwrap();
     let what = args(
-        "--scenario duckagent/fix_test_loop duckagent/plain_chat duckagent/incremental_workspace_audit duckagent/large_mcp_or_web_result --policy identity clear_tool_results hindsight --profile anthropic/claude-sonnet-4.5 openai/gpt-5.6-sol",
+        "--scenario duckagent/fix_test_loop duckagent/plain_chat duckagent/incremental_workspace_audit duckagent/large_mcp_or_web_result \
+        --policy identity clear_tool_results hindsight \
+        --profile anthropic/claude-sonnet-4.5 openai/gpt-5.6-sol",
     );
     let once = whole(folder.path(), &what);
 
@@ -228,7 +230,8 @@ fn what_does_not_fold_refuses_the_option_by_name() {
     }
     assert!(!folder.path().join("parts").exists());
     let memories = args(
-        "tune --scenario aging/s2 --policy aging/lossy --vary memory.sessions.store.summary.words=150,300 --parts parts",
+        "tune --scenario aging/s2 --policy aging/lossy --vary memory.sessions.store.summary.words=150,300 \
+        --parts parts",
     );
     let told = String::from_utf8_lossy(&ctxsim(folder.path(), &memories).stderr).into_owned();
     assert!(told.contains("part-findings") && !folder.path().join("parts").exists(), "{told}");

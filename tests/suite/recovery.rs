@@ -20,15 +20,9 @@ const SHARE_MAX: f64 = 0.03;
 /// All sessions together may be off by this share, or by three standard errors.
 const SHARE_OF_ALL_MAX: f64 = 0.01;
 
-const POLICIES: [&str; 7] = [
-    "identity",
-    "truncate_oldest",
-    "sliding_window",
-    "clear_tool_results_at_40k_min_5k",
-    "duckagent/duckagent_recoverable_decay_guarded_mid",
-    "duckagent/immediate_summary",
-    "clairvoyant",
-];
+const POLICIES: &str = "\
+    identity truncate_oldest sliding_window clear_tool_results_at_40k_min_5k \
+    duckagent/duckagent_recoverable_decay_guarded_mid duckagent/immediate_summary clairvoyant";
 
 /// The recorded Claude Code sessions of the reference data where it is given, else the bundled one.
 fn sessions() -> Vec<String> {
@@ -73,12 +67,12 @@ fn mean(samples: &[f64]) -> (f64, f64) {
 
 #[test]
 fn what_a_report_says_is_what_drawn_needs_cost_on_the_average() {
-    let plan = plan(&POLICIES, sessions(), &[]);
+    let plan = plan(&listed(POLICIES), sessions(), &[]);
     let (report, profile) = (plan.report(Some(2), &|_, _| {}).unwrap(), &plan.profiles[0]);
-    for (nth, name) in POLICIES.iter().enumerate() {
+    for (nth, name) in listed(POLICIES).iter().enumerate() {
         let (mut told, mut played, mut error_of_all) = (0.0, 0.0, 0.0_f64);
         let loads = plan.scenarios.iter().flat_map(|it| plan.open(it).unwrap());
-        for (load, runs) in loads.zip(report.runs.chunks(POLICIES.len())) {
+        for (load, runs) in loads.zip(report.runs.chunks(listed(POLICIES).len())) {
             let lived = load.timeline_of(Cell { scenario: 0, profile: 0, policy: nth });
             let timeline = &*lived.expect("a recording has items");
             let cost = runs[nth].tally.costs.total().unwrap();
@@ -99,7 +93,7 @@ fn what_a_report_says_is_what_drawn_needs_cost_on_the_average() {
 
 #[test]
 fn recovery_is_played_where_edits_hang_on_what_was_fetched_and_else_it_is_the_formula() {
-    let plan = plan(&POLICIES, vec!["recorded/claude-code".to_owned()], &[]);
+    let plan = plan(&listed(POLICIES), vec!["recorded/claude-code".to_owned()], &[]);
 
     let report = plan.report(Some(1), &|_, _| {}).unwrap();
 

@@ -271,8 +271,7 @@ fn json_says_what_the_table_says_and_the_bill_is_that_of_import() {
 
 /// Returns what a command line without a command is.
 fn meant(args: &[&str]) -> &'static str {
-    let json = out(&ctxsim(&data("recorded"), &[args, &["--format", "json"]].concat()));
-    let document: Value = serde_json::from_str(&json).unwrap();
+    let document: Value = parsed(&ctxsim(&data("recorded"), &[args, &["--format", "json"]].concat()));
     match document["schema"].as_str().unwrap() {
         "ctxsim.screen/1" => "screen",
         "ctxsim.report/1" => "run",

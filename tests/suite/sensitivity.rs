@@ -364,8 +364,7 @@ fn price_lists_are_sorted_and_cut_and_free_ones_are_called_free() {
 
 #[test]
 fn the_document_and_the_values_hold_the_same_numbers() {
-    let document = out(&["sensitivity", "--suite", "three", "--sort", "given", "--format", "json"]);
-    let document: Value = serde_json::from_str(&document).unwrap();
+    let document: Value = parsed(&ctxsim(&args("sensitivity --suite three --sort given --format json")));
     let values = out(&["sensitivity", "--suite", "three", "--sort", "given", "--format", "csv"]);
 
     assert_eq!(document["schema"], "ctxsim.sensitivity/1");

@@ -5,32 +5,24 @@ use ctxsim::app::{self};
 
 use crate::support::*;
 
-const SWEEP: [&str; 11] = [
-    "sweep",
-    "--policy",
-    "clear_tool_results",
-    "--vary",
-    "params.trigger.tokens=20000..60000:5000",
-    "--vary",
-    "params.clear_at_least.tokens=0,5000",
-    "--scenario",
-    "duckagent/incremental_workspace_audit",
-    "--profile",
-    "anthropic/claude-sonnet-5.5",
-];
+fn grid() -> Vec<&'static str> {
+    args(
+        "sweep --policy clear_tool_results --vary params.trigger.tokens=20000..60000:5000 \
+        --vary params.clear_at_least.tokens=0,5000 --scenario duckagent/incremental_workspace_audit \
+        --profile anthropic/claude-sonnet-5.5",
+    )
+}
 
 #[test]
 fn a_point_of_a_sweep_is_the_run_with_its_overrides() {
     let folder = tempdir().unwrap();
-    let sweep: Value =
-        serde_json::from_str(&out(&ctxsim(folder.path(), &[&SWEEP[..], &["--format", "json"]].concat())))
-            .unwrap();
+    let sweep: Value = parsed(&ctxsim(folder.path(), &[&grid()[..], &["--format", "json"]].concat()));
     let points = sweep["points"].as_array().unwrap();
     assert_eq!(points.len(), 18);
 
     for nth in [0, 7, 17] {
         let mut args = vec!["run", "--policy", "clear_tool_results", "--format", "json"];
-        args.extend(&SWEEP[7..]);
+        args.extend(&grid()[7..]);
         let set: Vec<&str> =
             points[nth]["set"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
         set.iter().for_each(|it| args.extend(["--set", it]));
@@ -44,7 +36,7 @@ fn a_point_of_a_sweep_is_the_run_with_its_overrides() {
 #[test]
 fn shards_on_any_number_of_threads_merge_to_the_bytes_of_one_machine() {
     let folder = tempdir().unwrap();
-    let with = |more: &[&str]| out(&ctxsim(folder.path(), &[&SWEEP[..], more].concat()));
+    let with = |more: &[&str]| out(&ctxsim(folder.path(), &[&grid()[..], more].concat()));
     let whole = with(&["--format", "json", "--threads", "1"]);
     assert_eq!(whole, with(&["--format", "json", "--threads", "2"]));
 
@@ -66,10 +58,10 @@ fn shards_on_any_number_of_threads_merge_to_the_bytes_of_one_machine() {
 fn loads_are_varied_too_and_wrong_paths_are_answered() {
     let folder = tempdir().unwrap();
     let vary = "profile.limits.input_tokens=200000,400000";
-    let text = out(&ctxsim(folder.path(), &[&SWEEP[..], &["--vary", vary]].concat()));
+    let text = out(&ctxsim(folder.path(), &[&grid()[..], &["--vary", vary]].concat()));
     assert!(text.contains("36 points"), "{text}");
 
-    let args = [&SWEEP[..3], &["--vary", "params.triger.tokens=1,2"], &SWEEP[7..]].concat();
+    let args = [&grid()[..3], &["--vary", "params.triger.tokens=1,2"], &grid()[7..]].concat();
     let told = refusal(&ctxsim(folder.path(), &args));
     assert!(told.contains("did you mean `params.trigger.tokens`?"), "{told}");
 }
@@ -103,12 +95,11 @@ fn a_sweep_opens_each_recording_once_however_many_variants_it_has() {
 #[test]
 fn a_point_that_changes_nothing_is_not_said_to_lose() {
     let folder = tempdir().unwrap();
-    let args = [&SWEEP[..3], &["--vary", "params.trigger.tokens=20000,900000"], &SWEEP[7..]].concat();
+    let args = [&grid()[..3], &["--vary", "params.trigger.tokens=20000,900000"], &grid()[7..]].concat();
 
     let text = out(&ctxsim(folder.path(), &args));
-    let json = out(&ctxsim(folder.path(), &[&args[..], &["--format", "json"]].concat()));
+    let json: Value = parsed(&ctxsim(folder.path(), &[&args[..], &["--format", "json"]].concat()));
 
-    let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["points"][1]["label"], "same", "{json}");
     let rows = text.lines().filter(|it| it.contains("trigger.tokens=")).count();
     assert_says(&text, &[&format!("{rows} on the front, listed below identity"), "`same` 1"]);
@@ -153,7 +144,7 @@ fn files(folder: &Path) -> Vec<String> {
 #[test]
 fn a_sweep_that_is_killed_while_it_writes_leaves_a_whole_file_or_none() {
     let folder = tempdir().unwrap();
-    let grid = [&SWEEP[..7], &["--scenario", "duckagent/plain_chat"], &SWEEP[9..]].concat();
+    let grid = [&grid()[..7], &["--scenario", "duckagent/plain_chat"], &grid()[9..]].concat();
     let args = [&grid[..], &["--format", "json", "--output", "swept.json"]].concat();
     let target = folder.path().join("swept.json");
     let begun = std::time::Instant::now();

@@ -89,7 +89,10 @@ fn a_point_of_tune_costs_on_both_parts_what_it_costs_in_a_sweep() {
 fn memories_that_make_different_requests_of_the_same_chats_are_compared() {
     let folder = tempdir().unwrap();
     let args = args(
-        "tune --json --scenario memory_runners/spec --profile anthropic/claude-haiku-4.5 --base memory_runners/entries --policy memory_runners/context_only --set scenario.load.chats.from.generated.sessions=10 --vary memory.service.store.cap.words=250,1000",
+        "tune --json --scenario memory_runners/spec --profile anthropic/claude-haiku-4.5 \
+        --base memory_runners/entries --policy memory_runners/context_only \
+        --set scenario.load.chats.from.generated.sessions=10 \
+        --vary memory.service.store.cap.words=250,1000",
     );
 
     let json: Value = parsed(&ctxsim(folder.path(), &args));
@@ -128,14 +131,10 @@ fn stages_that_never_fire_are_the_reason_and_so_are_too_few_sessions() {
     assert_eq!(json["never_fired"], json!(["compact"]));
 
     let vary = ["params.trigger.tokens=20000,40000", "params.keep.count=1,3"];
-    let args = [
-        "--min-evidence",
-        "0",
-        "--base",
-        AUTO_COMPACT,
-        "--set",
-        "agents/claude_code/auto_compact.params.trigger.tokens=20000",
-    ];
+    let args = args(
+        "--min-evidence 0 --base agents/claude_code/auto_compact \
+        --set agents/claude_code/auto_compact.params.trigger.tokens=20000",
+    );
     let json = found(folder.path(), &[&TUNE[..], &args].concat(), "clear_tool_results", &vary, &loads[..7]);
     assert_eq!(json["why_not"], "too_few_sessions", "{json}");
     let reason = json["reason"].as_str().unwrap();
@@ -168,19 +167,11 @@ fn sessions() -> TempDir {
 fn tuning_holds_out_the_newer_sessions_and_writes_only_what_it_recommends() {
     let folder = sessions();
     let run = |floor: &str, output: &str| {
-        let args =
-            args("tune --policy clear_tool_results --vary params.trigger.tokens=20000,40000,60000,80000");
-        let more = [
-            "--profile",
-            "anthropic/claude-opus-4.5",
-            "--min-evidence",
-            floor,
-            "--output",
-            output,
-            "--json",
-            ".",
-        ];
-        serde_json::from_str::<Value>(&out(&ctxsim(folder.path(), &[&args[..], &more].concat()))).unwrap()
+        let command = format!(
+            "tune --policy clear_tool_results --vary params.trigger.tokens=20000,40000,60000,80000 \
+            --profile anthropic/claude-opus-4.5 --min-evidence {floor} --output {output} --json ."
+        );
+        parsed::<Value>(&ctxsim(folder.path(), args(&command)))
     };
     for floor in ["0%", "100%"] {
         let output = format!("tuned{}.ron", floor.trim_end_matches('%'));
@@ -218,7 +209,7 @@ fn where_everything_is_needed_to_the_end_nothing_is_recommended() {
     let output =
         ctxsim(folder.path(), &[&args[..], &["--output", "tuned.ron", "--scenario"], &loads].concat());
 
-    let text = out(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = one_line(&out(&output));
     let told = "Nothing is recommended: no variant costs less than identity; the best costs the same.";
     assert!(text.contains(told), "{text}");
     assert!(!folder.path().join("tuned.ron").exists());
@@ -228,7 +219,9 @@ fn where_everything_is_needed_to_the_end_nothing_is_recommended() {
 fn a_narrow_table_wraps_and_keeps_every_column() {
     let folder = tempdir().unwrap();
     let tune = args(
-        "tune --policy clear_tool_results --vary params.trigger.tokens=20000,40000 --vary params.clear_at_least.tokens=0,5000 --scenario duckagent/incremental_workspace_audit --profile anthropic/claude-sonnet-5.5",
+        "tune --policy clear_tool_results --vary params.trigger.tokens=20000,40000 \
+        --vary params.clear_at_least.tokens=0,5000 --scenario duckagent/incremental_workspace_audit \
+        --profile anthropic/claude-sonnet-5.5",
     );
     for width in ["34", "40", "60", "100"] {
         let text = out(&ctxsim(folder.path(), &[&tune[..], &["--width", width]].concat()));

@@ -181,9 +181,8 @@ fn a_setting_that_is_asked_for_comes_first_with_the_word_of_the_list_and_its_for
     );
     let saved = ctxsim::app::forecast("f.json", &text_of(folder.path(), "f.json")).unwrap();
     assert_eq!(saved.set, ["promptCacheTtl=1h", "autoCompactWindow=150000"]);
-    let json =
-        out(&ctxsim(folder.path(), &["advise", "logs", "--try", "promptCacheTtl=1h", "--format", "json"]));
-    let json: Value = serde_json::from_str(&json).unwrap();
+    let json: Value =
+        parsed(&ctxsim(folder.path(), &["advise", "logs", "--try", "promptCacheTtl=1h", "--format", "json"]));
     let agent = &json["agents"][0];
     assert_eq!(agent["asked"]["lever"], agent["pasted"], "what is asked for is what is advised");
     let (bare, _) = advice_on(&folder.path().join("logs"), None);

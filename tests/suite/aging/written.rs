@@ -83,8 +83,8 @@ fn what_rows_of_facts_write_a_scenario_reads_back_with_the_same_bytes_and_the_sa
         assert!(read.replace(&back, name) == made, "{name}");
         let number = |scenario: &str| {
             let args = ["run", "--policy", "aging/careful", "--profile", "unlimited", "--format", "json"];
-            let text = out(there.path(), &[&args[..], &["--scenario", scenario]].concat());
-            let report: Value = serde_json::from_str(&text).unwrap();
+            let report: Value =
+                parsed(&ctxsim(there.path(), &[&args[..], &["--scenario", scenario]].concat()));
             let own = &report["runs"][0]["aging"];
             (own["curve"].clone(), own["accumulator_error"].clone(), own["attribution"].clone())
         };
@@ -214,8 +214,8 @@ fn ran(name: &str, file: &str) -> (Value, String) {
     fs::write(there.path().join(format!("{name}.toml")), of_file(name, "sessions.json", 2)).unwrap();
     let scenario = format!("{name}.toml");
     let args = ["run", "--policy", "aging/full_context", "aging/no_memory", "--profile", "unlimited"];
-    let report = out(there.path(), &[&args[..], &["--scenario", &scenario, "--format", "json"]].concat());
-    let report: Value = serde_json::from_str(&report).unwrap();
+    let report: Value =
+        parsed(&ctxsim(there.path(), &[&args[..], &["--scenario", &scenario, "--format", "json"]].concat()));
     (report["runs"][0].clone(), report["notes"].to_string())
 }
 
@@ -243,8 +243,7 @@ fn a_graph_of_the_benchmark_alone_is_a_stream_too() {
     let there = tempdir().unwrap();
     let args =
         ["run", "--policy", "aging/lossy", "--profile", "unlimited", "--rows", "facts", "--format", "jsonl"];
-    let row = out(there.path(), &[&args[..], &["--scenario", "aging/s2"]].concat());
-    let row: Value = serde_json::from_str(&row).unwrap();
+    let row: Value = parsed(&ctxsim(there.path(), &[&args[..], &["--scenario", "aging/s2"]].concat()));
     let (run, _) = ran("graph", &row["dependency_graph"].to_string());
 
     assert_eq!(run["aging"]["sessions"], 11, "what is asked after the last session stands in one more");

@@ -68,8 +68,7 @@ fn a_folder_of_all_sorts_counts_each_session_once_and_names_what_it_leaves_out()
     symlink("itself.jsonl", at("itself.jsonl")).unwrap();
 
     let told = out(&bounded(folder.path(), ". --policy identity"));
-    let json = out(&bounded(folder.path(), ". --policy identity --format json"));
-    let report: Value = serde_json::from_str(&json).unwrap();
+    let report: Value = parsed(&bounded(folder.path(), ". --policy identity --format json"));
 
     let mut sessions: Vec<&str> =
         report["sessions"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
@@ -165,9 +164,8 @@ fn a_broken_copy_never_takes_the_place_of_a_file_that_can_be_read() {
     let field = "\"cache_read_input_tokens\":";
     fs::write(folder.path().join("broken.jsonl"), text.replace(field, &format!("{field}-1"))).unwrap();
 
-    let json = out(&bounded(folder.path(), ". --policy identity --format json"));
+    let report: Value = parsed(&bounded(folder.path(), ". --policy identity --format json"));
 
-    let report: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(report["sessions"].as_array().unwrap().len(), 1);
     assert_eq!(report["sessions"][0]["name"], "good");
     let skipped = &report["skipped"][0];
@@ -197,8 +195,7 @@ fn a_transcript_is_kept_whichever_file_comes_first() {
         let json = out(&bounded(folder.path(), &format!("{command} a.csv b.jsonl --format json")));
         assert!(!json.contains("\"requests\": 2,") || command == "import", "{json}");
     }
-    let imported = out(&bounded(folder.path(), "import a.csv b.jsonl --format json"));
-    let imported: Value = serde_json::from_str(&imported).unwrap();
+    let imported: Value = parsed(&bounded(folder.path(), "import a.csv b.jsonl --format json"));
     let sessions: usize =
         imported["files"].as_array().unwrap().iter().map(|it| it["sessions"].as_array().unwrap().len()).sum();
     assert_eq!(sessions, 2);

@@ -21,8 +21,7 @@ fn what_is_carried_is_added_up_explained_and_told_with_what_was_skipped() {
     let text = out(&ctxsim(&["import", "--carried", path]));
 
     assert_snapshot("cli", "carried_table", &text);
-    let document = out(&ctxsim(&["import", "--carried", path, "--format", "json"]));
-    let document: Value = serde_json::from_str(&document).unwrap();
+    let document: Value = parsed(&ctxsim(&["import", "--carried", path, "--format", "json"]));
     assert_eq!(document["skipped"].as_array().unwrap().len(), 2);
 }
 
@@ -34,10 +33,7 @@ fn sessions_are_selected_alike_for_every_kind_of_import() {
         let import = |more: &[&str]| ctxsim(&[&["import", path][..], kind, more].concat());
 
         let (newest, sonnet) = (import(&["--limit", "1"]), import(&["--model", "sonnet"]));
-        let told = |it: &Output| {
-            let text = out(it) + &String::from_utf8_lossy(&it.stderr);
-            text.split_whitespace().collect::<Vec<_>>().join(" ")
-        };
+        let told = |it: &Output| one_line(&(out(it) + &String::from_utf8_lossy(&it.stderr)));
         assert_says(
             &told(&newest),
             &["3 skipped: not a recorded session (2: notes.jsonl, other.csv); older than the newest 1 (1)"],
@@ -65,7 +61,7 @@ fn a_session_with_a_wrong_bill_is_refused_if_named_and_left_out_of_a_folder_with
 
     assert!(named.contains("error[recording-usage]: negative, on 144 lines"), "{named}");
     assert!(named.contains("bad.jsonl:9:425 message.usage.cache_read_input_tokens"), "{named}");
-    let found = found.split_whitespace().collect::<Vec<_>>().join(" ");
+    let found = one_line(&found);
     assert_says(&found, &[" 1 skipped: line ", "`message.usage.cache_read_input_tokens` is negative, on "]);
 }
 
@@ -77,22 +73,19 @@ fn a_session_whose_bills_have_another_name_is_told_as_an_estimate_wherever_it_is
     fs::write(path("renamed.jsonl"), session(|it| it.replace("\"usage\"", "\"tokens\""))).unwrap();
     let told = "69 of 138 requests have no recorded usage, so their sizes are estimated from the text";
 
-    let text = out(&ctxsim(&["run", folder.path().to_str().unwrap()]));
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = one_line(&out(&ctxsim(&["run", folder.path().to_str().unwrap()])));
     assert_says(&text, &["2 sessions read (138 requests)", &format!("{told}: "), "renamed (all)"]);
     let verdict = text.rsplit("Verdict: ").next().unwrap();
     assert!(verdict.contains(&format!("Estimated: {told}.")), "{verdict}");
 
-    let document = out(&ctxsim(&["run", folder.path().to_str().unwrap(), "--format", "json"]));
-    let document: Value = serde_json::from_str(&document).unwrap();
+    let document: Value = parsed(&ctxsim(&["run", folder.path().to_str().unwrap(), "--format", "json"]));
     let estimated = |nth: usize| document["sessions"][nth]["requests_estimated"].as_u64();
     assert_eq!([estimated(0), estimated(1)], [Some(0), Some(69)]);
     assert_eq!(document["verdicts"][0]["verdict"]["estimated"], json!({"requests": 69, "of": 138}));
 
     let held = out(&ctxsim(&["import", &path("renamed.jsonl")]));
     assert!(held.contains("without recorded usage, so that sizes are estimated from the text: 69 requests"));
-    let held = out(&ctxsim(&["import", &path("renamed.jsonl"), "--format", "json"]));
-    let held: Value = serde_json::from_str(&held).unwrap();
+    let held: Value = parsed(&ctxsim(&["import", &path("renamed.jsonl"), "--format", "json"]));
     let session = &held["files"][0]["sessions"][0];
     assert!(session["prompt_tokens_max"].is_null() && session["output_tokens"].is_null(), "{session}");
     assert_eq!(session["requests_estimated"], 69);
@@ -122,11 +115,10 @@ fn a_model_that_no_log_and_nobody_named_is_said_where_bills_are_judged() {
     let session = data("recorded").join("kimi-session.jsonl").display().to_string();
 
     let text = out(&ctxsim(&["import", "--report", &session]));
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = one_line(&text);
     let told = "1 session without a model in the log, judged under anthropic/claude-opus-4.5";
     assert!(flat.starts_with(&format!("Note: {told}")) && flat.contains("`--profile`"), "{text}");
-    let json = out(&ctxsim(&["import", "--report", &session, "--format", "json"]));
-    let json: Value = serde_json::from_str(&json).unwrap();
+    let json: Value = parsed(&ctxsim(&["import", "--report", &session, "--format", "json"]));
     let assumed = &json["as_recorded"]["sessions"][0]["assumed_profile"];
     assert_eq!(assumed, "anthropic/claude-opus-4.5", "{json}");
     let named = out(&ctxsim(&["import", "--report", &session, "--profile", "moonshotai/kimi-k2.6"]));
@@ -139,8 +131,7 @@ fn a_model_that_no_log_and_nobody_named_is_said_where_bills_are_judged() {
 fn thoughts_that_a_provider_drops_are_no_resets_of_the_history() {
     let resets = |file: &str| {
         let session = data("recorded").join(file).display().to_string();
-        let json = out(&ctxsim(&["import", &session, "--format", "json"]));
-        let json: Value = serde_json::from_str(&json).unwrap();
+        let json: Value = parsed(&ctxsim(&["import", &session, "--format", "json"]));
         json["files"][0]["sessions"][0]["resets"].as_u64().unwrap()
     };
 
@@ -166,8 +157,7 @@ fn the_bill_as_logged_is_the_first_number_and_the_simulated_cost_adds_up_from_it
         let session = data("recorded").join(file).display().to_string();
         let imported = out(&ctxsim(&["import", &session]));
         let run = out(&ctxsim(&["run", "--policy", "identity", "--width", "1000", "--details", &session]));
-        let json = out(&ctxsim(&["run", "--policy", "identity", "--format", "json", &session]));
-        let json: Value = serde_json::from_str(&json).unwrap();
+        let json: Value = parsed(&ctxsim(&["run", "--policy", "identity", "--format", "json", &session]));
 
         let line = |start: &str| run.lines().find(|it| it.starts_with(start)).unwrap();
         let (logged, simulated) = (line("As logged: $"), line("Simulated as it was: $"));
@@ -209,7 +199,7 @@ fn a_bill_is_divided_by_what_is_asked_for_and_another_key_is_refused_by_name() {
 
     let text = out(&by("day", &["--width", "120"]));
     let rows = |text: &str| -> Vec<String> {
-        let lines = text.lines().map(|it| it.split_whitespace().collect::<Vec<_>>().join(" "));
+        let lines = text.lines().map(|it| one_line(&it));
         lines.filter(|it| it.starts_with("20") || it.starts_with("total ")).collect()
     };
     assert_eq!(
@@ -256,7 +246,7 @@ fn a_bill_is_shown_in_another_currency_at_the_users_rate_and_a_rate_that_is_none
     };
 
     let text = out(&by("EUR=0.5", &[]));
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = one_line(&text);
     assert!(flat.starts_with("As logged: 0.72 EUR at list prices for 59 requests"), "{text}");
     assert!(flat.contains("output EUR ") && flat.contains("total 59 113 2,399,713 138,263 0 13,897 0.72 "));
     assert!(flat.contains("Amounts are in EUR, at 0.5 EUR for a US dollar: that rate is yours"), "{text}");
@@ -385,7 +375,7 @@ fn what_prompts_begin_with_is_told_by_user_and_project_and_split_only_where_a_bi
     assert!((all - json["as_logged"]["total_usd"].as_f64().unwrap()).abs() < 1e-12, "{json}");
 
     let text = out(&fixed(&[]));
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = one_line(&text);
     assert!(
         flat.starts_with("The fixed part of the prompts cost $0.16 in 2 sessions: $0.14 to write"),
         "{text}"
@@ -400,18 +390,14 @@ fn what_prompts_begin_with_is_told_by_user_and_project_and_split_only_where_a_bi
 #[test]
 fn the_bill_as_logged_is_in_every_report_on_recordings_or_it_is_said_why_not() {
     let pi = data("recorded").join("pi-session.jsonl").display().to_string();
-    let flat = |args: &[&str]| {
-        let text = out(&ctxsim(&[args, &[&pi]].concat()));
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
-    };
+    let flat = |args: &[&str]| one_line(&out(&ctxsim(&[args, &[&pi]].concat())));
     let bill = "As logged: $1.45 at list prices for 59 requests (";
 
     for profile in [&[][..], &["--profile", "moonshotai/kimi-k2.6"]] {
         let report = flat(&[&["import", "--report"], profile].concat());
         assert!(report.starts_with(bill), "at the prices of the log's own model: {report}");
     }
-    let json = out(&ctxsim(&["import", "--report", "--format", "json", &pi]));
-    let json: Value = serde_json::from_str(&json).unwrap();
+    let json: Value = parsed(&ctxsim(&["import", "--report", "--format", "json", &pi]));
     assert_eq!(json["as_logged"]["requests"], 59);
     let claude = data("recorded").join("claude-code-progress.jsonl").display().to_string();
     let advice = out(&ctxsim(&["advise", &claude]));
@@ -435,7 +421,7 @@ fn sub_agents_of_which_a_log_holds_totals_alone_are_estimated_beside_the_bill_wh
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
     write("one.jsonl", log);
     let path = folder.path().to_str().unwrap();
-    let flat = |args: &[&str]| out(&ctxsim(args)).split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = |args: &[&str]| one_line(&out(&ctxsim(args)));
     let bill = "As logged: $0.12 at list prices for 7 requests (";
     let estimated = "Estimated, and not in it: $0.65 ($0.57 to $0.78) for the input of 5 sub-agents of which the logs hold only totals; 3 at \
                      the prices of the session's model, as the logs name no other.";
@@ -457,9 +443,7 @@ fn sub_agents_of_which_a_log_holds_totals_alone_are_estimated_beside_the_bill_wh
     assert!(advice.contains(in_short), "{advice}");
     assert!(flat(&["advise", path, "--details"]).contains(estimated));
     let total = || -> Value {
-        let json: Value =
-            serde_json::from_str(&out(&ctxsim(&["import", "--by", "model", "--format", "json", path])))
-                .unwrap();
+        let json: Value = parsed(&ctxsim(&["import", "--by", "model", "--format", "json", path]));
         json["total"].clone()
     };
     // Haiku writes for an hour, Opus for five minutes: $0.10 and $2, $0.50 and $6.25.

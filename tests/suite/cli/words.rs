@@ -21,7 +21,8 @@ fn a_folder_means_its_sessions_wherever_it_stands() {
         &["compare", "--base", "identity", "--candidate", "clear_tool_results", "sessions"],
         &["compare", "sessions", "--base", "identity", "--candidate", "clear_tool_results"],
         &args(
-            "sweep --policy clear_tool_results --vary params.trigger.tokens=20000,40000 --profile anthropic/* sessions",
+            "sweep --policy clear_tool_results --vary params.trigger.tokens=20000,40000 \
+            --profile anthropic/* sessions",
         ),
         &["sensitivity", "sessions", "--policy", "identity", "clear_tool_results", "--profile", "openai/*"],
         &["sensitivity", "--policy", "identity", "clear_tool_results", "--profile", "openai/*", "sessions"],

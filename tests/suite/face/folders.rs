@@ -89,8 +89,7 @@ fn runs_of_a_plan_are_listed_and_each_can_be_explained() {
 #[test]
 fn advice_on_bytes_is_that_of_the_command_line() {
     let args = ["advise", SESSION, "--format", "json"];
-    let output = ctxsim(root(), args);
-    let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let printed: Value = parsed(&ctxsim(root(), args));
 
     let advice = Comparison::new().scenario(read("mine", &bytes(SESSION))).advise(None, None).unwrap();
     let told: Value = serde_json::from_str(advice.json()).unwrap();

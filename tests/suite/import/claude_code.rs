@@ -336,7 +336,7 @@ fn progress_records_that_stand_twice_or_beside_a_sub_agents_own_records_are_bill
     // The same as the records of a sub-agent's own session, each with its parent.
     let mut before = IndexMap::new();
     let own = progress().map(|line| {
-        let record: serde_json::Value = serde_json::from_str(line).unwrap();
+        let record: Value = serde_json::from_str(line).unwrap();
         let mut own = record["data"]["message"].clone();
         let agent = record["data"]["agentId"].as_str().unwrap().to_owned();
         own["agentId"] = agent.clone().into();

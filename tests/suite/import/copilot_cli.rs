@@ -82,7 +82,7 @@ fn totals_hold_and_grow_with_the_texts_and_are_not_scored() {
     assert!(read.timeline.assumptions.iter().any(|it| it.contains("totals alone")));
     let file = "tests/data/recorded/copilot-cli-session.jsonl";
     let command = program(root(), ["import", "--report", "--format", "json", file]).output();
-    let report: serde_json::Value = serde_json::from_slice(&command.unwrap().stdout).unwrap();
+    let report: Value = serde_json::from_slice(&command.unwrap().stdout).unwrap();
     assert_eq!(report["as_recorded"]["all"]["requests"], 0, "{report}");
 }
 

@@ -100,10 +100,10 @@ fn costs_in_the_copies_are_what_was_billed_at_the_prices_of_their_time() {
 /// What a trajectory of mini-swe-agent says of each request: its input, its output and what it cost, in picodollars.
 fn logged(path: &Path) -> Vec<[u128; 3]> {
     let text = fs::read_to_string(path).unwrap();
-    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let document: Value = serde_json::from_str(&text).unwrap();
     let usage = document["messages"].as_array().unwrap().iter().map(|it| &it["extra"]["response"]["usage"]);
-    let number = |it: &serde_json::Value| u128::from(it.as_u64().unwrap());
-    let of = |it: &serde_json::Value| {
+    let number = |it: &Value| u128::from(it.as_u64().unwrap());
+    let of = |it: &Value| {
         let cost = (it["cost"].as_f64().unwrap() * 1e12).round() as u128;
         [number(&it["prompt_tokens"]), number(&it["completion_tokens"]), cost]
     };
@@ -177,8 +177,8 @@ fn costs_in_the_reference_files_are_what_was_billed_or_it_is_known_why_not() {
 fn the_input_of_trajectories_lies_in_its_interval_where_a_cache_works_by_best_effort() {
     let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
     let report: Value = parsed(&ctxsim(folder, args("import --report --format json quality/mini-swe-agent")));
-    let usd = |it: &serde_json::Value, name: &str| it[name].as_f64().unwrap();
-    let holds = |it: &&serde_json::Value| {
+    let usd = |it: &Value, name: &str| it[name].as_f64().unwrap();
+    let holds = |it: &&Value| {
         (usd(it, "expected_input_usd_low")..=usd(it, "expected_input_usd_high"))
             .contains(&usd(it, "billed_input_usd"))
     };

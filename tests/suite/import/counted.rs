@@ -88,8 +88,7 @@ fn what_the_copies_read_from_the_cache_is_scored_but_for_totals_that_are_spread(
         let file = format!("tests/data/recorded/{name}");
         let args =
             ["import", "--report", "--profile", "anthropic/claude-opus-4.5", "--format", "json", &file];
-        let output = ctxsim(root(), args);
-        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let report: Value = parsed(&ctxsim(root(), args));
         let scored = report["as_recorded"]["all"]["requests"].as_u64().unwrap();
         assert_eq!(scored == 0, row.format == "copilot-cli", "{name}: {scored} of {}", row.requests);
     }

@@ -6,12 +6,6 @@ use ctxsim::timeline::import::{detect_from, import_from, redact};
 const PI: &str = include_str!("../../data/recorded/pi-session.jsonl");
 const CODEX: &str = include_str!("../../data/recorded/codex-rollout.jsonl");
 
-/// What is told of a file, without the lines of types that no prompt holds.
-fn told(imported: &Imported) -> Vec<String> {
-    let losses = imported.losses.iter().filter(|it| !it.what.contains("never part of a prompt"));
-    losses.map(ToString::to_string).collect()
-}
-
 #[test]
 fn the_last_lines_of_a_session_may_stand_in_any_order() {
     let mut lines: Vec<&str> = FIXTURE.lines().collect();
@@ -47,7 +41,7 @@ fn a_session_whose_records_name_no_parents_is_read_in_the_order_of_its_lines() {
 
     assert_eq!(prompts(&imported.timeline), [100, 160]);
     assert_eq!(
-        told(&imported),
+        losses_but_of_records(&imported),
         ["line 2: records without a parent; the previous line is used instead (3 times)"]
     );
 }
@@ -62,7 +56,7 @@ fn lines_that_stand_twice_are_read_once() {
 
         assert_eq!(imported.timeline.spine.items, whole.timeline.spine.items);
         let n = text.lines().filter(|it| !it.trim().is_empty()).count();
-        assert!(told(&imported).contains(&format!("line 2: repeated lines ({n} times)")));
+        assert!(losses_but_of_records(&imported).contains(&format!("line 2: repeated lines ({n} times)")));
     }
 }
 
@@ -84,7 +78,7 @@ fn rows_of_usage_stand_by_their_place_and_what_two_lines_in_one_hide_is_told() {
 
     assert_eq!(swapped.timeline.spine.items, in_order.timeline.spine.items);
     assert_eq!(
-        told(&swapped),
+        losses_but_of_records(&swapped),
         [
             "line 4: rows after a later request of their session; they are ordered by `idx`",
             "line 5: repeated lines"
@@ -92,7 +86,7 @@ fn rows_of_usage_stand_by_their_place_and_what_two_lines_in_one_hide_is_told() {
     );
     assert_eq!(glued.timeline.spine.steps.len(), 3);
     assert_eq!(
-        told(&glued),
+        losses_but_of_records(&glued),
         [
             "line 3: sizes of texts that are not counts; these texts are left out",
             "line 3: fields after the last column"

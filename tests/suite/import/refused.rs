@@ -112,8 +112,7 @@ const WITHOUT_BILLS: &str = "\
 #[test]
 fn every_reference_file_is_read_or_refused_by_name() {
     let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
-    let counted: serde_json::Value =
-        serde_json::from_str(include_str!("../../data/formats/requests.json")).unwrap();
+    let counted: Value = serde_json::from_str(include_str!("../../data/formats/requests.json")).unwrap();
     let mut others = Vec::new();
     for name in listed(FOLDERS) {
         for entry in std::fs::read_dir(folder.join("formats").join(name)).unwrap() {

@@ -1,9 +1,9 @@
 //! What each harness's tools do, as templates and policies see it: calls and results as the harness writes them.
 
+use Value;
 use ctxsim::input::policy::wildcard;
 use ctxsim::timeline::tool_form::{self, AnswerForm, Argument};
 use ctxsim::timeline::{Capability, ItemIx};
-use serde_json::Value;
 
 use super::*;
 
