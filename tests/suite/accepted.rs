@@ -1,41 +1,22 @@
 //! What a command line asks for is done, or refused with what helps; what it begins to write it writes whole.
 
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
-
-use tempfile::TempDir;
-
 use crate::faults::can_trace;
-use crate::sweep::{ctxsim, out};
+use crate::support::*;
 
 /// A recorded session, and the scenario of another.
 const SESSION: &str = "scenarios/recorded/claude-code-session.jsonl";
 const CHAT: [&str; 4] = ["--scenario", "duckagent/plain_chat", "--profile", "anthropic/claude-sonnet-5.5"];
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
 /// Returns what a command that is refused says.
 fn refused(folder: &Path, line: &str) -> String {
     let words: Vec<&str> = line.split(' ').collect();
-    let done = ctxsim(folder, &words);
-    let told = String::from_utf8_lossy(&done.stderr).into_owned();
-    assert_eq!(done.status.code(), Some(2), "{line}: {told}");
+    let told = refusal(&ctxsim(folder, &words));
     told
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> =
-        fs::read_dir(folder).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names
 }
 
 #[test]
 fn rows_of_any_kind_have_the_page_of_their_runs_beside_them() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let run = |more: &[&str]| {
         out(&ctxsim(folder.path(), &[&["run", "--policy", "identity"], &CHAT[..], more].concat()))
     };
@@ -52,7 +33,7 @@ fn rows_of_any_kind_have_the_page_of_their_runs_beside_them() {
 
 #[test]
 fn an_option_that_would_do_nothing_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     for line in [
         "run --rows requests --chart cost",
         "run --rows needs --details",
@@ -63,13 +44,13 @@ fn an_option_that_would_do_nothing_is_refused() {
     ] {
         refused(folder.path(), line);
     }
-    assert!(names(folder.path()).is_empty());
+    assert!(names_in(folder.path()).is_empty());
 }
 
 #[test]
 fn what_is_suggested_exists_and_helps() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::copy(root().join("tests/data/small/policies/cap.ron"), folder.path().join("cap.ron")).unwrap();
+    let folder = tempdir().unwrap();
+    fs::copy(data("small/policies/cap.ron"), folder.path().join("cap.ron")).unwrap();
 
     assert!(refused(folder.path(), "tune --policy cap.ron --format html").contains("did you mean `--html`?"));
     assert!(refused(folder.path(), "tune --policy cap.ron --format json").contains("did you mean `--json`?"));
@@ -84,27 +65,26 @@ fn what_is_suggested_exists_and_helps() {
 
 #[test]
 fn all_means_every_profile_wherever_profiles_are_named() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let profiles = |args: &[&str]| {
-        let text = out(&ctxsim(
+        let json: Value = parsed(&ctxsim(
             folder.path(),
             &[args, &["--scenario", "duckagent/plain_chat", "--policy", "identity"], &["--profile", "all"]]
                 .concat(),
         ));
-        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
         json
     };
 
     let run = profiles(&["run", "--format", "json"]);
 
-    let bundled = ctxsim::catalog::bundled_catalog();
+    let bundled = bundled_catalog();
     let all = bundled.names(ctxsim::catalog::Kind::Profile).count();
     assert_eq!(run["runs"].as_array().unwrap().len(), all);
 }
 
 #[test]
 fn an_input_is_shown_in_the_format_that_its_file_is_called_after() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     for (kind, name) in
         [("policy", "clear_tool_results"), ("suite", "default"), ("scenario", "duckagent/plain_chat")]
     {
@@ -123,7 +103,7 @@ fn an_input_is_shown_in_the_format_that_its_file_is_called_after() {
 
 /// A repository with a policy and without a suite.
 fn project() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let policies = folder.path().join("own/policies");
     fs::create_dir_all(&policies).unwrap();
     fs::write(folder.path().join("ctxsim.toml"), "folders = [\"own\"]\n").unwrap();
@@ -139,14 +119,14 @@ fn what_a_check_without_a_suite_advises_works_there() {
     assert!(refused(folder.path(), "check").contains("run `ctxsim init` to create one"));
     out(&ctxsim(folder.path(), &["init"]));
 
-    assert_eq!(names(&folder.path().join("own")), ["policies", "scenarios", "suites"]);
+    assert_eq!(names_in(&folder.path().join("own")), ["policies", "scenarios", "suites"]);
     assert_eq!(fs::read_to_string(folder.path().join("ctxsim.toml")).unwrap(), "folders = [\"own\"]\n");
     out(&ctxsim(folder.path(), &["check"]));
 }
 
 #[test]
 fn what_begins_with_sessions_is_green_and_prices_each_under_its_own_model() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     fs::create_dir(folder.path().join("sess")).unwrap();
     fs::copy(root().join(SESSION), folder.path().join("sess/one.jsonl")).unwrap();
 
@@ -154,10 +134,10 @@ fn what_begins_with_sessions_is_green_and_prices_each_under_its_own_model() {
 
     out(&ctxsim(folder.path(), &["check"]));
     let kept = folder.path().join("snapshots/mine");
-    let snapshots: Vec<String> = names(&kept)
+    let snapshots: Vec<String> = names_in(&kept)
         .iter()
         .filter(|it| !it.ends_with(".toml"))
-        .flat_map(|it| names(&kept.join(it)))
+        .flat_map(|it| names_in(&kept.join(it)))
         .collect();
     assert_eq!(snapshots, ["anthropic-claude-opus-4.5.snap"], "the log says which model it was");
     let suite = fs::read_to_string(folder.path().join("ctx/suites/mine.toml")).unwrap();
@@ -206,11 +186,11 @@ fn what_is_begun_on_a_full_disk_leaves_nothing_behind_and_replaces_nothing() {
         return;
     }
     for nth in [1, 2, 4, 6, 7] {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tempdir().unwrap();
         let done = on_a_full_disk(folder.path(), nth, &["init"]);
         assert_eq!(done.status.code(), Some(2), "{nth}");
-        let is_written = names(folder.path()).len() == 4;
-        assert!(names(folder.path()).is_empty() || is_written, "{nth}: {:?}", names(folder.path()));
+        let is_written = names_in(folder.path()).len() == 4;
+        assert!(names_in(folder.path()).is_empty() || is_written, "{nth}: {:?}", names_in(folder.path()));
     }
     // Snapshots are accepted together.
     let folder = project();
@@ -230,22 +210,20 @@ fn what_is_begun_on_a_full_disk_leaves_nothing_behind_and_replaces_nothing() {
 /// Writes files below a folder.
 fn with_files(folder: &Path, files: &[(&str, &str)]) {
     for (path, text) in files {
-        let path = folder.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        write_below(&folder, path, text);
     }
 }
 
 #[test]
 fn a_file_that_is_read_leads_to_no_write_outside_of_what_was_named_and_to_those_that_were() {
     const BANK: &str = "{\"key\": \"value\"}\n";
-    let top = tempfile::tempdir().unwrap();
+    let top = tempdir().unwrap();
     let folder = top.path().join("work");
     fs::create_dir(&folder).unwrap();
     with_files(top.path(), &[("outside/bank.json", BANK)]);
     let is_untouched = || {
-        assert_eq!(names(top.path()), ["outside", "work"]);
-        assert_eq!(names(&top.path().join("outside")), ["bank.json"]);
+        assert_eq!(names_in(top.path()), ["outside", "work"]);
+        assert_eq!(names_in(&top.path().join("outside")), ["bank.json"]);
         assert_eq!(fs::read_to_string(top.path().join("outside/bank.json")).unwrap(), BANK);
     };
 
@@ -253,7 +231,7 @@ fn a_file_that_is_read_leads_to_no_write_outside_of_what_was_named_and_to_those_
     let store = ["run", "--store", "write", "--policy", "context_decay/file_backed", "--output", "export"];
     let store = [&store[..], &["--scenario", "context_decay/paper", "--length", "100"]].concat();
     out(&ctxsim(&folder, &store));
-    let banks = names(&folder.join("export"));
+    let banks = names_in(&folder.join("export"));
     let index = fs::read_to_string(folder.join("export/index.json")).unwrap();
     assert!(index.contains("\"bank\": \"explicit\""), "{index}");
     let elsewhere = index.replacen("\"bank\": \"explicit\"", "\"bank\": \"../../outside/bank\"", 1);
@@ -262,7 +240,7 @@ fn a_file_that_is_read_leads_to_no_write_outside_of_what_was_named_and_to_those_
     out(&ctxsim(&folder, &store));
     is_untouched();
     assert_eq!(
-        names(&folder.join("export")),
+        names_in(&folder.join("export")),
         banks,
         "a bank that the index had is replaced, and a stale one is gone"
     );
@@ -280,7 +258,11 @@ fn a_file_that_is_read_leads_to_no_write_outside_of_what_was_named_and_to_those_
         &["prices", "import", "prices.json", "--as-of", "2026-11-21", "--output", "profiles"],
     ));
     is_untouched();
-    assert!(folder.join("profiles/anthropic/plain.toml").exists(), "{:?}", names(&folder.join("profiles")));
+    assert!(
+        folder.join("profiles/anthropic/plain.toml").exists(),
+        "{:?}",
+        names_in(&folder.join("profiles"))
+    );
     // A configuration names folders: what begins a project writes below the working folder alone.
     with_files(&folder, &[("ctxsim.toml", "folders = [\"../outside/own\"]\n")]);
     with_files(
@@ -288,7 +270,7 @@ fn a_file_that_is_read_leads_to_no_write_outside_of_what_was_named_and_to_those_
         &[("outside/own/policies/x.ron", "(name: \"x\", about: \"X.\", base: \"identity\")")],
     );
     assert!(refused(&folder, "init").contains("is not below this one"));
-    assert_eq!(names(&top.path().join("outside/own")), ["policies"]);
+    assert_eq!(names_in(&top.path().join("outside/own")), ["policies"]);
     fs::remove_dir_all(top.path().join("outside/own")).unwrap();
     // A suite and its loads have names: snapshots are where snapshots are.
     let suite = "name = \"..\"\nabout = \"Up.\"\npolicies = [\"identity\"]\nscenarios = [\"duckagent/plain_chat\"]\nprofiles = [\"anthropic/claude-sonnet-5.5\"]\n";
@@ -296,7 +278,7 @@ fn a_file_that_is_read_leads_to_no_write_outside_of_what_was_named_and_to_those_
     ctxsim(&folder, &["check", "--suite", "own/suites/...toml", "--bless"]);
     is_untouched();
     assert!(
-        names(&folder)
+        names_in(&folder)
             .iter()
             .all(|it| ["ctxsim.toml", "own", "prices.json", "profiles", "snapshots"].contains(&it.as_str()))
     );

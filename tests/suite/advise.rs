@@ -4,26 +4,21 @@ mod afterwards;
 mod applied;
 pub(crate) mod logs;
 
-use std::fs;
-use std::path::Path;
-
 use ctxsim::app::advise::agents::{Agent, SettingsForm};
 use ctxsim::app::advise::files::pastes;
 use ctxsim::app::advise::stated::FileSettings;
 use ctxsim::app::advise::{AdviceRequest, advise};
-use ctxsim::app::{Comparison, RealisedRequest, forecast, realised};
-use ctxsim::catalog::bundled_catalog;
-use ctxsim::input::Policy;
+use ctxsim::app::{RealisedRequest, forecast, realised};
 use ctxsim::input::policy::matches_any;
 use ctxsim::report::advise::saved::{Bills, SCHEMA_BEFORE, Saved, SessionKind};
 use ctxsim::report::advise::{Advice, AgentAdvice, Basis};
 use ctxsim::report::lever::Word;
 use ctxsim::report::realised::{ForecastOutcome, Later, Realised};
-use ctxsim::rng::Seed;
 
-use crate::sweep::{ctxsim, out};
 pub(crate) use logs::Recipe;
 use logs::{Session, write};
+
+use crate::support::*;
 
 /// Nothing but what is in the logs: no session leaves anything to another, and no request is unrecorded.
 fn sessions(folder: &Path) -> Comparison {
@@ -44,17 +39,9 @@ fn advice_on(folder: &Path, settings: Option<&str>) -> (AgentAdvice, Option<Save
     (advice.agents.remove(0), saved)
 }
 
-/// Holds a text against the one that was reviewed.
-fn locked(name: &str, text: &str) {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../snapshots/advise");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.bind(|| insta::assert_snapshot!(name, text));
-}
-
 /// Makes a folder of sessions and advises on it.
 fn advised(recipe: Recipe) -> (AgentAdvice, Vec<Session>) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let all = recipe.sessions();
     write(folder.path(), &all, "s");
     (advice_on(folder.path(), None).0, all)
@@ -252,7 +239,7 @@ fn a_settings_file_that_sets_nothing_known_is_one_line_and_the_logs_decide() {
         let line = "settings.json sets nothing of Claude Code that is simulated here, so the logs and the agent's defaults decide.";
         assert_eq!(found.notes, [line], "{text}");
     }
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     write(folder.path(), &SAVES.sessions(), "s");
 
     let (bare, _) = advice_on(folder.path(), None);
@@ -324,7 +311,7 @@ fn a_value_that_switches_a_setting_off_leaves_it_as_it_was_recorded() {
 
 #[test]
 fn what_a_variable_of_the_file_says_is_in_force_and_is_to_be_removed_where_it_outranks_what_is_advised() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     write(folder.path(), &SAVES.sessions(), "s");
     let text = "{\"env\": {\"CLAUDE_CODE_PROMPT_CACHE_TTL\": \"5m\", \"BASH_MAX_OUTPUT_LENGTH\": \"30000\"}}";
 
@@ -346,7 +333,7 @@ fn what_a_variable_of_the_file_says_is_in_force_and_is_to_be_removed_where_it_ou
 
 #[test]
 fn a_setting_that_saves_is_advised_with_its_key_and_the_pasted_text_gives_the_same_numbers() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let all = SAVES.sessions();
     write(folder.path(), &all, "s");
 
@@ -422,14 +409,14 @@ fn a_setting_that_saves_8_percent_is_advised_in_nine_folders_of_ten_and_one_that
 
 /// Plays a change of lifetimes: earlier sessions of five minutes, advice, and later sessions billed with an hour.
 fn became<const N: usize>(seed: u64, cases: [(f64, usize); N]) -> Option<[Realised; N]> {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     write(folder.path(), &Recipe { seed, ..SAVES }.sessions(), "s");
     let saved = advice_on(folder.path(), None).1?;
     Some(cases.map(|(factor, n_later)| {
         // As an earlier version wrote it, a change is that of a kind, and can be made wrong.
         let mut saved = Saved { schema: SCHEMA_BEFORE.to_owned(), pooled: None, ..saved.clone() };
         saved.kinds.iter_mut().for_each(|it| it.change *= factor);
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tempdir().unwrap();
         let later = Recipe { seed: seed + 1_000, sessions: n_later, first_day: 60, ..SAVES }.sessions();
         let later: Vec<Session> = later.into_iter().map(|it| Session { is_long: true, ..it }).collect();
         write(folder.path(), &later, "t");
@@ -542,7 +529,7 @@ fn in_nine_of_ten_folders_a_forecast_is_confirmed_or_refuted_as_it_should_be() {
 /// What a log of each format shows without being played: the agent, its version, its project.
 #[test]
 fn agents_and_projects_are_read_from_logs_and_named_where_several_agents_write_a_format() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     let head = |args: &[&str]| {
         let text = out(&ctxsim(root, &[&["advise"], args].concat()));
         assert!(text.starts_with("Nothing to "), "{args:?}: {text}");
@@ -575,7 +562,7 @@ fn agents_and_projects_are_read_from_logs_and_named_where_several_agents_write_a
 
 #[test]
 fn the_command_line_writes_advice_and_reads_the_forecast_back() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let logs = folder.path().join("logs");
     fs::create_dir(&logs).unwrap();
     write(&logs, &SAVES.sessions(), "s");
@@ -595,10 +582,10 @@ fn the_command_line_writes_advice_and_reads_the_forecast_back() {
     let text = out(&ctxsim(folder.path(), &["realised", "advice.json", "logs"]));
     assert!(text.starts_with("As forecast: 36 later sessions cost "), "{text}");
     assert!(text.contains("The change: `promptCacheTtl=1h` of Claude Code, which was “do”."), "{text}");
-    let json = out(&ctxsim(folder.path(), &["realised", "advice.json", "logs", "--format", "json"]));
-    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let json: Value =
+        parsed(&ctxsim(folder.path(), &["realised", "advice.json", "logs", "--format", "json"]));
     assert_eq!(json["sessions"], 36);
-    assert_eq!(json["left_out_later"], serde_json::json!([0, 36]));
+    assert_eq!(json["left_out_later"], json!([0, 36]));
     let note = "Skipped: 36 sessions from before the change, or that the forecast was made of.";
     assert_eq!(json["notes"][0], note);
     let page = out(&ctxsim(folder.path(), &["realised", "advice.json", "logs", "--format", "html"]));

@@ -8,10 +8,9 @@ mod reality;
 mod settings;
 mod targets;
 
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::{Kind, bundled_catalog};
-use ctxsim::take::Load;
-use ctxsim::timeline::Timeline;
+use ctxsim::catalog::Kind;
+
+use crate::support::*;
 
 /// The loads on which they are tried, in this order; the second has reasoning.
 const LOADS: [&str; 2] = ["agents/coding_day", "recorded/claude-code"];
@@ -47,7 +46,7 @@ fn opened(loads: [&str; 2], profile: &str) -> Vec<Load> {
         profiles: vec![profile.to_owned()],
         ..Comparison::default()
     };
-    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap_or_else(|it| panic!("{it}"));
+    let plan = planned(&comparison);
     let opened = plan.scenarios.iter().map(|it| plan.open(it).unwrap_or_else(|it| panic!("{it}")));
     opened.flatten().collect()
 }

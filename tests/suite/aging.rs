@@ -21,15 +21,15 @@ mod written;
 
 use std::sync::Arc;
 
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::input::policy::memory::SessionMemory as Spec;
 use ctxsim::input::scenario::{AgingEvent, AgingLoad, Happening, LoadSpec};
-use ctxsim::rng::Seed;
 use ctxsim::worlds::aging::generate;
 use ctxsim::worlds::aging::{
     AgingLog, AgingNumbers, AgingObserved, AgingPlayer, AgingStream, AgingSummary, MemoryRules, Model,
     StreamResult,
 };
+
+use crate::support::*;
 
 /// Returns the load of a bundled scenario.
 pub(crate) fn load(name: &str) -> AgingLoad {

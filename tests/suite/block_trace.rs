@@ -1,15 +1,11 @@
 //! Block traces replay to the figures that their authors, or an independent replay, give.
 
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
-
-use std::path::PathBuf;
-use std::process::{Command, Output};
-
 use ctxsim::input::profile::{Blocks, Touch};
-use ctxsim::input::{CacheRules, Limits};
-use ctxsim::ledger::{BlockHits, RequestRow, Rows, Sums};
+use ctxsim::ledger::BlockHits;
 use ctxsim::worlds::blocks::trace::{BlockTrace, read, replay};
 use proptest::prelude::*;
+
+use crate::support::*;
 
 const MOONCAKE: &str = include_str!("../data/blocks/mooncake.jsonl");
 const KV_CACHE_TESTER: &str = include_str!("../data/blocks/kv-cache-tester.json");
@@ -31,7 +27,7 @@ fn figures(trace: &BlockTrace) -> [u64; 6] {
 
 fn ctxsim(args: &[&str]) -> Output {
     let data = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/blocks");
-    Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).current_dir(data).output().unwrap()
+    crate::support::ctxsim(data, args)
 }
 
 #[test]
@@ -80,9 +76,7 @@ fn a_trace_is_given_as_it_is_and_reports_its_blocks() {
     let args =
         ["run", "--scenario", "mooncake.jsonl", "--profile", "open/blocks-512-lru", "--format", "json"];
     let run = |set: &[&str]| {
-        let output = ctxsim(&[&args[..], set].concat());
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let document: Value = parsed(&ctxsim(&[&args[..], set].concat()));
         let runs = document["runs"].as_array().unwrap().clone();
         assert_eq!(runs.len(), 1, "no policy changes a block trace");
         runs[0]["totals"].clone()
@@ -103,10 +97,7 @@ fn rules_that_cannot_replay_blocks_are_refused_with_a_way_out() {
         ("interval/openai-gpt-5.4", "open/blocks-64-infinite"),
         ("open/blocks-512-lru", "--set profile.cache.blocks.block_tokens=64"),
     ] {
-        let output = ctxsim(&[&trace[..], &[profile]].concat());
-
-        let text = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2));
+        let text = refusal(&ctxsim(&[&trace[..], &[profile]].concat()));
         assert!(text.contains(words), "{text}");
     }
 }
@@ -130,8 +121,7 @@ fn a_broken_trace_is_told_with_its_line_and_column() {
 fn a_store_of_blocks_also_serves_items() {
     let args = ["run", "--policy", "identity", "--scenario", "duckagent/plain_chat", "--format", "json"];
     let run = |profile: &str| {
-        let output = ctxsim(&[&args[..], &["--profile", profile]].concat());
-        let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let document: Value = parsed(&ctxsim(&[&args[..], &["--profile", profile]].concat()));
         document["runs"][0]["totals"].clone()
     };
     let (blocks, interval) = (run("open/blocks-64-infinite"), run("interval/deepseek-v4-flash"));
@@ -159,12 +149,12 @@ proptest! {
 fn the_reference_sessions_of_kv_cache_tester_have_their_expected_figures() {
     let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
     let folder = folder.join("blocks/kv-cache-tester");
-    let expected = std::fs::read_to_string(folder.join("expected_infinite_cache.json")).unwrap();
-    let expected: Vec<serde_json::Value> = serde_json::from_str(&expected).unwrap();
+    let expected = fs::read_to_string(folder.join("expected_infinite_cache.json")).unwrap();
+    let expected: Vec<Value> = serde_json::from_str(&expected).unwrap();
     assert!(expected.len() >= 16);
     for row in &expected {
         let file = row["file"].as_str().unwrap();
-        let trace = read(&std::fs::read_to_string(folder.join(file)).unwrap(), file).unwrap();
+        let trace = read(&fs::read_to_string(folder.join(file)).unwrap(), file).unwrap();
 
         let names = ["requests", "subagents", "input_tokens", "blocks", "hit_blocks", "hit_tokens"];
         assert_eq!(figures(&trace), names.map(|it| row[it].as_u64().unwrap()), "{file}");
@@ -187,7 +177,7 @@ fn the_reference_traces_of_mooncake_have_their_expected_hit_ratios() {
     let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
     let traces = ["conversation", "synthetic"].map(|name| {
         let path = folder.join(format!("blocks/mooncake/{name}_trace.jsonl"));
-        read(&std::fs::read_to_string(path).unwrap(), name).unwrap()
+        read(&fs::read_to_string(path).unwrap(), name).unwrap()
     });
     for (capacity, expected) in MOONCAKE_LRU {
         let found = traces.each_ref().map(|trace| {
@@ -212,7 +202,7 @@ fn the_reference_traces_of_mooncake_have_the_shares_behind_table_2_of_the_paper(
     let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
     for (name, full, mean) in [("conversation", 0.3819, Some(0.4094)), ("synthetic", 0.6594, None)] {
         let path = folder.join(format!("blocks/mooncake/{name}_trace.jsonl"));
-        let trace = read(&std::fs::read_to_string(path).unwrap(), name).unwrap();
+        let trace = read(&fs::read_to_string(path).unwrap(), name).unwrap();
         let blocks = Blocks { block_tokens: 512, capacity_blocks: None, touch: Touch::HeadFirst };
         let mut rows = Rows::default();
         replay(&trace, &Limits::NONE, &CacheRules::Blocks(blocks), &mut rows);
@@ -238,7 +228,7 @@ fn the_reference_traces_of_mooncake_have_the_lengths_and_the_curve_of_their_read
     ];
     for (name, lengths, shares) in expected {
         let path = folder.join(format!("blocks/mooncake/{name}_trace.jsonl"));
-        let trace = read(&std::fs::read_to_string(path).unwrap(), name).unwrap();
+        let trace = read(&fs::read_to_string(path).unwrap(), name).unwrap();
         let most = replayed(&trace, None, Touch::HeadFirst);
         let main = &most.0.main;
         assert_eq!(

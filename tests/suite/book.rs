@@ -1,15 +1,7 @@
 //! The book has every page, none is too long, and its pictures are what ctxsim draws today.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
+use crate::support::*;
 use crate::words::{measured, pages_below};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
-}
 
 #[test]
 fn the_documents_are_within_their_limits() {
@@ -47,16 +39,8 @@ fn themed(chart: &str, theme: &str) -> String {
 
 #[test]
 fn the_picture_of_the_readme_is_what_ctxsim_draws_today() {
-    let args = ["run", "--scenario", "recorded/claude-code", "--policy", "identity", "--policy"];
-    let rest = ["sliding_window", "--format", "svg", "--chart", "requests"];
-    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-        .args(args)
-        .args(rest)
-        .current_dir(env!("CARGO_TARGET_TMPDIR"))
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let chart = String::from_utf8(output.stdout).unwrap();
+    let run = "run recorded/claude-code --policy identity sliding_window --format svg --chart requests";
+    let chart = out(&ctxsim(env!("CARGO_TARGET_TMPDIR"), args(run)));
 
     for theme in ["light", "dark"] {
         let path = root().join(format!("docs/pictures/two-prompts-{theme}.svg"));
@@ -82,7 +66,7 @@ fn described(picture: &str) -> String {
 #[test]
 fn the_moving_picture_shows_what_the_terminal_shows_today() {
     let Some(reference) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     fs::create_dir(folder.path().join("sessions")).unwrap();
     for name in ["claude-code", "claude-code-2"] {
         let to = folder.path().join("sessions").join(name);
@@ -92,12 +76,7 @@ fn the_moving_picture_shows_what_the_terminal_shows_today() {
             fs::copy(file.path(), to.join(file.file_name())).unwrap();
         }
     }
-    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-        .arg("sessions")
-        .current_dir(folder.path())
-        .env_remove("COLUMNS")
-        .output()
-        .unwrap();
+    let output = ctxsim(folder.path(), ["sessions"]);
     let printed = String::from_utf8(output.stdout).unwrap();
 
     let picture = fs::read_to_string(root().join("docs/pictures/terminal.svg")).unwrap();

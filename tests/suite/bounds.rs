@@ -1,26 +1,19 @@
 //! Limits that hold together, not only one by one: what is large in every way at once is refused in words, or read in passable time.
 
-use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::Write as _;
-use std::path::Path;
-use std::process::Command;
 
-use tempfile::TempDir;
-
-use crate::sweep::{ctxsim, out};
+use crate::support::*;
 
 fn folder(files: &[(&str, &str)]) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     files.iter().for_each(|(name, text)| fs::write(folder.path().join(name), text).unwrap());
     folder
 }
 
 /// Runs a command that is refused, and returns what it says.
 fn refused(folder: &Path, line: &str) -> String {
-    let done = ctxsim(folder, &line.split(' ').collect::<Vec<_>>());
-    let said = String::from_utf8(done.stderr).unwrap();
-    assert_eq!(done.status.code(), Some(2), "{said}");
+    let said = refusal(&ctxsim(folder, &line.split(' ').collect::<Vec<_>>()));
     said
 }
 
@@ -112,10 +105,7 @@ fn problems_by_the_thousand_in_one_long_line_are_drawn_in_part_and_counted() {
 
     let said = refused(many.path(), "validate p.ron");
 
-    assert!(
-        said.contains("… and 2,900 more\n") && said.contains("3,000 problems; nothing was run or written"),
-        "{said}"
-    );
+    assert_says(&said, &["… and 2,900 more\n", "3,000 problems; nothing was run or written"]);
     assert!(said.len() < 100_000, "{} bytes", said.len());
     let last = said.lines().filter(|it| it.contains("--> p.ron:1:")).count();
     assert_eq!(last, 100);
@@ -143,7 +133,7 @@ fn a_line_of_parts_is_bounded_as_a_line_of_sessions_is() {
 
 #[test]
 fn numbers_of_parts_that_cannot_be_added_up_are_refused() {
-    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded/pi-session.jsonl");
+    let recorded = data("recorded/pi-session.jsonl");
     let folder = folder(&[]);
     fs::copy(recorded, folder.path().join("s.jsonl")).unwrap();
     let run = |line: &str| ctxsim(folder.path(), &line.split(' ').collect::<Vec<_>>());
@@ -245,10 +235,10 @@ fn a_request_that_cannot_be_read_is_told_where_totals_stand() {
     let broken = told("run broken.jsonl --policy identity");
     let whole = told("run whole.jsonl --policy identity");
 
-    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        words(&broken).contains("1 record of this log cannot be read and is left out: if it was a request"),
-        "{broken}"
+    let words = |text: &str| one_line(&text);
+    assert_says(
+        &words(&broken),
+        &["1 record of this log cannot be read and is left out: if it was a request"],
     );
     assert!(!whole.contains("cannot be read"), "{whole}");
     assert!(words(&told("run broken.jsonl --policy identity --totals")).contains("1 record of"), "totals");
@@ -296,7 +286,7 @@ fn a_folder_that_cannot_be_read_is_left_out_as_a_file_is() {
 
 #[test]
 fn parts_whose_head_is_not_that_of_their_job_or_of_their_loads_are_refused() {
-    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded");
+    let recorded = data("recorded");
     let folder = folder(&[]);
     fs::create_dir(folder.path().join("s")).unwrap();
     for name in ["pi-session.jsonl", "kimi-session.jsonl"] {

@@ -1,26 +1,13 @@
 //! Scenarios that people write by hand: what is left out means what they would expect.
 
-use std::process::Command;
-
-use serde_json::Value;
+use crate::support::*;
 
 /// Runs a scenario of this repository under a profile, and returns the totals of each policy.
 fn totals(scenario: &str, policies: &[&str], set: &[&str]) -> Vec<Value> {
-    let mut ctxsim = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-    ctxsim.args([
-        "run",
-        "--scenario",
-        scenario,
-        "--profile",
-        "anthropic/claude-opus-4.5",
-        "--format",
-        "json",
-    ]);
-    ctxsim.args(policies.iter().flat_map(|it| ["--policy", it]));
-    ctxsim.args(set.iter().flat_map(|it| ["--set", it]));
-    let output = ctxsim.current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    let report: Value = serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}"));
+    let run = args("run --profile anthropic/claude-opus-4.5 --format json --scenario");
+    let policies = policies.iter().flat_map(|it| ["--policy", it]);
+    let set = set.iter().flat_map(|it| ["--set", it]);
+    let report: Value = parsed(&ctxsim(root(), run.into_iter().chain([scenario]).chain(policies).chain(set)));
     report["runs"].as_array().unwrap().iter().map(|it| it["totals"].clone()).collect()
 }
 

@@ -1,7 +1,5 @@
 //! Cache rules on examples from documents, on listed prompts, and on what live calls were billed.
 
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
-
 mod best_effort;
 mod breakpoints;
 mod cassettes;
@@ -22,11 +20,11 @@ mod settings;
 
 use ctxsim::cache::breakpoints::{BreakpointCache, Times};
 use ctxsim::cache::marks::CacheMark;
+use ctxsim::input::Breakpoints;
 use ctxsim::input::profile::cache::Readable;
-use ctxsim::input::{Breakpoints, TtlClass};
-use ctxsim::ledger::CacheUse;
 use ctxsim::projection::chain::Link;
-use ctxsim::timeline::Kind;
+
+use crate::support::*;
 
 /// Anthropic's numbers, with the minimum that a test wants.
 fn rules(min_tokens: u64) -> Breakpoints {

@@ -1,23 +1,15 @@
 //! Recorded sessions under the provider's own rules: what is predicted, what was billed, and what the prediction may see.
 
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
-
 mod compactions;
 mod harness;
 mod unforeseen;
 mod whose_rules;
 
-use std::path::PathBuf;
-
 use harness::Log;
 
 use ctxsim::calibrate::{Calibration, ReadClass, sum_of_sessions};
-use ctxsim::engine::Simulation;
-use ctxsim::input::scenario::{Assume, HiddenRequest};
-use ctxsim::input::{Format, Limits, Policy, Profile, decode};
-use ctxsim::ledger::Rows;
-use ctxsim::timeline::import::import_all;
-use ctxsim::timeline::{EventKind, Timeline};
+
+use crate::support::*;
 
 const FIXTURE: &str = include_str!("../../scenarios/recorded/claude-code-session.jsonl");
 const PROFILE: &str = include_str!("../../profiles/anthropic/claude-opus-4.5.toml");
@@ -37,7 +29,7 @@ fn timelines(text: &str, side_request: HiddenRequest) -> Vec<Timeline> {
 }
 
 fn identity() -> Policy {
-    Policy::new(&decode::decode(IDENTITY, Format::Ron).unwrap()).unwrap()
+    policy_from(IDENTITY)
 }
 
 fn rows(timeline: &Timeline, profile: &Profile) -> Rows {
@@ -47,7 +39,7 @@ fn rows(timeline: &Timeline, profile: &Profile) -> Rows {
 }
 
 fn profile() -> Profile {
-    Profile::new(&decode::decode(PROFILE, Format::Toml).unwrap()).unwrap()
+    profile_from(PROFILE)
 }
 
 /// Compares every session of some texts.
@@ -191,12 +183,12 @@ fn reference(folders: &[&str]) -> Option<Vec<String>> {
     let root = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from)?;
     let mut paths: Vec<PathBuf> = Vec::new();
     for folder in folders {
-        let entries = std::fs::read_dir(root.join("recorded").join(folder)).unwrap();
+        let entries = fs::read_dir(root.join("recorded").join(folder)).unwrap();
         let mut files: Vec<PathBuf> = entries.map(|it| it.unwrap().path()).collect();
         files.sort();
         paths.extend(files);
     }
-    Some(paths.iter().map(|it| std::fs::read_to_string(it).unwrap()).collect())
+    Some(paths.iter().map(|it| fs::read_to_string(it).unwrap()).collect())
 }
 
 #[test]
@@ -240,11 +232,11 @@ fn sessions_with_skills_tasks_compactions_and_restarts_are_predicted_within_boun
 /// Returns the logs of newer versions of Claude Code in the reference data, each with its name; nothing without it.
 fn newer() -> Option<Vec<(String, String)>> {
     let root = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from)?.join("recorded/2026");
-    let folders = std::fs::read_dir(root).unwrap().map(|it| it.unwrap().path()).filter(|it| it.is_dir());
-    let files = folders.flat_map(|it| std::fs::read_dir(it).unwrap()).map(|it| it.unwrap().path());
+    let folders = fs::read_dir(root).unwrap().map(|it| it.unwrap().path()).filter(|it| it.is_dir());
+    let files = folders.flat_map(|it| fs::read_dir(it).unwrap()).map(|it| it.unwrap().path());
     let text = |it: PathBuf| {
         let name = it.file_stem().unwrap().to_string_lossy().into_owned();
-        (name, std::fs::read_to_string(it).unwrap())
+        (name, fs::read_to_string(it).unwrap())
     };
     let mut logs: Vec<_> = files.map(text).filter(|it| it.1.contains("\"parentUuid\"")).collect();
     logs.sort();
@@ -300,7 +292,7 @@ fn every_request_of_sub_agents_in_progress_records_is_predicted_as_it_was_billed
 fn codex_rollouts_are_read_on_the_grid_of_their_model() {
     const GPT: &str = include_str!("../../profiles/openai/gpt-5.5.toml");
     let Some(texts) = reference(&["codex"]) else { return };
-    let profile = Profile::new(&decode::decode(GPT, Format::Toml).unwrap()).unwrap();
+    let profile = profile_from(GPT);
 
     let all = calibrated_under(&profile, &texts, HiddenRequest::Inferred);
 
@@ -311,7 +303,7 @@ fn codex_rollouts_are_read_on_the_grid_of_their_model() {
 #[test]
 fn the_reference_usage_table_is_predicted_as_it_was_billed() {
     let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
-    let text = std::fs::read_to_string(folder.join("recorded/usage/claude-code_sessions.csv")).unwrap();
+    let text = fs::read_to_string(folder.join("recorded/usage/claude-code_sessions.csv")).unwrap();
 
     let recorded = calibrated(std::slice::from_ref(&text), HiddenRequest::None);
     for (side_request, close) in [(HiddenRequest::Usual, 97.5), (HiddenRequest::Inferred, 98.0)] {

@@ -1,25 +1,13 @@
 //! Changes have a moment: what a request log shows of marks, tools, system prompt and settings, and what a scenario says of them.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
-
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
-
 use base64::Engine as _;
-use serde_json::{Value, json};
-use tempfile::TempDir;
 
-fn ctxsim(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ctxsim")).current_dir(folder).args(args).output().unwrap()
-}
+use crate::support::*;
 
 /// What each request of a load reads and writes.
 fn uses(folder: &Path, load: &[&str], profile: &str) -> Vec<[u64; 3]> {
     let args = ["--policy", "identity", "--profile", profile, "--rows", "requests", "--format", "json"];
-    let output = ctxsim(folder, &[&["run"], load, &args].concat());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let rows: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows: Value = parsed(&ctxsim(folder, &[&["run"], load, &args].concat()));
     let rows = rows["rows"].as_array().or(rows.as_array()).unwrap().clone();
     let count = |row: &Value, name: &str| row[name].as_u64().unwrap_or(0);
     let of =
@@ -327,18 +315,8 @@ gap_ms = 12_000
     let policy = format!("(name: \"evict\", about: \"Evicts.\", stages: [{stages}])");
     fs::write(folder.path().join("screens.toml"), load).unwrap();
     fs::write(folder.path().join("evict.ron"), policy).unwrap();
-    let args = [
-        "run",
-        "--scenario",
-        "screens.toml",
-        "--policy",
-        "evict.ron",
-        "--profile",
-        "anthropic/claude-opus-5",
-    ];
-    let output = ctxsim(folder.path(), &[&args[..], &["--format", "json"]].concat());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let args = args("run --scenario screens.toml --policy evict.ron --profile anthropic/claude-opus-5");
+    let report: Value = parsed(&ctxsim(folder.path(), &[&args[..], &["--format", "json"]].concat()));
     let totals = &report["runs"][0]["totals"];
     (totals["cache_write_tokens"].as_u64().unwrap(), totals["cost_usd"]["total"].as_f64().unwrap())
 }
@@ -386,21 +364,9 @@ fn an_image_that_leaves_brings_back_what_was_there_without_it() {
     fs::write(folder.path().join("changes.toml"), scripted(&turns)).unwrap();
     let policy = "(name: \"drop\", about: \"Drop.\", stages: [(name: \"evict\", at: [turn_start], scope: (part: completed, kinds: [image]), apply: drop)])";
     fs::write(folder.path().join("drop.ron"), policy).unwrap();
-    let args = [
-        "run",
-        "--scenario",
-        "changes.toml",
-        "--policy",
-        "drop.ron",
-        "--rows",
-        "requests",
-        "--format",
-        "json",
-    ];
+    let args = args("run --scenario changes.toml --policy drop.ron --rows requests --format json");
     let reads = |profile: &str| -> Vec<u64> {
-        let output = ctxsim(folder.path(), &[&args[..], &["--profile", profile]].concat());
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let rows: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let rows: Value = parsed(&ctxsim(folder.path(), &[&args[..], &["--profile", profile]].concat()));
         let rows = rows["rows"].as_array().or(rows.as_array()).unwrap().clone();
         rows.iter().map(|it| it["cache_read_tokens"].as_u64().unwrap_or(0)).collect()
     };
@@ -463,9 +429,10 @@ fn a_log_whose_own_marks_break_a_rule_is_played_and_noted() {
                 "content": [{"type": "text", "text": "yes"}], "usage": usage},
         });
         fs::write(folder.path().join("log.jsonl"), format!("{line}\n")).unwrap();
-        let output = ctxsim(folder.path(), &["run", "--details", "log.jsonl"]);
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+        out(&ctxsim(folder.path(), &["run", "--details", "log.jsonl"]))
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
     };
 
     assert!(marks(5).contains("In 1 of 1 request, the prompt"), "{}", marks(5));
@@ -479,15 +446,7 @@ fn a_layout_that_an_override_makes_is_held_against_the_api_too() {
     let policy = "(name: \"two\", about: \"Two marks.\", layout: (breakpoints: [(at: end_of(tools), ttl: \"1h\"), (at: end_of(system), ttl: \"1h\")]), stages: [])";
     fs::write(folder.path().join("two.ron"), policy).unwrap();
     let run = |set: &[&str]| {
-        let args = [
-            "run",
-            "--policy",
-            "two.ron",
-            "--scenario",
-            "changes.toml",
-            "--profile",
-            "anthropic/claude-sonnet-5",
-        ];
+        let args = args("run --policy two.ron --scenario changes.toml --profile anthropic/claude-sonnet-5");
         ctxsim(folder.path(), &[&args, set].concat())
     };
 

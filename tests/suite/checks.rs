@@ -1,11 +1,6 @@
 //! Suites in continuous integration: guards and snapshots, what passes, what fails, and how it ends.
 
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
-
-use serde_json::Value;
-use tempfile::TempDir;
+use crate::support::*;
 
 const POLICY: &str = r#"(
     name: "mine",
@@ -35,36 +30,15 @@ metric = "totals.evidence_kept"
 at_least = 0.7
 "#;
 
-/// Makes a folder with a policy, a session and a suite.
-fn folder() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("mine.ron"), POLICY).unwrap();
-    fs::write(folder.path().join("suite.toml"), SUITE).unwrap();
-    let session = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/recorded/claude-code-session.jsonl");
-    fs::copy(session, folder.path().join("session.jsonl")).unwrap();
-    folder
-}
-
-fn check(folder: &Path, args: &[&str]) -> Output {
-    let command = [&["check", "--suite", "suite.toml"][..], args].concat();
-    let mut it = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-    it.args(command).current_dir(folder).env_remove("CI").output().unwrap()
-}
-
-fn told(output: &Output) -> String {
-    let text = [output.stdout.clone(), output.stderr.clone()].concat();
-    String::from_utf8(text).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 #[test]
 fn a_ratchet_lets_guarded_numbers_move_to_the_better_alone_until_today_is_blessed() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     let path = folder.path();
     let kept = path.join("snapshots/suite/ratchet.toml");
     let trigger = |tokens: &str| fs::write(path.join("mine.ron"), POLICY.replace("40_000", tokens)).unwrap();
     let ratchet = |args: &[&str]| {
         let output = check(path, args);
-        (output.status.code(), told(&output), fs::read_to_string(&kept).unwrap())
+        (output.status.code(), all_said(&output), fs::read_to_string(&kept).unwrap())
     };
 
     trigger("60_000");
@@ -75,10 +49,7 @@ fn a_ratchet_lets_guarded_numbers_move_to_the_better_alone_until_today_is_blesse
     trigger("40_000");
     let (code, text, after) = ratchet(&["--ratchet"]);
     assert_eq!((code, &after), (Some(1), &first), "{text}");
-    assert!(
-        text.contains("evidence stays (ratchet)") && text.contains("is not as good as the best so far"),
-        "{text}"
-    );
+    assert_says(&text, &["evidence stays (ratchet)", "is not as good as the best so far"]);
     assert_eq!(ratchet(&["--ratchet=50%"]).0, Some(0));
     let (code, _, loosened) = ratchet(&["--ratchet", "--bless"]);
     assert!(code == Some(0) && loosened != first);
@@ -89,14 +60,8 @@ fn a_ratchet_lets_guarded_numbers_move_to_the_better_alone_until_today_is_blesse
     trigger("60_000");
     assert_eq!(ratchet(&["--ratchet"]).0, Some(1));
     fs::remove_file(&kept).unwrap();
-    let mut in_ci = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-    in_ci.args(["check", "--suite", "suite.toml", "--ratchet"]).current_dir(path).env("CI", "1");
-    let output = in_ci.output().unwrap();
-    assert!(
-        output.status.code() == Some(2) && told(&output).contains("[ratchet-missing]"),
-        "{}",
-        told(&output)
-    );
+    let mut in_ci = program(path, ["check", "--suite", "suite.toml", "--ratchet"]);
+    assert_says(&refusal(&in_ci.env("CI", "1").output().unwrap()), &["[ratchet-missing]"]);
     fs::write(&kept, "best = 3\n").unwrap();
     let (code, text, _) = ratchet(&["--ratchet"]);
     assert_eq!(code, Some(2));
@@ -123,26 +88,22 @@ fn kept(folder: &Path) -> Vec<String> {
 
 #[test]
 fn an_unchanged_tree_passes_and_a_changed_budget_shows_which_numbers_moved() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     let path = folder.path();
     assert_eq!(check(path, &["--bless"]).status.code(), Some(0));
     let names = ["duckagent-incremental_workspace_audit", "session"];
     assert_eq!(kept(path), names.map(|it| format!("{it}/anthropic-claude-sonnet-5.5.snap")));
 
     let unchanged = check(path, &[]);
-    let text = told(&unchanged);
+    let text = all_said(&unchanged);
     assert_eq!(unchanged.status.code(), Some(0), "{text}");
     assert!(text.contains("suite passed: 3 of 3 guard checks passed, 2 of 2 snapshots unchanged"), "{text}");
 
     fs::write(path.join("mine.ron"), POLICY.replace("40_000", "55_000")).unwrap();
     let changed = check(path, &[]);
-    let text = told(&changed);
+    let text = all_said(&changed);
     assert_eq!(changed.status.code(), Some(1));
-    assert!(text.contains("mine, longest prompt: 39,958 → 4"), "{text}");
-    assert!(
-        text.contains("mine, US dollars: 0.299") && text.contains("%)") && text.contains("--bless"),
-        "{text}"
-    );
+    assert_says(&text, &["mine, longest prompt: 39,958 → 4", "mine, US dollars: 0.299", "%)", "--bless"]);
     let waiting = kept(path).into_iter().filter(|it| it.ends_with(".snap.new")).count();
     assert_eq!(waiting, 2, "`cargo insta review` finds them");
     assert_eq!(check(path, &["--bless"]).status.code(), Some(0));
@@ -152,13 +113,11 @@ fn an_unchanged_tree_passes_and_a_changed_budget_shows_which_numbers_moved() {
 
 #[test]
 fn a_build_machine_leaves_nothing_for_review() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     check(folder.path(), &["--bless"]);
     fs::write(folder.path().join("mine.ron"), POLICY.replace("40_000", "55_000")).unwrap();
 
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-    let output =
-        command.args(["check", "--suite", "suite.toml"]).current_dir(folder.path()).env("CI", "1").output();
+    let output = program(folder.path(), ["check", "--suite", "suite.toml"]).env("CI", "1").output();
 
     assert_eq!(output.unwrap().status.code(), Some(1));
     assert!(kept(folder.path()).iter().all(|it| it.ends_with(".snap")));
@@ -166,21 +125,21 @@ fn a_build_machine_leaves_nothing_for_review() {
 
 #[test]
 fn runs_without_a_snapshot_and_snapshots_without_a_run_fail() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     check(folder.path(), &["--bless"]);
     let snapshots = folder.path().join("snapshots/suite");
     fs::rename(snapshots.join("session"), snapshots.join("other")).unwrap();
 
     let output = check(folder.path(), &[]);
 
-    let text = told(&output);
+    let text = all_said(&output);
     assert_eq!(output.status.code(), Some(1));
     assert!(text.contains("no snapshot yet") && text.contains("the suite no longer has this run"), "{text}");
 }
 
 #[test]
 fn a_check_never_passes_where_a_scenario_could_not_be_run() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     fs::create_dir(folder.path().join("sessions")).unwrap();
     let broken = "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":3}}\n{";
     fs::write(folder.path().join("sessions/broken.jsonl"), broken).unwrap();
@@ -195,12 +154,12 @@ fn a_check_never_passes_where_a_scenario_could_not_be_run() {
     assert_eq!(suite("sessions/broken.jsonl").status.code(), Some(2));
     fs::write(folder.path().join("sessions/scenario.toml"), "load = 3\nname = \"scenario\"\n").unwrap();
     let output = suite("sessions");
-    assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+    assert_eq!(output.status.code(), Some(2), "{}", all_said(&output));
 }
 
 #[test]
 fn prices_of_a_later_day_move_nothing_by_themselves() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     let path = folder.path().join("priced.toml");
     let day = |day: &str| {
         let text = format!(
@@ -217,7 +176,7 @@ fn prices_of_a_later_day_move_nothing_by_themselves() {
     day("2026-07-01");
 
     let output = check(folder.path(), &[]);
-    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", all_said(&output));
     assert_eq!(check(folder.path(), &["--bless"]).status.code(), Some(0));
     let text = fs::read_to_string(folder.path().join("snapshots/suite/session/priced.snap")).unwrap();
     assert!(text.contains("prices of 2026-07-01"), "{text}");
@@ -225,7 +184,7 @@ fn prices_of_a_later_day_move_nothing_by_themselves() {
 
 /// Makes a folder whose numbers are accepted at some prices, and adds dearer ones of a later day.
 fn repriced() -> TempDir {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     let write = |day: &str| {
         let text = format!(
             "name = \"priced\"\nabout = \"Dated prices.\"\nas_of = \"{day}\"\nsources = [\"none\"]\ncache = \"none\"\n\
@@ -239,7 +198,7 @@ fn repriced() -> TempDir {
     fs::write(folder.path().join("suite.toml"), suite).unwrap();
     write("2026-05-01");
     let blessed = check(folder.path(), &["--bless"]);
-    assert_eq!(blessed.status.code(), Some(0), "{}", told(&blessed));
+    assert_eq!(blessed.status.code(), Some(0), "{}", all_said(&blessed));
     write("2026-07-01");
     folder
 }
@@ -250,7 +209,7 @@ fn newer_prices_are_told_with_what_the_guards_say_under_them_in_every_format() {
     let words = "prices of 2026-05-01; newer: 2026-07-01, `--bless` adopts them";
     for format in ["table", "json", "html", "github", "junit", "sarif"] {
         let output = check(folder.path(), &["--format", format]);
-        let text = told(&output).replace("&#x27;", "'").replace("&#96;", "`");
+        let text = all_said(&output).replace("&#x27;", "'").replace("&#96;", "`");
         let text = text.replace("<code>", "`").replace("</code>", "`");
         assert_eq!(output.status.code(), Some(0), "{format}: {text}");
         assert!(text.contains(words), "{format}: {text}");
@@ -267,8 +226,13 @@ fn newer_prices_are_told_with_what_the_guards_say_under_them_in_every_format() {
     let guards = suite["newer_prices"]["guards"].as_array().unwrap();
     assert_eq!((guards.len(), guards.iter().filter(|it| it["holds"] == false).count()), (7, 1));
     let after = check(folder.path(), &["--bless"]);
-    assert_eq!(after.status.code(), Some(1), "the guard fails once the prices are adopted: {}", told(&after));
-    assert!(!told(&check(folder.path(), &[])).contains("newer:"));
+    assert_eq!(
+        after.status.code(),
+        Some(1),
+        "the guard fails once the prices are adopted: {}",
+        all_said(&after)
+    );
+    assert!(!all_said(&check(folder.path(), &[])).contains("newer:"));
 }
 
 #[test]
@@ -284,7 +248,7 @@ fn what_waits_for_review_says_the_day_of_its_own_numbers() {
 
 #[test]
 fn every_artefact_says_the_version_the_day_of_the_prices_and_the_digests_of_its_inputs() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     let path = folder.path();
     assert_eq!(check(path, &["--bless"]).status.code(), Some(0));
     let made = || {
@@ -302,11 +266,11 @@ fn every_artefact_says_the_version_the_day_of_the_prices_and_the_digests_of_its_
     let digest = before["inputs"]["scenario"]["session"].as_str().unwrap();
     let with = format!("ctxsim {}, prices of 2026-11-21, inputs ", env!("CARGO_PKG_VERSION"));
     for format in ["table", "html", "github"] {
-        let text = told(&check(path, &["--format", format]));
+        let text = all_said(&check(path, &["--format", format]));
         assert!(text.contains(&with), "{format}: {text}");
     }
     for format in ["junit", "sarif"] {
-        let text = told(&check(path, &["--format", format]));
+        let text = all_said(&check(path, &["--format", format]));
         assert!(text.contains(digest) && text.contains("2026-11-21"), "{format}: {text}");
     }
     let snapshot = path.join("snapshots/suite/session/anthropic-claude-sonnet-5.5.snap");
@@ -327,7 +291,7 @@ fn every_artefact_says_the_version_the_day_of_the_prices_and_the_digests_of_its_
 
 #[test]
 fn an_upgrade_and_a_changed_scenario_are_told_as_such_and_old_headers_are_still_read() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     let path = folder.path();
     check(path, &["--bless"]);
     let snapshot = path.join("snapshots/suite/session/anthropic-claude-sonnet-5.5.snap");
@@ -339,7 +303,7 @@ fn an_upgrade_and_a_changed_scenario_are_told_as_such_and_old_headers_are_still_
         fs::write(&snapshot, moved.replace(line, header)).unwrap();
         let output = check(path, &[]);
         assert_eq!(output.status.code(), Some(1));
-        told(&output)
+        all_said(&output)
     };
 
     let upgraded = with(&line.replace(&version, "ctxsim 0.0.9"));
@@ -358,20 +322,19 @@ fn an_upgrade_and_a_changed_scenario_are_told_as_such_and_old_headers_are_still_
 fn a_guard_whose_name_is_a_sentence_keeps_its_punctuation_in_every_format() {
     let folder = repriced();
     for format in ["table", "json", "html", "github", "junit", "sarif"] {
-        let text = told(&check(folder.path(), &["--format", format]));
+        let text = all_said(&check(folder.path(), &["--format", format]));
         assert!(!text.contains(".:") && !text.contains("?:") && !text.contains(". ("), "{format}: {text}");
     }
-    let text = told(&check(folder.path(), &[]));
+    let text = all_said(&check(folder.path(), &[]));
     assert!(text.contains("It stays cheap: ") && text.contains("Is it used? "), "{text}");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-    let run = command.args(["run", "--suite", "suite.toml"]).current_dir(folder.path()).output().unwrap();
-    assert!(told(&run).contains("guard failed: It stays cheap: "), "{}", told(&run));
-    assert!(!told(&run).contains("cheap.:"), "{}", told(&run));
+    let run = ctxsim(folder.path(), ["run", "--suite", "suite.toml"]);
+    assert!(all_said(&run).contains("guard failed: It stays cheap: "), "{}", all_said(&run));
+    assert!(!all_said(&run).contains("cheap.:"), "{}", all_said(&run));
 }
 
 /// Makes a folder in which a guard is broken.
 fn broken() -> TempDir {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     fs::write(folder.path().join("mine.ron"), POLICY.replace("40_000", "900_000")).unwrap();
     folder
 }
@@ -509,8 +472,7 @@ fn a_workflow_gets_a_summary_and_marks_at_lines() {
 fn a_run_as_the_summary_of_a_workflow_folds_the_detail_and_marks_what_failed() {
     let folder = broken();
     let args = ["run", "--suite", "suite.toml", "--format", "github", "--output", "summary.md"];
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-    let output = command.args(args).current_dir(folder.path()).output().unwrap();
+    let output = ctxsim(folder.path(), args);
     let marks = String::from_utf8(output.stdout).unwrap();
     let summary = fs::read_to_string(folder.path().join("summary.md")).unwrap();
 
@@ -520,9 +482,6 @@ fn a_run_as_the_summary_of_a_workflow_folds_the_detail_and_marks_what_failed() {
         "{marks}"
     );
     let (open, folded) = summary.split_once("<details>").unwrap();
-    assert!(
-        open.contains("| policy |") && open.contains("Δ cost") && open.contains("❌ it clears"),
-        "{open}"
-    );
+    assert_says(&open, &["| policy |", "Δ cost", "❌ it clears"]);
     assert!(folded.contains("Notes:") && folded.contains("Assumptions:") && folded.contains("</details>"));
 }

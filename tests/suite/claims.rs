@@ -1,17 +1,11 @@
 //! The claims of the four sources and of the design card: each is exact, approximate by a distance that is told, or out of scope with a reason.
 
-use std::collections::BTreeSet;
-use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::input::suite::{Figure, FigureKind};
 use serde::Deserialize;
 
 use crate::aging::played::AgingRuns;
 use crate::aging::scored::{is_certain, is_within};
+use crate::support::*;
 
 /// How many claims each source has.
 const SOURCES: [(&str, usize); 5] = [("000", 27), ("004", 23), ("003", 30), ("002", 103), ("card", 17)];
@@ -72,7 +66,7 @@ impl Claim {
 }
 
 fn path(of: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(of)
+    root().join(of)
 }
 
 fn claims() -> Vec<Claim> {
@@ -155,11 +149,9 @@ fn numbers_that_claims_state_are_those_of_runs() {
             of.iter().flat_map(|it| [Some(&it.1.policy), it.1.over.as_ref()]).flatten().cloned().collect();
         let comparison = Comparison {
             policies: policies.into_iter().collect(),
-            scenarios: vec![scenario.to_owned()],
-            profiles: vec!["anthropic/claude-haiku-4.5".to_owned()],
-            ..Comparison::default()
+            ..comparing(&[], &[scenario], &["anthropic/claude-haiku-4.5"])
         };
-        let report = Plan::new(&bundled_catalog(), &comparison).unwrap().report(None, &|_, _| {}).unwrap();
+        let report = reported(&comparison);
         for (claim, it) in of {
             let ours = report.figure_line(&as_figure(it)).ours.unwrap_or(f64::NAN);
             let decimals = it.ours.split_once('.').map_or(0, |it| it.1.len());

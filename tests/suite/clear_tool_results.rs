@@ -1,17 +1,10 @@
 //! Clearing of tool results as Anthropic's context editing does it when nothing is set: from 100,000 tokens on, all but three.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
-
-use std::path::Path;
-
-use ctxsim::engine::Simulation;
-use ctxsim::input::{CacheRules, Limits, Policy, PolicyFile, Source};
-use ctxsim::ledger::Rows;
-use ctxsim::timeline::{ItemSizes, Kind, NewItem, Preserve, TimelineBuilder};
+use crate::support::*;
 
 /// The prompts of a run of requests, each with a result of so many tokens, behind a system prompt.
 fn prompts(system: u32, results: &[u32]) -> Vec<u64> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("policies/agents/anthropic/clear_tool_uses.ron");
+    let path = root().join("policies/agents/anthropic/clear_tool_uses.ron");
     let policy = Policy::new(&Source::read(&path).unwrap().decode::<PolicyFile>().unwrap()).unwrap();
     let mut timeline = TimelineBuilder::new("results", &[]);
     timeline.stable(Kind::System, system);

@@ -1,7 +1,5 @@
 //! The command line: what it prints, what it refuses, and how it ends.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
-
 #[cfg(unix)]
 mod folders;
 mod import;
@@ -14,31 +12,14 @@ mod terminal;
 mod verbs;
 mod words;
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
 use ctxsim::app::convert;
-use ctxsim::catalog::{Kind, bundled_catalog};
-use ctxsim::input::Format;
+use ctxsim::catalog::Kind;
+
+use crate::support::*;
 
 /// Runs the binary in the folder of small inputs.
 fn ctxsim(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-        .args(args)
-        .current_dir(data("small"))
-        .env_remove("COLUMNS")
-        .output()
-        .unwrap()
-}
-
-/// Returns a path below the tests' data.
-fn data(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(path)
-}
-
-fn out(output: &Output) -> String {
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout.clone()).unwrap()
+    crate::support::ctxsim(data("small"), args)
 }
 
 fn refused(output: &Output) -> String {
@@ -47,20 +28,11 @@ fn refused(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap().replace(&data("").display().to_string(), "")
 }
 
-/// Locks what a person reads.
-fn assert_drawn(name: &str, text: &str) {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../snapshots/cli");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(name, text));
-}
-
 #[test]
 fn a_suite_is_drawn_as_tables_that_add_up_its_scenarios() {
     let text = out(&ctxsim(&["run", "--suite", "small", "--profile", "plain"]));
 
-    assert_drawn("run_table", &text);
+    assert_snapshot("cli", "run_table", &text);
 }
 
 #[test]
@@ -82,8 +54,7 @@ fn a_scenario_without_needs_shows_no_recovery_and_says_so() {
 
 #[test]
 fn the_document_has_a_run_for_each_cell_and_a_sum_for_each_policy_and_profile() {
-    let text = out(&ctxsim(&["run", "--suite", "small", "--format", "json"]));
-    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let document: Value = parsed(&ctxsim(&["run", "--suite", "small", "--format", "json"]));
 
     assert_eq!(document["schema"], "ctxsim.report/1");
     let runs = document["runs"].as_array().unwrap();
@@ -100,7 +71,7 @@ fn the_document_has_a_run_for_each_cell_and_a_sum_for_each_policy_and_profile() 
     }
     let sum = runs.iter().find(|it| it["scenario"] == "ALL").unwrap();
     assert_eq!(sum["totals"]["turns_completed"], 4);
-    assert_eq!((&sum["label"], &sum["retention"]), (&"baseline".into(), &serde_json::Value::Null));
+    assert_eq!((&sum["label"], &sum["retention"]), (&"baseline".into(), &Value::Null));
 }
 
 #[test]
@@ -108,11 +79,7 @@ fn a_suite_means_the_same_files_from_any_folder() {
     let suite = data("small_elsewhere/beside.toml").display().to_string();
     let from = |folder: &str| {
         let args = ["run", "--suite", &suite, "--format", "jsonl"];
-        out(&Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-            .args(args)
-            .current_dir(data(folder))
-            .output()
-            .unwrap())
+        out(&crate::support::ctxsim(data(folder), args))
     };
 
     assert_eq!(from("small").lines().count(), 2);
@@ -132,10 +99,9 @@ fn any_number_of_threads_writes_the_same_bytes() {
 fn request_rows_cost_what_their_run_costs() {
     let args = ["run", "--policy", "cap", "--scenario", "one", "--profile", "plain"];
     let rows = out(&ctxsim(&[&args[..], &["--rows", "requests"]].concat()));
-    let run = out(&ctxsim(&[&args[..], &["--format", "jsonl"]].concat()));
-    let run: serde_json::Value = serde_json::from_str(&run).unwrap();
+    let run: Value = parsed(&ctxsim(&[&args[..], &["--format", "jsonl"]].concat()));
 
-    let rows: Vec<serde_json::Value> = rows.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    let rows: Vec<Value> = rows.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
     let cost: f64 = rows.iter().map(|it| it["cost_usd"].as_f64().unwrap()).sum();
     assert_eq!(run["totals"]["requests"], rows.len());
     assert!((cost - run["totals"]["cost_usd"]["base"].as_f64().unwrap()).abs() < 1e-12);
@@ -156,7 +122,7 @@ fn two_broken_files_are_told_together_with_their_places() {
     let validate = refused(&ctxsim(&[&["validate"][..], &paths.each_ref().map(String::as_str)].concat()));
 
     assert_eq!(run.lines().count(), validate.lines().count());
-    assert_drawn("broken_files", &validate);
+    assert_snapshot("cli", "broken_files", &validate);
 }
 
 #[test]
@@ -177,15 +143,15 @@ fn wrong_usage_ends_with_two_and_good_inputs_with_zero() {
 
 #[test]
 fn a_file_is_of_the_kind_that_its_fields_say_whatever_the_folders_above_are_called() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let below = folder.path().join("profiles/work");
-    std::fs::create_dir_all(&below).unwrap();
+    fs::create_dir_all(&below).unwrap();
     let policy = below.join("identity.ron");
-    std::fs::copy("policies/identity.ron", &policy).unwrap();
+    fs::copy("policies/identity.ron", &policy).unwrap();
 
     assert_eq!(out(&ctxsim(&["validate", policy.to_str().unwrap()])), "1 input is valid\n");
 
-    std::fs::write(&policy, "(about: \"nothing yet\")").unwrap();
+    fs::write(&policy, "(about: \"nothing yet\")").unwrap();
     let told = refused(&ctxsim(&["validate", policy.to_str().unwrap()]));
     assert!(told.contains("add `prices`"), "a profile is meant where a folder says so: {told}");
 }
@@ -193,36 +159,36 @@ fn a_file_is_of_the_kind_that_its_fields_say_whatever_the_folders_above_are_call
 #[test]
 fn an_output_file_is_written_whole_and_a_bad_input_leaves_it_alone() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("output_whole");
-    std::fs::create_dir_all(&folder).unwrap();
+    fs::create_dir_all(&folder).unwrap();
     let path = folder.join("report.csv");
-    std::fs::write(&path, "before").unwrap();
+    fs::write(&path, "before").unwrap();
     let output = path.display().to_string();
 
     refused(&ctxsim(&["run", "--suite", "small", "--policy", "kep", "--output", &output]));
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), "before");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "before");
 
     out(&ctxsim(&["run", "--suite", "small", "--force", "--output", &output]));
-    let text = std::fs::read_to_string(&path).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
     assert!(text.starts_with("policy,scenario,profile,seed,trials,label,totals.turns_requested,"), "{text}");
     assert_eq!(text.lines().count(), 1 + 12);
-    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "no temporary file stays behind");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "no temporary file stays behind");
 }
 
 #[test]
 fn a_file_is_converted_and_back_without_changing_its_meaning() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("convert");
-    std::fs::create_dir_all(&folder).unwrap();
+    fs::create_dir_all(&folder).unwrap();
     let policy = folder.join("cap.toml").display().to_string();
 
-    let own = std::fs::read_to_string(data("small/policies/cap.ron")).unwrap();
+    let own = fs::read_to_string(data("small/policies/cap.ron")).unwrap();
     assert_eq!(out(&ctxsim(&["show", "policies/cap.ron", "--as", "ron"])), own, "it is RON already");
     out(&ctxsim(&["show", "policies/cap.ron", "--as", "toml", "--output", &policy]));
     let there = folder.join("cap.ron").display().to_string();
     out(&ctxsim(&["show", &policy, "--as", "ron", "--force", "--output", &there]));
     let back = out(&ctxsim(&["show", &there, "--as", "toml"]));
 
-    assert_eq!(back, std::fs::read_to_string(&policy).unwrap());
-    let ron = std::fs::read_to_string(&there).unwrap();
+    assert_eq!(back, fs::read_to_string(&policy).unwrap());
+    let ron = fs::read_to_string(&there).unwrap();
     assert!(ron.contains("tokens(") && !ron.contains("Some("), "{ron}");
 }
 
@@ -266,23 +232,23 @@ fn every_bundled_input_keeps_its_comments_in_the_other_language() {
 
 #[test]
 fn an_input_is_shown_as_its_file_has_it_and_a_policy_with_what_its_bases_give() {
-    let policies = Path::new(env!("CARGO_MANIFEST_DIR")).join("policies");
-    let own = std::fs::read_to_string(policies.join("identity.ron")).unwrap();
+    let policies = root().join("policies");
+    let own = fs::read_to_string(policies.join("identity.ron")).unwrap();
     assert_eq!(out(&ctxsim(&["show", "policy", "identity"])), own);
     assert_eq!(
         out(&ctxsim(&["show", "policy", data("small/policies/cap.ron").to_str().unwrap()])).lines().count(),
-        { std::fs::read_to_string(data("small/policies/cap.ron")).unwrap().lines().count() }
+        { fs::read_to_string(data("small/policies/cap.ron")).unwrap().lines().count() }
     );
     for (kind, name) in [("profile", "plain"), ("scenario", "duckagent/plain_chat"), ("suite", "default")] {
         assert!(out(&ctxsim(&["show", kind, name])).contains(name), "{kind}");
     }
 
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let shown = folder.path().join("cap_low.ron");
     out(&ctxsim(&["show", "policy", "cap_low", "--merged", "--output", shown.to_str().unwrap()]));
-    let text = std::fs::read_to_string(&shown).unwrap();
+    let text = fs::read_to_string(&shown).unwrap();
     assert!(!text.contains("base:") && text.contains("stages:"), "{text}");
-    assert!(std::fs::read_to_string(data("small/policies/cap_low.ron")).unwrap().contains("base:"));
+    assert!(fs::read_to_string(data("small/policies/cap_low.ron")).unwrap().contains("base:"));
     let run = |policy: &str| {
         out(&ctxsim(&[
             "run",
@@ -311,10 +277,10 @@ fn a_listing_is_narrowed_by_what_names_and_sentences_say() {
 #[test]
 fn a_manual_page_is_written_for_each_command() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("man");
-    std::fs::create_dir_all(&folder).unwrap();
+    fs::create_dir_all(&folder).unwrap();
 
     out(&ctxsim(&["--man", "--output", &folder.display().to_string()]));
-    let page = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    let page = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
     assert!(page("ctxsim.1").starts_with(".ie") && page("ctxsim.1").contains("ctxsim\\-validate(1)"));
     assert!(
         page("ctxsim-run.1").contains("PATH=VALUE") && page("ctxsim-prices-import.1").contains("as\\-of")
@@ -324,25 +290,21 @@ fn a_manual_page_is_written_for_each_command() {
 
 #[test]
 fn starting_with_sessions_that_do_not_exist_writes_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let init = std::process::Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-        .args(["init", "--sessions", "nowhere"])
-        .current_dir(folder.path())
-        .output()
-        .unwrap();
+    let folder = tempdir().unwrap();
+    let init = crate::support::ctxsim(folder.path(), ["init", "--sessions", "nowhere"]);
 
     assert_eq!(init.status.code(), Some(2));
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
 #[test]
 fn a_schema_is_printed_or_all_are_written() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("schema");
-    std::fs::create_dir_all(&folder).unwrap();
+    fs::create_dir_all(&folder).unwrap();
 
     out(&ctxsim(&["show", "--schema", "--output", &folder.display().to_string()]));
-    let kept = std::fs::read_to_string(data("../../schema/suite.json")).unwrap();
-    assert_eq!(std::fs::read_to_string(folder.join("suite.json")).unwrap(), kept);
+    let kept = fs::read_to_string(data("../../schema/suite.json")).unwrap();
+    assert_eq!(fs::read_to_string(folder.join("suite.json")).unwrap(), kept);
     assert_eq!(out(&ctxsim(&["show", "--schema", "suite"])), kept);
     assert_eq!(ctxsim(&["show", "--schema"]).status.code(), Some(2), "a kind or a folder is asked for");
 }
@@ -351,7 +313,7 @@ fn a_schema_is_printed_or_all_are_written() {
 fn every_format_writes_the_same_runs() {
     let with = |format| out(&ctxsim(&["run", "--suite", "small", "--format", format]));
 
-    let document: serde_json::Value = serde_json::from_str(&with("json")).unwrap();
+    let document: Value = serde_json::from_str(&with("json")).unwrap();
     let n_runs = document["runs"].as_array().unwrap().len();
     assert_eq!(with("jsonl").lines().count(), n_runs);
     let n_sums = document["runs"].as_array().unwrap().iter().filter(|it| it["scenario"] == "ALL").count();
@@ -376,8 +338,7 @@ fn a_request_is_explained_or_refused_with_the_way_out() {
 
     let text = out(&with(&["--request", "2"]));
     assert!(text.starts_with("Request 2 of ") && !text.contains('\x1b'), "colours vanish in pipes: {text}");
-    let json: serde_json::Value =
-        serde_json::from_str(&out(&with(&["--request", "2", "--format", "json"]))).unwrap();
+    let json: Value = parsed(&with(&["--request", "2", "--format", "json"]));
     assert_eq!(json["request"], 2);
 
     let refusals = [
@@ -397,9 +358,8 @@ fn the_requests_of_a_conversation_are_listed_and_explained() {
     let base = ["--policy", "context_decay/naive_truncation", "--scenario", "context_decay/trials"];
     let run = [&["run"][..], &base, &["--profile", "context_decay/words", "--trials", "2"]].concat();
     let rows = out(&ctxsim(&[&run[..], &["--rows", "requests"]].concat()));
-    let rows: Vec<serde_json::Value> = rows.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
-    let whole = out(&ctxsim(&[&run[..], &["--format", "jsonl"]].concat()));
-    let whole: serde_json::Value = serde_json::from_str(&whole).unwrap();
+    let rows: Vec<Value> = rows.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    let whole: Value = parsed(&ctxsim(&[&run[..], &["--format", "jsonl"]].concat()));
 
     let sum = |name: &str| rows.iter().map(|it| it[name].as_u64().unwrap()).sum::<u64>();
     assert_eq!(whole["totals"]["requests"], rows.len());
@@ -412,22 +372,19 @@ fn the_requests_of_a_conversation_are_listed_and_explained() {
     let (length, last) = (length.to_string(), of.len().to_string());
     let explain = ["--length", &length, "--trial", "1", "--request", &last, "--format", "json"];
     let line = [&["explain"][..], &base, &["--profile", "context_decay/words"], &explain].concat();
-    let explained: serde_json::Value = serde_json::from_str(&out(&ctxsim(&line))).unwrap();
+    let explained: Value = parsed(&ctxsim(&line));
     assert_eq!(explained["row"]["prompt_tokens"], of.last().unwrap()["prompt_tokens"], "{explained}");
 }
 
 #[test]
 fn a_byte_order_mark_is_no_part_of_a_file() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let marked = |name: &str, text: &str| {
         let path = folder.path().join(name);
-        std::fs::write(&path, format!("\u{feff}{text}")).unwrap();
+        fs::write(&path, format!("\u{feff}{text}")).unwrap();
         path.display().to_string()
     };
-    let reference = |name: &str| {
-        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference").join(name))
-            .unwrap()
-    };
+    let reference = |name: &str| fs::read_to_string(root().join("docs/reference").join(name)).unwrap();
     let prices = marked("l.json", include_str!("../data/prices/litellm/prices.json"));
     let files = ["policy.ron", "scenario.toml"].map(|it| marked(it, &reference(it)));
 
@@ -453,10 +410,7 @@ fn a_run_is_drawn_as_a_page_or_as_the_chart_that_is_asked_for() {
         first.contains(">Cost against evidence kept</text>")
             && cost.contains(">Cost by part of the bill</text>")
     );
-    assert!(
-        missing.contains("this run has no chart `cost-2`") && missing.contains("`requests`"),
-        "{missing}"
-    );
+    assert_says(&missing, &["this run has no chart `cost-2`", "`requests`"]);
 
     let many = ["run", "--suite", "small", "--profile", "openai/*", "--profile", "anthropic/*"];
     let page = out(&ctxsim(&[&many[..], &["--format", "html"]].concat()));

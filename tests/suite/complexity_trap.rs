@@ -3,14 +3,7 @@
 //! `tests/data/quality/orders.csv` has the costs of any two arms as they were measured (`benches/task_contrasts.py`). The trajectories are too large for
 //! the test data; `CTXSIM_REFERENCE` names a folder that has them. `CTXSIM_BLESS=1` writes the page.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
-use serde_json::Value;
-
-use crate::tidy::root;
+use crate::support::*;
 
 /// The page.
 const PAGE: &str = "docs/studies/complexity-trap.md";
@@ -88,15 +81,13 @@ type Costs = BTreeMap<Arm, ([f64; 2], f64)>;
 
 /// Plays all arms on all trajectories.
 fn played(folder: &Path, arms: &[Arm], more: &[&str]) -> Costs {
-    let policies = tempfile::tempdir().unwrap();
+    let policies = tempdir().unwrap();
     let paths: Vec<PathBuf> =
         arms.iter().map(|it| policies.path().join(format!("{}.ron", name(it)))).collect();
-    paths.iter().zip(arms).for_each(|(path, it)| std::fs::write(path, file(it)).unwrap());
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-    command.args(["run", "--alone", "--format", "json", "--policy"]).args(&paths).args(more);
-    let output = command.arg("--scenario").arg(folder).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    paths.iter().zip(arms).for_each(|(path, it)| fs::write(path, file(it)).unwrap());
+    let mut command = program(root(), ["run", "--alone", "--format", "json", "--policy"]);
+    command.args(&paths).args(more).arg("--scenario").arg(folder);
+    let report: Value = parsed(&command.output().unwrap());
     let mut costs = Costs::new();
     for run in report["runs"].as_array().unwrap() {
         let arm = arms.iter().find(|it| name(it) == run["policy"].as_str().unwrap()).unwrap();
@@ -239,7 +230,6 @@ Whether the measured costs are with or without a cache is not published, but the
 
 PAID
 
-
 ## The order
 
 The study probably measured what the column without a cache shows, surely under OpenHands: no order there comes out the other way. Several rows ask for the same pair of arms, for which the replay has one answer: SWE-agent's orders are those of two pairs. With the cache, every policy that edits the history of these sessions costs more than keeping everything, since each edit has the provider read less. What halves a bill without a cache may raise one with a cache.
@@ -259,7 +249,7 @@ fn the_page_says_which_policies_are_ordered_by_cost_as_they_were_measured() {
     arms.push(("mask".to_owned(), 5));
     arms.sort();
     arms.dedup();
-    let uncached = root().join("tests/data/quality/gemini-without-cache.toml");
+    let uncached = data("quality/gemini-without-cache.toml");
     let ways = [
         ("with the cache", played(&folder, &arms, &[])),
         ("without a cache", played(&folder, &arms, &["--profile", uncached.to_str().unwrap()])),
@@ -271,7 +261,7 @@ fn the_page_says_which_policies_are_ordered_by_cost_as_they_were_measured() {
     let text = page(&orders, &ways, &arms);
     let path = root().join(PAGE);
     if std::env::var_os("CTXSIM_BLESS").is_some() {
-        std::fs::write(&path, &text).unwrap();
+        fs::write(&path, &text).unwrap();
     }
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
 }

@@ -1,24 +1,20 @@
 //! The Context Decay Benchmark: its published script row by row, its means over many trials, and what memories lose.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
-
 mod report;
 
-use std::path::{Path, PathBuf};
-
-use ctxsim::app::{self, Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
+use ctxsim::app::{self};
 use ctxsim::error::Error;
 use ctxsim::memory::export::Export;
-use ctxsim::report::{Report, json};
-use ctxsim::take::{Load, Progress};
+use ctxsim::report::json;
+use ctxsim::take::Progress;
 use ctxsim::worlds::needles::ConversationLoad;
 use ctxsim::worlds::needles::trial::{LOSSES, LoadTrial, QUARTILES, STATES};
-use serde_json::Value;
+
+use crate::support::*;
 
 /// Returns a file below the tests' data.
 fn data(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/context_decay").join(path)
+    root().join("tests/data/context_decay").join(path)
 }
 
 /// Plans the suite with some overrides.
@@ -27,11 +23,7 @@ fn plan(set: &[&str]) -> Plan {
 }
 
 fn comparison(set: &[&str]) -> Comparison {
-    Comparison {
-        suite: Some("context-decay".to_owned()),
-        set: set.iter().map(|it| (*it).to_owned()).collect(),
-        ..Comparison::default()
-    }
+    Comparison { suite: Some("context-decay".to_owned()), set: owned(set), ..Comparison::default() }
 }
 
 fn quietly(plan: &Plan, threads: usize) -> Report {
@@ -57,7 +49,7 @@ fn rounded(value: f64, decimals: usize) -> f64 {
 #[test]
 fn every_row_of_the_published_script_is_reproduced() {
     let ours = trials(&plan(&["scenario.load.conversation.hash_seed=0"]), 1);
-    let text = std::fs::read_to_string(data("seed42_hashseed0.jsonl")).unwrap();
+    let text = fs::read_to_string(data("seed42_hashseed0.jsonl")).unwrap();
     let rows: Vec<Value> = text.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
 
     assert_eq!((rows.len(), ours.len()), (100, 100));
@@ -88,12 +80,11 @@ fn every_row_of_the_published_script_is_reproduced() {
 
 #[test]
 fn rows_of_trials_are_the_scripts_own_file_on_request() {
-    let args = ["run", "--suite", "context-decay", "--rows", "published", "--format", "json"];
-    let set = ["--set", "scenario.load.conversation.hash_seed=0"];
-    let output =
-        std::process::Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).args(set).output().unwrap();
-    let ours: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
-    let text = std::fs::read_to_string(data("seed42_hashseed0.jsonl")).unwrap();
+    let run = args(
+        "run --suite context-decay --rows published --format json --set scenario.load.conversation.hash_seed=0",
+    );
+    let ours: Vec<Value> = parsed(&ctxsim(root(), run));
+    let text = fs::read_to_string(data("seed42_hashseed0.jsonl")).unwrap();
     let rows: Vec<Value> = text.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
     let names = [
         "Naive Truncation",
@@ -169,7 +160,7 @@ fn shares_of_the_published_script_are_products_of_floats() {
     let first = |scenario: &str, share: &str| {
         let comparison =
             Comparison { scenarios: vec![scenario.to_owned()], set: set(share), ..comparison(&[]) };
-        trials(&Plan::new(&bundled_catalog(), &comparison).unwrap(), 1)[0].1.needles().total
+        trials(&planned(&comparison), 1)[0].1.needles().total
     };
 
     // `int(100 * 0.29)` is 28 in Python.
@@ -180,9 +171,9 @@ fn shares_of_the_published_script_are_products_of_floats() {
 #[test]
 fn means_over_many_trials_agree_with_the_script_within_four_standard_errors() {
     let comparison = Comparison { scenarios: vec!["context_decay/trials".to_owned()], ..comparison(&[]) };
-    let report = quietly(&Plan::new(&bundled_catalog(), &comparison).unwrap(), 2);
+    let report = quietly(&planned(&comparison), 2);
     let expected: Value =
-        serde_json::from_str(&std::fs::read_to_string(data("means_300_trials.json")).unwrap()).unwrap();
+        serde_json::from_str(&fs::read_to_string(data("means_300_trials.json")).unwrap()).unwrap();
 
     let mut n_compared = 0;
     let mut compare = |own: &Value, theirs: &Value, what: &str| {
@@ -212,7 +203,7 @@ fn who_drops_nothing_and_may_keep_all_knows_all() {
         policies: vec!["identity".to_owned(), "context_decay/naive_truncation".to_owned()],
         ..comparison(&["scenario.load.conversation.context_budget_ratio=1.0"])
     };
-    let report = quietly(&Plan::new(&bundled_catalog(), &comparison).unwrap(), 1);
+    let report = quietly(&planned(&comparison), 1);
 
     for run in &report.runs {
         assert_eq!(
@@ -272,7 +263,7 @@ fn what_a_memory_holds_goes_to_files_and_back() {
         [("file_backed", &[][..]), ("memory_banks", &["memory.facts.store.banks.capacity=2"][..])]
     {
         let comparison = Comparison { policies: vec![format!("context_decay/{policy}")], ..comparison(set) };
-        let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
+        let plan = planned(&comparison);
         let export = plan.export(100, 4, &[]).unwrap();
 
         let files = export.files().unwrap();
@@ -289,7 +280,7 @@ fn what_a_memory_holds_goes_to_files_and_back() {
     }
     let refused = |policy: &str, length, trial| {
         let comparison = Comparison { policies: vec![policy.to_owned()], ..comparison(&[]) };
-        let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
+        let plan = planned(&comparison);
         plan.export(length, trial, &[]).unwrap_err()[0].code.name()
     };
     assert_eq!(refused("identity", 50, 0), "store-none");
@@ -306,7 +297,7 @@ fn a_category_without_a_bank_is_noted_with_where_its_facts_go() {
             scenarios: vec!["context_decay/paper".to_owned()],
             ..comparison(&[&[banks.as_str()], more].concat())
         };
-        let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
+        let plan = planned(&comparison);
         let notes = app::notes_on_load(&plan.open(&plan.scenarios[0]).unwrap()[0]);
         notes.into_iter().filter(|it| it.contains("bank for")).collect::<Vec<_>>()
     };
@@ -326,7 +317,7 @@ fn a_category_without_a_bank_is_noted_with_where_its_facts_go() {
     assert_eq!(notes(r#"["all"]"#, &[elsewhere]), Vec::<String>::new(), "no fact goes by its category");
     for suite in ["context-decay", "context-decay-cost"] {
         let comparison = Comparison { suite: Some(suite.to_owned()), ..Comparison::default() };
-        let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
+        let plan = planned(&comparison);
         let notes = app::notes_on_load(&plan.open(&plan.scenarios[0]).unwrap()[0]);
         assert!(!notes.iter().any(|it| it.contains("bank for")), "{suite}: {notes:?}");
     }
@@ -345,7 +336,7 @@ fn threads_change_nothing() {
 /// Adds up the found needles and the losses of one policy, whose memory is changed.
 fn lost(policy: &str, set: &[&str]) -> (u32, [u32; 5]) {
     let comparison = Comparison { policies: vec![format!("context_decay/{policy}")], ..comparison(set) };
-    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
+    let plan = planned(&comparison);
     let mut sum = (0, [0; 5]);
     for (_, trial) in trials(&plan, 1) {
         sum.0 += trial.needles().found;

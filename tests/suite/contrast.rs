@@ -1,13 +1,6 @@
 //! What changes from one policy to another: numbers, causes, and policies of other revisions.
 
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
-use serde_json::Value;
-use tempfile::TempDir;
+use crate::support::*;
 
 const MINE: &str = r#"(
     name: "mine",
@@ -18,15 +11,6 @@ const MINE: &str = r#"(
 
 /// A scenario in whose prompts a budget of 40,000 tokens is exceeded.
 const SCENARIO: &str = "duckagent/incremental_workspace_audit";
-
-fn ctxsim(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).current_dir(folder).output().unwrap()
-}
-
-fn out(output: &Output) -> String {
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
 
 fn refused(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stdout));
@@ -41,28 +25,23 @@ fn git(folder: &Path, args: &[&str]) {
 
 /// Makes a folder with two budgets as policies.
 fn budgets(base: &str, candidate: &str) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     fs::write(folder.path().join("mine.ron"), MINE.replace("BUDGET", candidate)).unwrap();
     let base = MINE.replace("BUDGET", base).replace("\"mine\"", "\"base\"");
     fs::write(folder.path().join("base.ron"), base).unwrap();
     folder
 }
 
-const COMPARE: [&str; 9] = [
-    "compare",
-    "--base",
-    "base.ron",
-    "--candidate",
-    "mine.ron",
-    "--scenario",
-    SCENARIO,
-    "--profile",
-    "anthropic/claude-sonnet-5.5",
-];
+fn compare() -> Vec<&'static str> {
+    args(
+        "compare --base base.ron --candidate mine.ron --scenario duckagent/incremental_workspace_audit \
+        --profile anthropic/claude-sonnet-5.5",
+    )
+}
 
 fn compared(folder: &Path, more: &[&str]) -> Value {
-    let args = [&COMPARE[..], more, &["--format", "json"]].concat();
-    serde_json::from_str(&out(&ctxsim(folder, &args))).unwrap()
+    let args = [&compare()[..], more, &["--format", "json"]].concat();
+    parsed(&ctxsim(folder, &args))
 }
 
 /// Returns a number of a comparison.
@@ -74,19 +53,20 @@ fn number<'v>(compared: &'v Value, place: &str) -> &'v Value {
 #[test]
 fn a_changed_budget_is_told_with_its_numbers_and_its_causes() {
     let folder = budgets("100_000", "40_000");
-    let text = out(&ctxsim(folder.path(), &COMPARE));
+    let text = out(&ctxsim(folder.path(), &compare()));
 
-    for line in [
-        "`params.trigger.tokens`: 100000 → 40000",
-        "`clear` fired 2 times (base: never)",
-        "stage `clear`: 2 breaks",
-        "cache writes +",
-        "mine costs more (+",
-        "Worse: cache hit (−",
-        "ctxsim explain --policy mine.ron --scenario duckagent/incremental_workspace_audit --profile",
-    ] {
-        assert!(text.contains(line), "{line}\n{text}");
-    }
+    assert_says(
+        &text,
+        &[
+            "`params.trigger.tokens`: 100000 → 40000",
+            "`clear` fired 2 times (base: never)",
+            "stage `clear`: 2 breaks",
+            "cache writes +",
+            "mine costs more (+",
+            "Worse: cache hit (−",
+            "ctxsim explain --policy mine.ron --scenario duckagent/incremental_workspace_audit --profile",
+        ],
+    );
     let command = text.lines().find_map(|it| it.trim().strip_prefix("ctxsim explain ")).unwrap();
     let words: Vec<&str> = std::iter::once("explain").chain(command.split(' ')).collect();
     assert!(out(&ctxsim(folder.path(), &words)).contains("stage `clear`"), "{command}");
@@ -98,7 +78,7 @@ fn the_numbers_are_those_of_a_run_and_the_parts_add_up() {
     let compared = compared(folder.path(), &[]);
     let args = ["run", "--policy", "base.ron", "--policy", "mine.ron", "--scenario", SCENARIO];
     let args = [&args[..], &["--profile", "anthropic/claude-sonnet-5.5", "--format", "json"]].concat();
-    let run: Value = serde_json::from_str(&out(&ctxsim(folder.path(), &args))).unwrap();
+    let run: Value = parsed(&ctxsim(folder.path(), &args));
 
     for (place, pointer) in [
         ("totals.cost_usd.total", "/totals/cost_usd/total"),
@@ -121,39 +101,34 @@ fn the_numbers_are_those_of_a_run_and_the_parts_add_up() {
 #[test]
 fn a_changed_stage_that_never_fires_is_said_to_do_nothing() {
     let folder = budgets("100_000", "90_000");
-    let text = out(&ctxsim(folder.path(), &COMPARE));
-
-    let told = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    for line in [
-        "`clear` never fired: no prompt exceeded 90,000; the longest was 58,634",
-        "the stage never fired in the base either, so this change has no effect here",
-        "mine costs the same. The changed stage `clear` had no effect here.",
-    ] {
-        assert!(told.contains(line), "{line}\n{text}");
-    }
+    let told = one_line(&out(&ctxsim(folder.path(), &compare())));
+    assert_says(
+        &told,
+        &[
+            "`clear` never fired: no prompt exceeded 90,000; the longest was 58,634",
+            "the stage never fired in the base either, so this change has no effect here",
+            "mine costs the same. The changed stage `clear` had no effect here.",
+        ],
+    );
 }
 
 #[test]
 fn a_stage_that_fired_in_the_base_alone_has_had_an_effect() {
     let folder = budgets("40_000", "90_000");
-    let text = out(&ctxsim(folder.path(), &COMPARE));
+    let text = out(&ctxsim(folder.path(), &compare()));
 
-    let told = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        told.contains("The changed stage `clear` no longer fires; in the base it fired 2 times."),
-        "{text}"
-    );
+    let told = one_line(&text);
+    assert_says(&told, &["The changed stage `clear` no longer fires; in the base it fired 2 times."]);
     assert!(!told.contains("no effect"), "{text}");
 }
 
 #[test]
 fn a_comparison_says_that_a_bill_is_not_reproduced_and_that_losses_are_unknown() {
     let recorded = |name: &str| {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded").join(name);
+        let path = data("recorded").join(name);
         let args =
             ["compare", "--base", "identity", "--candidate", "duckagent/immediate_summary", "--scenario"];
-        let text = out(&ctxsim(Path::new("."), &[&args[..], &[path.to_str().unwrap()]].concat()));
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
+        one_line(&out(&ctxsim(Path::new("."), &[&args[..], &[path.to_str().unwrap()]].concat())))
     };
 
     let pi = recorded("pi-session.jsonl");
@@ -194,13 +169,11 @@ fn a_comparison_has_the_same_bytes_on_any_number_of_threads() {
 
 #[test]
 fn whose_edits_broke_prefixes_adds_up_to_what_the_rows_say_was_not_read() {
-    let comparison = Comparison {
-        policies: vec!["identity".into(), "clear_tool_results_at_40k_min_5k".into()],
-        scenarios: vec![SCENARIO.into()],
-        profiles: vec!["anthropic/claude-sonnet-5.5".into()],
-        ..Comparison::default()
-    };
-    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
+    let plan = planned(&comparing(
+        &["identity", "clear_tool_results_at_40k_min_5k"],
+        &[SCENARIO],
+        &["anthropic/claude-sonnet-5.5"],
+    ));
     let contrast = plan.contrasts(&[[0, 1]], None, &|_, _| {}).unwrap().remove(0);
 
     let [identity, cleared] = contrast.breaks["stage `clear`"];
@@ -213,7 +186,7 @@ fn whose_edits_broke_prefixes_adds_up_to_what_the_rows_say_was_not_read() {
 
 /// Makes a repository whose main branch has a budget of 100,000 tokens, and whose tree has another.
 fn repository(budget: &str) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let policies = folder.path().join("ctx/policies/team");
     fs::create_dir_all(&policies).unwrap();
     fs::write(folder.path().join("ctxsim.toml"), "folders = [\"ctx\"]\n").unwrap();
@@ -239,8 +212,7 @@ fn a_policy_is_compared_with_what_another_revision_has_and_the_tree_stays_as_it_
     for candidate in ["team/mine", "ctx/policies/team/mine.ron"] {
         let args = [&["compare", "--base", "rev:old", "--candidate", candidate][..], &on].concat();
         let text = out(&ctxsim(folder.path(), &args));
-        assert!(text.contains("\nteam/mine against team/mine@old"), "{text}");
-        assert!(text.contains("`params.trigger.tokens`: 100000 → 40000"), "{text}");
+        assert_says(&text, &["\nteam/mine against team/mine@old", "`params.trigger.tokens`: 100000 → 40000"]);
     }
     // A variant stands on its base of the same revision.
     let args = [&["compare", "--base", "rev:old", "--candidate", "team/variant"][..], &on].concat();
@@ -314,20 +286,20 @@ fn what_changed_beside_the_policies_is_told_in_every_format() {
 
     for format in ["table", "markdown", "github", "html", "json"] {
         let text = compare(format).split_whitespace().collect::<Vec<_>>().join(" ");
-        for told in ["load.generate.turns", "guards.evidence stays.at_least", "prices.0.input", "0.1", "14"] {
-            assert!(text.contains(told), "{format}: {told}: {text}");
-        }
+        assert_says(
+            &text,
+            &["load.generate.turns", "guards.evidence stays.at_least", "prices.0.input", "0.1", "14"],
+        );
         assert!(!text.contains("nothing changes"), "{format}: {text}");
     }
-    let json: serde_json::Value = serde_json::from_str(&compare("json")).unwrap();
+    let json: Value = serde_json::from_str(&compare("json")).unwrap();
     let kinds: Vec<&str> =
         json["changed_beside"].as_array().unwrap().iter().map(|it| it["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["scenario", "profile", "suite"]);
     // Beside a policy that changed, too.
     change("policies/team/mine.ron", "100_000", "40_000");
     let text = compare("table");
-    assert!(text.contains("\nteam/mine against team/mine@old"), "{text}");
-    assert!(text.contains("Changed beside the policies since `old`:"), "{text}");
+    assert_says(&text, &["\nteam/mine against team/mine@old", "Changed beside the policies since `old`:"]);
 }
 
 #[test]
@@ -341,10 +313,7 @@ fn a_policy_that_was_deleted_is_told_even_where_it_was_the_only_one() {
 
     let none = out(&ctxsim(folder.path(), &["compare", "--base", "rev:old", "--format", "github"]));
 
-    assert!(
-        none.contains("policy team/mine: removed") && none.contains("policy team/variant: removed"),
-        "{none}"
-    );
+    assert_says(&none, &["policy team/mine: removed", "policy team/variant: removed"]);
     let before = refused(&ctxsim(folder.path(), &["compare", "--base", "rev:nope"]));
     assert!(before.contains("git fetch"), "{before}");
 }
@@ -370,18 +339,11 @@ fn a_revision_that_is_not_there_is_told_with_what_to_do() {
 
 #[test]
 fn memory_runners_are_compared_on_the_same_chats_though_their_requests_are_not_the_same() {
-    let folder = tempfile::tempdir().unwrap();
-    let args = [
-        "compare",
-        "--base",
-        "memory_runners/entries",
-        "--candidate",
-        "memory_runners/context_only",
-        "--scenario",
-        "memory_runners/spec",
-        "--profile",
-        "anthropic/claude-haiku-4.5",
-    ];
+    let folder = tempdir().unwrap();
+    let args = args(
+        "compare --base memory_runners/entries --candidate memory_runners/context_only \
+        --scenario memory_runners/spec --profile anthropic/claude-haiku-4.5",
+    );
 
     let told = out(&ctxsim(folder.path(), &args));
 
@@ -393,18 +355,12 @@ fn memory_runners_are_compared_on_the_same_chats_though_their_requests_are_not_t
 /// Under this profile, one of the two stops in the long load at a limit, and both play the other one to its end.
 #[test]
 fn a_pair_that_is_left_out_of_the_sums_is_left_out_of_every_list_beside_them() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let compared = |loads: &[&str]| {
-        let front = [
-            "compare",
-            "--base",
-            "duckagent/immediate_summary",
-            "--candidate",
-            "duckagent/runtime_guarded_mid",
-        ];
+        let front =
+            args("compare --base duckagent/immediate_summary --candidate duckagent/runtime_guarded_mid");
         let rest = ["--profile", "duckagent/openai-gpt-5.4", "--format", "json", "--scenario"];
-        let json: Value =
-            serde_json::from_str(&out(&ctxsim(folder.path(), &[&front[..], &rest, loads].concat()))).unwrap();
+        let json: Value = parsed(&ctxsim(folder.path(), &[&front[..], &rest, loads].concat()));
         json["comparisons"][0].clone()
     };
     let counted = "duckagent/stress_fullstack_refactor";

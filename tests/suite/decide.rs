@@ -5,7 +5,9 @@ use ctxsim::quantity::Amount;
 use ctxsim::recovery::Assumption;
 use ctxsim::report::decide::{FamilyRow, FamilySession, Judgement, SessionEffect, TriedFamily, pasted};
 use ctxsim::report::lever::Word;
-use ctxsim::rng::{Draw, Seed};
+use ctxsim::rng::Draw;
+
+use crate::support::*;
 
 const DAY_MS: i64 = 86_400_000;
 const FIRST_MS: i64 = 1_767_225_600_000; // 2026-01-01
@@ -45,12 +47,7 @@ fn sessions(n: usize, rows: impl Fn(usize, &mut Draw) -> Vec<(f64, f64)>, seed: 
 }
 
 fn row(set: &[&str]) -> FamilyRow {
-    FamilyRow {
-        set: set.iter().map(|it| (*it).to_owned()).collect(),
-        lanes: vec![[true; 2]; set.len()],
-        is_lifetime: false,
-        unjudged: None,
-    }
+    FamilyRow { set: owned(set), lanes: vec![[true; 2]; set.len()], is_lifetime: false, unjudged: None }
 }
 
 fn family<'s>(sessions: &'s [MadeUp], rows: &[FamilyRow], floor: f64) -> TriedFamily<'s> {

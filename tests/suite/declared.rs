@@ -1,15 +1,10 @@
 //! Every declared number of a world moves something that is reported, or says in its file that it moves nothing, and why.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::report::json;
 use ctxsim::worlds::aging::{AgingNumbers, Model};
 use ctxsim::worlds::chats::ChatNumbers;
-use serde_json::Value;
+
+use crate::support::*;
 
 /// By how much of itself a number has to move.
 const MOVED: f64 = 0.001;
@@ -22,13 +17,13 @@ struct DeclaredWorld {
     root: &'static str,
     file: &'static str,
     numbers: Vec<(String, f64)>,
-    policies: &'static [&'static str],
-    scenarios: &'static [&'static str],
+    policies: &'static str,
+    scenarios: &'static str,
     trials: Option<u64>,
 }
 
 fn file(path: &str) -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+    fs::read_to_string(root().join(path)).unwrap()
 }
 
 /// Notes the numbers of a report by their places.
@@ -48,12 +43,9 @@ fn collect(value: &Value, place: &str, all: &mut BTreeMap<String, f64>) {
 /// Plays a load and returns the numbers that are reported of it; nothing if the change is refused.
 fn reported(world: &DeclaredWorld, scenario: &str, set: Option<String>) -> Option<BTreeMap<String, f64>> {
     let comparison = Comparison {
-        policies: world.policies.iter().map(|it| (*it).to_owned()).collect(),
-        scenarios: vec![scenario.to_owned()],
-        profiles: vec!["anthropic/claude-sonnet-4.5".to_owned()],
         trials: world.trials,
         set: set.into_iter().collect(),
-        ..Comparison::default()
+        ..comparing(&listed(world.policies), &[scenario], &["anthropic/claude-sonnet-4.5"])
     };
     let plan = Plan::new(&bundled_catalog(), &comparison).ok()?;
     let report = plan.report(None, &|_, _| {}).unwrap();
@@ -94,40 +86,20 @@ fn worlds() -> [DeclaredWorld; 2] {
             root: "aging",
             file: "assumptions/aging/numbers.toml",
             numbers: of(aging.names(), &|it| aging.get(it).or(mid.own(it))),
-            policies: &[
-                "aging/lossy",
-                "aging/careful",
-                "aging/append_only",
-                "aging/workspace",
-                "aging/careful_overlay",
-                "aging/lossy_episodic",
-                "aging/hard",
-                "aging/growing_history",
-                "aging/full_context",
-            ],
-            scenarios: &[
-                "aging/s6",
-                "aging/s2",
-                "aging/s3",
-                "aging/s4",
-                "aging/s1",
-                "aging/s7",
-                "aging/s3_pairs_6",
-                "aging/s2_heavy",
-            ],
+            policies: "\
+                aging/lossy aging/careful aging/append_only aging/workspace aging/careful_overlay \
+                aging/lossy_episodic aging/hard aging/growing_history aging/full_context",
+            scenarios: "aging/s6 aging/s2 aging/s3 aging/s4 aging/s1 aging/s7 aging/s3_pairs_6 aging/s2_heavy",
             trials: Some(3),
         },
         DeclaredWorld {
             root: "runner",
             file: "assumptions/memory_runners/numbers.toml",
             numbers: of(chats.names(), &|it| chats.get(it)),
-            policies: &[
-                "memory_runners/entries",
-                "memory_runners/entries_shipped",
-                "memory_runners/context_only",
-                "memory_runners/context_only_listed",
-            ],
-            scenarios: &["memory_runners/spec", "memory_runners/spec_dated"],
+            policies: "\
+                memory_runners/entries memory_runners/entries_shipped memory_runners/context_only \
+                memory_runners/context_only_listed",
+            scenarios: "memory_runners/spec memory_runners/spec_dated",
             trials: Some(2),
         },
     ]
@@ -138,17 +110,18 @@ fn worlds() -> [DeclaredWorld; 2] {
 fn every_declared_number_moves_a_reported_one_or_its_file_says_why_not() {
     for world in worlds() {
         let text = file(world.file);
-        let usual: Vec<_> = world.scenarios.iter().map(|it| reported(&world, it, None).unwrap()).collect();
+        let scenarios = listed(world.scenarios);
+        let usual: Vec<_> = scenarios.iter().map(|it| reported(&world, it, None).unwrap()).collect();
         assert!(world.numbers.len() > 5, "{}", world.root);
         let mut unmoved = Vec::new();
         for (name, declared) in &world.numbers {
             let moves = |at: usize, value: f64| {
                 let set = format!("{}.{name}={value}", world.root);
-                let after = reported(&world, world.scenarios[at], Some(set));
+                let after = reported(&world, scenarios[at], Some(set));
                 after.is_some_and(|it| is_moved(&usual[at], &it))
             };
             let tried = |at: usize| others(*declared).into_iter().any(|value| moves(at, value));
-            let is_found = (0..world.scenarios.len()).any(tried);
+            let is_found = (0..scenarios.len()).any(tried);
             let last = name.rsplit('.').next().unwrap_or(name);
             let says = |it: &str| it.contains(UNMOVED) && it.trim_start().starts_with(last);
             if is_found == text.lines().any(says) {

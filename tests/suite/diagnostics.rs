@@ -1,11 +1,6 @@
 //! Broken inputs: what a person is told, where, and what to do about it.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
-
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use crate::support::*;
 
 /// Codes that neither a broken file nor a command line can show, and where they are shown instead.
 const ELSEWHERE: [(&str, &str); 58] = [
@@ -79,16 +74,10 @@ const SESSION: &str = "../../scenarios/recorded/claude-code-session.jsonl";
 const NOT_BUILT: &str = "scenario.tokenizer_not_built.toml";
 const CODE_NOT_BUILT: &str = "tokenizer-not-built";
 
-fn root(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
-}
-
 /// Returns the names of a folder's input files, sorted.
 fn inputs(folder: &str) -> Vec<String> {
-    let names = fs::read_dir(root(folder)).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<String> = names.filter(|it| it.ends_with(".ron") || it.ends_with(".toml")).collect();
-    names.sort();
-    names
+    let is_input = |it: &String| it.ends_with(".ron") || it.ends_with(".toml");
+    names_in(&root().join(folder)).into_iter().filter(is_input).collect()
 }
 
 /// Validates a file of a folder, which must be refused with nothing printed; returns what is told.
@@ -98,8 +87,7 @@ fn refused(folder: &str, file: &str) -> String {
 
 /// Runs a command line in a folder, which must be refused with nothing printed; returns what is told.
 fn refused_line(folder: &str, args: &[&str]) -> String {
-    let binary = env!("CARGO_BIN_EXE_ctxsim");
-    let output = Command::new(binary).args(args).current_dir(root(folder)).output().unwrap();
+    let output = ctxsim(root().join(folder), args);
     assert_eq!(output.status.code(), Some(2), "{args:?}");
     assert!(output.stdout.is_empty(), "{args:?}");
     let text = String::from_utf8(output.stderr).unwrap();
@@ -109,11 +97,7 @@ fn refused_line(folder: &str, args: &[&str]) -> String {
 }
 
 fn assert_told(folder: &str, name: &str, text: &str) {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path(root("snapshots").join(folder));
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(name, text));
+    assert_snapshot(folder, name, text);
 }
 
 /// What is told of a broken file or of a mistaken command line.
@@ -228,7 +212,7 @@ fn a_careless_line_is_answered_with_what_was_meant() {
 
 /// Returns the codes whose words are kept.
 fn worded() -> BTreeSet<String> {
-    let files = fs::read_dir(root("snapshots/diagnostics/words")).unwrap();
+    let files = fs::read_dir(root().join("snapshots/diagnostics/words")).unwrap();
     let names = files.map(|it| it.unwrap().file_name().into_string().unwrap());
     names.map(|it| it.trim_end_matches(".snap").to_owned()).collect()
 }
@@ -268,15 +252,10 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
         [&plain[..], &["--chart", "cost", "--format", "html"]].concat(),
         [&plain[..], &["--chart", "aging"]].concat(),
         [&plain[..], &["--chart", "costs"]].concat(),
-        vec![
-            "run",
-            "--suite",
-            "context-decay",
-            "--set",
-            "scenario.load.conversation.needle_density=0",
-            "--set",
-            "memory.facts.write.extract.2.p=1.5",
-        ],
+        args(
+            "run --suite context-decay --set scenario.load.conversation.needle_density=0 \
+            --set memory.facts.write.extract.2.p=1.5",
+        ),
         [&blocks[..], &["--profile", "open/blocks-64-infinite"]].concat(),
         [&blocks[..], &["--profile", "anthropic/claude-opus-4.5"]].concat(),
         refused_layout("../data/layouts/many.ron"),
@@ -295,17 +274,7 @@ fn mistaken_lines() -> Vec<Vec<&'static str>> {
         vec!["run", "../data/model_unknown.jsonl", "../data/model_unknown.jsonl"],
         vec!["run", "../newcomer"],
         [&["explain"], &plain[1..], &["--request", "99"]].concat(),
-        vec![
-            "explain",
-            "--scenario",
-            "context_decay/trials",
-            "--policy",
-            "identity",
-            "--request",
-            "1",
-            "--length",
-            "51",
-        ],
+        args("explain --scenario context_decay/trials --policy identity --request 1 --length 51"),
     ]
 }
 
@@ -336,15 +305,7 @@ fn mistaken_files() -> Vec<Vec<&'static str>> {
         vec!["tune", "--fit", "answers_columns.csv", "--policy", "aging/careful"],
         vec!["tune", "--fit", "answers_none.csv", "--policy", "aging/careful"],
         vec!["tune", "--fit", "answers_fine.csv", "--policy", "identity"],
-        vec![
-            "tune",
-            "--fit",
-            "answers_fine.csv",
-            "--policy",
-            "aging/careful",
-            "--scenario",
-            "memory_runners/spec",
-        ],
+        args("tune --fit answers_fine.csv --policy aging/careful --scenario memory_runners/spec"),
     ]
 }
 
@@ -359,26 +320,11 @@ fn mistaken_overrides() -> Vec<Vec<&'static str>> {
         ]
         .concat(),
         [&plain[..], &["--set", "scenario.sed=1"]].concat(),
-        vec![
-            "run",
-            "--suite",
-            "default",
-            "--set",
-            "params.triger.tokens=1",
-            "--set",
-            "truncate_oldes.params.budget=1",
-        ],
-        vec![
-            "run",
-            "--suite",
-            "duckagent-matrix",
-            "--policy",
-            "duckagent/raw_snapshot",
-            "--policy",
-            "duckagent/pressure_summary",
-            "--set",
-            "params.threshold.ratio=0.7",
-        ],
+        args("run --suite default --set params.triger.tokens=1 --set truncate_oldes.params.budget=1"),
+        args(
+            "run --suite duckagent-matrix --policy duckagent/raw_snapshot \
+            --policy duckagent/pressure_summary --set params.threshold.ratio=0.7",
+        ),
         [&plain[..], &["--set", "scenario.seed=many"]].concat(),
     ]
 }
@@ -396,14 +342,10 @@ fn mistaken_outputs() -> Vec<Vec<&'static str>> {
         [&plain[..], &["--html", "two.html", "--output", "./two.html"]].concat(),
         [&plain[..], &["--output", "policy.params.ron/report"]].concat(),
         [&plain[..], &["--output", "policy.memory_controller_unused.ron", "--format", "csv"]].concat(),
-        vec![
-            "show",
-            "policy",
-            "../data/small/policies/cap.ron",
-            "--output",
-            "../data/prices/../small/policies/cap.ron",
-            "--force",
-        ],
+        args(
+            "show policy ../data/small/policies/cap.ron --output ../data/prices/../small/policies/cap.ron \
+            --force",
+        ),
         [&explain[..], &["--output", "request.csv"]].concat(),
         vec!["sensitivity", "--output", "report.svg"],
         vec!["import", "unknown.jsonl", "--format", "csv"],

@@ -1,16 +1,11 @@
 //! The documents say what is so.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+use ctxsim::catalog::Kind;
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
-use std::process::Command;
-
-use ctxsim::catalog::{Kind, bundled_catalog};
+use crate::support::*;
 
 fn read(path: &str) -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+    fs::read_to_string(root().join(path)).unwrap()
 }
 
 /// Returns what stands between two marks.
@@ -27,20 +22,9 @@ fn shown(document: &str, name: &str) -> String {
 #[test]
 fn the_readme_shows_the_table_that_is_printed() {
     let args = ["run", "recorded/claude-code"];
-    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-        .args(args)
-        .env_remove("COLUMNS")
-        .current_dir(env!("CARGO_TARGET_TMPDIR"))
-        .output()
-        .unwrap();
-    assert!(output.status.success());
-    let printed = String::from_utf8(output.stdout).unwrap();
+    let printed = out(&ctxsim(env!("CARGO_TARGET_TMPDIR"), args));
 
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../snapshots/cli");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!("readme_table", printed));
+    assert_snapshot("cli", "readme_table", &printed);
     let is_table = |it: &&str| it.contains("\nsliding_window") && it.contains("───");
     let table = printed.split("\n\n").find(is_table).unwrap().trim_end();
     let readme = read("README.md");
@@ -48,7 +32,7 @@ fn the_readme_shows_the_table_that_is_printed() {
         let (before, rest) = readme.split_once("<!-- table -->\n").unwrap();
         let (_, after) = rest.split_once("<!-- /table -->").unwrap();
         let now = format!("{before}<!-- table -->\n```text\n{table}\n```\n<!-- /table -->{after}");
-        fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md"), now).unwrap();
+        fs::write(root().join("README.md"), now).unwrap();
         return;
     }
     assert_eq!(shown(&readme, "table"), table.trim(), "set CTXSIM_BLESS to write the table into README.md");
@@ -79,8 +63,7 @@ fn the_first_three_lines_of_the_readme_count_what_there_is() {
 #[test]
 fn the_page_counts_the_formats_and_profiles_that_there_are() {
     // The package of the crate has no page.
-    let Ok(page) = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("web/src/index.html"))
-    else {
+    let Ok(page) = fs::read_to_string(root().join("web/src/index.html")) else {
         return;
     };
     let claimed = |name: &str| numbers(page.split_once(&format!("id=\"claim-{name}\">")).unwrap().1)[0];
@@ -91,13 +74,8 @@ fn the_page_counts_the_formats_and_profiles_that_there_are() {
 
 #[test]
 fn the_words_under_the_picture_of_the_readme_are_true() {
-    let args = ["run", "--scenario", "recorded/claude-code", "--policy", "identity", "--policy"];
-    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-        .args(args)
-        .args(["sliding_window", "--format", "json"])
-        .output()
-        .unwrap();
-    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let run = "run recorded/claude-code --policy identity sliding_window --format json";
+    let report: Value = parsed(&ctxsim(root(), args(run)));
     let of =
         |nth: usize, pointer: &str| report["runs"][nth]["totals"].pointer(pointer).unwrap().as_f64().unwrap();
     let shorter = 1.0 - of(1, "/prompt_tokens_max") / of(0, "/prompt_tokens_max");
@@ -110,16 +88,14 @@ fn the_words_under_the_picture_of_the_readme_are_true() {
     );
     let times = format!("the bill {:.1} times as\nhigh", slid / plain);
     assert!(readme.contains(&times), "README.md should say {times:?}");
-    assert!(
-        readme.contains(&format!("{plain:.2} dollars")) && readme.contains(&format!("{slid:.2} dollars"))
-    );
+    assert_says(&readme, &[&format!("{plain:.2} dollars"), &format!("{slid:.2} dollars")]);
 }
 
 /// The page asks the module for its own session as this asks the library.
 #[test]
 fn the_page_shows_the_session_of_the_readme_with_the_same_numbers() {
     // The package of the crate has no page.
-    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("web/src/state.ts"));
+    let page = fs::read_to_string(root().join("web/src/state.ts"));
     let example = "recorded/claude-code";
     assert!(page.map_or(true, |it| it.contains(&format!("const EXAMPLE = \"{example}\";"))));
     assert!(
@@ -129,7 +105,7 @@ fn the_page_shows_the_session_of_the_readme_with_the_same_numbers() {
 
     let of_page = ctxsim::Comparison::new().scenario(example).own_models().skip_unusable().run().unwrap();
     let args = ["run", "--format", "json", example];
-    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).output().unwrap();
+    let output = ctxsim(root(), args);
 
     assert!(output.status.success());
     assert_eq!(of_page.json().unwrap().as_bytes(), output.stdout);
@@ -138,14 +114,9 @@ fn the_page_shows_the_session_of_the_readme_with_the_same_numbers() {
 /// The recordings are too large for the test data.
 #[test]
 fn the_document_on_calibration_shows_what_followed_the_shared_compactions() {
-    let Some(root) = std::env::var_os("CTXSIM_REFERENCE") else { return };
-    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-        .args(["import", "--report", "--details"])
-        .arg(Path::new(&root).join("recorded/claude-code-2"))
-        .output()
-        .unwrap();
-    assert!(output.status.success());
-    let printed = String::from_utf8(output.stdout).unwrap();
+    let Some(reference) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
+    let printed =
+        out(&ctxsim(reference.join("recorded"), ["import", "--report", "--details", "claude-code-2"]));
     let printed = printed.split_once("After compactions\n").unwrap().1.trim();
 
     crate::tune::hold_table("reference/calibration.md", "followed", &format!("```text\n{printed}\n```\n"));

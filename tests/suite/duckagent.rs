@@ -3,15 +3,9 @@
 //! `tests/data/duckagent/expected.json` holds numbers that the reference printed, on its grid and off it. All of its rows are
 //! compared when `CTXSIM_REFERENCE` names the folder that has them.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+use ctxsim::report::{ALL, RunTotals};
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
-use ctxsim::report::{ALL, Report, RunTotals};
-use serde_json::Value;
+use crate::support::*;
 
 /// Names a policy or a profile of the reference.
 fn full(name: &str) -> String {
@@ -19,7 +13,7 @@ fn full(name: &str) -> String {
 }
 
 fn run(comparison: &Comparison) -> Report {
-    Plan::new(&bundled_catalog(), comparison).unwrap().report(None, &|_, _| {}).unwrap()
+    reported(comparison)
 }
 
 /// Returns what a run of ours came to, whether it stands among the runs or among their sums.
@@ -103,9 +97,7 @@ fn strings(list: &Value) -> Vec<String> {
 
 #[test]
 fn every_row_of_the_trimmed_reference_is_reproduced() {
-    let text =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/duckagent/expected.json"))
-            .unwrap();
+    let text = fs::read_to_string(root().join("tests/data/duckagent/expected.json")).unwrap();
     let expected: Value = serde_json::from_str(&text).unwrap();
     let columns = strings(&expected["columns"]);
     let mut n_rows = 0;
@@ -218,7 +210,7 @@ fn long_run(profile: &str, turns: u32, policies: &[&str]) -> Vec<RunTotals> {
 #[test]
 fn all_policies_complete_220_turns_within_the_limits_and_compact_in_batches() {
     let suite = Comparison { suite: Some("duckagent-matrix".to_owned()), ..Comparison::default() };
-    let policies = Plan::new(&bundled_catalog(), &suite).unwrap().policies;
+    let policies = planned(&suite).policies;
     let short: Vec<&str> = policies.iter().map(|it| it.strip_prefix("duckagent/").unwrap()).collect();
 
     for (policy, totals) in policies.iter().zip(long_run("deepseek-chat", 220, &short)) {
@@ -311,9 +303,7 @@ fn ranked(suite: &str, whole: bool) -> Vec<Cost> {
 
 #[test]
 fn the_document_on_capped_and_exact_caching_shows_what_the_suites_say() {
-    let document =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/studies/duckagent-caching.md"))
-            .unwrap();
+    let document = fs::read_to_string(root().join("docs/studies/duckagent-caching.md")).unwrap();
 
     for whole in [true, false] {
         let (capped, exact) = (ranked("duckagent-fixture", whole), ranked("duckagent-exact", whole));

@@ -1,13 +1,9 @@
 //! Every example of the documents runs: commands here, Rust as examples of the crate, Python and JavaScript in the tests of the bindings.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
-
 use crate::blocks::{Block, NEEDS, blocks, documents, spans};
 #[cfg(unix)]
 use crate::guide::{self, played, run, run_steps};
+use crate::support::*;
 
 /// The most blocks of the documents and of the code that may be left unrun.
 const UNRUN_MAX: usize = 25;
@@ -19,7 +15,7 @@ const GROUPS: [&str; 4] = ["init", "list", "prices", "show"];
 const FORMS: [&str; 7] = ["--merge", "--store", "--fit", "--as", "--redact", "--schema", "--man"];
 
 fn read(path: &str) -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+    fs::read_to_string(root().join(path)).unwrap()
 }
 
 /// Returns the blocks of all documents, each with the document.
@@ -75,25 +71,18 @@ fn each_block_says_what_it_is_and_few_are_not_run() {
 /// Returns the examples in comments of the code that rustdoc does not run.
 fn unrun_in_code() -> Vec<String> {
     let mut found = Vec::new();
-    let mut folders = ["src", "crates"].map(|it| Path::new(env!("CARGO_MANIFEST_DIR")).join(it)).to_vec();
-    while let Some(folder) = folders.pop() {
-        for path in fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()) {
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let text = fs::read_to_string(&path).unwrap();
-            let words = ["ignore", "no_run", "compile_fail"].map(|it| format!("```{it}"));
-            let lines = text.lines().enumerate().filter(|(_, it)| words.iter().any(|word| it.contains(word)));
-            found.extend(lines.map(|(at, it)| format!("{}:{}: {}", path.display(), at + 1, it.trim())));
-        }
+    for path in ["src", "crates"].iter().flat_map(|it| files_below(&root().join(it), &["rs"])) {
+        let text = fs::read_to_string(&path).unwrap();
+        let words = ["ignore", "no_run", "compile_fail"].map(|it| format!("```{it}"));
+        let lines = text.lines().enumerate().filter(|(_, it)| words.iter().any(|word| it.contains(word)));
+        found.extend(lines.map(|(at, it)| format!("{}:{}: {}", path.display(), at + 1, it.trim())));
     }
     found
 }
 
 #[test]
 fn the_rust_of_the_documents_is_that_of_the_examples() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let folder = root().join("examples");
     let files = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).filter(|it| it.is_file());
     let texts: Vec<String> = files.map(|it| fs::read_to_string(it).unwrap()).collect();
     let codes: BTreeSet<&str> = texts.iter().map(|it| it.split_once("\n\n").unwrap().1.trim()).collect();
@@ -107,7 +96,7 @@ fn the_rust_of_the_documents_is_that_of_the_examples() {
     assert!(count > 0);
     let rustdoc = read("src/lib.rs");
     for path in rustdoc.lines().filter_map(|it| it.split_once("include_str!(\"../")?.1.split_once('"')) {
-        assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(path.0).is_file(), "{}", path.0);
+        assert!(root().join(path.0).is_file(), "{}", path.0);
     }
 }
 
@@ -128,7 +117,7 @@ fn the_library_s_example_is_run_with_the_features_that_the_readme_names() {
     let known = crate_file["features"].as_table().unwrap();
     assert!(features.iter().all(|it| known.contains_key(it)), "{features:?}");
     let doctests = format!("lean=(--no-default-features --features {})", features.join(","));
-    if let Ok(checks) = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(".ci/run")) {
+    if let Ok(checks) = fs::read_to_string(root().join(".ci/run")) {
         assert!(checks.contains(&doctests), ".ci/run should have `{doctests}`");
     }
 }
@@ -136,7 +125,7 @@ fn the_library_s_example_is_run_with_the_features_that_the_readme_names() {
 #[test]
 fn each_table_of_cache_rules_in_the_documents_is_that_of_a_profile() {
     let plain: toml::Table = read("tests/data/small/profiles/plain.toml").parse().unwrap();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let mut names = Vec::new();
     for (_, block) in all().into_iter().filter(|it| it.1.language == "toml" && it.1.path().is_none()) {
         let table: toml::Table = block.text().parse().unwrap();
@@ -161,20 +150,11 @@ fn the_messages_of_the_documents_are_lines_of_json() {
     let mut types = BTreeSet::new();
     for (_, block) in all().into_iter().filter(|it| it.1.language == "jsonl") {
         let text = block.text().replace(['→', '←'], "");
-        for message in serde_json::Deserializer::from_str(&text).into_iter::<serde_json::Value>() {
+        for message in serde_json::Deserializer::from_str(&text).into_iter::<Value>() {
             types.insert(message.unwrap()["type"].as_str().unwrap().to_owned());
         }
     }
     assert_eq!(types.into_iter().collect::<Vec<_>>(), ["open", "ready", "request", "same", "view"]);
-}
-
-fn ctxsim(folder: &Path, args: &[String]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-        .args(args)
-        .current_dir(folder)
-        .env("NO_COLOR", "1")
-        .output()
-        .unwrap()
 }
 
 /// Returns the command lines of all documents, in blocks and in sentences, each with its place.
@@ -212,12 +192,10 @@ fn each_command_and_option_that_a_document_names_exists() {
             [&verbs[..1.min(verbs.len())], form.unwrap_or(verbs.get(1..).unwrap_or_default())].concat();
         let verbs: Vec<String> = verbs.into_iter().map(str::to_owned).collect();
         let help = helps.entry(verbs.clone()).or_insert_with(|| {
-            let output = ctxsim(
+            out(&ctxsim(
                 Path::new(env!("CARGO_TARGET_TMPDIR")),
                 &[&verbs[..], &["--help".to_owned()]].concat(),
-            );
-            assert!(output.status.success(), "{at}: `{line}`: {}", String::from_utf8_lossy(&output.stderr));
-            String::from_utf8(output.stdout).unwrap()
+            ))
         });
         for option in words.iter().filter(|it| it.starts_with("--")) {
             let name = option.split('=').next().unwrap().trim_end_matches([',', '…']);
@@ -297,7 +275,7 @@ fn the_commands_of_the_documents_run() {
     let mut wrong = Vec::new();
     let mut count = 0;
     for (document, text) in documents() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tempdir().unwrap();
         let folder = folder.path();
         guide::beside(&text, folder);
         played(&text, folder);
@@ -336,21 +314,10 @@ fn helpers(folder: &Path) {
     }
 }
 
-/// Returns whether a program is installed; says so where it is not.
-#[cfg(unix)]
-#[expect(clippy::print_stdout, reason = "a test that does nothing says so")]
-fn has(program: &str) -> bool {
-    let is_there = Command::new(program).arg("--version").output().is_ok_and(|it| it.status.success());
-    if !is_there {
-        println!("skipped: there is no `{program}` here");
-    }
-    is_there
-}
-
 #[cfg(unix)]
 #[test]
 fn the_programs_of_the_documents_are_one_policy() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let folder = folder.path();
     let document = read("docs/reference/processes.md");
     played(&document, folder);

@@ -1,29 +1,18 @@
 //! Explained requests: what a person reads, and that it adds up to the rows of the run.
 
-use std::path::Path;
-
 use ctxsim::cache::Fate;
-use ctxsim::engine::Simulation;
 use ctxsim::explain::{Explanation, explain};
-use ctxsim::input::scenario::Assume;
-use ctxsim::input::text::decode::decode;
-use ctxsim::input::{Format, Limits, Policy, PolicyFile, Profile, ProfileFile, Source};
-use ctxsim::ledger::{Role, Rows};
 use ctxsim::price;
-use ctxsim::quantity::UNLIMITED;
 use ctxsim::report::explain::{json, rendered, table};
 use ctxsim::report::rows::RowContext;
-use ctxsim::timeline::evidence::Recover;
-use ctxsim::timeline::import::import_all;
-use ctxsim::timeline::{
-    Due, ItemSizes, Kind, Level, Need, NewItem, Preserve, Texts, Timeline, TimelineBuilder,
-};
+use ctxsim::timeline::{Due, Level, Need, Texts};
 use proptest::prelude::*;
 
 use crate::laws::hold;
 use crate::random_policy::policy as random_policy;
 use crate::random_rules::rules as random_rules;
 use crate::random_timeline::timeline as random_timeline;
+use crate::support::*;
 
 const BREAKPOINTS: &str =
     "[cache.breakpoints]\nmin_tokens = 1_024\nttl = [\"5m\", \"1h\"]\nreadable = \"response_start\"";
@@ -44,12 +33,12 @@ cache_read = 0.2
 cache_write = {{ "5m" = 2.5, "1h" = 4.0 }}
 "#
     );
-    Profile::new(&decode::<ProfileFile>(&text, Format::Toml).unwrap()).unwrap()
+    profile_from(&text)
 }
 
 fn policy(stages: &str) -> Policy {
     let text = format!("(name: \"small\", about: \"it\", stages: [{stages}])");
-    Policy::new(&decode(&text, Format::Ron).unwrap()).unwrap()
+    policy_from(&text)
 }
 
 /// Two turns of three results each; the second begins six minutes and forty seconds after the first ended, and its answer
@@ -93,12 +82,8 @@ fn drawn(name: &str, timeline: &Timeline, policy: &Policy, profile: &Profile, n:
     let style = table::ExplainStyle { on: Some(100).into(), lists_all: false };
     let text = table::explanation(&it, context, style);
     assert!(text.lines().all(|it| it.chars().count() <= 100), "{text}");
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../snapshots/explain");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(name, text.as_str()));
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    assert_snapshot("explain", name, &text);
+    one_line(&text)
 }
 
 const MASK: &str =
@@ -126,11 +111,7 @@ fn a_summary_hides_what_it_replaces_and_its_own_request_is_explained_too() {
     let (timeline, policy, profile) = (two_turns(), policy(COMPACT), profile(BREAKPOINTS));
 
     let asking = drawn("summariser", &timeline, &policy, &profile, 3);
-    assert!(
-        asking.contains("of a summariser for stage `compact`")
-            && asking.contains("100 tokens that belong to no item"),
-        "{asking}"
-    );
+    assert_says(&asking, &["of a summariser for stage `compact`", "100 tokens that belong to no item"]);
     let after = drawn("summarised", &timeline, &policy, &profile, 4);
     assert!(after.contains("in the summary at 2"), "{after}");
 }
@@ -164,13 +145,13 @@ fn a_prompt_below_the_minimum_is_told() {
 fn an_entry_out_of_lookback_is_told_with_its_position() {
     let profile = profile(&format!("{BREAKPOINTS}\nlookback_positions = 2"));
     let policy_text = "(name: \"small\", about: \"it\", layout: (breakpoints: [(at: automatic)]))";
-    let policy = Policy::new(&decode(policy_text, Format::Ron).unwrap()).unwrap();
+    let policy = policy_from(policy_text);
 
     let text = drawn("out_of_lookback", &two_turns(), &policy, &profile, 2);
 
-    assert!(
-        text.contains("out of lookback: position 3 back from the next breakpoint, and only 2 are checked"),
-        "{text}"
+    assert_says(
+        &text,
+        &["out of lookback: position 3 back from the next breakpoint, and only 2 are checked"],
     );
 }
 
@@ -230,7 +211,7 @@ fn an_explanation_for_programs_has_the_row_and_every_item() {
         names_run: false,
     };
 
-    let document: serde_json::Value = serde_json::from_str(&json(&it, context, false).unwrap()).unwrap();
+    let document: Value = serde_json::from_str(&json(&it, context, false).unwrap()).unwrap();
 
     assert_eq!(document["schema"], "ctxsim.explanation/1");
     assert_eq!(document["items"].as_array().unwrap().len(), it.items.len());
@@ -334,7 +315,7 @@ fn a_prompt_with_text_is_rendered_and_what_has_none_is_said() {
 #[test]
 fn what_a_template_writes_is_rendered_in_its_words() {
     const SESSION: &str = include_str!("../../scenarios/recorded/claude-code-session.jsonl");
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("policies/duckagent/runtime_guarded_mid.ron");
+    let file = root().join("policies/duckagent/runtime_guarded_mid.ron");
     let runtime = Policy::new(&Source::read(&file).unwrap().decode::<PolicyFile>().unwrap()).unwrap();
     let timeline = import_all(SESSION, "recorded", &Assume::default(), &[]).unwrap().remove(0).timeline;
     let limits = Limits { prompt: UNLIMITED, window: 32_000, output: UNLIMITED };

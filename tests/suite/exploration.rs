@@ -6,27 +6,19 @@
 //! The rows are too large for the test data; `CTXSIM_REFERENCE` names a folder that has them.
 
 use std::cell::Cell;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use ctxsim::app::{Comparison, Plan};
 use ctxsim::calibrate::forecast::Forecast;
-use ctxsim::catalog::{Kind as Listed, bundled_catalog};
-use ctxsim::engine::Simulation;
+use ctxsim::catalog::Kind as Listed;
 use ctxsim::input::scenario::refetch::Refetch;
-use ctxsim::input::{Limits, Policy, Profile};
-use ctxsim::ledger::{Role, Rows, Sums, TokenUse};
 use ctxsim::price::{self, Costs};
 use ctxsim::recovery::{End, Explores};
-use ctxsim::timeline::evidence::Recover;
-use ctxsim::timeline::{ItemSizes, Kind, NewItem, Preserve, Timeline, TimelineBuilder};
 use proptest::prelude::*;
 use sha2::{Digest as _, Sha256};
 
 use crate::laws::hold;
-use crate::processes::has;
+
 use crate::random_timeline::eventful_trace;
+use crate::support::*;
 
 /// What the script measured.
 const MEASURED: &str = include_str!("../data/recovery/exploration.csv");
@@ -85,9 +77,9 @@ fn what_a_script_measures_around_real_compactions_is_what_is_declared_and_each_h
 
 #[test]
 fn the_measured_figures_are_those_of_the_script() {
-    let Some(root) = reference().filter(|_| has("python3")) else { return };
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/exploration.py");
-    let output = Command::new("python3").arg(script).arg(root.join("recovery")).output().unwrap();
+    let Some(reference) = reference().filter(|_| has("python3")) else { return };
+    let script = root().join("benches/exploration.py");
+    let output = Command::new("python3").arg(script).arg(reference.join("recovery")).output().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), MEASURED);
 }
 
@@ -146,13 +138,10 @@ fn charged(rows: &Rows, profile: &Profile) -> Charged {
 /// By load of a session: the steps before which its harness compacted it, and what the policy's compactions are charged.
 fn played(file: &Path, set: Vec<String>) -> Vec<(Vec<u32>, Charged)> {
     let comparison = Comparison {
-        policies: vec![POLICY.to_owned()],
-        scenarios: vec![file.display().to_string()],
-        profiles: vec!["anthropic/claude-opus-4.5".to_owned()],
         set,
-        ..Comparison::default()
+        ..comparing(&[POLICY], &[&file.display().to_string()], &["anthropic/claude-opus-4.5"])
     };
-    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap_or_else(|it| panic!("{it}"));
+    let plan = planned(&comparison);
     let all = plan.each(Some(2), &|_, _| {}, |load, _| {
         let own = load.timeline()?.recorded.as_ref()?.before_compactions.iter().map(|it| it + 1);
         Some((own.collect(), charged(&load.rows(&|_, _| {}).pop()?.1, &plan.profiles[0])))
@@ -191,8 +180,7 @@ fn forced_compactions_bring_the_tokens_and_cost_the_dollars_of_real_ones_and_eac
  {
     let Some(root) = reference() else { return };
     let folders = ["recorded/claude-code", "recorded/claude-code-2"].map(|it| root.join(it));
-    let files = folders.iter().flat_map(|it| fs::read_dir(it).unwrap()).map(|it| it.unwrap().path());
-    let files = files.filter(|it| it.extension().is_some_and(|it| it == "jsonl"));
+    let files = folders.iter().flat_map(|it| files_below(it, &["jsonl"]));
     let all: Vec<_> = files.flat_map(|it| forced(&it).into_iter().map(move |all| (half(&it), all))).collect();
 
     let mut off = Vec::new();

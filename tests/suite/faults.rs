@@ -1,14 +1,9 @@
 //! A verb whose n-th write, rename, sync, read or start of a thread fails: it says so with 2 and keeps what was there, or does not need it.
 
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use tempfile::TempDir;
-
-use crate::sweep::{ctxsim, out};
+use crate::support::*;
 
 /// What each verb does, and the file that it writes.
 const LINES: [(&str, &str); 10] = [
@@ -46,8 +41,8 @@ const THREADED: [&str; 5] = ["run", "compare", "sweep", "sensitivity", "advise"]
 const BEFORE: &[u8] = b"\n \n";
 
 fn folder() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = tempdir().unwrap();
+    let root = root();
     let copy = |from: &str, to: &str| fs::copy(root.join(from), folder.path().join(to)).unwrap();
     copy("scenarios/recorded/claude-code-session.jsonl", "s.jsonl");
     copy("tests/data/small/policies/cap.ron", "cap.ron");

@@ -10,17 +10,10 @@ mod guards;
 mod totals;
 mod traces;
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use ctxsim::catalog::bundled_catalog;
-use ctxsim::engine::Simulation;
-use ctxsim::input::{Policy, Profile, Scenario, ScenarioFile};
-use ctxsim::ledger::Rows;
 use ctxsim::price;
-use ctxsim::timeline::Timeline;
 use ctxsim::timeline::load::load;
-use serde_json::Value;
+
+use crate::support::*;
 
 /// A policy of the field, by the last part of its name.
 fn policy(name: &str) -> Policy {
@@ -65,7 +58,7 @@ fn picodollars(rows: &Rows, profile: &Profile) -> u128 {
 
 /// Folders with files of the oracle: the part of them that is here, and all of them where they are named.
 fn folders() -> Vec<PathBuf> {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/field");
+    let here = root().join("tests/data/field");
     let all = std::env::var_os("CTXSIM_REFERENCE").map(|it| PathBuf::from(it).join("field"));
     std::iter::once(here).chain(all.filter(|it| it.exists())).collect()
 }

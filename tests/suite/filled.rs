@@ -1,23 +1,13 @@
 //! What fills the prompts of recorded sessions and what missed the cache, worked out by hand from their bills.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
-
-use std::fs;
-use std::process::Command;
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
-use ctxsim::input::Profile;
 use ctxsim::input::profile::price::Prices;
-use ctxsim::input::scenario::Assume;
 use ctxsim::measure::carried::{carried_items, each_prompt};
 use ctxsim::measure::missed::MissCause;
 use ctxsim::report::filled::{Filled, Missed};
-use ctxsim::timeline::import::import;
-use ctxsim::timeline::{Event, EventKind, Phase, Timeline, When};
-use indexmap::IndexMap;
+use ctxsim::timeline::{Event, Phase, When};
 use proptest::prelude::*;
-use tempfile::TempDir;
+
+use crate::support::*;
 
 /// Minute, model, tokens that were read and written, of a request of Claude Code with entries of five minutes.
 const REQUESTS: [(u32, &str, u64, u64); 6] = [
@@ -65,13 +55,11 @@ fn folder() -> TempDir {
 
 fn filled(folder: &TempDir) -> Filled {
     let comparison = Comparison {
-        policies: vec!["identity".to_owned()],
-        scenarios: vec![folder.path().display().to_string()],
         own_models: true,
         alone: true,
-        ..Comparison::default()
+        ..comparing(&["identity"], &[&folder.path().display().to_string()], &[])
     };
-    let report = Plan::new(&bundled_catalog(), &comparison).unwrap().report(Some(1), &|_, _| {}).unwrap();
+    let report = reported(&comparison);
     report.sessions[0].filled.clone().unwrap()
 }
 
@@ -184,11 +172,7 @@ fn a_memory_file_costs_a_read_in_each_request_and_a_write_where_nothing_was_read
 #[test]
 fn the_first_report_shows_both_and_its_commands_work() {
     let folder = folder();
-    let run = |args: &[String]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    };
+    let run = |args: &[String]| out(&ctxsim(root(), args));
     let path = folder.path().display().to_string();
 
     let text = run(&[

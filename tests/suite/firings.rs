@@ -1,29 +1,18 @@
 //! Stages that never fire are told, with the reason.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
-
-use std::path::Path;
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
-use ctxsim::report::sections::Detail;
-use ctxsim::report::{Report, html, json, markdown, runs, table};
+use ctxsim::report::{html, json, markdown, runs, table};
 use ctxsim::row::csv;
+
+use crate::support::*;
 
 /// Runs a policy with these stages on two scenarios, in which prompts are at most 8,110 tokens long.
 fn report(stages: &str) -> Report {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let path = folder.path().join("mine.ron");
-    std::fs::write(&path, format!("(name: \"mine\", about: \"Waits.\", stages: [{stages}])")).unwrap();
-    let small = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/small");
+    fs::write(&path, format!("(name: \"mine\", about: \"Waits.\", stages: [{stages}])")).unwrap();
+    let small = data("small");
     let catalog = bundled_catalog().with_folder(&small).unwrap();
-    let owned = |it: &[&str]| it.iter().map(|it| (*it).to_owned()).collect();
-    let comparison = Comparison {
-        policies: vec!["keep".to_owned(), path.display().to_string()],
-        scenarios: owned(&["one", "two"]),
-        profiles: owned(&["plain"]),
-        ..Comparison::default()
-    };
+    let comparison = comparing(&["keep", &path.display().to_string()], &["one", "two"], &["plain"]);
     Plan::new(&catalog, &comparison).unwrap().report(Some(1), &|_, _| {}).unwrap()
 }
 
@@ -85,12 +74,9 @@ fn firings_stand_in_every_format() {
     ] {
         assert!(text.contains("`compact` never fired: no prompt exceeded 180,000"), "{text}");
     }
-    let document: serde_json::Value = serde_json::from_str(&json::document(&report).unwrap()).unwrap();
-    let expected = serde_json::json!([{ "stage": "compact", "fired": 0, "acted": 0 }]);
-    assert_eq!(
-        (&document["runs"][0]["stages"], &document["runs"][1]["stages"]),
-        (&serde_json::json!([]), &expected)
-    );
+    let document: Value = serde_json::from_str(&json::document(&report).unwrap()).unwrap();
+    let expected = json!([{ "stage": "compact", "fired": 0, "acted": 0 }]);
+    assert_eq!((&document["runs"][0]["stages"], &document["runs"][1]["stages"]), (&json!([]), &expected));
     let csv = String::from_utf8(csv::table(&[runs::rows(&report, true)]).unwrap()).unwrap();
     assert!(csv.lines().next().unwrap().contains(",stages") && csv.contains(",compact 0"), "{csv}");
 }

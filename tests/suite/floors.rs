@@ -1,20 +1,14 @@
 //! A floor of evidence is an absolute share: what the base keeps neither lowers nor raises it.
 
-use std::path::Path;
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::{Kind, bundled_catalog};
-use ctxsim::input::PolicyFile;
-use ctxsim::input::text::decode::{Format, decode};
+use ctxsim::catalog::Kind;
 use ctxsim::report::verdict::Verdict;
-use serde_json::Value;
 
-use crate::sweep::{ctxsim, out};
+use crate::support::*;
 
 /// Tunes a memory of a conversation on few trials.
 fn tuned(base: &str, min_evidence: &str) -> Value {
     let text = out(&ctxsim(
-        Path::new(env!("CARGO_MANIFEST_DIR")),
+        root(),
         &[
             "tune",
             "--json",
@@ -87,10 +81,7 @@ fn nothing_is_cheap_against_a_base_below_the_floor_and_what_keeps_more_is_named(
     assert!(found.baseline_keeps.is_some_and(|it| it < 0.8), "{found:?}");
     assert_eq!(found.keep_more[0].policy, "identity", "what keeps most stands first");
     let words = found.words();
-    assert!(
-        words.contains("nothing is recommended for being cheap. These keep more: identity (100.0%"),
-        "{words}"
-    );
+    assert_says(&words, &["nothing is recommended for being cheap. These keep more: identity (100.0%"]);
 }
 
 #[test]

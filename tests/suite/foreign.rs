@@ -1,13 +1,9 @@
 //! Text from outside (names, sessions) is shown in every output and obeyed in none: each output is read by a parser of its format.
 
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
-
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use roxmltree::{Document, ParsingOptions};
-use serde_json::{Value, json};
-use tempfile::TempDir;
+
+use crate::support::*;
 
 /// How many projects and sessions are made up.
 const N_DRAWN: u64 = 3;
@@ -101,7 +97,7 @@ fn quoted(text: &str) -> String {
 
 fn hostile(seed: u64) -> Hostile {
     let mut draws = Draws(seed);
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let put = |path: &str, text: &str| {
         let path = folder.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -334,15 +330,6 @@ fn of_files(it: &Hostile) -> Vec<(Vec<String>, &'static str)> {
 /// The format of what writes a file.
 const WRITES: &str = "";
 
-fn ctxsim(folder: &Path, args: &[impl AsRef<std::ffi::OsStr>]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-        .args(args)
-        .current_dir(folder)
-        .env_remove("COLUMNS")
-        .output()
-        .unwrap()
-}
-
 /// Reads a text as a terminal and a runner do: nothing is obeyed or hidden.
 fn on_terminal(of: &str, text: &str) {
     let is_shown = |it: char| {
@@ -526,7 +513,7 @@ const NAMELESS: [&str; 5] = [
 fn an_input_whose_name_cannot_be_shown_is_refused_by_name_and_a_session_of_a_folder_is_left_out() {
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/recorded/claude-code-session.jsonl");
     for name in NAMELESS {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tempdir().unwrap();
         fs::create_dir_all(folder.path().join("ctx/policies")).unwrap();
         fs::create_dir(folder.path().join("s")).unwrap();
         fs::copy(sample, folder.path().join("s/fine.jsonl")).unwrap();
@@ -545,12 +532,7 @@ fn an_input_whose_name_cannot_be_shown_is_refused_by_name_and_a_session_of_a_fol
             let output = ctxsim(folder.path(), args);
             let told = String::from_utf8(output.stderr).unwrap();
             assert_eq!(output.status.code(), Some(2), "{name:?}: {told}");
-            assert!(
-                told.contains("error[name-characters]")
-                    && told.contains("--> ")
-                    && told.contains("rename it"),
-                "{told}"
-            );
+            assert_says(&told, &["error[name-characters]", "--> ", "rename it"]);
             on_terminal(name, &told);
             output.stdout
         };
@@ -571,20 +553,19 @@ fn an_input_whose_name_cannot_be_shown_is_refused_by_name_and_a_session_of_a_fol
 fn names_have_letters_of_every_language_blanks_and_signs() {
     for name in ["Übung 3 (neu)", "日本語", "می‌خواهم", "👩‍💻 a+b=c", "it's \"q\" $x & <y>"]
     {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tempdir().unwrap();
         let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/recorded/claude-code-session.jsonl");
         fs::copy(sample, folder.path().join(format!("{name}.jsonl"))).unwrap();
 
-        let output = ctxsim(folder.path(), &["run", ".", "--policy", "identity", "--format", "json"]);
-
-        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let report: Value =
+            parsed(&ctxsim(folder.path(), &["run", ".", "--policy", "identity", "--format", "json"]));
         assert_eq!(report["runs"][0]["scenario"], name);
     }
 }
 
 #[test]
 fn a_redacted_log_names_models_as_everybody_does() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/recorded/claude-code-session.jsonl");
     let text = fs::read_to_string(sample).unwrap();
     let model = text.split("\"model\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();

@@ -1,42 +1,27 @@
 //! RON and TOML are two ways to write the same spec.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
-
 use std::fmt::Debug;
-use std::fs;
-use std::path::Path;
 
-use ctxsim::input::text::decode::{decode, encode};
-use ctxsim::input::text::{Decode, Encode};
-use ctxsim::input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
+use crate::support::*;
 
 fn read<T: Decode>(path: &str) -> T {
-    Source::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap().decode().unwrap()
+    Source::read(&root().join(path)).unwrap().decode().unwrap()
 }
 
 /// Writes every file of a folder in both formats and reads it back.
 fn convert<T: Encode + Decode + PartialEq + Debug>(folder: &str) {
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)];
-    let mut n_files = 0;
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if Format::of(&path).is_some() {
-                let spec: T = Source::read(&path).unwrap().decode().unwrap();
-                for format in [Format::Ron, Format::Toml] {
-                    let text = encode(&spec, format).unwrap();
-                    let again: T = decode(&text, format)
-                        .unwrap_or_else(|it| panic!("{}: {it:#?}\n{text}", path.display()));
-                    assert_eq!(again, spec, "{}", path.display());
-                    assert!(!text.contains("Some("), "{}", path.display());
-                }
-                n_files += 1;
-            }
+    let files = files_below(&root().join(folder), &["ron", "toml"]);
+    assert!(!files.is_empty());
+    for path in files {
+        let spec: T = Source::read(&path).unwrap().decode().unwrap();
+        for format in [Format::Ron, Format::Toml] {
+            let text = encode(&spec, format).unwrap();
+            let again: T =
+                decode(&text, format).unwrap_or_else(|it| panic!("{}: {it:#?}\n{text}", path.display()));
+            assert_eq!(again, spec, "{}", path.display());
+            assert!(!text.contains("Some("), "{}", path.display());
         }
     }
-    assert!(n_files > 0);
 }
 
 #[test]

@@ -4,14 +4,14 @@ mod made;
 #[allow(dead_code, reason = "the fuzzer takes targets by their names")]
 pub(crate) mod targets;
 
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
 use targets::TARGETS;
+
+use crate::support::*;
 
 /// Where good inputs of a target stand, to be damaged.
 const SEEDS: [(&str, &[&str]); 10] = [
@@ -36,20 +36,9 @@ const BYTES_MAX: usize = 12_000;
 /// How many damaged inputs a target gets in the suite.
 const TRIES: u64 = 8;
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
 /// Returns the files below some folders, in order.
 fn files(folders: &[&str]) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut left: Vec<PathBuf> = folders.iter().map(|it| root().join(it)).collect();
-    while let Some(folder) = left.pop() {
-        for entry in fs::read_dir(folder).into_iter().flatten() {
-            let path = entry.unwrap().path();
-            if path.is_dir() { left.push(path) } else { found.push(path) }
-        }
-    }
+    let mut found: Vec<PathBuf> = folders.iter().flat_map(|it| files_below(&root().join(it), &[])).collect();
     found.sort();
     found
 }

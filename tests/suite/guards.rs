@@ -1,15 +1,9 @@
 //! Guards: what they match, what they need to hold, and where their verdicts stand.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
-
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::{Kind, bundled_catalog};
+use ctxsim::catalog::Kind;
 use ctxsim::guard::{self, NamedGuard};
-use tempfile::TempDir;
+
+use crate::support::*;
 
 const POLICY: &str = r#"(
     name: "mine",
@@ -19,7 +13,7 @@ const POLICY: &str = r#"(
 
 /// Makes a folder with a policy and a suite that has these guards.
 fn folder(guards: &str) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     fs::write(folder.path().join("mine.ron"), POLICY).unwrap();
     let suite = format!(
         r#"
@@ -32,10 +26,6 @@ profiles = ["unlimited"]
     );
     fs::write(folder.path().join("suite.toml"), suite).unwrap();
     folder
-}
-
-fn ctxsim(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).current_dir(folder).output().unwrap()
 }
 
 /// Returns a guard on the policy called so.
@@ -83,9 +73,7 @@ fn a_guard_that_matches_nothing_or_names_no_number_is_told_with_its_place() {
     for (guards, place, help) in cases {
         let folder = folder(&guards);
         for args in [&RUN[..], &["validate", "suite.toml"]] {
-            let output = ctxsim(folder.path(), args);
-            let told = String::from_utf8(output.stderr).unwrap();
-            assert_eq!(output.status.code(), Some(2), "{told}");
+            let told = refusal(&ctxsim(folder.path(), args));
             assert!(told.contains(place) && told.contains(help), "{told}");
         }
     }
@@ -103,15 +91,14 @@ fn verdicts_stand_in_every_format_the_good_ones_too() {
 
     for format in ["table", "markdown", "html"] {
         let text = with(format);
-        assert!(text.contains("Guards (1 of 2 hold)"), "{text}");
-        assert!(text.contains("fails: no requests: ") && text.contains("holds: few requests: "), "{text}");
+        assert_says(&text, &["Guards (1 of 2 hold)", "fails: no requests: ", "holds: few requests: "]);
     }
-    let document: serde_json::Value = serde_json::from_str(&with("json")).unwrap();
-    assert_eq!(document["runs"][0]["guards"], serde_json::json!([]), "nothing is asked of identity");
+    let document: Value = serde_json::from_str(&with("json")).unwrap();
+    assert_eq!(document["runs"][0]["guards"], json!([]), "nothing is asked of identity");
     let of_mine = &document["runs"][1]["guards"];
     assert_eq!((&of_mine[0]["guard"], &of_mine[0]["holds"]), (&"few requests".into(), &true.into()));
     assert_eq!((&of_mine[1]["bound"], &of_mine[1]["holds"]), (&"below 1".into(), &false.into()));
-    let last: serde_json::Value = serde_json::from_str(with("jsonl").lines().last().unwrap()).unwrap();
+    let last: Value = serde_json::from_str(with("jsonl").lines().last().unwrap()).unwrap();
     assert_eq!(&last["guards"], of_mine);
     let csv = with("csv");
     assert_eq!(csv.lines().count(), 1 + 2, "verdicts are a column, not lines");
@@ -121,7 +108,7 @@ fn verdicts_stand_in_every_format_the_good_ones_too() {
 
 #[test]
 fn a_number_that_nothing_covers_fails_its_guard_with_the_reason() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let set = "scenario.load.conversation.implicit_ratio=0";
     let args = ["run", "--suite", "context-decay", "--trials", "2", "--set", set];
     let output = ctxsim(folder.path(), &args);
@@ -137,17 +124,14 @@ fn a_number_that_nothing_covers_fails_its_guard_with_the_reason() {
 #[test]
 fn a_run_that_leaves_out_what_a_guard_names_says_so() {
     let folder = folder(&guard("mine", "totals.requests", "below = 1.0"));
-    let output = ctxsim(folder.path(), &[&RUN[..], &["--policy", "identity"]].concat());
-
-    assert!(output.status.success());
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = out(&ctxsim(folder.path(), &[&RUN[..], &["--policy", "identity"]].concat()));
     assert!(text.contains("Note: 1 guard of the suite is not checked"), "{text}");
 }
 
 #[test]
 fn the_guards_of_a_suite_that_nobody_named_are_not_mentioned() {
-    let folder = tempfile::tempdir().unwrap();
-    let session = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded/codex-rollout.jsonl");
+    let folder = tempdir().unwrap();
+    let session = data("recorded/codex-rollout.jsonl");
     let session = session.display().to_string();
     let printed = |args: &[&str]| String::from_utf8(ctxsim(folder.path(), args).stdout).unwrap();
 
@@ -237,18 +221,12 @@ fn each_kind_of_rule_holds_and_breaks_with_its_figure_and_its_place() {
         };
         let (code, text) = with(good);
         assert_eq!(code, Some(0), "{metric} {good}: {text}");
-        assert!(
-            text.contains("suite passed: 1 of 1 guard check passed") && text.contains("  ok   a rule: "),
-            "{text}"
-        );
+        assert_says(&text, &["suite passed: 1 of 1 guard check passed", "  ok   a rule: "]);
         if !told.is_empty() {
             let (code, text) = with(bad);
             assert_eq!(code, Some(1), "{metric} {bad}: {text}");
-            let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            assert!(
-                flat.contains("FAIL a rule: ") && flat.contains(told) && flat.contains("suite.toml:7:1"),
-                "{text}"
-            );
+            let flat = one_line(&text);
+            assert_says(&flat, &["FAIL a rule: ", told, "suite.toml:7:1"]);
         }
     }
 }
@@ -296,12 +274,9 @@ fn a_rule_that_has_to_hold_surely_is_held_against_the_whole_interval() {
     assert_eq!(suite("surely = true", "60%").0, Some(1));
     assert_eq!(suite("surely = true", "1000%").0, Some(0));
     let (code, text) = suite("", "20%");
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = one_line(&text);
     assert_eq!(code, Some(1), "{text}");
-    assert!(
-        flat.contains("is not at most +20% against identity") && flat.contains("suite.toml:6:1"),
-        "{flat}"
-    );
+    assert_says(&flat, &["is not at most +20% against identity", "suite.toml:6:1"]);
 }
 
 #[test]
@@ -387,7 +362,7 @@ fn a_guard_s_paths_start_at_the_suite_s_folder_as_the_suite_s_lists_do() {
     let fired = "[[guards]]\nname = \"cuts\"\npolicy = \"mine.ron\"\nfired = [\"cut\"]\n";
     let guards = guard("mine.ron", "totals.requests", "below = 1.0") + fired;
     let folder = folder(&guards);
-    let elsewhere = tempfile::tempdir().unwrap();
+    let elsewhere = tempdir().unwrap();
     let suite = folder.path().join("suite.toml");
     let suite = suite.to_str().unwrap();
 

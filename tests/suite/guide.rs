@@ -1,10 +1,7 @@
 //! Documents with commands: they are run, and what they print is what the documents show.
 
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
-
 use crate::blocks::{Block, Piece, pieces};
+use crate::support::*;
 
 /// Returns a document with what its commands print now; its files are written.
 pub(crate) fn played(document: &str, folder: &Path) -> String {
@@ -18,9 +15,7 @@ pub(crate) fn played(document: &str, folder: &Path) -> String {
             Piece::Block(block) => block,
         };
         if let Some(path) = block.path() {
-            let path = folder.join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, block.text()).unwrap();
+            write_below(&folder, path, block.text());
         }
         let body = match block.language.as_str() {
             "console" => {
@@ -82,17 +77,17 @@ fn part(block: &Block, printed: &str) -> String {
 pub(super) fn beside(document: &str, folder: &Path) {
     let stream = "help_desk.toml";
     if document.contains(stream) {
-        let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/aging/streams").join(stream);
+        let own = data("aging/streams").join(stream);
         fs::copy(own, folder.join(stream)).unwrap();
     }
 }
 
 /// Holds a document against what its commands print.
 fn holds(document: &str) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     let path = root.join(document);
     let shown = fs::read_to_string(&path).unwrap();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     beside(&shown, folder.path());
 
     let now = played(&shown, folder.path());
@@ -107,7 +102,7 @@ fn holds(document: &str) {
 /// Holds every page below a folder of the book against what its commands print.
 #[cfg(unix)]
 fn hold_all(folder: &str) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     let mut count = 0;
     for page in crate::words::pages_below(root, folder) {
         let text = fs::read_to_string(&page).unwrap();
@@ -146,12 +141,12 @@ fn the_studies_show_what_their_commands_print() {
 #[cfg(unix)]
 #[test]
 fn the_action_checks_and_posts_a_summary() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     printed(
         "ctxsim init && git init --quiet --initial-branch main && git add . && git commit --quiet -m begin",
         folder.path(),
     );
-    let action = Path::new(env!("CARGO_MANIFEST_DIR")).join("action.sh");
+    let action = root().join("action.sh");
     let run = |base: &str, may_start: &str| {
         let mut shell = Command::new("sh");
         shell.arg(&action).current_dir(folder.path()).env("CI", "1").env("CTXSIM_BASE", base);
@@ -173,10 +168,9 @@ fn the_action_checks_and_posts_a_summary() {
     assert_eq!(failed.status.code(), Some(1));
     assert!(String::from_utf8(failed.stdout).unwrap().contains("::error file=ctx/policies/mine.ron"));
     assert!(summary.contains("✅ mine passed") && summary.contains("❌ mine failed"), "{summary}");
-    assert!(
-        summary.contains("mine against mine@&#8203;main")
-            && summary.contains("`clear` never fired: no prompt exceeded 200,000"),
-        "{summary}"
+    assert_says(
+        &summary,
+        &["mine against mine@&#8203;main", "`clear` never fired: no prompt exceeded 200,000"],
     );
 }
 
@@ -191,13 +185,13 @@ fn the_action_comments_once_and_writes_the_summary_where_its_token_may_not() {
     use std::os::unix::fs::PermissionsExt as _;
 
     let folder = started();
-    let programs = tempfile::tempdir().unwrap();
+    let programs = tempdir().unwrap();
     let gh = programs.path().join("gh");
     fs::write(&gh, GH).unwrap();
     fs::set_permissions(&gh, fs::Permissions::from_mode(0o755)).unwrap();
     let (log, summary) = (programs.path().join("log"), folder.path().join("summary.md"));
     let run = |event: &str, refuses: &str| {
-        let action = Path::new(env!("CARGO_MANIFEST_DIR")).join("action.sh");
+        let action = root().join("action.sh");
         let path = format!("{}:{}", programs.path().display(), std::env::var("PATH").unwrap());
         let mut shell = Command::new("sh");
         shell.arg(action).current_dir(folder.path()).env("CI", "1").env("PATH", path).env("GH_LOG", &log);
@@ -231,8 +225,8 @@ fn the_action_comments_once_and_writes_the_summary_where_its_token_may_not() {
 
 #[test]
 fn the_action_passes_every_option_of_check() {
-    let action = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("action.sh")).unwrap();
-    let help = Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(["check", "-h"]).output().unwrap();
+    let action = fs::read_to_string(root().join("action.sh")).unwrap();
+    let help = ctxsim(root(), ["check", "-h"]);
     let help = String::from_utf8(help.stdout).unwrap();
     let options = help.lines().filter_map(|it| it.trim_start().strip_prefix("--"));
     let name =
@@ -251,8 +245,8 @@ fn the_action_passes_every_option_of_check() {
 
 /// Makes a folder with the files that `ctxsim init` writes.
 #[cfg(unix)]
-fn started() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
+fn started() -> TempDir {
+    let folder = tempdir().unwrap();
     printed("ctxsim init", folder.path());
     folder
 }
@@ -264,8 +258,7 @@ fn checked_with(folder: &Path, changes: &[[&str; 2]]) -> (Option<i32>, String) {
     let text = fs::read_to_string(&path).unwrap();
     let changed = changes.iter().fold(text.clone(), |it, [from, to]| it.replace(from, to));
     fs::write(&path, changed).unwrap();
-    let mut check = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-    let output = check.arg("check").current_dir(folder).env("CI", "1").output().unwrap();
+    let output = program(folder, ["check"]).env("CI", "1").output().unwrap();
     fs::write(&path, text).unwrap();
     (output.status.code(), String::from_utf8(output.stdout).unwrap())
 }
@@ -275,7 +268,7 @@ fn checked_with(folder: &Path, changes: &[[&str; 2]]) -> (Option<i32>, String) {
 fn the_starter_policy_saves_money_and_its_guards_fail_when_it_costs_more_than_keeping_everything() {
     let folder = started();
     let text = printed("ctxsim run --suite mine --format json", folder.path());
-    let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let report: Value = serde_json::from_str(&text).unwrap();
     let cost = |policy: &str| {
         let mut runs = report["runs"].as_array().unwrap().iter();
         let run = runs.find(|it| it["policy"] == policy).unwrap();
@@ -310,18 +303,16 @@ fn a_lower_trigger_moves_the_starter_snapshot() {
 #[cfg(unix)]
 #[test]
 fn starting_with_sessions_says_at_once_which_guards_fail_on_them() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     fs::create_dir(folder.path().join("sessions")).unwrap();
-    let session = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded/codex-rollout.jsonl");
+    let session = data("recorded/codex-rollout.jsonl");
     fs::copy(session, folder.path().join("sessions/one.jsonl")).unwrap();
 
     let text = printed("ctxsim init --sessions sessions", folder.path());
 
-    assert!(
-        text.contains(
-            "These guards fail on your sessions today, so they are comments in ctx/suites/mine.toml"
-        ),
-        "{text}"
+    assert_says(
+        &text,
+        &["These guards fail on your sessions today, so they are comments in ctx/suites/mine.toml"],
     );
     assert!(text.contains("  The budget is reached: 0 is not at least 1 (mine on ALL"), "{text}");
 }
@@ -357,7 +348,7 @@ fn the_workflow_that_init_writes_runs_with_the_ctxsim_on_the_path() {
     let text = fs::read_to_string(&policy).unwrap();
     fs::write(&policy, text.replace("40_000", "60_000")).unwrap();
     let workflow = fs::read_to_string(folder.path().join(".github/workflows/ctxsim.yml")).unwrap();
-    let temporary = tempfile::tempdir().unwrap();
+    let temporary = tempdir().unwrap();
 
     for step in run_steps(&workflow) {
         let variables = "export CI=1 GITHUB_BASE_REF=main GITHUB_STEP_SUMMARY=$PWD/summary.md";
@@ -382,10 +373,7 @@ fn a_policy_that_the_base_does_not_have_is_named_and_the_others_are_compared() {
         "(name: \"fresh\", about: \"New.\", base: \"mine\")",
     )
     .unwrap();
-    let compare = || {
-        let mut it = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-        it.args(["compare", "--base", "rev:HEAD"]).current_dir(folder.path()).output().unwrap()
-    };
+    let compare = || ctxsim(folder.path(), ["compare", "--base", "rev:HEAD"]);
 
     let alone = compare();
     let policy = folder.path().join("ctx/policies/mine.ron");
@@ -400,14 +388,10 @@ fn a_policy_that_the_base_does_not_have_is_named_and_the_others_are_compared() {
 
 #[test]
 fn what_users_copy_into_their_ci_runs_no_code_of_an_unknown_owner() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for file in [
-        "crates/cli/src/verbs/init/workflow.yml",
-        "action.yml",
-        "action.sh",
-        "README.md",
-        "docs/how-to/guard-in-ci.md",
-    ] {
+    let root = root();
+    let files =
+        "crates/cli/src/verbs/init/workflow.yml action.yml action.sh README.md docs/how-to/guard-in-ci.md";
+    for file in listed(files) {
         let text = fs::read_to_string(root.join(file)).unwrap();
         let uses = text.lines().filter_map(|it| it.split_once("uses: ")).map(|it| it.1);
         for action in uses {
@@ -426,11 +410,9 @@ fn what_users_copy_into_their_ci_runs_no_code_of_an_unknown_owner() {
 #[cfg(unix)]
 #[test]
 fn the_commands_that_init_prints_pass_in_an_empty_repository() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     printed("git init --quiet", folder.path());
-    let run = |args: &[&str]| {
-        Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).current_dir(folder.path()).output().unwrap()
-    };
+    let run = |args: &[&str]| ctxsim(folder.path(), args);
     let text = String::from_utf8(run(&["init"]).stdout).unwrap();
     let (_, next) = text.split_once("Next:\n").unwrap();
     let commands: Vec<Vec<&str>> = next.lines().map(|it| it.split_whitespace().collect()).collect();
@@ -449,11 +431,10 @@ fn the_commands_that_init_prints_pass_in_an_empty_repository() {
 
 #[test]
 fn nothing_is_written_over() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     fs::write(folder.path().join("ctxsim.toml"), "folders = []\n").unwrap();
 
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_ctxsim")).arg("init").current_dir(folder.path()).output().unwrap();
+    let output = ctxsim(folder.path(), ["init"]);
 
     assert_eq!(output.status.code(), Some(2));
     assert!(!folder.path().join("ctx").exists());

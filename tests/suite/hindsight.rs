@@ -1,29 +1,16 @@
 //! The best schedule in hindsight: between its bound and keeping everything, with every needed item kept.
 
-use std::path::{Path, PathBuf};
-
-use ctxsim::app::{Comparison, Plan};
 use ctxsim::builtin::bound::{Bounds, bound, bounds};
 use ctxsim::catalog::Kind;
-use ctxsim::catalog::bundled_catalog;
-use ctxsim::engine::Simulation;
 use ctxsim::hindsight::under;
-use ctxsim::input::text::decode::decode;
-use ctxsim::input::{Format, Policy, Profile, ProfileFile};
-use ctxsim::ledger::Sums;
-use ctxsim::rng::Seed;
 use ctxsim::timeline::build::{NewItem, TimelineBuilder};
-use ctxsim::timeline::{Inferred, Kind as ItemKind, Level, Timeline};
+use ctxsim::timeline::{Inferred, Kind as ItemKind, Level};
+
+use crate::support::*;
 
 /// Plays a scenario under `identity` and `hindsight` and holds it against the bound.
 fn assert_between(scenario: &str, profile: &str) -> [f64; 3] {
-    let comparison = Comparison {
-        policies: vec!["identity".into(), "hindsight".into()],
-        scenarios: vec![scenario.to_owned()],
-        profiles: vec![profile.to_owned()],
-        ..Comparison::default()
-    };
-    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
+    let plan = planned(&comparing(&["identity", "hindsight"], &[scenario], &[profile]));
     let report = plan.without_limits().report(None, &|_, _| {}).unwrap();
     let mut sums = [0.0; 3];
     for runs in report.runs.chunks(2) {
@@ -198,7 +185,7 @@ fn the_bundled_hindsight_costs_what_brute_force_finds_on_a_thousand_random_trace
     let text = "name = \"dense\"\nabout = \"Every prefix is an entry.\"\nas_of = \"2026-01-01\"\nsources = [\"made up\"]\n\
                 [cache.prefix_interval]\nmin_tokens = 1\nstep_tokens = 1\nttl = \"5m\"\n\
                 [[prices]]\ninput = 10.0\noutput = 50.0\ncache_read = 1.0\n";
-    let profile = Profile::new(&decode::<ProfileFile>(text, Format::Toml).unwrap()).unwrap();
+    let profile = profile_from(text);
     let policy = Policy::new(&bundled_catalog().policy("hindsight").unwrap().spec).unwrap();
     let (mut n_played, mut n_saved) = (0, 0);
     for nth in 0.. {
@@ -237,7 +224,7 @@ const BREAKPOINTS: &str = "name = \"marks\"\nabout = \"Entries at breakpoints.\"
 
 #[test]
 fn nothing_with_full_evidence_costs_less_than_the_bound_where_writes_cost_more_than_sending() {
-    let profile = Profile::new(&decode::<ProfileFile>(BREAKPOINTS, Format::Toml).unwrap()).unwrap();
+    let profile = profile_from(BREAKPOINTS);
     let catalog = bundled_catalog();
     let policies = ["identity", "clairvoyant", "hindsight", "clear_tool_results", "truncate_oldest"];
     let policies = policies.map(|it| Policy::new(&catalog.policy(it).unwrap().spec).unwrap());
@@ -274,13 +261,11 @@ fn nothing_with_full_evidence_costs_less_than_the_bound_where_writes_cost_more_t
 /// What the sessions of a folder cost under their own models' profiles: kept whole, in hindsight, and by the bounds.
 fn bounds_of(folder: &Path) -> ([f64; 2], Bounds) {
     let comparison = Comparison {
-        policies: vec!["identity".into(), "hindsight".into()],
-        scenarios: sessions(folder).iter().map(|it| it.display().to_string()).collect(),
-        profiles: vec!["anthropic/claude-opus-4.5".to_owned()],
+        scenarios: files_below(folder, &["jsonl"]).iter().map(|it| it.display().to_string()).collect(),
         own_models: true,
-        ..Comparison::default()
+        ..comparing(&["identity", "hindsight"], &[], &["anthropic/claude-opus-4.5"])
     };
-    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
+    let plan = planned(&comparison);
     let of_loads = plan.each(None, &|_, _| {}, |load, progress| {
         let runs = load.runs(progress);
         let costs = [0, 1].map(|it| runs[it].tally.costs.total().unwrap());
@@ -314,8 +299,7 @@ fn the_guide_says_what_keeps_the_bound_above_what_hindsight_saves() {
     let figures = [of.reads, of.writes, of.newest, of.breaks, hindsight].map(saved);
 
     let guide =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/explanation/hindsight.md"))
-            .unwrap();
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/explanation/hindsight.md")).unwrap();
     let shown = guide.split_once("<!-- bounds -->").unwrap().1.split_once("<!-- /bounds -->").unwrap().0;
     let rows = shown.lines().filter_map(|it| it.strip_suffix(" |")?.rsplit_once("| ")).map(|it| it.1);
     let rows: Vec<&str> = rows.filter(|it| it.ends_with('%')).collect();
@@ -327,24 +311,9 @@ fn hindsight_lies_between_them_on_every_reference_session() {
     let Some(root) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
     let folder = root.join("recorded");
     let mut n_played = 0;
-    for path in sessions(&folder) {
+    for path in files_below(&folder, &["jsonl"]) {
         assert_between(&path.display().to_string(), "anthropic/claude-opus-4.5");
         n_played += 1;
     }
     assert!(n_played > 10, "{n_played} sessions");
-}
-
-/// Returns the recorded sessions below a folder.
-fn sessions(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).into_iter().flatten() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(sessions(&path));
-        } else if path.extension().is_some_and(|it| it == "jsonl") {
-            found.push(path);
-        }
-    }
-    found.sort();
-    found
 }

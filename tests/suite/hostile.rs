@@ -9,9 +9,6 @@ mod git;
 mod traced;
 mod tree;
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-
 use traced::{Traced, is_traced};
 use tree::Tree;
 
@@ -26,52 +23,73 @@ enum Starts {
 }
 use Starts::{Git, Nothing, Program};
 
+use crate::support::*;
+
 /// A command line, the exit code if it must be one, what it may start, and what it must write: a file, or a folder with its files.
 type Case = (&'static str, Option<i32>, Starts, &'static [&'static str]);
 
+/// A line that does what it says, and writes these files.
+const fn works(line: &'static str, files: &'static [&'static str]) -> Case {
+    (line, Some(0), Nothing, files)
+}
+
+/// A line that may be refused, and writes no other files than these.
+const fn ends(line: &'static str, files: &'static [&'static str]) -> Case {
+    (line, None, Nothing, files)
+}
+
+const fn refused(line: &'static str) -> Case {
+    (line, Some(2), Nothing, &[])
+}
+
+/// A line for which git is asked.
+const fn asks_git(line: &'static str, code: Option<i32>) -> Case {
+    (line, code, Git, &[])
+}
+
+/// A line that may start a policy's program.
+const fn starts(line: &'static str) -> Case {
+    (line, None, Program, &[])
+}
+
 /// What reads, prints, or is refused, and writes nothing.
 const READING: [Case; 35] = [
-    ("list", Some(0), Nothing, &[]),
-    ("list formats", Some(0), Nothing, &[]),
-    ("show policy cap", Some(0), Nothing, &[]),
-    ("show policy cap_low --merged", Some(0), Nothing, &[]),
-    ("show --schema policy", Some(0), Nothing, &[]),
-    ("--man", Some(0), Nothing, &[]),
-    ("--completions bash", Some(0), Nothing, &[]),
-    ("validate ctx", Some(0), Nothing, &[]),
-    ("validate ctx/policies", Some(0), Nothing, &[]),
-    ("show ctx/policies/cap.ron --as toml", Some(0), Nothing, &[]),
-    ("prices import prices.json --as-of 2026-11-21", Some(0), Nothing, &[]),
-    ("run --suite clean", Some(0), Nothing, &[]),
-    ("run --suite clean --rows requests", Some(0), Nothing, &[]),
-    ("explain --policy cap --scenario one --profile plain --request 2", Some(0), Nothing, &[]),
-    ("import sess", None, Nothing, &[]),
-    ("import --report sess/s.jsonl", None, Nothing, &[]),
-    ("run sess --policy identity", None, Nothing, &[]),
-    ("advise sess", None, Nothing, &[]),
-    ("realised advice.json sess", Some(2), Nothing, &[]),
-    ("tune --fit answers.csv --policy aging/careful", Some(2), Nothing, &[]),
-    ("tune --design sess", None, Nothing, &[]),
-    ("run --merge nope", Some(2), Nothing, &[]),
-    ("show sess/s.jsonl --redact", Some(0), Nothing, &[]),
-    (
-        "sweep --policy cap --vary params.cap.tokens=1000,2000 --scenario one --profile plain",
-        Some(0),
-        Nothing,
-        &[],
-    ),
-    ("tune --policy cap --vary params.cap.tokens=1000,2000 sess", None, Nothing, &[]),
-    ("sensitivity --policy cap --scenario one --profile plain", Some(0), Nothing, &[]),
-    ("run --store read out", Some(2), Nothing, &[]),
+    works("list", &[]),
+    works("list formats", &[]),
+    works("show policy cap", &[]),
+    works("show policy cap_low --merged", &[]),
+    works("show --schema policy", &[]),
+    works("--man", &[]),
+    works("--completions bash", &[]),
+    works("validate ctx", &[]),
+    works("validate ctx/policies", &[]),
+    works("show ctx/policies/cap.ron --as toml", &[]),
+    works("prices import prices.json --as-of 2026-11-21", &[]),
+    works("run --suite clean", &[]),
+    works("run --suite clean --rows requests", &[]),
+    works("explain --policy cap --scenario one --profile plain --request 2", &[]),
+    ends("import sess", &[]),
+    ends("import --report sess/s.jsonl", &[]),
+    ends("run sess --policy identity", &[]),
+    ends("advise sess", &[]),
+    refused("realised advice.json sess"),
+    refused("tune --fit answers.csv --policy aging/careful"),
+    ends("tune --design sess", &[]),
+    refused("run --merge nope"),
+    works("show sess/s.jsonl --redact", &[]),
+    works("sweep --policy cap --vary params.cap.tokens=1000,2000 --scenario one --profile plain", &[]),
+    ends("tune --policy cap --vary params.cap.tokens=1000,2000 sess", &[]),
+    works("sensitivity --policy cap --scenario one --profile plain", &[]),
+    refused("run --store read out"),
     // Git starts nothing, whatever the checkout says.
-    ("compare --base rev:origin/main --candidate cap --scenario one --profile plain", Some(0), Git, &[]),
-    ("compare --base rev:origin/main", None, Git, &[]),
-    ("compare --base rev:origin/part --candidate cap", Some(2), Git, &[]),
-    ("compare --base rev:--output=pwn --candidate cap", Some(2), Git, &[]),
-    ("compare --base rev:origin/main:prog --candidate cap --scenario one --profile plain", Some(2), Git, &[]),
-    ("run --policy rev:origin/main:cap --scenario one --profile plain", Some(0), Git, &[]),
-    ("run --suite rev --allow-rev", Some(0), Git, &[]),
-    ("check --suite rev --allow-rev", Some(0), Git, &[]),
+    asks_git("compare --base rev:origin/main --candidate cap --scenario one --profile plain", Some(0)),
+    asks_git("compare --base rev:origin/main", None),
+    asks_git("compare --base rev:origin/part --candidate cap", Some(2)),
+    asks_git("compare --base rev:--output=pwn --candidate cap", Some(2)),
+    asks_git("compare --base rev:origin/main:prog --candidate cap --scenario one --profile plain", Some(2)),
+    asks_git("run --policy rev:origin/main:cap --scenario one --profile plain", Some(0)),
+    asks_git("run --suite rev --allow-rev", Some(0)),
+    asks_git("check --suite rev --allow-rev", Some(0)),
 ];
 
 /// What is refused, and why: a program or another revision without its flag, a path through a link, two results in one file.
@@ -109,74 +127,46 @@ const STORE: &str = "run --store write --policy context_decay/file_backed --scen
 
 /// What writes what it is told to, and starts what it is allowed to.
 const WRITING: [Case; 28] = [
-    (
-        "run --suite clean --html o/page.html --output o/report.json",
-        Some(0),
-        Nothing,
-        &["o/page.html", "o/report.json"],
-    ),
-    ("run --policy cap --scenario one --profile plain --parts o/parts", Some(0), Nothing, &["o/parts/"]),
-    (
+    works("run --suite clean --html o/page.html --output o/report.json", &["o/page.html", "o/report.json"]),
+    works("run --policy cap --scenario one --profile plain --parts o/parts", &["o/parts/"]),
+    works(
         "compare --base identity --candidate cap --scenario one --profile plain --output o/c.md",
-        Some(0),
-        Nothing,
         &["o/c.md"],
     ),
-    ("check --suite clean --bless", Some(0), Nothing, &["snapshots/clean/"]),
-    (
+    works("check --suite clean --bless", &["snapshots/clean/"]),
+    works(
         "check --suite linked --bless",
-        Some(0),
-        Nothing,
         &["snapshots/linked/one/plain.snap", "snapshots/linked/assumed.toml"],
     ),
-    ("check --suite .. --bless", Some(0), Nothing, &["snapshots/--/"]),
-    ("check --suite clean --ratchet", Some(0), Nothing, &["snapshots/clean/ratchet.toml"]),
-    (
-        "check --suite clean --output o/check.xml --html o/check.html",
-        Some(0),
-        Nothing,
-        &["o/check.xml", "o/check.html"],
-    ),
-    ("show ctx/policies/cap.ron --as toml --output o/cap.toml", Some(0), Nothing, &["o/cap.toml"]),
-    ("show policy cap --output o/show.ron", Some(0), Nothing, &["o/show.ron"]),
-    ("show --schema --output o/schemas", Some(0), Nothing, &["o/schemas/"]),
-    ("--man --output o/man", Some(0), Nothing, &["o/man/"]),
-    ("show sess/s.jsonl --redact --output o/redacted.jsonl", Some(0), Nothing, &["o/redacted.jsonl"]),
-    ("prices import prices.json --as-of 2026-11-21 --output o/prices", Some(0), Nothing, &["o/prices/"]),
-    ("init policy o/policies/p.toml --from identity", Some(0), Nothing, &["o/policies/p.toml"]),
-    (
+    works("check --suite .. --bless", &["snapshots/--/"]),
+    works("check --suite clean --ratchet", &["snapshots/clean/ratchet.toml"]),
+    works("check --suite clean --output o/check.xml --html o/check.html", &["o/check.xml", "o/check.html"]),
+    works("show ctx/policies/cap.ron --as toml --output o/cap.toml", &["o/cap.toml"]),
+    works("show policy cap --output o/show.ron", &["o/show.ron"]),
+    works("show --schema --output o/schemas", &["o/schemas/"]),
+    works("--man --output o/man", &["o/man/"]),
+    works("show sess/s.jsonl --redact --output o/redacted.jsonl", &["o/redacted.jsonl"]),
+    works("prices import prices.json --as-of 2026-11-21 --output o/prices", &["o/prices/"]),
+    works("init policy o/policies/p.toml --from identity", &["o/policies/p.toml"]),
+    works(
         "sweep --policy cap --vary params.cap.tokens=1000,2000 --scenario one --profile plain --output o/sweep.json",
-        Some(0),
-        Nothing,
         &["o/sweep.json"],
     ),
-    (
+    works(
         "explain --policy cap --scenario one --profile plain --request 2 --output o/explained.json",
-        Some(0),
-        Nothing,
         &["o/explained.json"],
     ),
-    ("import sess/s.jsonl --output o/import.json", Some(0), Nothing, &["o/import.json"]),
-    (
-        "sensitivity --policy cap --scenario one --profile plain --output o/s.csv",
-        Some(0),
-        Nothing,
-        &["o/s.csv"],
-    ),
-    ("run --merge o/parts --html o/merged.html", Some(0), Nothing, &["o/merged.html"]),
-    ("screen sess --html o/screen.html", Some(0), Nothing, &["o/screen.html"]),
-    ("advise sess --html o/advice.html", None, Nothing, &["o/advice.html"]),
-    (STORE, Some(0), Nothing, &["o/store/"]),
-    ("run --store read o/store", Some(0), Nothing, &[]),
-    ("run --suite starts --allow-process", None, Program, &[]),
-    ("check --suite starts --allow-process", None, Program, &[]),
-    ("validate --allow-process ctx/policies/prog.ron", None, Program, &[]),
-    (
-        "compare --base rev:origin/main --candidate prog --scenario one --profile plain --allow-process",
-        None,
-        Program,
-        &[],
-    ),
+    works("import sess/s.jsonl --output o/import.json", &["o/import.json"]),
+    works("sensitivity --policy cap --scenario one --profile plain --output o/s.csv", &["o/s.csv"]),
+    works("run --merge o/parts --html o/merged.html", &["o/merged.html"]),
+    works("screen sess --html o/screen.html", &["o/screen.html"]),
+    ends("advise sess --html o/advice.html", &["o/advice.html"]),
+    works(STORE, &["o/store/"]),
+    works("run --store read o/store", &[]),
+    starts("run --suite starts --allow-process"),
+    starts("check --suite starts --allow-process"),
+    starts("validate --allow-process ctx/policies/prog.ron"),
+    starts("compare --base rev:origin/main --candidate prog --scenario one --profile plain --allow-process"),
 ];
 
 #[test]
@@ -261,7 +251,7 @@ fn no_program_starts_without_its_flag_and_no_file_is_written_that_was_not_named(
         held(&tree, case);
     }
     for (line, code) in REFUSED {
-        let said = held(&tree, (line, Some(2), Nothing, &[]));
+        let said = held(&tree, refused(line));
         assert!(said.contains(&format!("[{code}]")), "`{line}`: {said}");
     }
     for case in WRITING {
@@ -281,7 +271,7 @@ fn names_with_control_characters_start_and_write_nothing_either() {
 
     let reading = READING.iter().filter(|it| it.2 != Git).map(|it| it.0);
     for line in reading.chain(REFUSED.iter().map(|it| it.0)).step_by(3) {
-        held(&tree, (line, None, Nothing, &[]));
+        held(&tree, ends(line, &[]));
     }
 }
 
@@ -292,7 +282,7 @@ fn what_a_suite_names_outside_the_project_is_not_shown_and_what_the_command_line
     for line in
         ["check --suite reads", "run --suite reads", "check --suite links", "run --suite links --format json"]
     {
-        let said = held(&tree, (line, Some(2), Nothing, &[]));
+        let said = held(&tree, refused(line));
         assert!(said.contains("it is outside the project"), "`{line}`: {said}");
         assert!(said.contains("ctxsim validate "), "`{line}`: {said}");
     }
@@ -309,8 +299,8 @@ fn init_encodes_what_it_is_given_leaves_nothing_behind_and_replaces_nothing() {
     let tree = Tree::new();
     for name in ["a\"b", "a\\b", "PROMPT", "an $(id) 'x"] {
         let folder = tree.fresh();
-        std::fs::create_dir(folder.join(name)).unwrap();
-        std::fs::copy(tree.repository().join("sess/s.jsonl"), folder.join(name).join("s.jsonl")).unwrap();
+        fs::create_dir(folder.join(name)).unwrap();
+        fs::copy(tree.repository().join("sess/s.jsonl"), folder.join(name).join("s.jsonl")).unwrap();
         for args in [&["init", "--sessions", name][..], &["validate", "ctx"], &["check"]] {
             let output = tree.ctxsim(&folder, args);
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -322,11 +312,11 @@ fn init_encodes_what_it_is_given_leaves_nothing_behind_and_replaces_nothing() {
     // Another tool's snapshot stays, and so does a folder that a link leads to.
     let folder = tree.fresh();
     let foreign = folder.join("snapshots/mine/example/anthropic-claude-sonnet-5.5.snap");
-    std::fs::create_dir_all(foreign.parent().unwrap()).unwrap();
-    std::fs::write(&foreign, "mine").unwrap();
+    fs::create_dir_all(foreign.parent().unwrap()).unwrap();
+    fs::write(&foreign, "mine").unwrap();
     let output = tree.ctxsim(&folder, &["init"]);
     assert_eq!(output.status.code(), Some(2));
-    assert_eq!(std::fs::read_to_string(&foreign).unwrap(), "mine");
+    assert_eq!(fs::read_to_string(&foreign).unwrap(), "mine");
     assert!(!folder.join("ctxsim.toml").exists() && !folder.join("ctx/policies/mine.ron").exists());
 
     let folder = tree.fresh();
@@ -334,7 +324,7 @@ fn init_encodes_what_it_is_given_leaves_nothing_behind_and_replaces_nothing() {
     let output = tree.ctxsim(&folder, &["init"]);
     assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stdout));
     assert!(!folder.join("ctxsim.toml").exists());
-    assert!(std::fs::read_dir(tree.top().join("home/elsewhere")).unwrap().next().is_none());
+    assert!(fs::read_dir(tree.top().join("home/elsewhere")).unwrap().next().is_none());
 }
 
 #[test]
@@ -364,29 +354,29 @@ fn a_snapshot_replaces_snapshots_only_and_a_store_removes_banks_only() {
             (tree.repository().join("snapshots/clean/ratchet.toml"), "check --suite clean --ratchet"),
             (tree.repository().join("snapshots/clean/ratchet.toml"), "check --suite clean --ratchet --bless"),
         ] {
-            let kept = std::fs::read_to_string(&snapshot).unwrap();
+            let kept = fs::read_to_string(&snapshot).unwrap();
             // A number has to move before something waits for review.
-            std::fs::write(&snapshot, kept.clone() + "other\n").unwrap();
-            std::fs::write(&path, foreign).unwrap();
-            held(&tree, (line, Some(2), Nothing, &[]));
-            assert_eq!(std::fs::read_to_string(&path).unwrap(), foreign, "`{line}`");
-            std::fs::remove_file(&path).unwrap();
-            std::fs::write(&snapshot, kept).unwrap();
+            fs::write(&snapshot, kept.clone() + "other\n").unwrap();
+            fs::write(&path, foreign).unwrap();
+            held(&tree, refused(line));
+            assert_eq!(fs::read_to_string(&path).unwrap(), foreign, "`{line}`");
+            fs::remove_file(&path).unwrap();
+            fs::write(&snapshot, kept).unwrap();
         }
     }
 
     // An index may list any file: what is no bank stays, and a bank that the memory no longer has goes.
     held(&tree, (STORE, Some(0), Nothing, &["o/store/"]));
     let store = tree.repository().join("o/store");
-    let index = std::fs::read_to_string(store.join("index.json")).unwrap();
+    let index = fs::read_to_string(store.join("index.json")).unwrap();
     let bank = index.split_once("\"bank\": \"").unwrap().1.split('"').next().unwrap();
     let entry = |name: &str| format!("\"written\": [{{\"bank\": \"{name}\", \"key\": \"k\"}},");
     let entries = [entry("package"), entry("old")].map(|it| it.replacen("\"written\": [", "", 1)).concat();
     let listed = index.replacen("\"written\": [", &format!("\"written\": [{entries}"), 1);
     assert!(!bank.is_empty() && listed != index);
-    std::fs::write(store.join("index.json"), listed).unwrap();
-    std::fs::write(store.join("package.json"), "{\"scripts\": {\"test\": \"true\"}}").unwrap();
-    std::fs::write(store.join("old.json"), "{\"k\": \"v\"}").unwrap();
+    fs::write(store.join("index.json"), listed).unwrap();
+    fs::write(store.join("package.json"), "{\"scripts\": {\"test\": \"true\"}}").unwrap();
+    fs::write(store.join("old.json"), "{\"k\": \"v\"}").unwrap();
     held(&tree, (STORE, Some(0), Nothing, &["o/store/"]));
     assert!(store.join("package.json").exists() && !store.join("old.json").exists());
 }

@@ -1,26 +1,16 @@
 //! What caches know a prompt by: who says what, wherever it stands and whoever put it there.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-
 use ctxsim::cache::{CacheRule, RequestView};
-use ctxsim::engine::Simulation;
-use ctxsim::input::policy::Moment;
-use ctxsim::input::scenario::Assume;
-use ctxsim::input::{CacheRules, Format, Limits, Policy, Profile, ProfileFile, Source, decode};
-use ctxsim::ledger::{CacheUse, Outcome, Rows, RunFault, Sums};
-use ctxsim::measure::Tally;
+use ctxsim::ledger::{Outcome, RunFault};
 use ctxsim::price::PriceRows;
 use ctxsim::projection::edit::Manner;
 use ctxsim::projection::prompt::ShownAs;
 use ctxsim::projection::rendition::Rendered;
 use ctxsim::projection::{Ambient, Editor, Projector};
 use ctxsim::projection::{PromptText, SlotIx};
-use ctxsim::quantity::Cost;
 use ctxsim::recovery::CompiledRecovery;
-use ctxsim::timeline::import::import;
-use ctxsim::timeline::{EventKind, ItemSizes, Kind, NewItem, Timeline, TimelineBuilder};
-use indexmap::IndexMap;
+
+use crate::support::*;
 
 /// How a policy says its view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +101,7 @@ fn rewrite(edit: &mut Editor<'_, '_>, slot: SlotIx, text: PromptText) -> bool {
 }
 
 fn identity() -> Policy {
-    Policy::new(&decode::decode(include_str!("../../policies/identity.ron"), Format::Ron).unwrap()).unwrap()
+    policy_from(include_str!("../../policies/identity.ron"))
 }
 
 /// Plays a session; returns what was sent, and what the requests cost.
@@ -137,8 +127,8 @@ fn recorded() -> Vec<Timeline> {
     ];
     let mut texts = sessions.map(str::to_owned).to_vec();
     if let Some(folder) = std::env::var_os("CTXSIM_REFERENCE") {
-        let files = std::fs::read_dir(PathBuf::from(folder).join("recorded/claude-code")).unwrap();
-        texts.extend(files.map(|it| std::fs::read_to_string(it.unwrap().path()).unwrap()));
+        let files = fs::read_dir(PathBuf::from(folder).join("recorded/claude-code")).unwrap();
+        texts.extend(files.map(|it| fs::read_to_string(it.unwrap().path()).unwrap()));
     }
     let timelines = texts.iter().map(|it| import(it, "session", &Assume::default(), &[]).unwrap().timeline);
     // What the harness itself took out cannot be told of again.
@@ -300,7 +290,7 @@ fn what_has_no_price_costs_nothing_that_is_known() {
     let tiers = "[[prices]]\ninput = 2.0\noutput = 10.0\n[[prices.tiers]]\nabove_prompt_tokens = 1_000\ninput = 4.0\n";
     let head =
         "name = \"p\"\nabout = \"Tiers.\"\nas_of = \"2026-01-01\"\nsources = [\"none\"]\ncache = \"none\"\n";
-    let spec = decode::decode::<ProfileFile>(&format!("{head}{tiers}"), Format::Toml).unwrap();
+    let spec = decode::<ProfileFile>(&format!("{head}{tiers}"), Format::Toml).unwrap();
     let profile = Profile::new(&spec).unwrap();
 
     let tally = Tally::new(&Sums::default(), None, &Outcome::default(), false, &profile);

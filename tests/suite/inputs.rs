@@ -1,37 +1,20 @@
 //! The bundled inputs decode, are well-formed, and carry their own names.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 mod digests;
 mod loads;
 mod patterns;
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use ctxsim::input::text::Decode;
-use ctxsim::input::{
-    Format, Policy, PolicyFile, Profile, ProfileFile, Scenario, ScenarioFile, Source, SuiteFile,
-};
-use ctxsim::timeline::Timeline;
 use ctxsim::timeline::load::load;
+
+use crate::support::*;
 
 /// Returns the files of a bundled folder, by the names that their paths give them.
 fn files(folder: &str) -> BTreeMap<String, PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let root = root().join(folder);
     let mut found = BTreeMap::new();
-    let mut folders = vec![root.clone()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if Format::of(&path).is_some() {
-                let name = path.with_extension("").strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
-                assert!(found.insert(name, path.clone()).is_none(), "{} is there twice", path.display());
-            }
-        }
+    for path in files_below(&root, &["ron", "toml"]) {
+        let name = path.with_extension("").strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
+        assert!(found.insert(name, path.clone()).is_none(), "{} is there twice", path.display());
     }
     found
 }

@@ -1,17 +1,10 @@
 //! The kit that tests policies against laws: it finds every fault that was put in, and none in the policies that ship.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
-
-use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
-use std::process::Command;
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::{Catalog, Kind, bundled_catalog};
+use ctxsim::catalog::{Catalog, Kind};
 use ctxsim::testing::{self, Law, LawKit, LawReport, LawState};
 use ctxsim::{BoxError, Code, Cx, Entry, Part, View};
-use tempfile::TempDir;
+
+use crate::support::*;
 
 /// How many sessions the laws that bundled policies should keep are tried on here; `ctxsim check --laws` tries more.
 const SESSIONS: u32 = 6;
@@ -23,28 +16,18 @@ fn laws(
 ) -> Result<LawReport, ctxsim::error::Error> {
     let comparison = Comparison {
         policies,
-        scenarios: vec!["duckagent/fix_test_loop".to_owned()],
-        profiles: vec!["anthropic/claude-opus-4.5".to_owned()],
         allow_process: true,
-        ..Comparison::default()
+        ..comparing(&[], &["duckagent/fix_test_loop"], &["anthropic/claude-opus-4.5"])
     };
     LawKit { seed: 0, sessions }.check(&Plan::new(catalog, &comparison)?)
 }
 
-fn assert_snapshot(name: &str, text: &str) {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../snapshots/laws");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(name, text));
-}
-
 fn path_of(broken: &str) -> String {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/laws").join(broken).display().to_string()
+    root().join("tests/laws").join(broken).display().to_string()
 }
 
 fn broken_policies() -> Vec<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/laws");
+    let folder = root().join("tests/laws");
     let name = |it: fs::DirEntry| it.file_name().into_string().unwrap();
     let mut all: Vec<String> =
         fs::read_dir(folder).unwrap().map(|it| name(it.unwrap())).filter(|it| it.ends_with(".ron")).collect();
@@ -54,8 +37,7 @@ fn broken_policies() -> Vec<String> {
 
 /// Runs the command line in a folder, and returns its exit code and what it prints.
 fn ctxsim(folder: &TempDir, args: &[&str]) -> (Option<i32>, String) {
-    let mut ctxsim = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-    let output = ctxsim.args(args).current_dir(folder).env("NO_COLOR", "1").output().unwrap();
+    let output = crate::support::ctxsim(folder, args);
     (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
 }
 
@@ -79,7 +61,7 @@ fn find_faults(snapshot: &str, all: &[String]) {
             writeln!(found, "{name}: {}, turn {turn}, request {request}: {what}", law.name()).unwrap();
         }
     }
-    assert_snapshot(snapshot, &found);
+    assert_snapshot("laws", snapshot, &found);
 }
 
 /// Returns the broken policies that are stages, and those that are programs.
@@ -128,7 +110,7 @@ fn bundled_policies_break_the_laws_that_their_files_name_and_no_others() {
         }
     }
     assert_eq!(wrong, "");
-    assert_snapshot("exceptions", &exceptions);
+    assert_snapshot("laws", "exceptions", &exceptions);
 }
 
 /// Shows how often it was asked, and sends no results.
@@ -184,11 +166,11 @@ fn a_counterexample_is_a_scenario_file_that_other_commands_read() {
 
     let (code, text) = ctxsim(&folder, &["check", "--laws", "--policy", policy]);
     assert_eq!(code, Some(1), "{text}");
-    assert_snapshot("check", &text.replace(policy, "POLICY"));
+    assert_snapshot("laws", "check", &text.replace(policy, "POLICY"));
     let (code, text) = explained(&folder, &text);
     assert_eq!(code, Some(0), "{text}");
     let scenario = "laws/keeps-task-drops_user_messages.keeps-task.toml";
-    assert_snapshot("counterexample", &fs::read_to_string(folder.path().join(scenario)).unwrap());
+    assert_snapshot("laws", "counterexample", &fs::read_to_string(folder.path().join(scenario)).unwrap());
     let (code, text) = ctxsim(&folder, &["run", "--policy", policy, "--scenario", scenario]);
     assert_eq!(code, Some(0), "{text}");
 

@@ -1,19 +1,14 @@
 //! Laws that hold for every policy on every timeline, tried on random ones from a fixed seed.
 
-use ctxsim::engine::{CompiledPolicy, Simulation};
-use ctxsim::input::policy::{Action, RecoverySpec, Size};
+use ctxsim::input::policy::{Action, RecoverySpec};
 use ctxsim::input::profile::cache::{Blocks, Breakpoints, ExplicitCache, Steps, Touch, UnitRules};
 use ctxsim::input::profile::written::RecoveryPrice;
 use ctxsim::input::scenario::refetch::{AssumedNumber, Exploration, Refetch};
-use ctxsim::input::text::decode::decode;
-use ctxsim::input::{CacheRules, Format, Limits, Policy, PolicyFile, Profile, ProfileFile};
-use ctxsim::ledger::{Outcome, Role, Rows, Sums};
+use ctxsim::ledger::Outcome;
 use ctxsim::price::by_request::by_request;
 use ctxsim::price::{Costs, PriceRows};
-use ctxsim::quantity::{Amount, Decimal, UNLIMITED};
-use ctxsim::rng::Seed;
-use ctxsim::timeline::evidence::Recover;
-use ctxsim::timeline::{ItemSizes, Kind, NewItem, Preserve, SideRequest, Timeline, TimelineBuilder};
+use ctxsim::quantity::Amount;
+use ctxsim::timeline::SideRequest;
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
@@ -22,6 +17,7 @@ use crate::random_memory::memory;
 use crate::random_policy::policy;
 use crate::random_rules::{breakpoints, layout, rules, steps, units};
 use crate::random_timeline::{TimelinePlan, eventful_trace, timeline};
+use crate::support::*;
 
 /// How many cases a law that takes the usual number is tried on, unless `PROPTEST_CASES` says otherwise.
 const CASES: u32 = 64;
@@ -253,7 +249,7 @@ fn priced() -> impl Strategy<Value = Profile> {
              output = {output}\ncache_read = {read}\ncache_write = {{ \"5m\" = {short}, \"1h\" = {long} }}\nstorage = {read}\n{tier}\
              [assumptions]\n{recovery}failure_penalty_usd = 0.123456789012\n"
         );
-        Profile::new(&decode::<ProfileFile>(&text, Format::Toml).unwrap()).unwrap()
+        profile_from(&text)
     })
 }
 
@@ -372,7 +368,7 @@ fn appending_never_lowers_reads_while_nothing_expires() {
 
 fn clairvoyant() -> Policy {
     let text = include_str!("../../policies/clairvoyant.ron");
-    Policy::new(&decode(text, Format::Ron).unwrap()).unwrap()
+    policy_from(text)
 }
 
 /// Plays without carrying what is fetched, so that rows say what the prompt alone meets.
@@ -481,7 +477,7 @@ fn a_late_turn_touches_as_many_slots_as_an_early_one() {
          scope: (part: completed, kinds: [tool_result], keep_recent: turns(1), by: turns(1)), apply: show(handle),
          then: [(scope: (part: completed, keep_recent: turns(1), by: turns(1)), apply: summarise(output: tokens(500)))]),
     ])"#;
-    let threshold = Policy::new(&decode(threshold, Format::Ron).unwrap()).unwrap();
+    let threshold = policy_from(threshold);
     let steps = Steps { min: 1_024, step: 128 };
     let rules = [CacheRules::PrefixCap(steps), CacheRules::prefix_interval(steps, Some(300_000))];
     for policy in [identity(), threshold] {

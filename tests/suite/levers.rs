@@ -1,15 +1,7 @@
 //! Levers that bills tell: each is worth what its sessions were billed for it, and silent where there is nothing to say.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
-
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
-
-use serde_json::{Value, json};
-use tempfile::TempDir;
-
 use super::changes::png;
+use crate::support::*;
 
 /// Claude Opus 4.5 in US dollars per token: read, write for five minutes, for an hour, output.
 const READ: f64 = 0.5e-6;
@@ -116,9 +108,7 @@ fn ctxsim(folder: &TempDir, args: &[&str]) -> Output {
 }
 
 fn printed(folder: &TempDir, args: &[&str]) -> String {
-    let output = ctxsim(folder, args);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    out(&ctxsim(folder, args))
 }
 
 fn advice(folder: &TempDir, args: &[&str]) -> Value {
@@ -437,8 +427,7 @@ fn an_unknown_user_is_an_error_that_names_those_who_are_known() {
     let text = String::from_utf8_lossy(&output.stderr);
 
     assert_eq!(output.status.code(), Some(2));
-    assert!(text.contains("no recorded session is one of `eve`"), "{text}");
-    assert!(text.contains("use one of /Users/ann, /Users/bob"), "{text}");
+    assert_says(&text, &["no recorded session is one of `eve`", "use one of /Users/ann, /Users/bob"]);
 }
 
 #[test]

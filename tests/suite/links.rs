@@ -1,10 +1,10 @@
 //! Every link of the documents leads somewhere: files, and headings by their anchors.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::Component;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+
+use crate::support::*;
 
 /// A page's links, each with what it leads to, and the anchors of its headings.
 #[derive(Default)]
@@ -95,7 +95,7 @@ fn documents(root: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn every_link_of_the_documents_leads_somewhere() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     let read = |it: PathBuf| {
         let links = page_links(&fs::read_to_string(&it).unwrap());
         (it, links)

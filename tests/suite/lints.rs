@@ -1,11 +1,10 @@
 //! What `validate` warns of: each rule finds its broken file and leaves the mended one alone.
 
-use std::path::Path;
-use std::process::Command;
-
 use ctxsim::app::check::{WARNINGS, lints};
-use ctxsim::catalog::{Catalog, Kind, bundled_catalog};
+use ctxsim::catalog::{Catalog, Kind};
 use ctxsim::input::policy::lint::LINTS;
+
+use crate::support::*;
 
 fn codes(catalog: &Catalog, kind: Kind, name: &str) -> Vec<&'static str> {
     lints(catalog, kind, name).unwrap().iter().map(|it| it.code.name()).collect()
@@ -14,7 +13,7 @@ fn codes(catalog: &Catalog, kind: Kind, name: &str) -> Vec<&'static str> {
 #[test]
 fn each_warning_finds_its_broken_file_and_not_the_mended_one() {
     let catalog = bundled_catalog();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lints");
+    let folder = root().join("tests/lints");
     let of_policies = LINTS.iter().map(|it| (Kind::Policy, "ron", it.code.name()));
     let of_scenarios = WARNINGS.iter().map(|it| (Kind::Scenario, "toml", it.name()));
     for (kind, ending, code) in of_policies.chain(of_scenarios) {
@@ -46,18 +45,14 @@ fn bundled_policies_are_warned_of_nothing_that_their_files_do_not_allow_with_a_r
 #[test]
 fn a_policy_that_is_warned_of_is_valid_unless_it_is_held_to_warnings_too() {
     let validate = |more: &[&str]| {
-        let mut ctxsim = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-        ctxsim.args(["validate", "tests/lints/trigger-is-target.broken.ron"]).args(more);
-        let output = ctxsim.current_dir(env!("CARGO_MANIFEST_DIR")).env("NO_COLOR", "1").output().unwrap();
+        let args = [&["validate", "tests/lints/trigger-is-target.broken.ron"], more].concat();
+        let output = ctxsim(root(), args);
         (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
     };
 
     let (code, text) = validate(&[]);
     assert_eq!(code, Some(0));
-    assert!(
-        text.contains("warning[trigger-is-target]") && text.contains("1 input is valid, with 1 warning"),
-        "{text}"
-    );
+    assert_says(&text, &["warning[trigger-is-target]", "1 input is valid, with 1 warning"]);
     let (code, text) = validate(&["--strict"]);
     assert_eq!(code, Some(2));
     assert!(text.contains("error[trigger-is-target]"), "{text}");

@@ -6,38 +6,25 @@
 mod document;
 mod scores;
 
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
-use ctxsim::engine::Simulation;
 use ctxsim::input::policy::memory::State;
-use ctxsim::input::scenario::{Amount, LoadSpec, NumberRange, TurnSpec};
-use ctxsim::input::{Policy, PolicyFile, Profile, Scenario, ScenarioFile};
-use ctxsim::ledger::Rows;
+use ctxsim::input::scenario::{Amount, NumberRange, TurnSpec};
 use ctxsim::price;
 use ctxsim::take::RowsOf;
 use ctxsim::timeline::load::load;
 use ctxsim::worlds::needles::Retention;
-use indexmap::IndexMap;
 use serde::Deserialize;
 
+use crate::support::*;
+
 /// The strategies that are scored: those without a summariser, whose outputs the runs tell apart.
-const SCORED: [&str; 15] = [
-    "none",
-    "sliding_window",
-    "truncation",
-    "selective_tool_call",
-    "tool_result",
-    "context_window",
-    "context_window_aggressive",
-    "context_window_lazy",
-    "token_budget_fallback",
-    "token_budget_tools_first",
-    "token_budget_truncate_first",
-    "token_budget_window_first",
-    "anchored",
-    "anchored_no_assistant",
-    "anchored_min_gain",
-];
+fn scored() -> Vec<&'static str> {
+    listed(
+        "none sliding_window truncation selective_tool_call tool_result context_window \
+        context_window_aggressive context_window_lazy token_budget_fallback token_budget_tools_first \
+        token_budget_truncate_first token_budget_window_first anchored anchored_no_assistant \
+        anchored_min_gain",
+    )
+}
 
 /// What was measured.
 #[derive(Debug, Deserialize)]
@@ -87,7 +74,7 @@ enum Knows {
 
 fn grid() -> Grid {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/live-grid/measured.json");
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }
 
 /// How many draws of the replies a mean is over: one trajectory hangs on a few tokens, a mean does not.
@@ -207,11 +194,9 @@ fn a_run_says_how_many_facts_are_left_and_rows_say_which() {
     let names = ["identity", "agents/agent_framework/truncation"];
     let comparison = Comparison {
         policies: names.map(str::to_owned).to_vec(),
-        scenarios: vec!["live_grid/gpt-6-luna/fill_0.9".to_owned()],
-        profiles: vec!["live_grid/gpt-6-luna".to_owned()],
-        ..Comparison::default()
+        ..comparing(&[], &["live_grid/gpt-6-luna/fill_0.9"], &["live_grid/gpt-6-luna"])
     };
-    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
+    let plan = planned(&comparison);
     let report = plan.report(None, &|_, _| {}).unwrap();
     let of_questions = plan.each(None, &|_, _| {}, |load, it| load.rows_of(RowsOf::Questions, it)).unwrap();
     let profile = Profile::new(&bundled_catalog().profile("live_grid/gpt-6-luna").unwrap().spec).unwrap();

@@ -96,6 +96,7 @@ mod short_way;
 mod summariser;
 mod summaries;
 mod sums;
+mod support;
 mod sweep;
 mod task_page;
 mod tidy;

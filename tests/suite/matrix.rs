@@ -1,31 +1,12 @@
 //! Every command on every kind of load: it answers, or refuses and says why; it never panics.
 
-use std::fmt::Write as _;
-use std::fs;
-use std::ops::ControlFlow;
-use std::path::Path;
-use std::process::{Command, Output};
-
 use ctxsim::{BoxError, Code, Cx, Entry, Part, RequestRow, Sink};
-use serde_json::Value;
-use tempfile::TempDir;
+
+use crate::support::*;
 
 /// Every command, `rows` being `run --rows requests`.
-const COMMANDS: [&str; 13] = [
-    "run",
-    "rows",
-    "compare",
-    "check",
-    "sweep",
-    "tune",
-    "sensitivity",
-    "explain",
-    "import",
-    "fit",
-    "advise",
-    "realised",
-    "merge",
-];
+const COMMANDS: &str =
+    "run rows compare check sweep tune sensitivity explain import fit advise realised merge";
 
 /// A kind of load: small, with two policies for it.
 struct Kind {
@@ -106,8 +87,8 @@ const KINDS: [Kind; 10] = [
 
 /// A folder with the loads and policies that are files.
 fn folder() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = tempdir().unwrap();
+    let root = root();
     let copy =
         |from: &str, to: &str| fs::copy(root.join("tests/data").join(from), folder.path().join(to)).unwrap();
     copy("recorded/pi-session.jsonl", "pi.jsonl");
@@ -185,18 +166,15 @@ impl Kind {
         let folder = folder();
         let ctxsim = |more: &[&str]| {
             let arguments = self.arguments(command, folder.path());
-            let mut it = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-            it.args(arguments).args(more).current_dir(folder.path()).env_remove("CI").env("NO_COLOR", "1");
-            it.output().unwrap()
+            program(folder.path(), arguments).args(more).output().unwrap()
         };
         match command {
             // What was accepted holds when it is played again.
             "check" => [&["--bless"][..], &[]].map(ctxsim)[1].clone(),
             "merge" => {
                 let made = ctxsim(&[]);
-                let mut it = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-                let it = it.args(["run", "--merge", "parts"]).current_dir(folder.path()).env("NO_COLOR", "1");
-                if made.status.success() { it.output().unwrap() } else { made }
+                let merged = || crate::support::ctxsim(folder.path(), ["run", "--merge", "parts"]);
+                if made.status.success() { merged() } else { made }
             }
             _ => ctxsim(&[]),
         }
@@ -224,7 +202,7 @@ impl Kind {
             "sensitivity" => out.lines().filter(has).nth(1).unwrap_or_default().to_owned(),
             _ => out.lines().find(has).or(out.lines().next()).unwrap_or_default().to_owned(),
         };
-        line.split_whitespace().collect::<Vec<_>>().join(" ")
+        one_line(&line)
     }
 }
 
@@ -282,7 +260,7 @@ fn own_code(command: &str) -> Result<String, String> {
 #[test]
 fn every_command_answers_on_every_kind_of_load_or_says_why_not() {
     let mut table = String::new();
-    for command in COMMANDS {
+    for command in listed(COMMANDS) {
         let lines = std::thread::scope(|scope| {
             let ask = |kind: &'static Kind| {
                 if kind.name == "own code" {
@@ -306,19 +284,15 @@ fn every_command_answers_on_every_kind_of_load_or_says_why_not() {
         table.push('\n');
     }
 
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../snapshots/matrix");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!("commands", table));
+    assert_snapshot("matrix", "commands", &table);
 }
 
 /// Runs a command line and returns its exit code with all that it says, on one line.
 fn told(args: &str) -> (i32, String) {
     let args: Vec<&str> = args.split_whitespace().collect();
-    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).env("NO_COLOR", "1").output().unwrap();
+    let output = ctxsim(root(), args);
     let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-    (output.status.code().unwrap(), text.split_whitespace().collect::<Vec<_>>().join(" "))
+    (output.status.code().unwrap(), one_line(&text))
 }
 
 #[test]
@@ -358,8 +332,8 @@ fn a_policy_that_sets_nothing_is_a_base_for_every_load() {
 
 #[test]
 fn a_scenario_that_only_a_pattern_found_is_left_out_where_a_policy_has_no_effect() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
+    let folder = tempdir().unwrap();
+    let root = root().join("scenarios");
     for (from, to) in [("aging/s1", "ageing"), ("random/tool_loops", "loops")] {
         let text = fs::read_to_string(root.join(format!("{from}.toml"))).unwrap();
         let text = text.replacen(&format!("name = \"{from}\""), &format!("name = \"{to}\""), 1);

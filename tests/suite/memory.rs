@@ -3,19 +3,14 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use ctxsim::engine::Simulation;
-use ctxsim::input::Format;
 use ctxsim::input::policy::memory::State;
-use ctxsim::input::text::decode::decode;
-use ctxsim::input::{Policy, Profile};
-use ctxsim::ledger::{
-    Loss, MemoryKind, MemoryRow, MemorySums, NeedRow, Outcome, ProbeRow, RequestRow, Rows, Sink, Sums,
-};
-use ctxsim::measure::Tally;
+use ctxsim::ledger::{Loss, MemoryKind, MemoryRow, MemorySums, NeedRow, Outcome, ProbeRow, Sink};
 use ctxsim::memory::{MemoryServiceCall, MemoryView, PolicyMemory, Recalled};
-use ctxsim::quantity::{Cost, Decimal};
+use ctxsim::quantity::Cost;
 use ctxsim::timeline::facts::{FactForm, Plant};
-use ctxsim::timeline::{ItemSizes, Kind, Lifecycle, NewItem, Timeline, TimelineBuilder, TurnIx};
+use ctxsim::timeline::{Kind, Lifecycle, TurnIx};
+
+use crate::support::*;
 
 /// The rows and what else a run tells.
 #[derive(Default)]
@@ -95,17 +90,17 @@ fn notes(place: &str, more: &str) -> Policy {
         r#"(name: "notes", about: "Notes.", stages: [], layout: (memory: {place}), memory: facts(
             write: (extract: [(p: 1.0)]), store: entries(tokens_per_fact: 1000), read: all, {more}))"#
     );
-    Policy::new(&decode(&text, Format::Ron).unwrap()).unwrap()
+    policy_from(&text)
 }
 
 fn bare(place: &str) -> Policy {
     let text = format!(r#"(name: "bare", about: "Nothing.", stages: [], layout: (memory: {place}))"#);
-    Policy::new(&decode(&text, Format::Ron).unwrap()).unwrap()
+    policy_from(&text)
 }
 
 fn sonnet() -> Profile {
     let text = include_str!("../../profiles/anthropic/claude-sonnet-4.5.toml");
-    Profile::new(&decode(text, Format::Toml).unwrap()).unwrap()
+    profile_from(text)
 }
 
 fn play(timeline: &Timeline, policy: &Policy) -> Told {

@@ -8,17 +8,11 @@ mod figures;
 mod limitations;
 mod loads;
 
-use std::process::Command;
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::input::policy::memory::ServiceMemory;
-use ctxsim::input::scenario::{ChatLoad, ChatSource, GeneratedChats, LoadSpec, QuestionCounts};
-use ctxsim::input::{Scenario, ScenarioFile};
-use ctxsim::report::Report;
+use ctxsim::input::scenario::{ChatLoad, ChatSource, GeneratedChats, QuestionCounts};
 use ctxsim::worlds::chats::{ChatLog, ChatNumbers, ChatPlayer, ChatScenario};
-use indexmap::IndexMap;
-use serde_json::Value;
+
+use crate::support::*;
 
 /// Returns how a bundled policy writes sessions.
 pub(crate) fn runner(name: &str) -> ServiceMemory {
@@ -77,23 +71,15 @@ pub(crate) const LOSSLESS: [(&str, f64); 14] = [
 
 /// Runs a command line and returns the objects that it prints.
 pub(crate) fn lines_of(args: &[&str]) -> Vec<Value> {
-    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = out(&ctxsim(root(), args));
     text.lines().map(|it| serde_json::from_str(it).unwrap()).collect()
 }
 
 /// Runs policies on a scenario.
 pub(crate) fn report(scenario: &str, policies: &[&str], set: &[&str]) -> Report {
-    let owned = |list: &[&str]| list.iter().map(|it| (*it).to_owned()).collect();
-    let comparison = Comparison {
-        scenarios: vec![scenario.to_owned()],
-        policies: owned(policies),
-        profiles: vec!["anthropic/claude-haiku-4.5".to_owned()],
-        set: owned(set),
-        ..Comparison::default()
-    };
-    Plan::new(&bundled_catalog(), &comparison).unwrap().report(Some(2), &|_, _| {}).unwrap()
+    let comparison =
+        Comparison { set: owned(set), ..comparing(policies, &[scenario], &["anthropic/claude-haiku-4.5"]) };
+    reported(&comparison)
 }
 
 #[test]

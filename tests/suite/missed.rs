@@ -1,19 +1,9 @@
 //! Why a prompt was not read from the cache: each miss has one name, whichever report says it.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
-
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
-
-use ctxsim::input::scenario::Assume;
-use ctxsim::input::{Format, Profile, decode};
 use ctxsim::measure::missed::{MissCause, all_misses};
-use ctxsim::timeline::import::import_all;
-use ctxsim::timeline::{Diagnosis, Occasion, StepIx, Timeline};
-use serde_json::{Value, json};
-use tempfile::TempDir;
+use ctxsim::timeline::{Diagnosis, Occasion, StepIx};
+
+use crate::support::*;
 
 const PROFILE: &str = include_str!("../../profiles/anthropic/claude-opus-4.7.toml");
 
@@ -127,16 +117,11 @@ fn session(requests: &[Asked]) -> String {
 }
 
 fn written(text: &str) -> TempDir {
-    let folder = TempDir::new().unwrap();
-    fs::write(folder.path().join("s.jsonl"), text).unwrap();
-    folder
+    folder_with(&[("s.jsonl", text)])
 }
 
 fn printed(folder: &TempDir, args: &[&str]) -> String {
-    let file = folder.path().join("s.jsonl").display().to_string();
-    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).arg(file).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    out(&ctxsim(folder, [args, &["s.jsonl"]].concat()))
 }
 
 /// The request, its cause and the words for it, of each miss in a report.
@@ -242,7 +227,7 @@ fn reference() -> Option<Vec<String>> {
 #[test]
 fn no_name_contradicts_what_a_provider_says_in_the_reference_sessions() {
     let Some(texts) = reference() else { return };
-    let profile = Profile::new(&decode::decode(PROFILE, Format::Toml).unwrap()).unwrap();
+    let profile = profile_from(PROFILE);
     let sessions = texts.iter().filter_map(|it| import_all(it, "s", &Assume::default(), &[]).ok()).flatten();
 
     let (mut n_diagnosed, mut n_untold, mut n_all) = (0, 0, 0);

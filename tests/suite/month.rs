@@ -1,13 +1,7 @@
 //! One month: what a lever saves is its change of the month that stands in the heading, in every table and in JSON.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use ctxsim::rng::Seed;
-use serde_json::Value;
-
 use crate::advise::logs::{Session, write};
-use crate::sweep::{ctxsim, out};
+use crate::support::*;
 
 fn number(of: &Value) -> Option<f64> {
     of.as_f64()
@@ -42,7 +36,7 @@ fn has_one_month(folder: &Path) {
     if answers.iter().any(|it| !it.status.success()) {
         return;
     }
-    let [screen, advice] = answers.map(|it| serde_json::from_str::<Value>(&out(&it)).unwrap());
+    let [screen, advice]: [Value; 2] = answers.map(|it| parsed(&it));
     let none = Vec::new();
     let agents = advice["agents"].as_array().unwrap().iter();
     let all: Vec<&Value> = agents.chain(advice["by_bills"].as_array().unwrap_or(&none)).collect();
@@ -101,7 +95,7 @@ fn drawn(seed: u64, sessions: u64, days: u64) -> Vec<Session> {
 fn has_one_month_in_made_up_folders(seeds: std::ops::Range<u64>, sizes: &[(u64, u64)]) {
     for seed in seeds {
         for &(sessions, days) in sizes {
-            let folder = tempfile::tempdir().unwrap();
+            let folder = tempdir().unwrap();
             write(folder.path(), &drawn(seed, sessions, days), "s");
             has_one_month(folder.path());
         }
@@ -110,13 +104,13 @@ fn has_one_month_in_made_up_folders(seeds: std::ops::Range<u64>, sizes: &[(u64, 
 
 #[test]
 fn what_a_lever_saves_is_its_change_of_the_month_in_the_heading() {
-    has_one_month(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded"));
+    has_one_month(&data("recorded"));
     has_one_month_in_made_up_folders(0..1, &[(12, 60)]);
 }
 
 #[test]
 fn a_session_that_began_before_the_last_thirty_days_counts_with_its_requests_within_them() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     // A request a day for 24 days, until the 31st; and five sessions of the last day.
     let slow = Session { steps: vec![(1_440, 500); 24], day: 10, project: 0, is_long: false };
     let last = Session { steps: vec![(1, 500); 24], day: 60, ..slow.clone() };
@@ -124,8 +118,7 @@ fn a_session_that_began_before_the_last_thirty_days_counts_with_its_requests_wit
     let all: Vec<Session> = [first, slow.clone()].into_iter().chain(vec![last.clone(); 5]).collect();
     write(folder.path(), &all, "s");
 
-    let text = out(&ctxsim(folder.path(), &["advise", ".", "--format", "json"]));
-    let advice: Value = serde_json::from_str(&text).unwrap();
+    let advice: Value = parsed(&ctxsim(folder.path(), &["advise", ".", "--format", "json"]));
 
     let month = &advice["agents"][0]["month"];
     assert_eq!((&month["basis"], &month["known_by"]), (&"last30_days".into(), &"bills".into()));
@@ -138,7 +131,7 @@ fn a_session_that_began_before_the_last_thirty_days_counts_with_its_requests_wit
 #[ignore = "slow: .ci/run runs it"]
 fn what_a_lever_saves_is_its_change_of_the_month_in_every_folder_that_is_shared() {
     has_one_month_in_made_up_folders(1..12, &[(12, 60), (12, 20), (6, 90), (3, 2)]);
-    let mut folders: Vec<PathBuf> = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/recorded")];
+    let mut folders: Vec<PathBuf> = vec![root().join("scenarios/recorded")];
     let shared = std::env::var("CTXSIM_REFERENCE").map(|it| Path::new(&it).join("recorded"));
     if let Ok(shared) = shared.as_ref().map(fs::read_dir) {
         folders.extend(shared.into_iter().flatten().map(|it| it.unwrap().path()).filter(|it| it.is_dir()));

@@ -1,12 +1,6 @@
 //! The napkin on the first page of DESIGN.md, drawn from the manifests of the workspace.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
-
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
-use std::fs;
-
-use crate::tidy::root;
+use crate::support::*;
 
 /// A package of the workspace: what it is for, and which others it stands on.
 struct Package {

@@ -1,19 +1,9 @@
 //! What sessions of one folder tell of each other's caches, against tables that were worked out by hand.
 
-use std::fmt::Write as _;
-use std::fs;
-use std::ops::ControlFlow;
-use std::path::Path;
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
-use ctxsim::ledger::Role;
-use ctxsim::report::Report;
-use ctxsim::report::sections::Detail;
 use ctxsim::timeline::own::SeenCases;
 use ctxsim::timeline::shared::Chance;
-use indexmap::IndexMap;
-use tempfile::TempDir;
+
+use crate::support::*;
 
 /// A Claude Code session: when each request was asked, and what was billed for it.
 #[derive(Clone, Copy)]
@@ -65,57 +55,24 @@ impl Session {
     }
 }
 
+/// A session of ann's under entries of an hour.
+const ANN: Session =
+    Session { id: "a", agent: "", folder: "/Users/ann/cli", version: "2.1.30", is_long: true, requests: &[] };
+
 /// Sessions of two users and two versions within a day.
 const DAY: [Session; 6] = [
     // What it reads first shows the size of tools and system prompt: 15,000.
-    Session {
-        id: "a",
-        agent: "",
-        folder: "/Users/ann/cli",
-        version: "2.1.30",
-        is_long: true,
-        requests: &[(600, 15_000, 6_000), (601, 21_000, 200)],
-    },
+    Session { requests: &[(600, 15_000, 6_000), (601, 21_000, 200)], ..ANN },
     Session {
         id: "b",
-        agent: "",
         folder: "/Users/ann/web/.worktrees/2",
-        version: "2.1.30",
-        is_long: true,
         requests: &[(620, 0, 21_500), (800, 15_000, 7_000)],
+        ..ANN
     },
-    Session {
-        id: "c",
-        agent: "",
-        folder: "/Users/ann/cli",
-        version: "2.1.30",
-        is_long: true,
-        requests: &[(780, 0, 21_000), (781, 21_000, 100)],
-    },
-    Session {
-        id: "d",
-        agent: "",
-        folder: "/home/bob/cli",
-        version: "2.1.30",
-        is_long: true,
-        requests: &[(605, 0, 21_000)],
-    },
-    Session {
-        id: "e",
-        agent: "",
-        folder: "/Users/ann/cli",
-        version: "2.1.31",
-        is_long: true,
-        requests: &[(610, 0, 21_000)],
-    },
-    Session {
-        id: "f",
-        agent: "",
-        folder: "/Users/ann/cli",
-        version: "2.1.30",
-        is_long: false,
-        requests: &[(630, 0, 21_000)],
-    },
+    Session { id: "c", requests: &[(780, 0, 21_000), (781, 21_000, 100)], ..ANN },
+    Session { id: "d", folder: "/home/bob/cli", requests: &[(605, 0, 21_000)], ..ANN },
+    Session { id: "e", version: "2.1.31", requests: &[(610, 0, 21_000)], ..ANN },
+    Session { id: "f", is_long: false, requests: &[(630, 0, 21_000)], ..ANN },
 ];
 
 fn folder(sessions: &[Session], names: &[&str]) -> TempDir {
@@ -128,14 +85,12 @@ fn folder(sessions: &[Session], names: &[&str]) -> TempDir {
 
 fn plan(folder: &Path, alone: bool) -> Plan {
     let comparison = Comparison {
-        policies: vec!["identity".to_owned()],
-        scenarios: vec![folder.display().to_string()],
         own_models: true,
         alone,
         set: vec!["scenario.load.recorded.assume.side_request=none".to_owned()],
-        ..Comparison::default()
+        ..comparing(&["identity"], &[&folder.display().to_string()], &[])
     };
-    Plan::new(&bundled_catalog(), &comparison).unwrap()
+    planned(&comparison)
 }
 
 /// By request of the agent: its session's first model's id is not told, so its prompt, what is read, what is written for five
@@ -227,40 +182,16 @@ fn the_report_says_how_many_sessions_shared_a_prefix_and_what_it_was_worth() {
     // 15,000 tokens at 0.5 instead of 10 USD a million.
     assert!((first.known_worth_usd - 15_000.0 * 9.5e-6).abs() < 1e-12, "{}", first.known_worth_usd);
     let said = report.on_sessions().join("\n");
-    assert!(
-        said.contains("1 session begins with tools and system prompt that another session had left"),
-        "{said}"
-    );
+    assert_says(&said, &["1 session begins with tools and system prompt that another session had left"]);
     let run = &report.runs[0].tally.costs;
     assert!(run.left.usd() < 0.0 && run.left_ends[1] < run.left && run.left < run.left_ends[0]);
 }
 
 /// A session of ann's with two sub-agents, which the same system prompt begins: one in its file, one in a file beside it.
 const LANES: [Session; 3] = [
-    Session {
-        id: "a",
-        agent: "",
-        folder: "/Users/ann/cli",
-        version: "2.1.30",
-        is_long: true,
-        requests: &[(600, 0, 20_000), (640, 20_000, 500)],
-    },
-    Session {
-        id: "a",
-        agent: "inside",
-        folder: "/Users/ann/cli",
-        version: "2.1.30",
-        is_long: false,
-        requests: &[(601, 6_000, 1_000), (602, 7_000, 100)],
-    },
-    Session {
-        id: "a",
-        agent: "beside",
-        folder: "/Users/ann/cli",
-        version: "2.1.30",
-        is_long: false,
-        requests: &[(606, 0, 7_500), (613, 6_000, 2_000)],
-    },
+    Session { requests: &[(600, 0, 20_000), (640, 20_000, 500)], ..ANN },
+    Session { agent: "inside", is_long: false, requests: &[(601, 6_000, 1_000), (602, 7_000, 100)], ..ANN },
+    Session { agent: "beside", is_long: false, requests: &[(606, 0, 7_500), (613, 6_000, 2_000)], ..ANN },
 ];
 
 /// Writes the session with one sub-agent inside its file and one beside it; under lifetimes of an hour, if it is asked for.
@@ -328,12 +259,14 @@ fn totals_name_agents_and_sub_agents_apart_and_a_policy_says_to_whom_it_applies(
         let file = folder.path().join("clip.ron");
         fs::write(&file, policy).unwrap();
         let comparison = Comparison {
-            policies: vec!["identity".to_owned(), file.display().to_string()],
-            scenarios: vec![format!("{}/*.jsonl", folder.path().display())],
             own_models: true,
-            ..Comparison::default()
+            ..comparing(
+                &["identity", &file.display().to_string()],
+                &[&format!("{}/*.jsonl", folder.path().display())],
+                &[],
+            )
         };
-        report(&Plan::new(&bundled_catalog(), &comparison).unwrap())
+        report(&planned(&comparison))
     };
     let policy = |to: &str| {
         format!(
@@ -382,13 +315,8 @@ fn a_scenario_says_several_sessions_with_users_and_times() {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("office.ron");
     fs::write(&file, WRITTEN).unwrap();
-    let comparison = Comparison {
-        policies: vec!["identity".to_owned()],
-        scenarios: vec![file.display().to_string()],
-        profiles: vec!["anthropic/claude-opus-4.5".to_owned()],
-        ..Comparison::default()
-    };
-    let found = rows(&Plan::new(&bundled_catalog(), &comparison).unwrap(), 1);
+    let comparison = comparing(&["identity"], &[&file.display().to_string()], &["anthropic/claude-opus-4.5"]);
+    let found = rows(&planned(&comparison), 1);
 
     // Entries live for five minutes: b begins 3 minutes and 58 seconds after a was answered, d 6 minutes after b.
     let expected = [
@@ -572,10 +500,9 @@ fn what_a_user_s_sessions_read_at_first_narrows_what_is_expected_of_later_ones_f
         assert!((row.3 as f64 - 15_000_000.0 * chance).abs() < 2.0, "session {nth}: {} for {chance}", row.3);
     }
     let said = report(&plan).assumptions().join("\n");
-    assert!(
-        said.contains("declared 0.255 (0.170 to 0.530), of this user 0.547 (0.3")
-            && said.contains("; 8 of 10 in earlier sessions)"),
-        "{said}"
+    assert_says(
+        &said,
+        &["declared 0.255 (0.170 to 0.530), of this user 0.547 (0.3", "; 8 of 10 in earlier sessions)"],
     );
     let folded = |threads| {
         let report = plan.folded(Some(threads), &|_, _| ControlFlow::Continue(()), 0.9).unwrap();

@@ -1,41 +1,20 @@
 //! Nothing is done twice: how often recordings are read, policies compiled and simulations played.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::counts::{Counts, counted};
-use ctxsim::input::scenario::HiddenRequest;
-use ctxsim::take::{Load, with_threads};
+use ctxsim::take::with_threads;
 
 use crate::import::undo::{BY_ITSELF, compacted};
+use crate::support::*;
 
 const POLICIES: [&str; 4] =
     ["identity", "clear_tool_results", "sliding_window", "duckagent/immediate_summary"];
 
-/// Writes recordings into a folder of their own.
-fn recordings(name: &str, texts: &[&str]) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nets").join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
-    for (nth, text) in texts.iter().enumerate() {
-        fs::write(folder.join(format!("session-{nth}.jsonl")), text).unwrap();
-    }
-    folder
-}
-
 fn comparison(folder: &Path) -> Comparison {
-    Comparison {
-        policies: POLICIES.map(str::to_owned).to_vec(),
-        scenarios: vec![folder.display().to_string()],
-        own_models: true,
-        ..Comparison::default()
-    }
+    Comparison { own_models: true, ..comparing(&POLICIES, &[&folder.display().to_string()], &[]) }
 }
 
 fn plan(comparison: &Comparison) -> Plan {
-    Plan::new(&bundled_catalog(), comparison).unwrap()
+    planned(comparison)
 }
 
 /// Counts work on one thread, so that all of it is counted.
@@ -54,7 +33,7 @@ fn pi() -> &'static str {
 
 #[test]
 fn a_recording_is_imported_once_a_policy_compiled_once_a_load_and_a_simulation_played_once() {
-    let folder = recordings("plain", &[pi()]);
+    let folder = folder_of_sessions("nets/plain", &[pi()]);
     let plan = plan(&comparison(&folder));
 
     let mut n_sampled = 0;
@@ -77,8 +56,10 @@ fn a_recording_is_imported_once_under_all_assumptions_about_requests_that_no_log
         ("usual", HiddenRequest::Usual),
         ("inferred", HiddenRequest::Inferred),
     ];
-    let folder =
-        recordings("under", &[pi(), include_str!("../../scenarios/recorded/claude-code-session.jsonl")]);
+    let folder = folder_of_sessions(
+        "nets/under",
+        &[pi(), include_str!("../../scenarios/recorded/claude-code-session.jsonl")],
+    );
     let policies = vec!["identity".to_owned()];
     let comparison = Comparison { policies, ..comparison(&folder) };
     let told = |load: &Load| {
@@ -108,7 +89,7 @@ fn a_recording_is_imported_once_under_all_assumptions_about_requests_that_no_log
 
 #[test]
 fn a_session_with_compactions_is_played_once_in_each_layout_that_decides_or_bills_it() {
-    let folder = recordings("compacted", &[&with_compaction()]);
+    let folder = folder_of_sessions("nets/compacted", &[&with_compaction()]);
     let plan = plan(&comparison(&folder));
 
     let done = on_one_thread(|| {
@@ -122,7 +103,7 @@ fn a_session_with_compactions_is_played_once_in_each_layout_that_decides_or_bill
 
 #[test]
 fn what_differs_in_cache_rules_and_limits_alone_is_played_once_for_all_price_lists() {
-    let folder = recordings("prices", &[pi()]);
+    let folder = folder_of_sessions("nets/prices", &[pi()]);
     let suite = Some("sensitivity".to_owned());
     // A play with drawn needs answers for all of them, too.
     let set = vec!["scenario.refetch.played_trials=1".to_owned()];
@@ -139,7 +120,7 @@ fn what_differs_in_cache_rules_and_limits_alone_is_played_once_for_all_price_lis
 
 #[test]
 fn a_comparison_learns_rows_and_broken_prefixes_from_the_plays_that_it_is_billed_by() {
-    let folder = recordings("compared", &[&with_compaction()]);
+    let folder = folder_of_sessions("nets/compared", &[&with_compaction()]);
     let plan = plan(&comparison(&folder));
 
     let done = on_one_thread(|| {
@@ -152,7 +133,7 @@ fn a_comparison_learns_rows_and_broken_prefixes_from_the_plays_that_it_is_billed
 
 #[test]
 fn rows_of_a_session_that_a_policy_leaves_as_recorded_are_played_once() {
-    let folder = recordings("rows", &[&with_compaction()]);
+    let folder = folder_of_sessions("nets/rows", &[&with_compaction()]);
     let plan = plan(&Comparison { policies: vec!["identity".to_owned()], ..comparison(&folder) });
 
     let done = on_one_thread(|| {
@@ -166,7 +147,7 @@ fn rows_of_a_session_that_a_policy_leaves_as_recorded_are_played_once() {
 fn where_only_the_newest_are_asked_for_the_others_are_glanced_at_and_never_imported() {
     let later =
         pi().replace("\"timestamp\":\"2025-", "\"timestamp\":\"2026-").replace("\"id\":\"", "\"id\":\"b");
-    let folder = recordings("newest", &[pi(), &later, &with_compaction()]);
+    let folder = folder_of_sessions("nets/newest", &[pi(), &later, &with_compaction()]);
     let plan = plan(&Comparison { limit: Some(1), ..comparison(&folder) });
 
     let done = on_one_thread(|| {
@@ -180,7 +161,7 @@ fn where_only_the_newest_are_asked_for_the_others_are_glanced_at_and_never_impor
 #[test]
 fn what_ended_before_a_day_or_is_of_another_model_is_told_by_the_index_and_never_imported() {
     let older = with_compaction().replace("2026-01-01", "2025-01-01");
-    let folder = recordings("since", &[&older, &with_compaction()]);
+    let folder = folder_of_sessions("nets/since", &[&older, &with_compaction()]);
     let asked = Comparison { since: Some("2026-01-01".to_owned()), ..comparison(&folder) };
     let count = |comparison: &Comparison| {
         let mut n_sessions = 0;

@@ -1,18 +1,12 @@
 //! What a policy comes to on a load under a price list is the same to the picodollar, whichever command asks for it and beside whatever else.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::{Kind, bundled_catalog};
-use ctxsim::input::Profile;
+use ctxsim::catalog::Kind;
 use ctxsim::input::profile::price::VariedRate;
-use ctxsim::measure::Tally;
 use ctxsim::report::ALL;
-use ctxsim::take::{Load, Progress, Run, Sinks, in_order};
+use ctxsim::take::{Progress, Run, Sinks, in_order};
 
 use crate::import::undo::{BY_ITSELF, compacted};
+use crate::support::*;
 use crate::tune::folders::Recipe;
 
 /// Policies of which most edit what was fetched again, so that recovery is played.
@@ -60,22 +54,12 @@ const KINDS: [(&str, [&str; 2], &[&str]); 4] = [
 
 const QUIET: Progress<'_> = &|_, _| {};
 
-fn owned(names: &[&str]) -> Vec<String> {
-    names.iter().map(|it| (*it).to_owned()).collect()
-}
-
 fn comparison(scenario: &str, policies: &[&str], set: &[&str]) -> Comparison {
-    Comparison {
-        scenarios: vec![scenario.to_owned()],
-        policies: owned(policies),
-        profiles: owned(&PROFILES),
-        set: owned(set),
-        ..Comparison::default()
-    }
+    Comparison { set: owned(set), ..comparing(policies, &[scenario], &PROFILES) }
 }
 
 fn plan(comparison: &Comparison) -> Plan {
-    Plan::new(&bundled_catalog(), comparison).unwrap()
+    planned(comparison)
 }
 
 /// How much of a law was held to anything.
@@ -153,21 +137,10 @@ fn assert_same(load: &Load, what: &str, beside: &Tally, alone: &Tally) {
     assert!(beside == alone, "{}: {what}\n{beside:#?}\n{alone:#?}", load.name);
 }
 
-/// Writes files into a folder of their own.
-fn folder(name: &str, texts: &[String]) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("one_answer").join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
-    for (nth, text) in texts.iter().enumerate() {
-        fs::write(folder.join(format!("session-{nth}.jsonl")), text).unwrap();
-    }
-    folder
-}
-
 #[test]
 fn a_comparison_of_price_lists_comes_to_what_runs_do() {
     let with_compaction = compacted(BY_ITSELF).replace("\"model\":\"m\"", "\"model\":\"claude-opus-4-5\"");
-    let compacted = folder("compacted", &[with_compaction]);
+    let compacted = folder_of_sessions("one_answer/compacted", &[with_compaction]);
 
     let recorded = priced_as_run(&plan(&comparison("recorded/claude-code", &POLICIES, &[]))).unwrap();
     let both = Comparison {
@@ -193,7 +166,7 @@ fn a_comparison_of_price_lists_comes_to_what_runs_do_on_every_kind_of_load() {
 
 #[test]
 fn loads_that_have_no_comparison_of_price_lists_are_refused_by_name() {
-    let blocks = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/blocks/mooncake.jsonl");
+    let blocks = root().join("tests/data/blocks/mooncake.jsonl");
     let blocks = comparison(&blocks.display().to_string(), &POLICIES[..2], &[]);
     let turns = comparison(
         "duckagent/fix_test_loop",
@@ -282,7 +255,7 @@ fn every_suite_comes_to_what_runs_do() {
 fn recorded_and_made_up_folders_come_to_what_runs_do() {
     let recipes = [11, 27].map(|tail| Recipe { seed: 3, tail, sessions: 4 });
     let made = recipes.map(|it| (0..it.sessions).map(|nth| it.text(nth)).collect::<Vec<_>>()).concat();
-    let mut folders = vec![folder("made-up", &made)];
+    let mut folders = vec![folder_of_sessions("one_answer/made-up", &made)];
     if let Some(shared) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) {
         let known = ["claude-code", "claude-code-2", "codex", "pi", "deepseek"];
         folders.extend(known.map(|it| shared.join("recorded").join(it)).into_iter().filter(|it| it.is_dir()));

@@ -1,15 +1,12 @@
 //! Every page: the verdict first, points that lead to rows, one script that may run, nothing loaded, and no word of a transcript.
 
-use std::collections::BTreeSet;
-use std::path::Path;
-use std::process::Command;
-use std::sync::OnceLock;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use roxmltree::{Document, Node, ParsingOptions};
-use serde_json::Value;
+use roxmltree::Node;
 use sha2::{Digest as _, Sha256};
+
+use crate::pictures::xml;
+use crate::support::*;
 
 /// The most bytes that all scripts of a page may have.
 const SCRIPT_MAX: usize = 25_000;
@@ -19,12 +16,7 @@ const MARK: &str = "zqxjkmarked";
 const SESSION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/recorded/claude-code-session.jsonl");
 
 fn ctxsim(args: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-        .args(args)
-        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/small"))
-        .env_remove("COLUMNS")
-        .output()
-        .unwrap();
+    let output = crate::support::ctxsim(data("small"), args);
     assert!(output.status.code() != Some(2), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
@@ -48,11 +40,11 @@ fn commands(session: &str) -> Vec<(&'static str, Vec<&str>)> {
 
 /// Writes the page of each command; returns it with the command's name.
 fn pages(session: &str) -> Vec<(&'static str, String)> {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let page = |(nth, (name, args)): (usize, (&'static str, Vec<&str>))| {
         let file = folder.path().join(format!("{nth}.html"));
         ctxsim(&[&args[..], &["--html", file.to_str().unwrap()]].concat());
-        (name, std::fs::read_to_string(file).unwrap())
+        (name, fs::read_to_string(file).unwrap())
     };
     commands(session).into_iter().enumerate().map(page).collect()
 }
@@ -61,11 +53,6 @@ fn pages(session: &str) -> Vec<(&'static str, String)> {
 fn plain() -> &'static [(&'static str, String)] {
     static PAGES: OnceLock<Vec<(&str, String)>> = OnceLock::new();
     PAGES.get_or_init(|| pages(SESSION))
-}
-
-fn parsed(text: &str) -> Document<'_> {
-    let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
-    Document::parse_with_options(text, options).unwrap_or_else(|error| panic!("{error}:\n{text}"))
 }
 
 fn elements<'a, 'i>(of: Node<'a, 'i>, name: &'static str) -> impl Iterator<Item = Node<'a, 'i>> {
@@ -83,7 +70,7 @@ fn between<'t>(text: &'t str, from: &str, to: &str) -> &'t str {
 #[test]
 fn every_page_begins_with_its_verdict_and_goes_on_to_picture_tables_causes_assumptions() {
     for (name, page) in plain() {
-        let document = parsed(page);
+        let document = xml(page);
         let main = elements(document.root(), "main").next().unwrap();
         let parts: Vec<&str> = main.children().filter_map(|it| it.attribute("id")).collect();
         let in_order = ["verdict", "picture", "tables", "causes", "assumptions"];
@@ -100,7 +87,7 @@ fn every_page_begins_with_its_verdict_and_goes_on_to_picture_tables_causes_assum
 #[test]
 fn a_page_loads_nothing_and_runs_one_small_script_that_it_names_by_its_digest() {
     for (name, page) in plain() {
-        let document = parsed(page);
+        let document = xml(page);
         let script = between(page, "<script>", "</script>");
         let digest = STANDARD.encode(Sha256::digest(script));
         let policy = elements(document.root(), "meta").find_map(|it| {
@@ -131,7 +118,7 @@ fn a_page_loads_nothing_and_runs_one_small_script_that_it_names_by_its_digest() 
 #[test]
 fn every_point_leads_to_a_row_and_every_table_and_drawing_says_what_it_is() {
     for (name, page) in plain() {
-        let document = parsed(page);
+        let document = xml(page);
         let root = document.root();
         let rows: BTreeSet<&str> = elements(root, "tr").filter_map(|it| it.attribute("id")).collect();
         let ids: Vec<&str> = document.descendants().filter_map(|it| it.attribute("id")).collect();
@@ -160,7 +147,7 @@ fn every_point_leads_to_a_row_and_every_table_and_drawing_says_what_it_is() {
 fn pictures_of_policies_lead_to_rows_and_rows_to_the_command_that_explains_them() {
     let args = ["run", SESSION, "--policy", "identity", "truncate_oldest", "--format", "html"];
     let page = ctxsim(&args);
-    let document = parsed(&page);
+    let document = xml(&page);
 
     let frontier = document.descendants().find(|it| it.attribute("id") == Some("frontier")).unwrap();
     let href = elements(frontier, "a").filter_map(|it| it.attribute("href")).nth(1).unwrap();
@@ -177,7 +164,7 @@ fn a_page_has_the_numbers_of_the_json() {
     let args = ["run", SESSION, "--policy", "identity", "truncate_oldest", "--min-evidence", "0"];
     let page = ctxsim(&[&args[..], &["--format", "html"]].concat());
     let json: Value = serde_json::from_str(&ctxsim(&[&args[..], &["--format", "json"]].concat())).unwrap();
-    let document = parsed(&page);
+    let document = xml(&page);
     let table = elements(document.root(), "section").find(|it| it.attribute("id") == Some("tables")).unwrap();
     let cells: Vec<String> = elements(table, "td").map(words).collect();
 
@@ -199,10 +186,9 @@ fn a_page_has_the_numbers_of_the_json() {
             let costs = format!("{base:.2}");
             assert!(change > 0.0 && change < 1.0, "{change}");
             assert_eq!(number, format!("Costs {:+.1}%", change * 100.0));
-            assert!(
-                page.contains(&format!(
-                    "${other:.2} instead of ${costs}, with truncate_oldest: keep identity"
-                ))
+            assert_says(
+                &page,
+                &[&format!("${other:.2} instead of ${costs}, with truncate_oldest: keep identity")],
             );
         }
     }
@@ -226,16 +212,16 @@ fn mark(value: &mut Value, is_text: bool) -> usize {
 
 #[test]
 fn no_page_holds_a_word_of_the_session_that_it_was_made_of() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let file = folder.path().join("session.jsonl");
     let mut n_marked = 0;
-    let lines = std::fs::read_to_string(SESSION).unwrap();
+    let lines = fs::read_to_string(SESSION).unwrap();
     let marked = lines.lines().map(|line| {
         let mut value: Value = serde_json::from_str(line).unwrap();
         n_marked += mark(&mut value, false);
         value.to_string() + "\n"
     });
-    std::fs::write(&file, marked.collect::<String>()).unwrap();
+    fs::write(&file, marked.collect::<String>()).unwrap();
 
     assert!(n_marked > 10, "{n_marked}");
     for (name, page) in pages(file.to_str().unwrap()) {
@@ -248,7 +234,7 @@ fn no_page_holds_a_word_of_the_session_that_it_was_made_of() {
 
 #[test]
 fn a_page_beside_a_result_changes_nothing_of_the_result() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let file = folder.path().join("page.html");
     let file = file.to_str().unwrap();
     for (name, args) in commands(SESSION) {
@@ -259,22 +245,18 @@ fn a_page_beside_a_result_changes_nothing_of_the_result() {
 
 #[test]
 fn a_page_by_its_format_is_the_page_beside_a_result() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let [beside, alone] = ["beside.html", "alone.html"].map(|it| folder.path().join(it));
     let args = ["compare", "--base", "keep", "--candidate", "cap", "--scenario", "one", "--profile", "plain"];
 
     ctxsim(&[&args[..], &["--html", beside.to_str().unwrap()]].concat());
     ctxsim(&[&args[..], &["--output", alone.to_str().unwrap()]].concat());
 
-    let [beside, alone] = [beside, alone].map(|it| std::fs::read_to_string(it).unwrap());
+    let [beside, alone] = [beside, alone].map(|it| fs::read_to_string(it).unwrap());
     assert!(beside == alone);
     let marks = [("<style>", "</style>"), ("<script>", "</script>"), ("'sha256-", "'")];
     let plain = marks.iter().fold(alone.clone(), |it, (from, to)| it.replace(between(&alone, from, to), "…"));
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../snapshots/pages");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!("compare", plain));
+    assert_snapshot("pages", "compare", &plain);
 }
 
 #[test]
@@ -293,7 +275,7 @@ fn no_curve_of_an_ageing_memory_is_drawn_twice() {
 #[test]
 fn of_many_policies_a_page_draws_the_cheapest_and_lists_all_by_their_cost() {
     let page = ctxsim(&["run", SESSION, "--suite", "field", "--format", "html"]);
-    let document = parsed(&page);
+    let document = xml(&page);
     let of = |id: &str| document.descendants().find(|it| it.attribute("id") == Some(id)).unwrap();
     let bars = elements(elements(of("cost"), "svg").next().unwrap(), "a").count();
     let table = elements(of("tables"), "table").next().unwrap();
@@ -341,7 +323,7 @@ fn of_many_runs_a_page_draws_the_requests_of_the_dearest_session() {
 #[test]
 fn what_is_assumed_is_folded_by_kind_with_its_counts() {
     let page = ctxsim(&["run", SESSION, "--policy", "identity", "--format", "html"]);
-    let document = parsed(&page);
+    let document = xml(&page);
     let assumed = document.descendants().find(|it| it.attribute("id") == Some("assumptions")).unwrap();
     let folds: Vec<String> = elements(assumed, "summary").map(words).collect();
 

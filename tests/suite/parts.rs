@@ -1,38 +1,20 @@
 //! Parts: however a run is shared out, its parts fold to the bytes that one process writes.
 
-use std::fs;
-use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
-
 use proptest::prelude::*;
-use serde_json::Value;
-use tempfile::TempDir;
 
-use crate::sweep::{ctxsim, out};
+use crate::support::*;
 
 /// Logs of several formats, some with sub-agents, compactions and records that are left out.
-const LOGS: [&str; 8] = [
-    "pi-session.jsonl",
-    "kimi-agents.jsonl",
-    "kimi-session.jsonl",
-    "codex-rollout.jsonl",
-    "copilot-cli-agents.jsonl",
-    "dsh-compaction.jsonl",
-    "omp-session.jsonl",
-    "openclaw-broken.jsonl",
-];
-
-fn data(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(path)
-}
+const LOGS: &str = "\
+    pi-session.jsonl kimi-agents.jsonl kimi-session.jsonl codex-rollout.jsonl copilot-cli-agents.jsonl \
+    dsh-compaction.jsonl omp-session.jsonl openclaw-broken.jsonl";
 
 /// A folder with the logs, one of which is cut off in the middle of a line, and one file that is no log.
 fn folder() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let logs = folder.path().join("logs");
     fs::create_dir(&logs).unwrap();
-    for name in LOGS {
+    for name in listed(LOGS) {
         fs::copy(data("recorded").join(name), logs.join(name)).unwrap();
     }
     let whole = fs::read_to_string(data("recorded/pi-session.jsonl")).unwrap();
@@ -75,7 +57,7 @@ fn one_two_and_seven_shards_of_logs_fold_to_the_bytes_of_one_process() {
 fn shards_of_a_user_s_sessions_know_what_earlier_ones_counted() {
     let logs = crate::neighbours::first_reads(&[true; 14]);
     let what = [logs.path().to_str().unwrap()];
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let once = whole(folder.path(), &what);
 
     assert_eq!(folded(folder.path(), &what, &[3, 1, 2], 3), once);
@@ -137,21 +119,12 @@ fn totals_are_those_of_the_report_and_a_table_shows_them() {
 
 #[test]
 fn generated_and_bundled_scenarios_fold_too() {
-    let folder = tempfile::tempdir().unwrap();
-    let what = [
-        "--scenario",
-        "duckagent/fix_test_loop",
-        "duckagent/plain_chat",
-        "duckagent/incremental_workspace_audit",
-        "duckagent/large_mcp_or_web_result",
-        "--policy",
-        "identity",
-        "clear_tool_results",
-        "hindsight",
-        "--profile",
-        "anthropic/claude-sonnet-4.5",
-        "openai/gpt-5.6-sol",
-    ];
+    let folder = tempdir().unwrap();
+    let what = args(
+        "--scenario duckagent/fix_test_loop duckagent/plain_chat duckagent/incremental_workspace_audit duckagent/large_mcp_or_web_result \
+        --policy identity clear_tool_results hindsight \
+        --profile anthropic/claude-sonnet-4.5 openai/gpt-5.6-sol",
+    );
     let once = whole(folder.path(), &what);
 
     assert_eq!(folded(folder.path(), &what, &[2, 1], 2), once);
@@ -214,9 +187,7 @@ fn parts_of_another_job_or_version_are_refused_with_what_to_do() {
     let folder = folder();
     folded(folder.path(), &["logs"], &[1, 2], 2);
     let refused = |args: &[&str], code: &str, help: &str| {
-        let output = ctxsim(folder.path(), args);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        let told = refusal(&ctxsim(folder.path(), args));
         assert!(told.contains(code) && told.contains(help), "{told}");
     };
 
@@ -246,31 +217,22 @@ fn parts_of_another_job_or_version_are_refused_with_what_to_do() {
 
 #[test]
 fn what_does_not_fold_refuses_the_option_by_name() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     for (what, code) in [
         (&["--suite", "aging-lite"][..], "part-findings"),
         (&["--suite", "context-decay"], "part-findings"),
         (&["--suite", "field"], "part-guards"),
     ] {
         for asked in [&["--totals"][..], &["--parts", "parts"]] {
-            let output = ctxsim(folder.path(), &[&["run"], what, asked].concat());
-            let told = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert_eq!(output.status.code(), Some(2), "{what:?}");
+            let told = refusal(&ctxsim(folder.path(), &[&["run"], what, asked].concat()));
             assert!(told.contains(code) && told.contains("`--totals` and `--parts`"), "{told}");
         }
     }
     assert!(!folder.path().join("parts").exists());
-    let memories = [
-        "tune",
-        "--scenario",
-        "aging/s2",
-        "--policy",
-        "aging/lossy",
-        "--vary",
-        "memory.sessions.store.summary.words=150,300",
-        "--parts",
-        "parts",
-    ];
+    let memories = args(
+        "tune --scenario aging/s2 --policy aging/lossy --vary memory.sessions.store.summary.words=150,300 \
+        --parts parts",
+    );
     let told = String::from_utf8_lossy(&ctxsim(folder.path(), &memories).stderr).into_owned();
     assert!(told.contains("part-findings") && !folder.path().join("parts").exists(), "{told}");
     for verb in ["compare", "advise"] {
@@ -336,7 +298,7 @@ fn totals_come_as_a_page_with_the_verdict_of_their_table() {
 #[test]
 fn the_shared_sessions_fold_to_the_bytes_of_one_process() {
     let Some(root) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let of = ["recorded/claude-code", "recorded/claude-code-2"].map(|it| root.join(it).display().to_string());
     let what = [of[0].as_str(), of[1].as_str()];
     let once = whole(folder.path(), &what);

@@ -1,25 +1,20 @@
 //! Charts and the page: which numbers they show, that they stand alone, and that everybody can read them.
 
-use std::collections::BTreeSet;
-use std::path::Path;
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::measure::assumed::Assumed;
-use ctxsim::report::Report;
 use ctxsim::report::chart::forest::{Forest, ForestLine};
 use ctxsim::report::chart::frontier::{Frontier, KEPT, Point};
 use ctxsim::report::chart::names::PolicyLabel;
 use ctxsim::report::chart::requests::RunRequests;
 use ctxsim::report::chart::{ChartData, KINDS, PageChart, curves, figure, frontier, requests, stacked};
 use ctxsim::report::html::{self, Traces};
-use ctxsim::report::sections::Detail;
 use ctxsim::take::Sinks;
 use indexmap::IndexSet;
 use proptest::collection::btree_set;
 use proptest::prelude::*;
 use roxmltree::{Document, Node, ParsingOptions};
 use serde::Serialize;
+
+use crate::support::*;
 
 const RECORDED: [&str; 2] = ["recorded/claude-code", "tests/data/recorded/pi-session.jsonl"];
 
@@ -31,7 +26,7 @@ struct Ran {
 
 impl Ran {
     fn new(comparison: &Comparison, threads: usize) -> Self {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/small");
+        let folder = root().join("tests/data/small");
         let catalog = bundled_catalog().with_folder(&folder).unwrap();
         let plan = Plan::new(&catalog, comparison).unwrap();
         let report = plan.report(Some(threads), &|_, _| {}).unwrap();
@@ -49,33 +44,17 @@ impl Ran {
     }
 
     fn named(suite: &str, scenarios: &[&str], profiles: &[&str]) -> Self {
-        let list = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect();
         let suite = Some(suite.to_owned());
-        Self::new(
-            &Comparison {
-                suite,
-                scenarios: list(scenarios),
-                profiles: list(profiles),
-                ..Comparison::default()
-            },
-            2,
-        )
+        Self::new(&Comparison { suite, ..comparing(&[], scenarios, profiles) }, 2)
     }
 
     /// Two recorded sessions.
     fn recorded(threads: usize) -> Self {
-        let list = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect();
-        let comparison = Comparison {
-            policies: list(&[
-                "identity",
-                "clear_tool_results_at_40k_min_5k",
-                "truncate_oldest",
-                "clairvoyant",
-            ]),
-            scenarios: list(&RECORDED),
-            profiles: list(&["anthropic/claude-opus-4.5"]),
-            ..Comparison::default()
-        };
+        let comparison = comparing(
+            &["identity", "clear_tool_results_at_40k_min_5k", "truncate_oldest", "clairvoyant"],
+            &RECORDED,
+            &["anthropic/claude-opus-4.5"],
+        );
         Self::new(&comparison, threads)
     }
 
@@ -94,7 +73,7 @@ impl Ran {
     /// Returns the rows of the only table of the page whose title begins so.
     fn rows_of(&self, title: &str) -> Vec<Vec<String>> {
         let page = self.page();
-        let document = parsed(&page);
+        let document = xml(&page);
         let is_it = |table: &Node<'_, '_>| {
             let mut captions = elements_of(*table, "caption");
             captions.any(|it| it.text().is_some_and(|it| it.trim().starts_with(title)))
@@ -109,15 +88,11 @@ impl Ran {
 }
 
 fn assert_shown(name: &str, charts: &impl Serialize) {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../snapshots/pictures");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(name, serde_json::to_string_pretty(charts).unwrap()));
+    assert_snapshot("pictures", name, &serde_json::to_string_pretty(charts).unwrap());
 }
 
 /// Reads a page or a drawing as XML.
-fn parsed(text: &str) -> Document<'_> {
+pub(crate) fn xml(text: &str) -> Document<'_> {
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
     Document::parse_with_options(text, options).unwrap_or_else(|error| panic!("{error}:\n{text}"))
 }
@@ -205,7 +180,7 @@ fn bars_end_at_what_stands_beside_them_and_their_parts_add_up() {
     let mut has_negative = false;
     for (chart, name) in stacked::all(&ran.source()).iter().zip(["cost", "cost-2"]) {
         let text = ran.figures().into_iter().find(|it| it.name == name).unwrap().document().unwrap();
-        let document = parsed(&text);
+        let document = xml(&text);
         let labels = labels(&document);
         // Two numbers of the axis tell where all others stand.
         let ticks = labels.iter().filter_map(|it| Some((it.words.parse::<f64>().ok()?, it.at[0])));
@@ -232,7 +207,7 @@ fn the_line_of_prompts_stands_where_its_axis_says_and_no_footnote_is_cut() {
     let ran = Ran::recorded(2);
     let chart = &requests::all(&ran.source())[0];
     let text = ran.figures().into_iter().find(|it| it.name == "requests").unwrap().document().unwrap();
-    let document = parsed(&text);
+    let document = xml(&text);
     let labels = labels(&document);
     let lines = elements_of(document.root_element(), "path");
     let lines = lines.filter(|it| it.attribute("stroke-width") == Some("1.2")).map(corners);
@@ -267,7 +242,7 @@ fn forest_labels(names: &[String]) -> Vec<String> {
         lines: names.iter().enumerate().map(line).collect(),
     };
     let text = figure("forest", &forest).document().unwrap();
-    let document = parsed(&text);
+    let document = xml(&text);
     let names = labels(&document).into_iter().filter(|it| it.at[0] == 24.0 && !it.words.ends_with('%'));
     names.map(|it| it.words).collect()
 }
@@ -313,7 +288,7 @@ fn policies_with_names_that_are_long_and_alike_are_told_apart_in_every_chart() {
 
     for name in ["frontier", "cost", "waiting", "requests"] {
         let text = ran.figures().into_iter().find(|it| it.name == name).unwrap().document().unwrap();
-        let document = parsed(&text);
+        let document = xml(&text);
         for nth in 0..policies.len() {
             let is_named = |it: &Label| {
                 it.words.contains(&format!("number_{nth}")) || nth == 0 && it.words.ends_with("(base)")
@@ -333,7 +308,7 @@ fn a_name_beside_a_point_is_nearer_to_it_than_to_any_other() {
     };
     let frontier = Frontier::new("a spiral".to_owned(), KEPT, (0..14).map(point).collect(), Vec::new());
     let text = figure("frontier", &frontier).document().unwrap();
-    let document = parsed(&text);
+    let document = xml(&text);
     let middle = |paths: &[Node<'_, '_>]| {
         let corners = corners(*paths.last().unwrap());
         [0, 1].map(|axis| {
@@ -459,7 +434,7 @@ fn every_chart_of_every_kind_is_a_drawing_with_a_title_and_an_alternative() {
     ] {
         for figure in ran.figures() {
             let text = figure.document().unwrap();
-            let document = parsed(&text);
+            let document = xml(&text);
             let root = document.root_element();
 
             assert_eq!(root.tag_name().namespace(), Some("http://www.w3.org/2000/svg"));
@@ -485,7 +460,7 @@ fn elements_of<'a, 'i>(node: Node<'a, 'i>, name: &'static str) -> impl Iterator<
 #[test]
 fn a_page_needs_nothing_else_and_is_reached_by_keyboard_and_by_ear() {
     let page = Ran::recorded(2).page();
-    let document = parsed(&page);
+    let document = xml(&page);
 
     for loading in ["src", "href", "action", "data", "srcset"] {
         let targets = document.descendants().filter_map(|it| it.attribute(loading));
@@ -523,13 +498,13 @@ fn a_page_shows_any_name_as_it_is() {
     ran.traces.runs[0].policy = name.to_owned();
 
     let page = ran.page();
-    let document = parsed(&page);
+    let document = xml(&page);
 
     let shown = "a<b>&\"c\u{2401}'{{ d }}";
     assert_eq!(elements(&document, "h1").next().unwrap().text().unwrap().split_once(": ").unwrap().1, shown);
     assert!(elements(&document, "th").any(|it| it.text() == Some(shown)));
     for figure in ran.figures() {
-        parsed(&figure.document().unwrap());
+        xml(&figure.document().unwrap());
     }
 }
 

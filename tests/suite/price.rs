@@ -1,15 +1,13 @@
 //! Prices to the digit: what others found wrong in bills, and what a price list must not guess.
 
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
-
-use ctxsim::input::text::decode::{Format, decode};
-use ctxsim::input::{Profile, ProfileFile, profile::written::AssumptionsSpec};
-use ctxsim::ledger::{CacheUse, Outcome, RequestRow, Role, Sink, Sums};
-use ctxsim::measure::Tally;
+use ctxsim::input::profile::written::AssumptionsSpec;
+use ctxsim::ledger::{Outcome, Sink};
 use ctxsim::price::{Bill, Costs, PriceIndex, PriceRows, request, storage};
-use ctxsim::quantity::{Cost, Decimal};
+use ctxsim::quantity::Cost;
 use ctxsim::report::RunTotals;
 use proptest::prelude::*;
+
+use crate::support::*;
 
 /// Makes a profile of prices in TOML, with more for `[assumptions]`.
 fn profile_with(prices: &str, assumptions: &str) -> Result<Profile, Vec<ctxsim::diag::Diagnostic>> {

@@ -1,29 +1,23 @@
 //! Price lists of the field become profiles, and what cannot is told.
 
 #![expect(clippy::print_stdout, reason = "what was left out is read when the whole reference is compared")]
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
-
 mod coverage;
 mod malformed;
 mod services;
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-use ctxsim::catalog::{Kind, bundled_catalog};
+use ctxsim::catalog::Kind;
+use ctxsim::input::PriceSpec;
 use ctxsim::input::profile::cache::LookbackUnit;
-use ctxsim::input::text::decode::{Format, decode};
-use ctxsim::input::{CacheRules, PriceSpec, Profile, ProfileFile};
 use ctxsim::pricelist::place::{PlacedProfile, place};
 use ctxsim::pricelist::{ListContents, ListEntry, PriceFile, read};
-use ctxsim::quantity::Decimal;
 use proptest::prelude::*;
+
+use crate::support::*;
 
 const LITELLM: &str = include_str!("../data/prices/litellm/prices.json");
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/prices")
+    data("prices")
 }
 
 /// Reads one list from text.
@@ -32,7 +26,7 @@ fn list(path: &str, text: &str) -> ListContents {
 }
 
 fn file(path: &Path) -> PriceFile {
-    PriceFile { path: path.display().to_string(), text: std::fs::read_to_string(path).unwrap() }
+    PriceFile { path: path.display().to_string(), text: fs::read_to_string(path).unwrap() }
 }
 
 fn placed<'a>(all: &'a [PlacedProfile], name: &str) -> &'a Profile {
@@ -40,7 +34,7 @@ fn placed<'a>(all: &'a [PlacedProfile], name: &str) -> &'a Profile {
 }
 
 fn ctxsim(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).current_dir(folder()).output().unwrap()
+    crate::support::ctxsim(folder(), args)
 }
 
 #[test]
@@ -182,7 +176,7 @@ fn a_name_that_leads_out_of_the_folder_is_refused() {
 #[test]
 fn imported_profiles_are_written_valid() {
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("imported/profiles");
-    let _ = std::fs::remove_dir_all(&out);
+    let _ = fs::remove_dir_all(&out);
     let output = out.display().to_string();
     let paths = ["litellm/prices.json", "models.dev"];
 
@@ -191,11 +185,8 @@ fn imported_profiles_are_written_valid() {
     );
     let text = String::from_utf8(import.stdout).unwrap();
     assert!(import.status.success(), "{}", String::from_utf8_lossy(&import.stderr));
-    assert!(
-        text.contains("[not-a-text-model]") && text.contains("litellm: ") && text.contains("models.dev: "),
-        "{text}"
-    );
-    let written = std::fs::read_to_string(out.join("openai/gpt-5.4.toml")).unwrap();
+    assert_says(&text, &["[not-a-text-model]", "litellm: ", "models.dev: "]);
+    let written = fs::read_to_string(out.join("openai/gpt-5.4.toml")).unwrap();
     let spec: ProfileFile = decode(&written, Format::Toml).unwrap();
     assert!(spec.sources[0].contains("litellm") && Profile::new(&spec).is_ok());
     let valid = ctxsim(&["validate", &output]);

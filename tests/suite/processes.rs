@@ -1,52 +1,20 @@
 //! Policies that are programs: equal to the same policy in stages, and each failure told without an effect on other runs.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::input::policy::Duration;
-use tempfile::TempDir;
+
+use crate::support::*;
 
 /// What a program says when it has been told that a run begins.
 const READY: &str = r#"{"type":"ready","protocol":"ctxsim.policy/1"}"#;
 /// A small load with calls and their results.
 const LOAD: &str = "duckagent/fix_test_loop";
 
-fn root(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
-}
-
-fn ctxsim(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-        .args(args)
-        .current_dir(folder)
-        .env("NO_COLOR", "1")
-        .output()
-        .unwrap()
-}
-
 fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// Returns whether a program is installed; says so where it is not.
-#[expect(clippy::print_stdout, reason = "a test that does nothing says so")]
-pub(crate) fn has(program: &str) -> bool {
-    let is_there = Command::new(program).arg("--version").output().is_ok_and(|it| it.status.success());
-    if !is_there {
-        println!("skipped: there is no `{program}` here");
-    }
-    is_there
-}
-
 fn assert_told(name: &str, text: &str) {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path(root("snapshots/processes"));
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(name, text));
+    assert_snapshot("processes", name, text);
 }
 
 /// A folder of policies that are shell scripts.
@@ -54,7 +22,7 @@ struct Scripts(TempDir);
 
 impl Scripts {
     fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
+        Self(tempdir().unwrap())
     }
 
     /// Adds a policy of a script that does something with each line `$line` after the first, the `n`-th request's.
@@ -88,26 +56,11 @@ impl Scripts {
 }
 
 /// Scripts of which each fails in a way of its own.
-const FAILING: [&str; 18] = [
-    "hangs-at-the-start",
-    "hangs",
-    "crashes",
-    "closes-its-output",
-    "is-cut-off",
-    "prints",
-    "answers-another-request",
-    "names-an-unknown-entry",
-    "names-an-entry-twice",
-    "tears-a-pair",
-    "has-an-unknown-field",
-    "has-a-wrong-type",
-    "says-ready-twice",
-    "speaks-another-version",
-    "reports-an-error",
-    "answers-without-end",
-    "is-missing",
-    "is-beside-the-file",
-];
+const FAILING: &str = "\
+    hangs-at-the-start hangs crashes closes-its-output is-cut-off prints answers-another-request \
+    names-an-unknown-entry names-an-entry-twice tears-a-pair has-an-unknown-field has-a-wrong-type \
+    says-ready-twice speaks-another-version reports-an-error answers-without-end is-missing \
+    is-beside-the-file";
 
 /// Adds the scripts that give no whole answer.
 fn add_silent(scripts: &Scripts) {
@@ -163,12 +116,12 @@ fn each_failure_is_told_with_its_run_and_its_reason_and_the_other_runs_finish() 
     add_silent(&scripts);
     add_wrong(&scripts);
 
-    let output = scripts.run(&FAILING, &["--allow-process"]);
+    let output = scripts.run(&listed(FAILING), &["--allow-process"]);
     let (out, err) = (text(&output.stdout), text(&output.stderr));
 
     assert_eq!(output.status.code(), Some(1), "{err}");
     assert_told("failures", &err);
-    for name in FAILING {
+    for name in listed(FAILING) {
         assert!(err.contains(&format!("{name} failed on {LOAD} under unlimited")), "{name}: {err}");
     }
     assert!(out.contains("\nidentity ") && out.contains("\nclear_tool_results "), "{out}");
@@ -181,7 +134,7 @@ fn a_program_that_answers_without_reading_holds_up_nobody() {
     scripts.script("never-reads", &format!("echo '{READY}'\n{answers}"), Duration(10_000));
 
     // In the second its harness takes entries out, so that `same` means less than it meant.
-    let codex = root("tests/data/recorded/codex-rollout.jsonl").display().to_string();
+    let codex = data("recorded/codex-rollout.jsonl").display().to_string();
     for load in ["recorded/claude-code", &codex] {
         let on = ["--allow-process", "--rows", "requests", "--format", "jsonl", load];
         let output = scripts.run(&["never-reads"], &on);
@@ -274,22 +227,19 @@ fn a_program_of_another_revision_runs_with_the_files_of_that_revision() {
     // Only a file beside the program changes: it leaves out whatever is after the stable prefix and the first message.
     let cut = r#"case "$line" in *'"n":0,'*) echo '{"type":"same","n":0}';; *) echo '{"type":"view","n":'$n',"parts":[{"keep":[0,3]}]}';; esac"#;
     fs::write(folder.join("answer.sh"), cut).unwrap();
-    let temporary = tempfile::tempdir().unwrap();
+    let temporary = tempdir().unwrap();
     let more = ["--profile", "unlimited", "--allow-process", "--format", "json"];
 
-    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-        .args([&AGAINST_MAIN[..], &more].concat())
-        .current_dir(folder)
-        .env("TMPDIR", temporary.path())
-        .output()
-        .unwrap();
-
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    let compared: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let compared: Value = parsed(
+        &program(folder, [&AGAINST_MAIN[..], &more].concat())
+            .env("TMPDIR", temporary.path())
+            .output()
+            .unwrap(),
+    );
     let of = |policy: &str| {
         let on = ["--scenario", LOAD, "--profile", "unlimited", "--format", "json", "--allow-process"];
         let run = ctxsim(folder, &[&["run", "--policy", policy], &on[..]].concat());
-        let report: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+        let report: Value = serde_json::from_slice(&run.stdout).unwrap();
         report["runs"][0]["totals"]["prompt_tokens_max"].as_f64().unwrap()
     };
     let changes = compared["comparisons"][0]["numbers"].as_array().unwrap();
@@ -317,11 +267,7 @@ fn programs_that_cannot_be_compared_with_their_revision_never_count_as_unchanged
     assert_eq!(refused.status.code(), Some(2));
     assert_told("revision", &text(&refused.stderr));
     assert_eq!(failed.status.code(), Some(2));
-    assert!(
-        text(&failed.stderr).contains("error[run-failed]: mine@main failed on"),
-        "{}",
-        text(&failed.stderr)
-    );
+    assert_says(&text(&failed.stderr), &["error[run-failed]: mine@main failed on"]);
     assert_eq!(text(&refused.stdout) + &text(&failed.stdout), "");
 }
 
@@ -357,10 +303,7 @@ fn a_check_of_a_program_that_crashes_writes_a_result_in_every_format_and_tells_i
         assert_eq!(output.status.code(), Some(2));
         let told = text(&output.stderr);
         assert_eq!(told.matches("the last words").count(), 1, "{told}");
-        assert!(
-            told.contains("error[run-failed]: crashes failed on duckagent/fix_test_loop under"),
-            "{told}"
-        );
+        assert_says(&told, &["error[run-failed]: crashes failed on duckagent/fix_test_loop under"]);
         assert_eq!(told.matches("duckagent/plain_chat under").count(), 2, "{told}");
     }
     let junit = text(&junit.stdout);
@@ -369,7 +312,7 @@ fn a_check_of_a_program_that_crashes_writes_a_result_in_every_format_and_tells_i
     let error = document.descendants().find(|it| it.has_tag_name("error")).unwrap();
     assert_eq!(error.attribute("type"), Some("run-failed"));
     assert!(error.attribute("message").unwrap().starts_with("crashes failed on"), "{junit}");
-    let sarif: serde_json::Value = serde_json::from_slice(&sarif.stdout).unwrap();
+    let sarif: Value = serde_json::from_slice(&sarif.stdout).unwrap();
     let result = &sarif["runs"][0]["results"][0];
     assert_eq!([&result["ruleId"], &result["level"]], ["run-failed", "error"]);
     assert_eq!(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "broken.toml");
@@ -392,7 +335,7 @@ fn a_check_of_a_broken_file_writes_a_result_with_its_place_and_accepts_nothing()
     fs::write(scripts.0.path().join("ctxsim.toml"), "folders = 3\n").unwrap();
     let output = checked(&scripts, &["--format", "json"]);
     assert_eq!(output.status.code(), Some(2));
-    let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(result["suites"][0]["errors"][0]["file"], "ctxsim.toml");
 }
 
@@ -408,7 +351,7 @@ fn declared(text: &str, begins: &[&str]) -> Vec<String> {
 #[test]
 fn both_helpers_offer_the_same_functions() {
     let [python, script] = ["ctxsim_policy.py", "ctxsim_policy.mjs"]
-        .map(|it| fs::read_to_string(root("examples/policies").join(it)).unwrap());
+        .map(|it| fs::read_to_string(root().join("examples/policies").join(it)).unwrap());
 
     let names = declared(&python, &["def "]);
 
@@ -421,7 +364,7 @@ fn both_helpers_offer_the_same_functions() {
             const both = [changed, new Map(Object.entries(changed).map(([id, it]) => [Number(id), it]))];\
             console.log(both.map((it) => JSON.stringify(view(history, it))).join('\\n'), JSON.stringify(keep(3)));\
         })";
-        let output = Command::new("node").args(["-e", ask]).current_dir(root("")).output().unwrap();
+        let output = Command::new("node").args(["-e", ask]).current_dir(root()).output().unwrap();
         let view = r#"[{"keep":[0,0]},{"rewrite":{"id":1,"text":"x","exact":true}},{"keep":[3,3]}]"#;
         assert_eq!(
             text(&output.stdout),
@@ -491,7 +434,7 @@ fn equals_its_twin(name: &str) {
         let policies = ["--policy", "identity", "--policy", &twin_file, "--policy", &file];
         let on = ["--profile", "anthropic/claude-opus-4.5", "--rows", "requests", "--play-twice", load];
         let args = [&["run", "--allow-process"][..], &policies, &on, more].concat();
-        let output = ctxsim(&root(""), &args);
+        let output = ctxsim(root(), &args);
         assert!(output.status.success(), "{}", text(&output.stderr));
         let rows = text(&output.stdout);
         let of = |name: &str| -> Vec<String> {
@@ -509,7 +452,7 @@ fn equals_its_twin(name: &str) {
 #[test]
 fn the_helpers_that_users_copy_are_short() {
     for helper in ["ctxsim_policy.py", "ctxsim_policy.mjs"] {
-        let text = fs::read_to_string(root("examples/policies").join(helper)).unwrap();
+        let text = fs::read_to_string(root().join("examples/policies").join(helper)).unwrap();
         assert!(text.lines().count() <= 120, "{helper}");
     }
 }
@@ -518,12 +461,11 @@ fn the_helpers_that_users_copy_are_short() {
 fn a_plan_of_the_library_starts_programs_only_where_it_is_told_to() {
     let scripts = Scripts::new();
     scripts.answering("mine", r#"echo '{"type":"same","n":'$n'}'"#);
-    let comparison = Comparison {
-        policies: vec!["identity".into(), scripts.0.path().join("mine.ron").display().to_string()],
-        scenarios: vec![LOAD.into()],
-        profiles: vec!["unlimited".into()],
-        ..Comparison::default()
-    };
+    let comparison = comparing(
+        &["identity", &scripts.0.path().join("mine.ron").display().to_string()],
+        &[LOAD],
+        &["unlimited"],
+    );
     let catalog = bundled_catalog();
 
     assert!(Plan::new(&catalog, &comparison).unwrap_err().to_string().contains("process-not-allowed"));

@@ -1,13 +1,9 @@
 //! The bundled profiles are many, dated and sourced.
 
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
-
-use std::collections::BTreeSet;
-use std::path::Path;
-
-use ctxsim::catalog::{Kind, bundled_catalog};
+use ctxsim::catalog::Kind;
 use ctxsim::input::profile::calendar;
-use ctxsim::input::{CacheRules, Profile, ProfileFile};
+
+use crate::support::*;
 
 /// Folders of profiles that are no provider's current models.
 const OTHERS: [&str; 5] = ["context_decay", "duckagent", "interval", "open", "unlimited"];
@@ -29,7 +25,7 @@ fn many_models_of_many_providers_are_bundled_one_file_each() {
     let providers: BTreeSet<&str> = all.iter().map(|(name, _)| name.split('/').next().unwrap()).collect();
 
     assert!(all.len() >= N_MODELS && providers.len() >= N_PROVIDERS, "{} of {providers:?}", all.len());
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("profiles");
+    let folder = root().join("profiles");
     for (name, spec) in &all {
         let path = folder.join(format!("{name}.toml"));
         assert!(path.is_file(), "{name} is not in a file of its name");
@@ -40,7 +36,7 @@ fn many_models_of_many_providers_are_bundled_one_file_each() {
             "{name}: {}",
             spec.about
         );
-        let lines = std::fs::read_to_string(path).unwrap().lines().count();
+        let lines = fs::read_to_string(path).unwrap().lines().count();
         assert!(lines <= 75, "{name} has {lines} lines");
     }
 }

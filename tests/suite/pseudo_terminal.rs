@@ -6,8 +6,7 @@
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::num::NonZero;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -16,6 +15,8 @@ use nix::pty::{Winsize, openpty};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use vt100::{Color, Parser, Screen};
+
+use crate::support::*;
 
 /// The rows of the terminal: few, so that an answer takes as many lines as in a pipe.
 const ROWS: u16 = 24;
@@ -40,8 +41,8 @@ const TRIES: u32 = 3;
 const BETWEEN: Duration = Duration::from_millis(60);
 
 /// A project whose only suite has recorded sessions, which begin in different years.
-fn sessions(n: u64) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
+fn sessions(n: u64) -> TempDir {
+    let folder = tempdir().unwrap();
     let session = fs::read_to_string(SESSION).unwrap();
     for nth in 0..n {
         let own =

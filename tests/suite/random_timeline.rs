@@ -1,17 +1,13 @@
 //! Random small timelines: a few turns with calls, pauses, handles and needs at every moment.
 
-use std::sync::Arc;
-
 use ctxsim::input::scenario::user_messages::UserTerms;
-use ctxsim::quantity::Decimal;
 use ctxsim::timeline::build::{ItemSizes, NewItem, TimelineBuilder};
-use ctxsim::timeline::evidence::Recover;
 use ctxsim::timeline::facts::FactForm;
 use ctxsim::timeline::shared::Chance;
-use ctxsim::timeline::{
-    Compaction, Due, Inferred, ItemIx, Kind, Level, Lifecycle, Need, Preserve, Shared, Timeline, tool_form,
-};
+use ctxsim::timeline::{Compaction, Due, Inferred, ItemIx, Level, Lifecycle, Need, Shared, tool_form};
 use proptest::prelude::*;
+
+use crate::support::*;
 
 /// The tools of random timelines; the first reads files.
 pub(crate) const TOOLS: [&str; 4] = ["read_file", "grep", "process_read", "process_start"];

@@ -1,12 +1,11 @@
 //! Cases in which engine and naive simulator once differed, each with what the language says.
 
-use ctxsim::engine::Simulation;
 use ctxsim::input::profile::Steps;
-use ctxsim::input::{CacheRules, Format, Limits, Policy, decode};
-use ctxsim::ledger::{FailureKind, Outcome, RequestRow, Role, Rows};
-use ctxsim::timeline::{ItemSizes, Kind, NewItem, Preserve, Timeline, TimelineBuilder, tool_form};
+use ctxsim::ledger::{FailureKind, Outcome};
+use ctxsim::timeline::{Kind, tool_form};
 
 use crate::oracle;
+use crate::support::*;
 
 /// Whole prefixes, whatever their length.
 const STEPS: Steps = Steps { min: 0, step: 1 };
@@ -43,7 +42,7 @@ fn parallel(turns: &[Vec<&[u32]>]) -> Timeline {
 /// Plays a case both ways, which must agree.
 fn play(stages: &str, timeline: &Timeline, limits: &Limits, rules: &CacheRules) -> (Rows, Outcome) {
     let text = format!("(name: \"case\", about: \"A case.\", stages: [{stages}])");
-    let spec = decode::decode(&text, Format::Ron).unwrap();
+    let spec = decode(&text, Format::Ron).unwrap();
     let policy = Policy::new(&spec).unwrap();
     let mut rows = Rows::default();
     let outcome = Simulation::new(timeline, &policy, limits, rules).run(&mut rows);
@@ -518,8 +517,7 @@ fn a_history_is_summarised_inside_a_pause_when_there_is_enough_of_it() {
         apply: summarise(output: tokens(20), prompt: aligned, overhead: tokens(5)))"#;
     let timeline = turns(&[&[], &[], &[]]);
     let spec =
-        decode::decode(&format!("(name: \"case\", about: \"A case.\", stages: [{stages}])"), Format::Ron)
-            .unwrap();
+        decode(&format!("(name: \"case\", about: \"A case.\", stages: [{stages}])"), Format::Ron).unwrap();
     let mut rows = Rows::default();
     Simulation::new(&timeline, &Policy::new(&spec).unwrap(), &Limits::NONE, &INTERVAL).run(&mut rows);
 

@@ -1,23 +1,15 @@
 //! Recovery as reports give it against recovery that is drawn and played, on recorded sessions.
 
-use std::path::PathBuf;
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
-use ctxsim::engine::{CompiledPolicy, Simulation};
 use ctxsim::input::profile::cache::TtlClass;
 use ctxsim::input::scenario::refetch::Refetch;
-use ctxsim::input::{Policy, Profile};
-use ctxsim::ledger::Sums;
-use ctxsim::measure::Tally;
 use ctxsim::measure::assumed::{Assumed, AssumedCost};
 use ctxsim::price::PriceRows;
 use ctxsim::quantity::Expected;
 use ctxsim::recovery::Assumption;
-use ctxsim::rng::Seed;
 use ctxsim::take::Cell;
-use ctxsim::timeline::Timeline;
-use ctxsim::timeline::{Event, EventKind, Phase, When};
+use ctxsim::timeline::{Event, Phase, When};
+
+use crate::support::*;
 
 /// How many seeds an average is taken over.
 const N_SEEDS: u64 = 20;
@@ -28,15 +20,9 @@ const SHARE_MAX: f64 = 0.03;
 /// All sessions together may be off by this share, or by three standard errors.
 const SHARE_OF_ALL_MAX: f64 = 0.01;
 
-const POLICIES: [&str; 7] = [
-    "identity",
-    "truncate_oldest",
-    "sliding_window",
-    "clear_tool_results_at_40k_min_5k",
-    "duckagent/duckagent_recoverable_decay_guarded_mid",
-    "duckagent/immediate_summary",
-    "clairvoyant",
-];
+const POLICIES: &str = "\
+    identity truncate_oldest sliding_window clear_tool_results_at_40k_min_5k \
+    duckagent/duckagent_recoverable_decay_guarded_mid duckagent/immediate_summary clairvoyant";
 
 /// The recorded Claude Code sessions of the reference data where it is given, else the bundled one.
 fn sessions() -> Vec<String> {
@@ -46,21 +32,16 @@ fn sessions() -> Vec<String> {
     let root = std::path::absolute(root).unwrap();
     let folders = ["recorded/claude-code", "recorded/claude-code-2"].map(|it| root.join(it));
     let mut files: Vec<PathBuf> =
-        folders.iter().flat_map(|it| std::fs::read_dir(it).unwrap()).map(|it| it.unwrap().path()).collect();
+        folders.iter().flat_map(|it| fs::read_dir(it).unwrap()).map(|it| it.unwrap().path()).collect();
     files.retain(|it| it.extension().is_some_and(|it| it == "jsonl"));
     files.sort();
     files.iter().map(|it| it.to_str().unwrap().to_owned()).collect()
 }
 
 fn plan(policies: &[&str], scenarios: Vec<String>, set: &[&str]) -> Plan {
-    let comparison = Comparison {
-        policies: policies.iter().map(|it| (*it).to_owned()).collect(),
-        scenarios,
-        profiles: vec!["anthropic/claude-opus-4.5".to_owned()],
-        set: set.iter().map(|it| (*it).to_owned()).collect(),
-        ..Comparison::default()
-    };
-    Plan::new(&bundled_catalog(), &comparison).unwrap()
+    let comparison =
+        Comparison { scenarios, set: owned(set), ..comparing(policies, &[], &["anthropic/claude-opus-4.5"]) };
+    planned(&comparison)
 }
 
 /// What a run costs in US dollars with each of some seeds.
@@ -86,12 +67,12 @@ fn mean(samples: &[f64]) -> (f64, f64) {
 
 #[test]
 fn what_a_report_says_is_what_drawn_needs_cost_on_the_average() {
-    let plan = plan(&POLICIES, sessions(), &[]);
+    let plan = plan(&listed(POLICIES), sessions(), &[]);
     let (report, profile) = (plan.report(Some(2), &|_, _| {}).unwrap(), &plan.profiles[0]);
-    for (nth, name) in POLICIES.iter().enumerate() {
+    for (nth, name) in listed(POLICIES).iter().enumerate() {
         let (mut told, mut played, mut error_of_all) = (0.0, 0.0, 0.0_f64);
         let loads = plan.scenarios.iter().flat_map(|it| plan.open(it).unwrap());
-        for (load, runs) in loads.zip(report.runs.chunks(POLICIES.len())) {
+        for (load, runs) in loads.zip(report.runs.chunks(listed(POLICIES).len())) {
             let lived = load.timeline_of(Cell { scenario: 0, profile: 0, policy: nth });
             let timeline = &*lived.expect("a recording has items");
             let cost = runs[nth].tally.costs.total().unwrap();
@@ -112,7 +93,7 @@ fn what_a_report_says_is_what_drawn_needs_cost_on_the_average() {
 
 #[test]
 fn recovery_is_played_where_edits_hang_on_what_was_fetched_and_else_it_is_the_formula() {
-    let plan = plan(&POLICIES, vec!["recorded/claude-code".to_owned()], &[]);
+    let plan = plan(&listed(POLICIES), vec!["recorded/claude-code".to_owned()], &[]);
 
     let report = plan.report(Some(1), &|_, _| {}).unwrap();
 
@@ -149,9 +130,10 @@ fn recovery_is_played_where_what_is_fetched_may_reach_a_trigger() {
 
     let (n_played, notes) = told("tokens(82000)");
     assert!(n_played > 0);
-    for said in ["sampled", "no prompt exceeded 82,000; the longest was 80,670 without fetched results"] {
-        assert!(notes.contains(said), "{said}: {notes}");
-    }
+    assert_says(
+        &notes,
+        &["sampled", "no prompt exceeded 82,000; the longest was 80,670 without fetched results"],
+    );
     assert_eq!(told("tokens(160000)").0, 0);
 }
 

@@ -1,16 +1,12 @@
 //! A redacted session gives the numbers of its original, and has none of its words.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use ctxsim::app::{Comparison, Plan, recording, redacted};
-use ctxsim::catalog::{Kind, bundled_catalog};
-use ctxsim::input::Policy;
+use ctxsim::app::{recording, redacted};
+use ctxsim::catalog::Kind;
 use ctxsim::report::json;
 use ctxsim::timeline::Recorded;
 use ctxsim::timeline::import::detect_from;
-use tempfile::TempDir;
+
+use crate::support::*;
 
 /// Words of the form itself: its fields, and the names of kinds, causes, rules, levels, formats and flags.
 const VOCABULARY: &str = "again agent answers approval aside asked assistant atif before begins breakpoints cache characters claude \
@@ -41,7 +37,7 @@ fn is_session(path: &Path) -> bool {
 }
 
 fn samples() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     let mut files = Vec::new();
     below(&root.join("tests/data/recorded"), &mut files);
     below(&root.join("scenarios/recorded"), &mut files);
@@ -66,7 +62,7 @@ struct Pair {
 }
 
 fn pair(path: &Path) -> Pair {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let file = |name: &str| {
         let folder = folder.path().join(name);
         fs::create_dir(&folder).unwrap();
@@ -93,20 +89,15 @@ fn policies(path: &str) -> Vec<String> {
 }
 
 fn comparison(path: &str, policies: Vec<String>) -> Comparison {
-    Comparison {
-        policies,
-        scenarios: vec![path.to_owned()],
-        profiles: vec!["anthropic/claude-opus-4.5".to_owned()],
-        ..Comparison::default()
-    }
+    Comparison { policies, ..comparing(&[], &[path], &["anthropic/claude-opus-4.5"]) }
 }
 
 /// Returns the runs of a report, without what says in words where they come from.
-fn runs(path: &str, policies: &[String]) -> Vec<serde_json::Value> {
+fn runs(path: &str, policies: &[String]) -> Vec<Value> {
     let catalog = bundled_catalog();
     let plan = Plan::new(&catalog, &comparison(path, policies.to_vec())).unwrap();
     let report = plan.report(Some(2), &|_, _| {}).unwrap();
-    let document: serde_json::Value = serde_json::from_str(&json::document(&report).unwrap()).unwrap();
+    let document: Value = serde_json::from_str(&json::document(&report).unwrap()).unwrap();
     let mut runs = document["runs"].as_array().unwrap().clone();
     for run in &mut runs {
         let run = run.as_object_mut().unwrap();
@@ -169,7 +160,7 @@ fn words(text: &str) -> BTreeSet<String> {
 }
 
 /// Returns the names in the lists of tools in a policy.
-fn tools_of(policy: &serde_json::Value) -> Vec<String> {
+fn tools_of(policy: &Value) -> Vec<String> {
     let Some(fields) = policy.as_object() else {
         return policy.as_array().into_iter().flatten().flat_map(tools_of).collect();
     };
@@ -180,7 +171,7 @@ fn tools_of(policy: &serde_json::Value) -> Vec<String> {
 
 /// Looks for words in redacted sessions that neither the form, a table of tools, a policy nor a model brings.
 fn search(files: &[PathBuf]) {
-    let tables = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("assumptions/tools")).unwrap();
+    let tables = fs::read_dir(root().join("assumptions/tools")).unwrap();
     let tables: String = tables.map(|it| fs::read_to_string(it.unwrap().path()).unwrap()).collect();
     let tools = tables.lines().filter_map(|it| it.strip_prefix("[tools.")?.split(']').next());
     let policies = bundled_catalog();

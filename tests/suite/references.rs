@@ -1,12 +1,8 @@
 //! The generated pages of the reference are what the program and the bundled files say today.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
 use toml::{Table, Value};
+
+use crate::support::*;
 
 /// The first line of each generated page.
 pub(crate) const GENERATED: &str =
@@ -14,10 +10,6 @@ pub(crate) const GENERATED: &str =
 
 /// Pages whose tests stand elsewhere, beside what they list.
 const ELSEWHERE: [&str; 2] = ["formats.md", "rows.md"];
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
-}
 
 /// Holds a page against what it should be, or writes it.
 fn hold_page(name: &str, text: &str) {
@@ -39,19 +31,12 @@ fn printed(args: &[&str]) -> String {
 /// Returns the TOML files below a folder with their names below it, in order.
 fn tables(folder: &str) -> BTreeMap<String, (String, Table)> {
     let base = root().join(folder);
-    let mut folders = vec![base.clone()];
     let mut found = BTreeMap::new();
-    while let Some(folder) = folders.pop() {
-        for path in fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()) {
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|it| it == "toml") {
-                let name = path.strip_prefix(&base).unwrap().with_extension("");
-                let text = fs::read_to_string(&path).unwrap();
-                let table = text.parse().unwrap();
-                found.insert(name.to_string_lossy().replace('\\', "/"), (text, table));
-            }
-        }
+    for path in files_below(&base, &["toml"]) {
+        let name = path.strip_prefix(&base).unwrap().with_extension("");
+        let text = fs::read_to_string(&path).unwrap();
+        let table = text.parse().unwrap();
+        found.insert(name.to_string_lossy().replace('\\', "/"), (text, table));
     }
     found
 }

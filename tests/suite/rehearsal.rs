@@ -1,12 +1,6 @@
 //! Upgrades rehearsed: numbers are accepted under other inputs than today's, and `check --explain` says which of them moved each number.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
-
-use serde_json::Value;
-use tempfile::TempDir;
+use crate::support::*;
 
 const POLICY: &str = r#"(
     name: "mine",
@@ -28,30 +22,9 @@ metric = "totals.evidence_kept"
 at_least = 0.5
 "#;
 
-/// Makes a folder with a policy, a recorded session and a suite.
-fn folder() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("mine.ron"), POLICY).unwrap();
-    fs::write(folder.path().join("suite.toml"), SUITE).unwrap();
-    let session = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/recorded/claude-code-session.jsonl");
-    fs::copy(session, folder.path().join("session.jsonl")).unwrap();
-    folder
-}
-
-fn check(folder: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-    command.args(["check", "--suite", "suite.toml"]).args(args).current_dir(folder).env_remove("CI");
-    command.output().unwrap()
-}
-
-fn told(output: &Output) -> String {
-    let text = [output.stdout.clone(), output.stderr.clone()].concat();
-    String::from_utf8(text).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 fn blessed(folder: &Path, args: &[&str]) {
     let output = check(folder, &[&["--bless"], args].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", all_said(&output));
 }
 
 /// What moved a number: the cause, and what the number would be with that as it was.
@@ -60,7 +33,8 @@ type NamedCauses = Vec<(String, Option<String>)>;
 /// Returns the numbers that moved, each with its causes and what it would be with each of them as it was.
 fn explained(folder: &Path, args: &[&str]) -> Vec<(Value, NamedCauses)> {
     let output = check(folder, &[&["--format", "json"], args].concat());
-    let json: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", told(&output)));
+    let json: Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", all_said(&output)));
     let of = |it: &Value| it.as_array().cloned().unwrap_or_default();
     let cause =
         |it: &Value| (it["cause"].as_str().unwrap().to_owned(), it["with_old"].as_str().map(str::to_owned));
@@ -71,7 +45,7 @@ fn explained(folder: &Path, args: &[&str]) -> Vec<(Value, NamedCauses)> {
 
 #[test]
 fn an_assumption_that_an_upgrade_changes_is_named_for_every_number_that_it_moves() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     let path = folder.path();
     blessed(path, &["--assume", "recovery.own_request=0.1"]);
 
@@ -82,14 +56,14 @@ fn an_assumption_that_an_upgrade_changes_is_named_for_every_number_that_it_moves
         let old = number["values"][0].as_str().unwrap().to_owned();
         assert_eq!(causes, [("recovery.own_request (0.1 → 0.3)".to_owned(), Some(old))], "{number}");
     }
-    let text = told(&check(path, &["--explain"]));
+    let text = all_said(&check(path, &["--explain"]));
     assert!(text.contains("because of recovery.own_request (0.1 → 0.3): mine, evidence kept: "), "{text}");
     assert!(text.contains("assumed numbers have changed"), "{text}");
 }
 
 #[test]
 fn two_assumptions_and_an_old_policy_are_told_apart_each_with_what_it_moves() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     let path = folder.path();
     let git = |args: &[&str]| {
         let run = Command::new("git")
@@ -124,10 +98,10 @@ fn two_assumptions_and_an_old_policy_are_told_apart_each_with_what_it_moves() {
     assert!(dollars.1.iter().any(|it| it.0 == "together"), "{dollars:?}");
     // What git does not have as it was is not taken for it.
     git(&["commit", "--quiet", "-a", "-m", "later"]);
-    let text = told(&check(path, &["--explain"]));
-    assert!(
-        text.contains("the policy mine could not be simulated as it was: its file in `HEAD` is not the one"),
-        "{text}"
+    let text = all_said(&check(path, &["--explain"]));
+    assert_says(
+        &text,
+        &["the policy mine could not be simulated as it was: its file in `HEAD` is not the one"],
     );
     assert!(text.contains("code or what could not be simulated"), "{text}");
     let before = explained(path, &["--explain=HEAD~1"]);
@@ -139,7 +113,7 @@ fn two_assumptions_and_an_old_policy_are_told_apart_each_with_what_it_moves() {
 
 #[test]
 fn what_no_input_moved_is_code_and_the_version_is_named() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     let path = folder.path();
     blessed(path, &[]);
     let snapshot = path.join("snapshots/suite/session/anthropic-claude-sonnet-5.5.snap");
@@ -159,7 +133,7 @@ fn what_no_input_moved_is_code_and_the_version_is_named() {
 
 #[test]
 fn a_number_that_nobody_assumes_or_of_another_kind_is_refused_with_what_to_write() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     for (number, words) in [
         ("recovery.own_requst=0.2", "did you mean `recovery.own_request`?"),
         ("recovery.call_tokens=1.5", "`1.5` cannot stand in the place of `recovery.call_tokens`"),
@@ -167,13 +141,13 @@ fn a_number_that_nobody_assumes_or_of_another_kind_is_refused_with_what_to_write
     ] {
         let output = check(folder.path(), &["--assume", number]);
         assert_eq!(output.status.code(), Some(2), "{number}");
-        assert!(told(&output).contains(words), "{}", told(&output));
+        assert!(all_said(&output).contains(words), "{}", all_said(&output));
     }
 }
 
 #[test]
 fn a_blessed_change_of_a_policy_is_one_line_of_the_diff() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     let path = folder.path();
     blessed(path, &[]);
     let snapshot = path.join("snapshots/suite/session/anthropic-claude-sonnet-5.5.snap");
@@ -196,7 +170,7 @@ fn a_blessed_change_of_a_policy_is_one_line_of_the_diff() {
 
 #[test]
 fn snapshots_of_the_earlier_form_still_hold_and_ask_to_be_blessed() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     let path = folder.path();
     blessed(path, &[]);
     let snapshot = path.join("snapshots/suite/session/anthropic-claude-sonnet-5.5.snap");
@@ -221,16 +195,16 @@ fn snapshots_of_the_earlier_form_still_hold_and_ask_to_be_blessed() {
 
     let output = check(path, &[]);
 
-    assert_eq!(output.status.code(), Some(0), "{earlier}{}", told(&output));
-    assert!(told(&output).contains("of an earlier form and carry no assumed numbers"), "{}", told(&output));
+    assert_eq!(output.status.code(), Some(0), "{earlier}{}", all_said(&output));
+    assert_says(&all_said(&output), &["of an earlier form and carry no assumed numbers"]);
     blessed(path, &[]);
     assert_eq!(fs::read_to_string(&snapshot).unwrap(), text);
-    assert!(!told(&check(path, &[])).contains("earlier form"));
+    assert!(!all_said(&check(path, &[])).contains("earlier form"));
 }
 
 #[test]
 fn a_ratchet_and_the_snapshots_are_held_in_one_run() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     let path = folder.path();
     blessed(path, &[]);
     assert_eq!(check(path, &["--ratchet"]).status.code(), Some(0));
@@ -238,7 +212,7 @@ fn a_ratchet_and_the_snapshots_are_held_in_one_run() {
     fs::write(path.join("mine.ron"), POLICY.replace("40_000", "90_000")).unwrap();
 
     let output = check(path, &["--ratchet"]);
-    let text = told(&output);
+    let text = all_said(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("evidence kept: ") || text.contains("numbers changed"), "{text}");
     assert!(text.contains("Evidence stays (ratchet)"), "{text}");
@@ -248,7 +222,7 @@ fn a_ratchet_and_the_snapshots_are_held_in_one_run() {
 
 #[test]
 fn a_project_that_pins_prices_has_them_in_every_command_and_one_that_pins_a_version_is_told_of_another() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     let path = folder.path();
     let priced = "name = \"priced\"\nabout = \"Dated prices.\"\nas_of = \"2026-07-01\"\nsources = [\"none\"]\ncache = \"none\"\n\
         [[prices]]\ninput = 1.0\noutput = 2.0\n[[prices]]\nfrom = \"2026-06-01\"\ninput = 5.0\noutput = 9.0\n";
@@ -258,9 +232,7 @@ fn a_project_that_pins_prices_has_them_in_every_command_and_one_that_pins_a_vers
         SUITE.replace("anthropic/claude-sonnet-5.5", "priced.toml").replace("session.jsonl", "gen.ron");
     fs::write(path.join("suite.toml"), suite.split("[[guards]]").next().unwrap()).unwrap();
     let dollars = || {
-        let mut run = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-        run.args(["run", "--suite", "suite.toml", "--format", "json"]).current_dir(path);
-        let json: Value = serde_json::from_slice(&run.output().unwrap().stdout).unwrap();
+        let json: Value = parsed(&ctxsim(path, ["run", "--suite", "suite.toml", "--format", "json"]));
         json["runs"][0]["totals"]["cost_usd"]["total"].as_f64().unwrap()
     };
     let newest = dollars();
@@ -268,16 +240,13 @@ fn a_project_that_pins_prices_has_them_in_every_command_and_one_that_pins_a_vers
     assert!(dollars() < newest / 2.0, "{} of {newest}", dollars());
     blessed(path, &[]);
 
-    let text = told(&check(path, &[]));
-    assert!(
-        text.contains(
-            "prices of 2026-05-01; newer: 2026-07-01, change `prices` in ctxsim.toml to adopt them"
-        ),
-        "{text}"
-    );
-    assert!(
-        text.contains(&format!("ctxsim.toml names version 0.0.9, and this is {}", env!("CARGO_PKG_VERSION"))),
-        "{text}"
+    let text = all_said(&check(path, &[]));
+    assert_says(
+        &text,
+        &[
+            "prices of 2026-05-01; newer: 2026-07-01, change `prices` in ctxsim.toml to adopt them",
+            &format!("ctxsim.toml names version 0.0.9, and this is {}", env!("CARGO_PKG_VERSION")),
+        ],
     );
     fs::write(path.join("ctxsim.toml"), "prices = \"2026-07-01\"\n").unwrap();
     let moved = explained(path, &["--explain"]);
@@ -287,7 +256,7 @@ fn a_project_that_pins_prices_has_them_in_every_command_and_one_that_pins_a_vers
         "{moved:?}"
     );
     fs::write(path.join("ctxsim.toml"), "prices = \"May\"\n").unwrap();
-    assert!(told(&check(path, &[])).contains("this is not a date"));
+    assert!(all_said(&check(path, &[])).contains("this is not a date"));
 }
 
 const GENERATED: &str = r#"(
@@ -308,7 +277,7 @@ const GENERATED: &str = r#"(
 #[test]
 #[ignore = "slow: three checks for each of some ninety numbers"]
 fn every_assumed_number_that_moves_anything_is_named_for_all_that_it_moves() {
-    let folder = folder();
+    let folder = folder_of_suite(POLICY, SUITE);
     let path = folder.path();
     blessed(path, &[]);
     let assumed = fs::read_to_string(path.join("snapshots/suite/assumed.toml")).unwrap();
@@ -321,7 +290,7 @@ fn every_assumed_number_that_moves_anything_is_named_for_all_that_it_moves() {
         let Some(other) = perturbed(value) else { continue };
         n_numbers += 1;
         let output = check(path, &["--bless", "--assume", &format!("{name}={other}")]);
-        assert!(output.status.code().is_some_and(|it| it < 2), "{name}={other}: {}", told(&output));
+        assert!(output.status.code().is_some_and(|it| it < 2), "{name}={other}: {}", all_said(&output));
         let moved = explained(path, &["--explain"]);
         n_moving += usize::from(!moved.is_empty());
         n_moved += moved.len();

@@ -1,17 +1,9 @@
 //! What memories hold, beside what they cost: in snapshots, comparisons, sweeps and under many price lists.
 
-use std::fs;
-use std::process::Command;
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
-use ctxsim::engine::Simulation;
-use ctxsim::input::{Policy, PolicyFile, Profile};
-use ctxsim::ledger::Rows;
 use ctxsim::memory::requests::RequestWriter;
-use ctxsim::report::Report;
 use ctxsim::report::rows::{RowContext, requests};
-use serde_json::Value;
+
+use crate::support::*;
 
 const PROFILE: &str = "anthropic/claude-haiku-4.5";
 const NEEDLES: &str = "--scenario context_decay/trials --set scenario.load.conversation.trials=3 --set scenario.load.conversation.lengths=[50,200]";
@@ -21,9 +13,7 @@ const CHATS: &str = "--scenario memory_runners/long --set scenario.load.chats.tr
 /// Runs a command line under one profile and returns the JSON document that it prints.
 fn document(args: &str) -> Value {
     let args = format!("{args} --profile {PROFILE} --format json");
-    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args.split_whitespace()).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
+    parsed(&ctxsim(root(), args.split_whitespace()))
 }
 
 fn report(policies: &[&str], load: &str) -> Report {
@@ -32,17 +22,15 @@ fn report(policies: &[&str], load: &str) -> Report {
     let set = words.iter().zip(words.iter().skip(1)).filter(|it| *it.0 == "--set").map(|it| owned(it.1));
     let comparison = Comparison {
         policies: policies.iter().map(|it| owned(it)).collect(),
-        scenarios: vec![words[1].to_owned()],
-        profiles: vec![PROFILE.to_owned()],
         set: set.collect(),
-        ..Comparison::default()
+        ..comparing(&[], &[words[1]], &[PROFILE])
     };
-    Plan::new(&bundled_catalog(), &comparison).unwrap().report(Some(2), &|_, _| {}).unwrap()
+    reported(&comparison)
 }
 
 #[test]
 fn a_total_that_an_ageing_memory_gets_wrong_moves_its_snapshot() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let check = |totals: &str, more: &[&str]| {
         let policy = format!(
             "(name: \"mine\", about: \"A\", base: \"aging/lossy\", memory: sessions(write: (totals: {totals}), store: summary(prompt: \"lossy\")))"
@@ -53,12 +41,7 @@ fn a_total_that_an_ageing_memory_gets_wrong_moves_its_snapshot() {
         );
         fs::write(folder.path().join("suite.toml"), suite).unwrap();
         let args = [&["check", "--suite", "suite.toml"][..], more].concat();
-        Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-            .args(args)
-            .current_dir(folder.path())
-            .env("CI", "1")
-            .output()
-            .unwrap()
+        program(folder.path(), args).env("CI", "1").output().unwrap()
     };
 
     assert!(check("fold", &["--bless"]).status.success());
@@ -133,7 +116,7 @@ fn a_sweep_and_price_lists_show_the_number_of_a_run() {
 
         let swept = document(&format!("sweep --policy {} --vary {vary} {load}", policies[1]));
         assert_eq!(swept["points"][0]["numbers"][place].as_f64(), Some(of_run.number.mean), "{place}");
-        assert_eq!(swept["front"], serde_json::json!([0]), "{place}: what does the work is on the front");
+        assert_eq!(swept["front"], json!([0]), "{place}: what does the work is on the front");
         let priced = document(&format!("sensitivity --policy {} {} {load}", policies[0], policies[1]));
         let cell = &priced["loads"][0]["cells"][1];
         assert_eq!(cell["remembered"]["mean"].as_f64(), Some(of_run.number.mean), "{place}");

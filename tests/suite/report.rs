@@ -1,33 +1,19 @@
 //! Reports: what stands in the tables and in the JSON.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
-
-use std::path::Path;
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
-use ctxsim::report::sections::Detail;
 use ctxsim::report::table::TableLayout;
-use ctxsim::report::{Report, Skipped, json, markdown, table};
+use ctxsim::report::{Skipped, json, markdown, table};
+
+use crate::support::*;
 
 fn report() -> Report {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/small");
+    let folder = root().join("tests/data/small");
     let catalog = bundled_catalog().with_folder(&folder).unwrap();
-    let comparison = Comparison {
-        suite: Some("small".to_owned()),
-        scenarios: vec!["one".to_owned()],
-        profiles: vec!["plain".to_owned()],
-        ..Comparison::default()
-    };
+    let comparison = Comparison { suite: Some("small".to_owned()), ..comparing(&[], &["one"], &["plain"]) };
     Plan::new(&catalog, &comparison).unwrap().report(Some(1), &|_, _| {}).unwrap()
 }
 
 fn assert_written(name: &str, text: &str) {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../snapshots/report");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(name, text));
+    assert_snapshot("report", name, text);
 }
 
 #[test]

@@ -1,18 +1,15 @@
 //! What an answer shows of its rows: some at every width, never fewer on a wider or higher terminal, and what it counts is where it says.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
 use ctxsim::app::advise::AdviceRequest;
-use ctxsim::app::{Comparison, screen_and_advice};
-use ctxsim::catalog::bundled_catalog;
+use ctxsim::app::screen_and_advice;
 use ctxsim::grid::tint::{ROWS_LEAST, Terminal, Tint, printed_painted};
 use ctxsim::grid::{CellKind, Grid, terminal};
 use ctxsim::report::advise::{self, Advice};
 use ctxsim::report::screen::{self, FirstScreen};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
+
+use crate::support::*;
 
 /// The widths that the law holds for.
 const WIDTHS: std::ops::RangeInclusive<usize> = 60..=200;
@@ -26,7 +23,7 @@ const AGENTS: [&str; 4] = [
 ];
 
 fn own(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+    root().join(path)
 }
 
 fn answers(paths: &[PathBuf]) -> (FirstScreen, Advice) {
@@ -151,7 +148,7 @@ fn advice_on_shared_sessions_of_three_agents_shows_rows_of_each_and_a_larger_ter
 
 fn printed(line: &str, session: &Path) -> String {
     let args = line.split(' ').skip(1).map(str::to_owned).chain([session.display().to_string()]);
-    let out = Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).env_remove("COLUMNS").output().unwrap();
+    let out = ctxsim(root(), args);
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
     String::from_utf8(out.stdout).unwrap()
 }

@@ -2,15 +2,11 @@
 //!
 //! A policy that comes to what its base does is counted; it gets a row as soon as it differs.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
-
-use ctxsim::app::{Comparison, Plan};
 use ctxsim::catalog::Kind;
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::report::shot::table;
 use ctxsim::take::Run;
+
+use crate::support::*;
 
 /// A profile for each kind of cache rule but blocks: none, prefix interval, prefix cap, units, breakpoints, stored.
 const PROFILES: [&str; 6] = [
@@ -61,7 +57,7 @@ fn assert_runs(load: &str, set: &[&str], what: &[(&[&str], &[&str])]) {
             written.insert(format!("{name}.snap"));
         }
     }
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite").join(folder);
+    let folder = root().join("tests/suite").join(folder);
     let kept = fs::read_dir(folder).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap());
     assert_eq!(kept.collect::<BTreeSet<_>>(), written, "a table of no run stays behind");
 }
@@ -89,7 +85,6 @@ fn is_left_out(policy: &str, asked: &[&str]) -> bool {
 }
 
 fn runs(load: &str, set: &[&str], profiles: &[&str], policies: &[&str]) -> Vec<Run> {
-    let owned = |list: &[&str]| list.iter().map(|it| (*it).to_owned()).collect();
     let catalog = bundled_catalog();
     let expanded = policies.iter().flat_map(|it| catalog.expand(Kind::Policy, it));
     let comparison = Comparison {
@@ -105,14 +100,10 @@ fn runs(load: &str, set: &[&str], profiles: &[&str], policies: &[&str]) -> Vec<R
 
 #[test]
 fn short_sessions_come_to_what_they_did() {
-    for load in [
-        "duckagent/plain_chat",
-        "duckagent/code_compare_two_files",
-        "duckagent/fix_test_loop",
-        "duckagent/long_log_debug",
-        "duckagent/large_mcp_or_web_result",
-        "duckagent/incremental_workspace_audit",
-    ] {
+    let loads = "\
+        duckagent/plain_chat duckagent/code_compare_two_files duckagent/fix_test_loop \
+        duckagent/long_log_debug duckagent/large_mcp_or_web_result duckagent/incremental_workspace_audit";
+    for load in listed(loads) {
         assert_runs(load, &[], &[(&PROFILES, ALL), (&[BLOCKS], ALL)]);
     }
 }

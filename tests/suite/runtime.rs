@@ -2,18 +2,11 @@
 
 mod recorded;
 
-use std::sync::Arc;
-
-use ctxsim::engine::Simulation;
-use ctxsim::input::policy::Moment;
-use ctxsim::input::scenario::{Assume, TokenizerName, ToolAssume};
-use ctxsim::input::{CacheRules, Limits, Policy, PolicyFile, Source};
-use ctxsim::ledger::Rows;
+use ctxsim::input::scenario::{TokenizerName, ToolAssume};
 use ctxsim::projection::num::Known;
 use ctxsim::projection::{Ambient, Editor, Program, Projector};
-use ctxsim::quantity::UNLIMITED;
-use ctxsim::timeline::import::import;
-use ctxsim::timeline::{ItemSizes, Kind, NewItem, Preserve, Timeline, TimelineBuilder};
+
+use crate::support::*;
 
 /// What stands in one place of a prompt.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,8 +42,7 @@ impl Projector for Spy<'_> {
 }
 
 fn policy() -> Policy {
-    let path =
-        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("policies/duckagent/runtime_guarded_mid.ron");
+    let path = root().join("policies/duckagent/runtime_guarded_mid.ron");
     Policy::new(&Source::read(&path).unwrap().decode::<PolicyFile>().unwrap()).unwrap()
 }
 
@@ -274,11 +266,7 @@ fn said(results: &[Said<'_>]) -> Vec<String> {
 }
 
 fn assert_written(name: &str, text: &str) {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../snapshots/text");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(name, text));
+    assert_snapshot("text", name, text);
 }
 
 const FILE: &str = "<path>src/main.rs</path>\n<sha256>abc</sha256>\n<type>file</type>\n<size_bytes>13</size_bytes>\n<total_lines>9</total_lines>\n<offset>1</offset>\n<limit>2</limit>\n<returned_lines>2</returned_lines>\n<truncated>true</truncated>\n<next_offset>3</next_offset>\n<hint> </hint>\n<content>\n     1|fn main() {\n\n     2|}\n</content>";
@@ -442,7 +430,7 @@ fn a_template_that_is_none_and_a_fold_that_cannot_be_are_told() {
         let text = format!(
             r##"(name: "p", about: "P.", templates: {{ "t": (write: r#"{write}"#) }}, stages: [(name: "s", {stage})])"##
         );
-        let spec = ctxsim::input::text::decode::decode(&text, ctxsim::input::Format::Ron).unwrap();
+        let spec = decode(&text, ctxsim::input::Format::Ron).unwrap();
         let problems = Policy::new(&spec).unwrap_err();
         problems.iter().map(|it| it.code.name()).collect::<Vec<_>>()
     };

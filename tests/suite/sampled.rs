@@ -1,23 +1,14 @@
 //! Drawn needs: what they fetch is in the history, and on the average they are the needs that were weighed.
 
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
-use ctxsim::engine::{CompiledPolicy, Simulation};
-use ctxsim::input::text::decode::decode;
-use ctxsim::input::{CacheRules, Format, Limits, Policy};
 use ctxsim::ledger::NeedSums;
-use ctxsim::ledger::{Rows, Sums};
 use ctxsim::quantity::Expected;
 use ctxsim::recovery::Terms;
 use ctxsim::report::runs;
-use ctxsim::rng::Seed;
 use ctxsim::row;
 use ctxsim::take;
-use ctxsim::timeline::evidence::Recover;
-use ctxsim::timeline::{
-    Due, Inferred, ItemSizes, Kind, Level, Need, NewItem, Preserve, Timeline, TimelineBuilder,
-};
-use serde_json::Value;
+use ctxsim::timeline::{Due, Inferred, Level, Need};
+
+use crate::support::*;
 
 /// How many seeds an average is taken over.
 const N_SEEDS: u64 = 300;
@@ -26,7 +17,7 @@ const N_SEEDS: u64 = 300;
 const ERRORS_MAX: f64 = 4.0;
 
 fn of(text: &str) -> Policy {
-    Policy::new(&decode(text, Format::Ron).unwrap()).unwrap()
+    policy_from(text)
 }
 
 /// A policy whose scopes count turns: nothing that is fetched later changes what it shows of a turn.
@@ -243,14 +234,11 @@ fn who_keeps_everything_fetches_nothing() {
 /// Plans a policy on the recorded session.
 fn recorded(policy: &str, trials: Option<u64>, set: &[&str]) -> Plan {
     let comparison = Comparison {
-        policies: vec![policy.to_owned()],
-        scenarios: vec!["recorded/claude-code".to_owned()],
-        profiles: vec!["interval/openai-gpt-5.4".to_owned()],
         trials,
-        set: set.iter().map(|it| (*it).to_owned()).collect(),
-        ..Comparison::default()
+        set: owned(set),
+        ..comparing(&[policy], &["recorded/claude-code"], &["interval/openai-gpt-5.4"])
     };
-    Plan::new(&bundled_catalog(), &comparison).unwrap()
+    planned(&comparison)
 }
 
 /// Returns rows as programs read them.

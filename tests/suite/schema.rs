@@ -1,22 +1,11 @@
 //! The schemas that editors use: true of every bundled input, and named in full by the reference files.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test stops at what it did not expect")]
-
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
-
 use ctxsim::input::text::decode::to_json;
-use ctxsim::input::text::{Decode, Encode};
-use ctxsim::input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
-use serde_json::Value;
+
+use crate::support::*;
 
 const KINDS: [(&str, &str); 4] =
     [("policy", "policies"), ("scenario", "scenarios"), ("profile", "profiles"), ("suite", "suites")];
-
-fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-}
 
 fn read_schema(kind: &str) -> Value {
     serde_json::from_str(&fs::read_to_string(root().join(format!("schema/{kind}.json"))).unwrap()).unwrap()
@@ -214,11 +203,7 @@ fn every_reference_file_names_every_field_and_choice_and_loads() {
         assert_eq!(missing, Vec::<&String>::new(), "of {kind}");
         let schema = read_schema(kind);
         assert_eq!(fault(&schema, &schema, &as_json(kind, &path)), None, "{kind}");
-        let checked = std::process::Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-            .arg("validate")
-            .arg(&path)
-            .output()
-            .unwrap();
+        let checked = Command::new(env!("CARGO_BIN_EXE_ctxsim")).arg("validate").arg(&path).output().unwrap();
         assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
     }
 }

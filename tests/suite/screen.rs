@@ -1,34 +1,14 @@
 //! The first screen: its size, its sums, its words, and which command lines mean it.
 
-use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-use ctxsim::app::{Comparison, screen};
-use ctxsim::catalog::bundled_catalog;
-use ctxsim::quantity::Cost;
+use ctxsim::app::screen;
 use ctxsim::report::Next;
 use ctxsim::report::lever::{KnownBy, Lever, Word};
 use ctxsim::report::screen::{BillPart, FirstScreen, SessionFacts, markdown, table};
-use serde_json::Value;
+
+use crate::support::*;
 
 /// Words that no reader has met on a first screen.
 const UNKNOWN: [&str; 7] = ["identity", "clairvoyant", "lane", "evidence", "exploration", "entries", "basis"];
-
-fn data(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(path)
-}
-
-fn ctxsim(folder: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-    command.args(args).current_dir(folder).env_remove("COLUMNS").output().unwrap()
-}
-
-fn out(output: &Output) -> String {
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
 
 fn screen_on(folder: &Path) -> FirstScreen {
     let comparison = Comparison {
@@ -82,15 +62,6 @@ fn first_request(day: u32, written: u64) -> Request {
 /// Returns the dollars of a sum of parts, which must be exact.
 fn sum(all: impl Iterator<Item = Cost>) -> Cost {
     all.fold(Cost::default(), |sum, it| sum + it)
-}
-
-/// Locks what a person reads.
-fn assert_drawn(name: &str, text: &str) {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../snapshots/cli");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(name, text));
 }
 
 fn adds_up(it: &FirstScreen) {
@@ -165,7 +136,7 @@ fn screen_facts() -> Vec<SessionFacts> {
 fn the_screen_on_the_small_recordings_is_as_reviewed() {
     let text = out(&ctxsim(&data("."), &["recorded"]));
 
-    assert_drawn("screen_recorded", &text);
+    assert_snapshot("cli", "screen_recorded", &text);
     fits(&text);
     is_plain(&text);
 }
@@ -193,7 +164,7 @@ fn the_most_that_a_screen_can_hold_is_forty_lines_and_some_levers_in_the_order_o
 
     fits(&text);
     is_plain(&text);
-    assert_drawn("screen_crowded", &text);
+    assert_snapshot("cli", "screen_crowded", &text);
     is_plain(markdown(&it).as_ref());
     let saved: Vec<f64> = it.levers.iter().filter_map(|it| it.lever.saved_month).collect();
     assert_eq!(saved.len(), 14, "what changes nothing is not shown");
@@ -214,7 +185,7 @@ fn eight_levers_of_one_agent_have_room_and_say_their_word_first() {
     let text = table(&FirstScreen::new(&facts, Vec::new(), &levers, String::new()), None);
 
     fits(&text);
-    assert_drawn("screen_levers", &text);
+    assert_snapshot("cli", "screen_levers", &text);
     let rows: Vec<&str> = text.lines().filter(|it| it.contains("Compact at")).collect();
     assert_eq!(rows.len(), 8, "{text}");
     assert!(rows[0].starts_with("do ") && rows[1].starts_with("your call "), "{text}");
@@ -226,7 +197,7 @@ fn eight_levers_of_one_agent_have_room_and_say_their_word_first() {
 
 #[test]
 fn the_last_thirty_days_and_the_thirty_before_count_requests_by_their_days() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     // A million tokens written are 6.25 dollars. The last day is the 65th; the 36th is the first of the last 30, the 6th that of those before.
     for (day, millions) in [(1, 1), (5, 1), (6, 2), (35, 4), (36, 8), (60, 8), (62, 8), (63, 8), (65, 8)] {
         write(folder.path(), &format!("s{day}"), &[first_request(day, millions * 1_000_000)]);
@@ -251,7 +222,7 @@ fn the_last_thirty_days_and_the_thirty_before_count_requests_by_their_days() {
 
 #[test]
 fn what_is_written_again_after_a_pause_is_told_apart_from_what_is_new() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let request = |minute, written, read| Request { day: 1, minute, written, read, output: 1_000 };
     write(folder.path(), "s", &[request(0, 20_000, 0), request(1, 1_000, 20_000), request(30, 22_000, 0)]);
     let it = screen_on(folder.path());
@@ -273,7 +244,7 @@ fn json_says_what_the_table_says_and_the_bill_is_that_of_import() {
     let files = ["claude-code-progress.jsonl", "codex-rollout.jsonl", "pi-session.jsonl"];
     let text = out(&ctxsim(&folder, &files));
     let json = |args: &[&str]| -> Value {
-        serde_json::from_str(&out(&ctxsim(&folder, &[args, &files, &["--format", "json"]].concat()))).unwrap()
+        parsed(&ctxsim(&folder, &[args, &files, &["--format", "json"]].concat()))
     };
     let (own, import) = (json(&[]), json(&["import", "--by", "model"]));
 
@@ -300,8 +271,7 @@ fn json_says_what_the_table_says_and_the_bill_is_that_of_import() {
 
 /// Returns what a command line without a command is.
 fn meant(args: &[&str]) -> &'static str {
-    let json = out(&ctxsim(&data("recorded"), &[args, &["--format", "json"]].concat()));
-    let document: Value = serde_json::from_str(&json).unwrap();
+    let document: Value = parsed(&ctxsim(&data("recorded"), &[args, &["--format", "json"]].concat()));
     match document["schema"].as_str().unwrap() {
         "ctxsim.screen/1" => "screen",
         "ctxsim.report/1" => "run",
@@ -338,7 +308,7 @@ fn recorded_sessions_without_a_command_are_a_screen_and_all_else_is_a_run() {
 
 #[test]
 fn what_cannot_be_read_is_refused_as_a_run_refuses_it() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     fs::write(folder.path().join("notes.json"), "{}").unwrap();
     fs::create_dir(folder.path().join("empty")).unwrap();
     for args in
@@ -353,9 +323,9 @@ fn what_cannot_be_read_is_refused_as_a_run_refuses_it() {
 /// The recordings are too large for the test data.
 #[test]
 fn the_page_about_the_screen_shows_it_on_the_reference_sessions() {
-    let Some(root) = std::env::var_os("CTXSIM_REFERENCE") else { return };
-    let text = out(&ctxsim(&Path::new(&root).join("recorded"), &["claude-code", "claude-code-2"]));
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference/screen.md");
+    let Some(reference) = std::env::var_os("CTXSIM_REFERENCE") else { return };
+    let text = out(&ctxsim(&Path::new(&reference).join("recorded"), &["claude-code", "claude-code-2"]));
+    let path = root().join("docs/reference/screen.md");
     let page = fs::read_to_string(&path).unwrap();
     let (before, rest) = page.split_once("<!-- screen -->\n").unwrap();
     let (_, after) = rest.split_once("<!-- /screen -->").unwrap();
@@ -373,11 +343,11 @@ fn the_page_about_the_screen_shows_it_on_the_reference_sessions() {
 /// Whoever asks, the same lever has the same word, dollars and interval: on the shared sessions where they are there, else on made-up ones.
 #[test]
 fn the_first_screen_advice_its_page_and_its_json_say_the_same_of_each_lever() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     crate::advise::write_saving(folder.path());
     let shared = std::env::var("CTXSIM_REFERENCE").ok().map(|it| format!("{it}/recorded/claude-code"));
     for sessions in [Some(folder.path().display().to_string()), shared].into_iter().flatten() {
-        let json = |command: &str| -> serde_json::Value {
+        let json = |command: &str| -> Value {
             let text = out(&ctxsim(folder.path(), &[command, &sessions, "--format", "json"]));
             serde_json::from_str(&text).unwrap()
         };
@@ -389,9 +359,8 @@ fn the_first_screen_advice_its_page_and_its_json_say_the_same_of_each_lever() {
         assert!(!levers.is_empty(), "{screen}");
         for lever in levers {
             let all = advice["agents"][0]["levers"].as_array().unwrap();
-            let is_same = |it: &&serde_json::Value| {
-                ["set", "name", "of", "whom"].iter().all(|field| it[field] == lever[field])
-            };
+            let is_same =
+                |it: &&Value| ["set", "name", "of", "whom"].iter().all(|field| it[field] == lever[field]);
             let same = all.iter().find(is_same).unwrap();
             for field in
                 ["word", "why", "saved_month", "saved_interval", "change", "interval", "evidence_kept"]

@@ -1,38 +1,30 @@
 //! Policies across price lists: three by three worked out by hand.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
-
 mod break_even;
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::input::profile::price::VariedRate;
-use ctxsim::input::text::decode::{Format, decode};
-use ctxsim::input::{Profile, ProfileFile};
 use ctxsim::measure::Sensitivity;
 use ctxsim::measure::sensitivity::Sort;
 use ctxsim::report::sensitivity::markdown;
 
+use crate::support::*;
+
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/sensitivity")
+    data("sensitivity")
 }
 
 fn ctxsim(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).current_dir(folder()).output().unwrap()
+    crate::support::ctxsim(folder(), args)
 }
 
 fn out(args: &[&str]) -> String {
-    let output = ctxsim(args);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    crate::support::out(&ctxsim(args))
 }
 
 fn comparison(set: &[&str]) -> Comparison {
-    let set = set.iter().map(|it| (*it).to_owned()).collect();
+    let set = owned(set);
     Comparison { suite: Some("three".to_owned()), set, ..Comparison::default() }
 }
 
@@ -248,20 +240,15 @@ fn several_scenarios_are_added_up_first() {
 #[test]
 fn conversations_pay_long_prompt_prices() {
     let catalog = bundled_catalog();
-    let comparison = Comparison {
-        policies: vec!["identity".to_owned()],
-        scenarios: vec!["context_decay/trials".to_owned()],
-        profiles: vec!["unlimited".to_owned()],
-        trials: Some(1),
-        ..Comparison::default()
-    };
+    let comparison =
+        Comparison { trials: Some(1), ..comparing(&["identity"], &["context_decay/trials"], &["unlimited"]) };
     let mut plan = Plan::new(&catalog, &comparison).unwrap();
     let tiers = |tiers: &str| {
         let text = format!(
             "name = \"p\"\nabout = \"a\"\nas_of = \"2026-10-07\"\nsources = [\"s\"]\ncache = \"none\"\n\
              [[prices]]\ninput = 1.0\noutput = 2.0\n{tiers}"
         );
-        Profile::new(&decode::<ProfileFile>(&text, Format::Toml).unwrap()).unwrap()
+        profile_from(&text)
     };
     plan.profiles = vec![
         tiers(""),
@@ -286,7 +273,7 @@ fn a_varied_list_changes_one_rate_everywhere_and_no_other() {
     let text = "name = \"p\"\nabout = \"a\"\nas_of = \"2026-10-07\"\nsources = [\"s\"]\ncache = \"none\"\n\
                 [[prices]]\ninput = 0.003125\noutput = 2.0\ncache_write = { \"5m\" = 3.0, \"1h\" = 4.0 }\n\
                 [[prices.tiers]]\nabove_prompt_tokens = 10\ninput = 7.0\n[[prices.windows]]\nfactor = 3.0\n";
-    let profile = Profile::new(&decode::<ProfileFile>(text, Format::Toml).unwrap()).unwrap();
+    let profile = profile_from(text);
     let rates = |part, factor| {
         let prices = profile.prices.times(part, factor);
         let list = prices.at(0);
@@ -301,19 +288,18 @@ fn a_varied_list_changes_one_rate_everywhere_and_no_other() {
     assert_eq!(profile.prices.times(VariedRate::CacheRead, 9), profile.prices);
 }
 
-/// Locks what a person reads.
-fn assert_drawn(name: &str, text: &str) {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../snapshots/sensitivity");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(name, text));
-}
-
 #[test]
 fn a_comparison_is_drawn_as_tables_and_as_markdown() {
-    assert_drawn("sensitivity_table", &out(&["sensitivity", "--suite", "three", "--details"]));
-    assert_drawn("sensitivity_markdown", &out(&["sensitivity", "--suite", "three", "--format", "markdown"]));
+    assert_snapshot(
+        "sensitivity",
+        "sensitivity_table",
+        &out(&["sensitivity", "--suite", "three", "--details"]),
+    );
+    assert_snapshot(
+        "sensitivity",
+        "sensitivity_markdown",
+        &out(&["sensitivity", "--suite", "three", "--format", "markdown"]),
+    );
 }
 
 #[test]
@@ -328,16 +314,13 @@ fn the_tables_show_what_the_cheapest_loses_and_fit_a_hundred_columns() {
         &["--profiles", "anthropic/*", "bedrock/*"],
     ];
     let text = out(&args.concat());
-    let json: serde_json::Value =
-        serde_json::from_str(&out(&[&args.concat()[..], &["--format", "json"]].concat())).unwrap();
+    let json: Value = parsed(&ctxsim(&[&args.concat()[..], &["--format", "json"]].concat()));
 
     let wide: Vec<&str> = text.lines().filter(|it| it.chars().count() > 100).collect();
     assert_eq!(wide, Vec::<&str>::new());
     let table = text.lines().skip_while(|it| !it.starts_with("Savings and losses of each policy"));
     let heading = table.skip(1).take(2).collect::<Vec<_>>().join("\n");
-    for column in ["cheapest", "Δ", "evidence", "labels"] {
-        assert!(heading.contains(column), "{heading}");
-    }
+    assert_says(&heading, &["cheapest", "Δ", "evidence", "labels"]);
     let cell = |policy: &str| {
         let cells = json["loads"][0]["cells"].as_array().unwrap();
         cells.iter().find(|it| it["policy"] == policy).unwrap().clone()
@@ -358,7 +341,7 @@ fn price_lists_are_sorted_and_cut_and_free_ones_are_called_free() {
     let mut plan = plan(&[]);
     let text = "name = \"free\"\nabout = \"a\"\nas_of = \"2026-10-07\"\nsources = [\"s\"]\ncache = \"none\"\n\
                 [[prices]]\ninput = 0.0\noutput = 0.0\n";
-    plan.profiles.insert(0, Profile::new(&decode::<ProfileFile>(text, Format::Toml).unwrap()).unwrap());
+    plan.profiles.insert(0, profile_from(text));
     let found = plan.sensitivity(Some(1), &|_, _| {}).unwrap();
     let names = |sort, top| {
         let arranged = found.clone().arranged(sort, top);
@@ -373,11 +356,7 @@ fn price_lists_are_sorted_and_cut_and_free_ones_are_called_free() {
     assert_eq!(cut.grids[0].flips.iter().map(|it| it.policies).collect::<Vec<_>>(), [[0, 1], [1, 2]]);
     assert_eq!(found.grids[0].rows[0].cheapest(), None, "all cost nothing");
     let told = markdown(&found, false);
-    assert!(
-        told.contains("free: everything costs nothing")
-            && told.contains("1 price list charges nothing (free)"),
-        "{told}"
-    );
+    assert_says(&told, &["free: everything costs nothing", "1 price list charges nothing (free)"]);
 
     let top = out(&["sensitivity", "--suite", "three", "--sort", "cost", "--top", "1"]);
     assert!(top.contains("under 1 profile (2 more left out by --top)") && !top.contains("uncached"), "{top}");
@@ -385,8 +364,7 @@ fn price_lists_are_sorted_and_cut_and_free_ones_are_called_free() {
 
 #[test]
 fn the_document_and_the_values_hold_the_same_numbers() {
-    let document = out(&["sensitivity", "--suite", "three", "--sort", "given", "--format", "json"]);
-    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+    let document: Value = parsed(&ctxsim(&args("sensitivity --suite three --sort given --format json")));
     let values = out(&["sensitivity", "--suite", "three", "--sort", "given", "--format", "csv"]);
 
     assert_eq!(document["schema"], "ctxsim.sensitivity/1");
@@ -410,19 +388,8 @@ fn the_document_and_the_values_hold_the_same_numbers() {
 
 #[test]
 fn patterns_name_several_inputs_and_wrong_ones_are_refused() {
-    let args = [
-        "sensitivity",
-        "--policies",
-        "keep",
-        "cut",
-        "--scenarios",
-        "read",
-        "--sort",
-        "given",
-        "--format",
-        "csv",
-    ];
-    let text = out(&[&args[..], &["--profiles", "cach*", "ch*p_reads", "uncached"]].concat());
+    let given = args("sensitivity --policies keep cut --scenarios read --sort given --format csv");
+    let text = out(&[&given[..], &["--profiles", "cach*", "ch*p_reads", "uncached"]].concat());
     let profiles: Vec<&str> = text.lines().skip(1).map(|it| it.split(',').nth(2).unwrap()).collect();
     assert_eq!(profiles, ["cached", "cached", "cheap_reads", "cheap_reads", "uncached", "uncached"]);
 
@@ -437,16 +404,6 @@ fn patterns_name_several_inputs_and_wrong_ones_are_refused() {
     );
     let zero = ["sensitivity", "--suite", "three", "--set", "break_even.compression=0"];
     assert!(refused(&zero).contains("break-even-value"));
-    let nowhere = [
-        "run",
-        "--policy",
-        "keep",
-        "--scenario",
-        "read",
-        "--profile",
-        "cached",
-        "--set",
-        "break_even.compression=3",
-    ];
+    let nowhere = args("run --policy keep --scenario read --profile cached --set break_even.compression=3");
     assert!(refused(&nowhere).contains("this run has no suite with `break_even`"));
 }

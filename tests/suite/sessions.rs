@@ -1,21 +1,13 @@
 //! Folders of recorded sessions: what is found, what is skipped and why, what sessions are called and what they run under.
 
-use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::error::Error;
 use ctxsim::measure::carried::carried_items;
 use ctxsim::report::carried::PromptFill;
-use ctxsim::report::sections::Detail;
 use ctxsim::report::table::{self, TableLayout};
 use ctxsim::report::trust::{BilledProfile, TableTrust};
-use ctxsim::report::{Report, json, runs};
-use tempfile::TempDir;
+use ctxsim::report::{json, runs};
 
-use crate::sweep::{ctxsim, out};
+use crate::support::*;
 
 /// A Claude Code session of some requests, a minute apart.
 #[derive(Clone, Copy)]
@@ -85,7 +77,7 @@ const ID: &str = "-1111-4222-8333-444455556666.jsonl";
 
 /// Lays out sessions as Claude Code does, with everything that a folder may hold beside them.
 fn projects() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let put = |path: &str, bytes: &[u8]| {
         let path = folder.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -114,16 +106,11 @@ fn projects() -> TempDir {
 }
 
 fn comparison(scenarios: &[&str]) -> Comparison {
-    Comparison {
-        policies: ["identity", "truncate_oldest"].map(str::to_owned).to_vec(),
-        scenarios: scenarios.iter().map(|it| (*it).to_owned()).collect(),
-        ..Comparison::default()
-    }
+    comparing(&["identity", "truncate_oldest"], scenarios, &[])
 }
 
 fn report(comparison: &Comparison, threads: usize) -> Report {
-    let plan = Plan::new(&bundled_catalog(), comparison).unwrap();
-    plan.report(Some(threads), &|_, _| {}).unwrap()
+    planned(comparison).report(Some(threads), &|_, _| {}).unwrap()
 }
 
 /// Returns each session with the profile that it runs under.
@@ -279,11 +266,7 @@ fn sessions_are_chosen_by_day_number_and_model() {
         assert_eq!(of_model, ["home-me-one/0a0a0a0a", "home-me-one/0b0b0b0b"]);
     }
     let none = refused(&Comparison { model: Some("llama".to_owned()), ..all.clone() });
-    assert!(
-        none.contains("no recorded session is left")
-            && none.contains("recorded with claude-opus-4-5-20251101 (2)"),
-        "{none}"
-    );
+    assert_says(&none, &["no recorded session is left", "recorded with claude-opus-4-5-20251101 (2)"]);
     let opus = Some("opus".to_owned());
     let newest_of_model = names(Comparison { limit: Some(1), model: opus.clone(), ..all.clone() });
     assert_eq!(newest_of_model.len(), 1);
@@ -299,14 +282,13 @@ fn a_file_that_is_named_and_cannot_be_used_is_an_error_told_with_the_others() {
 
     let told = refused(&comparison(&[&path("two/empty.jsonl"), &path("two/other.jsonl")]));
 
-    assert!(told.contains("the file is empty"), "{told}");
-    assert!(told.contains("no profile covers the model `gpt-5.3-nano`"), "{told}");
+    assert_says(&told, &["the file is empty", "no profile covers the model `gpt-5.3-nano`"]);
     assert!(told.contains("`--profile openai/gpt-5."), "the nearest is named: {told}");
 }
 
 #[test]
 fn a_session_runs_under_the_model_that_was_billed_for_most_unless_profiles_are_named() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let path = folder.path().join("mixed.jsonl");
     let models = ["claude-sonnet-4-5-20250929", "claude-opus-4-6", "claude-opus-4-6"];
     fs::write(&path, Session { models: &models, ..PLAIN }.text()).unwrap();
@@ -323,7 +305,7 @@ fn a_session_runs_under_the_model_that_was_billed_for_most_unless_profiles_are_n
 
 #[test]
 fn requests_of_another_model_pay_its_prices() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let path = folder.path().join("mixed.jsonl");
     let models = ["claude-opus-4-6", "claude-haiku-4-5-20251001", "claude-opus-4-6"];
     fs::write(&path, Session { models: &models, ..PLAIN }.text()).unwrap();
@@ -344,9 +326,8 @@ fn requests_of_another_model_pay_its_prices() {
 
 #[test]
 fn equal_inputs_run_once_and_different_ones_of_a_name_are_told_apart() {
-    let folder = tempfile::tempdir().unwrap();
-    let bundled =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("policies/clear_tool_results.ron"));
+    let folder = tempdir().unwrap();
+    let bundled = fs::read_to_string(root().join("policies/clear_tool_results.ron"));
     let bundled = bundled.unwrap();
     let put = |path: &str, text: &str| {
         let path = folder.path().join(path);
@@ -378,9 +359,7 @@ fn several_sessions_print_a_verdict_then_what_was_read_and_a_total() {
 
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("No recommendation: "), "the answer first: {text}");
-    assert!(text.contains("\nAs logged: $"), "{text}");
-    assert!(text.contains("\n4 sessions read (14 requests), under "), "{text}");
-    assert!(text.contains("\n6 skipped: "), "{text}");
+    assert_says(&text, &["\nAs logged: $", "\n4 sessions read (14 requests), under ", "\n6 skipped: "]);
     assert!(text.contains("Cache reads: "), "{text}");
     assert!(text.contains("\n4 sessions (4 turns) · each under the profile of its own model"), "{text}");
     let detailed = TableLayout { on: Some(100).into(), detail: Detail::Scenarios, ..TableLayout::default() };
@@ -401,7 +380,7 @@ fn several_sessions_print_a_verdict_then_what_was_read_and_a_total() {
 
 #[test]
 fn a_folder_of_several_agents_has_a_table_for_each_agent_and_model_and_a_sum_that_says_what_it_mixes() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     fs::write(folder.path().join("claude.jsonl"), PLAIN.text()).unwrap();
     let opus = Session { models: &["claude-opus-4-6"; 3], ..PLAIN };
     fs::write(folder.path().join("claude2.jsonl"), opus.text()).unwrap();
@@ -478,7 +457,7 @@ fn a_verdict_names_what_saves_by_losing_evidence_and_takes_no_oracle() {
 
 /// Returns a recording of the test data.
 fn recorded(name: &str) -> String {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded").join(name).display().to_string()
+    data("recorded").join(name).display().to_string()
 }
 
 #[test]
@@ -543,7 +522,7 @@ fn sessions_whose_bills_are_not_reproduced_are_counted_under_their_own_profiles(
 
 #[test]
 fn an_amount_between_the_bill_and_the_simulated_cost_is_the_same_on_a_terminal_and_on_a_page() {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let here = root();
     let said = |format: &str| {
         out(&ctxsim(here, &["run", "recorded/claude-code", "--policy", "identity", "--format", format]))
             .split_whitespace()

@@ -1,30 +1,18 @@
 //! Overrides and parameters: what wins, what fits where, and what is refused.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
-
-use std::path::Path;
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::{Catalog, bundled_catalog};
-use ctxsim::input::policy::Size;
+use ctxsim::catalog::Catalog;
 use ctxsim::input::profile::cache::{Cache, PrefixIntervalFields};
-use ctxsim::input::text::decode::{Format, decode, decode_table};
+use ctxsim::input::text::decode::decode_table;
 use ctxsim::input::text::set::Override;
-use ctxsim::input::{PolicyFile, ProfileFile};
+
+use crate::support::*;
 
 fn catalog() -> Catalog {
-    bundled_catalog().with_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/small")).unwrap()
+    bundled_catalog().with_folder(&data("small")).unwrap()
 }
 
 fn comparison(scenario: &str, set: &[&str]) -> Comparison {
-    let owned = |it: &[&str]| it.iter().map(|it| (*it).to_owned()).collect();
-    Comparison {
-        policies: owned(&["keep", "cap", "cap_low"]),
-        scenarios: owned(&[scenario]),
-        profiles: owned(&["plain"]),
-        set: owned(set),
-        ..Comparison::default()
-    }
+    Comparison { set: owned(set), ..comparing(&["keep", "cap", "cap_low"], &[scenario], &["plain"]) }
 }
 
 /// Returns the cap that a policy runs with.
@@ -123,16 +111,16 @@ fn a_bare_number_has_the_unit_of_the_number_that_stands_there() {
 
 #[test]
 fn a_bare_number_sets_a_parameter_of_a_bundled_policy() {
-    let owned = |it: &[&str]| it.iter().map(|it| (*it).to_owned()).collect();
     let comparison = Comparison {
-        policies: owned(&["identity", "clear_tool_results_at_40k_min_5k"]),
-        scenarios: owned(&["duckagent/fix_test_loop"]),
-        profiles: owned(&["unlimited"]),
         set: owned(&["params.trigger=20_000"]),
-        ..Comparison::default()
+        ..comparing(
+            &["identity", "clear_tool_results_at_40k_min_5k"],
+            &["duckagent/fix_test_loop"],
+            &["unlimited"],
+        )
     };
 
-    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
+    let plan = planned(&comparison);
 
     let trigger = plan.scenarios[0].policies[1].params.get("trigger").cloned();
     assert_eq!(trigger, Some(Size::Tokens(20_000)));
@@ -223,14 +211,14 @@ fn a_parameter_of_several_policies_is_said_of_one_or_outright_of_all() {
 
 #[test]
 fn a_policy_s_name_may_hold_dots_and_slashes_and_the_longest_that_is_known_wins() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::create_dir_all(folder.path().join("policies/mine")).unwrap();
+    let folder = tempdir().unwrap();
+    fs::create_dir_all(folder.path().join("policies/mine")).unwrap();
     let write = |name: &str, about: &str| {
         let text = format!(
             "(name: \"mine/{name}\", about: \"{about}\", params: {{ \"trigger\": tokens(9000) }},
               stages: [(name: \"cut\", when: prompt(above: param(\"trigger\")), apply: drop)])"
         );
-        std::fs::write(folder.path().join(format!("policies/mine/{name}.ron")), text).unwrap();
+        fs::write(folder.path().join(format!("policies/mine/{name}.ron")), text).unwrap();
     };
     write("v1", "The first.");
     write("v1.params", "Called after a root.");
@@ -247,13 +235,13 @@ fn a_policy_s_name_may_hold_dots_and_slashes_and_the_longest_that_is_known_wins(
 
 #[test]
 fn a_profile_s_name_may_hold_dots_and_the_longest_that_is_known_wins() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::create_dir_all(folder.path().join("profiles")).unwrap();
-    let plain = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/small/profiles/plain.toml");
-    let plain = std::fs::read_to_string(plain).unwrap();
+    let folder = tempdir().unwrap();
+    fs::create_dir_all(folder.path().join("profiles")).unwrap();
+    let plain = data("small/profiles/plain.toml");
+    let plain = fs::read_to_string(plain).unwrap();
     for name in ["gpt-5", "gpt-5.6"] {
         let text = plain.replace("name = \"plain\"", &format!("name = \"{name}\"\nmodels = [\"{name}\"]"));
-        std::fs::write(folder.path().join(format!("profiles/{name}.toml")), text).unwrap();
+        fs::write(folder.path().join(format!("profiles/{name}.toml")), text).unwrap();
     }
     let catalog = catalog().with_folder(folder.path()).unwrap();
     let limits = |set: &str| {
@@ -278,8 +266,7 @@ fn an_unfinished_path_is_answered_with_the_nearest_full_one() {
 
     assert!(told("cap.=3").contains("the path ends with a dot"));
     let missing = told("cap_low..cap=3");
-    assert!(missing.contains("the path has two dots in a row"), "{missing}");
-    assert!(missing.contains("did you mean `cap_low.params.cap` or"), "{missing}");
+    assert_says(&missing, &["the path has two dots in a row", "did you mean `cap_low.params.cap` or"]);
     let bare = told("context_tokens=3");
     assert!(bare.contains("did you mean `profile.limits.context_tokens`"), "{bare}");
     let several = told("tokens=3");
@@ -312,10 +299,7 @@ fn a_parameter_that_nothing_reads_cannot_be_set() {
 fn a_parameter_that_no_policy_declares_is_a_problem() {
     let told = problems(&comparison("one", &["params.cab.tokens=1"]));
 
-    assert!(
-        told.contains("`params.cab.tokens`") && told.contains("did you mean `params.cap.tokens`?"),
-        "{told}"
-    );
+    assert_says(&told, &["`params.cab.tokens`", "did you mean `params.cap.tokens`?"]);
 }
 
 #[test]

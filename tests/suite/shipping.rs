@@ -1,12 +1,9 @@
 //! What is published: under whose name, with which licences, and that nothing unchecked is installed.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
+use ctxsim::catalog::Kind;
 
-use ctxsim::catalog::{Kind, bundled_catalog};
-
-use crate::tidy::{NETWORK, files, root};
+use crate::support::*;
+use crate::tidy::{NETWORK, files};
 
 /// Whose actions the workflows call, each pinned to a commit.
 const ACTIONS: [&str; 3] = ["actions/", "PyO3/", "rust-lang/"];
@@ -48,19 +45,11 @@ fn workflows() -> Vec<(String, String)> {
 /// Returns everything by which ctxsim is built, published and installed.
 fn shipping() -> Vec<(String, String)> {
     let folders = [".ci", ".github", "bindings/npm", "bindings/wasm/js"];
-    let alone = [
-        "action.sh",
-        "action.yml",
-        ".pre-commit-hooks.yaml",
-        "CITATION.cff",
-        "Cargo.toml",
-        "bindings/python/Cargo.toml",
-        "bindings/python/pyproject.toml",
-        "bindings/wasm/Cargo.toml",
-        "bindings/wasm/build",
-    ];
+    let alone = "\
+        action.sh action.yml .pre-commit-hooks.yaml CITATION.cff Cargo.toml bindings/python/Cargo.toml \
+        bindings/python/pyproject.toml bindings/wasm/Cargo.toml bindings/wasm/build";
     let below = folders.iter().flat_map(|it| files(it)).map(|(name, _)| name);
-    below.chain(alone.iter().map(|it| (*it).to_owned())).map(|it| (it.clone(), text(&it))).collect()
+    below.chain(owned(&listed(alone))).map(|it| (it.clone(), text(&it))).collect()
 }
 
 #[test]
@@ -203,7 +192,7 @@ fn deny_toml_refuses_every_package_that_reaches_the_network() {
     let refused: Vec<&str> =
         deny["bans"]["deny"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
 
-    assert_eq!(refused, NETWORK);
+    assert_eq!(refused, listed(NETWORK));
     assert_eq!(deny["sources"]["unknown-git"].as_str(), Some("deny"));
 }
 
@@ -291,7 +280,7 @@ fn no_bundled_data_lacks_origin_and_licence() {
 /// Runs the installer on an archive whose checksum it is told, and returns its exit code, what it said, and whether something is installed.
 #[cfg(unix)]
 fn installed(checksum: impl Fn(&str) -> String) -> (Option<i32>, String, bool) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     installed_into(&folder.path().join("bin"), &[], folder.path(), checksum)
 }
 
@@ -340,7 +329,7 @@ fn installed_into(
 #[cfg(unix)]
 #[test]
 fn the_installer_pastes_no_value_into_a_program_and_replaces_the_old_one_whole() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let bin = folder.path().join("bin");
     let install = |args: &[&str]| installed_into(&bin, args, folder.path(), str::to_owned);
     for version in [
@@ -395,7 +384,7 @@ fn the_action_and_the_hooks_take_no_value_for_an_option() {
     use std::os::unix::fs::PermissionsExt as _;
     use std::process::Command;
 
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let fake = folder.path().join("ctxsim");
     fs::write(&fake, "#!/bin/sh\nfor it; do echo \"<$it>\"; done\n").unwrap();
     fs::set_permissions(&fake, fs::Permissions::from_mode(0o755)).unwrap();

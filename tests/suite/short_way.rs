@@ -1,13 +1,12 @@
 //! The short way through a conversation gives what the long way gives, whatever is drawn, dropped or remembered.
 
-use ctxsim::engine::Simulation;
 use ctxsim::input::scenario::LoadSpec;
-use ctxsim::input::text::decode::decode;
-use ctxsim::input::{CacheRules, Format, Limits, Policy, Scenario, ScenarioFile};
-use ctxsim::ledger::{Change, NeedRow, Outcome, ProbeRow, RequestRow, Sink, Sums};
+use ctxsim::ledger::{Change, NeedRow, Outcome, ProbeRow, Sink};
 use ctxsim::worlds::needles::ConversationLoad;
 use ctxsim::worlds::needles::window;
 use proptest::prelude::*;
+
+use crate::support::*;
 
 /// Sums and probes: everything that the short way tells.
 #[derive(Debug, Default, PartialEq)]
@@ -69,7 +68,7 @@ fn policy(stages: &str, memory: &str) -> Policy {
     let text = format!(
         "(name: \"drawn\", about: \"Drawn.\", sources: [\"a test\"], as_of: \"2026-01-01\", stages: [{stages}]{memory})"
     );
-    Policy::new(&decode(&text, Format::Ron).unwrap()).unwrap()
+    policy_from(&text)
 }
 
 fn stages() -> impl Strategy<Value = String> {

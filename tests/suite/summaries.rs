@@ -1,23 +1,16 @@
 //! What model-written summaries keep, by published rates, beside what reports count.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::input::scenario::summaries::FactKind;
 use ctxsim::ledger::NeedRow;
 use ctxsim::take::Sinks;
 
+use crate::support::*;
+
 const POLICIES: [&str; 3] = ["identity", "agents/openai/agents_session", "sliding_window"];
 
 fn plan() -> Plan {
-    let comparison = Comparison {
-        policies: POLICIES.map(str::to_owned).to_vec(),
-        scenarios: vec!["recorded/claude-code".to_owned()],
-        own_models: true,
-        ..Comparison::default()
-    };
-    Plan::new(&bundled_catalog(), &comparison).unwrap()
+    let comparison = Comparison { own_models: true, ..comparing(&POLICIES, &["recorded/claude-code"], &[]) };
+    planned(&comparison)
 }
 
 #[test]

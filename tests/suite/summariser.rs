@@ -1,22 +1,12 @@
 //! Summaries that another model writes than the session's: what its requests find in the cache, and at whose prices they are billed.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+use ctxsim::catalog::Catalog;
 
-use std::path::Path;
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::{Catalog, bundled_catalog};
-use ctxsim::measure::Tally;
+use crate::support::*;
 
 /// A session of the bundled catalogue under a policy of a folder of its own.
 fn comparison(folder: &Path, policies: &[&str], profile: &str) -> (Catalog, Comparison) {
-    let owned = |it: &[&str]| it.iter().map(|it| (*it).to_owned()).collect();
-    let comparison = Comparison {
-        policies: owned(policies),
-        scenarios: owned(&["recorded/claude-code"]),
-        profiles: owned(&[profile]),
-        ..Comparison::default()
-    };
+    let comparison = comparing(policies, &["recorded/claude-code"], &[profile]);
     (bundled_catalog().with_folder(folder).unwrap(), comparison)
 }
 
@@ -29,10 +19,10 @@ fn compacts(name: &str, prompt: &str, model: Option<&str>) -> String {
     )
 }
 
-fn folder() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
+fn folder() -> TempDir {
+    let folder = tempdir().unwrap();
     let policies = folder.path().join("policies");
-    std::fs::create_dir(&policies).unwrap();
+    fs::create_dir(&policies).unwrap();
     let mini = Some("openai/gpt-5.4-mini");
     for (name, prompt, model) in [
         ("own", "separate", None),
@@ -41,7 +31,7 @@ fn folder() -> tempfile::TempDir {
         ("mini_aligned", "aligned", mini),
         ("unknown", "separate", Some("openai/gpt-5.4-mimi")),
     ] {
-        std::fs::write(policies.join(format!("{name}.ron")), compacts(name, prompt, model)).unwrap();
+        fs::write(policies.join(format!("{name}.ron")), compacts(name, prompt, model)).unwrap();
     }
     folder
 }
@@ -98,9 +88,9 @@ fn a_summariser_that_is_sent_more_than_it_takes_is_told() {
     let folder = folder();
     let small = "name = \"small\"\nabout = \"Takes little.\"\nas_of = \"2026-11-22\"\nsources = [\"made up\"]\ncache = \"none\"\n\
         [limits]\ncontext_tokens = 10_000\noutput_tokens = 8_000\n[[prices]]\ninput = 1.0\noutput = 5.0\n";
-    std::fs::create_dir(folder.path().join("profiles")).unwrap();
-    std::fs::write(folder.path().join("profiles/small.toml"), small).unwrap();
-    std::fs::write(folder.path().join("policies/tight.ron"), compacts("tight", "separate", Some("small")))
+    fs::create_dir(folder.path().join("profiles")).unwrap();
+    fs::write(folder.path().join("profiles/small.toml"), small).unwrap();
+    fs::write(folder.path().join("policies/tight.ron"), compacts("tight", "separate", Some("small")))
         .unwrap();
     let notes = |policy: &str| {
         let (catalog, comparison) = comparison(folder.path(), &[policy], "anthropic/claude-opus-4.5");
@@ -118,6 +108,5 @@ fn a_model_that_nobody_knows_is_told_with_the_nearest_that_there_is() {
 
     let told = Plan::new(&catalog, &comparison).map(|_| ()).unwrap_err().to_string();
 
-    assert!(told.contains("unknown.ron:1:"), "{told}");
-    assert!(told.contains("openai/gpt-5.4-mini"), "{told}");
+    assert_says(&told, &["unknown.ron:1:", "openai/gpt-5.4-mini"]);
 }

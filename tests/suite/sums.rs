@@ -1,20 +1,15 @@
 //! Laws of whole runs: what neither threads nor prices may change.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
-use ctxsim::input::text::decode::{Format, decode};
-use ctxsim::input::{Profile, ProfileFile};
-use ctxsim::ledger::{NeedSums, Outcome, RequestSums, Sums, TokenUse};
-use ctxsim::measure::Tally;
+use ctxsim::ledger::{NeedSums, Outcome, RequestSums};
 use ctxsim::report::json;
 use proptest::prelude::*;
+
+use crate::support::*;
 
 #[test]
 fn one_thread_and_two_threads_write_the_same_bytes() {
     let comparison = Comparison { suite: Some("default".to_owned()), ..Comparison::default() };
-    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
+    let plan = planned(&comparison);
 
     let [one, two] =
         [1, 2].map(|threads| json::document(&plan.report(Some(threads), &|_, _| {}).unwrap()).unwrap());
@@ -31,7 +26,7 @@ fn n_simulations(policies: &[&str], profiles: &[&str]) -> usize {
         profiles: profiles.iter().map(name).collect(),
         ..Comparison::default()
     };
-    Plan::new(&bundled_catalog(), &comparison).unwrap().n_simulations().unwrap()
+    planned(&comparison).n_simulations().unwrap()
 }
 
 #[test]
@@ -62,7 +57,7 @@ fn profile(rates: [u32; 4]) -> Profile {
         "name = \"p\"\nabout = \"Made up.\"\nas_of = \"2026-01-01\"\nsources = [\"made up\"]\ncache = \"none\"\n\
          [[prices]]\ninput = {input}\noutput = {output}\ncache_read = {read}\ncache_write = {{ \"5m\" = {write} }}\n"
     );
-    Profile::new(&decode::<ProfileFile>(&text, Format::Toml).unwrap()).unwrap()
+    profile_from(&text)
 }
 
 proptest! {

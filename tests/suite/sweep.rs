@@ -1,54 +1,32 @@
 //! Grids of variants: what they come to, and shards.
 
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
-use std::sync::Mutex;
-
 use ctxsim::app::grid::OverrideGrid;
-use ctxsim::app::{self, Comparison};
-use ctxsim::catalog::bundled_catalog;
-use serde_json::Value;
+use ctxsim::app::{self};
 
-pub(crate) fn ctxsim(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).current_dir(folder).output().unwrap()
+use crate::support::*;
+
+fn grid() -> Vec<&'static str> {
+    args(
+        "sweep --policy clear_tool_results --vary params.trigger.tokens=20000..60000:5000 \
+        --vary params.clear_at_least.tokens=0,5000 --scenario duckagent/incremental_workspace_audit \
+        --profile anthropic/claude-sonnet-5.5",
+    )
 }
-
-pub(crate) fn out(output: &Output) -> String {
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-const SWEEP: [&str; 11] = [
-    "sweep",
-    "--policy",
-    "clear_tool_results",
-    "--vary",
-    "params.trigger.tokens=20000..60000:5000",
-    "--vary",
-    "params.clear_at_least.tokens=0,5000",
-    "--scenario",
-    "duckagent/incremental_workspace_audit",
-    "--profile",
-    "anthropic/claude-sonnet-5.5",
-];
 
 #[test]
 fn a_point_of_a_sweep_is_the_run_with_its_overrides() {
-    let folder = tempfile::tempdir().unwrap();
-    let sweep: Value =
-        serde_json::from_str(&out(&ctxsim(folder.path(), &[&SWEEP[..], &["--format", "json"]].concat())))
-            .unwrap();
+    let folder = tempdir().unwrap();
+    let sweep: Value = parsed(&ctxsim(folder.path(), &[&grid()[..], &["--format", "json"]].concat()));
     let points = sweep["points"].as_array().unwrap();
     assert_eq!(points.len(), 18);
 
     for nth in [0, 7, 17] {
         let mut args = vec!["run", "--policy", "clear_tool_results", "--format", "json"];
-        args.extend(&SWEEP[7..]);
+        args.extend(&grid()[7..]);
         let set: Vec<&str> =
             points[nth]["set"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
         set.iter().for_each(|it| args.extend(["--set", it]));
-        let run: Value = serde_json::from_str(&out(&ctxsim(folder.path(), &args))).unwrap();
+        let run: Value = parsed(&ctxsim(folder.path(), &args));
         let totals = &run["runs"][0]["totals"];
         assert_eq!(points[nth]["numbers"]["cost_usd.total"], totals["cost_usd"]["total"], "{set:?}");
         assert_eq!(points[nth]["numbers"]["evidence_kept"], totals["evidence_kept"], "{set:?}");
@@ -57,8 +35,8 @@ fn a_point_of_a_sweep_is_the_run_with_its_overrides() {
 
 #[test]
 fn shards_on_any_number_of_threads_merge_to_the_bytes_of_one_machine() {
-    let folder = tempfile::tempdir().unwrap();
-    let with = |more: &[&str]| out(&ctxsim(folder.path(), &[&SWEEP[..], more].concat()));
+    let folder = tempdir().unwrap();
+    let with = |more: &[&str]| out(&ctxsim(folder.path(), &[&grid()[..], more].concat()));
     let whole = with(&["--format", "json", "--threads", "1"]);
     assert_eq!(whole, with(&["--format", "json", "--threads", "2"]));
 
@@ -78,28 +56,24 @@ fn shards_on_any_number_of_threads_merge_to_the_bytes_of_one_machine() {
 
 #[test]
 fn loads_are_varied_too_and_wrong_paths_are_answered() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let vary = "profile.limits.input_tokens=200000,400000";
-    let text = out(&ctxsim(folder.path(), &[&SWEEP[..], &["--vary", vary]].concat()));
+    let text = out(&ctxsim(folder.path(), &[&grid()[..], &["--vary", vary]].concat()));
     assert!(text.contains("36 points"), "{text}");
 
-    let args = [&SWEEP[..3], &["--vary", "params.triger.tokens=1,2"], &SWEEP[7..]].concat();
-    let output = ctxsim(folder.path(), &args);
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{told}");
+    let args = [&grid()[..3], &["--vary", "params.triger.tokens=1,2"], &grid()[7..]].concat();
+    let told = refusal(&ctxsim(folder.path(), &args));
     assert!(told.contains("did you mean `params.trigger.tokens`?"), "{told}");
 }
 
 #[test]
 fn a_sweep_opens_each_recording_once_however_many_variants_it_has() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let needed = needed_to_the_end(folder.path());
     let scenarios = needed.iter().take(2).map(|it| folder.path().join(it).display().to_string()).collect();
     let comparison = Comparison {
-        policies: vec!["identity".to_owned(), "clear_tool_results".to_owned()],
-        profiles: vec!["anthropic/claude-sonnet-5.5".to_owned()],
         scenarios,
-        ..Comparison::default()
+        ..comparing(&["identity", "clear_tool_results"], &[], &["anthropic/claude-sonnet-5.5"])
     };
     let grid = OverrideGrid::parse(&["params.trigger.tokens=20000..84500:500".to_owned()]).unwrap();
     let indices: Vec<usize> = (0..grid.len()).collect();
@@ -120,17 +94,15 @@ fn a_sweep_opens_each_recording_once_however_many_variants_it_has() {
 
 #[test]
 fn a_point_that_changes_nothing_is_not_said_to_lose() {
-    let folder = tempfile::tempdir().unwrap();
-    let args = [&SWEEP[..3], &["--vary", "params.trigger.tokens=20000,900000"], &SWEEP[7..]].concat();
+    let folder = tempdir().unwrap();
+    let args = [&grid()[..3], &["--vary", "params.trigger.tokens=20000,900000"], &grid()[7..]].concat();
 
     let text = out(&ctxsim(folder.path(), &args));
-    let json = out(&ctxsim(folder.path(), &[&args[..], &["--format", "json"]].concat()));
+    let json: Value = parsed(&ctxsim(folder.path(), &[&args[..], &["--format", "json"]].concat()));
 
-    let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["points"][1]["label"], "same", "{json}");
     let rows = text.lines().filter(|it| it.contains("trigger.tokens=")).count();
-    assert!(text.contains(&format!("{rows} on the front, listed below identity")), "{text}");
-    assert!(text.contains("`same` 1"), "{text}");
+    assert_says(&text, &[&format!("{rows} on the front, listed below identity"), "`same` 1"]);
 }
 
 /// Writes loads whose last request needs every result that there was.
@@ -171,8 +143,8 @@ fn files(folder: &Path) -> Vec<String> {
 #[cfg(unix)]
 #[test]
 fn a_sweep_that_is_killed_while_it_writes_leaves_a_whole_file_or_none() {
-    let folder = tempfile::tempdir().unwrap();
-    let grid = [&SWEEP[..7], &["--scenario", "duckagent/plain_chat"], &SWEEP[9..]].concat();
+    let folder = tempdir().unwrap();
+    let grid = [&grid()[..7], &["--scenario", "duckagent/plain_chat"], &grid()[9..]].concat();
     let args = [&grid[..], &["--format", "json", "--output", "swept.json"]].concat();
     let target = folder.path().join("swept.json");
     let begun = std::time::Instant::now();
@@ -206,7 +178,7 @@ fn a_sweep_that_is_killed_while_it_writes_leaves_a_whole_file_or_none() {
 
 #[test]
 fn an_interval_over_what_one_session_assumes_is_not_called_one_for_other_sessions() {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let here = root();
     let args = ["sweep", "--policy", "clear_tool_results", "--vary", "params.trigger.tokens=40000,85000"];
     let loads =
         ["--scenario", "recorded/claude-code", "--profile", "anthropic/claude-sonnet-4.5", "--format"];
@@ -214,7 +186,6 @@ fn an_interval_over_what_one_session_assumes_is_not_called_one_for_other_session
         let text = out(&ctxsim(here, &[&args[..], &loads, &[format]].concat()));
         assert!(text.contains("by what is assumed") && !text.contains("95% interval"), "{text}");
     }
-    let json: Value =
-        serde_json::from_str(&out(&ctxsim(here, &[&args[..], &loads, &["json"]].concat()))).unwrap();
+    let json: Value = parsed(&ctxsim(here, &[&args[..], &loads, &["json"]].concat()));
     assert_eq!(json["points"][1]["interval_over"], "assumptions");
 }

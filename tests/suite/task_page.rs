@@ -1,12 +1,10 @@
 //! The page of the book on the task: all that is declared of it, as `CTXSIM_BLESS=1` writes it.
 
-use std::fmt::Write as _;
-
 use ctxsim::input::policy::PolicyFamily;
 use ctxsim::measure::known_task::{KnownTask, TaskNumber};
 use ctxsim::report::known_task::{line, points, signed};
 
-use crate::tidy::root;
+use crate::support::*;
 
 /// Writes a number with its interval, as a ratio.
 fn ratio(it: TaskNumber) -> String {
@@ -92,7 +90,7 @@ const POOLED: &str = "| source | scaffold | policy | models | tasks | points | h
 fn the_page_on_the_task_has_all_that_is_declared() {
     let path = root().join("docs/studies/task.md");
     if std::env::var_os("CTXSIM_BLESS").is_some() {
-        std::fs::write(&path, page()).unwrap();
+        fs::write(&path, page()).unwrap();
     }
-    assert_eq!(std::fs::read_to_string(path).unwrap(), page());
+    assert_eq!(fs::read_to_string(path).unwrap(), page());
 }

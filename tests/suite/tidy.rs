@@ -1,33 +1,16 @@
 //! Rules of the house that no compiler checks.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+use ctxsim::catalog::Kind;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use ctxsim::catalog::{Kind, bundled_catalog};
-use ctxsim::input::{PolicyFile, ProfileFile, Source};
+use crate::support::*;
 
 /// The packages that the project is built on.
 const PACKAGES: [&str; 9] =
     ["minijinja", "serde", "toml", "ron", "rand", "rand_xoshiro", "insta", "indexmap", "thiserror"];
 
 /// Words of providers and models, which belong into profiles.
-const PROVIDER_WORDS: [&str; 12] = [
-    "anthropic",
-    "claude",
-    "openai",
-    "gpt",
-    "deepseek",
-    "kimi",
-    "moonshot",
-    "gemini",
-    "google",
-    "qwen",
-    "mistral",
-    "duckagent",
-];
+const PROVIDER_WORDS: &str =
+    "anthropic claude openai gpt deepseek kimi moonshot gemini google qwen mistral duckagent";
 
 /// The modules of `crates/engine` that must not know a policy or a provider by its name.
 const NAMELESS: [&str; 5] = ["engine", "projection", "cache.", "cache/", "recovery"];
@@ -52,48 +35,15 @@ const OUTSIDE: [&str; 8] = [
 ];
 
 /// Packages that reach the network, and those that programs which do are built on.
-pub(crate) const NETWORK: [&str; 20] = [
-    "async-std",
-    "attohttpc",
-    "curl",
-    "h2",
-    "hyper",
-    "isahc",
-    "mio",
-    "native-tls",
-    "object_store",
-    "openssl",
-    "quinn",
-    "reqwest",
-    "rustls",
-    "smol",
-    "socket2",
-    "surf",
-    "tokio",
-    "tungstenite",
-    "ureq",
-    "url",
-];
-
-pub(crate) fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
+pub(crate) const NETWORK: &str = "\
+    async-std attohttpc curl h2 hyper isahc mio native-tls object_store openssl quinn reqwest rustls smol \
+    socket2 surf tokio tungstenite ureq url";
 
 /// Returns the files below a folder with their path from the root.
 pub(crate) fn files(folder: &str) -> Vec<(String, PathBuf)> {
-    let mut found = Vec::new();
-    let mut folders = vec![root().join(folder)];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                let name = path.strip_prefix(root()).unwrap().to_str().unwrap().replace('\\', "/");
-                found.push((name, path));
-            }
-        }
-    }
+    let name = |path: &Path| path.strip_prefix(root()).unwrap().to_str().unwrap().replace('\\', "/");
+    let mut found: Vec<(String, PathBuf)> =
+        files_below(&root().join(folder), &[]).into_iter().map(|it| (name(&it), it)).collect();
     found.sort();
     found
 }
@@ -302,7 +252,7 @@ fn the_engine_knows_no_policy_and_no_provider_by_name() {
             .any(|module| it.0.strip_prefix("crates/engine/src/").is_some_and(|at| at.starts_with(module)))
     }) {
         let code = code(text).to_lowercase();
-        let known: Vec<&str> = stems.keys().map(String::as_str).chain(PROVIDER_WORDS).collect();
+        let known: Vec<&str> = stems.keys().map(String::as_str).chain(listed(PROVIDER_WORDS)).collect();
         let named: Vec<&&str> = known.iter().filter(|it| code.contains(**it)).collect();
         assert!(named.is_empty(), "{name} names {named:?}");
     }
@@ -343,11 +293,7 @@ fn the_lean_library_stays_lean() {
     tree.retain(|it| !it.starts_with("ctxsim-"));
     let written = tree.into_iter().collect::<Vec<_>>().join("\n");
 
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../snapshots/package");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!("lean_tree", written));
+    assert_snapshot("package", "lean_tree", &written);
 }
 
 #[test]
@@ -355,7 +301,7 @@ fn no_package_of_the_crate_reaches_the_network() {
     let lock: toml::Table = fs::read_to_string(root().join("Cargo.lock")).unwrap().parse().unwrap();
     let names: Vec<&str> =
         lock["package"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
-    let reaching: Vec<&&str> = names.iter().filter(|it| NETWORK.contains(it)).collect();
+    let reaching: Vec<&&str> = names.iter().filter(|it| listed(NETWORK).contains(it)).collect();
 
     assert!(names.contains(&"ctxsim") && names.contains(&"serde_json"), "the list is that of this crate");
     assert_eq!(reaching, Vec::<&&str>::new());
@@ -364,7 +310,7 @@ fn no_package_of_the_crate_reaches_the_network() {
 /// Returns what `.ci/lines` says of a tree with a package of so many lines, whose ceiling is ten, and whether that holds.
 #[cfg(unix)]
 fn counted_lines(script: &str, n_lines: usize) -> (String, bool) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let code = "// A comment is no line of code.\n\nfn one() {}\n".repeat(n_lines);
     for (path, text) in [
         (".ci/lines", script),
@@ -378,7 +324,7 @@ fn counted_lines(script: &str, n_lines: usize) -> (String, bool) {
         fs::write(path, text).unwrap();
     }
     let run = |program: &str, args: &[&str]| {
-        std::process::Command::new(program).args(args).current_dir(folder.path()).output().unwrap()
+        Command::new(program).args(args).current_dir(folder.path()).output().unwrap()
     };
     run("git", &["init", "--quiet"]);
     let told = run("bash", &[".ci/lines"]);

@@ -1,19 +1,9 @@
 //! Recordings under models that count tokens differently.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
-
-use std::fs;
-use std::path::Path;
-use std::process::Command;
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::input::profile::{Factor, Family};
-use ctxsim::ledger::Role;
-use ctxsim::report::Report;
-use ctxsim::take::{Load, Sinks};
-use ctxsim::timeline::Timeline;
-use tempfile::TempDir;
+use ctxsim::take::Sinks;
+
+use crate::support::*;
 
 /// A recording that Claude Opus 4.5 answered.
 const SESSION: &str = "recorded/claude-code";
@@ -40,14 +30,7 @@ output = 10.0
 }
 
 fn plan(profiles: &[&str], policies: &[&str]) -> Plan {
-    let named = |all: &[&str]| all.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
-    let comparison = Comparison {
-        policies: named(policies),
-        scenarios: vec![SESSION.to_owned()],
-        profiles: named(profiles),
-        ..Comparison::default()
-    };
-    Plan::new(&bundled_catalog(), &comparison).unwrap()
+    planned(&comparing(policies, &[SESSION], profiles))
 }
 
 fn load(plan: &Plan) -> Load {
@@ -128,9 +111,9 @@ fn explanations_count_as_their_runs_do() {
     let folder = TempDir::new().unwrap();
     let mine = profile(folder.path(), "tokenizer = \"o200k\"");
     let out = |args: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).output().unwrap();
+        let output = ctxsim(root(), args);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()
     };
     let named = ["--policy", "identity", "--scenario", SESSION, "--profile", &mine, "--format", "json"];
 

@@ -1,12 +1,7 @@
 //! Inputs are read as the parsers of both formats read them, also damaged ones.
 
 use std::fmt::Debug;
-use std::fs;
-use std::path::Path;
 
-use ctxsim::input::text::decode::{decode, encode};
-use ctxsim::input::text::{Decode, Encode};
-use ctxsim::input::{Format, PolicyFile, ProfileFile, ScenarioFile, SuiteFile};
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::TestRunner;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -15,6 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::fuzz::targets::agree::{is_same, reads_as_ron, returns};
 use crate::random_policy::policy;
+use crate::support::*;
 
 /// How many damaged texts are read, of each kind and format: usually, and where someone has the time.
 const FEW: usize = 150;
@@ -31,7 +27,7 @@ fn texts<T: Decode + Encode>(kind: &str, folder: &str, wanted: Format) -> Vec<St
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned(), "tests/invalid".to_owned(), "tests/twins".to_owned()];
     while let Some(folder) = folders.pop() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let root = root();
         let mut paths: Vec<_> =
             fs::read_dir(root.join(&folder)).unwrap().map(|it| it.unwrap().path()).collect();
         paths.sort();

@@ -7,16 +7,12 @@ pub(crate) mod folders;
 mod goal;
 mod made_up;
 
-use std::fs;
-use std::path::Path;
-
-use serde_json::Value;
-
-use crate::sweep::{ctxsim, needed_to_the_end, out};
+use crate::support::*;
+use crate::sweep::needed_to_the_end;
 
 /// Holds a table of the page of trust, or of one with its details, to what was found: between the marks of its name.
 pub(super) fn hold_table(page: &str, name: &str, table: &str) {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(page);
+    let page = root().join("docs").join(page);
     let document = fs::read_to_string(&page).unwrap();
     let [from, to] = [format!("<!-- {name} -->\n"), format!("<!-- /{name} -->")];
     let (before, rest) = document.split_once(&from).unwrap();
@@ -34,7 +30,7 @@ fn found(folder: &Path, verb: &[&str], policy: &str, vary: &[&str], loads: &[Str
     let args: Vec<&str> = verb.iter().copied().chain(["--policy", policy]).chain(vary).collect();
     let loads: Vec<&str> = loads.iter().map(String::as_str).collect();
     let rest = [&["--profile", "anthropic/claude-sonnet-5.5", "--scenario"], &loads[..]].concat();
-    serde_json::from_str(&out(&ctxsim(folder, &[args, rest].concat()))).unwrap()
+    parsed(&ctxsim(folder, &[args, rest].concat()))
 }
 
 const TUNE: [&str; 2] = ["tune", "--json"];
@@ -42,7 +38,7 @@ const AUTO_COMPACT: &str = "agents/claude_code/auto_compact";
 
 #[test]
 fn a_computed_trigger_and_a_zero_are_varied_and_what_was_measured_is_not() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let loads = needed_to_the_end(folder.path());
 
     let compact = found(folder.path(), &TUNE, AUTO_COMPACT, &[], &loads);
@@ -63,7 +59,7 @@ fn a_computed_trigger_and_a_zero_are_varied_and_what_was_measured_is_not() {
 
 #[test]
 fn tune_answers_with_every_point_the_best_one_and_one_reason_even_if_it_recommends_nothing() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let loads = needed_to_the_end(folder.path());
 
     let json = found(folder.path(), &TUNE, AUTO_COMPACT, &[], &loads);
@@ -78,7 +74,7 @@ fn tune_answers_with_every_point_the_best_one_and_one_reason_even_if_it_recommen
 
 #[test]
 fn a_point_of_tune_costs_on_both_parts_what_it_costs_in_a_sweep() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let loads = needed_to_the_end(folder.path());
     let vary = ["params.trigger.tokens=40000..120000:20000"];
 
@@ -91,25 +87,15 @@ fn a_point_of_tune_costs_on_both_parts_what_it_costs_in_a_sweep() {
 /// A document and entries lay out a different number of turns, of which each completes its own.
 #[test]
 fn memories_that_make_different_requests_of_the_same_chats_are_compared() {
-    let folder = tempfile::tempdir().unwrap();
-    let args = [
-        "tune",
-        "--json",
-        "--scenario",
-        "memory_runners/spec",
-        "--profile",
-        "anthropic/claude-haiku-4.5",
-        "--base",
-        "memory_runners/entries",
-        "--policy",
-        "memory_runners/context_only",
-        "--set",
-        "scenario.load.chats.from.generated.sessions=10",
-        "--vary",
-        "memory.service.store.cap.words=250,1000",
-    ];
+    let folder = tempdir().unwrap();
+    let args = args(
+        "tune --json --scenario memory_runners/spec --profile anthropic/claude-haiku-4.5 \
+        --base memory_runners/entries --policy memory_runners/context_only \
+        --set scenario.load.chats.from.generated.sessions=10 \
+        --vary memory.service.store.cap.words=250,1000",
+    );
 
-    let json: Value = serde_json::from_str(&out(&ctxsim(folder.path(), &args))).unwrap();
+    let json: Value = parsed(&ctxsim(folder.path(), &args));
 
     assert_ne!(json["why_not"], "not_comparable", "{json}");
     let parts = json["points"].as_array().unwrap().iter().flat_map(|it| it["parts"].as_array().unwrap());
@@ -137,22 +123,18 @@ fn same_costs(tuned: &Value, swept: &Value) {
 
 #[test]
 fn stages_that_never_fire_are_the_reason_and_so_are_too_few_sessions() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let loads = needed_to_the_end(folder.path());
 
     let json = found(folder.path(), &TUNE, AUTO_COMPACT, &["params.trigger.tokens=700000,800000"], &loads);
     assert_eq!(json["why_not"], "never_fires", "{json}");
-    assert_eq!(json["never_fired"], serde_json::json!(["compact"]));
+    assert_eq!(json["never_fired"], json!(["compact"]));
 
     let vary = ["params.trigger.tokens=20000,40000", "params.keep.count=1,3"];
-    let args = [
-        "--min-evidence",
-        "0",
-        "--base",
-        AUTO_COMPACT,
-        "--set",
-        "agents/claude_code/auto_compact.params.trigger.tokens=20000",
-    ];
+    let args = args(
+        "--min-evidence 0 --base agents/claude_code/auto_compact \
+        --set agents/claude_code/auto_compact.params.trigger.tokens=20000",
+    );
     let json = found(folder.path(), &[&TUNE[..], &args].concat(), "clear_tool_results", &vary, &loads[..7]);
     assert_eq!(json["why_not"], "too_few_sessions", "{json}");
     let reason = json["reason"].as_str().unwrap();
@@ -161,9 +143,9 @@ fn stages_that_never_fire_are_the_reason_and_so_are_too_few_sessions() {
 }
 
 /// Makes copies of a session in two projects.
-fn sessions() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let session = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/recorded/claude-code-session.jsonl");
+fn sessions() -> TempDir {
+    let folder = tempdir().unwrap();
+    let session = root().join("scenarios/recorded/claude-code-session.jsonl");
     let text = fs::read_to_string(session).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     for project in ["one", "two"] {
@@ -185,24 +167,11 @@ fn sessions() -> tempfile::TempDir {
 fn tuning_holds_out_the_newer_sessions_and_writes_only_what_it_recommends() {
     let folder = sessions();
     let run = |floor: &str, output: &str| {
-        let args = [
-            "tune",
-            "--policy",
-            "clear_tool_results",
-            "--vary",
-            "params.trigger.tokens=20000,40000,60000,80000",
-        ];
-        let more = [
-            "--profile",
-            "anthropic/claude-opus-4.5",
-            "--min-evidence",
-            floor,
-            "--output",
-            output,
-            "--json",
-            ".",
-        ];
-        serde_json::from_str::<Value>(&out(&ctxsim(folder.path(), &[&args[..], &more].concat()))).unwrap()
+        let command = format!(
+            "tune --policy clear_tool_results --vary params.trigger.tokens=20000,40000,60000,80000 \
+            --profile anthropic/claude-opus-4.5 --min-evidence {floor} --output {output} --json ."
+        );
+        parsed::<Value>(&ctxsim(folder.path(), args(&command)))
     };
     for floor in ["0%", "100%"] {
         let output = format!("tuned{}.ron", floor.trim_end_matches('%'));
@@ -224,7 +193,7 @@ fn tuning_holds_out_the_newer_sessions_and_writes_only_what_it_recommends() {
 
 #[test]
 fn where_everything_is_needed_to_the_end_nothing_is_recommended() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let loads = needed_to_the_end(folder.path());
     let vary = "params.trigger.tokens=20000,40000,80000,900000";
     let args = [
@@ -240,7 +209,7 @@ fn where_everything_is_needed_to_the_end_nothing_is_recommended() {
     let output =
         ctxsim(folder.path(), &[&args[..], &["--output", "tuned.ron", "--scenario"], &loads].concat());
 
-    let text = out(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = one_line(&out(&output));
     let told = "Nothing is recommended: no variant costs less than identity; the best costs the same.";
     assert!(text.contains(told), "{text}");
     assert!(!folder.path().join("tuned.ron").exists());
@@ -248,20 +217,12 @@ fn where_everything_is_needed_to_the_end_nothing_is_recommended() {
 
 #[test]
 fn a_narrow_table_wraps_and_keeps_every_column() {
-    let folder = tempfile::tempdir().unwrap();
-    let tune = [
-        "tune",
-        "--policy",
-        "clear_tool_results",
-        "--vary",
-        "params.trigger.tokens=20000,40000",
-        "--vary",
-        "params.clear_at_least.tokens=0,5000",
-        "--scenario",
-        "duckagent/incremental_workspace_audit",
-        "--profile",
-        "anthropic/claude-sonnet-5.5",
-    ];
+    let folder = tempdir().unwrap();
+    let tune = args(
+        "tune --policy clear_tool_results --vary params.trigger.tokens=20000,40000 \
+        --vary params.clear_at_least.tokens=0,5000 --scenario duckagent/incremental_workspace_audit \
+        --profile anthropic/claude-sonnet-5.5",
+    );
     for width in ["34", "40", "60", "100"] {
         let text = out(&ctxsim(folder.path(), &[&tune[..], &["--width", width]].concat()));
         let most: usize = width.parse().unwrap();
@@ -274,7 +235,7 @@ fn a_narrow_table_wraps_and_keeps_every_column() {
 
 #[test]
 fn what_cannot_be_tuned_is_told_with_the_way_out() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let told = |args: &[&str]| {
         let output =
             ctxsim(folder.path(), &[&["tune"], args, &["--scenario", "duckagent/plain_chat"]].concat());
@@ -283,10 +244,7 @@ fn what_cannot_be_tuned_is_told_with_the_way_out() {
     };
 
     let text = told(&["--policy", "identity"]);
-    assert!(
-        text.contains("error[tune-params]") && text.contains("`--vary stages.NAME.FIELD=1,2,4`"),
-        "{text}"
-    );
+    assert_says(&text, &["error[tune-params]", "`--vary stages.NAME.FIELD=1,2,4`"]);
     let text = told(&["--policy", "agents/claude_code/microcompact_idle"]);
     assert!(text.contains("no parameter of agents/claude_code/microcompact_idle is a setting"), "{text}");
     let text = told(&["--policy", "clear_tool_results", "--vary", "scenario.seed=1,2"]);
@@ -297,13 +255,13 @@ fn what_cannot_be_tuned_is_told_with_the_way_out() {
 
 #[test]
 fn tuning_on_the_reference_sessions_recommends_what_saves_on_those_held_out_or_says_why_not() {
-    let Some(root) = std::env::var_os("CTXSIM_REFERENCE").map(std::path::PathBuf::from) else { return };
-    let folder = tempfile::tempdir().unwrap();
+    let Some(root) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
+    let folder = tempdir().unwrap();
     let sessions =
         ["claude-code", "claude-code-2"].map(|it| root.join("recorded").join(it).display().to_string());
     for policy in ["agents/claude_code/auto_compact", "clear_tool_results"] {
         let args = ["tune", "--policy", policy, "--json", &sessions[0], &sessions[1]];
-        let found: Value = serde_json::from_str(&out(&ctxsim(folder.path(), &args))).unwrap();
+        let found: Value = parsed(&ctxsim(folder.path(), &args));
         assert_eq!(found["varied"][0]["path"], "params.trigger.tokens");
         assert_eq!(
             (found["parts"].as_array().unwrap().len(), found["chosen"].is_array()),
@@ -323,14 +281,14 @@ fn tuning_on_the_reference_sessions_recommends_what_saves_on_those_held_out_or_s
 
 #[test]
 fn tune_and_sweep_agree_on_the_trigger_of_claude_code_on_the_reference_sessions() {
-    let Some(root) = std::env::var_os("CTXSIM_REFERENCE").map(std::path::PathBuf::from) else { return };
-    let folder = tempfile::tempdir().unwrap();
+    let Some(root) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
+    let folder = tempdir().unwrap();
     let sessions =
         ["claude-code", "claude-code-2"].map(|it| root.join("recorded").join(it).display().to_string());
     let vary = "params.trigger.tokens=60000..160000:20000";
     let run = |verb: &[&str]| -> Value {
         let args = [verb, &["--policy", AUTO_COMPACT, "--vary", vary, &sessions[0], &sessions[1]]].concat();
-        serde_json::from_str(&out(&ctxsim(folder.path(), &args))).unwrap()
+        parsed(&ctxsim(folder.path(), &args))
     };
 
     same_costs(&run(&TUNE), &run(&["sweep", "--format", "json"]));
@@ -338,12 +296,10 @@ fn tune_and_sweep_agree_on_the_trigger_of_claude_code_on_the_reference_sessions(
 
 #[test]
 fn a_request_below_one_gets_one_answer() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     for request in ["-1", "0", "first"] {
         let args = ["explain", "--policy", "identity", "--scenario", "example", "--request", request];
-        let output = ctxsim(folder.path(), &args);
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2));
+        let told = refusal(&ctxsim(folder.path(), &args));
         assert!(told.contains("use a whole number of at least 1"), "{request}: {told}");
     }
 }

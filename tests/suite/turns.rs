@@ -1,26 +1,20 @@
 //! What a saving bears: more turns, a declared ratio of them, and what published runs tell of the task.
 
 use std::cell::RefCell;
-use std::process::Command;
 
-use ctxsim::engine::Simulation;
 use ctxsim::input::policy::PolicyFamily;
-use ctxsim::input::text::decode::decode;
-use ctxsim::input::{Format, Limits, Policy, PolicyFile, Profile, ProfileFile};
-use ctxsim::ledger::{Role, Rows, Sums};
-use ctxsim::measure::Tally;
 use ctxsim::measure::assumed::Assumed;
 use ctxsim::measure::known_task::KnownTask;
 use ctxsim::measure::turn_ratios::TurnRatios;
 use ctxsim::report::extra_turns::TurnsBreakEven;
 use ctxsim::report::known_task::{known, narrow};
 use proptest::prelude::*;
-use serde_json::Value;
 
 use crate::laws::hold;
 use crate::random_policy::policy;
 use crate::random_rules::rules;
 use crate::random_timeline::timeline;
+use crate::support::*;
 use crate::task_page::page;
 
 /// Random runs that are compared.
@@ -28,7 +22,7 @@ const RUNS: usize = 100;
 
 fn profile() -> Profile {
     let text = include_str!("../../profiles/field/sonnet-5.toml");
-    Profile::new(&decode::<ProfileFile>(text, Format::Toml).unwrap()).unwrap()
+    profile_from(text)
 }
 
 /// A request as it is billed, with parts of tokens: reads, writes by lifetime, plain input, output.
@@ -124,9 +118,7 @@ fn the_turns_that_a_saving_bears_are_those_of_a_search_over_scaled_sessions_on_a
 }
 
 fn ctxsim(args: &[&str]) -> Value {
-    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
+    parsed(&crate::support::ctxsim(root(), args))
 }
 
 /// A mask, a clear and a summary that save on sessions without pauses.
@@ -169,14 +161,14 @@ result.handle = 40
 
 #[test]
 fn sessions_that_are_played_with_more_turns_than_a_saving_bears_cost_more() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let session = path("alike.toml");
-    std::fs::write(&session, SESSION).unwrap();
+    fs::write(&session, SESSION).unwrap();
     let mut ratios = Vec::new();
     for (name, stages) in SAVING {
         let file = path(&format!("{name}.ron"));
-        std::fs::write(&file, format!("(name: {name:?}, about: \"Saves.\", {stages})")).unwrap();
+        fs::write(&file, format!("(name: {name:?}, about: \"Saves.\", {stages})")).unwrap();
         let with = |turns: &str| {
             let turns = format!("scenario.load.generate.turns={turns}");
             let args = [
@@ -223,9 +215,9 @@ fn sessions_that_are_played_with_more_turns_than_a_saving_bears_cost_more() {
 
 #[test]
 fn a_declared_ratio_of_turns_adds_what_they_cost_to_policies_that_edit_prompts_and_is_an_assumption() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let session = folder.path().join("alike.toml").to_str().unwrap().to_owned();
-    std::fs::write(&session, SESSION).unwrap();
+    fs::write(&session, SESSION).unwrap();
     let args = [
         "run",
         "--policy",
@@ -246,11 +238,7 @@ fn a_declared_ratio_of_turns_adds_what_they_cost_to_policies_that_edit_prompts_a
     let cost = |report: &Value, nth: usize| total(report, nth, ["cost_usd", "total"]);
     assert_eq!(cost(&plain, 0).to_bits(), cost(&more, 0).to_bits(), "what edits nothing takes as many turns");
     assert!(cost(&more, 1) > 1.19 * cost(&plain, 1), "{} and {}", cost(&more, 1), cost(&plain, 1));
-    let refused = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-        .args(&args[..8])
-        .args(["--set", "scenario.turns_ratio=11"])
-        .output();
-    assert_eq!(refused.unwrap().status.code(), Some(2));
+    refusal(&crate::support::ctxsim(root(), [&args[..8], &["--set", "scenario.turns_ratio=11"]].concat()));
 }
 
 #[test]
@@ -301,7 +289,7 @@ fn a_window_that_is_small_against_the_requests_of_the_sessions_is_its_users_to_j
         let text = format!(
             "(name: \"m\", about: \"Masks.\", stages: [(name: \"m\", scope: (kinds: [tool_result], keep_recent: {keep}), apply: show(marker(12)))])"
         );
-        Policy::new(&decode::<PolicyFile>(&text, Format::Ron).unwrap()).unwrap()
+        policy_from(&text)
     };
     assert_eq!(mask("tool_uses(5)").newest_requests(), Some(5));
     assert_eq!(mask("tool_uses(5)").families(), [PolicyFamily::Mask]);

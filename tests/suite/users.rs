@@ -1,20 +1,14 @@
 //! What users asked is needed: by its own turn, by later turns with a declared weight, and a summary keeps a declared share of it.
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::{Kind as Kinds, bundled_catalog};
-use ctxsim::engine::Simulation;
-use ctxsim::input::policy::{Kind, Moment};
+use ctxsim::catalog::Kind as Kinds;
+use ctxsim::input::policy::Kind;
 use ctxsim::input::scenario::user_messages::{UserNeeds, UserTerms};
-use ctxsim::input::text::decode::{Format, decode};
-use ctxsim::input::{Limits, Policy, PolicyFile, Profile};
-use ctxsim::ledger::{NeedRow, Rows, Sink, Sums};
+use ctxsim::ledger::{NeedRow, Sink};
 use ctxsim::projection::{Ambient, Editor, Projector};
-use ctxsim::report::Report;
+use ctxsim::timeline::ItemIx;
 use ctxsim::timeline::evidence::{EARLIER, RUNNING};
-use ctxsim::timeline::{ItemIx, ItemSizes, NewItem, Timeline, TimelineBuilder};
+
+use crate::support::*;
 
 const TERMS: UserTerms = UserTerms { earlier: [0.25, 0.0, 0.5], summarised: [0.75, 0.5, 1.0] };
 
@@ -127,7 +121,7 @@ fn report(scenarios: Vec<String>, more: &[(&str, &str)], set: &[&str]) -> Report
         policies: policies.map(str::to_owned).collect(),
         scenarios,
         own_models: true,
-        set: set.iter().map(|it| (*it).to_owned()).collect(),
+        set: owned(set),
         ..Comparison::default()
     };
     Plan::new(&catalog, &comparison).unwrap().report(Some(1), &|_, _| {}).unwrap()
@@ -184,13 +178,9 @@ impl Projector for DropsResults {
 
 #[test]
 fn what_nothing_reads_again_can_be_dropped_without_a_loss() {
-    let comparison = Comparison {
-        policies: vec!["identity".to_owned()],
-        scenarios: vec!["recorded/claude-code".to_owned()],
-        own_models: true,
-        ..Comparison::default()
-    };
-    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
+    let comparison =
+        Comparison { own_models: true, ..comparing(&["identity"], &["recorded/claude-code"], &[]) };
+    let plan = planned(&comparison);
     let load = plan.open(&plan.scenarios[0]).unwrap().remove(0);
     let timeline = load.timeline().unwrap();
     let needed: BTreeSet<ItemIx> = timeline.needs.of_items().iter().map(|it| it.inferred.item).collect();

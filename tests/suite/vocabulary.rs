@@ -1,9 +1,8 @@
 //! Texts for newcomers use the words of the vocabulary, and explain a term of art where they show one.
 
-use std::fs;
-use std::path::Path;
-
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+
+use crate::support::*;
 
 /// Words that no text for newcomers has, and what to write.
 const REPLACED: [(&str, &str); 24] = [
@@ -116,7 +115,7 @@ fn texts_of_page(name: &str, source: &str) -> String {
 
 #[test]
 fn pages_for_newcomers_use_the_words_of_the_vocabulary() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     let mut wrong = Vec::new();
     let mut pages = vec![root.join("README.md"), root.join("docs/index.md")];
     for folder in ["docs/tutorial.md", "docs/how-to"] {
@@ -133,7 +132,7 @@ fn pages_for_newcomers_use_the_words_of_the_vocabulary() {
 
 #[test]
 fn the_page_in_the_browser_uses_the_words_of_the_vocabulary() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/src");
+    let folder = root().join("web/src");
     let mut wrong = Vec::new();
     // The package of the crate has no page.
     for path in fs::read_dir(folder).into_iter().flatten().map(|it| it.unwrap().path()) {
@@ -148,11 +147,7 @@ fn the_page_in_the_browser_uses_the_words_of_the_vocabulary() {
 
 #[test]
 fn the_first_screen_uses_the_words_of_the_vocabulary() {
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-        .args(["screen", "recorded/claude-code"])
-        .current_dir(env!("CARGO_TARGET_TMPDIR"))
-        .output()
-        .unwrap();
+    let output = ctxsim(env!("CARGO_TARGET_TMPDIR"), ["screen", "recorded/claude-code"]);
     assert!(output.status.success());
 
     let wrong = unknown_words(&String::from_utf8(output.stdout).unwrap());

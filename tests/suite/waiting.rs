@@ -1,15 +1,11 @@
 //! How long one waits: what is declared of models holds on sessions that were not fitted, and every number of a run follows from it.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-
 use ctxsim::input::profile::WaitModel;
-use ctxsim::ledger::{RequestSums, TokenUse};
+use ctxsim::ledger::RequestSums;
 use ctxsim::measure::waiting::Waited;
-use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::sweep::{ctxsim, out};
+use crate::support::*;
 
 /// A timed request: its session, its model, and predicted and waited seconds.
 struct Timed {
@@ -22,7 +18,7 @@ struct Timed {
 /// Returns the timed requests of sessions that were not fitted; nothing without the reference data.
 fn judged() -> Option<Vec<Timed>> {
     let root = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from)?;
-    let text = std::fs::read_to_string(root.join("quality/waits.csv")).unwrap();
+    let text = fs::read_to_string(root.join("quality/waits.csv")).unwrap();
     let timed = |line: &str| {
         let cells: Vec<&str> = line.split(',').collect();
         let number = |at: usize| cells[at].parse::<u64>().unwrap();
@@ -74,12 +70,10 @@ fn declared_waiting_holds_on_the_sessions_that_were_not_fitted() {
 
 /// Returns the rows and the totals of a run on a recorded session.
 fn run(profile: &str) -> (Vec<Value>, Value) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = root();
     let policy = ["--policy", "agents/anthropic/tool_runner_compaction"];
     let what = ["run", "--scenario", "recorded/claude-code", "--profile", profile, "--format", "json"];
-    let json = |more: &[&str]| -> Value {
-        serde_json::from_str(&out(&ctxsim(folder, &[&what[..], &policy[..], more].concat()))).unwrap()
-    };
+    let json = |more: &[&str]| -> Value { parsed(&ctxsim(folder, &[&what[..], &policy[..], more].concat())) };
     let rows = json(&["--rows", "requests"]).as_array().unwrap().clone();
     let report = json(&[]);
     (rows, report["runs"][0]["totals"]["waiting_minutes"].clone())
@@ -109,7 +103,7 @@ fn a_model_without_data_borrows_none_and_a_note_names_it() {
 
     assert!(rows.iter().all(|it| it["waiting_s"].is_null()));
     assert!(totals["total"].is_null() && totals["requests"].is_null());
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = root();
     let what = ["run", "--scenario", "recorded/claude-code", "--policy", "identity"];
     let under = ["--profile", "anthropic/claude-opus-4.7", "--columns", "waiting_minutes"];
     let text = out(&ctxsim(folder, &[&what[..], &under[..]].concat()));

@@ -1,7 +1,6 @@
 //! Counts the words and lines of the documents against `[documents]` of `benches/limits.toml`; `just speed --builds` prints them, too.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use crate::support::*;
 
 /// The kinds of pages in the book, each with its pages.
 const KINDS: [(&str, &str); 5] = [

@@ -1,21 +1,17 @@
 //! Forecasts held against what came after: which sessions count, what they are compared with, and what is said.
 
-use std::fs;
-use std::path::Path;
-
 use ctxsim::app::RealisedRequest;
 use ctxsim::app::advise::{AdviceRequest, advise};
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::report::advise::saved::{Drift, Saved, TrialDay};
 use ctxsim::report::realised::{ForecastOutcome, Later, Realised, table};
 
 use super::logs::{Recipe, Session, write};
-use super::{SAVES, advice_on, became_of, drawn, held, held_forecast, locked};
-use crate::sweep::{ctxsim, out};
+
+use super::*;
 
 /// Makes a folder of earlier sessions, and the forecast of an hour on it.
 fn forecast() -> Saved {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     write(folder.path(), &Recipe { seed: 7, ..SAVES }.sessions(), "s");
     advice_on(folder.path(), None).1.unwrap()
 }
@@ -59,7 +55,7 @@ fn the_number_of_sessions_that_would_tell_is_the_same_however_often_it_is_asked(
 fn where_no_number_would_do_it_is_said_from_the_beginning_and_stays_so() {
     let drift = Drift { deviation: 0.5, blocks: 3, per: "month".to_owned() };
     let saved = Saved { drift: Some(drift), ..forecast() };
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     for n in [2, 12, 24] {
         add(folder.path(), "t", n, true, &[]);
         let found = became(&saved, folder.path());
@@ -71,7 +67,7 @@ fn where_no_number_would_do_it_is_said_from_the_beginning_and_stays_so() {
 #[test]
 fn versions_that_do_not_have_the_setting_do_not_count_and_newer_ones_do() {
     let saved = forecast();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     add(folder.path(), "new", 20, true, &[("2.1.260", "2.1.300")]);
     add(folder.path(), "old", 4, false, &[("2.1.260", "2.1.37")]);
 
@@ -95,7 +91,7 @@ fn versions_that_do_not_have_the_setting_do_not_count_and_newer_ones_do() {
 #[test]
 fn sessions_whose_logs_show_another_value_do_not_count_as_changed() {
     let saved = forecast();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     add(folder.path(), "t", 6, false, &[]);
 
     let found = became(&saved, folder.path());
@@ -150,7 +146,7 @@ fn people_and_days_without_the_change_take_out_what_moved_all_bills() {
 #[test]
 fn people_whose_logs_show_that_they_changed_nothing_are_compared_with() {
     let saved = forecast();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     add(folder.path(), "long", 40, true, &[]);
     add(folder.path(), "other", 40, false, &[("/Users/ann/", "/Users/bob/")]);
 
@@ -166,9 +162,7 @@ fn people_whose_logs_show_that_they_changed_nothing_are_compared_with() {
     let named = RealisedRequest { unchanged: vec!["bob".to_owned()], ..RealisedRequest::default() };
     assert_eq!(became_of(&saved, folder.path(), &named), found, "as if they were named");
     fs::write(folder.path().join("f.json"), serde_json::to_string(&saved).unwrap()).unwrap();
-    let nobody = ctxsim(folder.path(), &["realised", "f.json", ".", "--unchanged-user", "eve"]);
-    assert_eq!(nobody.status.code(), Some(2));
-    let told = String::from_utf8_lossy(&nobody.stderr).into_owned();
+    let told = refusal(&ctxsim(folder.path(), &["realised", "f.json", ".", "--unchanged-user", "eve"]));
     assert!(told.contains("no later session is one of `eve`"), "{told}");
     assert!(
         told.contains("`/Users/ann` and `/Users/bob`") || told.contains("`/Users/bob` and `/Users/ann`"),
@@ -179,7 +173,7 @@ fn people_whose_logs_show_that_they_changed_nothing_are_compared_with() {
 #[test]
 fn a_day_from_which_a_setting_is_in_force_leaves_out_what_began_before_it() {
     let saved = forecast();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     add(folder.path(), "t", 20, true, &[]);
     let on = |day: &str| RealisedRequest { changed: Some(day.to_owned()), ..RealisedRequest::default() };
 
@@ -195,29 +189,16 @@ fn a_day_from_which_a_setting_is_in_force_leaves_out_what_began_before_it() {
 /// What the command line says of a day that is none.
 fn out_of(folder: &Path, day: &str) -> String {
     fs::write(folder.join("f.json"), serde_json::to_string(&forecast()).unwrap()).unwrap();
-    let done = ctxsim(folder, &["realised", "f.json", ".", "--changed", day]);
-    assert_eq!(done.status.code(), Some(2));
-    String::from_utf8_lossy(&done.stderr).into_owned()
+    refusal(&ctxsim(folder, &["realised", "f.json", ".", "--changed", day]))
 }
 
 #[test]
 fn a_trial_is_planned_by_days_and_its_days_are_compared() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let logs = folder.path().join("logs");
     fs::create_dir(&logs).unwrap();
     write(&logs, &Recipe { seed: 7, ..SAVES }.sessions(), "s");
-    let args = [
-        "advise",
-        "logs",
-        "--trial",
-        "promptCacheTtl=1h",
-        "--days",
-        "28",
-        "--from",
-        "2026-03-05",
-        "--save",
-        "f.json",
-    ];
+    let args = args("advise logs --trial promptCacheTtl=1h --days 28 --from 2026-03-05 --save f.json");
     let text = out(&ctxsim(folder.path(), &args));
     assert!(text.contains("A trial of 28 days: turn it on for the 14 days that are on"), "{text}");
     let saved =
@@ -225,7 +206,7 @@ fn a_trial_is_planned_by_days_and_its_days_are_compared() {
     assert_eq!((saved.trial.len(), saved.trial[0].day.as_str()), (28, "2026-03-05"));
 
     // Three sessions each day, from day 60 on.
-    let later = tempfile::tempdir().unwrap();
+    let later = tempdir().unwrap();
     for part in ["a", "bb", "ccc"] {
         for (is_long, prefix) in [(true, "on"), (false, "off")] {
             add(later.path(), &format!("{part}{prefix}"), 28, is_long, &[]);
@@ -252,16 +233,16 @@ fn each_answer_is_one_sentence() {
     told.extend([-0.03, -0.14].map(|change| sentence(&held(0, 600, change))));
     told.push(sentence(&held(0, 40, -0.08)));
     told.push(sentence(&held(0, 0, -0.08)));
-    locked("sentences", &told.join("\n"));
+    assert_snapshot("advise", "sentences", &told.join("\n"));
 }
 
 #[test]
 fn sessions_of_other_agents_do_not_count() {
     let saved = forecast();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     add(folder.path(), "t", 20, true, &[]);
     let alone = became(&saved, folder.path());
-    let codex = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded/codex-rollout.jsonl");
+    let codex = data("recorded/codex-rollout.jsonl");
     fs::copy(codex, folder.path().join("rollout-2026-03-20.jsonl")).unwrap();
 
     let found = became(&saved, folder.path());
@@ -272,7 +253,7 @@ fn sessions_of_other_agents_do_not_count() {
 
 #[test]
 fn outcomes_of_a_table_are_compared_beside_the_dollars() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     add(folder.path(), "long", 20, true, &[]);
     add(folder.path(), "other", 20, false, &[("/Users/ann/", "/Users/bob/")]);
     fs::write(folder.path().join("f.json"), serde_json::to_string(&forecast()).unwrap()).unwrap();
@@ -285,7 +266,7 @@ fn outcomes_of_a_table_are_compared_beside_the_dollars() {
     };
 
     let all = format!("session,solved\n{}{}", lines("long", "true"), lines("other", "false"));
-    let found: serde_json::Value = serde_json::from_str(&out(&ask(&all, &["--format", "json"]))).unwrap();
+    let found: Value = parsed(&ask(&all, &["--format", "json"]));
 
     let outcomes = &found["outcomes"];
     let words: Vec<&str> =
@@ -299,9 +280,7 @@ fn outcomes_of_a_table_are_compared_beside_the_dollars() {
     let text = out(&ask(&groups, &[]));
     assert!(text.contains("Cannot tell: old against new: 0.0 points"), "{text}");
 
-    let misspelt = ask("session,solved\nlong1,yes\nohter3,1\n", &[]);
-    let told = String::from_utf8_lossy(&misspelt.stderr).into_owned();
-    assert_eq!(misspelt.status.code(), Some(2));
+    let told = refusal(&ask("session,solved\nlong1,yes\nohter3,1\n", &[]));
     assert!(told.contains("o.csv:2:7") && told.contains("`yes` is not an outcome"), "{told}");
 }
 
@@ -319,7 +298,7 @@ fn growing(n: usize, first_day: u64, tokens: u64) -> Vec<Session> {
 #[test]
 fn sessions_in_which_a_setting_does_nothing_are_no_treated_group_and_where_nobody_set_it_that_is_said_first()
 {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     write(folder.path(), &growing(12, 0, 6_500), "s");
     let asked = AdviceRequest {
         pairs: vec!["autoCompactWindow=140000".to_owned()],
@@ -333,7 +312,7 @@ fn sessions_in_which_a_setting_does_nothing_are_no_treated_group_and_where_nobod
     assert_eq!(saved.set, ["autoCompactWindow=140000"]);
 
     // Nobody changes anything: some sessions are too short for the window, and the long ones grow beyond it.
-    let later = tempfile::tempdir().unwrap();
+    let later = tempdir().unwrap();
     write(later.path(), &growing(8, 60, 600), "short");
     write(later.path(), &growing(10, 60, 6_500), "long");
     let found = became(&saved, later.path());
@@ -351,7 +330,7 @@ fn sessions_in_which_a_setting_does_nothing_are_no_treated_group_and_where_nobod
 fn a_setting_that_no_log_shows_is_taken_as_made_only_after_it_is_said_that_nothing_shows_it() {
     let before = forecast();
     let saved = Saved { set: vec!["bashOutputMaxChars=4000".to_owned()], before: Vec::new(), ..before };
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     add(folder.path(), "t", 6, false, &[("2.1.260", "2.1.300")]);
 
     let found = became(&saved, folder.path());
@@ -367,7 +346,7 @@ fn a_setting_that_no_log_shows_is_taken_as_made_only_after_it_is_said_that_nothi
 #[test]
 fn sub_agents_say_nothing_of_a_setting_of_main_conversations() {
     let saved = forecast();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     add(folder.path(), "t", 6, true, &[("\"isSidechain\":false", "\"isSidechain\":true")]);
 
     let found = became(&saved, folder.path());

@@ -1,14 +1,10 @@
 //! Settings that a user asks for, and settings files that are changed and put back.
 
-use std::fs;
-use std::path::Path;
-
 use ctxsim::app::advise::agents::{Agent, AgentSetting, SettingsForm};
 use ctxsim::app::advise::edit::{applied, undone};
 use ctxsim::report::advise::saved::{FormerValue, Saved};
 
-use super::{SAVES, advice_on, locked, write};
-use crate::sweep::{ctxsim, out};
+use super::*;
 
 /// A settings file as people have it.
 const REAL: &str = "{\n    \"model\": \"opus\",\n    \"env\": { \"DISABLE_TELEMETRY\": \"1\" },\n    \"permissions\": {\n        \"allow\": [\"Read\"]\n    },\n    \"hooks\": {}\n}\n";
@@ -83,8 +79,8 @@ fn a_file_that_somebody_changed_since_is_not_undone_and_a_setting_of_another_pla
 }
 
 /// A folder of logs in which an hour saves.
-fn folder() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
+fn folder() -> TempDir {
+    let folder = tempdir().unwrap();
     fs::create_dir(folder.path().join("logs")).unwrap();
     write(&folder.path().join("logs"), &SAVES.sessions(), "s");
     folder
@@ -144,13 +140,8 @@ fn nothing_to_apply_is_said_behind_the_list_and_a_missing_settings_file_before_a
     assert!(told.contains("Nothing was written to `settings.json`: it takes a “do”"), "{told}");
     assert_eq!(text_of(folder.path(), "settings.json"), REAL);
 
-    let done = apply("nowhere.json");
-    let told = String::from_utf8_lossy(&done.stderr).into_owned();
-    assert_eq!(done.status.code(), Some(2), "{told}");
-    assert!(
-        told.contains("there is no such settings file") && told.contains("`{}` if they are JSON"),
-        "{told}"
-    );
+    let told = refusal(&apply("nowhere.json"));
+    assert_says(&told, &["there is no such settings file", "`{}` if they are JSON"]);
 }
 
 #[cfg(unix)]
@@ -180,16 +171,7 @@ fn a_setting_that_is_asked_for_comes_first_with_the_word_of_the_list_and_its_for
     );
     let text = out(&ctxsim(
         folder.path(),
-        &[
-            "advise",
-            "logs",
-            "--try",
-            "promptCacheTtl=1h",
-            "--try",
-            "autoCompactWindow=150000",
-            "--save",
-            "f.json",
-        ],
+        &args("advise logs --try promptCacheTtl=1h --try autoCompactWindow=150000 --save f.json"),
     ));
     assert!(
         text.starts_with(
@@ -199,9 +181,8 @@ fn a_setting_that_is_asked_for_comes_first_with_the_word_of_the_list_and_its_for
     );
     let saved = ctxsim::app::forecast("f.json", &text_of(folder.path(), "f.json")).unwrap();
     assert_eq!(saved.set, ["promptCacheTtl=1h", "autoCompactWindow=150000"]);
-    let json =
-        out(&ctxsim(folder.path(), &["advise", "logs", "--try", "promptCacheTtl=1h", "--format", "json"]));
-    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let json: Value =
+        parsed(&ctxsim(folder.path(), &["advise", "logs", "--try", "promptCacheTtl=1h", "--format", "json"]));
     let agent = &json["agents"][0];
     assert_eq!(agent["asked"]["lever"], agent["pasted"], "what is asked for is what is advised");
     let (bare, _) = advice_on(&folder.path().join("logs"), None);
@@ -217,21 +198,15 @@ fn a_setting_that_is_asked_for_comes_first_with_the_word_of_the_list_and_its_for
 fn what_cannot_be_asked_for_says_what_can() {
     let folder = folder();
     let mut told = String::new();
-    for asked in [
-        "autoCompactWindw=150000",
-        "autoCompactWindow=160k",
-        "autoCompactWindow=auto",
-        "autoCompactWindow",
-        "bashOutputMaxChars=-1",
-        "idleCompaction=false",
-        "promptCacheTtl=2h",
-        "PI_CACHE_RETENTION=long",
-    ] {
+    let all = "\
+        autoCompactWindw=150000 autoCompactWindow=160k autoCompactWindow=auto autoCompactWindow \
+        bashOutputMaxChars=-1 idleCompaction=false promptCacheTtl=2h PI_CACHE_RETENTION=long";
+    for asked in listed(all) {
         let done = ctxsim(folder.path(), &["advise", "logs", "--try", asked]);
         assert_eq!(done.status.code(), Some(2), "{asked}");
         told += &format!("{}\n", String::from_utf8_lossy(&done.stderr).trim());
     }
-    locked("asked_wrongly", &told);
+    assert_snapshot("advise", "asked_wrongly", &told);
 }
 
 /// Undoes a forecast that says it replaced values by others: key, what stands in the file, what stood there; returns what is wrong with it.
@@ -348,7 +323,7 @@ fn what_would_change_is_shown_before_anything_is_written() {
     #[cfg(target_os = "linux")]
     {
         let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-        let mut unseen = std::process::Command::new(env!("CARGO_BIN_EXE_ctxsim"));
+        let mut unseen = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
         let unseen = unseen.args(undo).current_dir(folder.path()).stderr(full).output().unwrap();
         assert_eq!(unseen.status.code(), Some(2), "nobody could see it");
         assert_eq!(text_of(folder.path(), "settings.json"), changed);
@@ -366,7 +341,7 @@ fn what_would_change_is_shown_before_anything_is_written() {
 #[test]
 fn a_folder_of_several_agents_names_the_option_that_saves_the_forecast_of_one() {
     let folder = folder();
-    let codex = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded/codex-rollout.jsonl");
+    let codex = data("recorded/codex-rollout.jsonl");
     fs::copy(codex, folder.path().join("logs/codex.jsonl")).unwrap();
     fs::write(folder.path().join("settings.json"), REAL).unwrap();
 

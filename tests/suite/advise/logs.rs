@@ -1,10 +1,6 @@
 //! Folders of made-up sessions whose bills follow from their pauses: what five minutes and an hour cost is known by construction.
 
-use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
-
-use ctxsim::rng::Seed;
+use crate::support::*;
 
 /// Prices of Claude Opus 4.5 in US dollars per token: read, short write, long write, input, output.
 const PRICES: [f64; 5] = [0.5e-6, 6.25e-6, 10e-6, 5e-6, 25e-6];

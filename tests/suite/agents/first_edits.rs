@@ -1,21 +1,12 @@
 //! Each stage of each preset acts on a bundled load; when it first does, on what, and what that does to the prefix, is locked.
 
-use std::collections::BTreeSet;
-use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
-
-use ctxsim::engine::{Simulation, Watch};
+use ctxsim::engine::Watch;
 use ctxsim::explain::{By, Explanation, Same, explain};
 use ctxsim::grid::numbers::thousands;
-use ctxsim::input::Policy;
-use ctxsim::input::policy::{Action, Moment};
-use ctxsim::ledger::{RequestRow, Role, Rows};
+use ctxsim::input::policy::Action;
 use ctxsim::projection::{Editor, Projector};
-use ctxsim::take::Load;
-use indexmap::IndexMap;
 
-use super::{large_loads, loads, timeline};
+use super::*;
 
 #[test]
 fn each_stage_of_each_preset_acts_and_what_it_first_does_is_locked() {
@@ -40,7 +31,7 @@ fn each_stage_of_each_preset_acts_and_what_it_first_does_is_locked() {
     for (agent, told) in &of_agents {
         settings.bind(|| insta::assert_snapshot!(agent.as_str(), told));
     }
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("snapshots/agents");
+    let folder = root().join("snapshots/agents");
     let kept = fs::read_dir(folder).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap());
     let written: BTreeSet<String> = of_agents.keys().map(|it| format!("{it}.snap")).collect();
     assert_eq!(kept.collect::<BTreeSet<_>>(), written, "what an agent did that is gone stays behind");

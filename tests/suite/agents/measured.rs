@@ -1,14 +1,10 @@
 //! Claude Code's compaction beside 42 that were measured: the trigger by version and model, and the prompt behind it.
 
-use ctxsim::app::{Comparison, ListPrices, Plan};
+use ctxsim::app::ListPrices;
 use ctxsim::calibrate::compaction::{compacting, prompt_behind};
-use ctxsim::catalog::bundled_catalog;
-use ctxsim::input::policy::Size;
-use ctxsim::input::scenario::Assume;
-use ctxsim::input::{Policy, PolicyFile};
 use ctxsim::projection::num::{Known, Num};
-use ctxsim::timeline::import::import_all;
-use ctxsim::timeline::{ItemSizes, Kind, NewItem, Preserve, Timeline, TimelineBuilder};
+
+use crate::support::*;
 
 /// Numbers only; `README.md` beside it says what each column is.
 const MEASURED: &str = include_str!("../../data/compactions/measured.csv");
@@ -133,14 +129,14 @@ fn a_report_says_beside_its_verdict_that_logs_are_of_a_newer_version() {
     }
     let of = |file: &str| {
         let comparison = Comparison {
-            policies: vec!["identity".to_owned()],
-            scenarios: vec![folder.path().join(file).display().to_string()],
-            profiles: vec!["anthropic/claude-opus-5".to_owned()],
             own_models: true,
-            ..Comparison::default()
+            ..comparing(
+                &["identity"],
+                &[&folder.path().join(file).display().to_string()],
+                &["anthropic/claude-opus-5"],
+            )
         };
-        let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
-        let notes = plan.report(None, &|_, _| {}).unwrap().notes;
+        let notes = reported(&comparison).notes;
         notes.into_iter().find(|it| it.contains("newer than"))
     };
     let said = |which: &str| {

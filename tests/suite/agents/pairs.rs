@@ -2,14 +2,12 @@
 //!
 //! Files that come back behind a summary are no results any more, and may go without their calls.
 
-use ctxsim::engine::{Simulation, Watch};
-use ctxsim::input::Policy;
+use ctxsim::engine::Watch;
 use ctxsim::input::policy::{Action, Moment};
-use ctxsim::ledger::Rows;
 use ctxsim::projection::{Editor, Projector, State};
 use ctxsim::timeline::Kind;
 
-use super::{loads, timeline};
+use super::*;
 
 /// Looks for torn pairs in what is about to be sent.
 #[derive(Default)]

@@ -1,23 +1,13 @@
 //! The suite `field` ranks every preset and says why each costs what it does.
 
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
-use ctxsim::report::Report;
 use ctxsim::report::markdown;
-use ctxsim::report::sections::Detail;
 
-use super::names;
+use super::*;
 
 /// Runs the suite on one of its scenarios.
 fn report(scenario: &str, profiles: &[&str]) -> Report {
-    let comparison = Comparison {
-        suite: Some("field".to_owned()),
-        scenarios: vec![scenario.to_owned()],
-        profiles: profiles.iter().map(|it| (*it).to_owned()).collect(),
-        ..Comparison::default()
-    };
-    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap_or_else(|it| panic!("{it}"));
-    plan.report(None, &|_, _| {}).unwrap_or_else(|it| panic!("{it}"))
+    let comparison = Comparison { suite: Some("field".to_owned()), ..comparing(&[], &[scenario], profiles) };
+    reported(&comparison)
 }
 
 #[test]

@@ -2,39 +2,27 @@
 //!
 //! The recordings are too large for the test data; `CTXSIM_REFERENCE` names a folder that has them.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
-use ctxsim::engine::Simulation;
-use ctxsim::ledger::{RequestRow, Role, Rows};
-use ctxsim::take::Load;
-use ctxsim::timeline::Timeline;
-
-use super::timeline;
+use super::*;
 
 /// Recorded Claude Code sessions.
 fn sessions() -> Vec<PathBuf> {
     let Some(root) = std::env::var_os("CTXSIM_REFERENCE") else { return Vec::new() };
     let folders = ["recorded/claude-code", "recorded/claude-code-2"].map(|it| Path::new(&root).join(it));
-    let files = folders.iter().flat_map(|it| fs::read_dir(it).unwrap()).map(|it| it.unwrap().path());
-    let mut files: Vec<PathBuf> = files.filter(|it| it.extension().is_some_and(|it| it == "jsonl")).collect();
-    files.sort();
-    files
+    folders.iter().flat_map(|it| files_below(it, &["jsonl"])).collect()
 }
 
 /// A session with its own compactions kept or undone, under its own model; window and reserve follow from its log.
 fn opened(session: &Path, resets: &str) -> Load {
     let comparison = Comparison {
-        policies: vec!["agents/claude_code/auto_compact".to_owned()],
-        scenarios: vec![session.display().to_string()],
-        profiles: vec!["anthropic/claude-opus-4.5".to_owned()],
         own_models: true,
         set: vec![format!("scenario.load.recorded.assume.resets={resets}")],
-        ..Comparison::default()
+        ..comparing(
+            &["agents/claude_code/auto_compact"],
+            &[&session.display().to_string()],
+            &["anthropic/claude-opus-4.5"],
+        )
     };
-    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap_or_else(|it| panic!("{it}"));
+    let plan = planned(&comparison);
     let mut loads = plan.open(&plan.scenarios[0]).unwrap_or_else(|it| panic!("{it}"));
     loads.remove(0)
 }

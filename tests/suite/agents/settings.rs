@@ -1,24 +1,15 @@
 //! Verdicts print the setting that makes the real agent do what is advised, with the numbers that it ran with.
 
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::input::policy::Apply;
-use ctxsim::report::Report;
 use saphyr_parser::Parser;
 
-use super::{LOADS, PROFILE, loads};
+use super::*;
 
 /// Compares a preset with keeping everything, whatever it loses.
 fn compared(preset: &str, set: &str, profiles: &[&str]) -> Report {
-    let comparison = Comparison {
-        policies: ["identity", preset].map(str::to_owned).to_vec(),
-        scenarios: vec![LOADS[0].to_owned()],
-        profiles: profiles.iter().map(|it| (*it).to_owned()).collect(),
-        set: vec![set.to_owned()],
-        ..Comparison::default()
-    };
-    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap_or_else(|it| panic!("{it}"));
-    let report = plan.report(Some(1), &|_, _| {}).unwrap_or_else(|it| panic!("{it}"));
+    let comparison =
+        Comparison { set: vec![set.to_owned()], ..comparing(&["identity", preset], &[LOADS[0]], profiles) };
+    let report = reported(&comparison);
     Report { min_evidence: 0.0, ..report }
 }
 
@@ -69,12 +60,9 @@ fn every_setting_of_a_preset_can_be_written_in_the_format_of_its_file() {
     assert!(n_settings >= 40, "{n_settings}");
     let comparison = Comparison {
         policies: load.policies.iter().map(|it| it.name.clone()).collect(),
-        scenarios: vec!["duckagent/plain_chat".to_owned()],
-        profiles: vec![PROFILE.to_owned()],
-        ..Comparison::default()
+        ..comparing(&[], &["duckagent/plain_chat"], &[PROFILE])
     };
-    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap_or_else(|it| panic!("{it}"));
-    let report = plan.report(Some(1), &|_, _| {}).unwrap_or_else(|it| panic!("{it}"));
+    let report = reported(&comparison);
 
     for (run, policy) in report.runs.iter().zip(&load.policies) {
         assert_eq!(run.apply.is_some(), policy.apply.is_some(), "{}", policy.name);

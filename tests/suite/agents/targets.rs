@@ -1,13 +1,8 @@
 //! Published series and trigger points, to the digit; costs and break-evens of issues are in `price.rs` and `sensitivity`.
 
-use ctxsim::catalog::bundled_catalog;
-use ctxsim::engine::Simulation;
-use ctxsim::input::policy::Size;
-use ctxsim::input::{CacheRules, Limits, Policy};
-use ctxsim::ledger::{Role, Rows};
 use ctxsim::projection::num::{Known, Num};
-use ctxsim::quantity::Decimal;
-use ctxsim::timeline::{ItemSizes, Kind, NewItem, Preserve, Timeline, TimelineBuilder};
+
+use crate::support::*;
 
 /// A preset with numbers of its parameters.
 fn preset(name: &str, params: &[(&str, Size)]) -> Policy {

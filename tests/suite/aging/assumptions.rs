@@ -1,36 +1,28 @@
 //! The declared numbers as users try others: by overrides, in models of their own, and at the ends of their intervals.
 
-use std::fs;
-use std::process::Command;
-
 use ctxsim::worlds::aging::AgingNumbers;
 
-use super::{load, memory, model};
+use super::*;
 
 /// Returns what a command prints in a folder.
-fn printed(folder: &std::path::Path, args: &[&str]) -> Result<String, String> {
-    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-        .args(args)
-        .current_dir(folder)
-        .env_remove("COLUMNS")
-        .output()
-        .unwrap();
+fn printed(folder: &Path, args: &[&str]) -> Result<String, String> {
+    let output = ctxsim(folder, args);
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) }
 }
 
 /// Returns the final scores of a run.
-fn finals(folder: &std::path::Path, args: &[&str]) -> Vec<f64> {
+fn finals(folder: &Path, args: &[&str]) -> Vec<f64> {
     let all =
         ["run", "--format", "json", "--profile", "unlimited"].iter().chain(args).copied().collect::<Vec<_>>();
-    let report: serde_json::Value = serde_json::from_str(&printed(folder, &all).unwrap()).unwrap();
+    let report: Value = serde_json::from_str(&printed(folder, &all).unwrap()).unwrap();
     let runs = report["runs"].as_array().unwrap().iter();
     runs.map(|it| it["aging"]["final"]["mean"].as_f64().unwrap()).collect()
 }
 
 #[test]
 fn a_number_is_overridden_by_its_name_in_every_scenario_of_a_run_and_a_wrong_name_is_told() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let run = ["--policy", "aging/careful", "--scenario", "aging/s1", "aging/s6"];
     let all = |set: &[&str]| finals(folder.path(), &[&run[..], set].concat());
 
@@ -49,16 +41,8 @@ fn a_number_is_overridden_by_its_name_in_every_scenario_of_a_run_and_a_wrong_nam
 
 #[test]
 fn the_numbers_of_runners_have_a_short_path_too() {
-    let folder = tempfile::tempdir().unwrap();
-    let run = [
-        "run",
-        "--scenario",
-        "memory_runners/spec",
-        "--policy",
-        "memory_runners/context_only",
-        "--trials",
-        "2",
-    ];
+    let folder = tempdir().unwrap();
+    let run = args("run --scenario memory_runners/spec --policy memory_runners/context_only --trials 2");
     let with = |set: &str| printed(folder.path(), &[&run[..], &["--set", set]].concat()).unwrap();
 
     assert_ne!(with("runner.document.keeps=0.5"), with("runner.document.keeps=0.99"));
@@ -66,7 +50,7 @@ fn the_numbers_of_runners_have_a_short_path_too() {
 
 #[test]
 fn a_sweep_varies_a_number_of_the_model() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let args = ["sweep", "--scenario", "aging/s6", "--policy", "aging/careful", "--base", "aging/lossy"];
     let told = printed(folder.path(), &[&args[..], &["--vary", "aging.extract=0.4,0.9"]].concat()).unwrap();
 
@@ -75,7 +59,7 @@ fn a_sweep_varies_a_number_of_the_model() {
 
 #[test]
 fn a_model_of_a_user_is_a_file_beside_the_scenario() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let scenario = "name = \"mine\"\nabout = \"Mine.\"\nseed = 1\n[load.aging]\ngenerator = \"multi_domain\"\nsessions = 8\n\
         trials = 3\nmodels = [\"mid\", \"models/ours.toml\"]\n";
     fs::write(folder.path().join("mine.toml"), scenario).unwrap();
@@ -103,20 +87,11 @@ fn each_number_with_an_interval_is_declared_inside_it_and_orderings_show_which_c
         let declared = numbers.get(name).or(model("mid").own(name)).unwrap();
         assert!(*low <= declared && declared <= *high, "{name}");
     }
-    let folder = tempfile::tempdir().unwrap();
-    let args = [
-        "run",
-        "--scenario",
-        "aging/s6",
-        "--policy",
-        "aging/careful",
-        "aging/append_only",
-        "--profile",
-        "unlimited",
-    ];
+    let folder = tempdir().unwrap();
+    let args = args("run --scenario aging/s6 --policy aging/careful aging/append_only --profile unlimited");
     let rows =
         printed(folder.path(), &[&args[..], &["--rows", "orderings", "--format", "jsonl"]].concat()).unwrap();
-    let rows: Vec<serde_json::Value> = rows.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    let rows: Vec<Value> = rows.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
 
     assert!(rows.len() >= 2 * numbers.intervals.len(), "both ends of each interval");
     assert!(rows.iter().any(|it| it["flips"] == true) && rows.iter().any(|it| it["flips"] == false));
@@ -145,14 +120,14 @@ fn an_oracle_with_draws_of_its_own_can_make_an_answer_worse() {
 
 /// Returns a scenario with a load.
 fn scenario(of: &ctxsim::input::scenario::AgingLoad) -> ctxsim::input::Scenario {
-    let file = ctxsim::catalog::bundled_catalog().scenario("aging/s6_12").unwrap().spec;
+    let file = bundled_catalog().scenario("aging/s6_12").unwrap().spec;
     let load = ctxsim::input::scenario::LoadSpec::Aging(Box::new(of.clone()));
     ctxsim::input::Scenario::new(&ctxsim::input::ScenarioFile { load, ..file }).unwrap()
 }
 
 #[test]
 fn a_number_that_nothing_reads_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     for name in ["lossy_words", "top_entries", "careful_instructions", "truncated_words"] {
         let set = format!("aging.{name}=3");
         let run = ["run", "--policy", "aging/careful", "--scenario", "aging/s1", "--set", &set];

@@ -1,16 +1,13 @@
 //! What hits on held-out figures are worth: distinct predictions beside random numbers and a constant guess.
 
-use std::fs;
-use std::path::Path;
-
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::input::suite::Figure;
 
 use super::played::AgingRuns;
 use super::scored::{DRAWS, FILE, Score, Units, drawn, judged, of_file, percentile, play};
+use crate::support::*;
 
 fn file(path: &str) -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+    fs::read_to_string(root().join(path)).unwrap()
 }
 
 /// Returns what the first paragraph of the study says of held-out figures.

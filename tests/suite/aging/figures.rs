@@ -1,18 +1,12 @@
 //! The published figures of ageing beside ours: labels that agree with the fit, bands by one rule, and the tables of `docs/studies/aging.md`.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::input::suite::{Figure, FigureKind};
-use ctxsim::report::{FigureLine, Report};
+use ctxsim::report::FigureLine;
 
-use super::baselines;
 use super::played::AgingRuns;
 use super::scored::judged;
+
+use super::*;
 
 /// A figure whose half width is that of a share without a published spread, or of a difference of two.
 const OF_SHARE: f64 = 0.10;
@@ -22,7 +16,7 @@ const OF_OTHERS: f64 = 0.25;
 const OF_SPREAD: f64 = 1.154_700_538;
 
 fn file(path: &str) -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+    fs::read_to_string(root().join(path)).unwrap()
 }
 
 fn figures() -> Vec<Figure> {
@@ -211,7 +205,7 @@ fn the_document_has_every_figure_with_its_label_its_band_and_whether_it_is_met()
     .iter()
     .fold(shown.clone(), |document, (name, text)| marked(&document, name, text));
     if std::env::var_os("CTXSIM_BLESS").is_some() {
-        fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join(path), now).unwrap();
+        fs::write(root().join(path), now).unwrap();
         return;
     }
     assert!(shown == now, "{path}: set CTXSIM_BLESS to write the tables anew");

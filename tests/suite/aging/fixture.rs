@@ -1,19 +1,17 @@
 //! Metrics against numbers that AgingBench's own code gave on random curves and logs; `tests/data/aging/make_fixture.py` made them.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-
 use ctxsim::worlds::aging::metric::chain::{self, Chained};
 use ctxsim::worlds::aging::metric::curve::ScoreCurve;
 use ctxsim::worlds::aging::metric::interference::{Binding, rate, resistance};
 use ctxsim::worlds::aging::metric::{shock, totals};
 use ctxsim::worlds::aging::{Attribution, Ladder};
 use ctxsim::worlds::graph::FactRelation;
-use serde_json::Value;
+
+use crate::support::*;
 
 fn fixture(part: &str) -> Vec<Value> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/aging/agingbench.json");
-    let all: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let path = data("aging/agingbench.json");
+    let all: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
     let part = all[part].as_array().unwrap().clone();
     assert!(part.len() >= 50);
     part

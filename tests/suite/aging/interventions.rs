@@ -2,7 +2,7 @@
 
 use ctxsim::input::policy::memory::Overlay;
 
-use super::{load, memory, model, play, stream, summary};
+use super::*;
 
 fn error(scenario: &str, policy: &str) -> f64 {
     summary(&load(scenario), 40, &memory(policy), model("mid")).mean("accumulator_error").unwrap()
@@ -83,11 +83,7 @@ fn a_run_keeps_its_keywords_while_its_total_is_off_from_the_third_session_on() {
     }
     let mean = scores.iter().sum::<f64>() / scores.len() as f64;
 
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../../snapshots/aging");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!("compounding", format!("keyword recall {mean:.3}\n{lines}")));
+    assert_snapshot("aging", "compounding", &format!("keyword recall {mean:.3}\n{lines}"));
 }
 
 #[test]

@@ -1,14 +1,13 @@
 //! What holds of every memory: same seed, same numbers; the same stream for all; losses that follow from their mechanism.
 
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::{Kind, bundled_catalog};
+use ctxsim::catalog::Kind;
 use ctxsim::input::scenario::{AgingLoad, Happening, PressurePreset};
 use ctxsim::report::json;
 use ctxsim::worlds::aging::generate::GENERATORS;
 use ctxsim::worlds::aging::stream::Ask;
 use ctxsim::worlds::graph::{FactRelation, Graph, Says};
 
-use super::{event, load, memory, model, play, stream, summary};
+use super::*;
 
 #[test]
 fn every_generator_makes_as_many_sessions_as_are_asked_for_and_a_sound_graph() {
@@ -44,7 +43,7 @@ fn a_question_for_one_fact_stands_in_the_graph_as_an_edge_of_its_own() {
 fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
     let report = |threads| {
         let comparison = Comparison { suite: Some("aging-lite".to_owned()), ..Comparison::default() };
-        let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
+        let plan = planned(&comparison);
         json::document(&plan.report(Some(threads), &|_, _| {}).unwrap()).unwrap()
     };
 

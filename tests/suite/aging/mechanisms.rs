@@ -1,18 +1,15 @@
 //! All four mechanisms of ageing show in the lighter subset, and one that cannot show is one that cannot occur.
 
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
-use ctxsim::report::Report;
 use ctxsim::worlds::aging::AgingSummary;
+
+use crate::support::*;
 
 fn report(suite: &str, scenario: &str) -> Report {
     let comparison = Comparison {
         suite: Some(suite.to_owned()),
-        scenarios: vec![format!("aging/{scenario}")],
-        profiles: vec!["aging/gpt-4o".to_owned()],
-        ..Comparison::default()
+        ..comparing(&[], &[&format!("aging/{scenario}")], &["aging/gpt-4o"])
     };
-    Plan::new(&bundled_catalog(), &comparison).unwrap().report(None, &|_, _| {}).unwrap()
+    reported(&comparison)
 }
 
 /// Returns a number of each memory.

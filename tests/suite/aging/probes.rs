@@ -1,18 +1,13 @@
 //! A user's own answers: numbers that are known are found inside their intervals.
 
-use std::fmt::Write as _;
-use std::fs;
-use std::process::Command;
-
 use ctxsim::input::policy::memory::{MemoryPart, SessionMemory as Spec, SessionRead};
 use ctxsim::input::scenario::AgingLoad;
-use ctxsim::rng::Seed;
 use ctxsim::worlds::aging::generate;
 use ctxsim::worlds::aging::probes::{Memories, ProbeQuestion};
 use ctxsim::worlds::aging::stream::Ask;
 use ctxsim::worlds::aging::{AgingNumbers, AgingPlayer, MemoryRules, Model};
 
-use super::{load, memory, model};
+use super::*;
 
 /// The numbers that answers are generated from.
 const USE: f64 = 0.8;
@@ -97,7 +92,7 @@ fn numbers_that_are_known_lie_inside_their_intervals_in_nine_of_ten_tables() {
 
 #[test]
 fn a_table_is_fitted_and_the_model_that_it_gives_answers_in_a_scenario() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let mut table = "session,fact,lag,right,held\n".to_owned();
     for it in answers(&memory("careful"), 3, true) {
         let word = |it: bool| if it { "yes" } else { "no" };
@@ -106,11 +101,7 @@ fn a_table_is_fitted_and_the_model_that_it_gives_answers_in_a_scenario() {
     }
     fs::write(folder.path().join("answers.csv"), table).unwrap();
     let run = |args: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-            .args(args)
-            .current_dir(folder.path())
-            .output()
-            .unwrap();
+        let output = ctxsim(folder.path(), args);
         (
             output.status.code(),
             String::from_utf8(output.stdout).unwrap(),

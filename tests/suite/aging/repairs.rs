@@ -1,9 +1,8 @@
 //! What repair lines name: fields and events that a run takes with `--set`, each with the score that it brings.
 
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
-use ctxsim::report::Report;
 use ctxsim::take::{Run, StageRepair};
+
+use crate::support::*;
 
 const POLICIES: [&str; 6] = [
     "aging/no_memory",
@@ -15,14 +14,8 @@ const POLICIES: [&str; 6] = [
 ];
 
 fn report(scenario: &str, policies: &[&str], set: &[&str]) -> Report {
-    let comparison = Comparison {
-        policies: policies.iter().map(|it| (*it).to_owned()).collect(),
-        scenarios: vec![scenario.to_owned()],
-        profiles: vec!["unlimited".to_owned()],
-        set: set.iter().map(|it| (*it).to_owned()).collect(),
-        ..Comparison::default()
-    };
-    Plan::new(&bundled_catalog(), &comparison).unwrap().report(None, &|_, _| {}).unwrap()
+    let comparison = Comparison { set: owned(set), ..comparing(policies, &[scenario], &["unlimited"]) };
+    reported(&comparison)
 }
 
 fn repair(run: &Run) -> &StageRepair {

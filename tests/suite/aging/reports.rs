@@ -1,41 +1,20 @@
 //! What reports show of ageing memories: numbers by place, cards in AgingBench's fields, graphs and traces.
 
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::report::json;
-use serde_json::Value;
+
+use crate::support::*;
 
 /// Fields that AgingBench's schema 1.0.0 of aging cards asks for.
-const REQUIRED: [&str; 18] = [
-    "schema_version",
-    "card_type",
-    "generated_at",
-    "run_id",
-    "scenario",
-    "scenario_version",
-    "suite_id",
-    "sut",
-    "seed",
-    "n_sessions",
-    "pressure",
-    "headline",
-    "mechanism_metrics",
-    "cost_and_efficiency",
-    "checkpoints",
-    "provenance",
-    "warnings",
-    "links",
-];
+const REQUIRED: &str = "\
+    schema_version card_type generated_at run_id scenario scenario_version suite_id sut seed n_sessions \
+    pressure headline mechanism_metrics cost_and_efficiency checkpoints provenance warnings links";
 
 fn plan(scenario: &str, set: &[&str]) -> Plan {
     let comparison = Comparison {
-        scenarios: vec![scenario.to_owned()],
-        policies: vec!["aging/lossy".to_owned(), "aging/full_context".to_owned()],
-        profiles: vec!["aging/gpt-4o".to_owned()],
-        set: set.iter().map(|it| (*it).to_owned()).collect(),
-        ..Comparison::default()
+        set: owned(set),
+        ..comparing(&["aging/lossy", "aging/full_context"], &[scenario], &["aging/gpt-4o"])
     };
-    Plan::new(&bundled_catalog(), &comparison).unwrap()
+    planned(&comparison)
 }
 
 #[test]
@@ -52,7 +31,7 @@ fn a_run_has_its_numbers_under_aging_and_a_card_has_the_fields_that_are_asked_fo
     assert_eq!(aging["curve"].as_array().unwrap().len(), 10);
     assert_eq!(aging["attribution"]["write_error"], Value::Null, "there is no retrieval step");
     for card in report.cards() {
-        for field in REQUIRED {
+        for field in listed(REQUIRED) {
             assert!(card.get(field).is_some(), "{field}");
         }
         assert_eq!(card["card_type"], "agingbench.AgingCard");

@@ -1,36 +1,20 @@
 //! Streams in files: what generators make is read back as it was, a stream of one's own runs everywhere, and mistakes are placed.
 
-use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-use ctxsim::input::scenario::{AgingLoad, LoadSpec, PressurePreset};
-use ctxsim::input::text::decode::{decode, encode};
-use ctxsim::input::{Format, ScenarioFile};
-use ctxsim::rng::Seed;
+use ctxsim::input::scenario::{AgingLoad, PressurePreset};
 use ctxsim::worlds::aging::generate::GENERATORS;
 use ctxsim::worlds::aging::written;
-use serde_json::{Value, json};
 
-use super::{load, stream};
+use super::*;
 
 /// The stream that a reader writes by hand: 12 sessions, 30 facts, 40 questions.
 const HELP_DESK: &str = include_str!("../../data/aging/streams/help_desk.toml");
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/aging/streams")
-}
-
-fn ctxsim(folder: &Path, args: &[&str]) -> Output {
-    let binary = env!("CARGO_BIN_EXE_ctxsim");
-    Command::new(binary).args(args).current_dir(folder).env_remove("COLUMNS").output().unwrap()
+    data("aging/streams")
 }
 
 fn out(folder: &Path, args: &[&str]) -> String {
-    let output = ctxsim(folder, args);
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    crate::support::out(&ctxsim(folder, args))
 }
 
 /// Returns a scenario whose sessions are in a file.
@@ -82,7 +66,7 @@ fn a_written_stream_is_the_same_in_toml_and_in_ron() {
 
 #[test]
 fn what_rows_of_facts_write_a_scenario_reads_back_with_the_same_bytes_and_the_same_results() {
-    let there = tempfile::tempdir().unwrap();
+    let there = tempdir().unwrap();
     let facts = |scenario: &str| {
         let args = ["run", "--policy", "aging/lossy", "--profile", "unlimited", "--rows", "facts"];
         out(there.path(), &[&args[..], &["--format", "jsonl", "--scenario", scenario]].concat())
@@ -99,8 +83,8 @@ fn what_rows_of_facts_write_a_scenario_reads_back_with_the_same_bytes_and_the_sa
         assert!(read.replace(&back, name) == made, "{name}");
         let number = |scenario: &str| {
             let args = ["run", "--policy", "aging/careful", "--profile", "unlimited", "--format", "json"];
-            let text = out(there.path(), &[&args[..], &["--scenario", scenario]].concat());
-            let report: Value = serde_json::from_str(&text).unwrap();
+            let report: Value =
+                parsed(&ctxsim(there.path(), &[&args[..], &["--scenario", scenario]].concat()));
             let own = &report["runs"][0]["aging"];
             (own["curve"].clone(), own["accumulator_error"].clone(), own["attribution"].clone())
         };
@@ -110,10 +94,7 @@ fn what_rows_of_facts_write_a_scenario_reads_back_with_the_same_bytes_and_the_sa
 
 /// Returns a bundled scenario without what happens to its memory, over one stream.
 fn bundled(name: &str) -> String {
-    let all = fs::read_to_string(
-        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("scenarios/aging/{name}.toml")),
-    )
-    .unwrap();
+    let all = fs::read_to_string(root().join(format!("scenarios/aging/{name}.toml"))).unwrap();
     let calm = all.split("\n[[load.aging.events]]").next().unwrap();
     let lines = calm.lines().filter(|it| !it.starts_with("#:schema")).map(|it| match it {
         it if it.starts_with("trials") => "trials = 1".to_owned(),
@@ -128,14 +109,7 @@ fn a_stream_written_by_hand_runs_through_every_verb_that_reads_ageing_loads() {
     let there = folder();
     let two = ["--policy", "aging/lossy", "aging/careful"];
     let on = ["--scenario", "help_desk.toml", "--profile", "anthropic/claude-haiku-4.5"];
-    let vary = [
-        "--policy",
-        "aging/append_only",
-        "--base",
-        "aging/lossy",
-        "--vary",
-        "memory.sessions.read.top.n=2,8",
-    ];
+    let vary = args("--policy aging/append_only --base aging/lossy --vary memory.sessions.read.top.n=2,8");
 
     assert!(out(&there, &["validate", "help_desk.toml"]).contains("1 input is valid"));
     assert!(out(&there, &["show", "scenario", "help_desk.toml"]).contains("rate_acme_3"));
@@ -183,23 +157,17 @@ const MISTAKES: [(&str, &str); 13] = [
 
 #[test]
 fn each_wrong_version_of_it_is_answered_with_the_place_and_a_fix() {
-    let there = tempfile::tempdir().unwrap();
+    let there = tempdir().unwrap();
     let mut told = String::new();
     for (right, wrong) in MISTAKES {
         assert!(HELP_DESK.contains(right), "{right}");
         fs::write(there.path().join("help_desk.toml"), HELP_DESK.replacen(right, wrong, 1)).unwrap();
-        let output = ctxsim(there.path(), &["validate", "help_desk.toml"]);
-        let text = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{wrong}");
+        let text = refusal(&ctxsim(there.path(), &["validate", "help_desk.toml"]));
         let first = text.split("\n\n").next().unwrap();
         assert!(first.contains("= help: ") && first.contains("help_desk.toml:"), "{text}");
         let _ = writeln!(told, "{wrong}\n{first}\n");
     }
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../../snapshots/aging");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!("wrong_streams", told));
+    assert_snapshot("aging", "wrong_streams", &told);
 }
 
 /// Returns chats in the shape of LongMemEval: questions about what one of several sessions says.
@@ -241,13 +209,13 @@ fn locomo() -> Value {
 
 /// Runs memories on a file, and returns what the report says of a memory that keeps everything.
 fn ran(name: &str, file: &str) -> (Value, String) {
-    let there = tempfile::tempdir().unwrap();
+    let there = tempdir().unwrap();
     fs::write(there.path().join("sessions.json"), file).unwrap();
     fs::write(there.path().join(format!("{name}.toml")), of_file(name, "sessions.json", 2)).unwrap();
     let scenario = format!("{name}.toml");
     let args = ["run", "--policy", "aging/full_context", "aging/no_memory", "--profile", "unlimited"];
-    let report = out(there.path(), &[&args[..], &["--scenario", &scenario, "--format", "json"]].concat());
-    let report: Value = serde_json::from_str(&report).unwrap();
+    let report: Value =
+        parsed(&ctxsim(there.path(), &[&args[..], &["--scenario", &scenario, "--format", "json"]].concat()));
     (report["runs"][0].clone(), report["notes"].to_string())
 }
 
@@ -272,11 +240,10 @@ fn a_conversation_of_locomo_is_one_stream() {
 
 #[test]
 fn a_graph_of_the_benchmark_alone_is_a_stream_too() {
-    let there = tempfile::tempdir().unwrap();
+    let there = tempdir().unwrap();
     let args =
         ["run", "--policy", "aging/lossy", "--profile", "unlimited", "--rows", "facts", "--format", "jsonl"];
-    let row = out(there.path(), &[&args[..], &["--scenario", "aging/s2"]].concat());
-    let row: Value = serde_json::from_str(&row).unwrap();
+    let row: Value = parsed(&ctxsim(there.path(), &[&args[..], &["--scenario", "aging/s2"]].concat()));
     let (run, _) = ran("graph", &row["dependency_graph"].to_string());
 
     assert_eq!(run["aging"]["sessions"], 11, "what is asked after the last session stands in one more");
@@ -297,21 +264,16 @@ fn what_a_graph_asks_of_retracted_facts_is_left_out_and_counted() {
     let (run, notes) = ran("graph", &graph.to_string());
 
     assert_eq!(run["aging"]["sessions"], 4);
-    assert!(
-        notes.contains("left out: 1 question about what was never said or had been retracted"),
-        "{notes}"
-    );
+    assert_says(&notes, &["left out: 1 question about what was never said or had been retracted"]);
 }
 
 #[test]
 fn a_broken_file_of_sessions_is_told_with_its_place() {
-    let there = tempfile::tempdir().unwrap();
+    let there = tempdir().unwrap();
     fs::write(there.path().join("own.toml"), of_file("own", "sessions.json", 1)).unwrap();
     let told = |text: &str| {
         fs::write(there.path().join("sessions.json"), text).unwrap();
-        let output = ctxsim(there.path(), &["run", "--scenario", "own.toml", "--policy", "aging/lossy"]);
-        assert_eq!(output.status.code(), Some(2), "{text}");
-        String::from_utf8(output.stderr).unwrap()
+        refusal(&ctxsim(there.path(), &["run", "--scenario", "own.toml", "--policy", "aging/lossy"]))
     };
 
     for (text, wanted) in [

@@ -1,18 +1,13 @@
 //! What verdicts say of caches that their provider calls best effort: how much rests on them.
 
-use std::process::Command;
-
-use serde_json::Value;
+use crate::support::*;
 
 /// A comparison of two policies on a bundled load, as JSON.
 fn compared(profile: &str, set: Option<&str>) -> Value {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-    command.args(["compare", "--base", "identity", "--candidate", "clear_tool_results"]);
-    command.args(["--scenario", "agents/coding_day", "--profile", profile, "--format", "json"]);
-    command.args(set.iter().flat_map(|it| ["--set", it]));
-    let output = command.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let all: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let compare = args("compare --base identity --candidate clear_tool_results --scenario agents/coding_day");
+    let set = set.iter().flat_map(|it| ["--set", it]);
+    let args = compare.into_iter().chain(["--profile", profile, "--format", "json"]).chain(set);
+    let all: Value = parsed(&ctxsim(root(), args));
     all["comparisons"][0].clone()
 }
 
@@ -61,9 +56,7 @@ fn providers_that_promise_hits_and_published_figures_have_no_such_doubt() {
 fn a_policy_that_is_run_alone_has_no_verdict_and_a_note_says_it() {
     let said = |profile: &str| {
         let args = ["run", "--scenario", "agents/coding_day", "--policy", "identity", "--profile", profile];
-        let output = Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).output().unwrap();
-        let text = String::from_utf8(output.stdout).unwrap();
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
+        one_line(&out(&ctxsim(root(), args)))
     };
 
     assert!(said("google/gemini-2.5-flash").contains(

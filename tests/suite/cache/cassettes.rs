@@ -5,12 +5,10 @@
 
 use ctxsim::cache::breakpoints::{BreakpointCache, Times};
 use ctxsim::cache::marks::CacheMark;
-use ctxsim::input::TtlClass;
 use ctxsim::projection::chain::Link;
-use ctxsim::timeline::Kind;
 use serde::Deserialize;
 
-use super::rules;
+use super::*;
 
 const PAIRS: &str = include_str!("../../data/http-cassettes/pairs.json");
 

@@ -1,12 +1,10 @@
 //! The units rule on DeepSeek's context caching guide, and on thirty requests of one recorded session.
 
-use ctxsim::engine::Simulation;
-use ctxsim::input::{Format, Limits, Policy, decode};
-use ctxsim::ledger::Rows;
-use ctxsim::timeline::{Kind, NewItem, Timeline, TimelineBuilder};
+use ctxsim::timeline::Kind;
 
-use super::Blocks;
 use super::listed::{Listed, rules_of, users};
+
+use super::*;
 
 /// As the guide tells it; the step is that of the announcement of August 2024.
 const GUIDE: &str = r#"[cache.units]
@@ -92,8 +90,7 @@ fn errors(step_tokens: u64) -> Vec<i64> {
     let text = include_str!("../../data/deepseek/usage.csv");
     let rows: Vec<[u64; 3]> = text.lines().skip(1).map(row).collect();
     let rules = rules_of(&GUIDE.replace("_tokens = 64", &format!("_tokens = {step_tokens}")));
-    let identity =
-        Policy::new(&decode::decode("(name: \"it\", about: \"it\")", Format::Ron).unwrap()).unwrap();
+    let identity = policy_from("(name: \"it\", about: \"it\")");
     let mut ledger = Rows::default();
     Simulation::new(&recorded(&rows), &identity, &Limits::NONE, &rules).run(&mut ledger);
     assert_eq!(ledger.requests.len(), rows.len());

@@ -2,16 +2,13 @@
 
 use ctxsim::cache::breakpoints::BreakpointCache;
 use ctxsim::cache::{CacheRule, RequestView, cache};
+use ctxsim::input::LayoutSpec;
 use ctxsim::input::TtlClass::{self, Long, Short};
 use ctxsim::input::profile::Steps;
-use ctxsim::input::text::decode::decode;
-use ctxsim::input::{CacheRules, Format, LayoutSpec, Profile, ProfileFile};
-use ctxsim::ledger::{CacheUse, TokenUse};
 use ctxsim::price::Bill;
 use ctxsim::projection::chain::Chain;
-use ctxsim::timeline::Kind;
 
-use super::{Blocks, rules, send};
+use super::*;
 
 /// Sends blocks to a cache of automatic prefixes.
 fn ask(cache: &mut dyn CacheRule, blocks: &Blocks, at_ms: i64) -> CacheUse {

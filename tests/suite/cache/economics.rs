@@ -2,10 +2,8 @@
 
 use ctxsim::cache::breakpoints::BreakpointCache;
 use ctxsim::input::TtlClass::{self, Long, Short};
-use ctxsim::ledger::CacheUse;
-use ctxsim::timeline::Kind;
 
-use super::{Blocks, rules, send};
+use super::*;
 
 /// Picodollars per token of Opus 5: input, output, read, written for short and for long.
 const OPUS_5: [u64; 5] = [5_000_000, 25_000_000, 500_000, 6_250_000, 10_000_000];

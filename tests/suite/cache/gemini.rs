@@ -1,12 +1,11 @@
 //! Gemini's caches, as its guide and its prices stood in 2026-09: found by itself, and stored by the hour.
 
-use ctxsim::engine::Simulation;
-use ctxsim::input::{Format, Limits, Policy, Profile, decode};
-use ctxsim::ledger::{ExplicitCacheRow, Sums};
+use ctxsim::ledger::ExplicitCacheRow;
 use ctxsim::price::{Costs, PriceRows};
-use ctxsim::timeline::{Kind, NewItem, Timeline, TimelineBuilder};
+use ctxsim::timeline::Kind;
 
 use super::listed::{Listed, profile, rules_of, users};
+use crate::support::*;
 
 const STORED: &str = "[cache.stored]\nmin_tokens = 4_096\nttl = \"1h\"";
 
@@ -29,7 +28,7 @@ fn timeline(system: u32, n_steps: i64, minutes: i64) -> Timeline {
 /// What a timeline comes to under a profile and a policy's layout.
 fn run(profile: &Profile, layout: &str, timeline: &Timeline) -> (Sums, Costs) {
     let text = format!("(name: \"it\", about: \"it\", {layout})");
-    let policy = Policy::new(&decode::decode(&text, Format::Ron).unwrap()).unwrap();
+    let policy = policy_from(&text);
     let mut ledger = (Sums::default(), PriceRows::default());
     Simulation::new(timeline, &policy, &Limits::NONE, &profile.cache).run(&mut ledger);
     let index = ledger.1.into();

@@ -1,11 +1,8 @@
 //! Where a policy's layout puts breakpoints, through the engine.
 
-use ctxsim::engine::Simulation;
-use ctxsim::input::{CacheRules, Format, Limits, Policy, decode};
-use ctxsim::ledger::Rows;
-use ctxsim::timeline::{Kind, NewItem, Timeline, TimelineBuilder};
+use ctxsim::timeline::Kind;
 
-use super::rules;
+use super::*;
 
 /// One turn: a system prompt of 2,000, a user's 500, and three steps whose results are 1,000 each.
 fn timeline() -> Timeline {
@@ -21,7 +18,7 @@ fn timeline() -> Timeline {
 
 fn divided(layout: &str) -> Vec<[u64; 4]> {
     let text = format!("(name: \"it\", about: \"it\", {layout})");
-    let policy = Policy::new(&decode::decode(&text, Format::Ron).unwrap()).unwrap();
+    let policy = policy_from(&text);
     let mut rows = Rows::default();
     Simulation::new(&timeline(), &policy, &Limits::NONE, &CacheRules::Breakpoints(rules(1_024)))
         .run(&mut rows);
@@ -59,7 +56,7 @@ fn an_offset_passes_over_the_last_messages_and_automatic_marks_the_end() {
 fn a_breakpoint_nowhere_is_refused() {
     let text = "(name: \"it\", about: \"it\", layout: (breakpoints: [(at: last_messages(n: 0))]))";
 
-    let problems = Policy::new(&decode::decode(text, Format::Ron).unwrap()).unwrap_err();
+    let problems = Policy::new(&decode(text, Format::Ron).unwrap()).unwrap_err();
 
     assert_eq!(
         (problems[0].code.name(), problems[0].place.field.as_str()),
@@ -105,7 +102,7 @@ fn what_changes_with_a_turn_or_a_session_is_written_anew_then_and_only_then() {
     let reads = |changes: &str| {
         let dynamic = format!("dynamic: [(tokens: 400, at: front_of_system, changes: {changes})]");
         let text = format!("(name: \"it\", about: \"it\", layout: ({dynamic}))");
-        let policy = Policy::new(&decode::decode(&text, Format::Ron).unwrap()).unwrap();
+        let policy = policy_from(&text);
         let mut rows = Rows::default();
         Simulation::new(&timeline, &policy, &Limits::NONE, &CacheRules::Breakpoints(rules(1_024)))
             .run(&mut rows);

@@ -1,13 +1,11 @@
 //! Listed prompts under rules as a profile writes them.
 
 use ctxsim::cache::{CacheRule, RequestView, cache};
+use ctxsim::input::Settings;
 use ctxsim::input::policy::LayoutSpec;
-use ctxsim::input::{CacheRules, Format, Policy, Profile, ProfileFile, Settings, decode};
-use ctxsim::ledger::CacheUse;
 use ctxsim::projection::chain::Chain;
-use ctxsim::timeline::Kind;
 
-use super::Blocks;
+use super::*;
 
 /// The rules of a profile that has these lines for its cache, and prices of 1 and 2 dollars.
 pub(super) fn rules_of(lines: &str) -> CacheRules {
@@ -18,13 +16,13 @@ pub(super) fn rules_of(lines: &str) -> CacheRules {
 pub(super) fn profile(cache: &str, prices: &str) -> Profile {
     let head = "name = \"it\"\nabout = \"it\"\nas_of = \"2026-10-01\"\nsources = [\"it\"]\n";
     let text = format!("{head}{cache}\n[[prices]]\n{prices}\n");
-    Profile::new(&decode::decode::<ProfileFile>(&text, Format::Toml).unwrap()).unwrap()
+    Profile::new(&decode::<ProfileFile>(&text, Format::Toml).unwrap()).unwrap()
 }
 
 /// A policy's layout; that of a silent policy for an empty text.
 pub(super) fn layout(text: &str) -> LayoutSpec {
     let text = format!("(name: \"it\", about: \"it\", {text})");
-    Policy::new(&decode::decode(&text, Format::Ron).unwrap()).unwrap().layout().clone()
+    Policy::new(&decode(&text, Format::Ron).unwrap()).unwrap().layout().clone()
 }
 
 /// A cache that takes listed prompts.

@@ -1,12 +1,8 @@
 //! Live calls of Tanisha-Katara/cacheeconomics, commit e3d83f4 (Apache-2.0): one prompt, each lifetime, at 0 to 15 minutes.
 
-use std::collections::BTreeMap;
-
 use ctxsim::cache::breakpoints::BreakpointCache;
-use ctxsim::input::TtlClass;
-use ctxsim::timeline::Kind;
 
-use super::{Blocks, rules, send};
+use super::*;
 
 const CALLS: &str = include_str!("../../data/live-ttl/ttl_calls.csv");
 

@@ -1,10 +1,8 @@
 //! The breakpoints rule with OpenAI's numbers from GPT-5.6 on: its prompt caching guide, read 2026-09-20, and its traps.
 
-use ctxsim::ledger::CacheUse;
-use ctxsim::timeline::Kind;
-
-use super::Blocks;
 use super::listed::{Listed, rules_of, users};
+
+use super::*;
 
 const RULES: &str = r#"[cache.breakpoints]
 min_tokens = 1_024

@@ -1,15 +1,9 @@
 //! A locked comparison: policies that differ in nothing but where they ask for breakpoints.
 
-use std::fmt::Write as _;
-use std::path::Path;
-
-use ctxsim::engine::Simulation;
-use ctxsim::input::{Format, Limits, Policy, Profile, decode};
-use ctxsim::ledger::Sums;
 use ctxsim::price::Costs;
-use ctxsim::timeline::{Kind, NewItem, Timeline, TimelineBuilder};
 
 use super::listed::profile;
+use crate::support::*;
 
 const LAYOUTS: [(&str, &str); 8] = [
     ("silent", ""),
@@ -43,7 +37,7 @@ fn policy(layout: &str) -> Policy {
     let layout = if layout.is_empty() { String::new() } else { format!(", layout: (breakpoints: {layout})") };
     let clear = "(name: \"clear\", scope: (part: completed, kinds: [tool_result], keep_recent: turns(4)), apply: show(marker(12)))";
     let text = format!("(name: \"it\", about: \"it\", stages: [{clear}]{layout})");
-    Policy::new(&decode::decode(&text, Format::Ron).unwrap()).unwrap()
+    policy_from(&text)
 }
 
 fn profiles() -> [(&'static str, Profile); 3] {
@@ -89,9 +83,5 @@ fn changing_only_the_placement_changes_reads_and_writes() {
         assert!(prompts.windows(2).all(|it| it[0] == it[1]), "the prompts are the same: {prompts:?}");
     }
 
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path(Path::new(env!("CARGO_MANIFEST_DIR")).join("snapshots/cache"));
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!("placement", table));
+    assert_snapshot("cache", "placement", &table);
 }

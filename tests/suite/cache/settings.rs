@@ -1,13 +1,12 @@
 //! What a change beside the content of a prompt takes with it, under every rule that compares prefixes.
 
-use ctxsim::engine::Simulation;
+use ctxsim::input::Settings;
 use ctxsim::input::profile::cache::{SETTINGS, Setting};
-use ctxsim::input::{CacheRules, Format, Limits, Policy, Settings, decode};
-use ctxsim::ledger::Rows;
-use ctxsim::timeline::{Kind, NewItem, TimelineBuilder};
+use ctxsim::timeline::Kind;
 
-use super::Blocks;
 use super::listed::{Listed, rules_of};
+
+use super::*;
 
 const RULES: [&str; 5] = [
     "[cache.breakpoints]",
@@ -103,7 +102,7 @@ fn a_trace_whose_model_changes_midway_starts_again_there_and_goes_on_when_it_com
         builder.step(step * 10_000, 100, &[NewItem::call("read", 100)], &results);
     }
     let timeline = builder.finish();
-    let policy = Policy::new(&decode::decode("(name: \"it\", about: \"it\")", Format::Ron).unwrap()).unwrap();
+    let policy = policy_from("(name: \"it\", about: \"it\")");
     for rules in &RULES[..2] {
         let mut rows = Rows::default();
         Simulation::new(&timeline, &policy, &Limits::NONE, &rules_of(rules)).run(&mut rows);

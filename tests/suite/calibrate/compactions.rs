@@ -1,16 +1,10 @@
 //! What follows a compaction: a small session, of which every count is known by hand.
 
-use std::fmt::Write as _;
-
 use ctxsim::calibrate::Calibration;
 use ctxsim::calibrate::compaction::{Aftermath, ReadOutcome, compacting};
-use ctxsim::catalog::bundled_catalog;
-use ctxsim::input::Policy;
-use ctxsim::input::scenario::HiddenRequest;
 use ctxsim::report::calibration;
-use ctxsim::timeline::{Kind, Timeline};
 
-use super::{profile, rows, timelines};
+use super::*;
 
 /// The first request after the compaction.
 const ORIGIN: u32 = 20;
@@ -199,8 +193,7 @@ fn a_compaction_that_too_little_follows_is_shown_and_not_scored() {
 
     assert!(!only(calibration).is_scored() && only(calibration).actual_usd.is_none());
     assert_eq!(calibration.scores(ReadOutcome::Read)[0].events, 0);
-    assert!(text.contains("not scored: 6 of 20 requests followed"), "{text}");
-    assert!(text.contains("No compaction could be scored"), "{text}");
+    assert_says(&text, &["not scored: 6 of 20 requests followed", "No compaction could be scored"]);
 }
 
 #[test]
@@ -241,9 +234,8 @@ fn the_report_shows_what_followed_and_how_little_it_proves() {
     let json = calibration::json(&sessions, &sessions, &sessions, None).unwrap();
 
     let shown = text.split_once("After compactions").unwrap().1;
-    assert!(shown.contains("39,000") && shown.contains("0.8 → 1"), "{shown}");
-    assert!(shown.contains("1 compaction with 3 files proves nothing"), "{shown}");
-    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_says(&shown, &["39,000", "0.8 → 1", "1 compaction with 3 files proves nothing"]);
+    let json: Value = serde_json::from_str(&json).unwrap();
     let followed = &json["what_followed_compactions"];
     assert_eq!(followed["compactions"][0]["files"][2]["read_again_at"], 22);
     assert!(shown.contains("0.8 (0.6…1.0)"), "{shown}");

@@ -1,15 +1,10 @@
 //! What a harness does to the cache, by version: small logs as Claude Code writes them.
 
-use std::fmt::Write as _;
-
 use ctxsim::calibrate::Calibration;
 use ctxsim::explain::explain;
-use ctxsim::input::TtlClass;
 use ctxsim::input::profile::cache::Setting;
-use ctxsim::input::scenario::HiddenRequest;
-use ctxsim::timeline::{EventKind, Timeline};
 
-use super::{identity, profile, rows, timelines};
+use super::*;
 
 /// A log that is being written: each record follows the one before, two seconds later.
 #[derive(Clone)]

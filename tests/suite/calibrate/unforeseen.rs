@@ -1,19 +1,13 @@
 //! What no record tells of a bill: the declared probabilities against sessions that they were not measured on.
 
-use std::path::{Path, PathBuf};
-
 use ctxsim::calibrate::unforeseen::{Surprise, UnforeseenTally};
 use ctxsim::calibrate::{BillPair, Calibration};
-use ctxsim::engine::Simulation;
 use ctxsim::input::scenario::HiddenRequest;
-use ctxsim::input::{Format, Limits, Policy, Profile, decode};
-use ctxsim::ledger::Rows;
-use ctxsim::timeline::Timeline;
 use ctxsim::timeline::import::index;
 use ctxsim::timeline::own::{OwnCounts, SeenCases};
 use ctxsim::timeline::shared::Chance;
 
-use super::{Log, identity, newer, profile, rows, timelines};
+use super::*;
 
 const DECLARED: &str = include_str!("../../../assumptions/harnesses.toml");
 const GPT: &str = include_str!("../../../profiles/openai/gpt-5.5.toml");
@@ -94,10 +88,8 @@ fn sessions(texts: &[(String, String)], profile: &Profile) -> Vec<Session> {
 
 /// Reads the files of a folder by name.
 fn files(folder: &Path) -> Vec<(String, String)> {
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
-    paths.sort();
     let name = |it: &Path| it.file_stem().unwrap().to_string_lossy().into_owned();
-    paths.iter().map(|it| (name(it), std::fs::read_to_string(it).unwrap())).collect()
+    files_below(folder, &[]).iter().map(|it| (name(it), fs::read_to_string(it).unwrap())).collect()
 }
 
 /// Reads the rollouts of newer versions.
@@ -119,10 +111,10 @@ struct Reference {
 impl Reference {
     fn read() -> Option<Self> {
         let root = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from)?.join("recorded");
-        let gpt = Profile::new(&decode::decode(GPT, Format::Toml).unwrap()).unwrap();
+        let gpt = profile_from(GPT);
         let texts = ["claude-code", "claude-code-2"].map(|it| files(&root.join(it))).concat();
         let table = root.join("usage/claude-code_sessions.csv");
-        let table = [("table".to_owned(), std::fs::read_to_string(table).unwrap())];
+        let table = [("table".to_owned(), fs::read_to_string(table).unwrap())];
         Some(Self {
             shared: sessions(&texts, &profile()),
             table: sessions(&table, &profile()),
@@ -291,7 +283,7 @@ fn new_turns_fall_more_often_after_long_turns_but_in_too_few_cases_to_tell_how_o
 #[test]
 fn an_hour_that_nobody_recorded_may_be_missed_and_is_expected_to_be_as_often_as_was_measured() {
     const HOUR: &str = include_str!("../../../policies/lifetimes/main_1h.ron");
-    let hour = Policy::new(&decode::decode(HOUR, Format::Ron).unwrap()).unwrap();
+    let hour = policy_from(HOUR);
     let timeline = |is_long, pause: usize| {
         let log = Log::new("2.1.62").lasting(is_long).user("hello").called("Read", 16_000, 14_000);
         log.reply("", 30_000, 1_000).wait(pause).user("go on").reply("", 16_000, 15_500).timeline()
@@ -318,7 +310,7 @@ fn an_hour_that_nobody_recorded_may_be_missed_and_is_expected_to_be_as_often_as_
     }
     // Where the provider has one lifetime for all, nobody asked for more.
     let mut rows = Rows::default();
-    let gpt = Profile::new(&decode::decode(GPT, Format::Toml).unwrap()).unwrap();
+    let gpt = profile_from(GPT);
     Simulation::new(&paused, &hour, &Limits::NONE, &gpt.cache).run(&mut rows);
     assert!(rows.expected.is_empty());
 }

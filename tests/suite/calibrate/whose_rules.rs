@@ -1,11 +1,6 @@
 //! Which cache rules hold for a recorded session: what the logs of its client show, unless the user says others.
 
-use std::fs;
-use std::path::Path;
-use std::process::Command;
-
-use serde_json::{Value, json};
-use tempfile::TempDir;
+use crate::support::*;
 
 /// A rollout of Codex whose prompts grow by 1,000 tokens a minute; each is billed as a cache in steps of 512 from 384 on would have it.
 fn rollout() -> String {
@@ -34,15 +29,8 @@ fn rollout() -> String {
 /// What is read of the prompts in a folder with the session, and with a profile of one's own.
 fn reads(folder: &Path, more: &[&str]) -> Vec<u64> {
     let args = ["run", "session.jsonl", "--policy", "identity", "--rows", "requests", "--format", "json"];
-    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-        .current_dir(folder)
-        .args(args)
-        .args(more)
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let rows: Value = serde_json::from_slice(&output.stdout).unwrap();
-    rows.as_array().unwrap().iter().map(|it| it["cache_read_tokens"].as_u64().unwrap()).collect()
+    let rows: Vec<Value> = parsed(&ctxsim(folder, [&args[..], more].concat()));
+    rows.iter().map(|it| it["cache_read_tokens"].as_u64().unwrap()).collect()
 }
 
 #[test]

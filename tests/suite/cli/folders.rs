@@ -3,10 +3,8 @@
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
 
-use super::{data, out, refused};
+use super::*;
 
 /// The most memory that a command may take, in KiB: half of what a file of 300 MB would take twice.
 const MEMORY_MAX_KIB: u64 = 1 << 20;
@@ -52,7 +50,7 @@ fn long_line(path: &Path) {
 
 #[test]
 fn a_folder_of_all_sorts_counts_each_session_once_and_names_what_it_leaves_out() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     let text = log("session-1");
     fs::write(at("session.jsonl"), &text).unwrap();
@@ -70,8 +68,7 @@ fn a_folder_of_all_sorts_counts_each_session_once_and_names_what_it_leaves_out()
     symlink("itself.jsonl", at("itself.jsonl")).unwrap();
 
     let told = out(&bounded(folder.path(), ". --policy identity"));
-    let json = out(&bounded(folder.path(), ". --policy identity --format json"));
-    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let report: Value = parsed(&bounded(folder.path(), ". --policy identity --format json"));
 
     let mut sessions: Vec<&str> =
         report["sessions"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
@@ -110,7 +107,7 @@ fn a_folder_of_all_sorts_counts_each_session_once_and_names_what_it_leaves_out()
 
 #[test]
 fn links_are_followed_inside_the_folder_that_was_named_and_nothing_is_walked_twice() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     fs::create_dir_all(at("logs/below")).unwrap();
     fs::create_dir(at("others")).unwrap();
@@ -123,9 +120,9 @@ fn links_are_followed_inside_the_folder_that_was_named_and_nothing_is_walked_twi
 
     let json = out(&bounded(folder.path(), "logs --policy identity --format json"));
 
-    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let report: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(report["sessions"].as_array().unwrap().len(), 1);
-    let left_out = |it: &serde_json::Value| format!("{}: {}", it["file"], it["reason"]).replace('"', "");
+    let left_out = |it: &Value| format!("{}: {}", it["file"], it["reason"]).replace('"', "");
     let left_out: Vec<String> = report["skipped"].as_array().unwrap().iter().map(left_out).collect();
     let reason = "a link that leads out of the folder";
     assert_eq!(left_out, [format!("logs/out: {reason}"), format!("logs/up: {reason}")]);
@@ -137,7 +134,7 @@ fn links_are_followed_inside_the_folder_that_was_named_and_nothing_is_walked_twi
 #[test]
 #[cfg(target_os = "linux")]
 fn a_folder_that_opens_but_cannot_be_listed_is_left_out_with_its_reason() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     fs::write(folder.path().join("own.jsonl"), log("session-1")).unwrap();
     // The kernel opens a process's folder of descriptors, and fails once it is read where the process is gone or another's.
     let mut child = Command::new("sleep").arg("60").stdin(Stdio::null()).spawn().unwrap();
@@ -153,23 +150,22 @@ fn a_folder_that_opens_but_cannot_be_listed_is_left_out_with_its_reason() {
 
     child.kill().unwrap();
     child.wait().unwrap();
-    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let report: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(report["sessions"].as_array().unwrap().len(), 1);
     assert!(json.contains("a link that leads out of the folder"), "{json}");
 }
 
 #[test]
 fn a_broken_copy_never_takes_the_place_of_a_file_that_can_be_read() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let text = log("session-1");
     fs::write(folder.path().join("good.jsonl"), &text).unwrap();
     // Longer, and its bills are no counts.
     let field = "\"cache_read_input_tokens\":";
     fs::write(folder.path().join("broken.jsonl"), text.replace(field, &format!("{field}-1"))).unwrap();
 
-    let json = out(&bounded(folder.path(), ". --policy identity --format json"));
+    let report: Value = parsed(&bounded(folder.path(), ". --policy identity --format json"));
 
-    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(report["sessions"].as_array().unwrap().len(), 1);
     assert_eq!(report["sessions"][0]["name"], "good");
     let skipped = &report["skipped"][0];
@@ -179,7 +175,7 @@ fn a_broken_copy_never_takes_the_place_of_a_file_that_can_be_read() {
 
 #[test]
 fn a_transcript_is_kept_whichever_file_comes_first() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     let text = log("session-1");
     fs::write(at("b.jsonl"), &text).unwrap();
@@ -187,7 +183,7 @@ fn a_transcript_is_kept_whichever_file_comes_first() {
     usage(&at("c.csv"));
     let requests = |line: &str| -> u64 {
         let json = out(&bounded(folder.path(), line));
-        let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let report: Value = serde_json::from_str(&json).unwrap();
         report["sessions"].as_array().unwrap().iter().map(|it| it["requests"].as_u64().unwrap()).sum()
     };
     let alone = requests("b.jsonl --policy identity --format json");
@@ -199,8 +195,7 @@ fn a_transcript_is_kept_whichever_file_comes_first() {
         let json = out(&bounded(folder.path(), &format!("{command} a.csv b.jsonl --format json")));
         assert!(!json.contains("\"requests\": 2,") || command == "import", "{json}");
     }
-    let imported = out(&bounded(folder.path(), "import a.csv b.jsonl --format json"));
-    let imported: serde_json::Value = serde_json::from_str(&imported).unwrap();
+    let imported: Value = parsed(&bounded(folder.path(), "import a.csv b.jsonl --format json"));
     let sessions: usize =
         imported["files"].as_array().unwrap().iter().map(|it| it["sessions"].as_array().unwrap().len()).sum();
     assert_eq!(sessions, 2);
@@ -208,12 +203,11 @@ fn a_transcript_is_kept_whichever_file_comes_first() {
 
 #[test]
 fn a_line_without_end_and_a_device_without_end_are_errors() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     long_line(&folder.path().join("long.jsonl"));
 
     let told = refused(&bounded(folder.path(), "long.jsonl"));
-    assert!(told.contains("error[recording-line]: line 1 is longer than 64 MiB"), "{told}");
-    assert!(told.contains("--> long.jsonl:1:1"), "{told}");
+    assert_says(&told, &["error[recording-line]: line 1 is longer than 64 MiB", "--> long.jsonl:1:1"]);
     for line in ["/dev/zero", "run --policy identity --scenario /dev/zero", "import /dev/zero"] {
         let told = refused(&bounded(folder.path(), line));
         assert!(told.contains("it is larger than 256 MiB"), "{line}: {told}");
@@ -222,7 +216,7 @@ fn a_line_without_end_and_a_device_without_end_are_errors() {
 
 #[test]
 fn a_pipe_that_is_named_is_read_once_to_its_end() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let path = recording();
     let file = out(&bounded(folder.path(), &format!("{} --policy identity --format csv", path.display())));
     let shell = format!("cat '{}' | \"$0\" /dev/stdin --policy identity --format csv", path.display());
@@ -233,18 +227,19 @@ fn a_pipe_that_is_named_is_read_once_to_its_end() {
 }
 
 /// Two logs of a Claude Code session; the second one begins with what was said last in the first, under a request's id.
-fn taken_up_again(request: &str) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
+fn taken_up_again(request: &str) -> TempDir {
+    let folder = tempdir().unwrap();
     let exchange = |session: &str, minute: u32, request: &str| {
-        let record = |kind: &str, minute: u32, message: serde_json::Value| {
+        let record = |kind: &str, minute: u32, message: Value| {
             let at = format!("2026-03-01T10:{minute:02}:00.000Z");
-            let record = serde_json::json!({"type": kind, "sessionId": session, "requestId": request, "timestamp": at, "message": message});
+            let record = json!({"type": kind, "sessionId": session, "requestId": request, "timestamp": at, "message": message});
             record.to_string() + "\n"
         };
-        let usage = serde_json::json!({"input_tokens": 3, "cache_creation_input_tokens": minute * 1_000, "output_tokens": 5});
-        let reply = serde_json::json!({"id": format!("msg{minute}"), "role": "assistant", "model": "claude-opus-4-6",
+        let usage =
+            json!({"input_tokens": 3, "cache_creation_input_tokens": minute * 1_000, "output_tokens": 5});
+        let reply = json!({"id": format!("msg{minute}"), "role": "assistant", "model": "claude-opus-4-6",
             "content": [{"type": "text", "text": "yes"}], "usage": usage});
-        let said = serde_json::json!({"role": "user", "content": format!("question {minute}")});
+        let said = json!({"role": "user", "content": format!("question {minute}")});
         record("user", minute, said) + &record("assistant", minute + 1, reply)
     };
     let first = exchange("a", 10, "req10") + &exchange("a", 20, "req20");
@@ -256,8 +251,8 @@ fn taken_up_again(request: &str) -> tempfile::TempDir {
 
 #[test]
 fn a_reply_that_two_logs_of_a_session_hold_is_billed_once_and_one_of_another_request_of_its_own() {
-    let billed = |folder: &tempfile::TempDir, line: &str| {
-        let report: serde_json::Value = serde_json::from_str(&out(&bounded(folder.path(), line))).unwrap();
+    let billed = |folder: &TempDir, line: &str| {
+        let report: Value = parsed(&bounded(folder.path(), line));
         report.to_string().matches(SAID).count()
     };
     const SAID: &str = "replies that another session's log holds, too, and that are billed there: 1";

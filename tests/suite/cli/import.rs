@@ -1,15 +1,10 @@
 //! What is printed of recorded sessions and price lists, and what of a folder is left out.
 
-use std::fs;
-use std::process::Output;
-
-use tempfile::TempDir;
-
-use super::{assert_drawn, ctxsim, data, out, refused};
+use super::*;
 
 /// Returns a folder with two recorded sessions and two files that are none.
 fn folder() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     for name in ["codex-rollout.jsonl", "pi-session.jsonl"] {
         fs::copy(data("recorded").join(name), folder.path().join(name)).unwrap();
     }
@@ -25,9 +20,8 @@ fn what_is_carried_is_added_up_explained_and_told_with_what_was_skipped() {
 
     let text = out(&ctxsim(&["import", "--carried", path]));
 
-    assert_drawn("carried_table", &text);
-    let document = out(&ctxsim(&["import", "--carried", path, "--format", "json"]));
-    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+    assert_snapshot("cli", "carried_table", &text);
+    let document: Value = parsed(&ctxsim(&["import", "--carried", path, "--format", "json"]));
     assert_eq!(document["skipped"].as_array().unwrap().len(), 2);
 }
 
@@ -39,17 +33,12 @@ fn sessions_are_selected_alike_for_every_kind_of_import() {
         let import = |more: &[&str]| ctxsim(&[&["import", path][..], kind, more].concat());
 
         let (newest, sonnet) = (import(&["--limit", "1"]), import(&["--model", "sonnet"]));
-        let told = |it: &Output| {
-            let text = out(it) + &String::from_utf8_lossy(&it.stderr);
-            text.split_whitespace().collect::<Vec<_>>().join(" ")
-        };
-        assert!(told(&newest).contains(
-            "3 skipped: not a recorded session (2: notes.jsonl, other.csv); older than the newest 1 (1)"
-        ));
-        assert!(
-            told(&sonnet).contains("pi-session")
-                && told(&sonnet).contains("recorded with an unknown model (1)")
+        let told = |it: &Output| one_line(&(out(it) + &String::from_utf8_lossy(&it.stderr)));
+        assert_says(
+            &told(&newest),
+            &["3 skipped: not a recorded session (2: notes.jsonl, other.csv); older than the newest 1 (1)"],
         );
+        assert_says(&told(&sonnet), &["pi-session", "recorded with an unknown model (1)"]);
         assert!(refused(&import(&["--since", "2040-01-01"])).contains("before 2040-01-01 (2)"));
     }
 }
@@ -61,7 +50,7 @@ fn session(change: impl Fn(&str) -> String) -> String {
 
 #[test]
 fn a_session_with_a_wrong_bill_is_refused_if_named_and_left_out_of_a_folder_with_the_reason() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     fs::write(folder.path().join("good.jsonl"), session(str::to_owned)).unwrap();
     let bad = folder.path().join("bad.jsonl");
     let wrong = session(|it| it.replace("\"cache_read_input_tokens\":", "\"cache_read_input_tokens\":-"));
@@ -72,39 +61,31 @@ fn a_session_with_a_wrong_bill_is_refused_if_named_and_left_out_of_a_folder_with
 
     assert!(named.contains("error[recording-usage]: negative, on 144 lines"), "{named}");
     assert!(named.contains("bad.jsonl:9:425 message.usage.cache_read_input_tokens"), "{named}");
-    let found = found.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(found.contains(" 1 skipped: line "), "{found}");
-    assert!(found.contains("`message.usage.cache_read_input_tokens` is negative, on "), "{found}");
+    let found = one_line(&found);
+    assert_says(&found, &[" 1 skipped: line ", "`message.usage.cache_read_input_tokens` is negative, on "]);
 }
 
 #[test]
 fn a_session_whose_bills_have_another_name_is_told_as_an_estimate_wherever_it_is_shown() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     fs::write(path("good.jsonl"), session(str::to_owned)).unwrap();
     fs::write(path("renamed.jsonl"), session(|it| it.replace("\"usage\"", "\"tokens\""))).unwrap();
     let told = "69 of 138 requests have no recorded usage, so their sizes are estimated from the text";
 
-    let text = out(&ctxsim(&["run", folder.path().to_str().unwrap()]));
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("2 sessions read (138 requests)"), "{text}");
-    assert!(text.contains(&format!("{told}: ")) && text.contains("renamed (all)"), "{text}");
+    let text = one_line(&out(&ctxsim(&["run", folder.path().to_str().unwrap()])));
+    assert_says(&text, &["2 sessions read (138 requests)", &format!("{told}: "), "renamed (all)"]);
     let verdict = text.rsplit("Verdict: ").next().unwrap();
     assert!(verdict.contains(&format!("Estimated: {told}.")), "{verdict}");
 
-    let document = out(&ctxsim(&["run", folder.path().to_str().unwrap(), "--format", "json"]));
-    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+    let document: Value = parsed(&ctxsim(&["run", folder.path().to_str().unwrap(), "--format", "json"]));
     let estimated = |nth: usize| document["sessions"][nth]["requests_estimated"].as_u64();
     assert_eq!([estimated(0), estimated(1)], [Some(0), Some(69)]);
-    assert_eq!(
-        document["verdicts"][0]["verdict"]["estimated"],
-        serde_json::json!({"requests": 69, "of": 138})
-    );
+    assert_eq!(document["verdicts"][0]["verdict"]["estimated"], json!({"requests": 69, "of": 138}));
 
     let held = out(&ctxsim(&["import", &path("renamed.jsonl")]));
     assert!(held.contains("without recorded usage, so that sizes are estimated from the text: 69 requests"));
-    let held = out(&ctxsim(&["import", &path("renamed.jsonl"), "--format", "json"]));
-    let held: serde_json::Value = serde_json::from_str(&held).unwrap();
+    let held: Value = parsed(&ctxsim(&["import", &path("renamed.jsonl"), "--format", "json"]));
     let session = &held["files"][0]["sessions"][0];
     assert!(session["prompt_tokens_max"].is_null() && session["output_tokens"].is_null(), "{session}");
     assert_eq!(session["requests_estimated"], 69);
@@ -112,11 +93,11 @@ fn a_session_whose_bills_have_another_name_is_told_as_an_estimate_wherever_it_is
 
 #[test]
 fn a_report_on_several_files_leaves_out_those_that_cannot_be_used_and_says_why() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let broken = folder.path().join("broken.jsonl");
     fs::write(&broken, "{\"broken").unwrap();
     let pi = data("recorded").join("pi-session.jsonl");
-    let report = |files: &[&std::path::Path]| {
+    let report = |files: &[&Path]| {
         let files = files.iter().map(|it| it.to_str().unwrap());
         ctxsim(&["import", "--report"].into_iter().chain(files).collect::<Vec<_>>())
     };
@@ -134,11 +115,10 @@ fn a_model_that_no_log_and_nobody_named_is_said_where_bills_are_judged() {
     let session = data("recorded").join("kimi-session.jsonl").display().to_string();
 
     let text = out(&ctxsim(&["import", "--report", &session]));
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = one_line(&text);
     let told = "1 session without a model in the log, judged under anthropic/claude-opus-4.5";
     assert!(flat.starts_with(&format!("Note: {told}")) && flat.contains("`--profile`"), "{text}");
-    let json = out(&ctxsim(&["import", "--report", &session, "--format", "json"]));
-    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let json: Value = parsed(&ctxsim(&["import", "--report", &session, "--format", "json"]));
     let assumed = &json["as_recorded"]["sessions"][0]["assumed_profile"];
     assert_eq!(assumed, "anthropic/claude-opus-4.5", "{json}");
     let named = out(&ctxsim(&["import", "--report", &session, "--profile", "moonshotai/kimi-k2.6"]));
@@ -151,8 +131,7 @@ fn a_model_that_no_log_and_nobody_named_is_said_where_bills_are_judged() {
 fn thoughts_that_a_provider_drops_are_no_resets_of_the_history() {
     let resets = |file: &str| {
         let session = data("recorded").join(file).display().to_string();
-        let json = out(&ctxsim(&["import", &session, "--format", "json"]));
-        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let json: Value = parsed(&ctxsim(&["import", &session, "--format", "json"]));
         json["files"][0]["sessions"][0]["resets"].as_u64().unwrap()
     };
 
@@ -178,8 +157,7 @@ fn the_bill_as_logged_is_the_first_number_and_the_simulated_cost_adds_up_from_it
         let session = data("recorded").join(file).display().to_string();
         let imported = out(&ctxsim(&["import", &session]));
         let run = out(&ctxsim(&["run", "--policy", "identity", "--width", "1000", "--details", &session]));
-        let json = out(&ctxsim(&["run", "--policy", "identity", "--format", "json", &session]));
-        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let json: Value = parsed(&ctxsim(&["run", "--policy", "identity", "--format", "json", &session]));
 
         let line = |start: &str| run.lines().find(|it| it.starts_with(start)).unwrap();
         let (logged, simulated) = (line("As logged: $"), line("Simulated as it was: $"));
@@ -200,7 +178,7 @@ fn the_bill_as_logged_is_the_first_number_and_the_simulated_cost_adds_up_from_it
     let without_price =
         "As logged: nothing that has a price, but a model that is not named (3 requests, 3,000 tokens).";
     assert!(told.starts_with(without_price), "{told}");
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let hostile = folder.path().join("hostile.jsonl");
     let log = fs::read_to_string(data("recorded/pi-session.jsonl")).unwrap();
     fs::write(&hostile, log.replace("claude-sonnet-4-5", "evil\\u001b[31m\\n::error::x")).unwrap();
@@ -221,7 +199,7 @@ fn a_bill_is_divided_by_what_is_asked_for_and_another_key_is_refused_by_name() {
 
     let text = out(&by("day", &["--width", "120"]));
     let rows = |text: &str| -> Vec<String> {
-        let lines = text.lines().map(|it| it.split_whitespace().collect::<Vec<_>>().join(" "));
+        let lines = text.lines().map(|it| one_line(&it));
         lines.filter(|it| it.starts_with("20") || it.starts_with("total ")).collect()
     };
     assert_eq!(
@@ -243,7 +221,7 @@ fn a_bill_is_divided_by_what_is_asked_for_and_another_key_is_refused_by_name() {
     let alone = out(&ctxsim(&["import", &claude, "--by", "project"]));
     assert!(alone.contains("\n/home/ann/project "), "a log alone tells its folder, too: {alone}");
 
-    let json: serde_json::Value = serde_json::from_str(&out(&by("lane", &["--format", "json"]))).unwrap();
+    let json: Value = parsed(&by("lane", &["--format", "json"]));
     let groups = json["groups"].as_array().unwrap();
     let names: Vec<_> = groups.iter().map(|it| it["group"].as_str().unwrap()).collect();
     assert_eq!(names, ["main", "sub-agents"]);
@@ -268,12 +246,12 @@ fn a_bill_is_shown_in_another_currency_at_the_users_rate_and_a_rate_that_is_none
     };
 
     let text = out(&by("EUR=0.5", &[]));
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = one_line(&text);
     assert!(flat.starts_with("As logged: 0.72 EUR at list prices for 59 requests"), "{text}");
     assert!(flat.contains("output EUR ") && flat.contains("total 59 113 2,399,713 138,263 0 13,897 0.72 "));
     assert!(flat.contains("Amounts are in EUR, at 0.5 EUR for a US dollar: that rate is yours"), "{text}");
     assert!(!text.contains('$') && !text.contains("USD"), "{text}");
-    let json: serde_json::Value = serde_json::from_str(&out(&by("JPY=150", &["--format", "json"]))).unwrap();
+    let json: Value = parsed(&by("JPY=150", &["--format", "json"]));
     let (usd, shown) = (json["total"]["total_usd"].as_f64().unwrap(), &json["shown"]);
     assert_eq!((&shown["currency"], &shown["rate"]), (&"JPY".into(), &150.0.into()));
     assert!((shown["total"].as_f64().unwrap() - 150.0 * usd).abs() < 1e-9, "{json}");
@@ -290,10 +268,10 @@ fn a_bill_is_shown_in_another_currency_at_the_users_rate_and_a_rate_that_is_none
 
 #[test]
 fn a_providers_own_export_is_set_beside_the_logs_of_the_same_days_in_one_line() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let export = |name: &str, text: &str| {
         let path = folder.path().join(name);
-        std::fs::write(&path, text).unwrap();
+        fs::write(&path, text).unwrap();
         path.display().to_string()
     };
     let costs = export(
@@ -306,7 +284,7 @@ fn a_providers_own_export_is_set_beside_the_logs_of_the_same_days_in_one_line() 
         "usage_date_utc,usage_input_tokens_no_cache,usage_input_tokens_cache_read,usage_output_tokens\n2026-10-12,15,9860,220\n",
     );
     let reply = |id: &str, parent: &str, minute: u64, [read, written, output]: [u64; 3]| {
-        serde_json::json!({"type": "assistant", "uuid": id, "parentUuid": parent, "sessionId": "s", "cwd": "/a", "version": "2.0.55",
+        json!({"type": "assistant", "uuid": id, "parentUuid": parent, "sessionId": "s", "cwd": "/a", "version": "2.0.55",
             "timestamp": format!("2026-10-12T10:0{minute}:00.000Z"), "requestId": id, "message": {"id": id, "role": "assistant",
                 "model": "claude-opus-5", "content": [{"type": "text", "text": "ok"}], "usage": {"input_tokens": 5 * minute,
                     "cache_read_input_tokens": read, "cache_creation_input_tokens": written, "output_tokens": output}}})
@@ -323,25 +301,24 @@ fn a_providers_own_export_is_set_beside_the_logs_of_the_same_days_in_one_line() 
     let line = "The provider's export says 10,095 tokens (uncached 15, read 9,860, written 0, output 220) for these days (2026-10-12), \
          the logs 20,375 tokens (uncached 15, read 9,860, written 10,280, output 220).";
     assert!(text.starts_with(line), "{text}");
-    let _: serde_json::Value = serde_json::from_str(&out(&against(&costs, &["--format", "json"]))).unwrap();
+    let _: Value = parsed(&against(&costs, &["--format", "json"]));
     assert!(refused(&against(&logs, &[])).contains("not a provider's export of usage or costs"));
     assert!(refused(&ctxsim(&["import", &costs])).contains("ctxsim import LOGS --against FILE"));
 }
 
 /// Returns a made-up session of Claude Code: a prompt of so many tokens, of which the first request reads some, and two turns.
 fn two_turns(folder: &str, day: &str, prompt: u64, read: u64) -> String {
-    let line = |id: &str, parent: &str, minute: u64, of: serde_json::Value| {
-        let mut record = serde_json::json!({
+    let line = |id: &str, parent: &str, minute: u64, of: Value| {
+        let mut record = json!({
             "uuid": id, "parentUuid": (!parent.is_empty()).then_some(parent), "sessionId": folder, "cwd": folder, "version": "2.0.55",
             "timestamp": format!("{day}T10:0{minute}:00.000Z"),
         });
         record.as_object_mut().unwrap().extend(of.as_object().unwrap().clone());
         format!("{record}\n")
     };
-    let user =
-        |text: &str| serde_json::json!({ "type": "user", "message": { "role": "user", "content": text } });
+    let user = |text: &str| json!({ "type": "user", "message": { "role": "user", "content": text } });
     let reply = |id: &str, [uncached, read, written, output]: [u64; 4]| {
-        serde_json::json!({ "type": "assistant", "message": {
+        json!({ "type": "assistant", "message": {
             "id": id, "role": "assistant", "model": "claude-sonnet-4-5-20250929", "content": [{ "type": "text", "text": "Done." }],
             "usage": { "input_tokens": uncached, "cache_read_input_tokens": read, "cache_creation_input_tokens": written, "output_tokens": output,
                 "cache_creation": { "ephemeral_5m_input_tokens": written, "ephemeral_1h_input_tokens": 0 } },
@@ -358,14 +335,14 @@ fn two_turns(folder: &str, day: &str, prompt: u64, read: u64) -> String {
 
 #[test]
 fn what_prompts_begin_with_is_told_by_user_and_project_and_split_only_where_a_bill_tells() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
     write("ann.jsonl", &two_turns("/home/ann/shop", "2026-03-01", 20_003, 12_000));
     write("bob.jsonl", &two_turns("/home/bob/web", "2026-03-11", 30_003, 0));
     let path = folder.path().to_str().unwrap();
     let fixed = |more: &[&str]| ctxsim(&[&["import", "--fixed", path], more].concat());
 
-    let json: serde_json::Value = serde_json::from_str(&out(&fixed(&["--format", "json"]))).unwrap();
+    let json: Value = parsed(&fixed(&["--format", "json"]));
     let rows = json["rows"].as_array().unwrap();
     let by: Vec<_> =
         rows.iter().map(|it| ["user", "project", "part"].map(|key| it[key].as_str().unwrap())).collect();
@@ -398,15 +375,12 @@ fn what_prompts_begin_with_is_told_by_user_and_project_and_split_only_where_a_bi
     assert!((all - json["as_logged"]["total_usd"].as_f64().unwrap()).abs() < 1e-12, "{json}");
 
     let text = out(&fixed(&[]));
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = one_line(&text);
     assert!(
         flat.starts_with("The fixed part of the prompts cost $0.16 in 2 sessions: $0.14 to write"),
         "{text}"
     );
-    assert!(
-        flat.contains("/home/bob/web 1 ") && flat.contains("a month (scaled to 30 days from 10.0 days"),
-        "{text}"
-    );
+    assert_says(&flat, &["/home/bob/web 1 ", "a month (scaled to 30 days from 10.0 days"]);
     assert!(text.lines().count() <= 60, "{text}");
     let csv = out(&fixed(&["--format", "csv"]));
     assert!(csv.starts_with("user,project,lane,part,sessions,") && csv.lines().count() == 4, "{csv}");
@@ -416,18 +390,14 @@ fn what_prompts_begin_with_is_told_by_user_and_project_and_split_only_where_a_bi
 #[test]
 fn the_bill_as_logged_is_in_every_report_on_recordings_or_it_is_said_why_not() {
     let pi = data("recorded").join("pi-session.jsonl").display().to_string();
-    let flat = |args: &[&str]| {
-        let text = out(&ctxsim(&[args, &[&pi]].concat()));
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
-    };
+    let flat = |args: &[&str]| one_line(&out(&ctxsim(&[args, &[&pi]].concat())));
     let bill = "As logged: $1.45 at list prices for 59 requests (";
 
     for profile in [&[][..], &["--profile", "moonshotai/kimi-k2.6"]] {
         let report = flat(&[&["import", "--report"], profile].concat());
         assert!(report.starts_with(bill), "at the prices of the log's own model: {report}");
     }
-    let json = out(&ctxsim(&["import", "--report", "--format", "json", &pi]));
-    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let json: Value = parsed(&ctxsim(&["import", "--report", "--format", "json", &pi]));
     assert_eq!(json["as_logged"]["requests"], 59);
     let claude = data("recorded").join("claude-code-progress.jsonl").display().to_string();
     let advice = out(&ctxsim(&["advise", &claude]));
@@ -446,12 +416,12 @@ fn the_bill_as_logged_is_in_every_report_on_recordings_or_it_is_said_why_not() {
 
 #[test]
 fn sub_agents_of_which_a_log_holds_totals_alone_are_estimated_beside_the_bill_wherever_it_stands() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let log = include_str!("../../data/recorded/claude-code-totals.jsonl");
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
     write("one.jsonl", log);
     let path = folder.path().to_str().unwrap();
-    let flat = |args: &[&str]| out(&ctxsim(args)).split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = |args: &[&str]| one_line(&out(&ctxsim(args)));
     let bill = "As logged: $0.12 at list prices for 7 requests (";
     let estimated = "Estimated, and not in it: $0.65 ($0.57 to $0.78) for the input of 5 sub-agents of which the logs hold only totals; 3 at \
                      the prices of the session's model, as the logs name no other.";
@@ -472,10 +442,8 @@ fn sub_agents_of_which_a_log_holds_totals_alone_are_estimated_beside_the_bill_wh
     let advice = flat(&["advise", path]);
     assert!(advice.contains(in_short), "{advice}");
     assert!(flat(&["advise", path, "--details"]).contains(estimated));
-    let total = || -> serde_json::Value {
-        let json: serde_json::Value =
-            serde_json::from_str(&out(&ctxsim(&["import", "--by", "model", "--format", "json", path])))
-                .unwrap();
+    let total = || -> Value {
+        let json: Value = parsed(&ctxsim(&["import", "--by", "model", "--format", "json", path]));
         json["total"].clone()
     };
     // Haiku writes for an hour, Opus for five minutes: $0.10 and $2, $0.50 and $6.25.
@@ -515,7 +483,7 @@ fn sub_agents_of_which_a_log_holds_totals_alone_are_estimated_beside_the_bill_wh
 
 #[test]
 fn where_a_log_names_a_plan_dollars_are_said_to_be_list_prices() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let log = include_str!("../../data/recorded/codex-rollout.jsonl");
     let path = folder.path().join("rollout.jsonl");
     let told = |plan: &str| {
@@ -544,14 +512,14 @@ fn where_a_log_names_a_plan_dollars_are_said_to_be_list_prices() {
 
 #[test]
 fn a_report_has_at_most_60_lines_unless_details_are_asked_for() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     for nth in 0..30 {
         let text = two_turns(&format!("/home/ann/{nth}"), "2026-03-01", 20_000 + nth, 0);
         // One reads what no record explains.
         let text = if nth == 7 { text.replace("20004", "17004").replace(":40,", ":3040,") } else { text };
         fs::write(folder.path().join(format!("session-{nth}.jsonl")), text).unwrap();
     }
-    let reference = std::env::var_os("CTXSIM_REFERENCE").map(std::path::PathBuf::from);
+    let reference = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from);
     let folders = std::iter::once(folder.path().to_owned()).chain(reference.map(|it| it.join("recorded")));
     for folder in folders {
         let report =
@@ -574,7 +542,7 @@ fn a_report_has_at_most_60_lines_unless_details_are_asked_for() {
 #[test]
 fn an_import_has_at_most_60_lines_unless_details_are_asked_for() {
     let mut folders = vec![data("recorded"), data("").join("../../scenarios/recorded")];
-    let reference = std::env::var_os("CTXSIM_REFERENCE").map(std::path::PathBuf::from);
+    let reference = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from);
     folders.extend(reference.into_iter().map(|it| it.join("recorded")));
     for folder in folders {
         let folder = folder.to_str().unwrap();

@@ -1,15 +1,12 @@
 //! No file is lost: a command replaces neither an input nor a file that ctxsim did not write.
 
-use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
-use super::{ctxsim, data, out, refused};
+use super::*;
 
 /// A folder with a recording, a policy, and whatever else a command reads.
-fn folder() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
+fn folder() -> TempDir {
+    let folder = tempdir().unwrap();
     let copy = |from: &str, to: &str| {
         fs::copy(data(from), folder.path().join(to)).unwrap();
     };
@@ -26,7 +23,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 fn run_in(folder: &Path, line: &str) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(line.split(' ')).current_dir(folder).output().unwrap()
+    crate::support::ctxsim(folder, line.split(' '))
 }
 
 fn code(output: &Output) -> String {
@@ -175,7 +172,7 @@ fn folders_of_files_are_written_whole_or_not_at_all() {
     let import = "prices import prices.json --as-of 2026-11-21 --output imported";
     out(&run_in(folder.path(), import));
     out(&run_in(folder.path(), import));
-    let first = files(&folder.path().join("imported"));
+    let first = files_below(&folder.path().join("imported"), &[]);
     let store =
         "run --store write --policy context_decay/memory_banks --scenario context_decay/trials --length 50";
     for _ in 0..2 {
@@ -194,25 +191,15 @@ fn folders_of_files_are_written_whole_or_not_at_all() {
     }
 
     assert!(!first[0].exists(), "nothing is written where one file is refused");
-    assert_eq!(files(&folder.path().join("other")).len(), 1);
-    assert_eq!(files(&folder.path().join("schemas")).len(), 1);
+    assert_eq!(files_below(&folder.path().join("other"), &[]).len(), 1);
+    assert_eq!(files_below(&folder.path().join("schemas"), &[]).len(), 1);
     out(&run_in(folder.path(), &format!("{import} --force")));
     assert!(fs::read_to_string(profile).unwrap().starts_with("# Written by ctxsim."));
 }
 
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut all = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() { all.extend(files(&path)) } else { all.push(path) }
-    }
-    all.sort();
-    all
-}
-
 #[test]
 fn accepting_numbers_removes_no_snapshot_of_other_tests() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let others = folder.path().join("context-decay/of_others");
     fs::create_dir_all(&others).unwrap();
     fs::write(others.join("one.snap"), "---\nsource: tests/one.rs\n---\n1\n").unwrap();

@@ -2,13 +2,11 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
-use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{ctxsim, out, refused};
+use super::*;
 
 /// Writes a schema to a path; what is written does not matter.
 fn write_to(path: &Path) -> String {
@@ -20,16 +18,9 @@ fn text() -> String {
     out(&ctxsim(&["show", "policies/cap.ron", "--as", "toml"]))
 }
 
-fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> =
-        fs::read_dir(folder).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names
-}
-
 #[test]
 fn a_pipe_is_written_to_and_stays_a_pipe() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let pipe = folder.path().join("pipe.toml");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let (send, received) = channel();
@@ -41,12 +32,12 @@ fn a_pipe_is_written_to_and_stays_a_pipe() {
 
     assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
     assert_eq!(received.recv_timeout(Duration::from_secs(60)).unwrap().unwrap(), text());
-    assert_eq!(names(folder.path()), ["pipe.toml"]);
+    assert_eq!(names_in(folder.path()), ["pipe.toml"]);
 }
 
 #[test]
 fn nothing_is_written_through_a_link_to_a_file_to_a_device_to_a_folder_or_to_nothing_yet() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let below = folder.path().join("below");
     fs::create_dir(&below).unwrap();
     let link = |name: &str, to: &str| {
@@ -79,7 +70,7 @@ fn nothing_is_written_through_a_link_to_a_file_to_a_device_to_a_folder_or_to_not
 
 #[test]
 fn a_file_keeps_its_permissions_and_one_that_is_protected_keeps_its_text() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let path = folder.path().join("secret.toml");
     fs::write(&path, "before").unwrap();
     for mode in [0o600, 0o666, 0o640, 0o755] {
@@ -109,7 +100,7 @@ fn a_dash_is_standard_output() {
 
 #[test]
 fn the_extension_says_the_format_in_any_case_and_where_a_verb_has_it() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let explain = ["explain", "--policy", "cap", "--scenario", "one", "--profile", "plain", "--request", "2"];
     let run = ["run", "--policy", "cap", "--scenario", "one", "--profile", "plain"];
@@ -132,7 +123,7 @@ fn the_extension_says_the_format_in_any_case_and_where_a_verb_has_it() {
 #[test]
 fn an_interrupt_leaves_no_temporary_file() {
     const MODELS: usize = 800;
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let models: Vec<String> = (0..MODELS)
         .map(|it| {
             let rates = r#""input_cost_per_token": 1e-06, "output_cost_per_token": 2e-06"#;
@@ -163,11 +154,14 @@ fn an_interrupt_leaves_no_temporary_file() {
 
         if status.code() == Some(130) {
             n_interrupted += 1;
-            assert!(!written.exists() || names(&written.join("p")).len() == MODELS, "all of them, or none");
+            assert!(
+                !written.exists() || names_in(&written.join("p")).len() == MODELS,
+                "all of them, or none"
+            );
             continue;
         }
         let left: Vec<String> =
-            names(&written.join("p")).into_iter().filter(|it| !it.ends_with(".toml")).collect();
+            names_in(&written.join("p")).into_iter().filter(|it| !it.ends_with(".toml")).collect();
         assert_eq!(left, Vec::<String>::new());
     }
 

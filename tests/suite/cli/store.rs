@@ -1,13 +1,10 @@
 //! `ctxsim run --store`: what a memory holds, as files and back.
 
-use std::path::Path;
-use std::process::Command;
-
-use super::{ctxsim, data, out, refused};
+use super::*;
 
 #[test]
 fn a_store_is_written_read_back_and_refused_when_it_is_not_what_its_run_left() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let path = folder.path().join("store").display().to_string();
     let which = ["--policy", "context_decay/file_backed", "--scenario", "context_decay/paper"];
     let written = out(&ctxsim(
@@ -16,10 +13,9 @@ fn a_store_is_written_read_back_and_refused_when_it_is_not_what_its_run_left() {
     assert!(written.starts_with("7 facts as 12 entries in 5 files to "), "{written}");
 
     let read = out(&ctxsim(&["run", "--store", "read", &path]));
-    assert!(
-        read.contains("explicit                 5\n")
-            && read.contains("7 facts as 12 entries in 5 files: the contents of "),
-        "{read}"
+    assert_says(
+        &read,
+        &["explicit                 5\n", "7 facts as 12 entries in 5 files: the contents of "],
     );
 
     let none = ["--set", "memory.facts.write.extract=[{ p = 0.0 }]"];
@@ -38,19 +34,19 @@ fn a_store_is_written_read_back_and_refused_when_it_is_not_what_its_run_left() {
     }
 
     let file = Path::new(&path).join("explicit.json");
-    let text = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(&file, text.replace("\"283\"", "\"284\"")).unwrap();
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("\"283\"", "\"284\"")).unwrap();
     let told = refused(&ctxsim(&["run", "--store", "read", &path]));
     assert!(told.contains("error[store-differs]: `batch_size_bd21e7` in `explicit` is `284`"), "{told}");
 
-    std::fs::write(&file, "{").unwrap();
+    fs::write(&file, "{").unwrap();
     let told = refused(&ctxsim(&["run", "--store", "read", &path]));
     assert_eq!(told.matches("error[store-json]").count(), 1, "{told}");
 }
 
 #[test]
 fn a_store_of_inputs_that_were_given_as_paths_is_read_back_where_they_are() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let own = [
         (
             "own.ron",
@@ -66,13 +62,11 @@ fn a_store_of_inputs_that_were_given_as_paths_is_read_back_where_they_are() {
         ),
     ];
     for (file, from, name, own) in own {
-        let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(from)).unwrap();
+        let text = fs::read_to_string(root().join(from)).unwrap();
         assert!(text.contains(name), "{from}");
-        std::fs::write(folder.path().join(file), text.replacen(name, own, 1)).unwrap();
+        fs::write(folder.path().join(file), text.replacen(name, own, 1)).unwrap();
     }
-    let at = |place: &Path, args: &[&str]| {
-        Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).current_dir(place).output().unwrap()
-    };
+    let at = |place: &Path, args: &[&str]| crate::support::ctxsim(place, args);
     let store = folder.path().join("store").display().to_string();
     let policy = folder.path().join("own.ron").display().to_string();
     let write = ["run", "--store", "write", "--scenario", "load.toml", "--output", "store"];
@@ -80,21 +74,16 @@ fn a_store_of_inputs_that_were_given_as_paths_is_read_back_where_they_are() {
 
     out(&at(folder.path(), &[&write[..], &["--policy", &policy]].concat()));
     let text = out(&at(folder.path(), &read));
-    assert!(
-        text.contains(&format!(
-            "the contents of {policy} after conversation 0 of 50 messages of load.toml, "
-        )),
-        "{text}"
+    assert_says(
+        &text,
+        &[&format!("the contents of {policy} after conversation 0 of 50 messages of load.toml, ")],
     );
 
     let told = refused(&at(&data("small"), &read));
     assert_eq!(told.matches("error[").count(), 1, "the policy's path is absolute: {told}");
     assert!(told.contains("error[store-input-missing]: the scenario `load.toml`, with which the export was written, does not exist"), "{told}");
-    assert!(
-        told.contains("= help: paths and `ctxsim.toml` are resolved from the working directory"),
-        "{told}"
-    );
-    std::fs::remove_file(&policy).unwrap();
+    assert_says(&told, &["= help: paths and `ctxsim.toml` are resolved from the working directory"]);
+    fs::remove_file(&policy).unwrap();
     let told = refused(&at(folder.path(), &read));
     assert!(told.contains("own.ron`, with which") && told.contains("= help: put the file back"), "{told}");
 
@@ -106,10 +95,10 @@ fn a_store_of_inputs_that_were_given_as_paths_is_read_back_where_they_are() {
 
 #[test]
 fn a_store_that_is_written_over_another_leaves_none_of_its_files() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let path = folder.path().display().to_string();
     let files = || {
-        let names = std::fs::read_dir(folder.path()).unwrap();
+        let names = fs::read_dir(folder.path()).unwrap();
         let mut names: Vec<String> = names.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
@@ -118,7 +107,7 @@ fn a_store_that_is_written_over_another_leaves_none_of_its_files() {
         let scenario = ["--scenario", "context_decay/paper", "--length", "100", "--output", &path];
         out(&ctxsim(&[&["run", "--store", "write", "--policy", policy], &scenario[..]].concat()))
     };
-    std::fs::write(folder.path().join("notes.json"), "{}").unwrap();
+    fs::write(folder.path().join("notes.json"), "{}").unwrap();
 
     write("context_decay/file_backed");
     assert_eq!(

@@ -1,15 +1,13 @@
 //! What people read on a terminal: the answer first, few lines, and colours only where they are asked for.
 
-use std::fs;
-
-use super::{ctxsim, data, out};
+use super::*;
 
 /// The most lines that an answer on recordings takes at 100 columns.
 const LINES: usize = 40;
 
 /// Returns a folder with so many recorded sessions, which begin on different days.
-fn sessions(n: u64) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
+fn sessions(n: u64) -> TempDir {
+    let folder = tempdir().unwrap();
     let session = fs::read_to_string(data("../../scenarios/recorded/claude-code-session.jsonl")).unwrap();
     for nth in 0..n {
         // Other ids and other days, so that nobody takes one for a copy of the other.
@@ -127,9 +125,7 @@ fn the_catalogue_is_read_at_a_glance_and_described_on_demand() {
     let policies = out(&ctxsim(&["list", "policies"]));
 
     assert!(glance.lines().count() <= 100, "{glance}");
-    for kind in ["policies (", "scenarios (", "profiles (", "suites ("] {
-        assert!(glance.contains(kind), "{kind}");
-    }
+    assert_says(&glance, &["policies (", "scenarios (", "profiles (", "suites ("]);
     assert!(policies.contains("\nagents/cline/\n") && policies.contains("How a policy is known: "));
     assert!(policies.lines().all(|it| it.chars().count() <= 100), "lines wrap");
 }

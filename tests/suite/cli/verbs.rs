@@ -1,9 +1,6 @@
 //! Verbs in sight, and the flags that have options of their own.
 
-use std::fs;
-use std::process::Command;
-
-use super::{ctxsim, data, out, refused};
+use super::*;
 
 /// The most verbs in sight.
 const VERBS_MAX: usize = 16;
@@ -91,12 +88,10 @@ fn nothing_that_the_project_runs_names_an_old_verb() {
 fn what_shells_complete_has_the_flags_and_their_options_and_no_old_verb() {
     let script = out(&ctxsim(&["--completions", "bash"]));
 
-    for word in ["--merge", "--redact", "--schema", "--completions", "--length"] {
-        assert!(script.contains(word), "{word}");
-    }
+    assert_says(&script, &["--merge", "--redact", "--schema", "--completions", "--length"]);
     assert!(!script.contains("run --merge") && !script.contains("ctxsim__merge"));
     let mut bash = Command::new("bash");
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let path = folder.path().join("it.bash");
     fs::write(&path, script).unwrap();
     if let Ok(checked) = bash.arg("-n").arg(&path).status() {

@@ -1,26 +1,13 @@
 //! What is said of the benchmark: tables, charts, costs and guards.
 
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::report::html::{self, Traces};
-use ctxsim::report::sections::Detail;
 use ctxsim::report::{json, markdown};
-use serde_json::Value;
 
-use super::{plan, quietly, rounded};
+use super::*;
 
 #[test]
 fn the_paper_s_tables_stand_beside_ours() {
-    assert_locked("markdown", &markdown::report(&quietly(&plan(&[]), 1), Detail::Groups));
-}
-
-/// Locks what a reviewer reads.
-fn assert_locked(name: &str, text: &str) {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../../snapshots/context_decay");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(name, text));
+    assert_snapshot("context_decay", "markdown", &markdown::report(&quietly(&plan(&[]), 1), Detail::Groups));
 }
 
 #[test]
@@ -28,7 +15,7 @@ fn assert_locked(name: &str, text: &str) {
 fn the_costs_in_the_document_are_those_of_the_suites() {
     let costs = |suite: &str| {
         let comparison = Comparison { suite: Some(suite.to_owned()), ..Comparison::default() };
-        let report = quietly(&Plan::new(&bundled_catalog(), &comparison).unwrap(), 2);
+        let report = quietly(&planned(&comparison), 2);
         let grid = report.grids().into_iter().find(|it| it.title.starts_with("Cost and retention"));
         grid.unwrap().rows
     };
@@ -59,12 +46,12 @@ fn the_costs_in_the_document_are_those_of_the_suites() {
 #[ignore = "slow: .ci/run runs it"]
 fn every_policy_keeps_what_it_keeps_on_every_load_at_its_price() {
     let comparison = Comparison { suite: Some("context-decay-cost".to_owned()), ..Comparison::default() };
-    let report = quietly(&Plan::new(&bundled_catalog(), &comparison).unwrap(), 2);
+    let report = quietly(&planned(&comparison), 2);
 
-    assert_locked("cost", &markdown::report(&report, Detail::Groups));
+    assert_snapshot("context_decay", "cost", &markdown::report(&report, Detail::Groups));
     let comparison = Comparison { suite: Some("context-decay-whole".to_owned()), ..Comparison::default() };
-    let report = quietly(&Plan::new(&bundled_catalog(), &comparison).unwrap(), 2);
-    assert_locked("whole", &markdown::report(&report, Detail::Groups));
+    let report = quietly(&planned(&comparison), 2);
+    assert_snapshot("context_decay", "whole", &markdown::report(&report, Detail::Groups));
 }
 
 #[test]

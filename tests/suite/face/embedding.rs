@@ -1,9 +1,8 @@
 //! A new crate that embeds the library: the lines of Cargo that the README names, its example, and a snapshot test.
 
-use std::fs;
 use std::io::{self, Write as _};
-use std::path::Path;
-use std::process::Command;
+
+use crate::support::*;
 
 /// Where the crate is made and built, again in the same place, so that both builds share what does not depend on features.
 const FOLDER: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/new-crate");
@@ -26,7 +25,7 @@ fn block<'t>(readme: &'t str, first: &str) -> &'t str {
 
 /// Writes the crate: the README's dependency, from here, with these features or all of them.
 fn make(features: Option<&str>) {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let here = root();
     let read = |path: &str| fs::read_to_string(here.join(path)).unwrap();
     let readme = read("README.md");
     let dependency = block(&readme, "toml Cargo.toml");

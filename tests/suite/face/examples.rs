@@ -1,8 +1,6 @@
 //! The programs that a coding-agent crate would write, which are compiled examples.
 
-use std::fs;
-use std::path::Path;
-use std::process::Command;
+use crate::support::*;
 
 /// An example, and how many lines it may take, as rustfmt writes it, without blank lines and comments.
 const EXAMPLES: [(&str, usize); 8] = [
@@ -19,7 +17,7 @@ const EXAMPLES: [(&str, usize); 8] = [
 #[test]
 fn the_examples_are_as_short_as_the_face_promises() {
     for (name, most) in EXAMPLES {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("examples/{name}.rs"));
+        let path = root().join(format!("examples/{name}.rs"));
         let text = fs::read_to_string(path).unwrap();
         let lines = text.lines().map(str::trim).filter(|it| !it.is_empty() && !it.starts_with("//")).count();
         assert!(lines <= most, "{name} has {lines} lines, and {most} are promised");

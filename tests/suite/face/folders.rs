@@ -1,14 +1,14 @@
 //! Folders of recordings in memory: their order, their names, what counts once, what cannot be used, and advice on them.
 
-use std::process::Command;
-
 use ctxsim::{Catalog, Comparison, Plan, Recording, RunId, Scenario};
+
+use crate::support::*;
 
 const SESSION: &str = "scenarios/recorded/claude-code-session.jsonl";
 const PROFILE: &str = "anthropic/claude-sonnet-4.5";
 
 fn bytes(path: &str) -> Vec<u8> {
-    std::fs::read(path).unwrap()
+    fs::read(path).unwrap()
 }
 
 fn read(name: &str, bytes: &[u8]) -> Scenario {
@@ -89,15 +89,10 @@ fn runs_of_a_plan_are_listed_and_each_can_be_explained() {
 #[test]
 fn advice_on_bytes_is_that_of_the_command_line() {
     let args = ["advise", SESSION, "--format", "json"];
-    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-        .args(args)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .unwrap();
-    let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let printed: Value = parsed(&ctxsim(root(), args));
 
     let advice = Comparison::new().scenario(read("mine", &bytes(SESSION))).advise(None, None).unwrap();
-    let told: serde_json::Value = serde_json::from_str(advice.json()).unwrap();
+    let told: Value = serde_json::from_str(advice.json()).unwrap();
     for field in ["month", "tried", "levers", "pasted", "lifetimes", "in_force"] {
         assert_eq!(told["agents"][0][field], printed["agents"][0][field], "{field}");
     }

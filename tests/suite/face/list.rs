@@ -1,13 +1,9 @@
 //! What the crate exports, listed from its sources, so that a review sees a change of the face.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
-
 use quote::ToTokens;
 use syn::{Attribute, Fields, ImplItem, Item, TraitItem, UseTree, Visibility};
 
+use crate::support::*;
 use crate::tidy::sources;
 
 /// How many types, traits, macros and functions the root may have.
@@ -17,7 +13,7 @@ const MOST: usize = 60;
 const RESULTS_MOST: usize = 40;
 
 fn parsed(path: &str) -> syn::File {
-    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+    let text = fs::read_to_string(root().join(path)).unwrap();
     syn::parse_file(&text).unwrap()
 }
 
@@ -147,11 +143,7 @@ fn listed(exported: &BTreeMap<String, String>, folders: &[&str], wanted: &[&str]
 
 /// Holds a list against the one that was reviewed.
 fn reviewed(name: &str, list: &str) {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../../snapshots/face");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(name, list));
+    assert_snapshot("face", name, &list);
 }
 
 #[test]

@@ -1,16 +1,13 @@
 //! What a report gives to code: the command line's bytes, tables over several models, rows of the runs that were made, and a stop.
 
-use std::collections::BTreeSet;
-use std::ops::ControlFlow;
-use std::process::Command;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ctxsim::{
     BoxError, Catalog, Code, Comparison, Cx, Entry, NeedRow, Part, Recording, Report, RequestRow, Scenario,
     Sink,
 };
-use serde_json::Value;
+
+use crate::support::*;
 
 const SESSION: &str = "recorded/claude-code";
 const PROFILE: &str = "anthropic/claude-sonnet-4.5";
@@ -24,17 +21,14 @@ const SESSIONS: [&str; 4] = [
 
 /// Returns what the command line prints.
 fn printed(args: &[&str]) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-    let output = command.arg("run").args(args).current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    out(&ctxsim(root(), [&["run"], args].concat()))
 }
 
 /// Reads sessions from bytes, under the names of their files.
 fn from_bytes(paths: &[&str]) -> Vec<Scenario> {
     let read = |path: &&str| {
         let stem = path.rsplit('/').next().unwrap().split('.').next().unwrap();
-        Scenario::recorded(stem, &std::fs::read(path).unwrap()[..]).unwrap()
+        Scenario::recorded(stem, &fs::read(path).unwrap()[..]).unwrap()
     };
     paths.iter().flat_map(read).collect()
 }
@@ -252,8 +246,8 @@ fn bytes_take_assumptions_and_tools_as_scenario_files_do() {
         .catalog(Catalog::bundled().text("scenarios/session.ron", text.clone()).unwrap())
         .scenario("session");
     let recording = Recording::new("session").assume(assume).unwrap().file_tools(["bash"]);
-    let read = recording.read(&std::fs::read(SESSIONS[1]).unwrap()[..]).unwrap();
-    let plain = Scenario::recorded("session", &std::fs::read(SESSIONS[1]).unwrap()[..]).unwrap();
+    let read = recording.read(&fs::read(SESSIONS[1]).unwrap()[..]).unwrap();
+    let plain = Scenario::recorded("session", &fs::read(SESSIONS[1]).unwrap()[..]).unwrap();
     let json = |it: Comparison| -> Report {
         it.policy("identity").policy("sliding_window").profile(PROFILE).run().unwrap()
     };

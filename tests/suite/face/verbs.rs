@@ -1,18 +1,13 @@
 //! The verbs in Rust and on the command line: the same JSON, and values that stand in it.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
-
 use ctxsim::report::realised::ForecastOutcome;
 use ctxsim::results::{Answer, Word};
 use ctxsim::{Catalog, Comparison, Plan};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::advise::logs::{Session, write};
 use crate::advise::{Recipe, SAVES};
-use crate::sweep::{ctxsim, out};
+use crate::support::*;
 
 const SESSION: &str = "recorded/claude-code";
 const PROFILE: &str = "anthropic/claude-sonnet-4.5";
@@ -69,7 +64,7 @@ fn plan(policies: &[&str]) -> Plan {
 
 #[test]
 fn sensitivity_and_explain_have_the_numbers_of_the_command_line() {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let here = root();
     let policies = ["identity", "clear_tool_results"];
     let args = ["sensitivity", "--scenario", SESSION, "--profiles", PROFILE, "openai/*", "--sort", "given"];
     let args = [&args[..], &["--format", "json", "--policy"], &policies].concat();
@@ -96,7 +91,7 @@ fn sensitivity_and_explain_have_the_numbers_of_the_command_line() {
 
 #[test]
 fn sweep_and_tune_have_the_numbers_of_the_command_line() {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let here = root();
     let of = |policy: &str| Comparison::new().policy(policy).scenario(SESSION).profile(PROFILE);
     let vary = ("params.trigger.tokens", "40000,60000,85000");
     let args = ["--policy", "clear_tool_results", "--vary", "params.trigger.tokens=40000,60000,85000"];
@@ -119,7 +114,7 @@ fn sweep_and_tune_have_the_numbers_of_the_command_line() {
 
 #[test]
 fn check_has_the_numbers_of_the_command_line_and_writes_nothing() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     said(folder.path(), &["init"]);
     let catalog = || Catalog::bundled().folder(at("ctx")).unwrap();
@@ -137,17 +132,7 @@ fn check_has_the_numbers_of_the_command_line_and_writes_nothing() {
     same(&found, found.json());
 
     // A number of a snapshot is changed: both say so, and only the command line writes what is to be reviewed.
-    let mut waits = vec![at("snapshots")];
-    let mut kept = Vec::new();
-    while let Some(folder) = waits.pop() {
-        for it in fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()) {
-            if it.is_dir() {
-                waits.push(it);
-            } else if it.extension().is_some_and(|it| it == "snap") {
-                kept.push(it);
-            }
-        }
-    }
+    let kept = files_below(&at("snapshots"), &["snap"]);
     let text = fs::read_to_string(&kept[0]).unwrap();
     let (front, last) = text.trim_end().rsplit_once('\n').unwrap();
     let other = last.replacen(" 110 ", " 111 ", 1);
@@ -161,7 +146,7 @@ fn check_has_the_numbers_of_the_command_line_and_writes_nothing() {
 
 #[test]
 fn advice_bill_and_what_was_realised_have_the_numbers_of_the_command_line() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let logs = folder.path().join("logs");
     fs::create_dir(&logs).unwrap();
     write(&logs, &SAVES.sessions(), "s");

@@ -2,28 +2,25 @@
 //!
 //! The recording is too large for the test data; `CTXSIM_REFERENCE` names a folder that has it.
 
-use std::path::Path;
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
-use ctxsim::measure::Tally;
+use crate::support::*;
 
 /// The session under no policy, and under the provider's clearing with a minimum.
 fn played(at_least: u64) -> Option<[Tally; 2]> {
     let root = std::env::var_os("CTXSIM_REFERENCE")?;
     let file = Path::new(&root).join("recorded/claude-code/entireio-cli_45-b48f42ab1f-0.jsonl");
     let comparison = Comparison {
-        policies: ["identity", "agents/anthropic/clear_tool_uses"].map(str::to_owned).to_vec(),
-        scenarios: vec![file.display().to_string()],
-        profiles: vec!["anthropic/claude-opus-4.5".to_owned()],
         set: vec![
             "params.trigger.tokens=65000".to_owned(),
             "params.keep.count=6".to_owned(),
             format!("params.clear_at_least.tokens={at_least}"),
         ],
-        ..Comparison::default()
+        ..comparing(
+            &["identity", "agents/anthropic/clear_tool_uses"],
+            &[&file.display().to_string()],
+            &["anthropic/claude-opus-4.5"],
+        )
     };
-    let report = Plan::new(&bundled_catalog(), &comparison).unwrap().report(None, &|_, _| {}).unwrap();
+    let report = reported(&comparison);
     report.runs.into_iter().map(|it| it.tally).collect::<Vec<_>>().try_into().ok()
 }
 

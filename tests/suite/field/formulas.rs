@@ -3,12 +3,7 @@
 //! Sizes are constant: `p0` tokens of tools and system prompt, `u` of the user's message, and per round a call of `c`, a
 //! result of `v` and a marker of `m`; `g = c + v`, and the raw prompt of request k is `p(k) = p0 + u + k g`.
 
-use ctxsim::input::{Format, Limits};
-use ctxsim::input::{Policy, PolicyFile, Profile, ProfileFile, ScenarioFile, Source};
-use ctxsim::ledger::{RequestRow, Role};
-use ctxsim::timeline::Timeline;
-
-use super::{picodollars, play, policy, profile, timeline};
+use super::*;
 
 const P0: u64 = 6_000;
 const U: u64 = 1_200;

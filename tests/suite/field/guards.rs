@@ -1,14 +1,8 @@
 //! The suites `field-directions` and `field-counter` hold for other seeds, and so do the guards that a suite has no words for.
 
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
-use ctxsim::input::scenario::LoadSpec;
-use ctxsim::input::{Format, Policy, PolicyFile, Profile, ScenarioFile, decode};
-use ctxsim::ledger::Role;
 use ctxsim::price;
-use ctxsim::timeline::Timeline;
 
-use super::{picodollars, play, policy, profile, timeline, workload};
+use super::*;
 
 /// The seeds that are tried: three here, twenty where the reference is asked for, long sessions five.
 fn seeds(n_all: u64) -> std::ops::RangeInclusive<u64> {
@@ -30,8 +24,7 @@ fn broken(suite: &str, seeds: impl Iterator<Item = u64>) -> Vec<String> {
     for seed in seeds {
         let comparison =
             Comparison { suite: Some(suite.to_owned()), seed: Some(seed), ..Comparison::default() };
-        let plan = Plan::new(&bundled_catalog(), &comparison).unwrap_or_else(|it| panic!("{it}"));
-        let report = plan.report(None, &|_, _| {}).unwrap_or_else(|it| panic!("{it}"));
+        let report = reported(&comparison);
         let verdicts = report.guard_verdicts.iter().filter(|it| !it.holds);
         told.extend(verdicts.map(|it| format!("seed {seed}: {it}")));
     }
@@ -91,7 +84,7 @@ fn a_mark_in_front_of_the_turn_that_is_pruned_gives_back_what_long_turns_cost() 
             "(name: \"it\", about: \"it\", layout: (breakpoints: [(at: end_of(system)), (at: before_turn({back})), \
              (at: last_messages(n: 2))]))"
         );
-        let layout: PolicyFile = decode::decode(&text, Format::Ron).unwrap_or_else(|it| panic!("{it:?}"));
+        let layout: PolicyFile = decode(&text, Format::Ron).unwrap_or_else(|it| panic!("{it:?}"));
         let mut spec =
             bundled_catalog().policy(&format!("field/{name}")).unwrap_or_else(|it| panic!("{it}")).spec;
         spec.layout = layout.layout;

@@ -1,10 +1,6 @@
 //! Every total of the oracle: requests, prompt, read, write, uncached, output, longest prompt, picodollars.
 
-use std::collections::BTreeMap;
-
-use ctxsim::ledger::Rows;
-
-use super::{folders, json, named, numbers, picodollars, play, policy, profile, timeline, workload};
+use super::*;
 
 /// What the oracle calls a policy, and what it is called here.
 const POLICIES: [(&str, &str); 15] = [

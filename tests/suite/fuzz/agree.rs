@@ -3,11 +3,10 @@
 use std::fmt::Debug;
 
 use ctxsim::diag::Diagnostic;
-use ctxsim::input::Format;
-use ctxsim::input::text::decode::{decode, encode};
-use ctxsim::input::text::{Decode, Encode};
 use ron::extensions::Extensions;
 use serde::de::DeserializeOwned;
+
+use crate::support::*;
 
 /// The suffixes of numbers in Rust, which no input has.
 const SUFFIXES: [&str; 10] = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64"];

@@ -1,11 +1,6 @@
 //! Results of ctxsim to be damaged. They are made anew, because each version reads its own alone.
 
-use std::fs;
-use std::path::Path;
-
-use tempfile::TempDir;
-
-use crate::sweep::{ctxsim, out};
+use crate::support::*;
 
 /// What targets have whose inputs are made.
 pub(super) const MADE: [&str; 6] = ["parts", "shards", "advice", "ratchet", "snapshots", "answers"];
@@ -26,8 +21,8 @@ const ANSWERS: &str = concat!(
 
 /// Makes the inputs of a target.
 pub(super) fn of(name: &str) -> Vec<Vec<u8>> {
-    let folder = tempfile::tempdir().unwrap();
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded");
+    let folder = tempdir().unwrap();
+    let data = data("recorded");
     fs::create_dir(folder.path().join("logs")).unwrap();
     for log in ["pi-session.jsonl", "kimi-session.jsonl"] {
         fs::copy(data.join(log), folder.path().join("logs").join(log)).unwrap();
@@ -70,12 +65,7 @@ const SAVED: &str = include_str!("../../data/fuzz/saved.json");
 
 /// Reads all files below a folder.
 fn below(folder: &TempDir, name: &str) -> Vec<Vec<u8>> {
-    let (mut found, mut left) = (Vec::new(), vec![folder.path().join(name)]);
-    while let Some(path) = left.pop() {
-        match path.is_dir() {
-            true => left.extend(fs::read_dir(path).unwrap().map(|it| it.unwrap().path())),
-            false => found.push(fs::read(path).unwrap()),
-        }
-    }
-    found
+    let path = folder.path().join(name);
+    let files = if path.is_dir() { files_below(&path, &[]) } else { vec![path] };
+    files.into_iter().map(|it| fs::read(it).unwrap()).collect()
 }

@@ -1,13 +1,13 @@
 //! Own code driven by bytes: views and cache rules that answer anything, held against a naive count of what was sent.
 
-use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ctxsim::{
     BoxError, CacheRequest, CacheRules, CacheUse, Code, Comparison, Cx, Entry, ItemId, Kind, Lasts,
     ModelCall, Part, Profile, RequestRow, Role, Scenario, Sink, Text, View,
 };
+
+use crate::support::*;
 
 /// Numbers drawn from bytes; behind the last byte all are 0.
 #[derive(Clone, Debug)]

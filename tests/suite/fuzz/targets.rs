@@ -7,16 +7,9 @@ pub(crate) mod code;
 #[path = "results.rs"]
 mod results;
 
-use ctxsim::engine::Simulation;
-use ctxsim::input::scenario::{Assume, ChatSource, LoadSpec, TurnSpec};
-use ctxsim::input::text::{Decode, Encode};
-use ctxsim::input::{
-    CacheRules, Format, Limits, Policy, PolicyFile, Profile, ProfileFile, Scenario, ScenarioFile, Source,
-    Suite, SuiteFile, decode,
-};
-use ctxsim::ledger::Rows;
+use ctxsim::input::Suite;
+use ctxsim::input::scenario::{ChatSource, TurnSpec};
 use ctxsim::pricelist::{self, PriceFile, place};
-use ctxsim::rng::Seed;
 use ctxsim::timeline::{import, load};
 use ctxsim::worlds::aging::{Aging, ReadStreams};
 use ctxsim::worlds::blocks::trace;
@@ -24,6 +17,8 @@ use ctxsim::worlds::chats::{
     ChatNumbers, ChatOrigin as ChatsFrom, ChatPlayer, ChatScenario, Chats, long_mem_eval,
 };
 use ctxsim::worlds::needles::ConversationLoad;
+
+use crate::support::*;
 
 /// A reader, given bytes.
 type Target = (&'static str, fn(&[u8]));
@@ -71,8 +66,8 @@ fn recording(bytes: &[u8]) {
     let requests =
         |all: &[import::Imported]| all.iter().map(|it| it.timeline.spine.steps.len()).sum::<usize>();
     assert_eq!(requests(&again), requests(&sessions));
-    let policy = Policy::new(&decode::decode(IDENTITY, Format::Ron).unwrap()).unwrap();
-    let profile = Profile::new(&decode::decode(PROFILE, Format::Toml).unwrap()).unwrap();
+    let policy = policy_from(IDENTITY);
+    let profile = profile_from(PROFILE);
     for session in sessions {
         let mut rows = Rows::default();
         Simulation::new(&session.timeline, &policy, &Limits::NONE, &profile.cache).run(&mut rows);
@@ -95,7 +90,7 @@ fn chats(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let Ok(users) = long_mem_eval::read(&mut text.as_bytes(), ChatNumbers::declared()) else { return };
     let chats = Chats::new(&ChatsFrom::Read(users), Seed(0), ChatNumbers::declared());
-    let policy: PolicyFile = decode::decode(CONTEXT_ONLY, Format::Ron).unwrap();
+    let policy: PolicyFile = decode(CONTEXT_ONLY, Format::Ron).unwrap();
     let log = ChatPlayer { chats: &chats, numbers: ChatNumbers::declared() }.play(policy.service_memory());
     assert!(log.answers.len() <= chats.users.len());
 }
@@ -107,7 +102,7 @@ fn decoded<T: Decode + Encode>(bytes: &[u8], check: impl Fn(T, &Source)) {
         let source = Source::new("fuzz", format, text.clone());
         let Ok(spec) = source.decode::<T>() else { continue };
         for format in [Format::Ron, Format::Toml] {
-            let _ = decode::encode(&spec, format);
+            let _ = encode(&spec, format);
         }
         check(spec, &source);
     }
@@ -124,12 +119,12 @@ fn tree(bytes: &[u8]) {
 
 /// Reads a policy, and plays it on small loads where it is one.
 fn policy(bytes: &[u8]) {
-    let profile = Profile::new(&decode::decode(PROFILE, Format::Toml).unwrap()).unwrap();
+    let profile = profile_from(PROFILE);
     decoded(bytes, |spec: PolicyFile, source| match Policy::new(&spec) {
         Err(problems) => drop(source.locate_all(problems)),
         Ok(policy) => {
             for text in SMALL {
-                let scenario = Scenario::new(&decode::decode(text, Format::Toml).unwrap()).unwrap();
+                let scenario = Scenario::new(&decode(text, Format::Toml).unwrap()).unwrap();
                 let timeline = load::load(&scenario, |_, _| Err(Vec::new().into())).unwrap();
                 let mut rows = Rows::default();
                 Simulation::new(&timeline, &policy, &Limits::NONE, &profile.cache).run(&mut rows);

@@ -1,11 +1,10 @@
 //! A command that is told to end: its programs end, and nothing temporary stays.
 
-use std::fs;
-use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::tree::Tree;
+use crate::support::*;
 
 /// Waits until something holds, or for so long that it never will.
 fn waited(until: impl Fn() -> bool) -> bool {
@@ -24,16 +23,8 @@ fn a_signal_ends_the_programs_and_removes_the_files_of_the_revision() {
     for signal in ["-TERM", "-INT", "-HUP"] {
         let _ = fs::remove_file(&pid);
         let mut command = tree.command(env!("CARGO_BIN_EXE_ctxsim"), &tree.repository());
-        command.args([
-            "run",
-            "--policy",
-            "rev:origin/main:sleeps",
-            "--scenario",
-            "one",
-            "--profile",
-            "plain",
-            "--allow-process",
-        ]);
+        command
+            .args(args("run --policy rev:origin/main:sleeps --scenario one --profile plain --allow-process"));
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let id =
             || fs::read_to_string(&pid).ok().filter(|it| it.ends_with('\n')).map(|it| it.trim().to_owned());

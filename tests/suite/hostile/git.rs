@@ -2,10 +2,9 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
-use std::process::Command;
 
 use super::tree::Tree;
+use crate::support::*;
 
 const AGAINST: [&str; 9] =
     ["compare", "--base", "rev:origin/main", "--candidate", "cap", "--scenario", "one", "--profile", "plain"];
@@ -25,7 +24,7 @@ fn git(folder: &Path, args: &[&str]) {
 #[test]
 fn a_git_that_is_too_old_is_refused_with_the_version_that_is_not() {
     let tree = Tree::new();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let old = folder.path().join("git");
     for (said, is_named) in
         [("git version 2.34.1", true), ("git version 2.44.9.windows.1", true), ("nonsense", false)]
@@ -33,10 +32,7 @@ fn a_git_that_is_too_old_is_refused_with_the_version_that_is_not() {
         fs::write(&old, format!("#!/bin/sh\necho {said}\n")).unwrap();
         fs::set_permissions(&old, Permissions::from_mode(0o755)).unwrap();
         let mut command = tree.command(env!("CARGO_BIN_EXE_ctxsim"), &tree.repository());
-        let output = command.args(AGAINST).env("PATH", folder.path()).output().unwrap();
-
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{told}");
+        let told = refusal(&command.args(AGAINST).env("PATH", folder.path()).output().unwrap());
         assert!(told.contains("[git-too-old]") && told.contains("git 2.45 or later"), "{told}");
         assert_eq!(told.contains("git 2.34 may") || told.contains("git 2.44 may"), is_named, "{told}");
     }
@@ -50,7 +46,7 @@ fn what_a_partial_clone_lacks_is_an_error_that_says_what_to_fetch_and_is_found_a
     let tree = Tree::new();
     git(&tree.repository(), &["config", "uploadpack.allowFilter", "true"]);
     for filter in ["blob:none", "tree:0"] {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tempdir().unwrap();
         let clone = folder.path().join("clone");
         let from = format!("file://{}", tree.repository().display());
         git(folder.path(), &["clone", "--quiet", "--no-checkout", "--filter", filter, &from, "clone"]);
@@ -63,13 +59,8 @@ fn what_a_partial_clone_lacks_is_an_error_that_says_what_to_fetch_and_is_found_a
             fs::copy(tree.repository().join(file), to).unwrap();
         }
 
-        let output = ctxsim(&tree, &clone).output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{told}");
-        assert!(
-            told.contains("[git-incomplete]") && told.contains("git fetch --refetch --no-filter origin"),
-            "{told}"
-        );
+        let told = refusal(&ctxsim(&tree, &clone).output().unwrap());
+        assert_says(&told, &["[git-incomplete]", "git fetch --refetch --no-filter origin"]);
 
         git(&clone, &["fetch", "--quiet", "--refetch", "--no-filter", "origin"]);
         let output = ctxsim(&tree, &clone).output().unwrap();
@@ -80,7 +71,7 @@ fn what_a_partial_clone_lacks_is_an_error_that_says_what_to_fetch_and_is_found_a
 #[test]
 fn a_linked_work_tree_and_an_environment_that_names_another_repository_change_nothing() {
     let tree = Tree::new();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let clone = folder.path().join("clone");
     fs::create_dir(&clone).unwrap();
     git(&clone, &["init", "--quiet"]);

@@ -1,11 +1,9 @@
 //! A command line under `strace`: the programs that it starts, and the paths that it writes, makes, renames or removes.
 
-use std::fs;
-use std::path::{Component, Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::path::Component;
 
 use super::tree::Tree;
+use crate::support::*;
 
 /// Calls that start a program or change a path.
 const CALLS: &str = "execve,execveat,open,openat,openat2,creat,rename,renameat,renameat2,link,linkat,symlink,symlinkat,mkdir,mkdirat,unlink,\

@@ -1,14 +1,11 @@
 //! The hostile repository: links out of it, folders that are bare repositories, settings that start programs, and what they must not reach.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tempfile::TempDir;
+use crate::support::*;
 
 /// What stands in a file of whoever runs a command, and in no output.
 pub(super) const SECRET: &str = "S3CRET";
@@ -54,7 +51,7 @@ fn program(path: &Path, text: &str) {
 
 impl Tree {
     pub(super) fn new() -> Self {
-        let it = Self { folder: tempfile::tempdir().unwrap(), fresh: AtomicUsize::new(0) };
+        let it = Self { folder: tempdir().unwrap(), fresh: AtomicUsize::new(0) };
         for folder in ["marks", "temporary", "home/elsewhere", "home/repo/o"] {
             fs::create_dir_all(it.top().join(folder)).unwrap();
         }
@@ -96,7 +93,7 @@ impl Tree {
     /// Writes what sound repositories have, and inputs that name what they should not.
     fn inputs(&self) {
         let repository = self.repository();
-        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+        let data = root().join("tests/data");
         for (from, to) in [
             ("small/policies/cap.ron", "ctx/policies/cap.ron"),
             ("small/policies/cap_low.ron", "ctx/policies/cap_low.ron"),

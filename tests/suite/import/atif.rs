@@ -1,9 +1,6 @@
 //! ATIF trajectories: steps as requests, copied context, compactions, trajectories of sub-agents inside the file.
 
-use serde_json::{Value, json};
-
 use super::*;
-use ctxsim::timeline::import::import_all;
 
 /// A trajectory of some steps.
 fn trajectory(id: &str, steps: &[Value]) -> Value {
@@ -21,10 +18,6 @@ fn request(id: u64, [prompt, cached, output]: [u64; 3]) -> Value {
     let mut step = said(id, "agent", "ok");
     step["metrics"] = json!({"prompt_tokens": prompt, "cached_tokens": cached, "completion_tokens": output, "cost_usd": 0.5});
     step
-}
-
-fn told(imported: &Imported) -> Vec<String> {
-    imported.losses.iter().map(ToString::to_string).collect()
 }
 
 #[test]
@@ -49,7 +42,7 @@ fn steps_of_the_agent_are_requests_and_what_they_see_goes_on_with_the_turn() {
     assert_eq!((usage[2].cache_write, usage[2].uncached), (50, 20));
     assert_eq!(imported.timeline.models[0].name, "openai/gpt-5.4");
     assert_eq!(spine.items.iter().filter(|it| it.kind == Kind::ToolSchema).count(), 1);
-    assert_eq!(told(&imported), [""; 0]);
+    assert_eq!(losses(&imported), [""; 0]);
 }
 
 #[test]
@@ -132,7 +125,7 @@ fn a_trajectory_that_is_cut_off_doubled_or_out_of_its_mind_is_read_and_told() {
     }
     let all = import_all(&(text.clone() + &text), "test", &Assume::default(), &[]).unwrap();
     assert_eq!(all.len(), 1);
-    let told = told(&all[0]);
+    let told = losses(&all[0]);
     assert!(told.len() == 3 && told[0].contains("stand in the file again"), "{told:?}");
     let problems = import(&text.replace("100", "-100"), "test", &Assume::default(), &[]).unwrap_err();
     assert_eq!(problems[0].place.field, "metrics.prompt_tokens");

@@ -1,19 +1,14 @@
 //! Every billed request of a recording is read once: the bills are those that a script counts, and nothing that looks like usage is passed over unnamed.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use ctxsim::catalog::{Kind as Listed, bundled_catalog};
-use ctxsim::input::Profile;
-use ctxsim::ledger::TokenUse;
+use ctxsim::catalog::Kind as Listed;
 use ctxsim::measure::sub_agents::input_usd;
 use ctxsim::report::BillAsLogged;
 use ctxsim::report::beside_bill::BesideBill;
 use ctxsim::report::bill_by::{BillBy, BillKey};
 use ctxsim::report::fixed::SessionFixed;
 use ctxsim::report::recording::FileContents;
-use ctxsim::timeline::import::{import_all, index};
-use ctxsim::timeline::{AgentTotals, Usage};
-use serde_json::Value;
+use ctxsim::timeline::AgentTotals;
+use ctxsim::timeline::import::index;
 
 use super::*;
 
@@ -148,9 +143,7 @@ fn profile_in<'p>(profiles: &'p [Profile], model: &str) -> Option<&'p Profile> {
 fn the_fixed_part_the_messages_and_the_output_add_up_to_the_bill_to_the_picodollar() {
     let profiles = profiles();
     let profile_of = |model: &str| profile_in(&profiles, model);
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded");
-    let mut paths = Vec::new();
-    below(&folder, &mut paths);
+    let paths = files_below(&data("recorded"), &["json", "jsonl"]);
     let mut seen = BTreeSet::new();
     for path in &paths {
         let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
@@ -177,9 +170,7 @@ fn the_fixed_part_the_messages_and_the_output_add_up_to_the_bill_to_the_picodoll
 fn groups_of_a_bill_add_up_to_it_to_the_picodollar_whatever_it_is_divided_by() {
     let profiles = profiles();
     let profile_of = |model: &str| profile_in(&profiles, model);
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded");
-    let mut paths = Vec::new();
-    below(&folder, &mut paths);
+    let paths = files_below(&data("recorded"), &["json", "jsonl"]);
     let contents = paths.iter().filter_map(|path| {
         let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
         let all = import_all(&text, "test", &Assume::default(), &[]).ok()?;
@@ -428,28 +419,18 @@ fn find_unread(path: &Path, unread: &mut Vec<String>) -> usize {
     found.len()
 }
 
-fn below(folder: &Path, files: &mut Vec<PathBuf>) {
-    for path in std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()) {
-        if path.is_dir() {
-            below(&path, files);
-        } else if path.extension().is_some_and(|it| it == "json" || it == "jsonl") {
-            files.push(path);
-        }
-    }
-}
-
 /// Holds that every object with usage below some folders is read, or is named; returns how many there are.
 fn assert_all_read(folders: &[PathBuf]) -> usize {
-    let (mut files, mut unread) = (Vec::new(), Vec::new());
-    folders.iter().for_each(|it| below(it, &mut files));
-    let n = files.iter().map(|it| find_unread(it, &mut unread)).sum();
+    let mut unread = Vec::new();
+    let files = folders.iter().flat_map(|it| files_below(it, &["json", "jsonl"]));
+    let n = files.map(|it| find_unread(&it, &mut unread)).sum();
     assert!(unread.is_empty(), "{unread:#?}");
     n
 }
 
 #[test]
 fn every_object_with_usage_is_read_as_a_billed_request_or_is_named_with_why_it_is_none() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     assert!(
         assert_all_read(
             &["tests/data/recorded", "tests/data/shapes", "scenarios/recorded"].map(|it| root.join(it))

@@ -1,12 +1,5 @@
 //! Claude Code sessions, whole and damaged.
 
-use std::fmt::Write as _;
-
-use ctxsim::input::scenario::Assume;
-use ctxsim::timeline::import::{Imported, import, import_all};
-use ctxsim::timeline::{EventKind, Kind};
-use indexmap::IndexMap;
-
 use super::*;
 
 /// Writes a line of a session, each following the one before.
@@ -68,6 +61,11 @@ pub(super) fn usage(input: u64, read: u64, write: u64, output: u64) -> String {
 /// Returns how often the harness took something out.
 pub(super) fn n_resets(timeline: &Timeline) -> usize {
     timeline.events.iter().filter(|it| matches!(it.kind, EventKind::Reset(_))).count()
+}
+
+/// A session in which a greeting was answered.
+fn greeted() -> Session {
+    Session::default().user("hello").text("m1", "hi", &usage(0, 0, 100, 20))
 }
 
 #[test]
@@ -203,9 +201,7 @@ fn parallel_results_between_lines_of_a_reply_find_their_calls() {
 
 #[test]
 fn an_abandoned_branch_is_left_out_and_reported() {
-    let session = Session::default()
-        .user("hello")
-        .text("m1", "hi", &usage(0, 0, 100, 20))
+    let session = greeted()
         .user("a wrong turn")
         .text("m2", "no", &usage(0, 100, 50, 20))
         .user("the right turn")
@@ -226,7 +222,7 @@ fn an_abandoned_branch_is_left_out_and_reported() {
 
 #[test]
 fn records_that_follow_each_other_in_a_circle_end() {
-    let session = Session::default().user("hello").text("m1", "hi", &usage(0, 0, 100, 20));
+    let session = greeted();
     let text = session.text.replacen(r#""parentUuid":null"#, r#""parentUuid":"u2""#, 1);
 
     assert_eq!(imported(&text).timeline.spine.steps.len(), 1);
@@ -235,13 +231,11 @@ fn records_that_follow_each_other_in_a_circle_end() {
 #[test]
 fn a_synthetic_reply_is_no_request() {
     let synthetic = r#"{"id":"m2","model":"<synthetic>","content":[{"type":"text","text":"API error"}]}"#;
-    let session = Session::default()
-        .user("hello")
-        .text("m1", "hi", &usage(0, 0, 100, 20))
-        .user("more")
-        .line("assistant", synthetic, "")
-        .user("again")
-        .text("m3", "yes", &usage(0, 100, 60, 20));
+    let session = greeted().user("more").line("assistant", synthetic, "").user("again").text(
+        "m3",
+        "yes",
+        &usage(0, 100, 60, 20),
+    );
 
     let Imported { timeline, losses, .. } = imported(&session.text);
 
@@ -252,9 +246,7 @@ fn a_synthetic_reply_is_no_request() {
 
 #[test]
 fn records_of_sub_agents_that_no_model_answered_and_of_progress_are_counted_and_left_out() {
-    let session = Session::default()
-        .user("hello")
-        .text("m1", "hi", &usage(0, 0, 100, 20))
+    let session = greeted()
         .line("user", r#"{"content":"side"}"#, r#""isSidechain":true,"#)
         .line("progress", "null", "");
 
@@ -269,9 +261,7 @@ fn a_sub_agent_whose_records_the_file_holds_is_a_session_of_its_own() {
     let aside = |agent: &str| format!(r#""isSidechain":true,"sessionId":"s","agentId":"{agent}","#);
     let reply =
         |id: &str, usage: &str| format!(r#"{{"id":"{id}","model":"m","content":[],"usage":{usage}}}"#);
-    let session = Session::default()
-        .user("hello")
-        .text("m1", "hi", &usage(0, 0, 100, 20))
+    let session = greeted()
         .line("user", r#"{"content":"one"}"#, &aside("a"))
         .line("user", r#"{"content":"two"}"#, &aside("b"))
         .line("assistant", &reply("s1", &usage(3, 0, 50, 10)), &aside("a"))
@@ -346,7 +336,7 @@ fn progress_records_that_stand_twice_or_beside_a_sub_agents_own_records_are_bill
     // The same as the records of a sub-agent's own session, each with its parent.
     let mut before = IndexMap::new();
     let own = progress().map(|line| {
-        let record: serde_json::Value = serde_json::from_str(line).unwrap();
+        let record: Value = serde_json::from_str(line).unwrap();
         let mut own = record["data"]["message"].clone();
         let agent = record["data"]["agentId"].as_str().unwrap().to_owned();
         own["agentId"] = agent.clone().into();
@@ -442,12 +432,11 @@ fn a_damaged_progress_record_of_each_kind_costs_only_itself() {
         ),
     ];
     for (data, told) in kinds {
-        let session = Session::default()
-            .user("hello")
-            .text("m1", "hi", &usage(0, 0, 100, 20))
-            .line("progress", "null", &format!(r#""data":{data},"#))
-            .user("more")
-            .text("m2", "yes", &usage(0, 100, 60, 20));
+        let session = greeted().line("progress", "null", &format!(r#""data":{data},"#)).user("more").text(
+            "m2",
+            "yes",
+            &usage(0, 100, 60, 20),
+        );
 
         let Imported { timeline, losses, .. } = imported(&session.text);
 
@@ -458,10 +447,7 @@ fn a_damaged_progress_record_of_each_kind_costs_only_itself() {
     let nameless = format!(
         r#""data":{{"type":"agent_progress","message":{{"type":"assistant","message":{message}}}}},"#
     );
-    let session = Session::default()
-        .user("hello")
-        .text("m1", "hi", &usage(0, 0, 100, 20))
-        .line("progress", "null", &nameless);
+    let session = greeted().line("progress", "null", &nameless);
     let all = import_all(&session.text, "x", &Assume::default(), &[]).unwrap();
     assert_eq!(all.iter().map(|it| it.session.as_str()).collect::<Vec<_>>(), ["", "agent-unnamed"]);
     let negative = session.text.replace(r#""input_tokens":3"#, r#""input_tokens":-3"#);
@@ -514,13 +500,11 @@ fn a_session_without_usage_is_sized_by_its_characters() {
 
 #[test]
 fn requests_without_usage_share_in_the_next_known_growth() {
-    let session = Session::default()
-        .user("hello")
-        .text("m1", "hi", &usage(0, 0, 100, 20))
-        .user("more")
-        .text("m2", "yes", "null")
-        .user("and more")
-        .text("m3", "well", &usage(0, 100, 60, 20));
+    let session = greeted().user("more").text("m2", "yes", "null").user("and more").text(
+        "m3",
+        "well",
+        &usage(0, 100, 60, 20),
+    );
 
     let timeline = imported(&session.text).timeline;
 
@@ -530,13 +514,11 @@ fn requests_without_usage_share_in_the_next_known_growth() {
 
 #[test]
 fn a_prompt_that_shrinks_is_a_reset_by_the_harness() {
-    let session = Session::default()
-        .user("hello")
-        .text("m1", "hi", &usage(0, 0, 100, 20))
-        .user("more")
-        .text("m2", "yes", &usage(0, 80, 0, 20))
-        .user("and more")
-        .text("m3", "well", &usage(0, 80, 40, 20));
+    let session = greeted().user("more").text("m2", "yes", &usage(0, 80, 0, 20)).user("and more").text(
+        "m3",
+        "well",
+        &usage(0, 80, 40, 20),
+    );
 
     let timeline = imported(&session.text).timeline;
 
@@ -574,9 +556,7 @@ fn deep_nesting_is_reported_and_not_followed() {
 
 #[test]
 fn a_compaction_takes_the_history_out_and_its_summary_is_user_text() {
-    let session = Session::default()
-        .user("hello")
-        .text("m1", "hi", &usage(0, 0, 100, 20))
+    let session = greeted()
         .line("system", "null", r#""subtype":"compact_boundary","compactMetadata":{"preTokens":120},"#)
         .line("user", r#"{"content":"so far: hello"}"#, r#""isCompactSummary":true,"#)
         .text("m2", "yes", &usage(0, 0, 120, 20));

@@ -1,8 +1,5 @@
 //! Copilot CLI sessions: lanes of agents, totals spread over requests, and compactions with a bill of their own.
 
-use ctxsim::timeline::import::import_all;
-use std::process::Command;
-
 use super::*;
 
 const AGENTS: &str = include_str!("../../data/recorded/copilot-cli-agents.jsonl");
@@ -10,10 +7,6 @@ const SESSION: &str = include_str!("../../data/recorded/copilot-cli-session.json
 
 fn all(text: &str) -> Vec<Imported> {
     import_all(text, "test", &Assume::default(), &[]).unwrap()
-}
-
-fn told(imported: &Imported) -> Vec<String> {
-    imported.losses.iter().map(ToString::to_string).collect()
 }
 
 /// An event of the session's own agent.
@@ -88,10 +81,8 @@ fn totals_hold_and_grow_with_the_texts_and_are_not_scored() {
     assert!(read.timeline.recorded.as_ref().unwrap().is_spread);
     assert!(read.timeline.assumptions.iter().any(|it| it.contains("totals alone")));
     let file = "tests/data/recorded/copilot-cli-session.jsonl";
-    let command = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-        .args(["import", "--report", "--format", "json", file])
-        .output();
-    let report: serde_json::Value = serde_json::from_slice(&command.unwrap().stdout).unwrap();
+    let command = program(root(), ["import", "--report", "--format", "json", file]).output();
+    let report: Value = serde_json::from_slice(&command.unwrap().stdout).unwrap();
     assert_eq!(report["as_recorded"]["all"]["requests"], 0, "{report}");
 }
 
@@ -154,7 +145,7 @@ fn what_is_recorded_twice_out_of_its_lane_or_without_totals_is_told() {
     ];
 
     assert_eq!(
-        told(&imported(&lines.join("\n"))),
+        losses(&imported(&lines.join("\n"))),
         [
             "line 3: messages that are recorded again, which count once",
             "line 4: results that answer no call of the previous reply; they are kept without a call",

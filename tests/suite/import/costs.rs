@@ -1,10 +1,6 @@
 //! What logs say that their requests cost, against what was billed at the prices of that time.
 
-use std::fs;
-
 use super::*;
-use ctxsim::timeline::Usage;
-use ctxsim::timeline::import::import_all;
 
 /// US dollars per million tokens: uncached, read, written and output.
 type Rates = [f64; 4];
@@ -98,16 +94,16 @@ fn assert_matching(folder: &Path, of_reference: bool) {
 
 #[test]
 fn costs_in_the_copies_are_what_was_billed_at_the_prices_of_their_time() {
-    assert_matching(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded"), false);
+    assert_matching(&root().join("tests/data/recorded"), false);
 }
 
 /// What a trajectory of mini-swe-agent says of each request: its input, its output and what it cost, in picodollars.
 fn logged(path: &Path) -> Vec<[u128; 3]> {
     let text = fs::read_to_string(path).unwrap();
-    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let document: Value = serde_json::from_str(&text).unwrap();
     let usage = document["messages"].as_array().unwrap().iter().map(|it| &it["extra"]["response"]["usage"]);
-    let number = |it: &serde_json::Value| u128::from(it.as_u64().unwrap());
-    let of = |it: &serde_json::Value| {
+    let number = |it: &Value| u128::from(it.as_u64().unwrap());
+    let of = |it: &Value| {
         let cost = (it["cost"].as_f64().unwrap() * 1e12).round() as u128;
         [number(&it["prompt_tokens"]), number(&it["completion_tokens"]), cost]
     };
@@ -117,8 +113,7 @@ fn logged(path: &Path) -> Vec<[u128; 3]> {
 /// Returns how many requests of a trajectory have the logged input, and the logged cost to the last digit, read from it and by the profile of their model.
 fn assert_as_logged(path: &Path) -> usize {
     let profile: ProfileFile =
-        decode::decode(include_str!("../../../profiles/google/gemini-3-pro-preview.toml"), Format::Toml)
-            .unwrap();
+        decode(include_str!("../../../profiles/google/gemini-3-pro-preview.toml"), Format::Toml).unwrap();
     let profile = ctxsim::input::Profile::new(&profile).unwrap();
     let read = imported(&fs::read_to_string(path).unwrap());
     let (timeline, recorded) = (&read.timeline, read.timeline.recorded.as_ref().unwrap());
@@ -144,7 +139,7 @@ fn assert_as_logged(path: &Path) -> usize {
 
 #[test]
 fn a_trajectory_of_mini_swe_agent_has_the_logged_input_and_the_logged_cost_to_the_digit() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded/mini-swe-agent.traj.json");
+    let path = root().join("tests/data/recorded/mini-swe-agent.traj.json");
     assert_eq!(assert_as_logged(&path), 20);
 }
 
@@ -181,14 +176,9 @@ fn costs_in_the_reference_files_are_what_was_billed_or_it_is_known_why_not() {
 #[test]
 fn the_input_of_trajectories_lies_in_its_interval_where_a_cache_works_by_best_effort() {
     let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-    let output = command
-        .args(["import", "--report", "--format", "json"])
-        .arg(folder.join("quality/mini-swe-agent"))
-        .output();
-    let report: serde_json::Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
-    let usd = |it: &serde_json::Value, name: &str| it[name].as_f64().unwrap();
-    let holds = |it: &&serde_json::Value| {
+    let report: Value = parsed(&ctxsim(folder, args("import --report --format json quality/mini-swe-agent")));
+    let usd = |it: &Value, name: &str| it[name].as_f64().unwrap();
+    let holds = |it: &&Value| {
         (usd(it, "expected_input_usd_low")..=usd(it, "expected_input_usd_high"))
             .contains(&usd(it, "billed_input_usd"))
     };

@@ -1,9 +1,5 @@
 //! Recordings of other agents against an independent count of their requests, turns and tokens.
 
-use std::collections::BTreeMap;
-
-use ctxsim::timeline::import::import_all;
-
 use super::*;
 
 /// What `tests/data/formats/count_requests.py` counts in one file.
@@ -66,7 +62,7 @@ fn counted(text: &str, name: &str) -> Row {
 
 #[test]
 fn the_copies_hold_the_counted_requests_turns_and_tokens() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded");
+    let folder = root().join("tests/data/recorded");
     let rows = rows();
     let copies = rows.iter().filter(|it| !it.0.starts_with("formats/"));
     let n = copies.map(|(name, row)| {
@@ -92,8 +88,7 @@ fn what_the_copies_read_from_the_cache_is_scored_but_for_totals_that_are_spread(
         let file = format!("tests/data/recorded/{name}");
         let args =
             ["import", "--report", "--profile", "anthropic/claude-opus-4.5", "--format", "json", &file];
-        let output = std::process::Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).output().unwrap();
-        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let report: Value = parsed(&ctxsim(root(), args));
         let scored = report["as_recorded"]["all"]["requests"].as_u64().unwrap();
         assert_eq!(scored == 0, row.format == "copilot-cli", "{name}: {scored} of {}", row.requests);
     }

@@ -3,11 +3,7 @@
 //! `tests/data/formats/count.py` counts, and `counts.json` beside it is its table. The files are too large for the test data;
 //! `CTXSIM_REFERENCE` names a folder that has them. Small parts of them are in `tests/data/recorded`, with a table of their own.
 
-use std::fs;
-
-use ctxsim::timeline::Usage;
 use ctxsim::timeline::import::import_from;
-use serde_json::Value;
 
 use super::*;
 
@@ -63,6 +59,6 @@ fn whole_sessions_of_other_agents_have_the_requests_turns_and_tokens_of_an_indep
 
 #[test]
 fn parts_of_sessions_of_other_agents_have_the_requests_turns_and_tokens_of_an_independent_count() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let root = root().join("tests/data");
     assert_counted(include_str!("../../data/formats/parts.json"), &root);
 }

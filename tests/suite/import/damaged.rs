@@ -1,20 +1,10 @@
 //! Files whose lines are out of order, stand twice, or are no text at all: what can be read is read, and the rest is told.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::process::Command;
-
 use super::*;
-use ctxsim::timeline::import::{detect_from, import_all, import_from, redact};
+use ctxsim::timeline::import::{detect_from, import_from, redact};
 
 const PI: &str = include_str!("../../data/recorded/pi-session.jsonl");
 const CODEX: &str = include_str!("../../data/recorded/codex-rollout.jsonl");
-
-/// What is told of a file, without the lines of types that no prompt holds.
-fn told(imported: &Imported) -> Vec<String> {
-    let losses = imported.losses.iter().filter(|it| !it.what.contains("never part of a prompt"));
-    losses.map(ToString::to_string).collect()
-}
 
 #[test]
 fn the_last_lines_of_a_session_may_stand_in_any_order() {
@@ -51,7 +41,7 @@ fn a_session_whose_records_name_no_parents_is_read_in_the_order_of_its_lines() {
 
     assert_eq!(prompts(&imported.timeline), [100, 160]);
     assert_eq!(
-        told(&imported),
+        losses_but_of_records(&imported),
         ["line 2: records without a parent; the previous line is used instead (3 times)"]
     );
 }
@@ -66,7 +56,7 @@ fn lines_that_stand_twice_are_read_once() {
 
         assert_eq!(imported.timeline.spine.items, whole.timeline.spine.items);
         let n = text.lines().filter(|it| !it.trim().is_empty()).count();
-        assert!(told(&imported).contains(&format!("line 2: repeated lines ({n} times)")));
+        assert!(losses_but_of_records(&imported).contains(&format!("line 2: repeated lines ({n} times)")));
     }
 }
 
@@ -88,7 +78,7 @@ fn rows_of_usage_stand_by_their_place_and_what_two_lines_in_one_hide_is_told() {
 
     assert_eq!(swapped.timeline.spine.items, in_order.timeline.spine.items);
     assert_eq!(
-        told(&swapped),
+        losses_but_of_records(&swapped),
         [
             "line 4: rows after a later request of their session; they are ordered by `idx`",
             "line 5: repeated lines"
@@ -96,7 +86,7 @@ fn rows_of_usage_stand_by_their_place_and_what_two_lines_in_one_hide_is_told() {
     );
     assert_eq!(glued.timeline.spine.steps.len(), 3);
     assert_eq!(
-        told(&glued),
+        losses_but_of_records(&glued),
         [
             "line 3: sizes of texts that are not counts; these texts are left out",
             "line 3: fields after the last column"
@@ -116,11 +106,8 @@ fn a_compressed_file_a_folder_and_an_empty_file_are_refused_with_the_way_out() {
         ("c.jsonl", "the folder contains no recorded sessions"),
     ] {
         for args in [&["import", file][..], &["import", "--report", file], &["run", "--scenario", file]] {
-            let command = Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(args).current_dir(&folder).output();
-            let output = command.unwrap();
-
-            let text = String::from_utf8(output.stderr).unwrap();
-            assert_eq!(output.status.code(), Some(2), "{args:?}");
+            let command = program(&folder, args).output();
+            let text = refusal(&command.unwrap());
             assert!(text.contains(told) && text.contains("= help: "), "{args:?}\n{text}");
         }
     }
@@ -128,26 +115,14 @@ fn a_compressed_file_a_folder_and_an_empty_file_are_refused_with_the_way_out() {
 
 /// The samples of all formats.
 fn samples() -> Vec<(String, Vec<u8>)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut left = vec![
-        root.join("tests/data/recorded"),
-        root.join("tests/data/shapes"),
-        root.join("scenarios/recorded"),
-    ];
-    left.extend(std::env::var_os("CTXSIM_REFERENCE").map(|it| PathBuf::from(it).join("formats")));
+    let folders = [data("recorded"), data("shapes"), root().join("scenarios/recorded")];
+    let reference = std::env::var_os("CTXSIM_REFERENCE").map(|it| PathBuf::from(it).join("formats"));
     let mut samples = Vec::new();
-    while let Some(folder) = left.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                left.push(path);
-            } else {
-                let bytes = fs::read(&path).unwrap();
-                let is_read = import_from(&mut bytes.as_slice(), "test", &Assume::default(), &[]);
-                if is_read.is_ok_and(|it| it.is_ok()) {
-                    samples.push((path.file_name().unwrap().to_str().unwrap().to_owned(), bytes));
-                }
-            }
+    for path in folders.into_iter().chain(reference).flat_map(|it| files_below(&it, &[])) {
+        let bytes = fs::read(&path).unwrap();
+        let is_read = import_from(&mut bytes.as_slice(), "test", &Assume::default(), &[]);
+        if is_read.is_ok_and(|it| it.is_ok()) {
+            samples.push((path.file_name().unwrap().to_str().unwrap().to_owned(), bytes));
         }
     }
     let redacted =

@@ -1,14 +1,11 @@
 //! Databases are read as what their agent exports is, with their log, and damage to one is told with its page.
 
-use std::fs;
-use std::process::Command;
-
 use ctxsim::timeline::import::{import_from, with_log};
 
 use super::*;
 
 fn bytes_of(name: &str) -> Vec<u8> {
-    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)).unwrap()
+    fs::read(root().join("tests/data").join(name)).unwrap()
 }
 
 fn read(bytes: &[u8]) -> Result<Vec<Imported>, String> {
@@ -66,8 +63,7 @@ fn the_command_line_reads_the_log_beside_a_database_and_changes_neither() {
         fs::write(folder.path().join(name), bytes_of(&format!("shapes/{name}"))).unwrap();
     }
 
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
-    let output = command.current_dir(folder.path()).args(["import", "opencode-open.db"]).output().unwrap();
+    let output = ctxsim(folder.path(), ["import", "opencode-open.db"]);
 
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("opencode, 2 sessions") && text.contains("for 7 requests"), "{text}");
@@ -83,11 +79,7 @@ fn the_command_line_reads_the_log_beside_a_database_and_changes_neither() {
         bytes_of("shapes/opencode-export.jsonl").split_inclusive(|it| *it == b'\n').next().unwrap(),
     )
     .unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-        .current_dir(folder.path())
-        .args(["run", ".", "--policy", "identity"])
-        .output()
-        .unwrap();
+    let output = ctxsim(folder.path(), ["run", ".", "--policy", "identity"]);
     let text = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
     assert!(text.replace('\n', " ").contains("the same session in another file"), "{text}");
 }

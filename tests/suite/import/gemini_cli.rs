@@ -1,10 +1,6 @@
 //! Chats of Gemini CLI and Qwen Code: messages written again, taken back and cancelled, thoughts, compressions, sub-agents.
 
-use serde_json::{Value, json};
-
 use super::*;
-use ctxsim::timeline::EventKind;
-use ctxsim::timeline::import::import_all;
 
 const PART: &str = include_str!("../../data/recorded/gemini-part.jsonl");
 
@@ -45,10 +41,6 @@ fn document(messages: &[Value]) -> String {
     .unwrap()
 }
 
-fn told(imported: &Imported) -> Vec<String> {
-    imported.losses.iter().map(ToString::to_string).collect()
-}
-
 #[test]
 fn a_document_and_its_lines_are_read_alike() {
     let messages = [
@@ -66,7 +58,7 @@ fn a_document_and_its_lines_are_read_alike() {
     assert_eq!((one.timeline.spine.turns.len(), one.timeline.spine.steps.len()), (2, 3));
     let usage: Vec<_> = one.timeline.recorded.as_ref().unwrap().usage.iter().flatten().collect();
     assert_eq!((usage[1].uncached, usage[1].cache_read, usage[0].output), (60, 90, 15));
-    assert!(told(&one).is_empty() && told(&other).is_empty());
+    assert!(losses(&one).is_empty() && losses(&other).is_empty());
 }
 
 #[test]
@@ -97,7 +89,7 @@ fn a_message_that_is_written_again_counts_once_with_its_last_content() {
     let spine = &imported.timeline.spine;
     assert_eq!((spine.turns.len(), spine.steps.len()), (1, 2));
     assert_eq!(spine.items.iter().filter(|it| it.kind == Kind::ToolResult).count(), 1);
-    assert_eq!(told(&imported), [""; 0]);
+    assert_eq!(losses(&imported), [""; 0]);
 }
 
 #[test]
@@ -141,7 +133,7 @@ fn a_cancelled_reply_is_no_request_and_one_that_lost_its_bill_is() {
 
     let usage = &imported.timeline.recorded.as_ref().unwrap().usage;
     assert_eq!(usage.iter().map(Option::is_some).collect::<Vec<_>>(), [true, false, true]);
-    assert_eq!(told(&imported).len(), 1);
+    assert_eq!(losses(&imported).len(), 1);
 }
 
 #[test]
@@ -166,7 +158,7 @@ fn a_chat_that_is_cut_off_or_mixed_up_is_read_and_told() {
     let text = document(&messages);
     let half = imported(&text[..text.rfind("\"type\": \"gemini\"").unwrap()]);
     assert_eq!(half.timeline.spine.steps.len(), 1);
-    assert!(told(&half).iter().any(|it| it.contains("cut off")), "{:?}", told(&half));
+    assert!(losses(&half).iter().any(|it| it.contains("cut off")), "{:?}", losses(&half));
     let glued = lines(&messages).replace('\n', "");
     assert_eq!(imported(&glued).timeline.spine.steps.len(), 2);
 }

@@ -1,9 +1,5 @@
 //! Images in recordings: every importer that knows them finds each once, and its size where the log has its first bytes.
 
-use std::fs;
-
-use serde_json::{Value, json};
-
 use super::claude_code::Session;
 use super::otel::span;
 use super::*;
@@ -12,7 +8,7 @@ use ctxsim::input::profile::ImageSize;
 
 /// Something in a log that is JSON, within which one line of the kind stands for an image.
 fn with_image(name: &str, place: &str, image: &Value) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/shapes").join(name);
+    let path = root().join("tests/data/shapes").join(name);
     let text = fs::read_to_string(path).unwrap();
     let mut line: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
     line.pointer_mut(place).unwrap().as_array_mut().unwrap().push(image.clone());

@@ -1,15 +1,7 @@
 //! Needs that the calls of a session give away, and what they cost when a policy drops their results.
 
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
-use ctxsim::engine::Simulation;
-use ctxsim::input::text::decode::decode;
-use ctxsim::input::{CacheRules, Limits, Policy};
-use ctxsim::ledger::Rows;
 use ctxsim::quantity::Expected;
-use ctxsim::report::Report;
 use ctxsim::timeline::Level;
-use serde_json::{Value, json};
 
 use super::*;
 
@@ -170,7 +162,7 @@ fn dropped(said: &[Said<'_>]) -> Rows {
     let policy = r#"(name: "drop", about: "Drops.", stages: [
         (name: "drop", scope: (tools: ["Read"], keep_recent: steps(1)), apply: drop),
     ])"#;
-    let policy = Policy::new(&decode(policy, Format::Ron).unwrap()).unwrap();
+    let policy = policy_from(policy);
     let mut rows = Rows::default();
     Simulation::new(&session(said), &policy, &Limits::NONE, &CacheRules::None).run(&mut rows);
     rows
@@ -195,13 +187,7 @@ fn a_dropped_result_is_fetched_again_where_the_prompt_still_names_it_and_else_it
 
 /// Runs policies on the bundled session.
 fn bundled(policies: &[&str]) -> Report {
-    let comparison = Comparison {
-        policies: policies.iter().map(|it| (*it).to_owned()).collect(),
-        scenarios: vec!["recorded/claude-code".to_owned()],
-        profiles: vec!["interval/anthropic-claude-sonnet-4.5".to_owned()],
-        ..Comparison::default()
-    };
-    Plan::new(&bundled_catalog(), &comparison).unwrap().report(Some(1), &|_, _| {}).unwrap()
+    reported(&comparing(policies, &["recorded/claude-code"], &["interval/anthropic-claude-sonnet-4.5"]))
 }
 
 #[test]
@@ -225,12 +211,9 @@ fn on_the_bundled_session_dropping_costs_recovery_and_evidence_and_foresight_cos
 fn the_reference_says_what_the_two_ends_of_an_exact_excerpt_imply() {
     let policy = "duckagent/duckagent_recoverable_decay_guarded_mid";
     let come_to = |excerpt: &str| {
-        let comparison = ctxsim::app::Comparison {
-            policies: vec!["identity".to_owned(), policy.to_owned()],
-            scenarios: vec!["recorded/claude-code".to_owned()],
-            profiles: vec!["interval/openai-gpt-5.4".to_owned()],
+        let comparison = Comparison {
             set: vec![format!("scenario.load.recorded.assume.exact_excerpt={excerpt}")],
-            ..ctxsim::app::Comparison::default()
+            ..comparing(&["identity", policy], &["recorded/claude-code"], &["interval/openai-gpt-5.4"])
         };
         let plan = ctxsim::app::Plan::new(&ctxsim::catalog::bundled_catalog(), &comparison).unwrap();
         let report = plan.report(Some(1), &|_, _| {}).unwrap();

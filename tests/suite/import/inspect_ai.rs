@@ -2,10 +2,8 @@
 
 use std::io::Write as _;
 
-use serde_json::{Value, json};
-
 use super::*;
-use ctxsim::timeline::import::{detect_from, import_all, import_from};
+use ctxsim::timeline::import::{detect_from, import_from};
 
 const PART: &str = include_str!("../../data/recorded/inspect-part.json");
 
@@ -36,10 +34,6 @@ fn asked(
             "input_tokens_cache_read": read, "input_tokens_cache_write": write}}})
 }
 
-fn told(imported: &Imported) -> Vec<String> {
-    imported.losses.iter().map(ToString::to_string).collect()
-}
-
 #[test]
 fn a_request_that_repeats_the_one_before_goes_on_with_it() {
     let (system, user, first, result, second) = (
@@ -65,7 +59,7 @@ fn a_request_that_repeats_the_one_before_goes_on_with_it() {
     assert!(kinds.ends_with(&expected), "{kinds:?}");
     assert_eq!(imported.timeline.began_ms, Some(1_767_240_001_000), "four hours behind UTC");
     assert_eq!((spine.steps[1].at_ms, spine.steps[1].end_ms), (2_000, 3_000));
-    assert_eq!(told(&imported), [""; 0]);
+    assert_eq!(losses(&imported), [""; 0]);
 }
 
 #[test]
@@ -183,7 +177,7 @@ fn what_nobody_billed_is_no_request() {
     let imported = imported(&log(&[sample(1, &[known, pending, failed, real])]));
 
     assert_eq!(imported.timeline.spine.steps.len(), 1);
-    assert_eq!(told(&imported).len(), 3, "{:?}", told(&imported));
+    assert_eq!(losses(&imported).len(), 3, "{:?}", losses(&imported));
 }
 
 /// Packs members as an archive.
@@ -289,7 +283,7 @@ fn a_log_that_is_cut_off_is_read_up_to_there_and_told() {
     let mut n_told = 0;
     for cut in (600..PART.len()).step_by(2_311) {
         if let Ok(all) = import_all(&PART[..cut], "test", &Assume::default(), &[]) {
-            assert!(told(&all[0]).iter().any(|it| it.contains("cut off")), "{cut}");
+            assert!(losses(&all[0]).iter().any(|it| it.contains("cut off")), "{cut}");
             n_told += 1;
         }
     }

@@ -1,10 +1,10 @@
 //! The page about formats is made of what each format declares.
 
 use std::env;
-use std::fmt::Write as _;
-use std::fs;
 
 use ctxsim::timeline::import::{Checked, formats};
+
+use crate::support::*;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/reference/formats.md");
 

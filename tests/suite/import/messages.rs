@@ -8,10 +8,6 @@ fn kinds(timeline: &Timeline) -> Vec<Kind> {
     timeline.spine.items.iter().map(|it| it.kind).collect()
 }
 
-fn told(imported: &Imported) -> Vec<String> {
-    imported.losses.iter().map(ToString::to_string).collect()
-}
-
 /// A conversation of blocks, with a call and its result.
 const BLOCKS: &str = include_str!("../../data/recorded/messages-blocks.json");
 
@@ -24,7 +20,7 @@ fn a_conversation_of_blocks_has_its_system_prompt_its_tools_and_its_turns() {
 
     let timeline = &read.timeline;
     assert_well_formed(timeline);
-    assert_eq!((read.format, told(&read)), ("messages", vec![]));
+    assert_eq!((read.format, losses(&read)), ("messages", vec![]));
     assert_eq!((timeline.spine.turns.len(), timeline.spine.steps.len(), timeline.spine.n_stable), (2, 3, 2));
     let expected = [
         ToolSchema, System, User, Reasoning, Assistant, ToolCall, ToolResult, User, Assistant, User,
@@ -138,7 +134,7 @@ fn a_log_that_breaks_off_is_read_up_to_there_and_the_place_is_told() {
         assert!(
             read.losses.iter().any(|it| it.line >= 1 && it.line <= line && it.what.contains("not JSON")),
             "{:?}",
-            told(&read)
+            losses(&read)
         );
     }
 }
@@ -153,7 +149,7 @@ fn what_is_not_understood_is_told_with_its_line() {
       17]"#;
 
     assert_eq!(
-        told(&imported(log)),
+        losses(&imported(log)),
         [
             "line 1: blocks of the unknown type `hologram` in user messages",
             "line 2: messages of the unknown role `oracle`",
@@ -243,7 +239,7 @@ fn a_log_of_requests_has_their_model_their_times_and_their_costs() {
     let read = imported(COMPLETIONS);
 
     let (timeline, recorded) = (&read.timeline, read.timeline.recorded.as_ref().unwrap());
-    assert_eq!(told(&read), [""; 0]);
+    assert_eq!(losses(&read), [""; 0]);
     assert_eq!((timeline.spine.turns.len(), timeline.spine.steps.len()), (1, 4));
     assert_eq!(timeline.models[0].name, "litellm_proxy/deepseek-chat");
     // The log is written when a reply has come; the first request began 6.5 s before.
@@ -272,7 +268,7 @@ fn requests_out_of_order_and_recorded_twice_are_one_session_and_told() {
 
     assert_eq!(prompts(&read.timeline), prompts(&imported(COMPLETIONS).timeline));
     assert_eq!(
-        told(&read),
+        losses(&read),
         [
             "line 1: responses that are recorded again later, which count once",
             "line 3: requests after a later one; they are ordered by their times (2 times)",
@@ -305,5 +301,5 @@ fn commands_in_the_text_of_replies_are_calls_and_what_they_print_is_their_result
     assert_eq!([ToolCall, ToolResult, User].map(of), [20, 20, 1]);
     let times = timeline.spine.steps.iter().filter(|it| it.at_ms > 0).count();
     assert!(times > 10, "{times}");
-    assert_eq!(told(&read), Vec::<String>::new());
+    assert_eq!(losses(&read), Vec::<String>::new());
 }

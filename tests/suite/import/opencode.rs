@@ -1,10 +1,6 @@
 //! opencode's exports: reasoning inside or beside the output, aborted replies, compactions with their bills, cleared results.
 
-use serde_json::{Value, json};
-
 use super::*;
-use ctxsim::timeline::EventKind;
-use ctxsim::timeline::import::import_all;
 
 const PART: &str = include_str!("../../data/recorded/opencode-part.json");
 
@@ -38,11 +34,6 @@ fn call(id: &str, output: &str) -> Value {
 
 fn text(words: &str) -> Value {
     json!({"type": "text", "text": words})
-}
-
-/// What is told of an export.
-fn told(imported: &Imported) -> Vec<String> {
-    imported.losses.iter().map(ToString::to_string).collect()
 }
 
 #[test]
@@ -87,7 +78,7 @@ fn an_aborted_reply_is_no_request_but_what_it_says_stays_in_the_prompts() {
     let user = spine.turns[1].user.clone();
     assert_eq!(spine.items[user.start as usize..user.end as usize].len(), 3);
     assert_eq!(deviation_max(&imported.timeline), 0);
-    assert_eq!(told(&imported).len(), 1);
+    assert_eq!(losses(&imported).len(), 1);
 }
 
 #[test]
@@ -196,7 +187,7 @@ fn messages_out_of_order_or_twice_are_told_and_read_as_they_were_sent() {
 
     assert_eq!(mixed.timeline.spine.items, whole.spine.items);
     assert_eq!(
-        told(&mixed),
+        losses(&mixed),
         [
             "line 1: messages that stand twice; the last one is used",
             "line 1: messages after later ones; they are ordered by time"
@@ -210,7 +201,7 @@ fn an_export_that_is_cut_off_anywhere_is_read_up_to_there_and_told() {
     for cut in (200..PART.len()).step_by(1_777) {
         let Ok(all) = import_all(&PART[..cut], "test", &Assume::default(), &[]) else { continue };
         assert!(all[0].timeline.spine.steps.len() <= whole);
-        assert!(told(&all[0]).iter().any(|it| it.contains("cut off")), "{cut}");
+        assert!(losses(&all[0]).iter().any(|it| it.contains("cut off")), "{cut}");
     }
     let half = &PART[..PART.len() / 2];
     assert!(imported(half).timeline.spine.steps.len() > 3);
@@ -240,7 +231,7 @@ fn unknown_parts_and_roles_are_told_and_unknown_fields_are_not() {
     let imported = imported(&export(&[user(1, "go"), odd, stranger]));
 
     assert_eq!(
-        told(&imported),
+        losses(&imported),
         [
             "line 1: parts of the unknown type `hologram` in replies",
             "line 1: messages of the unknown role `oracle`"

@@ -3,9 +3,6 @@
 use ctxsim::input::policy::Kind::{
     Assistant, Reasoning, Summary, System, ToolCall, ToolResult, ToolSchema, User,
 };
-use ctxsim::timeline::Usage;
-use ctxsim::timeline::import::import_all;
-use serde_json::{Value, json};
 
 use super::*;
 
@@ -17,10 +14,6 @@ const OPENCODE: &str = include_str!("../../data/recorded/otel-opencode.jsonl");
 
 fn all(text: &str) -> Vec<Imported> {
     import_all(text, "test", &Assume::default(), &[]).unwrap()
-}
-
-fn told(imported: &Imported) -> Vec<String> {
-    imported.losses.iter().map(ToString::to_string).collect()
 }
 
 fn bills(imported: &Imported) -> Vec<Usage> {
@@ -55,7 +48,7 @@ fn a_sub_agent_is_a_session_of_its_own_and_sums_of_agents_are_no_requests() {
     let calls = timeline.spine.items.iter().filter(|it| it.kind == ToolCall);
     let tools: Vec<&str> = calls.map(|it| timeline.spine.tools[usize::from(it.tool)].as_str()).collect();
     assert_eq!(tools, ["view", "runSubagent"]);
-    assert!(told(&all[0]).iter().any(|it| it.contains("exported twice") && it.contains("(4 times)")));
+    assert!(losses(&all[0]).iter().any(|it| it.contains("exported twice") && it.contains("(4 times)")));
 }
 
 #[test]
@@ -122,9 +115,9 @@ fn gemini_clis_records_over_several_lines_have_their_cached_figure_and_reasoning
         (2, "gemini-3.5-flash")
     );
     assert!(
-        told(&read).iter().any(|it| it.starts_with("line 92: log records of requests")),
+        losses(&read).iter().any(|it| it.starts_with("line 92: log records of requests")),
         "{:?}",
-        told(&read)
+        losses(&read)
     );
 }
 
@@ -158,7 +151,7 @@ fn a_number_that_is_no_count_refuses_the_file_and_a_failed_request_is_told() {
 
     let failed = span("b", "", 1, "chat m", json!({"error.type": "timeout"}));
     let read = imported(&[chat("a", 0, 100, 0, 5), failed].join("\n"));
-    assert_eq!(told(&read), ["line 2: requests that failed, and were not billed"]);
+    assert_eq!(losses(&read), ["line 2: requests that failed, and were not billed"]);
 }
 
 #[test]
@@ -200,7 +193,7 @@ fn broken_lines_and_cut_off_files_are_told_and_the_rest_is_read() {
     let read = all(&lines.join("\n"));
 
     assert_eq!(prompts(&read[0].timeline), [13_066, 14_153, 14_600, 14_900]);
-    let told = told(&read[0]);
+    let told = losses(&read[0]);
     assert!(told[0].starts_with("line 2: objects without spans"), "{told:?}");
     assert!(told.iter().any(|it| it.starts_with("line 3: text that is not JSON")), "{told:?}");
     assert!(told.iter().any(|it| it.starts_with("line 4: ")), "{told:?}");

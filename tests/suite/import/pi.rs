@@ -1,7 +1,5 @@
 //! pi sessions: the tree of their entries, and the bills that they keep.
 
-use ctxsim::input::{Limits, Policy, Profile};
-use ctxsim::ledger::{RequestRow, Rows};
 use ctxsim::price;
 use ctxsim::quantity::Cost;
 
@@ -183,8 +181,8 @@ struct Bills {
 fn bills(text: &str, profile: &str) -> Bills {
     let timeline = imported(text).timeline;
     let identity = include_str!("../../../policies/identity.ron");
-    let policy = Policy::new(&decode::decode(identity, Format::Ron).unwrap()).unwrap();
-    let profile = Profile::new(&decode::decode(profile, Format::Toml).unwrap()).unwrap();
+    let policy = policy_from(identity);
+    let profile = profile_from(profile);
     let mut rows = Rows::default();
     ctxsim::engine::Simulation::new(&timeline, &policy, &Limits::NONE, &profile.cache).run(&mut rows);
     let recorded = timeline.recorded.as_ref().unwrap();

@@ -1,7 +1,5 @@
 //! Logs of agents that cannot be read: refused by name, with the reason and a way out.
 
-use std::process::Command;
-
 use super::*;
 
 /// The beginnings of such logs, as the agents write them, with what the message names.
@@ -65,8 +63,7 @@ fn a_log_is_refused_although_its_front_is_cut_and_a_folder_names_the_reason() {
     std::fs::write(folder.path().join("long.json"), format!(r#"{{"requests":[{requests}null]}}"#)).unwrap();
     std::fs::copy("tests/data/recorded/omp-session.jsonl", folder.path().join("omp.jsonl")).unwrap();
 
-    let command =
-        Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(["import", "."]).current_dir(&folder).output();
+    let command = program(&folder, ["import", "."]).output();
 
     let output = command.unwrap();
     let text = String::from_utf8(output.stderr).unwrap();
@@ -102,46 +99,29 @@ fn a_trajectory_says_whether_a_result_was_handed_in_and_nothing_of_whether_it_is
 }
 
 /// The folders of the reference data of which every file is read or refused.
-const FOLDERS: [&str; 12] = [
-    "copilot-cli",
-    "dsh",
-    "kimi",
-    "mini-swe-agent",
-    "omp",
-    "openclaw",
-    "openhands",
-    "other",
-    "otel-genai",
-    "pi",
-    "request-logs",
-    "vscode-copilot-chat",
-];
+const FOLDERS: &str = "\
+    copilot-cli dsh kimi mini-swe-agent omp openclaw openhands other otel-genai pi request-logs \
+    vscode-copilot-chat";
 
 /// Files that are read although they have no bill: messages alone, and records of Claude Code's.
-const WITHOUT_BILLS: [&str; 7] = [
-    "github_issue.traj.json",
-    "local.traj.json",
-    "openhands_fncall-llm-message.json",
-    "openhands_nonfncall-llm-message.json",
-    "codeburn_security_proto-bash.jsonl",
-    "codeburn_security_proto-model.jsonl",
-    "codeburn_security_proto-tool.jsonl",
-];
+const WITHOUT_BILLS: &str = "\
+    github_issue.traj.json local.traj.json openhands_fncall-llm-message.json \
+    openhands_nonfncall-llm-message.json codeburn_security_proto-bash.jsonl \
+    codeburn_security_proto-model.jsonl codeburn_security_proto-tool.jsonl";
 
 #[test]
 fn every_reference_file_is_read_or_refused_by_name() {
     let Some(folder) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
-    let counted: serde_json::Value =
-        serde_json::from_str(include_str!("../../data/formats/requests.json")).unwrap();
+    let counted: Value = serde_json::from_str(include_str!("../../data/formats/requests.json")).unwrap();
     let mut others = Vec::new();
-    for name in FOLDERS {
+    for name in listed(FOLDERS) {
         for entry in std::fs::read_dir(folder.join("formats").join(name)).unwrap() {
             let path = entry.unwrap().path();
             let file = path.file_name().unwrap().to_str().unwrap().to_owned();
             let is_pi = name == "pi" && !file.ends_with("_expected.json");
             let is_text = path.extension().is_some_and(|it| it == "md" || it == "db");
             let is_read = counted.get(format!("formats/{name}/{file}")).is_some() || is_pi;
-            if is_text || is_read || WITHOUT_BILLS.contains(&file.as_str()) {
+            if is_text || is_read || listed(WITHOUT_BILLS).contains(&file.as_str()) {
                 continue;
             }
             let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();

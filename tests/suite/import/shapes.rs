@@ -1,11 +1,7 @@
 //! Logs of one shape are read as that shape and as no other, and what they say was billed is what is read.
 
-use std::fs;
-
 use ctxsim::input::policy::Kind::{Assistant, System, ToolCall, ToolResult, ToolSchema, User};
-use ctxsim::timeline::Usage;
-use ctxsim::timeline::import::{import_all, recognised_by};
-use serde_json::Value;
+use ctxsim::timeline::import::recognised_by;
 
 use super::*;
 
@@ -16,7 +12,7 @@ const SHARED: [(&str, &str, &str); 2] = [
 ];
 
 fn text_of(name: &str) -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/shapes").join(name)).unwrap()
+    fs::read_to_string(root().join("tests/data/shapes").join(name)).unwrap()
 }
 
 fn bills(text: &str) -> Vec<Usage> {
@@ -50,7 +46,7 @@ fn summed(name: &str, key: &str) -> u64 {
 
 #[test]
 fn each_sample_is_recognised_by_one_format_alone_or_the_first_of_two_is_right_for_a_reason() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     let mut wrong = Vec::new();
     for folder in ["tests/data/recorded", "tests/data/shapes", "scenarios/recorded"] {
         for entry in fs::read_dir(root.join(folder)).unwrap() {

@@ -1,9 +1,9 @@
 //! What each harness's tools do, as templates and policies see it: calls and results as the harness writes them.
 
+use Value;
 use ctxsim::input::policy::wildcard;
 use ctxsim::timeline::tool_form::{self, AnswerForm, Argument};
 use ctxsim::timeline::{Capability, ItemIx};
-use serde_json::Value;
 
 use super::*;
 
@@ -171,7 +171,7 @@ fn policies_know_a_recorded_tool_by_its_name_and_by_what_it_does() {
     );
 
     let edited = r#"(name: "p", about: "P.", stages: [(name: "s", scope: (kinds: [tool_result], tools: ["read_*"]), apply: show(marker(1)))])"#;
-    let spec: PolicyFile = decode::decode(edited, Format::Ron).unwrap();
+    let spec: PolicyFile = decode(edited, Format::Ron).unwrap();
     let policy = ctxsim::input::Policy::new(&spec).unwrap();
     let (limits, rules) = (ctxsim::input::Limits::NONE, ctxsim::input::CacheRules::None);
     let mut rows = ctxsim::ledger::Rows::default();
@@ -194,7 +194,7 @@ fn an_exact_excerpt_is_the_whole_result_whatever_a_summary_is() {
     let whole = results(&Assume::default());
     assert!(whole.iter().all(|it| it.excerpt == it.raw && it.summary <= 256));
     assert!(whole.iter().any(|it| it.raw > 2_000));
-    let short: Assume = decode::decode("exact_excerpt = { at_most = 300 }", Format::Toml).unwrap();
+    let short: Assume = decode("exact_excerpt = { at_most = 300 }", Format::Toml).unwrap();
     assert!(results(&short).iter().all(|it| it.excerpt == it.raw.min(300) && it.summary <= 256));
 }
 

@@ -1,19 +1,9 @@
 //! Compactions of recorded sessions that a scenario undoes.
 
-use std::collections::BTreeSet;
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::{Kind as Kinds, bundled_catalog};
-use ctxsim::input::PolicyFile;
-use ctxsim::input::scenario::{self, Assume};
-use ctxsim::input::text::decode::{Format, decode};
-use ctxsim::ledger::Role;
+use ctxsim::catalog::Kind as Kinds;
+use ctxsim::input::scenario::{self};
 use ctxsim::ledger::pairing::{RequestId, paired};
 use ctxsim::measure::Resets;
-use ctxsim::report::Report;
-use ctxsim::take::Load;
-use ctxsim::timeline::EventKind;
-use ctxsim::timeline::import::import_all;
 
 use super::claude_code::{Session, n_resets, usage};
 use super::*;
@@ -156,13 +146,11 @@ fn report(set: &[&str]) -> Report {
     };
     let plain = Session::default().user("hello").text("m1", "hi", &usage(3, 0, 1_000, 20));
     let comparison = Comparison {
-        policies: ["identity", "duckagent/immediate_summary"].map(str::to_owned).to_vec(),
         scenarios: vec![put("long.jsonl", &compacted(BY_ITSELF)), put("plain.jsonl", &plain.text)],
-        profiles: vec!["anthropic/claude-sonnet-4.5".to_owned()],
-        set: set.iter().map(|it| (*it).to_owned()).collect(),
-        ..Comparison::default()
+        set: owned(set),
+        ..comparing(&["identity", "duckagent/immediate_summary"], &[], &["anthropic/claude-sonnet-4.5"])
     };
-    let report = Plan::new(&bundled_catalog(), &comparison).unwrap().report(Some(1), &|_, _| {}).unwrap();
+    let report = reported(&comparison);
     assert_eq!(report.runs.len(), 4);
     report
 }
@@ -234,12 +222,8 @@ fn what_puts_a_compaction_off_meets_the_trigger_that_the_log_shows() {
         let file: PolicyFile = decode(text, Format::Ron).unwrap();
         catalog.hold(Kinds::Policy, name, file, None);
     }
-    let comparison = Comparison {
-        policies: ["identity", "cap", "both"].map(str::to_owned).to_vec(),
-        scenarios: vec![path.to_str().unwrap().to_owned()],
-        profiles: vec!["anthropic/claude-sonnet-4.5".to_owned()],
-        ..Comparison::default()
-    };
+    let comparison =
+        comparing(&["identity", "cap", "both"], &[path.to_str().unwrap()], &["anthropic/claude-sonnet-4.5"]);
 
     let report = Plan::new(&catalog, &comparison).unwrap().report(Some(1), &|_, _| {}).unwrap();
 
@@ -255,13 +239,11 @@ fn a_compaction_behind_an_avoided_one_happens_where_the_longer_history_reaches_i
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("twice.jsonl");
     std::fs::write(&path, compacted_twice().text).unwrap();
-    let comparison = Comparison {
-        policies: ["identity", "duckagent/immediate_summary"].map(str::to_owned).to_vec(),
-        scenarios: vec![path.to_str().unwrap().to_owned()],
-        profiles: vec!["anthropic/claude-sonnet-4.5".to_owned()],
-        ..Comparison::default()
-    };
-    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
+    let plan = planned(&comparing(
+        &["identity", "duckagent/immediate_summary"],
+        &[path.to_str().unwrap()],
+        &["anthropic/claude-sonnet-4.5"],
+    ));
 
     let report = plan.report(Some(1), &|_, _| {}).unwrap();
 
@@ -367,13 +349,11 @@ fn a_policy_that_avoids_a_compaction_makes_the_same_requests() {
     let folder = tempfile::tempdir().unwrap();
     let long = folder.path().join("long.jsonl");
     std::fs::write(&long, compacted(BY_ITSELF)).unwrap();
-    let comparison = Comparison {
-        policies: ["identity", "duckagent/immediate_summary"].map(str::to_owned).to_vec(),
-        scenarios: vec![long.to_str().unwrap().to_owned()],
-        profiles: vec!["anthropic/claude-sonnet-4.5".to_owned()],
-        ..Comparison::default()
-    };
-    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
+    let plan = planned(&comparing(
+        &["identity", "duckagent/immediate_summary"],
+        &[long.to_str().unwrap()],
+        &["anthropic/claude-sonnet-4.5"],
+    ));
     let load = plan.open(&plan.scenarios[0]).unwrap().remove(0);
     let rows = load.rows(&|_, _| {});
     let [kept, avoided] = [0, 1].map(|nth: usize| &*rows[nth].1.requests);

@@ -13,11 +13,6 @@ fn all(text: &str) -> Vec<Imported> {
     import_all(text, "test", &Assume::default(), &[]).unwrap()
 }
 
-fn told(imported: &Imported) -> Vec<String> {
-    let losses = imported.losses.iter().filter(|it| !it.what.contains("never part of a prompt"));
-    losses.map(ToString::to_string).collect()
-}
-
 #[test]
 fn a_step_of_kimi_is_a_request_with_its_call_and_its_result() {
     let read = imported(KIMI);
@@ -27,7 +22,7 @@ fn a_step_of_kimi_is_a_request_with_its_call_and_its_result() {
     assert_eq!((timeline.spine.turns.len(), prompts(timeline)), (1, vec![18, 22]));
     let kinds: Vec<Kind> = timeline.spine.items.iter().map(|it| it.kind).collect();
     assert_eq!(kinds, [Kind::User, Kind::ToolCall, Kind::ToolResult, Kind::ToolCall, Kind::ToolResult]);
-    assert_eq!(told(&read), [""; 0]);
+    assert_eq!(losses_but_of_records(&read), [""; 0]);
 }
 
 #[test]
@@ -60,7 +55,10 @@ fn arguments_in_parts_are_one_call_and_bills_of_a_step_count_once() {
     let read = imported(&lines.join("\n"));
 
     assert_eq!(prompts(&read.timeline)[0], 552);
-    assert_eq!(told(&read), ["line 8: bills of a step that a later one of the same step replaces"]);
+    assert_eq!(
+        losses_but_of_records(&read),
+        ["line 8: bills of a step that a later one of the same step replaces"]
+    );
     let recorded = read.timeline.recorded.as_ref().unwrap();
     assert_eq!(recorded.compactions, [1]);
     let call = read.timeline.spine.items.iter().position(|it| it.kind == Kind::ToolCall).unwrap();
@@ -73,7 +71,11 @@ fn a_sub_agent_of_kimi_that_never_answered_leaves_its_parents_session_alone() {
 
     assert_eq!(all.len(), 1);
     assert_eq!(all[0].timeline.spine.steps.len(), 1);
-    assert!(told(&all[0]).iter().any(|it| it.contains("no model has seen")), "{:?}", told(&all[0]));
+    assert!(
+        losses_but_of_records(&all[0]).iter().any(|it| it.contains("no model has seen")),
+        "{:?}",
+        losses_but_of_records(&all[0])
+    );
 }
 
 /// Records as Kimi Code's wire manifest describes them; no published file has them.
@@ -104,7 +106,7 @@ fn the_newer_wire_names_the_model_behind_the_alias_and_has_the_bill_of_the_summa
     assert_eq!(recorded.compactions, [1]);
     assert_eq!(read.timeline.models[0].name, "kimi-k2.6");
     assert_eq!(read.timeline.spine.steps[0].at_ms, 0);
-    assert_eq!(told(&read), [""; 0]);
+    assert_eq!(losses_but_of_records(&read), [""; 0]);
 }
 
 #[test]
@@ -118,7 +120,7 @@ fn a_reply_of_the_harness_is_billed_once_and_input_leaves_out_what_was_read() {
     );
     assert_eq!(read.timeline.models[0].name, "deepseek-v4-flash");
     assert_eq!(read.timeline.spine.turns.len(), 1);
-    assert_eq!(told(&read), [""; 0]);
+    assert_eq!(losses_but_of_records(&read), [""; 0]);
 }
 
 #[test]
@@ -156,7 +158,10 @@ fn what_a_sub_agent_took_over_is_no_request_of_its_own_and_a_stream_without_a_re
     assert_eq!(prompts(&read.timeline), [30]);
     let session = &read.timeline.spine.sessions[0];
     assert_eq!((session.id.as_str(), session.parent.as_deref()), ("child", Some("parent")));
-    assert_eq!(told(&read), ["line 3: replies taken over from the parent session, which are its requests"]);
+    assert_eq!(
+        losses_but_of_records(&read),
+        ["line 3: replies taken over from the parent session, which are its requests"]
+    );
 }
 
 #[test]
@@ -165,10 +170,10 @@ fn cut_doubled_and_mixed_lines_are_told_and_the_rest_is_read() {
         let whole = imported(text);
         let twice: String = text.lines().flat_map(|it| [it, "\n", it, "\n"]).collect();
         assert_eq!(prompts(&imported(&twice).timeline), prompts(&whole.timeline));
-        assert!(told(&imported(&twice)).iter().any(|it| it.contains("repeated lines")));
+        assert!(losses_but_of_records(&imported(&twice)).iter().any(|it| it.contains("repeated lines")));
 
         let cut: String = text.chars().take(text.chars().count() - 20).collect();
-        assert!(!told(&imported(&cut)).is_empty());
+        assert!(!losses_but_of_records(&imported(&cut)).is_empty());
 
         let mixed = format!("{text}{{\"role\":\"user\",\"content\":\"hello\"}}\nno JSON\n");
         let read = imported(&mixed);

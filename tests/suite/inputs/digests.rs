@@ -1,14 +1,10 @@
 //! The DuckAgent workloads add up to the figures of the simulator that they come from.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::fs;
-
 use ctxsim::input::ScenarioFile;
 use ctxsim::input::scenario::{Level, LoadSpec};
 use ctxsim::timeline::{Due, Item, Kind, Timeline, TurnIx};
 
-use super::{bundled, decoded};
+use super::*;
 
 /// The levels that cost something, in ascending order.
 const LEVELS: [Level; 5] = [

@@ -1,23 +1,15 @@
 //! Patterns of turns: what they say, written out turn by turn, makes the same load.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::input::scenario::{
-    Amount, Cycle, Generate, Level, ListChoice, LoadSpec, NumberRange, PatternPlaces, PatternRandom,
-    ResultSizes, Revisit, ScriptedCall, TurnSpec,
+    Amount, Cycle, Generate, Level, ListChoice, NumberRange, PatternPlaces, PatternRandom, ResultSizes,
+    Revisit, ScriptedCall, TurnSpec,
 };
-use ctxsim::input::{Format, Scenario, ScenarioFile, Source};
 use ctxsim::timeline::facts::FactPlane;
 use ctxsim::timeline::load::load;
-use ctxsim::timeline::{Due, Kind, Phase, Timeline, TurnIx, When};
-use indexmap::IndexMap;
+use ctxsim::timeline::{Due, Phase, TurnIx, When};
 use proptest::prelude::*;
 
-use super::decoded;
+use super::*;
 
 /// Reads a load from TOML.
 fn scenario(load: &str) -> ScenarioFile {
@@ -39,7 +31,7 @@ fn made(spec: &ScenarioFile) -> Timeline {
 
 /// Returns the example of the reference as it would be written.
 fn example() -> ScenarioFile {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference/scenario.toml");
+    let path = root().join("docs/reference/scenario.toml");
     let text = fs::read_to_string(path).unwrap();
     let lines = text.lines().skip_while(|it| !it.starts_with("# [load.generate]"));
     let lines = lines.take_while(|it| !it.starts_with("# [load.random]"));
@@ -157,19 +149,16 @@ fn a_workload_of_fillers_look_ups_and_questions_can_be_said_in_patterns() {
 
 #[test]
 fn a_pattern_of_ones_own_runs_from_its_file_and_takes_another_length() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let path = folder.path().join("mine.toml");
     let spec = ScenarioFile { name: "mine".to_owned(), ..example() };
     fs::write(&path, ctxsim::input::text::decode::encode(&spec, Format::Toml).unwrap()).unwrap();
     let turns = |set: &[&str]| {
         let comparison = Comparison {
-            scenarios: vec![path.display().to_string()],
-            policies: vec!["identity".to_owned()],
-            profiles: vec!["anthropic/claude-sonnet-4.5".to_owned()],
-            set: set.iter().map(|it| (*it).to_owned()).collect(),
-            ..Comparison::default()
+            set: owned(set),
+            ..comparing(&["identity"], &[&path.display().to_string()], &["anthropic/claude-sonnet-4.5"])
         };
-        let report = Plan::new(&bundled_catalog(), &comparison).unwrap().report(None, &|_, _| {}).unwrap();
+        let report = reported(&comparison);
         report.runs[0].tally.outcome.turns_requested
     };
 

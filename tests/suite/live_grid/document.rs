@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::scores::{Scores, against_none, is_evicted, noise, played, scores};
 use crate::tune::hold_table;
 
-use super::{Cell, Knows, Played, SCORED};
+use super::{Cell, Knows, Played, scored};
 
 /// A table in Markdown, its columns padded.
 fn table(rows: &[Vec<String>]) -> String {
@@ -52,7 +52,7 @@ fn overview() -> String {
             format!("{:.1}", f.floor),
             format!("{:.1} / {:.1}", f.hit, m.hit),
             format!("{:.1} / {:.1}", m.last_prompt, m.longest_prompt),
-            format!("{} of {}", m.facts, SCORED.len()),
+            format!("{} of {}", m.facts, scored().len()),
         ]);
     }
     table(&rows)
@@ -73,7 +73,7 @@ fn of_cell(name: &str, cell: &Cell, forecast: &[Played], mechanics: &[Played]) -
         "facts left",
         "ours, facts",
     ])];
-    for (nth, strategy) in SCORED.iter().enumerate() {
+    for (nth, strategy) in scored().iter().enumerate() {
         let it = &cell.strategies[*strategy];
         let facts = it.facts_left.iter().sum::<f64>() / it.facts_left.len() as f64;
         let [low, high] = mechanics[nth].facts_left;

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::{Cell, Knows, Played, SCORED, grid, play};
+use super::{Cell, Knows, Played, grid, play, scored};
 
 /// Rows whose live caches lost entries: the authors say that these cells were evicted.
 pub(super) fn is_evicted(cell: &str, strategy: &str) -> bool {
@@ -70,7 +70,7 @@ pub(super) fn played(knows: Knows) -> &'static [(String, Cell, Vec<Played>)] {
     static MECHANICS: OnceLock<Vec<(String, Cell, Vec<Played>)>> = OnceLock::new();
     let of_all = || {
         let of = |(name, cell): (String, Cell)| {
-            let played = SCORED.iter().map(|it| play(&name, &cell, it, knows)).collect();
+            let played = scored().iter().map(|it| play(&name, &cell, it, knows)).collect();
             (name, cell, played)
         };
         grid().cells.into_iter().map(of).collect()
@@ -84,11 +84,11 @@ pub(super) fn against_none(played: &[Played], nth: usize) -> f64 {
 }
 
 pub(super) fn scores(name: &str, cell: &Cell, played: &[Played]) -> Scores {
-    let measured = || SCORED.iter().map(|it| &cell.strategies[*it]);
-    let rows = || (0..SCORED.len()).filter(|nth| !is_evicted(name, SCORED[*nth]));
+    let measured = || scored().into_iter().map(|it| &cell.strategies[it]);
+    let rows = || (0..scored().len()).filter(|nth| !is_evicted(name, scored()[*nth]));
     let others = || rows().filter(|nth| *nth > 0);
-    let row = |nth: usize| &cell.strategies[SCORED[nth]];
-    let prompts = || rows().filter(|nth| SCORED[*nth] != "context_window_aggressive");
+    let row = |nth: usize| &cell.strategies[scored()[nth]];
+    let prompts = || rows().filter(|nth| scored()[*nth] != "context_window_aggressive");
     let relative = |ours: f64, theirs: f64| 100.0 * (ours / theirs - 1.0).abs();
     Scores {
         rank: spearman(
@@ -96,11 +96,11 @@ pub(super) fn scores(name: &str, cell: &Cell, played: &[Played]) -> Scores {
             &measured().map(|it| it.cost_usd).collect::<Vec<_>>(),
         ),
         cost: mean(others().map(|it| (against_none(played, it) - row(it).against_none_percent).abs())),
-        floor: mean(others().map(|it| noise(cell, SCORED[it]) * (2.0 / std::f64::consts::PI).sqrt())),
+        floor: mean(others().map(|it| noise(cell, scored()[it]) * (2.0 / std::f64::consts::PI).sqrt())),
         hit: mean(rows().map(|it| (played[it].hit_percent - row(it).hit_percent).abs())),
         last_prompt: mean(prompts().map(|it| relative(played[it].final_prompt, row(it).final_prompt))),
         longest_prompt: mean(prompts().map(|it| relative(played[it].peak_prompt, row(it).peak_prompt))),
-        facts: (0..SCORED.len()).filter(|it| has_facts(&played[*it], &row(*it).facts_left)).count(),
+        facts: (0..scored().len()).filter(|it| has_facts(&played[*it], &row(*it).facts_left)).count(),
     }
 }
 

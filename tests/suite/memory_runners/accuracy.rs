@@ -1,11 +1,8 @@
 //! Accuracy by type of question over twenty seeds: the signs that the document on memory runners tells.
 
-use std::sync::OnceLock;
-
-use ctxsim::report::Report;
 use ctxsim::worlds::chats::{ChatSummary, Wins};
 
-use super::report;
+use super::*;
 
 /// The case of the specification under both runners and the mitigation, without and with conversation_time.
 fn reports() -> &'static [Report; 2] {

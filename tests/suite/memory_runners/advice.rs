@@ -1,20 +1,17 @@
 //! What to choose when: each line follows from the differences beside it, and audits are judged by what an audit asks.
 
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::measure::Statistic;
-use ctxsim::report::Report;
 use ctxsim::worlds::chats::tables::advised;
 use ctxsim::worlds::chats::{ChatSummary, Wins};
 
+use crate::support::*;
+
 fn report(scenario: &str) -> Report {
     let comparison = Comparison {
-        scenarios: vec![format!("memory_runners/{scenario}")],
         policies: ["entries", "context_only"].map(|it| format!("memory_runners/{it}")).to_vec(),
-        profiles: vec!["anthropic/claude-haiku-4.5".to_owned()],
-        ..Comparison::default()
+        ..comparing(&[], &[&format!("memory_runners/{scenario}")], &["anthropic/claude-haiku-4.5"])
     };
-    Plan::new(&bundled_catalog(), &comparison).unwrap().report(None, &|_, _| {}).unwrap()
+    reported(&comparison)
 }
 
 /// Returns how much more the runner with entries answers, by type.

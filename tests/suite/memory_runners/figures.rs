@@ -1,34 +1,31 @@
 //! The document on memory runners shows what is computed.
 
-use std::path::Path;
-
-use ctxsim::app::{Comparison, Plan};
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::grid::Grid;
 use ctxsim::grid::markdown::Markdown;
 use ctxsim::worlds::chats::tables::flips;
 use ctxsim::worlds::chats::{ChatScenario, Ordering, orderings};
 
 use super::accuracy::summary;
-use super::{report, runner};
+
+use super::*;
 
 /// The document.
 const DOCUMENT: &str = "docs/studies/memory-runners.md";
 /// Set to write the tables anew.
 const WRITES: &str = "CTXSIM_WRITE_MEMORY_RUNNERS";
 
-fn path() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(DOCUMENT)
+fn path() -> PathBuf {
+    root().join(DOCUMENT)
 }
 
 /// Checks what stands between two marks of the document, or writes it.
 fn assert_shown(mark: &str, text: &str) {
-    let document = std::fs::read_to_string(path()).unwrap();
+    let document = fs::read_to_string(path()).unwrap();
     let (from, to) = (format!("<!-- {mark} -->\n"), format!("<!-- /{mark} -->"));
     let (before, rest) = document.split_once(&from).unwrap();
     let (shown, after) = rest.split_once(&to).unwrap();
     if std::env::var_os(WRITES).is_some() {
-        std::fs::write(path(), format!("{before}{from}{text}{to}{after}")).unwrap();
+        fs::write(path(), format!("{before}{from}{text}{to}{after}")).unwrap();
         return;
     }
     assert_eq!(shown, text, "run this test with {WRITES}=1 to write the table of {DOCUMENT} anew");
@@ -68,7 +65,7 @@ fn the_document_shows_where_the_order_flips() {
         assert_shown("flips", &table(&flips(&swept())));
         return;
     }
-    let document = std::fs::read_to_string(path()).unwrap();
+    let document = fs::read_to_string(path()).unwrap();
     let number = "document.takes_detail_listed";
     for row in flips(&of_number(number)).rows {
         let line = format!("| {} |", row.cells.join(" | "));
@@ -80,12 +77,10 @@ fn the_document_shows_where_the_order_flips() {
 fn swept() -> Vec<Ordering> {
     let names = ["entries", "context_only", "context_only_listed"].map(|it| format!("memory_runners/{it}"));
     let comparison = Comparison {
-        scenarios: vec!["memory_runners/spec_dated".to_owned()],
         policies: names.to_vec(),
-        profiles: vec!["unlimited".to_owned()],
-        ..Comparison::default()
+        ..comparing(&[], &["memory_runners/spec_dated"], &["unlimited"])
     };
-    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
+    let plan = planned(&comparison);
     plan.each(None, &|_, _| {}, |load, progress| {
         let service = load.service().expect("they are written");
         let service: &dyn std::any::Any = &*service;
@@ -97,13 +92,8 @@ fn swept() -> Vec<Ordering> {
 
 /// Sweeps one number under the mitigation.
 fn of_number(number: &str) -> Vec<Ordering> {
-    let comparison = Comparison {
-        scenarios: vec!["memory_runners/spec_dated".to_owned()],
-        policies: vec!["memory_runners/entries".to_owned()],
-        profiles: vec!["unlimited".to_owned()],
-        ..Comparison::default()
-    };
-    let plan = Plan::new(&bundled_catalog(), &comparison).unwrap();
+    let plan =
+        planned(&comparing(&["memory_runners/entries"], &["memory_runners/spec_dated"], &["unlimited"]));
     let of = |load: &ctxsim::take::Load| {
         let chats: &ChatScenario = load.world().expect("it has chats");
         let listed = runner("context_only_listed");
@@ -114,17 +104,16 @@ fn of_number(number: &str) -> Vec<Ordering> {
 
 #[test]
 fn the_document_says_of_savings_what_is_computed() {
-    let document = std::fs::read_to_string(path()).unwrap();
+    let document = fs::read_to_string(path()).unwrap();
     let [entries, context] = [0, 1].map(|it| summary(true, it));
     let saved = |own: u64, base: u64| format!("{:.0}%", 100.0 * (1.0 - own as f64 / base as f64));
 
     assert_eq!(saved(150, 600), "75%");
     assert_eq!(saved(context.n_ingestion(), entries.n_ingestion()), "82%");
     assert_eq!(saved(250, 850), "71%");
-    assert!(
-        document.contains(
-            "150 calls for 50 sessions, 75% fewer than the 600 of the specification's own baseline"
-        )
+    assert_says(
+        &document,
+        &["150 calls for 50 sessions, 75% fewer than the 600 of the specification's own baseline"],
     );
     let ratio = entries.latency_ms.ingestion as f64 / context.latency_ms.ingestion as f64;
     assert!((2.0..5.0).contains(&ratio), "{ratio}");

@@ -1,11 +1,10 @@
 //! Loads that memory runners write: several users, files in LongMemEval's shape, and every other load with sessions and facts.
 
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::input::policy::memory::ServiceCall;
 use ctxsim::input::scenario::GeneratedChats;
 use ctxsim::worlds::chats::{ChatNumbers, ChatObserved, ChatPhase, QuestionKind, long_mem_eval};
 
-use super::{LOSSLESS, chats, few, play, report, runner};
+use super::*;
 
 const BOTH: [&str; 2] = ["memory_runners/entries", "memory_runners/context_only"];
 
@@ -133,23 +132,10 @@ fn what_loses_nothing_answers_everything() {
 
 #[test]
 fn a_file_of_longmemeval_is_played_by_its_name() {
-    let folder = tempfile::tempdir().unwrap();
     let text = include_str!("../../../scenarios/memory_runners/spec_questions.json");
-    std::fs::write(folder.path().join("longmemeval_s.json"), text).unwrap();
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_ctxsim"))
-        .args([
-            "run",
-            "longmemeval_s.json",
-            "--policy",
-            "memory_runners/entries",
-            "memory_runners/context_only",
-        ])
-        .args(["--profile", "unlimited"])
-        .current_dir(folder.path())
-        .output()
-        .unwrap();
-    let told = String::from_utf8(output.stdout).unwrap();
+    let folder = folder_with(&[("longmemeval_s.json", text)]);
+    let policies = "memory_runners/entries memory_runners/context_only";
+    let run = format!("run longmemeval_s.json --profile unlimited --policy {policies}");
 
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(told.contains("longmemeval_s") && told.contains("Correct answers"), "{told}");
+    assert_says(&out(&ctxsim(folder.path(), args(&run))), &["longmemeval_s", "Correct answers"]);
 }

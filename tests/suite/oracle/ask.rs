@@ -1,17 +1,15 @@
 //! Conditions, answered by counting everything anew.
 
-use std::collections::BTreeSet;
-
 use ctxsim::input::policy::{
-    Action, Cond, EditsLast, Extent, Moment, PrefixRule, Relation, Rung, Size, SizeBound, Unit, given,
+    Action, Cond, EditsLast, Extent, PrefixRule, Relation, Rung, SizeBound, Unit, given,
 };
-use ctxsim::timeline::Kind;
 
-use super::Run;
 use super::apply::rendered;
 use super::history::{Counts, Left, Manner, Stands};
 use super::scope::Place;
 use super::size::Env;
+
+use super::*;
 
 /// One firing of a stage.
 #[derive(Clone, Copy, Debug)]

@@ -3,15 +3,14 @@
 mod entries;
 mod pieces;
 
-use ctxsim::input::policy::{Moment, ShownAs};
+use ctxsim::input::LayoutSpec;
 use ctxsim::input::profile::Steps;
 use ctxsim::input::profile::cache::{CachedEnd, Hits, LoggedCache, Readable};
-use ctxsim::input::{CacheRules, LayoutSpec};
-use ctxsim::ledger::{CacheUse, ExplicitCacheRow};
-use ctxsim::rng::Seed;
-use ctxsim::timeline::{Kind, StepRow};
+use ctxsim::ledger::ExplicitCacheRow;
+use ctxsim::timeline::StepRow;
 
 use super::history::{History, Said};
+use crate::support::*;
 use entries::{Contents, Entries};
 use pieces::{Blocks, Units};
 

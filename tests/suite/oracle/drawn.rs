@@ -1,15 +1,14 @@
 //! Needs that are drawn: what happened of each, and what was fetched for it.
 
-use ctxsim::input::policy::{Moment, ShownAs};
 use ctxsim::ledger::{ExploredRow, FailureKind, NeedRow};
 use ctxsim::recovery::{End, Explores, Terms};
-use ctxsim::rng::Seed;
-use ctxsim::timeline::{Due, Item, Kind, Level, NO_ITEM, Session, Spine, StepRow, Timeline};
+use ctxsim::timeline::{Due, Item, Level, NO_ITEM, Session, Spine, StepRow};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Run;
 use super::history::Stands;
 use super::needs::{Source, is_exact, meets};
+
+use super::*;
 
 /// What was drawn and fetched so far.
 pub(super) struct Drawn {

@@ -17,14 +17,11 @@ mod summarise;
 mod users;
 
 use ctxsim::input::policy::{Changes, DynamicPlace, MemoryPlace, Moment, Pause};
-use ctxsim::input::{CacheRules, Limits, Policy};
 use ctxsim::ledger::{
-    CacheUse, Carry, Change, ExpectedRow, ExploredRow, Failure, FailureKind, Firing, NeedRow, Outcome,
-    RequestRow, Role, Rows, ToolResults,
+    Carry, Change, ExpectedRow, ExploredRow, Failure, FailureKind, Firing, NeedRow, Outcome, ToolResults,
 };
 use ctxsim::recovery::End;
-use ctxsim::rng::Seed;
-use ctxsim::timeline::{Compaction, Due, EventKind, Kind, Phase, Session, StepRow, Timeline, When};
+use ctxsim::timeline::{Compaction, Due, EventKind, Kind, Phase, Session, StepRow, When};
 
 use cache::Cache;
 use drawn::Drawn;
@@ -32,6 +29,8 @@ use history::{Counts, History, Left};
 use memory::Memory;
 use needs::Source;
 use size::World;
+
+use crate::support::*;
 
 /// Plays a timeline under a policy, slowly.
 pub(crate) fn simulate(

@@ -1,9 +1,9 @@
 //! Sizes, worked out from scratch each time.
 
-use ctxsim::input::Limits;
-use ctxsim::input::policy::{HarnessNumber, Size, WindowKind};
-use ctxsim::quantity::{Decimal, UNLIMITED};
+use ctxsim::input::policy::{HarnessNumber, WindowKind};
 use ctxsim::timeline::HarnessLimits;
+
+use crate::support::*;
 
 /// What sizes may ask that never changes.
 #[derive(Clone, Copy, Debug)]

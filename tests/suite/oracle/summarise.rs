@@ -1,20 +1,18 @@
 //! Summaries: what they replace, what stays beside them, and who is asked for them.
 
-use std::collections::BTreeSet;
-
 use ctxsim::input::policy::{
     Count, Rendition, Restore, Rung, SecondCall, SecondReads, ShownAs, Size, Summarise, SummaryPer,
     SummaryPrompt, matches_any,
 };
 use ctxsim::timeline::{Item, Kind, NO_ITEM};
-use serde_json::Value;
 
-use super::Run;
 use super::apply::rendered;
 use super::ask::{Activation, Predicted, Taken};
 use super::history::{History, Said, SideRequest, Stands, View};
 use super::scope::Place;
 use super::size::{Env, World};
+
+use super::*;
 
 /// What becomes of what a summary is taken of.
 #[derive(Default)]

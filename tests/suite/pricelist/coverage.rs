@@ -1,20 +1,15 @@
 //! Which ids of the field's price lists have a profile, and at whose prices.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-
-use super::file;
 use ctxsim::app::ListPrices;
-use ctxsim::catalog::{bundled_catalog, price_list_files};
+use ctxsim::catalog::price_list_files;
+use ctxsim::input::PriceSpec;
 use ctxsim::input::profile::calendar;
 use ctxsim::input::profile::price::{Prices, Rates};
-use ctxsim::input::text::decode::{Format, decode};
-use ctxsim::input::{PriceSpec, Profile, ProfileFile};
 use ctxsim::pricelist::update::{PriceUpdate, updates};
 use ctxsim::pricelist::{ListContents, ListEntry, read};
-use ctxsim::quantity::Decimal;
 use ctxsim::quantity::Rate;
+
+use super::*;
 
 /// The sellers that have profiles, by their names in the lists.
 const SELLERS: [(&str, &[&str]); 17] = [

@@ -3,7 +3,7 @@
 use ctxsim::pricelist::place::{Placing, place};
 use ctxsim::pricelist::{PriceFile, read};
 
-use super::list;
+use super::*;
 
 #[test]
 fn malformed_prices_are_told_and_never_guessed() {
@@ -99,15 +99,11 @@ fn a_wrong_price_anywhere_costs_its_model_and_no_other() {
                     "good": {{"litellm_provider": "p", "mode": "chat", "input_cost_per_token": 2e-06, "output_cost_per_token": 1e-06}}}}"#
             )
         };
-        for field in [
-            "cache_read_input_token_cost",
-            "cache_creation_input_token_cost",
-            "cache_creation_input_token_cost_above_1hr",
-            "input_cost_per_token_above_128k_tokens",
-            "output_cost_per_token_batches",
-            "off_peak_pricing",
-            "tiered_pricing",
-        ] {
+        let fields = "\
+            cache_read_input_token_cost cache_creation_input_token_cost \
+            cache_creation_input_token_cost_above_1hr input_cost_per_token_above_128k_tokens \
+            output_cost_per_token_batches off_peak_pricing tiered_pricing";
+        for field in listed(fields) {
             if (field, value) == ("off_peak_pricing", "{}") {
                 continue;
             }

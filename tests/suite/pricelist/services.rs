@@ -1,10 +1,9 @@
 //! Batches of price lists: what a list does not price is never at the usual price.
 
-use ctxsim::input::text::decode::{Format, decode};
-use ctxsim::input::{PriceSpec, Profile, ProfileFile};
+use ctxsim::input::PriceSpec;
 use ctxsim::pricelist::place::{PlacedProfile, place};
 
-use super::list;
+use super::*;
 
 /// Returns a model whose list prices a batch's input, output and some of what else it sells.
 fn placed(provider: &str, batch: &str) -> PlacedProfile {
@@ -71,24 +70,15 @@ fn what_neither_a_list_nor_the_provider_prices_in_a_batch_is_unknown_and_said_so
 
 #[test]
 fn a_cost_with_writes_of_unknown_price_is_unknown_and_a_note_says_which() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let path = folder.path().join("claude-m.toml");
     let text = placed("vertex_ai-anthropic_models", READ).text;
-    std::fs::write(&path, text.replace("[assumptions]", "[assumptions]\nservices = [\"batch\"]")).unwrap();
-    let run = [
-        "run",
-        "--policy",
-        "identity",
-        "--scenario",
-        "recorded/claude-code",
-        "--format",
-        "json",
-        "--profile",
-    ];
+    fs::write(&path, text.replace("[assumptions]", "[assumptions]\nservices = [\"batch\"]")).unwrap();
+    let run = args("run --policy identity --scenario recorded/claude-code --format json --profile");
 
     let output = super::ctxsim(&[&run[..], &[path.to_str().unwrap()]].concat());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(report["runs"][0]["totals"]["cost_usd"]["total"].is_null(), "{report}");
     let note = report["notes"].to_string();
     assert!(note.contains("no price is known for short cache writes (minutes)"), "{note}");

@@ -2,7 +2,7 @@
 
 use super::*;
 
-use ctxsim::input::scenario::{LoadSpec, ScenarioFile};
+use ctxsim::input::scenario::ScenarioFile;
 use ctxsim::projection::State;
 use ctxsim::projection::prompt::ShownAs;
 
@@ -55,11 +55,9 @@ fn a_file_that_does_not_fit_has_a_preview_and_a_way_back() {
 
     let block = blocks(&claude_code("Read", r#"{"file_path":"src/main.rs"}"#, &output));
 
-    assert!(
-        block.contains(
-            "- path: src/main.rs\n- offset: 1\n- returned_lines: 1\n- content_preview: 1→word word"
-        ),
-        "{block}"
+    assert_says(
+        &block,
+        &["- path: src/main.rs\n- offset: 1\n- returned_lines: 1\n- content_preview: 1→word word"],
     );
     assert!(block.contains("- content_recovery: call Read with the same path"), "{block}");
 }
@@ -67,10 +65,9 @@ fn a_file_that_does_not_fit_has_a_preview_and_a_way_back() {
 #[test]
 fn a_command_of_claude_code_keeps_its_exit_code_and_an_edit_its_path() {
     let command = blocks(&claude_code("Bash", r#"{"command":"cargo\n test"}"#, "Exit code 101\nerror: no"));
-    assert!(
-        command
-            .contains("- capability: Bash\n- command: cargo test\n- exit_code: 101\n- preview: error: no\n"),
-        "{command}"
+    assert_says(
+        &command,
+        &["- capability: Bash\n- command: cargo test\n- exit_code: 101\n- preview: error: no\n"],
     );
 
     let edit =
@@ -148,10 +145,7 @@ fn a_log_of_messages_is_read_by_the_names_that_harnesses_use() {
 
     let block = blocks(log);
 
-    assert!(
-        block.contains("- capability: read_file\n- path: /w/a.rs\n- exact_evidence:\n-   apples\n"),
-        "{block}"
-    );
+    assert_says(&block, &["- capability: read_file\n- path: /w/a.rs\n- exact_evidence:\n-   apples\n"]);
 }
 
 /// A policy that shows results by a template which leaves nothing of them but a title.
@@ -168,8 +162,7 @@ fn a_result_of_which_a_template_leaves_nothing_is_never_exact() {
         let calls = [("bash", r#"{"command":"ls"}"#, "a.rs\nb.rs".repeat(20))];
         let timeline = told(&[&calls, &[]]);
         let text = ERASES.replace("OVER", over);
-        let spec: PolicyFile =
-            ctxsim::input::text::decode::decode(&text, ctxsim::input::Format::Ron).unwrap();
+        let spec: PolicyFile = decode(&text, ctxsim::input::Format::Ron).unwrap();
         let known = Known::of(&timeline, Limits::NONE);
         let policy = Policy::new(&spec).unwrap();
         let mut spy = Exactness(Program::new(&policy, &timeline, &known), Vec::new());
@@ -196,8 +189,7 @@ impl Projector for Exactness {
 #[test]
 fn whatever_the_runtime_keeps_as_exact_of_the_bundled_session_stands_in_its_words() {
     let scenario = include_str!("../../../scenarios/recorded/claude-code.toml");
-    let spec: ScenarioFile =
-        ctxsim::input::text::decode::decode(scenario, ctxsim::input::Format::Toml).unwrap();
+    let spec: ScenarioFile = decode(scenario, ctxsim::input::Format::Toml).unwrap();
     let LoadSpec::Recorded { assume, .. } = spec.load else { panic!("the bundled scenario is a recording") };
     let session = include_str!("../../../scenarios/recorded/claude-code-session.jsonl");
     let timeline = import(session, "recorded", &assume, &spec.file_tools).unwrap().timeline;

@@ -1,9 +1,9 @@
 //! The break-even formulas of others, to the digit.
 
-use ctxsim::catalog::bundled_catalog;
-use ctxsim::input::Profile;
 use ctxsim::measure::BreakEven;
 use ctxsim::measure::break_even::CachePrice;
+
+use crate::support::*;
 
 /// The multipliers of caches: 1.25 to write, 2 for an hour, 0.1 or less to read.
 const FIVE_MINUTES: CachePrice = CachePrice { input: 1.0, read: 0.1, write: 1.25 };

@@ -1,13 +1,8 @@
 //! A search over policies gives the same file on any number of threads, and on a made-up load one that costs less than every preset.
 
-use std::fs;
-use std::path::Path;
-
-use ctxsim::app::Comparison;
 use ctxsim::app::design::{DesignCandidate, DesignPlays, DesignSearch, DesignTerms};
-use ctxsim::catalog::bundled_catalog;
 
-use crate::sweep::{ctxsim, out};
+use crate::support::*;
 
 #[path = "../../../examples/design_rates/made_up.rs"]
 #[allow(dead_code, reason = "the example measures more")]
@@ -19,16 +14,14 @@ const FLOOR: f64 = 0.9;
 /// Opens sessions of a made-up load.
 fn opened(load: &loads::MadeUp, folder: &Path, seed: u64, sessions: u64) -> Comparison {
     Comparison {
-        policies: vec!["identity".to_owned()],
         scenarios: load.write(folder, seed, sessions),
-        profiles: vec!["anthropic/claude-sonnet-5.5".to_owned()],
-        ..Comparison::default()
+        ..comparing(&["identity"], &[], &["anthropic/claude-sonnet-5.5"])
     }
 }
 
 #[test]
 fn on_a_made_up_load_a_search_finds_a_policy_that_costs_less_than_every_preset_and_keeps_to_its_budget() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let catalog = bundled_catalog();
     let load = &loads::LOADS[0];
     let mut plays =
@@ -50,7 +43,7 @@ fn on_a_made_up_load_a_search_finds_a_policy_that_costs_less_than_every_preset_a
 
 #[test]
 fn a_designed_file_is_the_same_on_any_number_of_threads_and_says_what_each_stage_does() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let loads = loads::LOADS[0].write(folder.path(), 1, 10);
     let written = |threads: &str, name: &str| {
         let path = folder.path().join(name);

@@ -1,16 +1,12 @@
 //! What `tune` promises on some of the shared sessions, or on some of their working folders, held against the others.
 
-use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-
-use ctxsim::app::Comparison;
 use ctxsim::app::grid::OverrideGrid;
 use ctxsim::app::tune::{ParamSearch, TunedSessions, Tuning};
-use ctxsim::catalog::bundled_catalog;
 use ctxsim::measure::limits::{Limit, Over, for_later};
 use ctxsim::report::tune::{TunePart, Tuned, TunedSession, result_on_all};
-use ctxsim::rng::Seed;
 use indexmap::IndexMap;
+
+use crate::support::*;
 
 /// The floors of evidence: the default, and none, under which the cheapest is chosen, whatever it forgets.
 const FLOORS: [f64; 2] = [0.9, 0.0];

@@ -3,15 +3,11 @@
 //! What clearing old results saves follows from the sizes of results, and what it forgets from how long after it was read a file is
 //! edited. Projects and months differ in both.
 
-use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
-
-use ctxsim::app::Comparison;
 use ctxsim::app::grid::OverrideGrid;
 use ctxsim::app::tune::{ParamSearch, TunedSessions, Tuning};
-use ctxsim::catalog::bundled_catalog;
-use ctxsim::rng::{Seed, Stream};
+use ctxsim::rng::Stream;
+
+use crate::support::*;
 
 /// Tokens of tools, system prompt and the first message.
 const FRONT: u64 = 20_000;
@@ -159,15 +155,13 @@ impl Recipe {
 
     /// Plays its sessions under every variant.
     pub(crate) fn played(self) -> TunedSessions {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tempdir().unwrap();
         self.write(folder.path());
         let comparison = Comparison {
-            policies: vec!["identity".to_owned(), "clear_tool_results".to_owned()],
-            scenarios: vec![folder.path().display().to_string()],
             own_models: true,
             alone: true,
             set: ASSUMED.map(str::to_owned).to_vec(),
-            ..Comparison::default()
+            ..comparing(&["identity", "clear_tool_results"], &[&folder.path().display().to_string()], &[])
         };
         let search = ParamSearch::of(&OverrideGrid::parse(&VARIED.map(str::to_owned)).unwrap()).unwrap();
         let catalog = bundled_catalog();

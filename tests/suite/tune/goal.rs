@@ -1,9 +1,9 @@
 //! A search for what a memory does best: its choice is never dominated, keeps what it has to, and its word follows from its interval.
 
-use ctxsim::measure::Tally;
 use ctxsim::report::sweep::{Objective, PointGuard};
 use ctxsim::report::tune::{Tried, TuneGoal, Tuned, TunedSession};
-use ctxsim::rng::Seed;
+
+use crate::support::*;
 
 /// Sessions under twelve seeds with drawn numbers: of the base, then of each variant.
 fn sessions(seed: u64, n_variants: usize, n_numbers: usize) -> Vec<TunedSession> {

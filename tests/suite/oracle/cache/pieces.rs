@@ -1,10 +1,8 @@
 //! Units and blocks: pieces known by the whole content in front of them.
 
 use ctxsim::input::profile::{Touch, cache};
-use ctxsim::ledger::CacheUse;
-use ctxsim::timeline::Kind;
 
-use super::{Key, Sent, read, shared, whole_steps, within};
+use super::*;
 
 struct Unit {
     content: Vec<Key>,
