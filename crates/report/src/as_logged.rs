@@ -1,26 +1,19 @@
 //! The bill as logged: what the logs of sessions say was billed, at list prices, exactly.
 
-use std::collections::BTreeMap;
 use std::ops::AddAssign;
-
-use serde::Serialize;
 
 use super::{Report, SessionReport};
 pub use crate::beside_bill::ProfileOf;
 use crate::beside_bill::{BesideBill, EstimatedAgents};
 use crate::currency::Currency;
-use ctxsim_base::foreign::in_one_line;
-use ctxsim_base::grid::numbers::thousands;
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::{Cost, Tokens};
+use crate::prelude::*;
 use ctxsim_engine::ledger::TokenUse;
 use ctxsim_engine::measure::month::DailyBill;
-use ctxsim_engine::price::{Bill, Costs};
-use ctxsim_input::Profile;
+use ctxsim_engine::price::Costs;
 use ctxsim_input::profile::cache::Setting;
 use ctxsim_input::profile::calendar::DAY_MS;
 use ctxsim_input::profile::price::PriceList;
-use ctxsim_timeline::{EventKind, Timeline, Usage};
+use ctxsim_timeline::{EventKind, Usage};
 
 /// The policy that keeps everything, as the recorded harness did.
 pub const AS_RECORDED: &str = "identity";

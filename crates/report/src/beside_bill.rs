@@ -1,16 +1,10 @@
 //! What stands beside a bill as logged: an estimate of sub-agents of which logs hold totals alone, and the plans that logs name.
 
-use std::collections::BTreeSet;
 use std::ops::AddAssign;
 
-use serde::Serialize;
-
-use ctxsim_base::foreign::in_one_line;
-use ctxsim_base::grid::numbers::{listed_code, thousands};
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
+use ctxsim_base::grid::numbers::listed_code;
 use ctxsim_engine::measure::sub_agents::input_usd;
-use ctxsim_input::Profile;
-use ctxsim_timeline::Timeline;
 
 /// Finds the profile whose prices a model has.
 pub type ProfileOf<'p> = &'p dyn Fn(&str) -> Option<&'p Profile>;

@@ -2,26 +2,13 @@
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
-
-use serde::Serialize;
 
 use crate::as_logged::{BillAsLogged, ProfileOf, each_logged};
 use crate::beside_bill::BesideBill;
 use crate::currency::Currency;
-use ctxsim_base::foreign::in_one_line;
-use ctxsim_base::grid::numbers::{fixed, thousands};
-use ctxsim_base::grid::prose::wrap_all;
-use ctxsim_base::grid::terminal::draw_with_note;
-use ctxsim_base::grid::{Grid, Of};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
-use ctxsim_base::quantity::Tokens;
+use crate::prelude::*;
 use ctxsim_input::profile::calendar::{self, DAY_MS};
-use ctxsim_timeline::Timeline;
 use ctxsim_timeline::import::{Indexed, user_of};
-use ctxsim_timeline::row::json::json_text;
-use ctxsim_timeline::row::{Rows, Value, group};
 
 /// The group of what no log tells.
 pub(super) const NOT_TOLD: &str = "not told";

@@ -19,14 +19,11 @@ pub mod session;
 mod skills;
 mod starts;
 
-use serde::Serialize;
-
 use crate::decide::groups::{GroupedSession, by_group};
 use crate::decide::{FamilyRow, FamilySession, Judgement, SessionEffect, TriedFamily};
 use crate::lever::{GroupSaving, KnownBy, Lever};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
-use ctxsim_base::quantity::{Amount, Tokens};
+use crate::prelude::*;
+use ctxsim_base::quantity::Amount;
 use ctxsim_engine::measure::assumed::{Assumed, AssumedChanges, AssumedCost};
 use session::BilledSession;
 
@@ -72,8 +69,15 @@ trait BilledLever: Sync {
     /// Returns what it would have changed in a session.
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told>;
 
-    /// Returns what is to be judged, of all sessions.
-    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow>;
+    /// Returns what is to be judged, of all sessions: a row for each of several, unless the lever compares sessions.
+    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
+        by_kind(all).iter().map(|kind| self.row(kind)).listed()
+    }
+
+    /// Describes what all sessions tell of one of several.
+    fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
+        kind.row()
+    }
 }
 
 /// What the log of a session tells of a lever.
@@ -331,11 +335,13 @@ fn by_kind<'a>(all: &'a [ToldSession<'a>]) -> Vec<KindOfTold<'a>> {
                 saved: vec![0.0; all.len()],
                 off: vec![[0.0; 2]; all.len()],
                 times: 0,
+                size: 0,
                 sessions: 0,
             });
             kind.saved[nth] += it.saved;
             kind.off[nth] = [kind.off[nth][0] + it.off[0], kind.off[nth][1] + it.off[1]];
             kind.times += it.times;
+            kind.size += it.size;
             kind.sessions += 1;
         }
     }
@@ -349,6 +355,15 @@ struct KindOfTold<'a> {
     saved: Vec<f64>,
     off: Vec<[f64; 2]>,
     times: u64,
+    size: Tokens,
     /// In how many sessions it is met.
     sessions: usize,
+}
+
+impl KindOfTold<'_> {
+    /// Returns a row with what it saves and no words yet.
+    fn row(&self) -> BilledRow {
+        let (of, saved, off) = (self.of.to_owned(), self.saved.clone(), self.off.clone());
+        BilledRow { of, saved, off, ..BilledRow::default() }
+    }
 }

@@ -1,7 +1,7 @@
 //! What tables and notes look at in each run, beside what they add up.
 
+use crate::prelude::*;
 use ctxsim_base::quantity::Expected;
-use ctxsim_engine::take::Run;
 use ctxsim_input::profile::Counting;
 
 /// A run in brief.

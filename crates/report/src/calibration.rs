@@ -5,18 +5,10 @@ mod short;
 
 use std::fmt::Write as _;
 
-use indexmap::IndexMap;
-
 use super::{BillAsLogged, compactions, unforeseen};
-use ctxsim_base::grid::numbers::counted;
-use ctxsim_base::grid::prose::wrap;
-use ctxsim_base::grid::terminal::draw_whole;
-use ctxsim_base::grid::{CellKind, Grid};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::Tokens;
+use crate::prelude::*;
 use ctxsim_engine::calibrate::{BillPair, CLOSE_TOKENS, Calibration, ReadClass, sum_of_sessions};
-use ctxsim_timeline::row::json::json_text;
-use ctxsim_timeline::row::{Fields, Value, group};
+use ctxsim_timeline::row::Fields;
 
 /// The most lines that are printed unless more are asked for.
 const LINES_MAX: usize = 60;

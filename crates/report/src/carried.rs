@@ -2,22 +2,12 @@
 
 use std::fmt::Write as _;
 
-use indexmap::IndexMap;
-use serde::Serialize;
-
 use super::Skipped;
-use ctxsim_base::foreign::in_one_line;
-use ctxsim_base::grid::numbers::{self, NONE, or_none, percent, thousands};
-use ctxsim_base::grid::prose::{wrap, wrap_all};
+use crate::prelude::*;
+use ctxsim_base::grid;
 use ctxsim_base::grid::terminal::{DrawnTable, draw, hidden_note};
-use ctxsim_base::grid::{self, Grid, Of};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
-use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::measure::carried::{CarriedItem, PromptChange, each_prompt};
-use ctxsim_timeline::row::json::json_text;
-use ctxsim_timeline::row::{Value, group};
-use ctxsim_timeline::{ItemIx, Kind, Timeline};
+use ctxsim_timeline::{ItemIx, Kind};
 
 /// The most kinds of content in prompts that are listed on their own.
 const MOST_KINDS: usize = 6;

@@ -17,14 +17,10 @@ pub mod scene;
 pub mod stacked;
 pub mod winners;
 
-use serde::Serialize;
-
 use super::Report;
 use super::sections::{Detail, Section};
 use super::template;
-use ctxsim_base::grid::{Grid, numbers};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
+use crate::prelude::*;
 pub use named::named_chart;
 use names::PolicyLabels;
 use requests::RunRequests;

@@ -8,20 +8,12 @@ pub mod sarif;
 
 use std::fmt::Write as _;
 
-use indexmap::IndexMap;
-use serde::Serialize;
-
-use super::contrast::lines::points;
+use super::contrast::points;
 use super::guards::GuardVerdict;
 use super::made::{MadeWith, VERSION};
 use super::shot::Moved;
+use crate::prelude::*;
 use ctxsim_base::diag::{Diagnostic, Place};
-use ctxsim_base::grid::numbers::{counted, signed};
-use ctxsim_base::grid::prose::wrap;
-use ctxsim_base::grid::tint::{Terminal, Tint};
-use ctxsim_base::list::Listed as _;
-use ctxsim_timeline::row::json::json_text;
-use ctxsim_timeline::row::{Value, group};
 
 /// The most changed numbers shown per snapshot.
 const MOVED_SHOWN: usize = 12;

@@ -1,36 +1,34 @@
 //! What changes from one policy to another, and why: paired numbers, costs, edits, requests and needs.
 
 mod beside;
-pub mod json;
-pub mod lines;
-pub mod markdown;
-pub mod page;
+mod page;
 mod part;
-pub mod table;
-
-use indexmap::IndexMap;
-use serde::Serialize;
+mod words;
 
 use super::chart::requests::RunRequests;
 use super::firings::Stages;
 use super::metric::{self, Metric};
 use super::remembered::{self, Both};
 use super::trust::TableTrust;
-use super::{Brief, Run, distinct};
+use super::{Brief, distinct};
 use crate::extra_turns::TurnsBreakEven;
+use crate::made::VERSION;
 use crate::metric::ShownMetric as _;
-use ctxsim_base::grid::numbers;
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
+use crate::prelude::*;
 use ctxsim_engine::measure::assumed::AssumedReach;
 use ctxsim_engine::measure::delta::Pairs;
 use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later};
-use ctxsim_engine::measure::{Better, Delta, Remembered, Tally};
+use ctxsim_engine::measure::{Better, Delta, Remembered};
 use ctxsim_engine::price::Costs;
 
 pub use beside::{Beside, InputChange, InputFate};
+pub use page::page;
 pub use part::{Broken, ChangedStage, ContrastPart, FactChange, FieldChange, NeedChange, RequestChange};
+pub(crate) use words::points;
+pub use words::{review, summary, table};
 
+/// The schema; fields are added, never renamed without a new version.
+pub const SCHEMA: &str = "ctxsim.compare/1";
 /// The most requests, and the most needs, that are shown.
 const SHOWN: usize = 5;
 /// Smaller changes are shown as equal.
@@ -294,6 +292,24 @@ impl ContrastNumber {
     pub fn is_share(&self) -> bool {
         self.is_share
     }
+}
+
+/// Returns comparisons as one JSON document.
+///
+/// # Errors
+/// A value that JSON cannot hold.
+pub fn document(contrasts: &[Contrast], beside: &Beside) -> Result<String, serde_json::Error> {
+    let one = |it: &Contrast| group! { "verdict": it.verdict() }.and(Value::of(it));
+    json_text(&group! {
+        "schema": SCHEMA,
+        "version": VERSION.to_owned(),
+        "made": beside.made.value(),
+        "revision": beside.revision.clone(),
+        "new_policies": Value::of(&beside.new),
+        "changed_beside": Value::of(&beside.changed),
+        "unknown_folders": Value::of(&beside.unknown),
+        "comparisons": contrasts.iter().map(one).listed(),
+    })
 }
 
 /// Returns the costs of paired sessions or trials that did the same work.

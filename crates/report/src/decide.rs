@@ -11,8 +11,7 @@ pub mod groups;
 mod joint;
 mod words;
 
-use ctxsim_base::list::Listed as _;
-use ctxsim_engine::measure::Tally;
+use crate::prelude::*;
 use ctxsim_engine::measure::assumed::{Assumed, AssumedCost};
 
 use crate::lever::Word;

@@ -1,10 +1,7 @@
 //! Requests without recorded usage: the report says how many there are, because their sizes are estimates.
 
-use serde::Serialize;
-
 use super::{Report, SessionReport};
-use ctxsim_base::grid::numbers::thousands;
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 
 /// Verdicts mention estimates from this share of the requests on. Below it they hardly matter: what came between two bills is known.
 const TOLD_FROM: f64 = 0.05;

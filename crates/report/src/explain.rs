@@ -4,18 +4,13 @@ mod render;
 pub mod table;
 mod words;
 
-use indexmap::IndexMap;
-use serde::Serialize;
-
 use super::rows::{ExploredCalls, RequestInContext, RowContext};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::{Cost, Tokens};
+use crate::prelude::*;
 use ctxsim_engine::cache::{EntryFound, MarkFound};
 use ctxsim_engine::explain::{By, Done, EditCause, Explanation, Same, StandingItem};
 use ctxsim_engine::ledger::NeedRow;
 use ctxsim_input::Policy;
-use ctxsim_timeline::row::json::json_text;
-use ctxsim_timeline::row::{Value, fields, group};
+use ctxsim_timeline::row::fields;
 
 pub use render::rendered;
 

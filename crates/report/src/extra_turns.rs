@@ -1,8 +1,6 @@
 //! How many more turns a saving bears: from so many on, it is gone.
 
-use serde::Serialize;
-
-use ctxsim_base::grid::numbers::fixed;
+use crate::prelude::*;
 
 /// The turns that a saving bears, in percent of those that the agent takes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

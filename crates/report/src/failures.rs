@@ -1,7 +1,7 @@
 //! Runs without a result in a report: they stand in front of everything else.
 
-use super::{Report, Run, distinct};
-use ctxsim_base::list::Listed as _;
+use super::{Report, distinct};
+use crate::prelude::*;
 use ctxsim_engine::take::FailedRun;
 
 impl Report {

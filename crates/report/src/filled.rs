@@ -1,19 +1,13 @@
 //! What fills the prompts of recorded sessions, and what of them missed the cache: by recorded bills alone, in dollars a month.
 
-use indexmap::IndexMap;
-use serde::Serialize;
-
 use super::carried::{CarriedShare, together};
 use super::{Report, SessionReport};
-use ctxsim_base::grid::numbers::{self, percent, thousands};
-use ctxsim_base::grid::{CellKind, Grid, Of};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::{Tokens, ix};
+use crate::prelude::*;
+use ctxsim_base::quantity::ix;
 use ctxsim_engine::measure::carried::{at_front, carried_items};
-use ctxsim_engine::measure::missed::{MissCause, all_misses};
+use ctxsim_engine::measure::missed::all_misses;
 use ctxsim_engine::measure::month::{Basis, Calendar};
-use ctxsim_input::Profile;
-use ctxsim_timeline::{EventKind, StepIx, Timeline};
+use ctxsim_timeline::{EventKind, StepIx};
 
 /// The most rows of what fills the prompts; the others are one more.
 const ROWS: usize = 9;

@@ -2,13 +2,9 @@
 
 use std::sync::Arc;
 
-use indexmap::IndexMap;
-use serde::Serialize;
-
-use super::{Report, Run};
-use ctxsim_base::grid::numbers::{self, thousands};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::{Tokens, UNLIMITED};
+use super::Report;
+use crate::prelude::*;
+use ctxsim_base::quantity::UNLIMITED;
 use ctxsim_engine::ledger::Firing;
 use ctxsim_engine::projection::Threshold;
 use ctxsim_engine::take::StageFacts;

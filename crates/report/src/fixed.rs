@@ -1,28 +1,16 @@
 //! The fixed part of prompts by who sends it: what stands before the first message, and what writing and reading it was billed.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::ops::AddAssign;
-
-use serde::Serialize;
 
 use crate::as_logged::{BillAsLogged, MadeFor, ProfileOf, each_logged};
 use crate::bill_by::{NOT_TOLD, SessionBill};
-use ctxsim_base::foreign::in_one_line;
-use ctxsim_base::grid::numbers::{counted, fixed, fixed_or_none, percent, thousands};
-use ctxsim_base::grid::prose::{wrap, wrap_all};
-use ctxsim_base::grid::terminal::draw_with_note;
-use ctxsim_base::grid::{Grid, Of};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
-use ctxsim_base::quantity::{Cost, Tokens};
+use crate::prelude::*;
+use ctxsim_base::grid::numbers::fixed_or_none;
 use ctxsim_engine::ledger::TokenUse;
 use ctxsim_engine::measure::fixed::{FixedPiece, each_fixed};
 use ctxsim_engine::measure::month::{Basis, Calendar};
-use ctxsim_engine::price::Bill;
-use ctxsim_timeline::row::json::json_text;
-use ctxsim_timeline::row::{Rows, Value, group};
-use ctxsim_timeline::{FixedPart, Timeline};
+use ctxsim_timeline::FixedPart;
 
 /// The most rows that are shown by project; the others are one more.
 const GROUPS_SHOWN: usize = 8;

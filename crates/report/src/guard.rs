@@ -1,18 +1,15 @@
 //! Guards on reports: a result that breaks one fails a build.
 
-use indexmap::IndexMap;
-
 use crate::json::RunNumbers;
 use crate::metric::ShownMetric as _;
+use crate::prelude::*;
 use crate::{ALL, Report, metric};
 use ctxsim_base::diag::Place;
 use ctxsim_base::grid::numbers::plain;
-use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::UNLIMITED;
+use ctxsim_engine::measure::Better;
 use ctxsim_engine::measure::delta::Pairs;
 use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later};
-use ctxsim_engine::measure::{Better, Tally};
-use ctxsim_engine::take::Run;
 use ctxsim_input::suite::{BoundOf, Guard, GuardBound, GuardRule};
 
 pub use crate::guards::GuardVerdict;

@@ -2,14 +2,10 @@
 
 use std::fmt;
 
-use indexmap::IndexMap;
-use serde::Serialize;
-
+use super::Report;
 use super::sections::Detail;
-use super::{Report, Run};
+use crate::prelude::*;
 use ctxsim_base::diag::Place;
-use ctxsim_base::grid::numbers;
-use ctxsim_base::list::Listed as _;
 
 /// A guard that holds on more runs than this takes one line, unless details are requested.
 const RUNS_SHOWN: usize = 3;

@@ -2,8 +2,6 @@
 
 mod kinds;
 
-use indexmap::IndexSet;
-
 use super::carried::FilledKind;
 use super::chart::requests::{RequestBars, RunRequests};
 use super::chart::{self, ChartData, PageChart};
@@ -11,11 +9,8 @@ use super::effects::{by_assumption, by_session};
 use super::page::{Card, Page, PagePart, PagePiece, Tone};
 use super::sections::{Detail, Section, TableLine};
 use super::verdict::{Choice, Verdict};
-use super::{ALL, Brief, Report, Run, distinct, template};
-use ctxsim_base::grid::Grid;
-use ctxsim_base::grid::numbers::{self, percent, signed};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
+use super::{ALL, Brief, Report, distinct, template};
+use crate::prelude::*;
 use ctxsim_engine::measure::Better;
 
 /// The requests that a page can chart.

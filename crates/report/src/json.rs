@@ -4,20 +4,18 @@ mod totals;
 
 use std::cell::OnceCell;
 
-use serde::Serialize;
 use serde_json::Value;
 
 use super::runs::{self, RunOf};
 use super::sections::{Detail, Section};
 use super::{
-    BillAsLogged, BillCheck, FailedRun, FigureLine, Report, Run, RunTotals, SessionReport, Skipped, Verdict,
+    BillAsLogged, BillCheck, FailedRun, FigureLine, Report, RunTotals, SessionReport, Skipped, Verdict,
 };
+use crate::prelude::*;
 use ctxsim_engine::measure::{Label, Spread};
 use ctxsim_input::suite::Reference;
-use ctxsim_timeline::row::json::json_text;
-use ctxsim_timeline::row::{self, Rows, fields};
+use ctxsim_timeline::row::{self, fields};
 
-use ctxsim_base::list::Listed as _;
 pub use totals::totals;
 
 /// The schema; fields are added, never renamed without a new version.

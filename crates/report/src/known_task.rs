@@ -4,8 +4,7 @@
 
 use std::fmt::Write as _;
 
-use ctxsim_base::grid::numbers::{counted, fixed};
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 use ctxsim_engine::measure::known_task::{KnownTask, TaskContrast, TaskNumber};
 use ctxsim_input::policy::PolicyFamily;
 

@@ -1,8 +1,7 @@
 //! A lever: something that a user can change, what that does to his bill, and the word that the rule gives it.
 
-use serde::{Deserialize, Serialize};
-
 use crate::extra_turns::TurnsBreakEven;
+use crate::prelude::*;
 
 /// The word of a lever: what to do about it. The first that applies is its own; `decide` says when each does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

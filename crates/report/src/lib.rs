@@ -32,6 +32,7 @@ pub mod decide;
 pub mod billed;
 mod names;
 mod page;
+mod prelude;
 pub mod sampled;
 pub mod chart;
 mod effects;

@@ -1,10 +1,8 @@
 //! Runs added up by policy, one after the other: all that a table says of them beside its intervals.
 
-use indexmap::IndexMap;
-
 use super::firings::Stages;
+use crate::prelude::*;
 use ctxsim_engine::ledger::Failure;
-use ctxsim_engine::take::Run;
 
 /// The sums of some runs, by policy, in the order in which the policies came.
 #[derive(Clone, Debug, Default, PartialEq)]

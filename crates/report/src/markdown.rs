@@ -2,8 +2,7 @@
 
 use super::Report;
 use super::sections::{Detail, Section};
-use ctxsim_base::grid::markdown::Markdown;
-use ctxsim_base::grid::numbers;
+use crate::prelude::*;
 
 /// Returns the report as Markdown.
 pub fn report(report: &Report, detail: Detail) -> Markdown {

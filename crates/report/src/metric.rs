@@ -1,10 +1,8 @@
 //! How tables show the numbers of a run.
 
-use ctxsim_base::grid::numbers;
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::Tokens;
-use ctxsim_engine::measure::{Better, Tally};
-use ctxsim_timeline::row::{ColumnUnit, Value};
+use crate::prelude::*;
+use ctxsim_engine::measure::Better;
+use ctxsim_timeline::row::ColumnUnit;
 
 pub use ctxsim_engine::measure::metric::{ByTtl, COST, Metric, RunTotals, WAITING, at_place, selectable};
 

@@ -1,7 +1,7 @@
 //! Names of policies without their folders.
 
 use super::distinct;
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 
 /// Returns a name without its folders; what an agent does keeps the agent's name.
 fn short_name(name: &str) -> &str {

@@ -3,15 +3,9 @@
 //! Groups are compared with the first, and the difference has a 95% interval, corrected for the number of groups. It is *higher* or *lower* only
 //! where the whole interval is on one side of nothing and each group has enough sessions; else nothing can be told.
 
-use indexmap::IndexMap;
-use serde::Serialize;
-
 use super::decide::SESSIONS_MIN;
-use crate::blocks::PageBlock;
-use ctxsim_base::foreign::in_one_line;
-use ctxsim_base::grid::numbers::{counted, listed};
-use ctxsim_base::grid::{CellKind, Grid};
-use ctxsim_base::list::Listed as _;
+use crate::blocks::Block;
+use crate::prelude::*;
 use ctxsim_engine::measure::student;
 
 /// The chance that an interval of all comparisons together misses.
@@ -157,7 +151,7 @@ impl OutcomeReport {
     }
 
     /// Returns it in words, what cannot be told first, and as a table.
-    pub(super) fn blocks(&self) -> Vec<PageBlock> {
+    pub(super) fn blocks(&self) -> Vec<Block> {
         let mut others = self.groups.iter().skip(1).listed();
         others.sort_by_key(|it| it.word != Some(OutcomeWord::CannotTell));
         let mut said = others.into_iter().filter_map(|it| self.sentence(it)).listed();
@@ -180,9 +174,9 @@ impl OutcomeReport {
             said.push(format!("Not compared: {}.", listed(&left)));
         }
         let head = format!("Outcome “{}”, from {}", in_one_line(&self.outcome), in_one_line(&self.source));
-        let mut blocks = vec![PageBlock::Head(head), PageBlock::text(said.join(" "))];
+        let mut blocks = vec![Block::Head(head), Block::text(said.join(" "))];
         if !self.groups.is_empty() {
-            blocks.push(PageBlock::Table(self.grid()));
+            blocks.push(Block::Table(self.grid()));
         }
         blocks
     }

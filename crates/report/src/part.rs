@@ -5,13 +5,11 @@ mod room;
 
 use std::sync::Arc;
 
-use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
-use super::{FailedRun, Run, SessionReport, Skipped};
+use super::{FailedRun, SessionReport, Skipped};
+use crate::prelude::*;
 use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_engine::measure::Tally;
 use ctxsim_engine::take::{RunBasis, StageFacts};
 use ctxsim_input::policy::Apply;
 use ctxsim_input::profile::Counting;

@@ -1,11 +1,8 @@
 //! A provider's own export of usage or costs beside the bill as logged, of the same days.
 
-use std::collections::BTreeSet;
-
 use crate::as_logged::BillAsLogged;
 use crate::bill_by::SessionBill;
-use ctxsim_base::grid::numbers::{fixed, thousands};
-use ctxsim_base::quantity::Cost;
+use crate::prelude::*;
 use ctxsim_input::profile::calendar::{self, DAY_MS};
 use ctxsim_timeline::import::ProviderExport;
 

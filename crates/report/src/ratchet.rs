@@ -1,10 +1,9 @@
 //! The best values of guarded numbers so far, behind which later ones may not fall.
 
-use serde::{Deserialize, Serialize};
-
 use super::guards::GuardVerdict;
+use crate::prelude::*;
 use ctxsim_base::diag::Diagnostic;
-use ctxsim_base::grid::numbers::{percent, plain, signed};
+use ctxsim_base::grid::numbers::plain;
 use ctxsim_input::Format;
 use ctxsim_input::text::decode::{decode, encode};
 

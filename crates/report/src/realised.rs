@@ -5,18 +5,14 @@
 //! was forecast for it. What was saved is a multiple of what was forecast to be saved in these very sessions: of that multiple, each
 //! session's difference is its error. Where other sessions of the same time went without the change, they give the rate instead.
 
-pub mod page;
-mod table;
-
-use indexmap::IndexMap;
-use serde::Serialize;
+mod words;
 
 use crate::advise::saved::{Bills, SESSIONS_MIN, Saved, Z};
 use crate::outcomes::OutcomeReport;
+use crate::prelude::*;
 use ctxsim_engine::measure::student;
 
-use ctxsim_base::list::Listed as _;
-pub use table::{markdown, table};
+pub use words::{markdown, page, table};
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.realised/2";

@@ -2,10 +2,7 @@
 
 use super::firings::Stages;
 use super::sections::TableLine;
-use ctxsim_base::grid::numbers::{listed, signed, thousands};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
-use ctxsim_engine::measure::Tally;
+use crate::prelude::*;
 
 /// Parts that change the cost by less than this share are omitted.
 const TOLD_FROM: f64 = 0.000_5;

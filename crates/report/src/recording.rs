@@ -4,20 +4,12 @@ mod short;
 
 use std::fmt::Write as _;
 
-use serde::Serialize;
-
 use crate::SharedFront;
 use crate::as_logged::{BillAsLogged, ProfileOf, sum_of};
 use crate::bill_by::SessionBill;
 use crate::fixed::{SentBy, SessionFixed};
-use ctxsim_base::grid::numbers::{NONE, or_none, thousands};
-use ctxsim_base::grid::terminal::draw_whole;
-use ctxsim_base::grid::{CellKind, Grid, Of};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::Tokens;
+use crate::prelude::*;
 use ctxsim_timeline::import::{Imported, Indexed, LossReason};
-use ctxsim_timeline::row::json::json_text;
-use ctxsim_timeline::row::{Value, group};
 use ctxsim_timeline::{EventKind, ItemIx, Kind, Usage};
 
 /// The most lines that are printed unless more are asked for.

@@ -1,11 +1,8 @@
 //! Recorded compactions in a report: who avoids them, and what each policy costs with all of them and with none.
 
-use indexmap::{IndexMap, IndexSet};
-
 use super::Report;
-use ctxsim_base::grid::numbers;
-use ctxsim_base::list::Listed as _;
-use ctxsim_engine::measure::{Resets, Tally};
+use crate::prelude::*;
+use ctxsim_engine::measure::Resets;
 
 /// The most policies listed per profile.
 const POLICIES: usize = 12;

@@ -4,15 +4,15 @@ mod need;
 mod request;
 
 use super::runs::RunOf;
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 use ctxsim_base::quantity::ix;
 use ctxsim_engine::ledger::Rows as Ledger;
 use ctxsim_engine::measure::missed::Miss;
 use ctxsim_engine::price::by_request::RequestCost;
 use ctxsim_engine::take::{MemoryCall, RunName, drawn_heads};
-use ctxsim_input::{Policy, Profile};
-use ctxsim_timeline::row::{Fields, Head, Rows, heads};
-use ctxsim_timeline::{Recorded, Session, Timeline, TurnIx};
+use ctxsim_input::Policy;
+use ctxsim_timeline::row::{Fields, Head, heads};
+use ctxsim_timeline::{Recorded, Session, TurnIx};
 use need::DueNeed;
 pub(super) use request::{ExploredCalls, RequestInContext};
 

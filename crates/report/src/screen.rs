@@ -1,30 +1,20 @@
 //! The first screen on recorded sessions: what was read, what it was billed, where that goes, and what can be done about it.
 
 mod facts;
-mod page;
-mod table;
 mod waiting;
-
-use std::collections::{BTreeMap, BTreeSet};
-
-use serde::Serialize;
+mod words;
 
 use crate::beside_bill::{BesideBill, EstimatedAgents};
 use crate::lever::Lever;
+use crate::prelude::*;
 use crate::session::BillCheck;
 use crate::{Next, Skipped};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
-use ctxsim_base::quantity::Cost;
-use ctxsim_engine::measure::missed::MissCause;
 use ctxsim_engine::measure::month::{Basis, Calendar, DAYS};
 use ctxsim_input::profile::calendar::{self, DAY_MS};
-use ctxsim_timeline::row::json::json_text;
 
 pub use facts::{BillPart, PartCosts, SessionFacts};
-pub use page::page;
-pub use table::{markdown, table};
 pub use waiting::{ScreenWaiting, SessionWaits};
+pub use words::{markdown, page, table};
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.screen/1";

@@ -6,8 +6,6 @@ pub(super) mod groups;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use indexmap::{IndexMap, IndexSet};
-
 use columns::TableColumn;
 use groups::{Group, GroupKey, Under};
 
@@ -15,15 +13,13 @@ use super::brief::{Brief, Figures};
 use super::lines::{PolicyLines, PolicySum};
 use super::metric::Digits;
 use super::trust::TableTrust;
-use super::{Report, Run, distinct, reasons};
-use ctxsim_base::grid::numbers::{self, NONE};
-use ctxsim_base::grid::{self, CellKind, Grid, Row};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
+use super::{Report, distinct, reasons};
+use crate::prelude::*;
+use ctxsim_base::grid::{self, Row};
 use ctxsim_engine::ledger::is_as_much;
+use ctxsim_engine::measure::Spread;
 use ctxsim_engine::measure::assumed::AssumedReach;
 use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later};
-use ctxsim_engine::measure::{Spread, Tally};
 use ctxsim_input::policy::Apply;
 
 /// The level of detail.

@@ -7,19 +7,17 @@ mod policies;
 use std::fmt::Write as _;
 use std::io;
 
+use serde::Serializer;
 use serde::ser::SerializeMap as _;
-use serde::{Serialize, Serializer};
 
 use super::ALL;
-use ctxsim_base::grid::markdown::Markdown;
+use crate::prelude::*;
 use ctxsim_base::grid::terminal;
-use ctxsim_base::grid::tint::{Terminal, Tint};
-use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::Label;
 use ctxsim_engine::measure::sensitivity::{PriceCell, Sensitivity, SensitivityGrid as Compared};
 use ctxsim_input::profile::price::VariedRate;
-use ctxsim_timeline::row::json::{EachOf, json_text, write_json};
-use ctxsim_timeline::row::{Columns as _, Fields, Rows, Value, columns, fields, group, row_fields};
+use ctxsim_timeline::row::json::{EachOf, write_json};
+use ctxsim_timeline::row::{Columns as _, Fields, columns, fields, row_fields};
 use grids::{heading, letters, notes, tables};
 
 /// The schema; fields are added, never renamed without a new version.

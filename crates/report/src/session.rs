@@ -2,20 +2,15 @@
 
 use std::ops::AddAssign;
 
-use indexmap::{IndexMap, IndexSet};
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::{Deserializer, de};
 
 use super::filled::Filled;
 use super::{BillAsLogged, Report, Skipped};
-use ctxsim_base::grid::numbers;
-use ctxsim_base::grid::numbers::{percent, thousands};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
-use ctxsim_base::quantity::{Tokens, sums};
+use crate::prelude::*;
+use ctxsim_base::quantity::sums;
 use ctxsim_engine::calibrate::first::FirstRequests;
 use ctxsim_engine::calibrate::lifetimes::Pauses;
 use ctxsim_engine::calibrate::{Calibration, ReadClass};
-use ctxsim_timeline::Timeline;
 use ctxsim_timeline::import::formats;
 
 /// The name of a format; an alias, since serde would read a reference from the text itself.

@@ -1,11 +1,7 @@
 //! Notes on summaries written by a model other than the session's.
 
-use indexmap::IndexMap;
-
 use super::{Report, distinct};
-use ctxsim_base::grid::numbers::thousands;
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::Tokens;
+use crate::prelude::*;
 
 impl Report {
     /// Returns a sentence for each policy that sends the summarising model more than it takes.

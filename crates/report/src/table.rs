@@ -5,11 +5,8 @@ use super::chart::requests::RunRequests;
 use super::names::short_names;
 use super::sections::{Detail, Section};
 use super::spark;
-use ctxsim_base::grid::Grid;
-use ctxsim_base::grid::numbers::{self, counted};
+use crate::prelude::*;
 use ctxsim_base::grid::terminal::{DrawnTable, draw, fits, hidden_note};
-use ctxsim_base::grid::tint::{Terminal, Tint};
-use ctxsim_base::list::Listed as _;
 
 /// The most notes, unless details are asked for.
 const NOTES: usize = 3;

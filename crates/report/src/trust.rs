@@ -2,13 +2,9 @@
 //!
 //! Are their bills reproduced, is it known what they needed, and does the provider promise the hits that were counted on?
 
-use indexmap::IndexMap;
-use serde::Serialize;
-
 use super::brief::Brief;
 use super::session::{BillCheck, SessionReport};
-use ctxsim_base::grid::numbers::{self, percent};
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 use ctxsim_timeline::import;
 
 /// The largest error of predicted input cost that is passed over in silence, as a share of the recorded bill. Savings between

@@ -1,12 +1,8 @@
 //! What no record tells of bills, as a table and as values: expected against what happened.
 
-use ctxsim_base::grid::Grid;
-use ctxsim_base::grid::terminal::draw_whole;
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
+use crate::prelude::*;
 use ctxsim_engine::calibrate::Calibration;
 use ctxsim_engine::calibrate::unforeseen::{Surprise, UnforeseenTally};
-use ctxsim_timeline::row::{Value, group};
 
 /// Returns its name in JSON.
 fn surprise_name(surprise: Surprise) -> &'static str {

@@ -1,8 +1,6 @@
 //! A table's answer in words: which policy to take, why, and how far to trust it.
 
-use indexmap::IndexMap;
-use serde::Serialize;
-
+use super::Report;
 use super::decide::beside::{ComparedSession, judged};
 use super::decide::{Judgement, SessionEffect};
 use super::estimated::Estimated;
@@ -10,10 +8,7 @@ use super::lever::Word;
 use super::names::short_names;
 use super::sections::{Detail, OWN, Section, TableLine};
 use super::trust::TableTrust;
-use super::{Report, Run};
-use ctxsim_base::grid::numbers::{percent, signed};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
+use crate::prelude::*;
 use ctxsim_engine::measure::floor::{Floor, keeps_more};
 use ctxsim_input::policy::Apply;
 

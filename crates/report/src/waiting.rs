@@ -2,7 +2,7 @@
 
 use super::sections::columns::TableColumn;
 use super::{Report, distinct};
-use ctxsim_base::grid::numbers::listed;
+use crate::prelude::*;
 
 /// What the numbers on waiting begin with.
 const PLACE: &str = "waiting_minutes.";

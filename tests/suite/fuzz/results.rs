@@ -77,7 +77,7 @@ pub(super) fn advice(bytes: &[u8]) {
     let _ = markdown(&found);
     let _ = ctxsim::report::realised::table(&found, Some(100));
     let _ = realised_document(&found);
-    let _ = ctxsim::report::realised::page::page(&found);
+    let _ = ctxsim::report::realised::page(&found);
 }
 
 fn realised_document(found: &Realised) -> Option<String> {

@@ -1,8 +1,6 @@
 //! Advice as it is written down, so that later sessions can be held against it.
 
-use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
-
+use crate::prelude::*;
 use ctxsim_engine::measure::assumed::AssumedReach;
 use ctxsim_engine::measure::limits::{Over, RatioSample, ratio_limits, sample_blocks, unit_of_blocks};
 

@@ -1,16 +1,9 @@
 //! Whom each lever concerns: what it saves each person and each project, as a table and as rows.
 
-use serde::Serialize;
-
 use super::{Advice, AgentAdvice};
 use crate::lever::{GroupSaving, Lever};
-use ctxsim_base::foreign::in_one_line;
-use ctxsim_base::grid::numbers::fixed;
-use ctxsim_base::grid::{CellKind, Grid};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
+use crate::prelude::*;
 use ctxsim_timeline::import::user_of;
-use ctxsim_timeline::row::Rows;
 
 /// The most groups that have a column, the dearest first.
 const SHOWN: usize = 5;

@@ -1,10 +1,8 @@
 //! Cache misses that a habit causes: what they cost beyond reads is what another habit saves.
 
 use super::session::BilledSession;
-use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
-use ctxsim_base::grid::numbers::counted;
-use ctxsim_base::list::Listed as _;
-use ctxsim_engine::measure::missed::MissCause;
+use super::{BilledLever, BilledRow, KindOfTold, Told};
+use crate::prelude::*;
 
 /// Misses of some causes.
 pub(super) struct AfterMisses {
@@ -76,19 +74,17 @@ impl BilledLever for AfterMisses {
         vec![Told { saved, times: missed.len() as u64, ..Told::default() }]
     }
 
-    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
-        let row = |it: super::KindOfTold<'_>| BilledRow {
+    fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
+        BilledRow {
             title: self.title.to_owned(),
             about: format!(
                 "In {}, {} ({}), and the prompt was sent again without the cache",
-                counted(it.sessions, "session"),
+                counted(kind.sessions, "session"),
                 self.met,
-                counted(it.times as usize, "time")
+                counted(kind.times as usize, "time")
             ),
             unjudged: self.unjudged.map(str::to_owned),
-            saved: it.saved,
-            ..BilledRow::default()
-        };
-        by_kind(all).into_iter().map(row).listed()
+            ..kind.row()
+        }
     }
 }

@@ -2,12 +2,7 @@
 
 use super::session::BilledSession;
 use super::{BilledLever, BilledRow, Told, ToldSession};
-use ctxsim_base::foreign::in_one_line;
-use ctxsim_base::grid::numbers::{counted, thousands};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::Tokens;
-use ctxsim_engine::price::Bill;
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 pub(super) struct FrontLever;
 

@@ -1,11 +1,9 @@
 //! Texts that a harness adds to prompts on its own: what hooks say, files that changed on disk, reminders and lists, written once and read again.
 
 use super::session::BilledSession;
-use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
-use ctxsim_base::grid::numbers::{counted, thousands};
-use ctxsim_base::list::Listed as _;
+use super::{BilledLever, BilledRow, KindOfTold, Told};
+use crate::prelude::*;
 use ctxsim_timeline::{InjectedText, Occasion, StepIx};
-use indexmap::IndexMap;
 
 pub(super) struct InjectedLever;
 
@@ -37,24 +35,19 @@ impl BilledLever for InjectedLever {
         all.into_iter().map(|(what, it)| Told { of: what.name().to_owned(), ..it }).listed()
     }
 
-    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
-        let mut tokens: IndexMap<&str, u64> = IndexMap::new();
-        all.iter().flat_map(|it| it.told).for_each(|it| *tokens.entry(&it.of).or_default() += it.size);
-        let row = |it: super::KindOfTold<'_>| BilledRow {
-            of: it.of.to_owned(),
-            title: title(it.of).to_owned(),
+    fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
+        BilledRow {
+            title: title(kind.of).to_owned(),
             about: format!(
                 "{} in {}, about {} tokens in all, added to prompts and carried on from there",
-                counted(it.times as usize, "text"),
-                counted(it.sessions, "session"),
-                thousands(tokens.get(it.of).copied().unwrap_or(0))
+                counted(kind.times as usize, "text"),
+                counted(kind.sessions, "session"),
+                thousands(kind.size)
             ),
-            whom: Some(it.of.replace('_', " ")),
+            whom: Some(kind.of.replace('_', " ")),
             unjudged: Some("what these texts bring is yours to judge".to_owned()),
-            saved: it.saved,
-            ..BilledRow::default()
-        };
-        by_kind(all).into_iter().map(row).listed()
+            ..kind.row()
+        }
     }
 }
 

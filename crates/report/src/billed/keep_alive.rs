@@ -4,10 +4,8 @@
 //! ends.
 
 use super::session::{BilledSession, RequestBill};
-use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
-use ctxsim_base::grid::numbers::counted;
-use ctxsim_base::list::Listed as _;
-use ctxsim_engine::measure::missed::MissCause;
+use super::{BilledLever, BilledRow, KindOfTold, Told};
+use crate::prelude::*;
 
 pub(super) struct KeepAliveLever;
 
@@ -36,20 +34,18 @@ impl BilledLever for KeepAliveLever {
         HOURS.map(told).into_iter().listed()
     }
 
-    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
-        let row = |it: super::KindOfTold<'_>| BilledRow {
-            of: format!("{} h", it.of),
-            title: format!("Keep the cache alive for {} h with short requests", it.of),
+    fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
+        BilledRow {
+            of: format!("{} h", kind.of),
+            title: format!("Keep the cache alive for {} h with short requests", kind.of),
             about: format!(
                 "In {}, {} outlasted the cache and would not have; requests after a session's last are paid in vain",
-                counted(it.sessions, "session"),
-                counted(it.times as usize, "pause")
+                counted(kind.sessions, "session"),
+                counted(kind.times as usize, "pause")
             ),
             unjudged: Some("it takes a program that asks before the entries expire".to_owned()),
-            saved: it.saved,
-            ..BilledRow::default()
-        };
-        by_kind(all).into_iter().map(row).listed()
+            ..kind.row()
+        }
     }
 }
 

@@ -4,11 +4,9 @@
 //! the prompt tells before the pause does.
 
 use super::session::{BilledSession, RequestBill};
-use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
-use ctxsim_base::grid::numbers::counted;
-use ctxsim_base::list::Listed as _;
+use super::{BilledLever, BilledRow, KindOfTold, Told};
+use crate::prelude::*;
 use ctxsim_engine::measure::lever_terms::LeverTerms;
-use ctxsim_engine::measure::missed::MissCause;
 
 pub(super) struct LeavingLever;
 
@@ -34,20 +32,17 @@ impl BilledLever for LeavingLever {
         if told.times > 0 { vec![told] } else { Vec::new() }
     }
 
-    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
-        let row = |it: super::KindOfTold<'_>| BilledRow {
+    fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
+        BilledRow {
             title: "Compact before a pause that outlasts the cache".to_owned(),
             about: format!(
                 "After {} in {}, the history was sent again without the cache",
-                counted(it.times as usize, "such pause"),
-                counted(it.sessions, "session")
+                counted(kind.times as usize, "such pause"),
+                counted(kind.sessions, "session")
             ),
             unjudged: Some("a summary forgets what it leaves out".to_owned()),
-            saved: it.saved,
-            off: it.off,
-            ..BilledRow::default()
-        };
-        by_kind(all).into_iter().map(row).listed()
+            ..kind.row()
+        }
     }
 }
 

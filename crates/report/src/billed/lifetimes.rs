@@ -1,10 +1,8 @@
 //! Lifetimes of cache entries where no setting of an agent is simulated: what all writes cost with the other one, and what pauses would change.
 
 use super::session::{BilledSession, RequestBill};
-use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
-use ctxsim_base::grid::numbers::counted;
-use ctxsim_base::list::Listed as _;
-use ctxsim_engine::measure::missed::MissCause;
+use super::{BilledLever, BilledRow, KindOfTold, Told};
+use crate::prelude::*;
 
 pub(super) struct LifetimesLever;
 
@@ -32,18 +30,15 @@ impl BilledLever for LifetimesLever {
         all.into_iter().filter(|it| it.1 != 0.0).map(told).listed()
     }
 
-    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
-        let row = |it: super::KindOfTold<'_>| BilledRow {
-            of: it.of.to_owned(),
+    fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
+        BilledRow {
             title: format!(
                 "Cache entries that live {}",
-                it.of.replace(" main", ", main conversations").replace(" sub", ", sub")
+                kind.of.replace(" main", ", main conversations").replace(" sub", ", sub")
             ),
-            about: format!("{} would pay other prices for writes", counted(it.sessions, "session")),
-            saved: it.saved,
-            ..BilledRow::default()
-        };
-        by_kind(all).into_iter().map(row).listed()
+            about: format!("{} would pay other prices for writes", counted(kind.sessions, "session")),
+            ..kind.row()
+        }
     }
 }
 

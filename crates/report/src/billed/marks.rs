@@ -1,10 +1,8 @@
 //! Marks for the cache: sessions that were billed without any use of it under a provider that caches nothing without marks.
 
 use super::session::{BilledSession, RequestBill};
-use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
-use ctxsim_base::grid::numbers::counted;
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::Tokens;
+use super::{BilledLever, BilledRow, KindOfTold, Told};
+use crate::prelude::*;
 
 pub(super) struct MarksLever;
 
@@ -37,17 +35,15 @@ impl BilledLever for MarksLever {
         if times == 0 { Vec::new() } else { vec![Told { saved, times, ..Told::default() }] }
     }
 
-    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
-        let row = |it: super::KindOfTold<'_>| BilledRow {
+    fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
+        BilledRow {
             title: "Mark prompts for the cache".to_owned(),
             about: format!(
                 "{} sent {} again without marks, and nothing was cached",
-                counted(it.sessions, "session"),
-                counted(it.times as usize, "prompt")
+                counted(kind.sessions, "session"),
+                counted(kind.times as usize, "prompt")
             ),
-            saved: it.saved,
-            ..BilledRow::default()
-        };
-        by_kind(all).into_iter().map(row).listed()
+            ..kind.row()
+        }
     }
 }

@@ -1,10 +1,8 @@
 //! Reasoning of earlier turns that prompts carry on: what dropping it at each new turn saves, less what must be written again behind it.
 
 use super::session::BilledSession;
-use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
-use ctxsim_base::grid::numbers::counted;
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::Tokens;
+use super::{BilledLever, BilledRow, KindOfTold, Told};
+use crate::prelude::*;
 use ctxsim_timeline::{Kind, StepIx};
 
 pub(super) struct ReasoningLever;
@@ -39,17 +37,15 @@ impl BilledLever for ReasoningLever {
         if told.times > 0 { vec![told] } else { Vec::new() }
     }
 
-    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
-        let row = |it: super::KindOfTold<'_>| BilledRow {
+    fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
+        BilledRow {
             title: "Drop reasoning when the next turn begins".to_owned(),
             about: format!(
                 "In {}, reasoning is carried on; what stands behind it is written again at each turn, which is counted",
-                counted(it.sessions, "session")
+                counted(kind.sessions, "session")
             ),
             unjudged: Some("models may answer worse without their earlier reasoning".to_owned()),
-            saved: it.saved,
-            ..BilledRow::default()
-        };
-        by_kind(all).into_iter().map(row).listed()
+            ..kind.row()
+        }
     }
 }

@@ -2,12 +2,8 @@
 
 use super::session::BilledSession;
 use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
-use ctxsim_base::foreign::in_one_line;
-use ctxsim_base::grid::numbers::counted;
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
-use ctxsim_engine::measure::missed::MissCause;
-use ctxsim_timeline::{ItemIx, Kind, StepIx, Timeline};
+use crate::prelude::*;
+use ctxsim_timeline::{ItemIx, Kind, StepIx};
 
 pub(super) struct SkillsLever;
 

@@ -2,10 +2,7 @@
 
 use super::session::BilledSession;
 use super::{BilledLever, BilledRow, Told, ToldSession};
-use ctxsim_base::grid::numbers::{counted, thousands};
-use ctxsim_base::list::Listed as _;
-use ctxsim_engine::measure::missed::MissCause;
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 pub(super) struct StartsLever;
 

@@ -1,12 +1,6 @@
 //! What became of the tasks of sessions, as their logs tell it.
 
-use std::collections::BTreeMap;
-
-use ctxsim_base::foreign::in_one_line;
-use ctxsim_base::grid::numbers::{counted, thousands};
-use ctxsim_base::grid::terminal::draw_whole;
-use ctxsim_base::grid::{CellKind, Grid};
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 use ctxsim_engine::calibrate::Calibration;
 
 /// Returns a line for each outcome that logs tell: how many sessions have it.

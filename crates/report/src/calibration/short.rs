@@ -3,12 +3,8 @@
 use std::cmp::Reverse;
 
 use super::{CLASSES, ReadClass, class_name, difference, firsts, share};
+use crate::prelude::*;
 use crate::unforeseen;
-use ctxsim_base::grid::numbers::{counted, fixed, thousands};
-use ctxsim_base::grid::terminal::draw_whole;
-use ctxsim_base::grid::{CellKind, Grid, Of};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::calibrate::{Calibration, sum_of_sessions};
 
 /// The most reasons and sessions that are shown together.

@@ -2,8 +2,7 @@
 
 use super::ink;
 use super::scene::{Anchor, Path, Scene, SceneText, line};
-use ctxsim_base::grid::numbers;
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 
 /// An axis from one number to another, and from one place to another.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,17 +1,11 @@
 //! What was billed day by day, by what it was paid for.
 
-use std::collections::BTreeMap;
-
-use serde::Serialize;
-
 use super::Picture;
 use super::axis::Axis;
 use super::ink;
 use super::legend::{self, Swatch};
 use super::scene::{Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, rectangle, round};
-use ctxsim_base::grid::Grid;
-use ctxsim_base::grid::numbers;
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 use ctxsim_input::profile::calendar::{self, DAY_MS};
 
 /// How high the frame is.

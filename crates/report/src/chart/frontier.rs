@@ -1,18 +1,13 @@
 //! What each policy costs against what it keeps of needed evidence, and which policies no other beats in both.
 
-use serde::Serialize;
-
 use super::axis::Axis;
 use super::ink;
 use super::legend::{self, Swatch, name_beside};
 use super::names::{PolicyLabel, shortened};
 use super::scene::{DrawnMark, Path, Scene, WIDTH, line, shape};
 use super::{ChartData, Picture};
-use ctxsim_base::grid::numbers::{self, NONE, or_none};
-use ctxsim_base::grid::{Grid, Row};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
-use ctxsim_engine::take::Run;
+use crate::prelude::*;
+use ctxsim_base::grid::Row;
 
 /// What a run must have for such a chart.
 pub(super) const NEEDS: &str = "two policies with known cost and known kept evidence";

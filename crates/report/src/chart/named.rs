@@ -3,10 +3,10 @@
 use super::requests::RunRequests;
 use super::{ChartData, KINDS, PageChart};
 use crate::Report;
+use crate::prelude::*;
 use crate::sections::Detail;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
 
 /// Returns one chart as an SVG file: the first, or the one that is named. `left_out` says why there are no requests to chart, if there are none.
 ///

@@ -1,10 +1,5 @@
 //! What each request of a run costs, by part of its bill, and where the cached prefix broke: before and after on one axis.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use indexmap::IndexMap;
-use serde::Serialize;
-
 use super::axis::Axis;
 use super::ink;
 use super::legend::{self, Swatch};
@@ -12,11 +7,7 @@ use super::names::{self, PolicyLabels, shortened};
 use super::scene::{Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, cut, line, round, width};
 use super::{ChartData, Picture};
 use crate::carried::FilledKind;
-use ctxsim_base::grid::numbers;
-use ctxsim_base::grid::{Grid, Of};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
-use ctxsim_base::quantity::Tokens;
+use crate::prelude::*;
 use ctxsim_engine::ledger::pairing::RequestId;
 use ctxsim_engine::ledger::{CacheUse, RequestRow, Role};
 use ctxsim_engine::measure::missed::{MISS_MIN, Miss, all_misses};

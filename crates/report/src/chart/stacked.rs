@@ -1,18 +1,12 @@
 //! What each policy comes to by part: its cost, and how long one waits for its answers.
 
-use serde::Serialize;
-
 use super::axis::Axis;
 use super::ink;
 use super::legend::{self, Swatch};
 use super::names::{PolicyLabel, shortened};
 use super::scene::{Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, line, rectangle, width};
 use super::{ChartData, Picture, fewest};
-use ctxsim_base::grid::Grid;
-use ctxsim_base::grid::numbers;
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
-use ctxsim_engine::measure::Tally;
+use crate::prelude::*;
 use ctxsim_engine::measure::waiting::Waited;
 use ctxsim_engine::price::Costs;
 

@@ -1,10 +1,8 @@
 //! What moved the numbers of snapshots: each input that is not as it was, simulated as it was.
 
-use indexmap::IndexMap;
-
 use super::CheckUp;
+use crate::prelude::*;
 use crate::shot::MovedCause;
-use ctxsim_base::list::Listed as _;
 
 /// An input that is not as it was when snapshots were written.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -4,11 +4,9 @@ use std::fmt::Write as _;
 
 use super::{CheckUp, SnapshotState};
 use crate::guards::GuardVerdict;
+use crate::prelude::*;
 use ctxsim_base::diag::Place;
 use ctxsim_base::foreign::runner;
-use ctxsim_base::grid::Grid;
-use ctxsim_base::grid::markdown::Markdown;
-use ctxsim_base::list::Listed as _;
 
 /// Returns the summary.
 pub fn summary(all: &[CheckUp]) -> Markdown {

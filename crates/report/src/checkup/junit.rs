@@ -1,12 +1,10 @@
 //! Results of suites as JUnit XML: one test case per verdict, and one per snapshot.
 
-use serde::Serialize;
-
 use super::{CheckUp, NewerPrices, SnapshotCheck};
 use crate::guards::GuardVerdict;
+use crate::prelude::*;
 use crate::template;
 use ctxsim_base::diag::Diagnostic;
-use ctxsim_base::list::Listed as _;
 
 #[derive(Serialize)]
 struct JunitDocument {

@@ -1,15 +1,13 @@
 //! A check as a page: whether everything holds, what moved, and every guard.
 
 use super::{CheckUp, NewerPrices, at, with_help};
+use crate::blocks::Block;
 use crate::chart::forest::{Forest, ForestLine};
 use crate::chart::{PageChart, figure};
-use crate::page::{Card, Page, PagePart, PagePiece, Tone};
+use crate::page::{Card, Page, Tone, parts};
+use crate::prelude::*;
 use crate::shot::Moved;
 use crate::template;
-use ctxsim_base::grid::numbers::{NONE, counted, or_none, signed};
-use ctxsim_base::grid::{CellKind, Grid};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
 
 /// Returns the results of suites as a page.
 ///
@@ -21,7 +19,7 @@ pub fn page(all: &[CheckUp]) -> Result<String, template::Error> {
     let figures = all.iter().zip(1..).filter_map(|(it, nth)| forest(it, nth));
     let causes = all.iter().flat_map(|it| {
         let errors = it.errors.iter().map(|it| format!("{}: {}", at(it), with_help(it))).listed();
-        PagePiece::list(&format!("{} could not be checked", it.suite), errors)
+        Block::list(&format!("{} could not be checked", it.suite), errors)
     });
     let page = Page {
         command: "check",
@@ -29,11 +27,7 @@ pub fn page(all: &[CheckUp]) -> Result<String, template::Error> {
         about: all.iter().map(|it| format!("{}.", it.heading())).listed().join(" "),
         answers: all.iter().map(answer).listed(),
         rests_on: all.iter().flat_map(rests_on).listed(),
-        parts: vec![
-            PagePart::picture(PagePiece::pictures(figures.listed())),
-            PagePart::tables(all.iter().flat_map(tables).map(PagePiece::table).listed()),
-            PagePart::causes(causes.listed()),
-        ],
+        parts: parts(figures.listed(), all.iter().flat_map(tables).map(Block::Table).chain(causes)),
     };
     page.write()
 }

@@ -1,12 +1,10 @@
 //! What a reader of comparisons must know beside them: which inputs changed beside the policies, and what the results were made with.
 
-use serde::Serialize;
-
 use super::FieldChange;
-use super::lines::field;
+use super::words::field;
 use crate::made::MadeWith;
-use ctxsim_base::grid::numbers::{listed, listed_code};
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
+use ctxsim_base::grid::numbers::listed_code;
 
 /// The most changed fields that are shown of an input.
 const FIELDS_SHOWN: usize = 8;

@@ -1,20 +1,17 @@
 //! What changes between policies, as a page.
 
-use std::collections::BTreeSet;
-
 use super::{Beside, Contrast, ContrastNumber};
+use crate::blocks::Block;
 use crate::chart::figure;
 use crate::chart::forest::{Forest, ForestLine};
 use crate::chart::names::PolicyLabels;
 use crate::chart::requests;
 use crate::html::{cost_verdict, of_costs};
-use crate::page::{Card, Page, PagePart, PagePiece, Tone};
+use crate::page::{Card, Page, PagePart, PagePiece, Tone, parts};
+use crate::prelude::*;
 use crate::sampled::Sampled;
 use crate::sections::OWN;
 use crate::{metric, template};
-use ctxsim_base::grid::Grid;
-use ctxsim_base::grid::numbers::{counted, interval, signed};
-use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::Standing;
 
 /// The most comparisons whose requests are drawn.
@@ -32,12 +29,13 @@ pub fn page(contrasts: &[Contrast], beside: &Beside) -> Result<String, template:
         [only] => format!("{} against {}", only.candidate, only.base),
         all => counted(all.len(), "comparison"),
     };
-    let table = |it: &Contrast| PagePiece::table(Grid { title: it.subject(), ..it.grid() });
-    let causes = |it: &Contrast| {
-        let head = is_several.then(|| PagePiece::Text(it.subject()));
-        let all = it.causes().into_iter().flat_map(|it| PagePiece::list(it.heading, it.lines));
-        head.into_iter().chain(all).listed()
+    let blocks = |it: &Contrast| {
+        let table = Block::Table(Grid { title: it.subject(), ..it.grid() });
+        let subject = is_several.then(|| Block::Text(it.subject()));
+        let causes = it.causes().into_iter().map(Block::List);
+        std::iter::once(table).chain(subject).chain(causes).listed()
     };
+    let beside_policies = Block::list(&beside.heading(), beside.lines());
     let figures = contrasts.iter().zip(1..).flat_map(|(it, nth)| {
         let forest = forest(it);
         let changes = (!forest.lines.is_empty()).then(|| figure(&format!("change-{nth}"), &forest));
@@ -69,18 +67,10 @@ pub fn page(contrasts: &[Contrast], beside: &Beside) -> Result<String, template:
             .flat_map(rests_on)
             .chain([format!("With {}.", beside.made.words())])
             .listed(),
-        parts: vec![
-            PagePart::picture(PagePiece::pictures(figures.listed())),
-            PagePart::tables(contrasts.iter().map(table).listed()),
-            PagePart::causes(
-                contrasts
-                    .iter()
-                    .flat_map(causes)
-                    .chain(PagePiece::list(&beside.heading(), beside.lines()))
-                    .listed(),
-            ),
-            PagePart::assumptions(PagePiece::list("Notes", notes)),
-        ],
+        parts: parts(figures.listed(), contrasts.iter().flat_map(blocks).chain(beside_policies))
+            .into_iter()
+            .chain([PagePart::assumptions(PagePiece::list("Notes", notes))])
+            .listed(),
     };
     page.write()
 }

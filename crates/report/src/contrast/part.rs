@@ -1,12 +1,9 @@
 //! Two policies on one load, before loads are merged.
 
-use indexmap::IndexMap;
-use serde::Serialize;
-
+use crate::SessionReport;
 use crate::chart::requests::RunRequests;
-use crate::{Run, SessionReport};
+use crate::prelude::*;
 use ctxsim_engine::ledger::pairing::RequestId;
-use ctxsim_engine::measure::Tally;
 
 /// Two policies on one load under one profile.
 #[derive(Clone, Debug)]

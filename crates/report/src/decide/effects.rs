@@ -1,7 +1,7 @@
 //! What a row of a family does over all sessions: its change in cost, what it keeps, and how far each may be off.
 
 use super::{FamilySession, SessionEffect, TriedFamily};
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 use ctxsim_engine::ledger::is_as_much;
 use ctxsim_engine::measure::assumed::{Assumed, AssumedCost, AssumedReach};
 use ctxsim_engine::measure::limits::{

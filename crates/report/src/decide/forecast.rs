@@ -2,7 +2,7 @@
 
 use super::effects::RowEffect;
 use super::joint::{DRAWS, JointTest};
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 
 /// Returns by how many of its standard errors the best row is expected to look better than it is: were what was found the truth, and all rows
 /// measured once more, the row that then looks best would be off by so much on average. Of a single row it is nothing, and the more rows

@@ -8,12 +8,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use indexmap::IndexMap;
-
 use super::TriedFamily;
 use super::effects::{RowEffect, Uncertain};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
+use crate::prelude::*;
 use ctxsim_base::rng::{Draw, Seed};
 use ctxsim_engine::measure::assumed::Assumed;
 

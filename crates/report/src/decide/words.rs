@@ -4,8 +4,7 @@ use super::effects::RowEffect;
 use super::joint::{LEVEL, RowChances};
 use super::{Judgement, TriedFamily, largest_assumption};
 use crate::lever::Word;
-use ctxsim_base::grid::numbers::{counted, interval, percent, signed};
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 use ctxsim_engine::measure::floor::Floor;
 use ctxsim_engine::measure::student;
 

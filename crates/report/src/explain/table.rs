@@ -3,18 +3,11 @@
 use std::fmt::Write as _;
 
 use super::words;
+use crate::prelude::*;
 use crate::rows::RowContext;
-use ctxsim_base::grid::numbers::{self, thousands};
-use ctxsim_base::grid::prose::wrap;
-use ctxsim_base::grid::terminal::{draw_whole, draw_with_note};
-use ctxsim_base::grid::tint::{Terminal, Tint};
-use ctxsim_base::grid::{CellKind, Grid, Hue};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::{Cost, Tokens};
 use ctxsim_engine::cache::Fate;
 use ctxsim_engine::explain::{Explanation, Same, StandingItem};
 use ctxsim_engine::ledger::Role;
-use ctxsim_engine::price::Bill;
 use ctxsim_input::Policy;
 use ctxsim_input::profile::Lifetimes;
 

@@ -1,9 +1,6 @@
 //! What a cache, a stage and a harness did, in words and numbers.
 
-use serde::Serialize;
-
-use ctxsim_base::grid::numbers::thousands;
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 use ctxsim_engine::cache::{EntryFound, Fate};
 use ctxsim_engine::explain::{By, EditCause, Explanation, Same, StandingItem, Stood};
 use ctxsim_engine::ledger::Role;

@@ -1,9 +1,6 @@
 //! Sentences on what is assumed, by kind: those that differ only in numbers and names of sessions are one, with its range.
 
-use indexmap::IndexMap;
-
-use ctxsim_base::grid::numbers;
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 
 /// What sentences of a kind begin with, and the heading over them; the last is of all others.
 const KINDS: [(&str, &str); 3] =

@@ -1,13 +1,9 @@
 //! The totals of a report as JSON: what all scenarios come to together, without their runs, in a size that does not grow with them.
 
-use indexmap::IndexMap;
-use serde::Serialize;
-
 use super::{TotalJson, VerdictJson};
+use crate::prelude::*;
 use crate::sections::Detail;
 use crate::{Lost, Report};
-use ctxsim_timeline::row::json::json_text;
-use ctxsim_timeline::row::{Value, group};
 
 /// The schema; fields are added, never renamed without a new version.
 const SCHEMA: &str = "ctxsim.totals/1";

@@ -1,10 +1,8 @@
 //! Whether parts are all those of one job, each once.
 
-use std::collections::BTreeMap;
-
 use super::{Common, PartOf, SumRoom, foreign};
+use crate::prelude::*;
 use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::list::Listed as _;
 
 /// Parts that are gathered in any order, until there is one for each scenario of the job.
 #[derive(Clone, Debug, Default)]

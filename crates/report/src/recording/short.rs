@@ -2,16 +2,9 @@
 
 use std::cmp::Reverse;
 
-use indexmap::IndexMap;
-
 use super::FileContents;
 use crate::as_logged::sum_of;
-use ctxsim_base::grid::numbers::{counted, fixed, or_none, thousands};
-use ctxsim_base::grid::terminal::draw_whole;
-use ctxsim_base::grid::{CellKind, Grid, Of};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
-use ctxsim_base::quantity::Cost;
+use crate::prelude::*;
 
 /// The most files that are shown.
 const FILES_SHOWN: usize = 20;

@@ -1,8 +1,9 @@
 //! One need: something earlier that a later step needs.
 
 use super::RowContext;
+use crate::prelude::*;
 use ctxsim_engine::ledger::NeedRow;
-use ctxsim_timeline::row::{Value, columns};
+use ctxsim_timeline::row::columns;
 
 /// A need with its context.
 pub(super) struct DueNeed<'a> {

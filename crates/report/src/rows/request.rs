@@ -1,10 +1,9 @@
 //! One request.
 
-use std::collections::BTreeMap;
-
 use super::RowContext;
 use crate::metric::ByTtl;
-use ctxsim_base::quantity::{Amount, Cost};
+use crate::prelude::*;
+use ctxsim_base::quantity::Amount;
 use ctxsim_engine::ledger::pairing::RequestId;
 use ctxsim_engine::ledger::{ExploredRow, RequestRow, RequestSums, Role, Rows};
 use ctxsim_engine::measure::missed::Miss;

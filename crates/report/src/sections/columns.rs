@@ -3,10 +3,9 @@
 use super::{Section, TableLine};
 use crate::metric::ShownMetric as _;
 use crate::metric::{self, Digits, Metric, WAITING};
+use crate::prelude::*;
 use ctxsim_base::diag::{Code, Diagnostic, nearest};
-use ctxsim_base::grid::numbers::{self, NONE, or_none};
-use ctxsim_base::grid::{self, CellKind, Hue};
-use ctxsim_base::list::Listed as _;
+use ctxsim_base::grid;
 
 /// A column, after that of the policies' names.
 #[derive(Clone, Copy, Debug, PartialEq)]

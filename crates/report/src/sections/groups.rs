@@ -1,11 +1,8 @@
 //! Which scenarios share a table: folders, recorded sessions, sums, and single ones.
 
-use indexmap::{IndexMap, IndexSet};
-
 use super::Detail;
+use crate::prelude::*;
 use crate::{ALL, Report, distinct};
-use ctxsim_base::grid::numbers;
-use ctxsim_base::list::Listed as _;
 
 /// The most scenarios shown beside their sum.
 pub(crate) const FEW_SCENARIOS: usize = 3;

@@ -2,9 +2,7 @@
 
 use super::{Compared, policies};
 use crate::ALL;
-use ctxsim_base::grid::numbers::{self, NONE, or_none};
-use ctxsim_base::grid::{Grid, Of};
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 use ctxsim_engine::measure::BreakEven;
 use ctxsim_engine::measure::sensitivity::{Flip, OpenOrders, PriceCell, PriceRow, Sensitivity};
 use ctxsim_input::profile::price::VariedRate;

@@ -2,9 +2,7 @@
 
 use super::Compared;
 use super::grids::title;
-use ctxsim_base::grid::Grid;
-use ctxsim_base::grid::numbers::{self, NONE};
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 use ctxsim_engine::measure::Label;
 use ctxsim_engine::measure::sensitivity::{PriceCell, Sensitivity};
 

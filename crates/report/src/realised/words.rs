@@ -1,13 +1,15 @@
-//! A forecast and what became of it, in words.
+//! A forecast and what became of it in words, on a terminal, in Markdown and on a page.
 
 use super::{ComparedSessions, ForecastOutcome, Realised, RealisedKind};
-use crate::advise::dollars;
-use crate::blocks::{PageBlock, in_markdown, on_terminal};
+use crate::advise::{cents, dollars};
+use crate::blocks::{Block, in_markdown, on_terminal};
+use crate::chart::forest::{Forest, ForestLine};
+use crate::chart::{PageChart, figure};
 use crate::outcomes::OutcomeReport;
-use ctxsim_base::grid::Grid;
-use ctxsim_base::grid::markdown::Markdown;
-use ctxsim_base::grid::numbers::{counted, interval, listed, listed_code, percent, signed, thousands};
-use ctxsim_base::grid::tint::Terminal;
+use crate::page::{Card, Page, Tone, parts};
+use crate::prelude::*;
+use crate::template;
+use ctxsim_base::grid::numbers::listed_code;
 
 /// A change that rounds to less, in percent, is called nothing.
 const NOTHING: f64 = 5e-4;
@@ -21,36 +23,36 @@ pub fn markdown(it: &Realised) -> Markdown {
     in_markdown(&blocks(it))
 }
 
-pub(super) fn blocks(it: &Realised) -> Vec<PageBlock> {
-    let mut blocks = vec![PageBlock::Answer(sentence(it))];
+fn blocks(it: &Realised) -> Vec<Block> {
+    let mut blocks = vec![Block::Answer(sentence(it))];
     let word = if it.word.is_empty() { String::new() } else { format!(", which was “{}”", it.word) };
-    blocks.push(PageBlock::text(format!(
+    blocks.push(Block::text(format!(
         "The change: {} of {}{word}. Forecast for sessions like the earlier ones: {}.",
         listed_code(&it.set),
         it.agent,
         signed(it.promised)
     )));
     if it.sessions > 0 {
-        blocks.push(PageBlock::text(sums(it)));
+        blocks.push(Block::text(sums(it)));
     }
     if it.is_by_cost && it.sessions > 0 && it.forecast.abs() < NOTHING {
-        blocks.push(PageBlock::text(
+        blocks.push(Block::text(
             "As simulated, the change does next to nothing in these sessions, whatever it does in others.",
         ));
     }
-    blocks.extend(it.compared.iter().map(|it| PageBlock::text(compared(it))));
-    blocks.extend(left_out(it).map(PageBlock::Text));
-    blocks.extend(it.notes.iter().map(|it| PageBlock::Aside(it.clone())));
+    blocks.extend(it.compared.iter().map(|it| Block::text(compared(it))));
+    blocks.extend(left_out(it).map(Block::Text));
+    blocks.extend(it.notes.iter().map(|it| Block::Aside(it.clone())));
     if !it.kinds.is_empty() {
-        blocks.push(PageBlock::Table(kinds(it)));
+        blocks.push(Block::Table(kinds(it)));
     }
-    blocks.push(PageBlock::Aside(measured(it)));
+    blocks.push(Block::Aside(measured(it)));
     blocks.extend(it.outcomes.iter().flat_map(OutcomeReport::blocks));
     blocks
 }
 
 /// Says in a sentence what became of the forecast.
-pub(super) fn sentence(it: &Realised) -> String {
+fn sentence(it: &Realised) -> String {
     match (it.is_shown, it.sessions) {
         (true, _) => answer(it),
         (false, 0) => format!("Nothing shows that anybody made this change. {}", answer(it)),
@@ -184,4 +186,66 @@ fn kinds(it: &Realised) -> Grid {
     let by = if it.is_by_cost { "billed of simulated before" } else { "per request before" };
     let headings = ["kind of session", "sessions before", "after", by, "after", "Δ", "forecast"];
     Grid::new("", 1, &headings, it.kinds.iter().map(row))
+}
+
+/// What the answer rests on.
+const RESTS_ON: &str = "It is “as forecast” if the whole 95% interval is less than half of the forecast away from it, “less” or “more” if the \
+     forecast is outside of it, and else “not yet”.";
+
+/// Returns it as a page.
+///
+/// # Errors
+/// What the template says.
+pub fn page(it: &Realised) -> Result<String, template::Error> {
+    let page = Page {
+        command: "realised",
+        title: format!("What became of {}", listed(&it.set)),
+        about: format!("{}, {} later sessions.", it.agent, it.sessions),
+        answers: vec![card(it)],
+        rests_on: vec![RESTS_ON.to_owned()],
+        parts: parts(forest(it).into_iter().listed(), blocks(it).into_iter().skip(1)),
+    };
+    page.write()
+}
+
+/// Draws what came about beside what was forecast.
+fn forest(it: &Realised) -> Option<PageChart> {
+    let line = |name: &str, change: f64, ends: Option<[f64; 2]>, note: String| {
+        ForestLine::of_cost(name.to_owned(), change, ends, note)
+    };
+    let n = counted(usize::try_from(it.sessions).unwrap_or_default(), "later session");
+    let forest = Forest {
+        title: "What it changed".to_owned(),
+        subject: it.agent.clone(),
+        base: "the earlier settings".to_owned(),
+        of: "change",
+        lines: vec![
+            line("came about", it.realised, it.interval, format!("in {n}")),
+            line("forecast for these sessions", it.forecast, None, String::new()),
+            line("forecast for the earlier ones", it.promised, None, String::new()),
+        ],
+    };
+    (it.sessions > 0 && it.realised.is_finite()).then(|| figure("realised", &forest))
+}
+
+fn card(it: &Realised) -> Card {
+    let (number, tone) = match it.answer {
+        _ if !it.is_shown => ("No sign of the change", Tone::Plain),
+        ForecastOutcome::AsForecast => ("As forecast", Tone::Better),
+        ForecastOutcome::More => ("More than forecast", Tone::Better),
+        ForecastOutcome::Less => ("Less than forecast", Tone::Worse),
+        ForecastOutcome::CannotTell if it.more_sessions.is_none() => ("Cannot be told", Tone::Plain),
+        ForecastOutcome::CannotTell => ("Not yet", Tone::Plain),
+    };
+    let saved = (it.sessions > 0).then(|| {
+        format!("{} saved in these sessions ({})", cents(it.before_usd - it.billed_usd), signed(it.realised))
+    });
+    Card {
+        number: number.to_owned(),
+        what: saved.unwrap_or_else(|| "No later session has the change.".to_owned()),
+        sure: it.interval.map(|it| format!("95% interval {}%", interval(it))),
+        words: vec![sentence(it)],
+        tone,
+        ..Card::default()
+    }
 }

@@ -1,12 +1,11 @@
-//! The changes between two policies in words: the verdict, the causes, the rows of a table.
+//! The changes between two policies in words: the verdict, the numbers, the causes; for a terminal, a review, and the summary of a workflow run.
 
 use std::borrow::Cow;
 
-use super::{Broken, Contrast, ContrastNumber, FieldChange, RequestChange, StageChange};
+use super::{Beside, Broken, Contrast, ContrastNumber, FieldChange, RequestChange, StageChange};
+use crate::blocks::{Block, ComparedBlock, ListBlock, in_markdown, on_terminal};
 use crate::metric;
-use ctxsim_base::grid::numbers::{self, NONE, or_none, percent, signed, thousands};
-use ctxsim_base::grid::{CellKind, Grid, Hue};
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 use ctxsim_engine::measure::Standing;
 
 /// The headings of the numbers.
@@ -21,12 +20,54 @@ const TEXT_SHOWN: usize = 60;
 /// Policies that differ in more fields have little in common.
 const FIELDS_MAX: usize = 40;
 
-/// A cause: its heading and its lines.
-pub(super) struct CauseLines {
-    pub(super) heading: &'static str,
-    pub(super) lines: Vec<String>,
-    /// How many of its lines are shown unless all are asked for.
-    pub(super) n_brief: usize,
+/// The most notes and causes, unless details are asked for.
+const NOTES: usize = 3;
+const CAUSES: usize = 7;
+const MORE: &str = "More: --details for every change, and the requests and needs that change most.";
+
+/// How much of what explains a comparison is shown.
+#[derive(Clone, Copy)]
+enum Shown {
+    All,
+    /// Everything, the causes after a fold.
+    Folded,
+    /// The first lines of so many causes.
+    Brief(usize),
+}
+
+/// Draws all comparisons for a terminal, with as many causes as it has room for.
+pub fn table(
+    contrasts: &[Contrast],
+    beside: &Beside,
+    is_detailed: bool,
+    terminal: impl Into<Terminal>,
+) -> String {
+    let drawn = |terminal, shown| on_terminal(&blocks(contrasts, beside, shown), "\n", terminal);
+    match is_detailed {
+        true => drawn(terminal.into(), Shown::All),
+        false => terminal.into().fitted(0..=CAUSES, |terminal, n| drawn(terminal, Shown::Brief(n))),
+    }
+}
+
+/// Returns what changes as Markdown, with every cause in the open.
+pub fn review(contrasts: &[Contrast], beside: &Beside) -> Markdown {
+    in_markdown(&blocks(contrasts, beside, Shown::All))
+}
+
+/// Returns the same as the summary of a workflow run: numbers first, causes after a fold.
+pub fn summary(contrasts: &[Contrast], beside: &Beside) -> Markdown {
+    in_markdown(&blocks(contrasts, beside, Shown::Folded))
+}
+
+fn blocks(contrasts: &[Contrast], beside: &Beside, shown: Shown) -> Vec<Block> {
+    let mut blocks: Vec<Block> = beside.loads.iter().map(Block::text).listed();
+    contrasts.iter().for_each(|contrast| blocks.extend(contrast.blocks(shown)));
+    if contrasts.is_empty() {
+        blocks.push(Block::Answer(beside.nothing_compared()));
+    }
+    blocks.extend(Block::list(&beside.heading(), beside.lines()));
+    blocks.push(Block::Made(format!("With {}.", beside.made.words())));
+    blocks
 }
 
 impl Contrast {
@@ -49,6 +90,26 @@ impl Contrast {
         let grid = Grid::new("", 1, &HEADINGS, self.numbers.iter().map(|it| it.row(decimals)));
         let grid = grid.with(CellKind::Name, &[HEADINGS.len() - 1]).leaving(&["relative", "difference"]);
         grid.hued(Hue::Words, &["verdict"]).hued(Hue::AsWords, &["difference", "relative"])
+    }
+
+    fn blocks(&self, shown: Shown) -> Vec<Block> {
+        let [answer, more] = self.verdict_parts();
+        let numbers = ComparedBlock { subject: self.subject(), answer, more, numbers: self.grid() };
+        let mut blocks = vec![Block::Compared(numbers)];
+        let (causes, mut notes) = (self.causes(), self.notes.clone());
+        let Shown::Brief(n) = shown else {
+            let all = causes.into_iter().map(|cause| Block::List(ListBlock { most: None, ..cause })).listed();
+            blocks.extend(if let Shown::Folded = shown { vec![Block::Fold("Why", all)] } else { all });
+            blocks.push(Block::Notes(notes));
+            return blocks;
+        };
+        let has_more = |cause: &ListBlock| cause.most.is_some_and(|most| most < cause.lines.len());
+        let is_cut = n < causes.len() || causes.iter().any(has_more) || notes.len() > NOTES;
+        notes.truncate(NOTES);
+        blocks.extend(causes.into_iter().take(n).map(Block::List));
+        blocks.push(Block::Notes(notes));
+        blocks.extend(is_cut.then(|| Block::Aside(MORE.to_owned())));
+        blocks
     }
 
     /// Returns in a sentence whether the candidate is cheaper, and what else gets better or worse.
@@ -122,7 +183,7 @@ impl Contrast {
     }
 
     /// Returns what causes the differences.
-    pub(super) fn causes(&self) -> Vec<CauseLines> {
+    pub(super) fn causes(&self) -> Vec<ListBlock> {
         let all = [
             ("Cost difference", self.split_line().into_iter().listed()),
             ("Changes in the policy", self.changed_lines()),
@@ -133,9 +194,14 @@ impl Contrast {
             ("Facts in a different state", self.fact_lines()),
         ];
         // What each request and need is takes several lines.
-        let n_brief = |heading| if [REQUESTS, NEEDS].contains(&heading) { 1 } else { 2 };
-        let all = all.map(|(heading, lines)| CauseLines { heading, lines, n_brief: n_brief(heading) });
-        all.into_iter().filter(|it| !it.lines.is_empty()).listed()
+        let most = |heading: &str| Some(if [REQUESTS, NEEDS].contains(&heading) { 1 } else { 2 });
+        let all = all.into_iter().filter(|(_, lines)| !lines.is_empty());
+        let cause = |(heading, lines): (&str, _)| ListBlock {
+            heading: heading.to_owned(),
+            lines,
+            most: most(heading),
+        };
+        all.map(cause).listed()
     }
 
     fn changed_lines(&self) -> Vec<String> {

@@ -1,18 +1,17 @@
-//! Advice in words: totals first, then what to change, what that does, and what else was tried.
+//! Advice in words, on a terminal, in Markdown and on a page: what to change, what that does, and what else was tried.
 
-use super::bears;
 use super::saved::TrialDay;
 use super::whom::{self, Whom};
 use super::{Advice, AgentAdvice, Basis, BilledAdvice, From, Lifetimes, WishFor};
-use crate::blocks::{PageBlock, in_markdown, on_terminal};
+use crate::blocks::{Block, in_markdown, on_terminal};
+use crate::chart::forest::{Forest, ForestLine};
+use crate::chart::{PageChart, figure};
+use crate::extra_turns::written;
 use crate::lever::{KnownBy, Lever, Word};
-use crate::{BillAsLogged, Skipped};
-use ctxsim_base::foreign::in_one_line;
-use ctxsim_base::grid::markdown::Markdown;
-use ctxsim_base::grid::numbers::{counted, interval, listed, or_none, percent, signed, thousands};
-use ctxsim_base::grid::tint::{ROWS_LEAST, Terminal};
-use ctxsim_base::grid::{CellKind, Grid, Hue};
-use ctxsim_base::list::Listed as _;
+use crate::page::{Card, Page, Tone, kept, parts};
+use crate::prelude::*;
+use crate::{BillAsLogged, Skipped, template};
+use ctxsim_base::grid::tint::ROWS_LEAST;
 
 /// The most settings, notes, and reasons of words, unless details are asked for.
 const LEVERS: usize = 12;
@@ -34,11 +33,11 @@ pub fn markdown(it: &Advice, is_detailed: bool) -> Markdown {
 }
 
 /// Lays advice out, with so many settings of each agent; a reason stands for each fourth of them.
-pub(super) fn blocks(advice: &Advice, is_detailed: bool, n_levers: usize) -> Vec<PageBlock> {
-    let mut blocks: Vec<PageBlock> =
+fn blocks(advice: &Advice, is_detailed: bool, n_levers: usize) -> Vec<Block> {
+    let mut blocks: Vec<Block> =
         advice.agents.iter().flat_map(|it| of_agent(it, is_detailed, n_levers)).listed();
     for (format, n) in &advice.unknown {
-        blocks.push(PageBlock::text(format!(
+        blocks.push(Block::text(format!(
             "No settings are known for {} of the format {format}, which several agents write. Name the agent with `--agent`.",
             counted(*n, "session")
         )));
@@ -46,33 +45,33 @@ pub(super) fn blocks(advice: &Advice, is_detailed: bool, n_levers: usize) -> Vec
     blocks.extend(advice.by_bills.iter().filter(|it| !it.best_levers().is_empty()).flat_map(of_bills));
     if !advice.skipped.is_empty() {
         let n = thousands(advice.skipped.len() as u64);
-        blocks.push(PageBlock::text(format!("{n} skipped: {}.", Skipped::counted(&advice.skipped))));
+        blocks.push(Block::text(format!("{n} skipped: {}.", Skipped::counted(&advice.skipped))));
     }
-    blocks.push(PageBlock::Aside(
+    blocks.push(Block::Aside(
         "Simulated: no model ran and no answer was judged; what recovery costs is an expected value; prices are those of the bundled profiles.".to_owned(),
     ));
     blocks
 }
 
-fn of_agent(it: &AgentAdvice, is_detailed: bool, n_levers: usize) -> Vec<PageBlock> {
+fn of_agent(it: &AgentAdvice, is_detailed: bool, n_levers: usize) -> Vec<Block> {
     let mut blocks = asked(it);
     blocks.extend(answer(it));
-    blocks.push(PageBlock::Text(words(it)));
+    blocks.push(Block::Text(words(it)));
     let billed = |it: &BillAsLogged| if is_detailed { it.words() } else { it.in_short("") };
-    blocks.extend(it.as_logged.iter().map(|it| PageBlock::Text(billed(it))));
+    blocks.extend(it.as_logged.iter().map(|it| Block::Text(billed(it))));
     let n_notes = if is_detailed { it.notes.len() } else { NOTES };
     let n_whys = if is_detailed { usize::MAX } else { WHYS.min(n_levers / 4) };
-    blocks.extend(it.notes.iter().take(n_notes).map(|it| PageBlock::Aside(it.clone())));
+    blocks.extend(it.notes.iter().take(n_notes).map(|it| Block::Aside(it.clone())));
     let best = it.best_levers();
     if !best.is_empty() {
-        blocks.push(PageBlock::Table(if is_detailed {
+        blocks.push(Block::Table(if is_detailed {
             levers("What you can do", &best, false)
         } else {
             let shown = most_telling(best.iter().copied(), n_levers).into_iter().map(|nth| best[nth]);
             in_short("What you can do, and what that saves a month", shown.map(|it| (it.title.clone(), it)))
                 .leaving_out(best.len().saturating_sub(n_levers), ADVISE_DETAILS)
         }));
-        blocks.extend(best.into_iter().filter_map(why).take(n_whys).map(PageBlock::Aside));
+        blocks.extend(best.into_iter().filter_map(why).take(n_whys).map(Block::Aside));
     }
     if is_detailed {
         blocks.extend(behind(it));
@@ -83,29 +82,29 @@ fn of_agent(it: &AgentAdvice, is_detailed: bool, n_levers: usize) -> Vec<PageBlo
 }
 
 /// Lays out what stands behind the advice: whom it concerns, what is set now, and what else was tried or was not.
-fn behind(it: &AgentAdvice) -> Vec<PageBlock> {
+fn behind(it: &AgentAdvice) -> Vec<Block> {
     let mut blocks = Vec::new();
     let whom = [Whom::People, Whom::Projects].into_iter().filter_map(|of| whom::table(it, of)).listed();
     if !whom.is_empty() {
-        blocks.extend(whom.into_iter().map(PageBlock::Table));
-        blocks.push(PageBlock::text(whom::STAR));
+        blocks.extend(whom.into_iter().map(Block::Table));
+        blocks.push(Block::text(whom::STAR));
     }
-    blocks.push(PageBlock::Table(current(it)));
+    blocks.push(Block::Table(current(it)));
     if !it.lifetimes.is_empty() {
-        blocks.push(PageBlock::Table(lifetimes(it)));
-        blocks.extend(it.lifetimes.iter().map(|it| PageBlock::text(of_lifetimes(it))));
+        blocks.push(Block::Table(lifetimes(it)));
+        blocks.extend(it.lifetimes.iter().map(|it| Block::text(of_lifetimes(it))));
     }
     if n_more(it) > 0 {
-        blocks.push(PageBlock::Table(levers("Everything that was tried", &it.levers.iter().listed(), true)));
+        blocks.push(Block::Table(levers("Everything that was tried", &it.levers.iter().listed(), true)));
     }
-    blocks.extend(it.wishes.iter().map(|wish| PageBlock::text(of_wish(it, wish))));
-    blocks.extend(bears::blocks(&it.levers));
+    blocks.extend(it.wishes.iter().map(|wish| Block::text(of_wish(it, wish))));
+    blocks.extend(gone(&it.levers));
     let not_tried = it.left_out.iter().map(|it| format!("Not tried: {}. {}.", it.key, upper(&it.reason)));
-    blocks.extend(not_tried.map(PageBlock::Text));
+    blocks.extend(not_tried.map(Block::Text));
     if !it.untold.is_empty() {
         let untold =
             it.untold.iter().map(|it| format!("{} ({})", it.name.replace('_', " "), it.reason)).listed();
-        blocks.push(PageBlock::text(format!("Left out, because the logs do not tell: {}.", listed(&untold))));
+        blocks.push(Block::text(format!("Left out, because the logs do not tell: {}.", listed(&untold))));
     }
     blocks
 }
@@ -117,7 +116,7 @@ fn n_more(it: &AgentAdvice) -> usize {
 }
 
 /// Says what only details show.
-fn rest(it: &AgentAdvice) -> Option<PageBlock> {
+fn rest(it: &AgentAdvice) -> Option<Block> {
     let more = match n_more(it) {
         0 => None,
         n => Some(format!("{n} more of {} settings and combinations that were tried", it.tried)),
@@ -128,15 +127,15 @@ fn rest(it: &AgentAdvice) -> Option<PageBlock> {
     let left_out = (!it.left_out.is_empty()).then(|| "what was not tried".to_owned());
     let current = Some("what is set now".to_owned());
     let all = [more, people, current, lifetimes, left_out].into_iter().flatten().listed();
-    Some(PageBlock::Aside(format!("More with --details: {}.", listed(&all))))
+    Some(Block::Aside(format!("More with --details: {}.", listed(&all))))
 }
 
 /// Lays out what bills tell where no settings are known.
-fn of_bills(it: &BilledAdvice) -> Vec<PageBlock> {
+fn of_bills(it: &BilledAdvice) -> Vec<Block> {
     let best = it.best_levers();
     let title = format!("What the bills of {} tell ({})", it.agent, counted(it.sessions, "session"));
-    let table = PageBlock::Table(levers(&title, &best, false));
-    std::iter::once(table).chain(best.into_iter().filter_map(why).map(PageBlock::Text)).listed()
+    let table = Block::Table(levers(&title, &best, false));
+    std::iter::once(table).chain(best.into_iter().filter_map(why).map(Block::Text)).listed()
 }
 
 fn head(it: &AgentAdvice) -> String {
@@ -158,7 +157,7 @@ fn head(it: &AgentAdvice) -> String {
 }
 
 /// Says what there is, and what it costs.
-pub(super) fn words(it: &AgentAdvice) -> String {
+fn words(it: &AgentAdvice) -> String {
     format!("{}. {}", head(it), cost(it))
 }
 
@@ -176,7 +175,7 @@ fn cost(it: &AgentAdvice) -> String {
 }
 
 /// Says what to change and what to paste, or that nothing is sure enough.
-fn answer(it: &AgentAdvice) -> Vec<PageBlock> {
+fn answer(it: &AgentAdvice) -> Vec<Block> {
     let Some(best) = it.advised() else {
         let tried = format!("{} settings and combinations", it.tried);
         let why = if it.levers.is_empty() {
@@ -185,38 +184,36 @@ fn answer(it: &AgentAdvice) -> Vec<PageBlock> {
             let what = if it.asked().is_some() { "Nothing else to paste" } else { "Nothing to paste" };
             format!("{what}: none of {tried} is certain enough to be called “do”.")
         };
-        return vec![PageBlock::Answer(why)];
+        return vec![Block::Answer(why)];
     };
-    let mut blocks =
-        vec![PageBlock::Answer(format!("Do this: {}.", best.title)), PageBlock::Text(promise(best))];
+    let mut blocks = vec![Block::Answer(format!("Do this: {}.", best.title)), Block::Text(promise(best))];
     if !best.effects.is_empty() {
-        blocks.push(PageBlock::text(format!("It also does this: {}", best.effects.join(" "))));
+        blocks.push(Block::text(format!("It also does this: {}", best.effects.join(" "))));
     }
     blocks.extend(pastes(&it.paste));
-    blocks.extend(it.heed.iter().map(|it| PageBlock::Aside(it.clone())));
-    blocks.extend(not_pasted(it, best).map(PageBlock::Aside));
+    blocks.extend(it.heed.iter().map(|it| Block::Aside(it.clone())));
+    blocks.extend(not_pasted(it, best).map(Block::Aside));
     blocks
 }
 
 /// Says what the user asked for comes to.
-fn asked(it: &AgentAdvice) -> Vec<PageBlock> {
+fn asked(it: &AgentAdvice) -> Vec<Block> {
     let Some((asked, lever)) = it.asked() else { return Vec::new() };
     let word = lever.word.map_or_else(String::new, |it| format!(" ({})", it.text()));
-    let mut blocks =
-        vec![PageBlock::Head(format!("{}{word}", lever.title)), PageBlock::text(asked_words(lever))];
+    let mut blocks = vec![Block::Head(format!("{}{word}", lever.title)), Block::text(asked_words(lever))];
     if !lever.effects.is_empty() {
-        blocks.push(PageBlock::text(format!("It also does this: {}", lever.effects.join(" "))));
+        blocks.push(Block::text(format!("It also does this: {}", lever.effects.join(" "))));
     }
     blocks.extend(pastes(&asked.paste));
-    blocks.extend(asked.heed.iter().map(|it| PageBlock::text(it.clone())));
+    blocks.extend(asked.heed.iter().map(|it| Block::text(it.clone())));
     if !asked.trial.is_empty() {
         let n = asked.trial.iter().filter(|it| it.is_on).count();
-        blocks.push(PageBlock::text(format!(
+        blocks.push(Block::text(format!(
             "A trial of {}: turn it on for the {n} days that are on, and off for the others, before the first session of the day (UTC). A session counts for the day on which it begins. `ctxsim realised` then compares the days.",
             counted(asked.trial.len(), "day")
         )));
         let row = |it: &TrialDay| vec![it.day.clone(), if it.is_on { "on" } else { "off" }.to_owned()];
-        blocks.push(PageBlock::Table(
+        blocks.push(Block::Table(
             Grid::new("", 1, &["day", "setting"], asked.trial.iter().map(row)).with(CellKind::Text, &[1]),
         ));
     }
@@ -224,7 +221,7 @@ fn asked(it: &AgentAdvice) -> Vec<PageBlock> {
 }
 
 /// Says what to expect of what the user asked for, and what its word rests on.
-pub(super) fn asked_words(it: &Lever) -> String {
+fn asked_words(it: &Lever) -> String {
     if it.word.is_none() {
         return "It changes nothing in these sessions.".to_owned();
     }
@@ -232,13 +229,13 @@ pub(super) fn asked_words(it: &Lever) -> String {
     format!("{} Why: {}.{after}", promise(it), it.why)
 }
 
-fn pastes(all: &[super::Paste]) -> Vec<PageBlock> {
+fn pastes(all: &[super::Paste]) -> Vec<Block> {
     let mut blocks = Vec::new();
     for paste in all {
         let project =
             paste.project.as_ref().map_or_else(String::new, |it| format!(" (of one project: {it})"));
-        blocks.push(PageBlock::text(format!("Put this into {}{project}:", paste.at)));
-        blocks.push(PageBlock::Code(paste.text.clone()));
+        blocks.push(Block::text(format!("Put this into {}{project}:", paste.at)));
+        blocks.push(Block::Code(paste.text.clone()));
     }
     blocks
 }
@@ -281,7 +278,7 @@ fn not_pasted(it: &AgentAdvice, best: &Lever) -> Option<String> {
 }
 
 /// Says what the word of a lever rests on.
-pub(super) fn why(it: &Lever) -> Option<String> {
+fn why(it: &Lever) -> Option<String> {
     let word = it.word.filter(|it| *it != Word::Do)?.text();
     let met = if it.about.is_empty() { String::new() } else { format!("{}; ", it.about) };
     Some(format!("{} ({word}): {met}{}.{}", it.title, it.why, sessions_after(it)))
@@ -451,4 +448,120 @@ pub(crate) fn dollars(usd: f64) -> String {
     let sign = if usd < 0.0 { "−" } else { "" };
     let decimals = if usd.abs() >= 1.0 || usd == 0.0 { 2 } else { 4 };
     format!("{sign}${}", ctxsim_base::grid::numbers::fixed(usd.abs(), decimals))
+}
+
+/// Says of a lever when its saving is gone, and what is known of the task.
+fn beside_saving(it: &Lever) -> Vec<String> {
+    let gone = it.gone_at_extra_turns.map(|it| format!("The saving is {}.", it.words()));
+    gone.into_iter().chain(it.known_of_task.clone()).listed()
+}
+
+/// Lays out of all levers when their savings are gone, and what is known of the task under them.
+fn gone(all: &[Lever]) -> Vec<Block> {
+    let row = |it: &Lever| {
+        let gone = it.gone_at_extra_turns?;
+        let interval = gone.interval.map(|it| it.map(|it| written(it.max(0.0))).join(" to "));
+        Some(vec![it.title.clone(), written(gone.percent), or_none(interval, |it| it)])
+    };
+    let rows = all.iter().filter_map(row).listed();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let headings = ["what", "more turns", "95% interval"];
+    let grid = Grid::new("Gone if the agent needs more turns", 1, &headings, rows).with(CellKind::Text, &[1]);
+    let mut known = all.iter().filter_map(|it| it.known_of_task.clone()).listed();
+    known.sort();
+    known.dedup();
+    std::iter::once(Block::Table(grid)).chain(known.into_iter().map(Block::text)).listed()
+}
+
+/// What all words rest on.
+const RESTS_ON: &str = "Every setting and combination is tested on all sessions. Intervals hold for everything that was tried at once: over \
+     sessions and blocks of time, and over what is assumed.";
+
+/// Says between which ends the bill of a month changes: what is saved is negative.
+fn sure([low, high]: [f64; 2]) -> String {
+    format!("95% interval {}", dollar_range([-high, -low]))
+}
+
+/// Returns advice as a page.
+///
+/// # Errors
+/// What the template says.
+pub fn page(it: &Advice) -> Result<String, template::Error> {
+    let is_several = it.agents.len() > 1;
+    let answer = |it: &AgentAdvice| Card { of: is_several.then(|| it.agent.clone()), ..card(it) };
+    let figures = it.agents.iter().zip(1..).filter_map(|(it, nth)| forest(it, nth));
+    let names: Vec<&str> = it.agents.iter().map(|it| it.agent.as_str()).listed();
+    let page = Page {
+        command: "advise",
+        title: format!(
+            "Settings of {}",
+            if names.is_empty() { "no known agent".to_owned() } else { names.join(", ") }
+        ),
+        about: it.agents.iter().map(words).listed().join(" "),
+        answers: it.agents.iter().filter_map(asked_card).chain(it.agents.iter().map(answer)).listed(),
+        rests_on: vec![RESTS_ON.to_owned()],
+        parts: parts(figures.listed(), blocks(it, true, usize::MAX)),
+    };
+    page.write()
+}
+
+/// Says what the user asked for comes to.
+fn asked_card(it: &AgentAdvice) -> Option<Card> {
+    let (asked, lever) = it.asked()?;
+    let word = lever.word.map_or_else(String::new, |it| format!(" ({})", it.text()));
+    Some(Card {
+        number: lever.saved_month.map_or_else(|| "Unknown".to_owned(), |it| cents(-it)),
+        what: format!("a month with what you asked for: {}{word}", lever.title),
+        sure: lever.saved_interval.map(sure),
+        words: std::iter::once(asked_words(lever)).chain(beside_saving(lever)).listed(),
+        code: asked.paste.first().map(|it| it.text.clone()),
+        ..Card::default()
+    })
+}
+
+fn card(it: &AgentAdvice) -> Card {
+    let Some(best) = it.advised() else {
+        let n = format!("{} settings and combinations", it.tried);
+        return Card {
+            number: "Nothing to paste".to_owned(),
+            what: format!("Of {n}, none is certain enough to be called “do”."),
+            words: it.best_levers().into_iter().filter_map(why).take(WHYS).listed(),
+            ..Card::default()
+        };
+    };
+    let pasted = it.paste.first().map(|it| format!("Put this into {}:", it.at));
+    Card {
+        number: best.saved_month.map_or_else(|| "Do this".to_owned(), |it| cents(-it)),
+        what: format!("a month with this: {}", best.title),
+        sure: best.saved_interval.map(sure),
+        words: beside_saving(best).into_iter().chain(pasted).listed(),
+        code: it.paste.first().map(|it| it.text.clone()),
+        tone: Tone::Better,
+        ..Card::default()
+    }
+}
+
+/// Draws what was tried against what is in force.
+fn forest(it: &AgentAdvice, nth: usize) -> Option<PageChart> {
+    let line = |it: &Lever| {
+        let saved = it.saved_month.map(|it| format!("{} a month", cents(-it)));
+        let word = it.word.map_or_else(String::new, |it| format!("{}: ", it.text()));
+        Some(ForestLine::of_cost(
+            format!("{word}{}", it.title),
+            it.expected?,
+            it.interval,
+            saved.into_iter().chain(it.evidence_kept.map(|it| kept(Some(it)))).listed().join(", "),
+        ))
+    };
+    let lines: Vec<ForestLine> = it.best_levers().into_iter().filter_map(line).listed();
+    let forest = Forest {
+        title: "What each setting saves".to_owned(),
+        subject: it.agent.clone(),
+        base: "the current settings".to_owned(),
+        of: "setting",
+        lines,
+    };
+    (!forest.lines.is_empty()).then(|| figure(&format!("settings-{nth}"), &forest))
 }

@@ -1,17 +1,17 @@
-//! A first screen in words: at most 40 lines of 100 columns, which need no manual.
+//! A first screen in words: at most 40 lines of 100 columns, which need no manual; the same in Markdown and on a page.
 
-use super::{AgentLever, AgentRead, FirstScreen, MonthPart, PeriodCosts, waiting};
+use super::{
+    AgentLever, AgentRead, BillPart, FirstScreen, MonthPart, NextCommand, PartCosts, PeriodCosts, waiting,
+};
 use crate::advise::{ADVISE_DETAILS, in_short, most_telling, rough};
-use crate::blocks::{PageBlock, in_markdown, on_terminal};
+use crate::blocks::{Block, in_markdown, on_terminal};
+use crate::chart::days::BillByDay;
+use crate::chart::{PageChart, figure};
+use crate::page::{Card, Page, parts};
+use crate::prelude::*;
 use crate::session::{COMMAND, predicted_against};
-use ctxsim_base::foreign::in_one_line;
-use ctxsim_base::grid::markdown::Markdown;
-use ctxsim_base::grid::numbers::{counted, listed, percent, signed, thousands};
-use ctxsim_base::grid::tint::{COLUMNS, Terminal};
-use ctxsim_base::grid::{CellKind, Grid};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::Cost;
-use ctxsim_engine::measure::missed::MissCause;
+use crate::template;
+use ctxsim_base::grid::tint::COLUMNS;
 use ctxsim_engine::measure::month::Basis;
 
 /// The most levers, causes, agents and models that are named.
@@ -34,7 +34,7 @@ pub fn table(it: &FirstScreen, on: impl Into<Terminal>) -> String {
         let mut all = blocks(it, n_levers);
         for block in &mut all {
             // Parts of a sum say themselves what they are, and lines are few.
-            if let PageBlock::Table(grid) = block
+            if let Block::Table(grid) = block
                 && grid.columns.iter().all(|it| SUM.contains(&it.heading.as_str()))
             {
                 grid.columns.iter_mut().for_each(|it| it.heading.clear());
@@ -51,30 +51,30 @@ pub fn markdown(it: &FirstScreen) -> Markdown {
     in_markdown(&all)
 }
 
-pub(super) fn blocks(it: &FirstScreen, n_levers: usize) -> Vec<PageBlock> {
-    let mut blocks = vec![PageBlock::text(read(it))];
-    blocks.extend(predicted(it).map(PageBlock::Text));
+fn blocks(it: &FirstScreen, n_levers: usize) -> Vec<Block> {
+    let mut blocks = vec![Block::text(read(it))];
+    blocks.extend(predicted(it).map(Block::Text));
     blocks.push(bill(it));
-    blocks.extend(beside(it).map(PageBlock::Text));
-    blocks.extend(waiting::sentence(it).map(PageBlock::Text));
+    blocks.extend(beside(it).map(Block::Text));
+    blocks.extend(waiting::sentence(it).map(Block::Text));
     if it.month.usd > Cost::default() {
-        blocks.push(PageBlock::Table(month(it)));
-        blocks.extend(other_misses(it).map(PageBlock::Text));
+        blocks.push(Block::Table(month(it)));
+        blocks.extend(other_misses(it).map(Block::Text));
     }
     if !it.levers.is_empty() {
-        blocks.push(PageBlock::Table(levers(it, n_levers)));
+        blocks.push(Block::Table(levers(it, n_levers)));
     }
     blocks
 }
 
 /// Says how sure all of this is, and how to go on.
-pub(super) fn closing(it: &FirstScreen) -> Vec<PageBlock> {
+fn closing(it: &FirstScreen) -> Vec<Block> {
     let certainty = (!it.certainty.is_empty()).then(|| it.certainty.clone());
     let next = it.next.iter().map(|it| format!("Next: {} {}", it.short_command(), it.does));
-    certainty.into_iter().map(PageBlock::Aside).chain(next.map(PageBlock::Text)).listed()
+    certainty.into_iter().map(Block::Aside).chain(next.map(Block::Text)).listed()
 }
 
-impl super::NextCommand {
+impl NextCommand {
     /// Returns the command, with one word for sessions that are many or have long names.
     fn short_command(&self) -> String {
         let verb = self.command.split(' ').take(2).listed().join(" ");
@@ -91,7 +91,7 @@ fn short(name: &str) -> String {
 }
 
 /// Says what was read.
-pub(super) fn read(it: &FirstScreen) -> String {
+fn read(it: &FirstScreen) -> String {
     let it = &it.read;
     let mut agents = it.agents.iter().take(NAMED).map(|agent| of_agent(agent, it.agents.len() > 1)).listed();
     if it.agents.len() > NAMED {
@@ -198,10 +198,10 @@ impl ShownDollars {
 }
 
 /// Returns the bill: all of it, the last 30 days, and what changed; a sentence where that is one number.
-fn bill(it: &FirstScreen) -> PageBlock {
+fn bill(it: &FirstScreen) -> Block {
     let bill = &it.bill;
     if bill.total.all == Cost::default() {
-        return PageBlock::Head("No bill: these logs have no usage that has a price".to_owned());
+        return Block::Head("No bill: these logs have no usage that has a price".to_owned());
     }
     let shown = ShownDollars::up_to(bill.total.all);
     let n_days = it.read.days;
@@ -210,7 +210,7 @@ fn bill(it: &FirstScreen) -> PageBlock {
     if bill.total.last.is_none() && !has_agents {
         let days = if n_days == 0 { String::new() } else { format!(" ({days})") };
         let usd = dollars(bill.total.all);
-        return PageBlock::Head(format!("Billed by the logs, at list prices: {usd}{days}"));
+        return Block::Head(format!("Billed by the logs, at list prices: {usd}{days}"));
     }
     let n_columns = if has_agents { 3 } else { 1 };
     let row = |name: &str, of: fn(&PeriodCosts) -> Option<Cost>| {
@@ -231,7 +231,7 @@ fn bill(it: &FirstScreen) -> PageBlock {
     let all = if n_days == 0 { "all sessions".to_owned() } else { format!("all {days}") };
     let rows = row(&all, |it| Some(it.all)).into_iter().chain(last).chain(before).map(cells).chain(change);
     let headings: &[&str] = if has_agents { &["", "all", "main", "sub-agents"] } else { &["", "US dollars"] };
-    PageBlock::Table(Grid::new("Billed by the logs, at list prices", 1, headings, rows))
+    Block::Table(Grid::new("Billed by the logs, at list prices", 1, headings, rows))
 }
 
 /// Says what is not in the bill, and what its dollars are.
@@ -277,13 +277,13 @@ fn number_of(n: u64, one: &str) -> String {
 }
 
 /// Writes an exact amount.
-pub(super) fn dollars(cost: Cost) -> String {
+fn dollars(cost: Cost) -> String {
     let shown = ShownDollars::up_to(cost);
     shown.words(shown.units(cost))
 }
 
 /// Says whose dollars the parts of a month are.
-pub(super) fn whose_dollars(it: &FirstScreen) -> String {
+fn whose_dollars(it: &FirstScreen) -> String {
     let month = &it.month;
     let usd = dollars(month.usd);
     match month.of {
@@ -351,4 +351,45 @@ fn levers(it: &FirstScreen, n_levers: usize) -> Grid {
     let all = shown.into_iter().map(|nth| (named(&it.levers[nth]), &it.levers[nth].lever));
     let n_more = it.levers.len().saturating_sub(n_levers);
     in_short("What you can do, and what that saves a month", all).leaving_out(n_more, ADVISE_DETAILS)
+}
+
+/// Returns a screen as a page.
+///
+/// # Errors
+/// What the template says.
+pub fn page(it: &FirstScreen) -> Result<String, template::Error> {
+    // What was read is what the page is about.
+    let blocks = blocks(it, it.levers.len()).into_iter().skip(1).chain(closing(it));
+    let page = Page {
+        command: "screen",
+        title: "What your sessions cost".to_owned(),
+        about: read(it),
+        answers: vec![Card { number: dollars(it.month.usd), what: whose_dollars(it), ..Card::default() }],
+        rests_on: Vec::new(),
+        parts: parts(by_day(it).into_iter().listed(), blocks),
+    };
+    page.write()
+}
+
+/// What a part is called where there is little room.
+fn part_name(part: BillPart) -> &'static str {
+    match part {
+        BillPart::History => "history (cache reads)",
+        BillPart::New => "new content",
+        BillPart::AfterPauses => "again after pauses",
+        BillPart::AfterOtherMisses => "again after other misses",
+        BillPart::Answers => "answers",
+        BillPart::Other => "compaction, branches",
+    }
+}
+
+/// Draws the bill by day, where logs tell of more than one.
+fn by_day(it: &FirstScreen) -> Option<PageChart> {
+    let parts = |it: &PartCosts| BillPart::ALL.map(|part| it.of(part).usd()).to_vec();
+    let chart = BillByDay {
+        subject: "at list prices".to_owned(),
+        parts: BillPart::ALL.map(part_name).to_vec(),
+        days: it.days.iter().map(|(day, costs)| (*day, parts(costs))).collect(),
+    };
+    (chart.days.len() > 1).then(|| figure("days", &chart))
 }
