@@ -12,8 +12,8 @@ use ctxsim::measure::Tally;
 use ctxsim::measure::assumed::Assumed;
 use ctxsim::measure::known_task::KnownTask;
 use ctxsim::measure::turn_ratios::TurnRatios;
-use ctxsim::report::extra_turns::TurnsBreakEven;
 use ctxsim::report::known_task::{known, narrow};
+use ctxsim::report::lever::TurnsBreakEven;
 use proptest::prelude::*;
 use serde_json::Value;
 

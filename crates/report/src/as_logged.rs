@@ -3,9 +3,9 @@
 use std::ops::AddAssign;
 
 use super::{Report, SessionReport};
+use crate::beside_bill::BesideBill;
 pub use crate::beside_bill::ProfileOf;
-use crate::beside_bill::{BesideBill, EstimatedAgents};
-use crate::currency::Currency;
+use crate::bill_by::Currency;
 use crate::prelude::*;
 use ctxsim_engine::ledger::TokenUse;
 use ctxsim_engine::measure::month::DailyBill;
@@ -14,13 +14,13 @@ use ctxsim_input::profile::cache::Setting;
 use ctxsim_input::profile::calendar::DAY_MS;
 use ctxsim_input::profile::price::PriceList;
 use ctxsim_timeline::{EventKind, Usage};
+use serde::Serializer;
 
 /// The policy that keeps everything, as the recorded harness did.
 pub const AS_RECORDED: &str = "identity";
 
 /// What sessions were billed by their logs: each request once, also those for summaries and on branches that the user left.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[serde(into = "AsLoggedJson")]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct BillAsLogged {
     /// The requests that have a price.
     pub requests: u64,
@@ -57,66 +57,30 @@ impl Unpriced {
     }
 }
 
-/// The same in JSON.
-#[derive(Serialize)]
-struct UnpricedJson {
-    model: String,
-    requests: u64,
-    prompt_tokens: Tokens,
-    output_tokens: Tokens,
-}
-
-/// The same in JSON: dollars are the nearest floats of exact amounts.
-#[derive(Serialize)]
-struct AsLoggedJson {
-    requests: u64,
-    total_usd: f64,
-    uncached_usd: f64,
-    cache_read_usd: f64,
-    cache_write_usd: f64,
-    output_usd: f64,
-    uncached_tokens: Tokens,
-    cache_read_tokens: Tokens,
-    cache_write_short_tokens: Tokens,
-    cache_write_long_tokens: Tokens,
-    output_tokens: Tokens,
-    without_price: Vec<UnpricedJson>,
-    /// What is no part of it: sub-agents of which logs hold totals alone.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    estimated: Option<EstimatedAgents>,
-    /// The plans that logs name: the dollars are list prices all the same.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    plans: Vec<String>,
-}
-
-impl From<BillAsLogged> for AsLoggedJson {
-    fn from(it: BillAsLogged) -> Self {
-        let [short, long] = it.tokens.write;
-        Self {
-            requests: it.requests,
-            total_usd: it.total().usd(),
-            uncached_usd: it.bill.uncached.usd(),
-            cache_read_usd: it.bill.read.usd(),
-            cache_write_usd: it.bill.write.usd(),
-            output_usd: it.bill.output.usd(),
-            uncached_tokens: it.tokens.uncached,
-            cache_read_tokens: it.tokens.read,
-            cache_write_short_tokens: short,
-            cache_write_long_tokens: long,
-            output_tokens: it.tokens.output,
-            estimated: it.beside.estimated(),
-            plans: it.beside.plans(),
-            without_price: it
-                .unpriced
-                .into_iter()
-                .map(|(model, it)| UnpricedJson {
-                    model,
-                    requests: it.requests,
-                    prompt_tokens: it.prompt_tokens(),
-                    output_tokens: it.tokens.output,
-                })
-                .listed(),
+/// In JSON, dollars are the nearest floats of exact amounts.
+impl Serialize for BillAsLogged {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let unpriced = |(model, of_model): (&String, &Unpriced)| {
+            group! {
+                "model": model.clone(),
+                "requests": of_model.requests,
+                "prompt_tokens": of_model.prompt_tokens(),
+                "output_tokens": of_model.tokens.output,
+            }
+        };
+        let mut all = group! { "requests": self.requests, "total_usd": self.total().usd() }
+            .and(self.usd_by_part())
+            .and(self.tokens_by_part())
+            .and(group! { "without_price": self.unpriced.iter().map(unpriced).listed() });
+        // What is no part of it: sub-agents of which logs hold totals alone, and plans, under which dollars are list prices all the same.
+        if let Some(estimated) = self.beside.estimated() {
+            all = all.and(group! { "estimated": Value::of(&estimated) });
         }
+        let plans = self.beside.plans();
+        if !plans.is_empty() {
+            all = all.and(group! { "plans": plans });
+        }
+        all.serialize(to)
     }
 }
 
@@ -247,6 +211,29 @@ impl BillAsLogged {
     /// Returns what all that has a price cost.
     pub fn total(&self) -> Cost {
         self.bill.read + self.bill.write + self.bill.uncached + self.bill.output
+    }
+
+    /// Returns its dollars by part, for JSON and rows.
+    pub(super) fn usd_by_part(&self) -> Value {
+        let Bill { uncached, read, write, output, .. } = self.bill;
+        group! {
+            "uncached_usd": uncached.usd(),
+            "cache_read_usd": read.usd(),
+            "cache_write_usd": write.usd(),
+            "output_usd": output.usd(),
+        }
+    }
+
+    /// Returns its tokens by part, for JSON and rows.
+    pub(super) fn tokens_by_part(&self) -> Value {
+        let TokenUse { uncached, read, write: [short, long], output, .. } = self.tokens;
+        group! {
+            "uncached_tokens": uncached,
+            "cache_read_tokens": read,
+            "cache_write_short_tokens": short,
+            "cache_write_long_tokens": long,
+            "output_tokens": output,
+        }
     }
 
     /// Says it in a sentence or two.

@@ -28,28 +28,38 @@ use ctxsim_engine::measure::assumed::{Assumed, AssumedChanges, AssumedCost};
 use session::BilledSession;
 
 /// All of them, in the order of the words that name them.
-static LEVERS: [&dyn BilledLever; 20] = [
-    &after_misses::MODELS,
-    &after_misses::RESUMED,
-    &after_misses::SYSTEM,
-    &after_misses::TOOLS,
-    &after_misses::TOOL_ORDER,
-    &fresh_start::FreshStartLever,
-    &front::FrontLever,
-    &images::ImagesLever,
-    &injected::InjectedLever,
-    &keep_alive::KeepAliveLever,
-    &leaving::LeavingLever,
-    &lifetimes::LifetimesLever,
-    &marks::MarksLever,
-    &models::MAIN,
-    &models::SAME_LINE,
-    &models::SUB_AGENTS,
-    &outputs::OutputsLever,
-    &reasoning::ReasoningLever,
-    &skills::SkillsLever,
-    &starts::StartsLever,
+static LEVERS: [NamedLever; 20] = [
+    named("model_changes", &after_misses::MODELS),
+    named("resumes", &after_misses::RESUMED),
+    named("system_changes", &after_misses::SYSTEM),
+    named("tool_changes", &after_misses::TOOLS),
+    named("tool_order", &after_misses::TOOL_ORDER),
+    named("long_sessions", &fresh_start::FreshStartLever),
+    named("front", &front::FrontLever),
+    named("images", &images::ImagesLever),
+    named("injected", &injected::InjectedLever),
+    named("keep_alive", &keep_alive::KeepAliveLever),
+    named("pauses", &leaving::LeavingLever),
+    named("lifetimes", &lifetimes::LifetimesLever),
+    named("marks", &marks::MarksLever),
+    named("models", &models::MAIN),
+    named("cheaper_models", &models::SAME_LINE),
+    named("sub_agent_models", &models::SUB_AGENTS),
+    named("outputs", &outputs::OutputsLever),
+    named("reasoning", &reasoning::ReasoningLever),
+    named("skills", &skills::SkillsLever),
+    named("sub_agent_starts", &starts::StartsLever),
 ];
+
+/// A lever, and the word by which documents name it.
+struct NamedLever {
+    name: &'static str,
+    lever: &'static dyn BilledLever,
+}
+
+const fn named(name: &'static str, lever: &'static dyn BilledLever) -> NamedLever {
+    NamedLever { name, lever }
+}
 
 /// Rows that save a smaller share of the bill are not worth a line, nor a place in the family.
 const SHARE_MIN: f64 = 0.002;
@@ -58,9 +68,6 @@ const ROWS: usize = 6;
 
 /// A lever whose effect recorded bills tell.
 trait BilledLever: Sync {
-    /// Returns the word by which documents name it.
-    fn name(&self) -> &'static str;
-
     /// Returns why the log of a session cannot tell it; `None` where it can.
     fn untold(&self, _session: &BilledSession<'_>) -> Option<&'static str> {
         None
@@ -108,9 +115,10 @@ pub struct BilledFacts {
 impl BilledFacts {
     /// Asks each lever.
     pub fn of(session: &BilledSession<'_>) -> Self {
-        let untold = LEVERS.iter().map(|it| it.untold(session)).listed();
+        let untold = LEVERS.iter().map(|it| it.lever.untold(session)).listed();
         let told = LEVERS.iter().zip(&untold);
-        let told = told.map(|(it, untold)| if untold.is_some() { Vec::new() } else { it.told(session) });
+        let told =
+            told.map(|(it, untold)| if untold.is_some() { Vec::new() } else { it.lever.told(session) });
         Self { usd: session.usd, told: told.listed(), untold }
     }
 
@@ -227,23 +235,23 @@ fn rows(all: &[WhoseBill<'_>]) -> Vec<(&'static str, BilledRow)> {
     let mut named = Vec::new();
     for (nth, lever) in LEVERS.iter().enumerate() {
         let told = all.iter().map(|it| ToldSession { whose: it, told: &it.facts.told[nth] }).listed();
-        let mut rows = lever.rows(&told);
+        let mut rows = lever.lever.rows(&told);
         let sum = |it: &BilledRow| it.saved.iter().sum::<f64>();
         rows.retain(|it| sum(it) > SHARE_MIN * billed);
         rows.order_by(|one, other| sum(other).total_cmp(&sum(one)));
         rows.truncate(ROWS);
-        named.extend(rows.into_iter().map(|it| (lever.name(), it)));
+        named.extend(rows.into_iter().map(|it| (lever.name, it)));
     }
     named
 }
 
 /// Returns the levers that no session tells, where one says why.
 fn untold(all: &[WhoseBill<'_>]) -> Vec<UntoldLever> {
-    let of = |(nth, lever): (usize, &&dyn BilledLever)| {
+    let of = |(nth, lever): (usize, &NamedLever)| {
         let mut reasons = all.iter().map(|it| it.facts.untold[nth]);
         let first = reasons.next()??;
         let is_untold = reasons.all(|it| it.is_some());
-        is_untold.then(|| UntoldLever { name: lever.name(), reason: first })
+        is_untold.then(|| UntoldLever { name: lever.name, reason: first })
     };
     LEVERS.iter().enumerate().filter_map(of).listed()
 }

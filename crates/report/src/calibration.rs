@@ -1,14 +1,11 @@
 //! A calibration as text: requests by class, totals, reasons for differences, and the differing requests.
 
-mod outcomes;
-mod short;
-
-use std::fmt::Write as _;
-
 use super::{BillAsLogged, compactions, unforeseen};
 use crate::prelude::*;
 use ctxsim_engine::calibrate::{BillPair, CLOSE_TOKENS, Calibration, ReadClass, sum_of_sessions};
 use ctxsim_timeline::row::Fields;
+use std::cmp::Reverse;
+use std::fmt::Write as _;
 
 /// The most lines that are printed unless more are asked for.
 const LINES_MAX: usize = 60;
@@ -132,7 +129,7 @@ pub fn tables(
         wrap(&logged.words(), "", Some(WIDTH), &mut head);
         head.push('\n');
     }
-    for line in outcomes::lines(as_recorded) {
+    for line in outcome_lines(as_recorded) {
         wrap(&line, "", Some(WIDTH), &mut head);
         head.push('\n');
     }
@@ -145,7 +142,7 @@ pub fn tables(
         ("with usual side requests", with_side_requests),
         ("with inferred side requests", with_inferred),
     ];
-    head + &short::tables(&under)
+    head + &in_short(&under)
 }
 
 /// Returns every session under each assumption.
@@ -167,7 +164,7 @@ fn in_full(
     if let Some(followed) = compactions::table(as_recorded) {
         let _ = write!(text, "\n{followed}");
     }
-    if let Some(told) = outcomes::table(as_recorded) {
+    if let Some(told) = outcome_table(as_recorded) {
         let _ = write!(text, "\n{told}");
     }
     text
@@ -339,4 +336,119 @@ fn listed(sessions: &[Calibration]) -> Option<String> {
         let _ = writeln!(text, "{} more: --format json lists all", far.len() - LISTED_MAX);
     }
     (!far.is_empty()).then_some(text)
+}
+
+/// Returns a line for each outcome that logs tell: how many sessions have it.
+fn outcome_lines(sessions: &[Calibration]) -> Vec<String> {
+    let mut by_name: BTreeMap<&str, [f64; 2]> = BTreeMap::new();
+    for it in sessions.iter().filter_map(|it| it.outcome.as_ref()) {
+        let [sum, n] = by_name.entry(&it.name).or_default();
+        (*sum, *n) = (*sum + it.value, *n + 1.0);
+    }
+    let said = |(name, [sum, n]): (&str, [f64; 2])| {
+        let (name, of) = (in_one_line(name), counted(n as usize, "session"));
+        format!("By the logs, {name}: {} of {of}.", thousands(sum.round() as u64))
+    };
+    by_name.into_iter().map(said).listed()
+}
+
+/// Returns the outcome of each session that has one.
+fn outcome_table(sessions: &[Calibration]) -> Option<String> {
+    let row = |it: &Calibration| {
+        let outcome = it.outcome.as_ref()?;
+        Some(vec![it.name.clone(), in_one_line(&outcome.name).into_owned(), outcome.value.to_string()])
+    };
+    let rows = sessions.iter().filter_map(row).listed();
+    let grid = Grid::new("", 1, &["session", "outcome", "value"], rows).with(CellKind::Text, &[1]);
+    (!grid.rows.is_empty())
+        .then(|| format!("What became of the tasks, by the logs\n\n{}\n", draw_whole(&grid)))
+}
+
+/// The most frequent_reasons and sessions that are shown together.
+const ROWS_SHOWN: usize = 14;
+/// The most sessions that are shown.
+const SESSIONS_SHOWN: usize = 8;
+
+/// What shows the rest.
+const REST: &str = "\n`--details` shows every session under each assumption, requests that differ, and what followed compactions; `--format json` has all of them.\n";
+
+/// Returns what all sessions come to under each assumption, and what matters of those as recorded.
+fn in_short(under: &[(&str, &[Calibration])]) -> String {
+    let all = under.iter().map(|(what, sessions)| (*what, sum_of_sessions(sessions))).listed();
+    let mut text = together_table(&all);
+    let (Some((_, sessions)), Some((_, recorded))) = (under.first(), all.first()) else { return text };
+    let n_sessions = if sessions.len() > 1 { sessions.len().min(SESSIONS_SHOWN) } else { 0 };
+    text += &frequent_reasons(recorded, ROWS_SHOWN - n_sessions);
+    if n_sessions > 0 {
+        text += &furthest(sessions);
+    }
+    for part in unforeseen::table(recorded).into_iter().chain(firsts(recorded)) {
+        text = text + "\n" + &part;
+    }
+    text + REST
+}
+
+/// Returns a row for each assumption.
+fn together_table(all: &[(&str, Calibration)]) -> String {
+    let n = |it: &Calibration, class: ReadClass| {
+        format!("{:.2}%", it.count(class) as f64 / it.pairs.len().max(1) as f64 * 100.0)
+    };
+    let usd = |it: &Calibration| [it.predicted_cost, it.billed_cost, it.gross_error].map(|it| it.usd());
+    let columns: [Of<'_, (&str, Calibration)>; 10] = [
+        ("all sessions", &|it| it.0.to_owned()),
+        ("requests", &|it| thousands(it.1.pairs.len() as u64)),
+        ("exact", &|it| n(&it.1, ReadClass::Exact)),
+        ("within", &|it| n(&it.1, ReadClass::Within)),
+        ("exceeded", &|it| n(&it.1, ReadClass::Exceeded)),
+        ("missed", &|it| n(&it.1, ReadClass::Missed)),
+        ("read error", &|it| format!("{:.2}%", it.1.token_error() * 100.0)),
+        ("billed USD", &|it| fixed(usd(&it.1)[1], 2)),
+        ("by request", &|it| share(usd(&it.1)[2], usd(&it.1)[1])),
+        ("in sum", &|it| difference(usd(&it.1)[0], usd(&it.1)[1])),
+    ];
+    draw_whole(&Grid::of("", 1, all, &columns))
+        + "USD are those of input; by request and in sum: by how much it is predicted otherwise. A session's first request is not counted.\n"
+}
+
+/// Returns why predictions differ, the most frequent frequent_reasons first.
+fn frequent_reasons(all: &Calibration, shown: usize) -> String {
+    let exact = |it: &(ReadClass, &str, usize)| it.0 != ReadClass::Exact;
+    let mut frequent_reasons = all.reasons().into_iter().filter(exact).listed();
+    frequent_reasons.order_by_key(|it| Reverse(it.2));
+    let more = frequent_reasons.len().saturating_sub(shown);
+    let row = |it: &(ReadClass, &str, usize)| {
+        [thousands(it.2 as u64), class_name(it.0).to_owned(), it.1.to_owned()]
+    };
+    let rows = frequent_reasons.iter().take(shown).map(row);
+    let grid = Grid::new("", 0, &["requests", "class", "why"], rows);
+    let mut text = format!("\n{}", draw_whole(&grid.with(CellKind::Text, &[1, 2])));
+    if more > 0 {
+        text += &format!("… and {}\n", counted(more, "other reason"));
+    }
+    text
+}
+
+/// Returns the sessions whose input is predicted furthest from what was billed.
+fn furthest(sessions: &[Calibration]) -> String {
+    let mut rows = sessions.iter().listed();
+    rows.order_by_key(|it| Reverse(it.gross_error));
+    let more = rows.len().saturating_sub(SESSIONS_SHOWN);
+    rows.truncate(SESSIONS_SHOWN);
+    let of = |class: usize| move |it: &&Calibration| thousands(it.count(CLASSES[class]) as u64);
+    let [exact, within, exceeded, missed] = [of(0), of(1), of(2), of(3)];
+    let columns: [Of<'_, &Calibration>; 8] = [
+        ("furthest off, as recorded", &|it| it.name.clone()),
+        ("requests", &|it| thousands(it.pairs.len() as u64)),
+        ("exact", &exact),
+        ("within", &within),
+        ("exceeded", &exceeded),
+        ("missed", &missed),
+        ("read error", &|it| format!("{:.2}%", it.token_error() * 100.0)),
+        ("USD off by request", &|it| fixed(it.gross_error.usd(), 2)),
+    ];
+    let mut text = format!("\n{}", draw_whole(&Grid::of("", 1, &rows, &columns)));
+    if more > 0 {
+        text += &format!("… and {}, which are nearer\n", counted(more, "other session"));
+    }
+    text
 }

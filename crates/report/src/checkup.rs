@@ -9,7 +9,7 @@ pub mod sarif;
 use std::fmt::Write as _;
 
 use super::contrast::points;
-use super::guards::GuardVerdict;
+use super::guard::GuardVerdict;
 use super::made::{MadeWith, VERSION};
 use super::shot::Moved;
 use crate::prelude::*;

@@ -11,7 +11,7 @@ use super::metric::{self, Metric};
 use super::remembered::{self, Both};
 use super::trust::TableTrust;
 use super::{Brief, distinct};
-use crate::extra_turns::TurnsBreakEven;
+use crate::lever::TurnsBreakEven;
 use crate::made::VERSION;
 use crate::metric::ShownMetric as _;
 use crate::prelude::*;

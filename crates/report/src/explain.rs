@@ -1,6 +1,5 @@
 //! An explained request: tables for people and JSON for programs, with the same sentences.
 
-mod render;
 pub mod table;
 mod words;
 
@@ -12,7 +11,7 @@ use ctxsim_engine::ledger::NeedRow;
 use ctxsim_input::Policy;
 use ctxsim_timeline::row::fields;
 
-pub use render::rendered;
+pub use words::rendered;
 
 /// Returns who broke a prefix; nobody where a line changed that changes with every request.
 pub fn who_broke_prefix(by: Option<By>, policy: &Policy) -> String {
@@ -191,5 +190,5 @@ fn item(it: &StandingItem, changes: Vec<Value>, has_text: bool) -> Value {
     if !has_text || it.now.tokens == 0 {
         return all;
     }
-    all.and(group! { "text": render::of_item(it) })
+    all.and(group! { "text": words::of_item(it) })
 }

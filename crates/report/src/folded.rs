@@ -1,7 +1,7 @@
 //! What a fold keeps of runs: their sums, and of each run what intervals are made of. Its size hardly grows with the sessions.
 
-use super::brief::{Brief, Figures};
 use super::lines::PolicyLines;
+use super::lines::{Brief, Figures};
 use super::sections::groups::{FEW_SCENARIOS, folder};
 use super::{ALL, FailedRun, GroupKey, SessionReport};
 use crate::prelude::*;

@@ -1,9 +1,5 @@
 //! What a recording contains and what is left out, as a table and as JSON.
 
-mod short;
-
-use std::fmt::Write as _;
-
 use crate::SharedFront;
 use crate::as_logged::{BillAsLogged, ProfileOf, sum_of};
 use crate::bill_by::SessionBill;
@@ -11,6 +7,8 @@ use crate::fixed::{SentBy, SessionFixed};
 use crate::prelude::*;
 use ctxsim_timeline::import::{Imported, Indexed, LossReason};
 use ctxsim_timeline::{EventKind, ItemIx, Kind, Usage};
+use std::cmp::Reverse;
+use std::fmt::Write as _;
 
 /// The most lines that are printed unless more are asked for.
 const LINES_MAX: usize = 60;
@@ -202,7 +200,7 @@ pub fn table(files: &[FileContents], is_detailed: bool) -> String {
     let logged = sum_of(sessions.filter_map(|it| it.as_logged.as_ref()));
     let bill = logged.map_or_else(String::new, |it| format!("{}\n", it.words()));
     let text = in_full(files, bill.clone());
-    if is_detailed || text.lines().count() <= LINES_MAX { text } else { bill + &short::table(files) }
+    if is_detailed || text.lines().count() <= LINES_MAX { text } else { bill + &in_short(files) }
 }
 
 /// Adds each file with its sessions and its losses to a text.
@@ -316,4 +314,78 @@ fn lines(lines: &[usize]) -> String {
         Some(more) if more > 0 => format!("{word} {} and {more} more", shown.join(", ")),
         _ => format!("{word} {}", shown.join(", ")),
     }
+}
+
+/// The most files that are shown.
+const FILES_SHOWN: usize = 20;
+/// The most kinds of losses that are shown.
+const LOSSES_SHOWN: usize = 10;
+
+/// A file in a row.
+struct FileRow<'f> {
+    file: &'f FileContents,
+    cost: Option<Cost>,
+}
+
+impl<'f> FileRow<'f> {
+    fn new(file: &'f FileContents) -> Self {
+        let bill = sum_of(file.sessions.iter().filter_map(|it| it.as_logged.as_ref()));
+        Self { file, cost: bill.filter(|it| it.requests > 0).map(|it| it.total()) }
+    }
+
+    fn sum(&self, of: fn(&SessionHeld) -> usize) -> String {
+        thousands(self.file.sessions.iter().map(of).sum::<usize>() as u64)
+    }
+}
+
+/// Returns a in_short of the costliest files, what is left out most, and what shows the rest.
+fn in_short(files: &[FileContents]) -> String {
+    let mut rows = files.iter().map(FileRow::new).listed();
+    rows.order_by_key(|it| Reverse(it.cost));
+    let more = rows.len().saturating_sub(FILES_SHOWN);
+    rows.truncate(FILES_SHOWN);
+    let n_sessions = files.iter().map(|it| it.sessions.len()).sum::<usize>();
+    let columns: [Of<'_, FileRow<'_>>; 6] = [
+        ("file", &|it| it.file.file.clone()),
+        ("format", &|it| it.file.format.to_owned()),
+        ("sessions", &|it| thousands(it.file.sessions.len() as u64)),
+        ("requests", &|it| it.sum(|it| it.requests)),
+        ("billed", &|it| it.sum(|it| it.billed_requests)),
+        ("USD", &|it| or_none(it.cost, |it| fixed(it.usd(), 2))),
+    ];
+    let counts = format!("{}, {}", counted(files.len(), "file"), counted(n_sessions, "session"));
+    let mut text = format!("\n{counts}\n\n{}", draw_whole(&Grid::of("", 2, &rows, &columns)));
+    if more > 0 {
+        text += &format!("… and {} more, which cost no more\n", thousands(more as u64));
+    }
+    text += &left_out(files);
+    text + "\n`--details` shows the sessions of each file, and all that is left out, with its lines; `--by KEY` divides the bill; `--fixed` shows \
+            what every prompt begins with.\n"
+}
+
+/// Returns what is left out of all files, by what it is.
+fn left_out(files: &[FileContents]) -> String {
+    let mut by_what: IndexMap<&str, [usize; 2]> = IndexMap::new();
+    for loss in files.iter().flat_map(|it| &it.left_out) {
+        let sum = by_what.entry(&loss.what).or_default();
+        *sum = [sum[0] + loss.count, sum[1] + 1];
+    }
+    let mut all = by_what.into_iter().listed();
+    all.order_by_key(|it| Reverse(it.1[0]));
+    let more = all.len().saturating_sub(LOSSES_SHOWN);
+    let row = |(what, [count, files]): &(&str, [usize; 2])| {
+        [thousands(*count as u64), format!("{what} ({})", counted(*files, "file"))]
+    };
+    let rows = all.iter().take(LOSSES_SHOWN).map(row);
+    let mut text = "\nnothing is left out\n".to_owned();
+    if !all.is_empty() {
+        text = format!(
+            "\nleft out\n{}",
+            draw_whole(&Grid::new("", 0, &[""; 2], rows).with(CellKind::Text, &[1]))
+        );
+    }
+    if more > 0 {
+        text += &format!("… and {} more kinds\n", thousands(more as u64));
+    }
+    text
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::firings::{stages_in_a_cell, stages_json};
-use super::guards::GuardVerdict;
+use super::guard::GuardVerdict;
 use super::{ALL, Report};
 use crate::prelude::*;
 use ctxsim_engine::ledger::MemorySums;
@@ -28,7 +28,7 @@ impl<'a> RunOf<'a> {
     }
 
     fn stages(&self) -> Value {
-        if self.in_words { stages_in_a_cell(self.run).into() } else { Value::of(&stages_json(self.run)) }
+        if self.in_words { stages_in_a_cell(self.run).into() } else { stages_json(self.run).into() }
     }
 
     fn guards(&self) -> Value {

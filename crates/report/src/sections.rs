@@ -9,11 +9,11 @@ use std::sync::Arc;
 use columns::TableColumn;
 use groups::{Group, GroupKey, Under};
 
-use super::brief::{Brief, Figures};
+use super::lines::{Brief, Figures};
 use super::lines::{PolicyLines, PolicySum};
 use super::metric::Digits;
 use super::trust::TableTrust;
-use super::{Report, distinct, reasons};
+use super::{Report, distinct, firings};
 use crate::prelude::*;
 use ctxsim_base::grid::{self, Row};
 use ctxsim_engine::ledger::is_as_much;
@@ -309,9 +309,9 @@ impl Report {
         let lines = sums.iter().enumerate().map(|(nth, (_, sum))| {
             let mut line = TableLine { spread: spreads.next().flatten(), assumed: reaches[nth], ..line(sum) };
             if self.is_ranked && nth > 0 {
-                line.is_idle = baseline.as_ref().is_some_and(|it| reasons::is_idle(&line, it));
+                line.is_idle = baseline.as_ref().is_some_and(|it| firings::is_idle(&line, it));
                 line.reason =
-                    baseline.as_ref().and_then(|it| reasons::reason_of_change(&line, it, &sum.stages));
+                    baseline.as_ref().and_then(|it| firings::reason_of_change(&line, it, &sum.stages));
             }
             line
         });

@@ -2,7 +2,6 @@
 
 mod grids;
 pub mod page;
-mod policies;
 
 use std::fmt::Write as _;
 use std::io;

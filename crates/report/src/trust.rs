@@ -2,7 +2,7 @@
 //!
 //! Are their bills reproduced, is it known what they needed, and does the provider promise the hits that were counted on?
 
-use super::brief::Brief;
+use super::lines::Brief;
 use super::session::{BillCheck, SessionReport};
 use crate::prelude::*;
 use ctxsim_timeline::import;

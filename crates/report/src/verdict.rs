@@ -3,9 +3,9 @@
 use super::Report;
 use super::decide::beside::{ComparedSession, judged};
 use super::decide::{Judgement, SessionEffect};
-use super::estimated::Estimated;
 use super::lever::Word;
 use super::names::short_names;
+use super::notes::Estimated;
 use super::sections::{Detail, OWN, Section, TableLine};
 use super::trust::TableTrust;
 use crate::prelude::*;

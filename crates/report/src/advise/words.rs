@@ -6,8 +6,7 @@ use super::{Advice, AgentAdvice, Basis, BilledAdvice, From, Lifetimes, WishFor};
 use crate::blocks::{Block, in_markdown, on_terminal};
 use crate::chart::forest::{Forest, ForestLine};
 use crate::chart::{PageChart, figure};
-use crate::extra_turns::written;
-use crate::lever::{KnownBy, Lever, Word};
+use crate::lever::{KnownBy, Lever, Word, turns_written};
 use crate::page::{Card, Page, Tone, kept, parts};
 use crate::prelude::*;
 use crate::{BillAsLogged, Skipped, template};
@@ -460,8 +459,8 @@ fn beside_saving(it: &Lever) -> Vec<String> {
 fn gone(all: &[Lever]) -> Vec<Block> {
     let row = |it: &Lever| {
         let gone = it.gone_at_extra_turns?;
-        let interval = gone.interval.map(|it| it.map(|it| written(it.max(0.0))).join(" to "));
-        Some(vec![it.title.clone(), written(gone.percent), or_none(interval, |it| it)])
+        let interval = gone.interval.map(|it| it.map(|it| turns_written(it.max(0.0))).join(" to "));
+        Some(vec![it.title.clone(), turns_written(gone.percent), or_none(interval, |it| it)])
     };
     let rows = all.iter().filter_map(row).listed();
     if rows.is_empty() {

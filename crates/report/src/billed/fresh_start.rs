@@ -13,10 +13,6 @@ pub(super) struct FreshStartLever;
 const SIZES: [u64; 5] = [100_000, 150_000, 200_000, 300_000, 500_000];
 
 impl BilledLever for FreshStartLever {
-    fn name(&self) -> &'static str {
-        "long_sessions"
-    }
-
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
         SIZES.into_iter().filter_map(|it| with_fresh_starts(session, it)).listed()
     }

@@ -12,10 +12,6 @@ const SESSIONS_MIN: usize = 5;
 const LARGER: f64 = 1.1;
 
 impl BilledLever for FrontLever {
-    fn name(&self) -> &'static str {
-        "front"
-    }
-
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
         let size = session.front();
         if session.timeline.is_of_agent() || size == 0 {

@@ -22,10 +22,6 @@ struct HeldImage {
 }
 
 impl BilledLever for ImagesLever {
-    fn name(&self) -> &'static str {
-        "images"
-    }
-
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
         let mut arriving = arriving(session.timeline).into_iter().peekable();
         let carried = session.carried();

@@ -8,10 +8,6 @@ use ctxsim_timeline::{InjectedText, Occasion, StepIx};
 pub(super) struct InjectedLever;
 
 impl BilledLever for InjectedLever {
-    fn name(&self) -> &'static str {
-        "injected"
-    }
-
     fn untold(&self, session: &BilledSession<'_>) -> Option<&'static str> {
         let occasions = session.timeline.recorded.iter().flat_map(|it| it.occasions.iter());
         let has_any = occasions.clone().any(|it| matches!(it.1, Occasion::Injected(..)));

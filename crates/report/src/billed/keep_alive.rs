@@ -14,10 +14,6 @@ const HOUR_MS: u64 = 3_600_000;
 const HOURS: [u64; 3] = [1, 4, 10];
 
 impl BilledLever for KeepAliveLever {
-    fn name(&self) -> &'static str {
-        "keep_alive"
-    }
-
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
         let told = |hours: u64| {
             let Some(last) = session.requests.last() else { return Told::default() };

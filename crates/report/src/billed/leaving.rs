@@ -11,10 +11,6 @@ use ctxsim_engine::measure::lever_terms::LeverTerms;
 pub(super) struct LeavingLever;
 
 impl BilledLever for LeavingLever {
-    fn name(&self) -> &'static str {
-        "pauses"
-    }
-
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
         let front = session.front() as f64;
         let paused = session.requests.iter().filter(|it| it.missed_by(&[MissCause::Paused]));

@@ -10,10 +10,6 @@ const HOUR_MS: u64 = 3_600_000;
 const FIVE_MINUTES_MS: u64 = 300_000;
 
 impl BilledLever for LifetimesLever {
-    fn name(&self) -> &'static str {
-        "lifetimes"
-    }
-
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
         if session.has_lifetime_setting {
             return Vec::new();

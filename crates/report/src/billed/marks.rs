@@ -7,10 +7,6 @@ use crate::prelude::*;
 pub(super) struct MarksLever;
 
 impl BilledLever for MarksLever {
-    fn name(&self) -> &'static str {
-        "marks"
-    }
-
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
         let uses = |it: &RequestBill<'_>| it.tokens.read + it.tokens.write[0] + it.tokens.write[1] > 0;
         if session.requests.iter().any(uses) {

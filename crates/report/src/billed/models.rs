@@ -8,23 +8,15 @@ use crate::prelude::*;
 
 /// Other models for one lane.
 pub(super) struct OtherModel {
-    name: &'static str,
     is_of_agent: bool,
     cheaper: Cheaper,
 }
 
-pub(super) const MAIN: OtherModel =
-    OtherModel { name: "models", is_of_agent: false, cheaper: Cheaper::NextLine };
-pub(super) const SAME_LINE: OtherModel =
-    OtherModel { name: "cheaper_models", is_of_agent: false, cheaper: Cheaper::SameLine };
-pub(super) const SUB_AGENTS: OtherModel =
-    OtherModel { name: "sub_agent_models", is_of_agent: true, cheaper: Cheaper::NextLine };
+pub(super) const MAIN: OtherModel = OtherModel { is_of_agent: false, cheaper: Cheaper::NextLine };
+pub(super) const SAME_LINE: OtherModel = OtherModel { is_of_agent: false, cheaper: Cheaper::SameLine };
+pub(super) const SUB_AGENTS: OtherModel = OtherModel { is_of_agent: true, cheaper: Cheaper::NextLine };
 
 impl BilledLever for OtherModel {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
         if session.timeline.is_of_agent() != self.is_of_agent {
             return Vec::new();

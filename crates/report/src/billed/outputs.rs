@@ -11,10 +11,6 @@ pub(super) struct OutputsLever;
 const CAP: Tokens = 4_000;
 
 impl BilledLever for OutputsLever {
-    fn name(&self) -> &'static str {
-        "outputs"
-    }
-
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
         let spine = &session.timeline.spine;
         let carried = session.carried();

@@ -8,10 +8,6 @@ use ctxsim_timeline::{Kind, StepIx};
 pub(super) struct ReasoningLever;
 
 impl BilledLever for ReasoningLever {
-    fn name(&self) -> &'static str {
-        "reasoning"
-    }
-
     fn untold(&self, session: &BilledSession<'_>) -> Option<&'static str> {
         let has_any = session.timeline.spine.items.iter().any(|it| it.kind == Kind::Reasoning && it.raw > 0);
         (!has_any).then_some("these logs hold no reasoning")

@@ -15,10 +15,6 @@ const NAMED: usize = 3;
 const LONGEST: usize = 40;
 
 impl BilledLever for SkillsLever {
-    fn name(&self) -> &'static str {
-        "skills"
-    }
-
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
         let missed = session.requests.iter().filter(|it| it.missed_by(&[MissCause::Skill]));
         let told = missed.map(|it| Told {

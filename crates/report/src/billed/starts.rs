@@ -10,10 +10,6 @@ pub(super) struct StartsLever;
 const WITHIN_MS: i64 = 300_000;
 
 impl BilledLever for StartsLever {
-    fn name(&self) -> &'static str {
-        "sub_agent_starts"
-    }
-
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
         let first = session.requests.first().filter(|_| session.timeline.is_of_agent());
         let missed = first.filter(|it| it.missed_by(&[MissCause::Began]));

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{CheckUp, SnapshotState};
-use crate::guards::GuardVerdict;
+use crate::guard::GuardVerdict;
 use crate::prelude::*;
 use ctxsim_base::diag::Place;
 use ctxsim_base::foreign::runner;

@@ -1,7 +1,7 @@
 //! Results of suites as JUnit XML: one test case per verdict, and one per snapshot.
 
 use super::{CheckUp, NewerPrices, SnapshotCheck};
-use crate::guards::GuardVerdict;
+use crate::guard::GuardVerdict;
 use crate::prelude::*;
 use crate::template;
 use ctxsim_base::diag::Diagnostic;

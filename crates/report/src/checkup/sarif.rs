@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::CheckUp;
-use crate::guards::GuardVerdict;
+use crate::guard::GuardVerdict;
 use crate::made::VERSION;
 use crate::prelude::*;
 use ctxsim_base::diag::Place;

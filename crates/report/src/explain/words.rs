@@ -8,6 +8,7 @@ use ctxsim_engine::projection::State;
 use ctxsim_engine::projection::prompt::ShownAs;
 use ctxsim_input::profile::cache::Setting;
 use ctxsim_input::{CacheRules, Policy};
+use std::fmt::Write as _;
 
 /// Returns a value's name in input files.
 pub(super) fn word(of: impl Serialize) -> String {
@@ -237,4 +238,34 @@ pub(super) fn named(it: &StandingItem) -> String {
 fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// Returns the prompt of an explained request, each item under a line that names it.
+pub fn rendered(it: &Explanation) -> String {
+    let mut text = String::new();
+    for item in it.items.iter().filter(|it| it.now.tokens > 0) {
+        let _ = writeln!(
+            text,
+            "──── {} · {} · {} · {}\n{}\n",
+            item.item,
+            named(item),
+            how(item),
+            tokens(item.now.tokens.into()),
+            of_item(item).trim_end_matches('\n')
+        );
+    }
+    if it.beside > 0 {
+        let _ = writeln!(text, "──── {} beside the items, without known text", tokens(it.beside));
+    }
+    text
+}
+
+/// Returns an item's text in the prompt, or what is known of it.
+pub(super) fn of_item(item: &StandingItem) -> String {
+    let is_raw = item.now.state == State::Shown && item.now.shown == ShownAs::Raw;
+    match &item.text {
+        Some(text) => text.clone(),
+        None if is_raw => "[no text]".to_owned(),
+        None => format!("[{}: {}]", tokens(item.now.tokens.into()), stood(&item.now)),
+    }
 }

@@ -1,7 +1,7 @@
 //! A comparison across profiles as a page: who is cheapest under most lists, the changes under them, and the effect of each rate.
 
+use super::grids::same_work;
 use super::grids::{heading, legend, letters, notes, several, tables};
-use super::policies::same_work;
 use super::{ALL, Compared};
 use crate::chart::figure;
 use crate::chart::names::PolicyLabel;
