@@ -270,14 +270,12 @@ impl BillAsLogged {
             let beside = self.beside.words(&usd);
             return format!("As logged: nothing that has a price, but {without_price}.{beside}");
         }
+        let Bill { uncached, read, write, output, .. } = self.bill;
+        let [all, uncached, read, write, output] =
+            [self.total(), uncached, read, write, output].map(|it| usd(it.usd()));
+        let n = of_requests(self.requests);
         let mut text = format!(
-            "As logged: {} at list prices for {} (uncached input {}, cache reads {}, cache writes {}, output as logged {}).",
-            usd(self.total().usd()),
-            of_requests(self.requests),
-            usd(self.bill.uncached.usd()),
-            usd(self.bill.read.usd()),
-            usd(self.bill.write.usd()),
-            usd(self.bill.output.usd())
+            "As logged: {all} at list prices for {n} (uncached input {uncached}, cache reads {read}, cache writes {write}, output as logged {output})."
         );
         if !without_price.is_empty() {
             text += &format!(" Without a price, and not in it: {without_price}.");

@@ -341,10 +341,9 @@ pub fn reconciled<'b>(export: &ProviderExport, sessions: impl Iterator<Item = &'
         } else {
             String::new()
         };
+        let [theirs, ours] = [theirs, ours].map(|usd| fixed(usd, 2));
         return format!(
-            "The provider's export says ${} for these days ({of_days}), the logs ${} at list prices{change}{unpriced}.{left_out}\n",
-            fixed(theirs, 2),
-            fixed(ours, 2),
+            "The provider's export says ${theirs} for these days ({of_days}), the logs ${ours} at list prices{change}{unpriced}.{left_out}\n"
         );
     }
     let mut theirs = [0_u64; 4];
@@ -356,11 +355,8 @@ pub fn reconciled<'b>(export: &ProviderExport, sessions: impl Iterator<Item = &'
         let more = [it.uncached, it.read, it.write[0].saturating_add(it.write[1]), it.output];
         std::array::from_fn(|at| sum[at].saturating_add(more[at]))
     });
-    format!(
-        "The provider's export says {} for these days ({of_days}), the logs {}.{left_out}\n",
-        tokens(theirs),
-        tokens(ours),
-    )
+    let [theirs, ours] = [theirs, ours].map(tokens);
+    format!("The provider's export says {theirs} for these days ({of_days}), the logs {ours}.{left_out}\n")
 }
 
 /// Writes a change with its sign.
@@ -370,12 +366,7 @@ fn signed(percent: f64) -> String {
 }
 
 fn tokens([uncached, read, written, output]: [u64; 4]) -> String {
-    format!(
-        "{} tokens (uncached {}, read {}, written {}, output {})",
-        thousands(uncached.saturating_add(read).saturating_add(written).saturating_add(output)),
-        thousands(uncached),
-        thousands(read),
-        thousands(written),
-        thousands(output),
-    )
+    let all = thousands(uncached.saturating_add(read).saturating_add(written).saturating_add(output));
+    let [uncached, read, written, output] = [uncached, read, written, output].map(thousands);
+    format!("{all} tokens (uncached {uncached}, read {read}, written {written}, output {output})")
 }

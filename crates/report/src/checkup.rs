@@ -255,11 +255,8 @@ impl CheckUp {
             (n, false) => format!("{n_same} of {} unchanged", counted(n, "snapshot")),
         };
         let word = if self.holds() { "passed" } else { "failed" };
-        format!(
-            "{} {word}: {n_held} of {} passed, {snapshots}",
-            self.suite,
-            counted(self.verdicts.len(), "guard check")
-        )
+        let checks = counted(self.verdicts.len(), "guard check");
+        format!("{} {word}: {n_held} of {checks} passed, {snapshots}", self.suite)
     }
 }
 

@@ -107,11 +107,10 @@ impl Report {
     pub fn memory_line(&self) -> Option<String> {
         let month = self.month()?;
         let front: f64 = month.sum(|it| it.front_usd);
+        let (n, usd) = (thousands(MEMORY_TOKENS), crate::advise::dollars(front));
+        let month = if month.is_scaled() { " a month" } else { "" };
         Some(format!(
-            "Each {} tokens at the front of the prompts, such as those of a memory file, cost {}{}.",
-            thousands(MEMORY_TOKENS),
-            super::advise::dollars(front),
-            if month.is_scaled() { " a month" } else { "" }
+            "Each {n} tokens at the front of the prompts, such as those of a memory file, cost {usd}{month}."
         ))
     }
 

@@ -282,18 +282,13 @@ impl<'f> FixedBy<'f> {
                 usd(rest / 100.0)
             )
         };
+        let n = counted(self.total.first.len(), "session");
+        let [write, read, uncached, all] =
+            [write, read, uncached, self.logged.total()].map(|it| usd(it.usd()));
+        let [fixed, messages, output] = [fixed, messages, output].map(|it| usd(it.usd()));
         format!(
-            "The fixed part of the prompts cost {} in {}: {} to write to the cache, {} to read from it, {} uncached.{month} {} as logged = {} \
-             fixed part + {} messages + {} output{rest}.",
-            usd(fixed.usd()),
-            counted(self.total.first.len(), "session"),
-            usd(write.usd()),
-            usd(read.usd()),
-            usd(uncached.usd()),
-            usd(self.logged.total().usd()),
-            usd(fixed.usd()),
-            usd(messages.usd()),
-            usd(output.usd()),
+            "The fixed part of the prompts cost {fixed} in {n}: {write} to write to the cache, {read} to read from it, {uncached} uncached.{month} {all} as logged = {fixed} \
+             fixed part + {messages} messages + {output} output{rest}."
         )
     }
 

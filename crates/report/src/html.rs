@@ -433,13 +433,8 @@ fn of_load(runs: &[&Run]) -> Option<(String, Card)> {
         known.iter().filter(|it| !it.0.looks_ahead).min_by(|one, other| usd(one.0).total_cmp(&usd(other.0)));
     let cheapest =
         cheapest.filter(|it| it.0.policy != best.policy && usd(it.0) < usd(best)).map(|(run, it)| {
-            format!(
-                "Cheapest is {} at {}, with {} {}.",
-                shown(&run.policy),
-                cost(run),
-                it.heading,
-                written(it.number.mean)
-            )
+            let (name, usd, kept) = (shown(&run.policy), cost(run), written(it.number.mean));
+            format!("Cheapest is {name} at {usd}, with {} {kept}.", it.heading)
         });
     let alike = known.iter().filter(|it| (it.1.number.mean - most.number.mean).abs() < 1e-12).count() - 1;
     let alike = match alike {
@@ -488,11 +483,8 @@ fn about(report: &Report) -> String {
         format!("{} {}", numbers::thousands(n as u64), if n == 1 { one } else { many })
     };
     let first = report.briefs().next().map(|it| format!("; changes are relative to {}", it.policy));
-    format!(
-        "{}, {}, {}{}.",
-        count(|it| it.policy, "policy", "policies"),
-        count(|it| it.scenario, "scenario", "scenarios"),
-        count(|it| it.profile, "profile", "profiles"),
-        first.unwrap_or_default()
-    )
+    let policies = count(|it| it.policy, "policy", "policies");
+    let scenarios = count(|it| it.scenario, "scenario", "scenarios");
+    let profiles = count(|it| it.profile, "profile", "profiles");
+    format!("{policies}, {scenarios}, {profiles}{}.", first.unwrap_or_default())
 }

@@ -20,12 +20,10 @@ pub fn line(known: &KnownTask, family: PolicyFamily) -> Option<String> {
     let whole = whole(known, family);
     let ends = whole.iter().map(|it| it.points.value);
     let [low, high] = [ends.clone().reduce(f64::min)?, ends.reduce(f64::max)?];
+    let (n, [low, high]) = (counted(whole.len(), "public comparison"), [low, high].map(signed));
     let mut text = format!(
-        "In {} of {} with keeping everything, {} to {} points of tasks solved",
-        counted(whole.len(), "public comparison"),
-        family.about(),
-        signed(low),
-        signed(high)
+        "In {n} of {} with keeping everything, {low} to {high} points of tasks solved",
+        family.about()
     );
     let mut pooled = known.pooled.iter().filter(|it| it.family == family && it.contrasts > 1).listed();
     pooled.sort_by_key(|it| std::cmp::Reverse(it.contrasts));
@@ -89,10 +87,9 @@ pub fn narrow(window: u64, requests: &[u64]) -> Option<String> {
     let middle = *sorted.get(sorted.len() / 2)?;
     let worst = worst_turns(known).filter(|_| (window as f64) < known.window.share * middle as f64)?;
     let source = known.sources.first().map_or("", |it| it.1.title.as_str());
+    let (n, most) = (counted(window as usize, "request"), fixed(worst, 1));
     Some(format!(
-        "it leaves the results of the newest {}, and half of the sessions have {middle} or more: agents took up to {} times the turns with \
-         such windows ({source})",
-        counted(window as usize, "request"),
-        fixed(worst, 1)
+        "it leaves the results of the newest {n}, and half of the sessions have {middle} or more: agents took up to {most} times the turns with \
+         such windows ({source})"
     ))
 }

@@ -157,11 +157,8 @@ impl Next {
 
     /// Returns the command that explains a request, from 1, of a session as it was.
     pub fn explain(&self, session: &str, request: u32) -> String {
-        format!(
-            "ctxsim explain {} --session {} --policy identity --request {request}",
-            self.sessions,
-            quoted(session)
-        )
+        let session = quoted(session);
+        format!("ctxsim explain {} --session {session} --policy identity --request {request}", self.sessions)
     }
 }
 

@@ -60,11 +60,10 @@ impl Report {
             }
         }
         let note = |(policy, (longest, limit)): (String, (Tokens, Tokens))| {
+            let [longest, limit] = [longest, limit].map(thousands);
             format!(
-                "{policy}: its summary requests send up to {} tokens, but the model that writes them takes only {}, so they \
-                 would fail. Set `reads` in `summarise` to send less.",
-                thousands(longest),
-                thousands(limit)
+                "{policy}: its summary requests send up to {longest} tokens, but the model that writes them takes only {limit}, so they \
+                 would fail. Set `reads` in `summarise` to send less."
             )
         };
         worst.into_iter().map(note).listed()

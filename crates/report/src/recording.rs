@@ -262,11 +262,8 @@ fn apart(sessions: &[SessionHeld], what: &str, of: impl Fn(&SessionHeld) -> Bill
     let sum = |tokens: fn(&BillsApart) -> Option<Tokens>| {
         thousands(all.iter().filter_map(tokens).fold(0, Tokens::saturating_add))
     };
-    format!(
-        "\nrequests that {what}, which no number above includes: {n} ({} tokens in, {} out)\n",
-        sum(|it| it.1),
-        sum(|it| it.2)
-    )
+    let (input, output) = (sum(|it| it.1), sum(|it| it.2));
+    format!("\nrequests that {what}, which no number above includes: {n} ({input} tokens in, {output} out)\n")
 }
 
 /// Says which sessions are sub-agents', and what other sessions had left for each.

@@ -154,11 +154,8 @@ impl Section {
         let agents: Vec<String> = agents.listed();
         let mut told = Vec::new();
         if !idle.is_empty() {
-            told.push(format!(
-                "{} of {n_others} policies changed nothing: {}",
-                idle.len(),
-                agents.join(", ")
-            ));
+            let (n, agents) = (idle.len(), agents.join(", "));
+            told.push(format!("{n} of {n_others} policies changed nothing: {agents}"));
         }
         if n_dearer > 0 {
             told.push(format!("{n_dearer} more expensive ones are left out"));

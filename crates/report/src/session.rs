@@ -316,12 +316,9 @@ impl Report {
         lines.extend(self.lines_as_logged());
         if !self.sessions.is_empty() {
             let requests: u64 = self.sessions.iter().map(|it| it.requests).sum();
-            lines.push(format!(
-                "{} read ({} requests){agents}{skipped}. Under {}.",
-                numbers::counted(self.sessions.len(), "session"),
-                thousands(requests),
-                self.profiles_of_sessions()
-            ));
+            let (sessions, requests) = (counted(self.sessions.len(), "session"), thousands(requests));
+            let profiles = self.profiles_of_sessions();
+            lines.push(format!("{sessions} read ({requests} requests){agents}{skipped}. Under {profiles}."));
             lines.extend(self.estimated_line());
             let others: u64 = self.sessions.iter().map(|it| it.requests_of_others).sum();
             if others > 0 {
@@ -389,12 +386,9 @@ impl BillCheck {
     /// Says how well the bill is predicted.
     fn in_short(&self) -> String {
         let of_all = |n: usize| percent(n as f64 / self.requests.max(1) as f64);
-        format!(
-            "Cache reads: {} of the requests match the bill to the token, {} closely; {}.",
-            of_all(self.exact),
-            of_all(self.close),
-            predicted_against(self.predicted_usd, self.billed_usd)
-        )
+        let [exact, close] = [self.exact, self.close].map(of_all);
+        let input = predicted_against(self.predicted_usd, self.billed_usd);
+        format!("Cache reads: {exact} of the requests match the bill to the token, {close} closely; {input}.")
     }
 }
 

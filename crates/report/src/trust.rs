@@ -137,9 +137,9 @@ impl TableTrust {
         }
         let side = if error < 0.0 { "below" } else { "above" };
         let most = if off.len() > 1 { "up to " } else { "" };
+        let error = percent(error.abs());
         let size = format!(
-            "input cost is predicted {most}{} {side} the recorded bill (a check passes within {:.0}%)",
-            percent(error.abs()),
+            "input cost is predicted {most}{error} {side} the recorded bill (a check passes within {:.0}%)",
             BILL_ERROR_MAX * 100.0
         );
         if off.len() == self.sources.len() {
@@ -149,11 +149,8 @@ impl TableTrust {
             off.iter().map(|it| it.0.sessions).sum(),
             self.sources.iter().map(|it| it.sessions).sum::<usize>(),
         ];
-        Some(format!(
-            "it mixes bills of different quality: for {n_off} of {} ({}), {size}",
-            numbers::counted(n_all, "session"),
-            named(&off)
-        ))
+        let (n_all, names) = (counted(n_all, "session"), named(&off));
+        Some(format!("it mixes bills of different quality: for {n_off} of {n_all} ({names}), {size}"))
     }
 
     /// Says of how many scenarios the needs are unknown.

@@ -394,11 +394,10 @@ impl Verdict {
             [] => "No other policy here keeps more.".to_owned(),
             _ => format!("These keep more: {}{more}.", said.join(", ")),
         };
+        let [kept, floor] = [percent(kept), percent_round(self.min_evidence)];
         format!(
-            "{} itself keeps only {} of the evidence, less than the floor of {}: nothing is recommended for being cheap. {others}",
-            self.baseline,
-            percent(kept),
-            percent_round(self.min_evidence)
+            "{} itself keeps only {kept} of the evidence, less than the floor of {floor}: nothing is recommended for being cheap. {others}",
+            self.baseline
         )
     }
 
@@ -409,11 +408,8 @@ impl Verdict {
             words += &format!(" Whether it is cheaper than {} depends on what is assumed.", self.baseline);
         }
         if let Some(bound) = best.bound.filter(|it| it[0] < 0.0 && it[1] > 0.0 && !best.is_open) {
-            words += &format!(
-                " If every assumption erred the same way, it would be {} to {}.",
-                signed(bound[0]),
-                signed(bound[1])
-            );
+            let [low, high] = bound.map(signed);
+            words += &format!(" If every assumption erred the same way, it would be {low} to {high}.");
         }
         if let Some(lossy) = self.lossy_words() {
             words += &lossy;

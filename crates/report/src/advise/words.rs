@@ -147,12 +147,8 @@ fn head(it: &AgentAdvice) -> String {
         if it.sub_agents > 0 { format!(", {} of them sub-agents'", it.sub_agents) } else { String::new() };
     let projects =
         if it.projects > 0 { format!(" in {}", counted(it.projects, "project")) } else { String::new() };
-    format!(
-        "{}{versions}: {}{agents}, {} requests{projects}",
-        it.agent,
-        counted(it.sessions, "session"),
-        thousands(it.requests)
-    )
+    let (sessions, requests) = (counted(it.sessions, "session"), thousands(it.requests));
+    format!("{}{versions}: {sessions}{agents}, {requests} requests{projects}", it.agent)
 }
 
 /// Says what there is, and what it costs.
@@ -411,22 +407,19 @@ fn of_lifetimes(it: &Lifetimes) -> String {
         _ => return format!("{lane}: what lifetimes cost is unknown, because a model has no price."),
     };
     let sure = if is_sure { "" } else { ", but other sessions may show the opposite" };
+    let [written, again] = [it.written_tokens, it.rewritten_tokens].map(thousands);
     format!(
-        "{lane}: {cheaper} cheaper{sure}. Of {} tokens written with five minutes, {} are written again after pauses of up to an hour.",
-        thousands(it.written_tokens),
-        thousands(it.rewritten_tokens)
+        "{lane}: {cheaper} cheaper{sure}. Of {written} tokens written with five minutes, {again} are written again after pauses of up to an hour."
     )
 }
 
 fn of_wish(it: &AgentAdvice, wish: &WishFor) -> String {
     let kept =
         wish.evidence_kept.map_or_else(String::new, |it| format!(", {} of what is needed kept", percent(it)));
+    let (change, reason) = (signed(wish.change), upper(&wish.reason));
     format!(
-        "What only the maintainers of {} could change: {} ({}{kept}). {}.",
-        it.agent,
-        wish.about,
-        signed(wish.change),
-        upper(&wish.reason)
+        "What only the maintainers of {} could change: {} ({change}{kept}). {reason}.",
+        it.agent, wish.about
     )
 }
 

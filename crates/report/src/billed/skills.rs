@@ -45,10 +45,9 @@ impl BilledLever for SkillsLever {
         let shown = if shown.is_empty() { String::new() } else { format!(": {shown}") };
         let n_sessions = all.iter().filter(|it| !it.told.is_empty()).count();
         let times: u64 = kinds.iter().map(|it| it.times).sum();
+        let (sessions, times) = (counted(n_sessions, "session"), counted(times as usize, "time"));
         let about = format!(
-            "In {}, a skill or command was expanded, and the prompt was sent again without the cache {}{shown}",
-            counted(n_sessions, "session"),
-            counted(times as usize, "time")
+            "In {sessions}, a skill or command was expanded, and the prompt was sent again without the cache {times}{shown}"
         );
         let saved = (0..all.len()).map(|nth| kinds.iter().map(|it| it.saved[nth]).sum()).listed();
         let unjudged = Some("whether a skill can wait is yours to judge".to_owned());

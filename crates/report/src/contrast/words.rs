@@ -249,25 +249,16 @@ impl Contrast {
         let needs = self.needs.iter().map(|it| {
             let [base, candidate] = it.met.map(percent);
             let weight = numbers::expected(it.weight);
-            format!(
-                "{}, turn {}: {} of weight {weight}: met {base} → {candidate}",
-                it.scenario,
-                it.turn.saturating_add(1),
-                it.what
-            )
+            let turn = it.turn.saturating_add(1);
+            format!("{}, turn {turn}: {} of weight {weight}: met {base} → {candidate}", it.scenario, it.what)
         });
         std::iter::once(head).chain(needs).listed()
     }
 
     fn fact_lines(&self) -> Vec<String> {
         let line = |it: &super::FactsChanged| {
-            format!(
-                "{} → {}: {} (as {})",
-                it.from,
-                it.to,
-                numbers::counted(it.facts.n as usize, "fact"),
-                it.facts.example
-            )
+            let n = counted(it.facts.n as usize, "fact");
+            format!("{} → {}: {n} (as {})", it.from, it.to, it.facts.example)
         };
         self.facts.iter().map(line).listed()
     }
@@ -402,11 +393,10 @@ fn request(it: &RequestChange, decimals: usize) -> String {
     let difference = plus(it.difference(), decimals);
     let command = it.commands[1].as_ref().or(it.commands[0].as_ref());
     let command = command.map_or_else(String::new, |it| format!(": `{it}`"));
+    let (turn, step) = (it.turn.saturating_add(1), it.step.saturating_add(1));
+    let beside = it.pair.beside().map_or_else(String::new, |it| format!(" ({it})"));
     format!(
-        "{}, turn {}, step {}{}: {base} → {candidate} USD ({difference}){command}",
-        it.scenario,
-        it.turn.saturating_add(1),
-        it.step.saturating_add(1),
-        it.pair.beside().map_or_else(String::new, |it| format!(" ({it})"))
+        "{}, turn {turn}, step {step}{beside}: {base} → {candidate} USD ({difference}){command}",
+        it.scenario
     )
 }

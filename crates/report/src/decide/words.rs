@@ -179,11 +179,9 @@ fn left_to_user(row: &JudgedRow<'_>) -> Option<String> {
     match &row.effect.kept {
         Some(kept) if row.p.breaks > LEVEL => {
             let low = row.kept_low().unwrap_or_default();
+            let [kept, low, floor] = [kept.value, low, floor].map(percent);
             Some(format!(
-                "prompts still hold {} of what the agent later needs (at least {}), and {} is asked for",
-                percent(kept.value),
-                percent(low),
-                percent(floor)
+                "prompts still hold {kept} of what the agent later needs (at least {low}), and {floor} is asked for"
             ))
         }
         None if row.effect.is_edited => {

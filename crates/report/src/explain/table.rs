@@ -51,15 +51,10 @@ fn section(name: &str, style: ExplainStyle, text: &mut String) {
 
 /// Writes which request it is.
 fn head(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &mut String) {
-    let title = format!(
-        "Request {} of {} · {} · {} · {} ({})",
-        thousands(it.n as u64),
-        thousands(it.of as u64),
-        context.policy.name,
-        context.scenario,
-        context.profile.name,
-        context.profile.as_of
-    );
+    let RowContext { policy, scenario, profile, .. } = context;
+    let (n, all) = (thousands(it.n as u64), thousands(it.of as u64));
+    let title =
+        format!("Request {n} of {all} · {} · {scenario} · {} ({})", policy.name, profile.name, profile.as_of);
     let mut lines = String::new();
     wrap(&title, "", style.on.width, &mut lines);
     let _ = writeln!(text, "{}", style.on.paint(Tint::Strong, lines.trim_end()));
@@ -75,14 +70,12 @@ fn head(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &m
         (0, n) => format!(", {} of which it does not read", words::tokens(n)),
         (n, _) => format!(" plus {} that belong to no item", words::tokens(n)),
     };
+    let (turn, step) = (it.row.turn_ix.saturating_add(1), it.row.step.saturating_add(1));
+    let at = words::seconds(u64::try_from(it.row.at_ms).unwrap_or(0));
+    let [prompt, output] = [it.row.prompt, it.row.output].map(words::tokens);
+    let items = words::count(n_visible, "item", "items");
     let place = format!(
-        "{who}, turn {}, step {}, at {}: {} in {}{beside}; answered with {}",
-        it.row.turn_ix.saturating_add(1),
-        it.row.step.saturating_add(1),
-        words::seconds(u64::try_from(it.row.at_ms).unwrap_or(0)),
-        words::tokens(it.row.prompt),
-        words::count(n_visible, "item", "items"),
-        words::tokens(it.row.output)
+        "{who}, turn {turn}, step {step}, at {at}: {prompt} in {items}{beside}; answered with {output}"
     );
     wrap(&place, "", style.on.width, text);
 }
@@ -123,22 +116,16 @@ fn cost(it: &Explanation, lifetimes: Lifetimes, text: &mut String) {
     });
     *text += &draw_whole(&Grid::new("", 1, &[""; 3], rows));
     if let Some(billed) = it.recorded {
+        let [read, written, uncached, output] =
+            [billed.cache_read, billed.cache_write, billed.uncached, billed.output].map(thousands);
         let _ = writeln!(
             text,
-            "  Billed by the provider: {} read, {} written, {} uncached, {} output.",
-            thousands(billed.cache_read),
-            thousands(billed.cache_write),
-            thousands(billed.uncached),
-            thousands(billed.output)
+            "  Billed by the provider: {read} read, {written} written, {uncached} uncached, {output} output."
         );
     }
     if let Some(missed) = it.missed {
-        let _ = writeln!(
-            text,
-            "  Of it, {} tokens were cached and not read, because: {}.",
-            thousands(missed.tokens),
-            missed.cause.about()
-        );
+        let (tokens, why) = (thousands(missed.tokens), missed.cause.about());
+        let _ = writeln!(text, "  Of it, {tokens} tokens were cached and not read, because: {why}.");
     }
 }
 
@@ -181,10 +168,8 @@ fn cache(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &
     }
     let n_shorter = told.len().saturating_sub(ENTRIES_MAX) + rest.len();
     if n_shorter > 0 {
-        let line = format!(
-            "{}: --format json lists all",
-            words::count(n_shorter, "shorter entry", "shorter entries")
-        );
+        let n = words::count(n_shorter, "shorter entry", "shorter entries");
+        let line = format!("{n}: --format json lists all");
         wrap(&line, "  - ", style.on.width, text);
     }
 }
@@ -197,13 +182,9 @@ fn stages(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: 
     }
     for done in &it.since {
         let [before, after] = done.tokens;
-        let line = format!(
-            "{}: {}, {} before and {} after",
-            words::by(done.by, context.policy),
-            words::count(done.n_items, "item", "items"),
-            words::tokens(before),
-            thousands(after)
-        );
+        let (by, items) = (words::by(done.by, context.policy), words::count(done.n_items, "item", "items"));
+        let (before, after) = (words::tokens(before), thousands(after));
+        let line = format!("{by}: {items}, {before} before and {after} after");
         wrap(&line, "  - ", style.on.width, text);
     }
 }
@@ -216,28 +197,20 @@ fn recovery(it: &Explanation, style: ExplainStyle, text: &mut String) {
                 format!("; {} expected failures, nothing to recover with", numbers::expected(need.failed))
             }
             (true, _) => {
-                format!(
-                    "; {} expected calls for {}",
-                    numbers::expected(need.calls),
-                    words::tokens(need.fetched)
-                )
+                let (calls, tokens) = (numbers::expected(need.calls), words::tokens(need.fetched));
+                format!("; {calls} expected calls for {tokens}")
             }
             _ => String::new(),
         };
-        let line = format!(
-            "{} with weight {}: {} met{unmet}",
-            words::word(need.level),
-            numbers::expected(need.weight),
-            numbers::percent(need.met)
-        );
+        let (level, weight, met) =
+            (words::word(need.level), numbers::expected(need.weight), percent(need.met));
+        let line = format!("{level} with weight {weight}: {met} met{unmet}");
         wrap(&line, "  - ", style.on.width, text);
     }
     if let Some(explored) = &it.explored {
-        let line = format!(
-            "looked up anew because context was removed: {} expected calls for {}",
-            numbers::expected(explored.calls),
-            words::tokens(explored.fetched.round() as u64)
-        );
+        let calls = numbers::expected(explored.calls);
+        let tokens = words::tokens(explored.fetched.round() as u64);
+        let line = format!("looked up anew because context was removed: {calls} expected calls for {tokens}");
         wrap(&line, "  - ", style.on.width, text);
     }
 }

@@ -66,14 +66,9 @@ pub(super) fn by(by: By, policy: &Policy) -> String {
 /// Returns a change of an item.
 pub(super) fn change(cause: &EditCause, policy: &Policy) -> String {
     let [before, after] = cause.change;
-    format!(
-        "{}: {} ({}) → {} ({})",
-        by(cause.by, policy),
-        stood(&before),
-        tokens(before.tokens.into()),
-        stood(&after),
-        tokens(after.tokens.into())
-    )
+    let (by, [was, is]) = (by(cause.by, policy), [&before, &after].map(stood));
+    let [before, after] = [before, after].map(|it| tokens(it.tokens.into()));
+    format!("{by}: {was} ({before}) → {is} ({after})")
 }
 
 /// Returns the place of an entry.
@@ -160,11 +155,10 @@ fn no_entry(it: &Explanation, rules: &CacheRules) -> String {
     let min = rules.min_tokens().unwrap_or(0);
     let Some(prefix) = &it.prefix else { return "no request came before".to_owned() };
     if prefix.tokens < min {
+        let [tokens, min] = [prefix.tokens, min].map(tokens);
         return format!(
-            "request {} left no entry because its prompt was too short: {}, the minimum is {}",
-            prefix.of,
-            tokens(prefix.tokens),
-            tokens(min)
+            "request {} left no entry because its prompt was too short: {tokens}, the minimum is {min}",
+            prefix.of
         );
     }
     match &prefix.same {
@@ -195,23 +189,19 @@ pub(super) fn prefix(it: &Explanation, policy: &Policy) -> String {
     let settings: String = prefix.settings.iter().map(|it| format!(" {}", setting(*it))).collect();
     match &prefix.same {
         Same::All => {
-            format!(
-                "Begins with the whole prompt of request {}, {}.{settings}{new}",
-                prefix.of,
-                tokens(prefix.tokens)
-            )
+            let tokens = tokens(prefix.tokens);
+            format!("Begins with the whole prompt of request {}, {tokens}.{settings}{new}", prefix.of)
         }
         Same::Until { item, causes } => {
             let whose = it.items.iter().find(|it| it.item == *item);
             let kind = whose.map_or(String::new(), |it| format!(" ({})", named(it)));
             let cause =
                 causes.last().map_or(String::new(), |it| format!(" {}.", capital(&change(it, policy))));
+            let (same, all) = (thousands(prefix.same_tokens), tokens(prefix.tokens));
             format!(
-                "Differs from request {} at item {item}{kind}: {} of its {} come before \
+                "Differs from request {} at item {item}{kind}: {same} of its {all} come before \
                     it.{cause}{settings}{new}",
-                prefix.of,
-                thousands(prefix.same_tokens),
-                tokens(prefix.tokens)
+                prefix.of
             )
         }
     }
@@ -244,13 +234,11 @@ fn capital(text: &str) -> String {
 pub fn rendered(it: &Explanation) -> String {
     let mut text = String::new();
     for item in it.items.iter().filter(|it| it.now.tokens > 0) {
+        let (what, how, tokens) = (named(item), how(item), tokens(item.now.tokens.into()));
         let _ = writeln!(
             text,
-            "──── {} · {} · {} · {}\n{}\n",
+            "──── {} · {what} · {how} · {tokens}\n{}\n",
             item.item,
-            named(item),
-            how(item),
-            tokens(item.now.tokens.into()),
             of_item(item).trim_end_matches('\n')
         );
     }

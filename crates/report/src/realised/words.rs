@@ -26,11 +26,10 @@ pub fn markdown(it: &Realised) -> Markdown {
 fn blocks(it: &Realised) -> Vec<Block> {
     let mut blocks = vec![Block::Answer(sentence(it))];
     let word = if it.word.is_empty() { String::new() } else { format!(", which was “{}”", it.word) };
+    let (set, promised) = (listed_code(&it.set), signed(it.promised));
     blocks.push(Block::text(format!(
-        "The change: {} of {}{word}. Forecast for sessions like the earlier ones: {}.",
-        listed_code(&it.set),
-        it.agent,
-        signed(it.promised)
+        "The change: {set} of {}{word}. Forecast for sessions like the earlier ones: {promised}.",
+        it.agent
     )));
     if it.sessions > 0 {
         blocks.push(Block::text(sums(it)));
@@ -66,11 +65,8 @@ fn sentence(it: &Realised) -> String {
 fn answer(it: &Realised) -> String {
     let ends = it.interval.map_or_else(String::new, |it| format!(" (95% interval {}%)", interval(it)));
     let n = sessions(it.sessions, "later session");
-    let was = format!(
-        "{n} cost {}{ends} than without the change; {} was forecast for them",
-        by(it.realised),
-        by(it.forecast)
-    );
+    let [realised, forecast] = [it.realised, it.forecast].map(by);
+    let was = format!("{n} cost {realised}{ends} than without the change; {forecast} was forecast for them");
     let word = match it.answer {
         ForecastOutcome::AsForecast => "As forecast",
         ForecastOutcome::Less => "Less than forecast",
@@ -124,11 +120,8 @@ fn sums(it: &Realised) -> String {
         (false, None) => "by their requests and at the earlier rates of their kinds",
         (false, Some(_)) => "by their requests and at the rates of the sessions without the change",
     };
-    format!(
-        "They were billed {}. Without the change they would have been billed {}: {how}.",
-        dollars(it.billed_usd),
-        dollars(it.before_usd),
-    )
+    let [billed, before] = [it.billed_usd, it.before_usd].map(dollars);
+    format!("They were billed {billed}. Without the change they would have been billed {before}: {how}.")
 }
 
 fn compared(it: &ComparedSessions) -> String {
@@ -150,12 +143,8 @@ fn left_out(it: &Realised) -> Option<String> {
     }
     let much =
         if it.is_of_a_part() { ", more than a fifth, so that the answer is only of the others" } else { "" };
-    Some(format!(
-        "Left out: {} of {}{much}. {}.",
-        thousands(out as u64),
-        counted(all, "later session"),
-        reasons.join("; ")
-    ))
+    let (out, all, reasons) = (thousands(out as u64), counted(all, "later session"), reasons.join("; "));
+    Some(format!("Left out: {out} of {all}{much}. {reasons}."))
 }
 
 fn measured(it: &Realised) -> String {

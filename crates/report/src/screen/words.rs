@@ -120,13 +120,9 @@ fn read(it: &FirstScreen) -> String {
         0 => String::new(),
         n => format!(" {} skipped (--format json says why).", counted(n, "file")),
     };
-    format!(
-        "{} read ({}{sub_agents}): {}{}{whose}.{skipped}",
-        counted(it.sessions, "session"),
-        number_of(it.requests, "request"),
-        agents.join(", "),
-        if whose.is_empty() { "" } else { "; " },
-    )
+    let (sessions, requests) = (counted(it.sessions, "session"), counted(it.requests as usize, "request"));
+    let (agents, gap) = (agents.join(", "), if whose.is_empty() { "" } else { "; " });
+    format!("{sessions} read ({requests}{sub_agents}): {agents}{gap}{whose}.{skipped}")
 }
 
 fn of_agent(it: &AgentRead, is_counted: bool) -> String {
@@ -239,10 +235,8 @@ fn beside(it: &FirstScreen) -> Option<String> {
     let bill = &it.bill;
     let mut parts = Vec::new();
     if it.read.requests_without_usage > 0 {
-        parts.push(format!(
-            "{} without usage in the log",
-            number_of(it.read.requests_without_usage, "request")
-        ));
+        let n = counted(it.read.requests_without_usage as usize, "request");
+        parts.push(format!("{n} without usage in the log"));
     }
     if it.read.unread_records > 0 {
         parts.push(format!("{} that cannot be read", counted(it.read.unread_records, "record")));
@@ -253,11 +247,8 @@ fn beside(it: &FirstScreen) -> Option<String> {
         if bill.requests_without_price.len() > NAMED {
             models.push(format!("{} more", bill.requests_without_price.len() - NAMED));
         }
-        parts.push(format!(
-            "{} of models without a price ({})",
-            number_of(n_unpriced, "request"),
-            models.join(", ")
-        ));
+        let (n, models) = (counted(n_unpriced as usize, "request"), models.join(", "));
+        parts.push(format!("{n} of models without a price ({models})"));
     }
     parts.extend(bill.estimated.map(|it| {
         let n = number_of(it.sub_agents, "sub-agent");

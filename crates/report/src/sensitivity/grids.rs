@@ -225,10 +225,9 @@ fn free(it: &Sensitivity) -> Option<String> {
     let names: Vec<&str> = rows.filter(|(_, row)| row.is_free()).map(|(it, _)| it.name.as_str()).listed();
     let (first, lists) =
         (names.first()?, if names.len() == 1 { "price list charges" } else { "price lists charge" });
+    let (n, more) = (names.len(), if names.len() > 1 { ", …" } else { "" });
     Some(format!(
-        "{} {lists} nothing ({first}{}): no policy is the cheapest there, and --sort cost shows them last.",
-        names.len(),
-        if names.len() > 1 { ", …" } else { "" }
+        "{n} {lists} nothing ({first}{more}): no policy is the cheapest there, and --sort cost shows them last."
     ))
 }
 
