@@ -369,6 +369,11 @@ struct KindOfTold<'a> {
 }
 
 impl KindOfTold<'_> {
+    /// Counts the sessions in which it is met, and how often it is, by what that is called.
+    fn counts(&self, one: &str) -> [String; 2] {
+        [counted(self.sessions, "session"), counted(self.times as usize, one)]
+    }
+
     /// Returns a row with what it saves and no words yet.
     fn row(&self) -> BilledRow {
         let (of, saved, off) = (self.of.to_owned(), self.saved.clone(), self.off.clone());

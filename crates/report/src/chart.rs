@@ -109,6 +109,7 @@ pub struct PageChart {
     pub summary: String,
     /// Its numbers.
     pub table: Grid,
+    #[serde(skip)]
     scene: Scene,
 }
 
@@ -126,16 +127,6 @@ struct Drawing<'a> {
     hrefs: Vec<Option<String>>,
     ink: &'static str,
     paper: &'static str,
-}
-
-/// Data for the template of the style.
-#[derive(Serialize)]
-struct ChartStyle {
-    ink: &'static str,
-    ink_on_dark: &'static str,
-    paper: &'static str,
-    paper_on_dark: &'static str,
-    inks: Vec<ink::Ink>,
 }
 
 impl<'r> ChartData<'r> {
@@ -224,12 +215,12 @@ impl PageChart {
 
 /// Returns the style that adapts charts to dark screens and shows the value of a point.
 pub(super) fn style() -> Result<String, template::Error> {
-    let style = ChartStyle {
-        ink: ink::TEXT.light,
-        ink_on_dark: ink::TEXT.dark,
-        paper: ink::PAPER.light,
-        paper_on_dark: ink::PAPER.dark,
-        inks: ink::all(),
+    let style = group! {
+        "ink": ink::TEXT.light,
+        "ink_on_dark": ink::TEXT.dark,
+        "paper": ink::PAPER.light,
+        "paper_on_dark": ink::PAPER.dark,
+        "inks": Value::of(&ink::all()),
     };
     template::write("scene.css", include_str!("chart/scene.css"), style)
 }

@@ -304,13 +304,11 @@ impl Card {
             sure: it.sure(best).filter(|_| is_moved(best)),
             ..Self::default()
         };
+        let named = best.named();
         if !it.knows_evidence {
             return Self {
                 number: best.change.map_or_else(|| "No recommendation".to_owned(), signed),
-                what: format!(
-                    "{} costs least, but what it forgets is unknown: no recommendation",
-                    best.named()
-                ),
+                what: format!("{named} costs least, but what it forgets is unknown: no recommendation"),
                 ..plain
             };
         }
@@ -322,8 +320,7 @@ impl Card {
                 let instead = instead(section, &best.policy).map_or_else(String::new, |it| it + ", ");
                 let (number, tone) = cost_verdict(change, is_sure(best));
                 let what = format!(
-                    "{instead}with {}, the cheapest that keeps at least {kept} of the evidence{holds}",
-                    best.named()
+                    "{instead}with {named}, the cheapest that keeps at least {kept} of the evidence{holds}"
                 );
                 Self { number, what, tone, ..plain }
             }

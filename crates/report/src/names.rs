@@ -1,4 +1,4 @@
-//! Names of policies without their folders.
+//! Names of policies without their folders, and words that begin a sentence.
 
 use super::distinct;
 use crate::prelude::*;
@@ -13,6 +13,12 @@ pub(super) fn short_names<'n>(names: &[&'n str]) -> Vec<&'n str> {
     let all = distinct(names.iter().copied());
     let is_alone = |name: &str| all.iter().filter(|it| short_name(it) == short_name(name)).count() == 1;
     names.iter().map(|it| if is_alone(it) { short_name(it) } else { *it }).listed()
+}
+
+/// Returns words with a capital at their beginning.
+pub(super) fn capital(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 #[cfg(test)]

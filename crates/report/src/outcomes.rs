@@ -5,6 +5,7 @@
 
 use super::decide::SESSIONS_MIN;
 use crate::blocks::Block;
+use crate::names::capital;
 use crate::prelude::*;
 use ctxsim_engine::measure::student;
 
@@ -230,12 +231,6 @@ impl OutcomeReport {
         let headings = ["group", "sessions", mean, "difference", "95% interval", "word"];
         Grid::new("", 1, &headings, self.groups.iter().map(row)).with(CellKind::Text, &[5])
     }
-}
-
-/// Writes a word at the beginning of a sentence.
-fn capital(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map_or_else(String::new, |it| it.to_uppercase().chain(letters).collect())
 }
 
 #[cfg(test)]

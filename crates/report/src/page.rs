@@ -125,15 +125,11 @@ struct PageRow {
 
 #[derive(Debug, Serialize)]
 pub(super) struct PagePicture {
-    name: String,
-    title: String,
-    subject: String,
-    summary: String,
-    /// Its numbers.
-    table: PageTable,
-    svg: String,
-    #[serde(skip)]
+    #[serde(flatten)]
     figure: PageChart,
+    /// Its numbers.
+    numbers: PageTable,
+    svg: String,
 }
 
 /// Returns the share of evidence that something keeps, in words; nothing where it is not known.
@@ -295,16 +291,14 @@ impl PageTable {
 
 impl PagePicture {
     fn new(figure: PageChart) -> Self {
-        let table = PageTable::new(figure.table.clone(), |_| None);
-        let PageChart { name, title, subject, summary, .. } = figure.clone();
-        Self { name, title, subject, summary, table, svg: String::new(), figure }
+        Self { numbers: PageTable::new(figure.table.clone(), |_| None), svg: String::new(), figure }
     }
 
     /// Draws it: every point leads to its row in a table on the same subject, or in the numbers of the picture.
     fn draw(&mut self, tables: &[PageTable]) -> Result<(), template::Error> {
-        self.table.name(format!("{}-numbers", self.name));
-        let on_subject = tables.iter().filter(|it| it.title.starts_with(&self.subject));
-        let in_order: Vec<&PageTable> = on_subject.chain([&self.table]).listed();
+        self.numbers.name(format!("{}-numbers", self.figure.name));
+        let on_subject = tables.iter().filter(|it| it.title.starts_with(&self.figure.subject));
+        let in_order: Vec<&PageTable> = on_subject.chain([&self.numbers]).listed();
         let href = |keys: &[String]| in_order.iter().find_map(|it| it.row(keys)).map(|row| row.id.clone());
         self.svg = self.figure.inline(&href)?;
         Ok(())

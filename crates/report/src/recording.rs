@@ -376,10 +376,8 @@ fn left_out(files: &[FileContents]) -> String {
     let rows = all.iter().take(LOSSES_SHOWN).map(row);
     let mut text = "\nnothing is left out\n".to_owned();
     if !all.is_empty() {
-        text = format!(
-            "\nleft out\n{}",
-            draw_whole(&Grid::new("", 0, &[""; 2], rows).with(CellKind::Text, &[1]))
-        );
+        let grid = Grid::new("", 0, &[""; 2], rows).with(CellKind::Text, &[1]);
+        text = format!("\nleft out\n{}", draw_whole(&grid));
     }
     if more > 0 {
         text += &format!("… and {} more kinds\n", thousands(more as u64));

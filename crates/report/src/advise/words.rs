@@ -7,6 +7,7 @@ use crate::blocks::{Block, in_markdown, on_terminal};
 use crate::chart::forest::{Forest, ForestLine};
 use crate::chart::{PageChart, figure};
 use crate::lever::{KnownBy, Lever, Word, turns_written};
+use crate::names::capital;
 use crate::page::{Card, Page, Tone, kept, parts};
 use crate::prelude::*;
 use crate::{BillAsLogged, Skipped, template};
@@ -98,7 +99,7 @@ fn behind(it: &AgentAdvice) -> Vec<Block> {
     }
     blocks.extend(it.wishes.iter().map(|wish| Block::text(of_wish(it, wish))));
     blocks.extend(gone(&it.levers));
-    let not_tried = it.left_out.iter().map(|it| format!("Not tried: {}. {}.", it.key, upper(&it.reason)));
+    let not_tried = it.left_out.iter().map(|it| format!("Not tried: {}. {}.", it.key, capital(&it.reason)));
     blocks.extend(not_tried.map(Block::Text));
     if !it.untold.is_empty() {
         let untold =
@@ -416,17 +417,11 @@ fn of_lifetimes(it: &Lifetimes) -> String {
 fn of_wish(it: &AgentAdvice, wish: &WishFor) -> String {
     let kept =
         wish.evidence_kept.map_or_else(String::new, |it| format!(", {} of what is needed kept", percent(it)));
-    let (change, reason) = (signed(wish.change), upper(&wish.reason));
+    let (change, reason) = (signed(wish.change), capital(&wish.reason));
     format!(
         "What only the maintainers of {} could change: {} ({change}{kept}). {reason}.",
         it.agent, wish.about
     )
-}
-
-/// Begins a sentence.
-fn upper(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |it| it.to_uppercase().chain(letters).collect())
 }
 
 /// Returns an amount of US dollars a month, to the cent.
@@ -484,13 +479,11 @@ pub fn page(it: &Advice) -> Result<String, template::Error> {
     let is_several = it.agents.len() > 1;
     let answer = |it: &AgentAdvice| Card { of: is_several.then(|| it.agent.clone()), ..card(it) };
     let figures = it.agents.iter().zip(1..).filter_map(|(it, nth)| forest(it, nth));
-    let names: Vec<&str> = it.agents.iter().map(|it| it.agent.as_str()).listed();
+    let names = it.agents.iter().map(|it| it.agent.as_str()).listed().join(", ");
+    let whose = if names.is_empty() { "no known agent" } else { &names };
     let page = Page {
         command: "advise",
-        title: format!(
-            "Settings of {}",
-            if names.is_empty() { "no known agent".to_owned() } else { names.join(", ") }
-        ),
+        title: format!("Settings of {whose}"),
         about: it.agents.iter().map(words).listed().join(" "),
         answers: it.agents.iter().filter_map(asked_card).chain(it.agents.iter().map(answer)).listed(),
         rests_on: vec![RESTS_ON.to_owned()],

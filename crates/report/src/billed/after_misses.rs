@@ -65,13 +65,12 @@ impl BilledLever for AfterMisses {
     }
 
     fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
+        let [sessions, times] = kind.counts("time");
         BilledRow {
             title: self.title.to_owned(),
             about: format!(
-                "In {}, {} ({}), and the prompt was sent again without the cache",
-                counted(kind.sessions, "session"),
-                self.met,
-                counted(kind.times as usize, "time")
+                "In {sessions}, {} ({times}), and the prompt was sent again without the cache",
+                self.met
             ),
             unjudged: self.unjudged.map(str::to_owned),
             ..kind.row()

@@ -19,12 +19,11 @@ impl BilledLever for FreshStartLever {
 
     fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
         let size = thousands(kind.of.parse().unwrap_or(0));
+        let [sessions, times] = kind.counts("time");
         BilledRow {
             title: format!("Begin a new session once one has {size} tokens"),
             about: format!(
-                "{} would begin anew, {} in all; what beginning again costs is counted as this session's own first turn",
-                counted(kind.sessions, "session"),
-                counted(kind.times as usize, "time")
+                "{sessions} would begin anew, {times} in all; what beginning again costs is counted as this session's own first turn"
             ),
             unjudged: Some("a new session has forgotten the old one".to_owned()),
             ..kind.row()

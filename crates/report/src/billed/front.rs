@@ -81,18 +81,14 @@ fn larger<'a>(
             own.map(|it| it.saved * it.size.saturating_sub(least) as f64 / it.size.max(1) as f64).sum::<f64>()
         };
         let name = in_one_line(short(front.group));
+        let [least, median] = [least, front.median].map(thousands);
+        let sessions = counted(front.sessions, "session");
         BilledRow {
             of: format!("{name} {}", front.model),
-            title: format!(
-                "A smaller start for {name}: {} tokens, not {}",
-                thousands(least),
-                thousands(front.median)
-            ),
+            title: format!("A smaller start for {name}: {least} tokens, not {median}"),
             about: format!(
-                "{} of {name} with {} begin with {} tokens at the median, before anything is asked: system prompt, tools and memory files",
-                counted(front.sessions, "session"),
-                front.model,
-                thousands(front.median)
+                "{sessions} of {name} with {} begin with {median} tokens at the median, before anything is asked: system prompt, tools and memory files",
+                front.model
             ),
             whom: Some(name.into_owned()),
             only: Some(front.group.to_owned()),

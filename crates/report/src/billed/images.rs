@@ -49,14 +49,10 @@ impl BilledLever for ImagesLever {
     }
 
     fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
+        let [sessions, times] = kind.counts("older image");
         BilledRow {
             title: format!("Take images out of the history {BATCH} at a time, but for the last {STAY}"),
-            about: format!(
-                "{} carried {} ({} tokens) on and on",
-                counted(kind.sessions, "session"),
-                counted(kind.times as usize, "older image"),
-                thousands(kind.size)
-            ),
+            about: format!("{sessions} carried {times} ({} tokens) on and on", thousands(kind.size)),
             unjudged: Some("whether an older image is looked at again is yours to judge".to_owned()),
             ..kind.row()
         }

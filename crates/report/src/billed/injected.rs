@@ -32,12 +32,11 @@ impl BilledLever for InjectedLever {
     }
 
     fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
+        let [sessions, times] = kind.counts("text");
         BilledRow {
             title: title(kind.of).to_owned(),
             about: format!(
-                "{} in {}, about {} tokens in all, added to prompts and carried on from there",
-                counted(kind.times as usize, "text"),
-                counted(kind.sessions, "session"),
+                "{times} in {sessions}, about {} tokens in all, added to prompts and carried on from there",
                 thousands(kind.size)
             ),
             whom: Some(kind.of.replace('_', " ")),

@@ -31,13 +31,12 @@ impl BilledLever for KeepAliveLever {
     }
 
     fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
+        let [sessions, times] = kind.counts("pause");
         BilledRow {
             of: format!("{} h", kind.of),
             title: format!("Keep the cache alive for {} h with short requests", kind.of),
             about: format!(
-                "In {}, {} outlasted the cache and would not have; requests after a session's last are paid in vain",
-                counted(kind.sessions, "session"),
-                counted(kind.times as usize, "pause")
+                "In {sessions}, {times} outlasted the cache and would not have; requests after a session's last are paid in vain"
             ),
             unjudged: Some("it takes a program that asks before the entries expire".to_owned()),
             ..kind.row()

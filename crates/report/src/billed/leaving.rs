@@ -29,13 +29,10 @@ impl BilledLever for LeavingLever {
     }
 
     fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
+        let [sessions, times] = kind.counts("such pause");
         BilledRow {
             title: "Compact before a pause that outlasts the cache".to_owned(),
-            about: format!(
-                "After {} in {}, the history was sent again without the cache",
-                counted(kind.times as usize, "such pause"),
-                counted(kind.sessions, "session")
-            ),
+            about: format!("After {times} in {sessions}, the history was sent again without the cache"),
             unjudged: Some("a summary forgets what it leaves out".to_owned()),
             ..kind.row()
         }

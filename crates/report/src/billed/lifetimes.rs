@@ -27,11 +27,9 @@ impl BilledLever for LifetimesLever {
     }
 
     fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
+        let which = kind.of.replace(" main", ", main conversations").replace(" sub", ", sub");
         BilledRow {
-            title: format!(
-                "Cache entries that live {}",
-                kind.of.replace(" main", ", main conversations").replace(" sub", ", sub")
-            ),
+            title: format!("Cache entries that live {which}"),
             about: format!("{} would pay other prices for writes", counted(kind.sessions, "session")),
             ..kind.row()
         }

@@ -32,13 +32,10 @@ impl BilledLever for MarksLever {
     }
 
     fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
+        let [sessions, times] = kind.counts("prompt");
         BilledRow {
             title: "Mark prompts for the cache".to_owned(),
-            about: format!(
-                "{} sent {} again without marks, and nothing was cached",
-                counted(kind.sessions, "session"),
-                counted(kind.times as usize, "prompt")
-            ),
+            about: format!("{sessions} sent {times} again without marks, and nothing was cached"),
             ..kind.row()
         }
     }

@@ -53,12 +53,10 @@ impl BilledLever for OtherModel {
 
     fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
         let whose = if self.is_of_agent { " for sub-agents" } else { "" };
+        let sessions = counted(kind.sessions, "session");
         BilledRow {
             title: format!("{}{whose}", kind.of),
-            about: format!(
-                "A ceiling: every request of {} at its prices, with the same tokens",
-                counted(kind.sessions, "session")
-            ),
+            about: format!("A ceiling: every request of {sessions} at its prices, with the same tokens"),
             unjudged: Some("quality and other turns of another model are not judged".to_owned()),
             ..kind.row()
         }

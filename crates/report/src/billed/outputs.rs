@@ -43,19 +43,14 @@ impl BilledLever for OutputsLever {
     }
 
     fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
-        let tool = in_one_line(kind.of);
+        let (tool, cap, needed) = (in_one_line(kind.of), thousands(CAP), thousands(kind.size));
+        let [sessions, times] = kind.counts("output");
         BilledRow {
-            title: format!("Cap {tool} outputs at {} tokens", thousands(CAP)),
-            about: format!(
-                "{} of over {} tokens in {}",
-                counted(kind.times as usize, "output"),
-                thousands(CAP),
-                counted(kind.sessions, "session")
-            ),
+            title: format!("Cap {tool} outputs at {cap} tokens"),
+            about: format!("{times} of over {cap} tokens in {sessions}"),
             whom: Some(tool.into_owned()),
             unjudged: Some(format!(
-                "a later call used something of {} of them, and nothing tells which part",
-                thousands(kind.size)
+                "a later call used something of {needed} of them, and nothing tells which part"
             )),
             ..kind.row()
         }

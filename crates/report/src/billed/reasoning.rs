@@ -34,11 +34,11 @@ impl BilledLever for ReasoningLever {
     }
 
     fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
+        let sessions = counted(kind.sessions, "session");
         BilledRow {
             title: "Drop reasoning when the next turn begins".to_owned(),
             about: format!(
-                "In {}, reasoning is carried on; what stands behind it is written again at each turn, which is counted",
-                counted(kind.sessions, "session")
+                "In {sessions}, reasoning is carried on; what stands behind it is written again at each turn, which is counted"
             ),
             unjudged: Some("models may answer worse without their earlier reasoning".to_owned()),
             ..kind.row()

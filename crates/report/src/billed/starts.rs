@@ -42,12 +42,12 @@ impl BilledLever for StartsLever {
         if n_alike == 0 {
             return Vec::new();
         }
+        let n = thousands(n_alike);
+        let all = counted(all.iter().filter(|it| it.whose.is_of_agent).count(), "sub-agent");
         vec![BilledRow {
             title: "Start sub-agents one after another, not at once".to_owned(),
             about: format!(
-                "{} of {} began within five minutes of another of the same project, and read nothing of what that had written",
-                thousands(n_alike),
-                counted(all.iter().filter(|it| it.whose.is_of_agent).count(), "sub-agent")
+                "{n} of {all} began within five minutes of another of the same project, and read nothing of what that had written"
             ),
             unjudged: Some("sub-agents that wait for each other take longer".to_owned()),
             saved,

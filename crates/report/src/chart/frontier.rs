@@ -308,20 +308,14 @@ impl Picture for Frontier {
             let usd = numbers::fixed(it.usd, decimals);
             format!("{} (${usd}, {} kept)", it.name(), numbers::percent(it.kept))
         };
-        let efficient: Vec<String> = self.efficient().iter().map(said).listed();
-        let mut words = format!(
-            "{} points; no other is cheaper and keeps as much as {}.",
-            self.points.len(),
-            efficient.join(", ")
-        );
+        let (n, efficient) = (self.points.len(), self.efficient().iter().map(said).listed().join(", "));
+        let mut words = format!("{n} points; no other is cheaper and keeps as much as {efficient}.");
         if let Some(ahead) = self.points.iter().find(|it| it.policy.looks_ahead) {
             words.push_str(&format!(" {} knows later needs and is not compared.", said(&ahead)));
         }
         if !self.left_out.is_empty() {
-            words.push_str(&format!(
-                " Excluded because they stopped early or a number is unknown: {}.",
-                self.left_out.join(", ")
-            ));
+            let names = self.left_out.join(", ");
+            words += &format!(" Excluded because they stopped early or a number is unknown: {names}.");
         }
         words
     }

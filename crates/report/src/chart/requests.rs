@@ -404,7 +404,7 @@ impl Picture for RequestBars {
     fn scene(&self) -> Scene {
         let mut scene = Scene::new(0.0);
         let frame = Frame::new(self);
-        let shown = (0..PARTS.len()).filter(|part| frame.has(*part));
+        let shown = (0..PARTS.len()).filter(|part| frame.has[*part]);
         let parts = shown.map(|it| (Swatch::Colour(ink::part(it)), PARTS[it].to_owned()));
         let broke = self.drawn().any(|it| it.trace.sent.iter().any(|it| it.broke.is_some()));
         let broke = broke.then(|| (Swatch::Broken, "cached prefix broken".to_owned()));
@@ -467,10 +467,6 @@ impl Frame {
             [0, 1, 2, 3, 4, 5].map(|part| sent().any(|bar| it.up_to(bar, part + 1) > it.up_to(bar, part)));
         it.highest = [highest(&|bar| it.up_to(bar, PARTS.len())), highest(&|bar| bar.prompt() as f64)];
         it
-    }
-
-    fn has(&self, part: usize) -> bool {
-        self.has[part]
     }
 
     /// Returns the first parts of a request together.
@@ -546,18 +542,13 @@ impl Frame {
         }
         for (nth, less) in told {
             let bar = &sent[*nth];
-            let label = format!(
-                "request {}: {}; {} cached tokens not read, prompt {}{}",
-                nth + 1,
-                bar.broke.as_ref().map_or("", |it| &it.0),
-                numbers::thousands(*less),
-                numbers::thousands(bar.prompt()),
-                if self.is_priced {
-                    format!(", ${}", numbers::fixed(bar.usd.iter().sum(), 2))
-                } else {
-                    String::new()
-                }
-            );
+            let why = bar.broke.as_ref().map_or("", |it| &it.0);
+            let [less, prompt] = [*less, bar.prompt()].map(thousands);
+            let mut label =
+                format!("request {}: {why}; {less} cached tokens not read, prompt {prompt}", nth + 1);
+            if self.is_priced {
+                label += &format!(", ${}", fixed(bar.usd.iter().sum(), 2));
+            }
             let mark: DrawnMark = Path::filled(legend::tick([at(*nth), y]), ink::TEXT).into();
             scene.spot(label, true, vec![mark]);
         }

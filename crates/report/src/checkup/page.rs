@@ -45,15 +45,12 @@ fn rests_on(it: &CheckUp) -> Vec<String> {
 fn answer(it: &CheckUp) -> Card {
     let (n_held, n_all) = (it.verdicts.iter().filter(|it| it.holds).count(), it.verdicts.len());
     let n_moved: usize = it.snapshots.iter().map(|it| it.moved.len()).sum();
+    let (checks, numbers) = (counted(n_all, "guard check"), counted(n_moved, "number"));
     let failed = it.verdicts.iter().filter(|it| !it.holds);
     Card {
         number: if it.holds() { "Passed" } else { "Failed" }.to_owned(),
         what: if it.errors.is_empty() {
-            format!(
-                "{n_held} of {} hold; {} moved",
-                counted(n_all, "guard check"),
-                counted(n_moved, "number")
-            )
+            format!("{n_held} of {checks} hold; {numbers} moved")
         } else {
             format!("It could not be checked: {}.", counted(it.errors.len(), "problem"))
         },

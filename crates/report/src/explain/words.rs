@@ -1,5 +1,6 @@
 //! What a cache, a stage and a harness did, in words and numbers.
 
+use crate::names::capital;
 use crate::prelude::*;
 use ctxsim_engine::cache::{EntryFound, Fate};
 use ctxsim_engine::explain::{By, EditCause, Explanation, Same, StandingItem, Stood};
@@ -222,12 +223,6 @@ fn setting(setting: Setting) -> &'static str {
 pub(super) fn named(it: &StandingItem) -> String {
     let kind = word(it.kind);
     it.tool.as_ref().map_or(kind.clone(), |tool| format!("{kind} of {tool}"))
-}
-
-/// Returns a sentence with a capital at its beginning.
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// Returns the prompt of an explained request, each item under a line that names it.
