@@ -247,10 +247,9 @@ impl BillAsLogged {
             return self.words();
         }
         let n = of_requests(self.requests);
-        let left_out = match self.requests_without_price() {
-            0 => String::new(),
-            n => format!(" ({} without a price left out)", of_requests(n)),
-        };
+        let left_out = if_any(self.requests_without_price(), |n| {
+            format!(" ({} without a price left out)", of_requests(n))
+        });
         let beside = self.beside.in_short(&usd);
         format!("As logged: {} at list prices for {n}{left_out}{more}.{beside}", usd(self.total().usd()))
     }

@@ -326,14 +326,12 @@ pub fn reconciled<'b>(export: &ProviderExport, sessions: impl Iterator<Item = &'
             Some(more) => Some(sum.unwrap_or(0).saturating_add(more)),
             None => sum,
         });
-    let unpriced = match logged.requests_without_price() {
-        0 => String::new(),
-        n => format!("; {} of their requests have no price", thousands(n)),
-    };
-    let left_out = match export.n_left_out {
-        0 => String::new(),
-        n => format!(" Rows of the export without a day or an amount: {}.", thousands(n as u64)),
-    };
+    let unpriced = if_any(logged.requests_without_price(), |n| {
+        format!("; {} of their requests have no price", thousands(n))
+    });
+    let left_out = if_any(export.n_left_out, |n| {
+        format!(" Rows of the export without a day or an amount: {}.", thousands(n as u64))
+    });
     if let Some(charged) = charged {
         let (theirs, ours) = (Cost(charged).usd(), logged.total().usd());
         let change = if theirs > 0.0 {

@@ -198,14 +198,9 @@ fn table(sessions: &[Calibration]) -> String {
     if all.pairs.is_empty() {
         return "Nothing to compare: only first requests of sessions have a bill of their own.\n".to_owned();
     }
-    let parts = [counts(sessions, &all), sums(&all), reasons(&all)];
-    parts
-        .into_iter()
-        .chain(unforeseen::table(&all))
-        .chain(firsts(&all))
-        .chain(listed(sessions))
-        .listed()
-        .join("\n")
+    let mut parts = vec![counts(sessions, &all), sums(&all), reasons(&all)];
+    parts.extend(unforeseen::table(&all).into_iter().chain(firsts(&all)).chain(listed(sessions)));
+    parts.join("\n")
 }
 
 /// Returns how many first requests were expected to read what other sessions had left, and how many did.

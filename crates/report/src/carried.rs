@@ -282,10 +282,9 @@ pub fn tables(sessions: &[PromptFill], skipped: &[Skipped], width: Option<usize>
         [only] => format!("{} · {}", only.session, only.profile),
         all => format!("{} sessions, {}", thousands(all.len() as u64), prices_of(all)),
     };
-    let skipped = match skipped.len() {
-        0 => String::new(),
-        n => format!("; {} skipped: {}", thousands(n as u64), Skipped::counted(skipped)),
-    };
+    let skipped = if_any(skipped.len(), |n| {
+        format!("; {} skipped: {}", thousands(n as u64), Skipped::counted(skipped))
+    });
     let by_tool = shares(&together(each(sessions)), width);
     wrap(&format!("{title}{skipped}"), "", width, &mut text);
     let _ = writeln!(text, "{}\n", by_tool.text);
@@ -318,9 +317,9 @@ fn shares(shares: &[CarriedShare], width: Option<usize>) -> DrawnTable {
         ("what", &|it| it.what.clone()),
         ("items", &|it| thousands(it.items)),
         ("tokens", &|it| thousands(it.tokens)),
-        ("mean resent", &|it| numbers::fixed(it.resent as f64 / it.items.max(1) as f64, 1)),
-        ("entering USD", &|it| numbers::fixed(it.entered_usd, decimals)),
-        ("carrying USD", &|it| numbers::fixed(it.carried_usd, decimals)),
+        ("mean resent", &|it| fixed(it.resent as f64 / it.items.max(1) as f64, 1)),
+        ("entering USD", &|it| fixed(it.entered_usd, decimals)),
+        ("carrying USD", &|it| fixed(it.carried_usd, decimals)),
         ("% of input", &|it| part(it.entered_usd + it.carried_usd)),
         ("% never needed", &|it| or_none(unneeded(it), percent)),
     ];
@@ -350,7 +349,7 @@ fn dearest(rows: &[(&str, &CarriedRow)], names_session: bool, width: Option<usiz
         ("place", &|(session, it)| place(session, it)),
         ("tokens", &|(_, it)| thousands(it.tokens)),
         ("resent", &|(_, it)| thousands(it.resent.into())),
-        ("carrying USD", &|(_, it)| numbers::fixed(it.carried_usd, decimals)),
+        ("carrying USD", &|(_, it)| fixed(it.carried_usd, decimals)),
         ("needed", &|(_, it)| it.is_needed.map_or(NONE, needed).to_owned()),
     ];
     let grid = Grid::of("", 1, rows, &columns);

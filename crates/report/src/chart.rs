@@ -155,7 +155,7 @@ pub(super) fn cents(highest: f64) -> usize {
 
 /// Writes a difference in dollars: what is saved is negative.
 fn signed_dollars(usd: f64, decimals: usize) -> String {
-    format!("{}${}", if usd < 0.0 { "−" } else { "+" }, numbers::fixed(usd.abs(), decimals))
+    format!("{}${}", if usd < 0.0 { "−" } else { "+" }, fixed(usd.abs(), decimals))
 }
 
 /// Makes a chart of a picture.

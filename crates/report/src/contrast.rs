@@ -2,7 +2,6 @@
 
 mod beside;
 mod page;
-mod part;
 mod words;
 
 use super::chart::requests::RunRequests;
@@ -22,8 +21,8 @@ use ctxsim_engine::measure::{Better, Delta, Remembered};
 use ctxsim_engine::price::Costs;
 
 pub use beside::{Beside, InputChange, InputFate};
+pub use beside::{Broken, ChangedStage, ContrastPart, FactChange, FieldChange, NeedChange, RequestChange};
 pub use page::page;
-pub use part::{Broken, ChangedStage, ContrastPart, FactChange, FieldChange, NeedChange, RequestChange};
 pub(crate) use words::points;
 pub use words::{review, summary, table};
 
@@ -283,8 +282,8 @@ impl ContrastNumber {
     pub fn written(&self, number: f64, decimals: usize) -> String {
         match self.metric {
             Some(metric) => metric.written(number, decimals),
-            None if self.is_share => numbers::percent(number),
-            None => numbers::fixed(number, 1),
+            None if self.is_share => percent(number),
+            None => fixed(number, 1),
         }
     }
 
@@ -342,11 +341,8 @@ fn numbers_of(pairs: &Pairs, parts: &[&ContrastPart], of_cost: Option<[f64; 2]>)
         let delta = Delta::new([it.delta.base, it.delta.candidate], interval, it.better);
         if it.place == format!("totals.{}", metric::COST) { ContrastNumber { delta, ..it } } else { it }
     };
-    let mut numbers: Vec<ContrastNumber> = metric::compared()
-        .into_iter()
-        .filter_map(|it| ContrastNumber::of(it, pairs))
-        .map(with_interval)
-        .listed();
+    let known = metric::compared().into_iter().filter_map(|it| ContrastNumber::of(it, pairs));
+    let mut numbers = known.map(with_interval).listed();
     let both = remembered::both(parts.iter().map(|it| &it.runs));
     let at = 1.min(numbers.len());
     numbers.splice(at..at, both.into_iter().map(ContrastNumber::remembered));

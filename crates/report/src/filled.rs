@@ -171,7 +171,7 @@ impl BilledSessions<'_> {
         let decimals = decimals(total);
         let columns: [Of<'_, (String, f64)>; 4] = [
             ("what", &|it| it.0.clone()),
-            (self.heading(["USD", "USD a month"]), &|it| numbers::fixed(it.1, decimals)),
+            (self.heading(["USD", "USD a month"]), &|it| fixed(it.1, decimals)),
             ("% of input", &|it| percent(it.1 / total.max(f64::MIN_POSITIVE))),
             ("", &|it| "█".repeat((it.1 / largest * BAR).round() as usize)),
         ];
@@ -212,10 +212,10 @@ impl BilledSessions<'_> {
         let columns: [Of<'_, Missing<'_>>; 6] = [
             ("what missed the cache", &|it| it.cause.about().to_owned()),
             (self.heading(["requests", "requests a month"]), &|it| {
-                numbers::fixed(it.requests, if is_scaled { 1 } else { 0 })
+                fixed(it.requests, if is_scaled { 1 } else { 0 })
             }),
             (self.heading(["tokens", "tokens a month"]), &|it| numbers::short(it.tokens.round() as u64)),
-            (self.heading(["USD", "USD a month"]), &|it| numbers::fixed(it.usd, decimals)),
+            (self.heading(["USD", "USD a month"]), &|it| fixed(it.usd, decimals)),
             ("% of input", &|it| percent(it.usd / input.max(f64::MIN_POSITIVE))),
             ("most expensive", &|it| format!("{}, request {}", it.dearest.0.name, it.dearest.1.request)),
         ];

@@ -184,7 +184,7 @@ impl Report {
             }
             let n_told: usize = told.values().map(Vec::len).sum();
             let sentences: Vec<String> =
-                told.into_iter().map(|(why, stages)| format!("{} {why}", numbers::listed(&stages))).listed();
+                told.into_iter().map(|(why, stages)| format!("{} {why}", listed(&stages))).listed();
             let is_whole = sum.stages.n == Some(n_told);
             let lead = if is_whole { format!("{policy} changed nothing") } else { policy.to_owned() };
             (n_told > 0).then(|| format!("{lead}: {}.", sentences.join(". ")))

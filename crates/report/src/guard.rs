@@ -81,10 +81,8 @@ fn covered(numbers: &RunNumbers<'_>, metric: &str) -> Result<f64, String> {
     if let Some(failure) = numbers.run.tally.outcome.failure.filter(|_| metric.starts_with(COSTS)) {
         return Err(format!("the run stopped at turn {}, so its cost covers less work", failure.turn));
     }
-    numbers
-        .at(metric)
-        .filter(|it| it.is_finite())
-        .ok_or_else(|| "the value is unknown for this run".to_owned())
+    let known = numbers.at(metric).filter(|it| it.is_finite());
+    known.ok_or_else(|| "the value is unknown for this run".to_owned())
 }
 
 /// Returns the interval of a number, from the recovery assumptions or the trials, if one is known.
@@ -358,7 +356,7 @@ impl GuardVerdict {
     /// Says what was found, without guard and run.
     pub fn finding(&self) -> String {
         let is = if self.holds { "is" } else { "is not" };
-        let number = |it: f64| if self.is_change { numbers::signed(it) } else { short(it, &self.bound) };
+        let number = |it: f64| if self.is_change { signed(it) } else { short(it, &self.bound) };
         match (self.value, &self.reason) {
             (Some(value), None) => {
                 let ends = |[low, high]: [f64; 2]| format!(" ({} to {})", number(low), number(high));

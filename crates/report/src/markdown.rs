@@ -61,5 +61,5 @@ fn write_shortened(section: &Section, detail: Detail, text: &mut Markdown) {
 
 /// Writes one table with its heading.
 fn write_section(section: &Section, text: &mut Markdown) {
-    text.table(&section.grid(numbers::thousands));
+    text.table(&section.grid(thousands));
 }

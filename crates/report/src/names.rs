@@ -21,6 +21,11 @@ pub(super) fn capital(words: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// Says something of a number of things; nothing where there is none.
+pub(super) fn if_any<N: Copy + Default + PartialEq>(n: N, words: impl FnOnce(N) -> String) -> String {
+    if n == N::default() { String::new() } else { words(n) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -141,10 +141,9 @@ impl ResetRuns<'_> {
             (n, sessions) => format!("{n} recorded compactions in {sessions} sessions"),
         };
         let listed: Vec<String> = sums.iter().take(POLICIES).map(|(policy, it)| line(policy, it)).listed();
-        let more = match sums.len().saturating_sub(POLICIES) {
-            0 => String::new(),
-            n => format!("; {n} more policies: see `--format json`"),
-        };
+        let more = if_any(sums.len().saturating_sub(POLICIES), |n| {
+            format!("; {n} more policies: see `--format json`")
+        });
         let under = self.profile.map_or_else(String::new, |it| format!(" under {it}"));
         format!(
             "{head}{under}. A policy that stays below the trigger avoids it; otherwise the bill includes the \
@@ -160,7 +159,7 @@ fn line(policy: &str, tally: &Tally) -> String {
     let bills = tally.bills();
     let decimals = numbers::decimals(bills.iter().flatten().copied().fold(0.0, f64::max)).min(2);
     let written = |bill: Option<f64>, otherwise: &str| {
-        bill.map_or(otherwise.to_owned(), |it| format!("${}", numbers::fixed(it, decimals)))
+        bill.map_or(otherwise.to_owned(), |it| format!("${}", fixed(it, decimals)))
     };
     let without = if bills[0].is_some() { "stopped at a limit" } else { "unknown" };
     let (kept, undone) = (written(bills[0], "unknown"), written(bills[1], without));

@@ -281,10 +281,8 @@ impl LaterSum {
         let n = units.len() as f64;
         let ratio = usd / before;
         // What moves all bills from one time to the next moves sessions of the same time alike.
-        let drift = saved
-            .drift
-            .as_ref()
-            .map_or(0.0, |drift| drift.variance(drift.blocks_of(own.iter().filter_map(|it| it.at_ms))));
+        let times_ms = own.iter().filter_map(|it| it.at_ms);
+        let drift = saved.drift.as_ref().map_or(0.0, |drift| drift.variance(drift.blocks_of(times_ms)));
         let rate =
             compared.map_or_else(|| drift + rate_variance(saved, own) / before.powi(2), |it| it.variance);
         let is_played = own.iter().all(|it| it.change.is_some());

@@ -102,14 +102,13 @@ impl FileContents {
     /// Sums up what was imported of a file.
     pub fn new(file: &str, imported: &[Imported], profile_of: ProfileOf<'_>) -> Self {
         let left_out = imported.first().map_or(&[] as &[LossReason], |it| it.losses.as_slice());
+        let held =
+            |it: &LossReason| LossHeld { what: it.what.clone(), count: it.count, lines: it.lines.clone() };
         Self {
             file: file.to_owned(),
             format: imported.first().map_or("", |it| it.format),
             sessions: imported.iter().map(|it| SessionHeld::new(it, profile_of)).listed(),
-            left_out: left_out
-                .iter()
-                .map(|it| LossHeld { what: it.what.clone(), count: it.count, lines: it.lines.clone() })
-                .listed(),
+            left_out: left_out.iter().map(held).listed(),
         }
     }
 

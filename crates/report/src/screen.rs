@@ -368,11 +368,12 @@ impl MonthBill {
         counted.for_each(|it| all += it.1);
         let all = all.scaled(calendar);
         let part = |part: BillPart| MonthPart { part, about: part.about(), usd: all.of(part) };
-        let mut causes = all
-            .by_cause
-            .iter()
-            .map(|(cause, usd)| MonthMisses { cause: *cause, about: cause.about(), usd: *usd })
-            .listed();
+        let misses = |(cause, usd): (&MissCause, &Cost)| MonthMisses {
+            cause: *cause,
+            about: cause.about(),
+            usd: *usd,
+        };
+        let mut causes = all.by_cause.iter().map(misses).listed();
         causes.order_by_key(|it| std::cmp::Reverse(it.usd));
         Self {
             of: calendar.basis,

@@ -192,15 +192,11 @@ impl Section {
 
     /// Sorts the policies after the first by cost; those that cannot be compared are last.
     fn rank(&mut self) {
-        let mut keyed: Vec<(f64, TableLine)> = std::mem::take(&mut self.lines)
-            .into_iter()
-            .enumerate()
-            .map(|(nth, line)| (if nth == 0 { f64::NEG_INFINITY } else { 0.0 }, line))
-            .listed();
-        self.lines = keyed.iter().map(|it| it.1.clone()).listed();
-        for (key, line) in keyed.iter_mut().skip(1) {
-            *key = self.change(line).unwrap_or(f64::INFINITY);
-        }
+        let key = |(nth, line): (usize, &TableLine)| match nth {
+            0 => (f64::NEG_INFINITY, line.clone()),
+            _ => (self.change(line).unwrap_or(f64::INFINITY), line.clone()),
+        };
+        let mut keyed = self.lines.iter().enumerate().map(key).listed();
         // Equal costs stay in the order in which they are listed.
         keyed.order_by(|one, other| one.0.total_cmp(&other.0));
         self.lines = keyed.into_iter().map(|it| it.1).listed();

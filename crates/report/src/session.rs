@@ -284,10 +284,9 @@ impl Report {
         let mut lines = self.failure_lines();
         let requests: u64 = self.sessions.iter().map(|it| it.requests).sum();
         let n = numbers::counted(self.sessions.len(), "session");
-        let skipped = match self.skipped.len() {
-            0 => String::new(),
-            n => format!(" {} skipped: {}.", thousands(n as u64), Skipped::counted(&self.skipped)),
-        };
+        let skipped = if_any(self.skipped.len(), |n| {
+            format!(" {} skipped: {}.", thousands(n as u64), Skipped::counted(&self.skipped))
+        });
         let profiles = self.profiles_of_sessions();
         lines.push(format!("{n} read ({} requests), under {profiles}.{skipped}", thousands(requests)));
         let [billed, checked] = [self.billed_in_short(), self.bill().map(|it| it.in_short())];
@@ -302,10 +301,9 @@ impl Report {
     /// Describes the sessions and their profiles, and how well the recorded bill is reproduced; empty if
     /// nothing is recorded.
     pub fn on_sessions(&self) -> Vec<String> {
-        let skipped = match self.skipped.len() {
-            0 => String::new(),
-            n => format!("; {} skipped: {}", thousands(n as u64), Skipped::counted(&self.skipped)),
-        };
+        let skipped = if_any(self.skipped.len(), |n| {
+            format!("; {} skipped: {}", thousands(n as u64), Skipped::counted(&self.skipped))
+        });
         let n_agents = self.sessions.iter().filter(|it| it.parent.is_some()).count();
         let agents = match n_agents {
             0 => String::new(),

@@ -195,7 +195,7 @@ impl TableText<'_> {
             0 => "--columns for other numbers".to_owned(),
             n => format!("--columns or --width for {} that did not fit", counted(n, "column")),
         };
-        format!("--details for {}; {columns}.", numbers::listed(&all))
+        format!("--details for {}; {columns}.", listed(&all))
     }
 
     fn next(&mut self) {
@@ -229,6 +229,6 @@ fn fitted(section: &Section, on: Terminal) -> DrawnTable {
         }
         grid
     };
-    let grid = named(section.grid(numbers::thousands));
+    let grid = named(section.grid(thousands));
     if fits(&grid, on.width) { draw(&grid, on) } else { draw(&named(section.grid(numbers::short)), on) }
 }

@@ -124,11 +124,8 @@ impl TableTrust {
 
     /// Says which bills are not reproduced.
     fn on_bills(&self) -> Option<String> {
-        let off = self
-            .sources
-            .iter()
-            .filter_map(|it| Some((it, it.error.filter(|error| error.abs() > BILL_ERROR_MAX)?)));
-        let off: Vec<(&BilledProfile, f64)> = off.listed();
+        let is_off = |error: &f64| error.abs() > BILL_ERROR_MAX;
+        let off = self.sources.iter().filter_map(|it| Some((it, it.error.filter(is_off)?))).listed();
         let (_, error) = *off.iter().max_by(|one, other| one.1.abs().total_cmp(&other.1.abs()))?;
         let usd: f64 = off.iter().map(|it| it.0.billed_usd).sum();
         // What hardly counts in the total says nothing about it.
@@ -167,5 +164,5 @@ fn named(off: &[(&BilledProfile, f64)]) -> String {
         return one.profile.clone();
     }
     let names = off.iter().map(|(it, _)| format!("{} of {}", it.sessions, it.profile)).listed();
-    numbers::listed(&names)
+    listed(&names)
 }

@@ -130,13 +130,8 @@ impl Report {
     /// Returns what the rule says of the policies of a table of recorded sessions, by their names; of runs that were folded, nothing is
     /// kept session by session.
     fn judged(&self, section: &Section) -> IndexMap<String, Judgement> {
-        let names: Vec<String> = section
-            .lines
-            .iter()
-            .skip(1)
-            .map(|it| it.policy.clone())
-            .filter(|it| !self.oracles.contains(it))
-            .listed();
+        let names = section.lines.iter().skip(1).map(|it| it.policy.clone());
+        let names = names.filter(|it| !self.oracles.contains(it)).listed();
         let Some(base) = section.lines.first().filter(|_| !names.is_empty()) else { return IndexMap::new() };
         let mut of: IndexMap<&str, IndexMap<&str, &Run>> = IndexMap::new();
         for run in self.runs.iter().filter(|it| section.has_profile(&it.profile)) {
@@ -168,16 +163,10 @@ impl Report {
     /// Returns all notes, those on what no scenario says and on oracles too.
     pub fn all_notes(&self) -> Vec<String> {
         let (first, rest) = self.notes.split_at(self.n_first_notes.min(self.notes.len()));
-        self.note_on_needs()
-            .into_iter()
-            .chain(first.iter().cloned())
-            .chain(self.note_on_oracles())
-            .chain(self.note_on_waiting())
-            .chain(rest.iter().cloned())
-            .chain(self.note_on_users())
-            .chain(self.note_on_summaries())
-            .chain(self.notes_on_facts())
-            .listed()
+        let needs = self.note_on_needs().into_iter().chain(first.iter().cloned());
+        let unknown = self.note_on_oracles().into_iter().chain(self.note_on_waiting());
+        let assumed = self.note_on_users().into_iter().chain(self.note_on_summaries());
+        needs.chain(unknown).chain(rest.iter().cloned()).chain(assumed).chain(self.notes_on_facts()).listed()
     }
 
     /// Returns the verdicts, each as its answer and what stands behind it.
@@ -284,13 +273,12 @@ impl Verdict {
         let is_below = knows_evidence && baseline.is_some_and(|it| !keeps(&it));
         let baseline_keeps = of_baseline.map(|it| it.min(task)).filter(|_| is_below);
         let is_first = |it: &TableLine| baseline.is_some_and(|first| first.policy == it.policy);
-        let mut known: Vec<(f64, &TableLine)> = section
-            .lines
-            .iter()
-            .filter(|it| !oracles.contains(&it.policy) && it.stopped.is_none())
-            .filter_map(|it| Some((if is_first(it) { 0.0 } else { section.change(it)? }, it)))
-            .filter(|it| it.1.tally.costs.total().is_some())
-            .listed();
+        let can_be_taken = |it: &&TableLine| {
+            !oracles.contains(&it.policy) && it.stopped.is_none() && it.tally.costs.total().is_some()
+        };
+        let changes = section.lines.iter().filter(can_be_taken);
+        let changes = changes.map(|it| Some((if is_first(it) { 0.0 } else { section.change(it)? }, it)));
+        let mut known: Vec<(f64, &TableLine)> = changes.flatten().listed();
         // Of equal costs the earlier stands first.
         known.order_by(|one, other| one.0.total_cmp(&other.0));
         let names: Vec<&str> = section.lines.iter().map(|it| it.policy.as_str()).listed();
@@ -386,10 +374,7 @@ impl Verdict {
                 format!("{} ({kept}, {})", it.shown, it.change.map_or_else(String::new, signed))
             })
             .listed();
-        let more = match self.keep_more.len().saturating_sub(SHOWN) {
-            0 => String::new(),
-            n => format!(" and {n} more"),
-        };
+        let more = if_any(self.keep_more.len().saturating_sub(SHOWN), |n| format!(" and {n} more"));
         let others = match said.as_slice() {
             [] => "No other policy here keeps more.".to_owned(),
             _ => format!("These keep more: {}{more}.", said.join(", ")),

@@ -7,7 +7,6 @@ use crate::blocks::{Block, in_markdown, on_terminal};
 use crate::chart::forest::{Forest, ForestLine};
 use crate::chart::{PageChart, figure};
 use crate::lever::{KnownBy, Lever, Word, turns_written};
-use crate::names::capital;
 use crate::page::{Card, Page, Tone, kept, parts};
 use crate::prelude::*;
 use crate::{BillAsLogged, Skipped, template};
@@ -427,14 +426,14 @@ fn of_wish(it: &AgentAdvice, wish: &WishFor) -> String {
 /// Returns an amount of US dollars a month, to the cent.
 pub(crate) fn cents(usd: f64) -> String {
     let sign = if usd <= -0.005 { "−" } else { "" };
-    format!("{sign}${}", ctxsim_base::grid::numbers::fixed(usd.abs(), 2))
+    format!("{sign}${}", fixed(usd.abs(), 2))
 }
 
 /// Returns an amount of US dollars; small ones with more digits.
 pub(crate) fn dollars(usd: f64) -> String {
     let sign = if usd < 0.0 { "−" } else { "" };
     let decimals = if usd.abs() >= 1.0 || usd == 0.0 { 2 } else { 4 };
-    format!("{sign}${}", ctxsim_base::grid::numbers::fixed(usd.abs(), decimals))
+    format!("{sign}${}", fixed(usd.abs(), decimals))
 }
 
 /// Says of a lever when its saving is gone, and what is known of the task.

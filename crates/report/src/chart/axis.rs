@@ -60,7 +60,7 @@ impl Axis {
         while decimals < 9 && (step - step.round()).abs() > 1e-6 {
             (decimals, step) = (decimals + 1, step * 10.0);
         }
-        numbers::fixed(number + 0.0, decimals)
+        fixed(number + 0.0, decimals)
     }
 
     /// Draws it below a frame, with lines through the frame.

@@ -61,11 +61,11 @@ impl Picture for BillByDay {
 
     fn summary(&self) -> String {
         let usd: f64 = self.days.values().map(|it| Self::total(it)).sum();
-        let high = self.highest().map_or_else(String::new, |(day, usd)| {
-            format!("; most on {}: ${}", date(day), numbers::fixed(usd, 2))
-        });
-        let n = numbers::counted(self.days.len(), "day");
-        format!("${} on {n} with requests{high}.", numbers::fixed(usd, 2))
+        let high = self
+            .highest()
+            .map_or_else(String::new, |(day, usd)| format!("; most on {}: ${}", date(day), fixed(usd, 2)));
+        let n = counted(self.days.len(), "day");
+        format!("${} on {n} with requests{high}.", fixed(usd, 2))
     }
 
     fn table(&self) -> Grid {
@@ -74,7 +74,7 @@ impl Picture for BillByDay {
             ["day"].into_iter().chain(shown.iter().map(|it| self.parts[*it])).chain(["USD"]).listed();
         let rows = self.days.iter().rev().map(|(day, parts)| {
             let amounts = shown.iter().map(|it| parts[*it]).chain([Self::total(parts)]);
-            std::iter::once(date(*day)).chain(amounts.map(|it| numbers::fixed(it, 2))).listed()
+            std::iter::once(date(*day)).chain(amounts.map(|it| fixed(it, 2))).listed()
         });
         Grid::new("", 1, &columns, rows)
     }
@@ -105,7 +105,7 @@ impl Picture for BillByDay {
                 }
             }
             match is_told {
-                true => scene.spot(format!("{}: ${}", date(*day), numbers::fixed(sum, 2)), false, marks),
+                true => scene.spot(format!("{}: ${}", date(*day), fixed(sum, 2)), false, marks),
                 false => scene.marks.extend(marks),
             }
         }

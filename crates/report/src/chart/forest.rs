@@ -95,11 +95,11 @@ impl Forest {
 
     /// Returns the least and the largest number drawn, nothing included.
     fn ends(&self) -> [f64; 2] {
-        let all = self
-            .shown()
+        let ends = |it: &ForestLine| it.interval.unwrap_or([it.change; 2]).into_iter().chain([it.change]);
+        self.shown()
             .iter()
-            .flat_map(|it| it.interval.unwrap_or([it.change; 2]).into_iter().chain([it.change]));
-        all.fold([-0.01, 0.01], |[low, high]: [f64; 2], it| [low.min(it.max(-1.0)), high.max(it.min(EDGE))])
+            .flat_map(ends)
+            .fold([-0.01, 0.01], |[low, high]: [f64; 2], it| [low.min(it.max(-1.0)), high.max(it.min(EDGE))])
     }
 }
 

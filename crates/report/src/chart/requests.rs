@@ -108,11 +108,8 @@ pub struct Panel {
 impl RunRequests {
     /// Takes what charts show from the runs of a load that kept their rows.
     pub fn of_load<'t>(load: &Load, takes: impl IntoIterator<Item = &'t Take>, scenario: &str) -> Vec<Self> {
-        let misses = load
-            .profiles
-            .iter()
-            .map(|it| load.timeline().map_or_else(Vec::new, |timeline| all_misses(timeline, it)))
-            .listed();
+        let missed = |it| load.timeline().map_or_else(Vec::new, |timeline| all_misses(timeline, it));
+        let misses = load.profiles.iter().map(missed).listed();
         let filled = || load.timeline().map_or_else(Vec::new, |it| FilledKind::of(it));
         let of = |take: &Take| {
             let rows = take.rows.as_ref().filter(|it| it.fault.is_none())?;
@@ -340,8 +337,8 @@ impl RequestBars {
         let usd = panel.trace.usd.filter(|_| self.is_priced())?;
         let first = self.panels.first().and_then(|it| it.trace.usd).filter(|it| *it > 0.0);
         let is_first = self.panels.first().is_some_and(|it| it.policy == panel.policy);
-        let change = first.filter(|_| !is_first).map(|it| format!(", {}", numbers::signed(usd / it - 1.0)));
-        Some(format!("${}{}", numbers::fixed(usd, self.decimals()), change.unwrap_or_default()))
+        let change = first.filter(|_| !is_first).map(|it| format!(", {}", signed(usd / it - 1.0)));
+        Some(format!("${}{}", fixed(usd, self.decimals()), change.unwrap_or_default()))
     }
 
     /// Says what is not drawn.
@@ -350,12 +347,9 @@ impl RequestBars {
         let more = (n > 0).then(|| format!("and {}, in the numbers", numbers::counted(n, "more run")));
         let least = 0.1f64.powi(self.decimals() as i32);
         let has_whole = |it: &&Panel| self.is_priced() && it.trace.whole_usd.abs() >= least;
-        let (panels, amounts): (Vec<&Panel>, Vec<String>) = self
-            .drawn()
-            .filter(has_whole)
-            .map(|it| (it, super::signed_dollars(it.trace.whole_usd, self.decimals())))
-            .unzip();
-        let words = amounts.into_iter().map(|usd| format!("{usd} in no single request: ")).listed();
+        let panels = self.drawn().filter(has_whole).listed();
+        let usd = |it: &&Panel| super::signed_dollars(it.trace.whole_usd, self.decimals());
+        let words = panels.iter().map(|it| format!("{} in no single request: ", usd(it))).listed();
         let widest = words.iter().map(|words| width(words)).fold(0.0, f64::max);
         let names = panels.iter().map(|it| it.policy.label.clone()).listed();
         let names = shortened(&names, PLAIN * (WIDTH - 8.0) - widest);
@@ -390,7 +384,7 @@ impl Picture for RequestBars {
         let columns: [Of<'_, Panel>; 9] = [
             ("policy", &|it| it.policy.label.clone()),
             ("edited by", &|it| it.fired()),
-            ("cost", &|it| self.cost(it).unwrap_or_else(|| numbers::NONE.to_owned())),
+            ("cost", &|it| self.cost(it).unwrap_or_else(|| NONE.to_owned())),
             ("requests", &|it| numbers::thousands(it.trace.sent.len() as u64)),
             ("longest prompt tokens", &|it| numbers::thousands(it.longest())),
             ("read", &|it| numbers::short(sum(it, 0))),

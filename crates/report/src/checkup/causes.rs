@@ -81,10 +81,9 @@ impl OldPlays {
         // What a simulation does not list came to what the snapshot says.
         let value = |numbers: &OldNumbers| numbers.get(place).cloned().unwrap_or_else(|| old.clone());
         let alone = self.alone.iter().filter_map(|it| Some((&it.input, value(it.numbers.as_ref().ok()?))));
-        let mut causes: Vec<MovedCause> = alone
-            .filter(|(_, with_old)| with_old != new)
-            .map(|(input, with_old)| MovedCause { cause: input.words(), with_old })
-            .listed();
+        let moving = alone.filter(|(_, with_old)| with_old != new);
+        let mut causes =
+            moving.map(|(input, with_old)| MovedCause { cause: input.words(), with_old }).listed();
         let is_whole = |it: &MovedCause| it.with_old == *old;
         let together = value(&self.together);
         if together != *old {

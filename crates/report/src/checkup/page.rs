@@ -34,12 +34,10 @@ pub fn page(all: &[CheckUp]) -> Result<String, template::Error> {
 
 /// Says what the results of a suite rest on: its file, what they were made with, and whether there are newer prices.
 fn rests_on(it: &CheckUp) -> Vec<String> {
-    let newer = it.newer.iter().flat_map(NewerPrices::lines);
-    [format!("{}: {}", it.suite, it.file), format!("With {}.", it.made.words())]
-        .into_iter()
-        .chain(it.notes.iter().map(|note| format!("{note}.")))
-        .chain(newer)
-        .listed()
+    let mut lines = vec![format!("{}: {}", it.suite, it.file), format!("With {}.", it.made.words())];
+    lines.extend(it.notes.iter().map(|note| format!("{note}.")));
+    lines.extend(it.newer.iter().flat_map(NewerPrices::lines));
+    lines
 }
 
 fn answer(it: &CheckUp) -> Card {

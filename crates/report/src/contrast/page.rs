@@ -46,6 +46,9 @@ pub fn page(contrasts: &[Contrast], beside: &Beside) -> Result<String, template:
         bars.map(|it| figure(&format!("requests-{nth}"), it)).into_iter().chain(changes)
     });
     let notes = contrasts.iter().flat_map(|it| it.notes.clone()).listed();
+    let mut parts = parts(figures.listed(), contrasts.iter().flat_map(blocks).chain(beside_policies));
+    parts.push(PagePart::assumptions(PagePiece::list("Notes", notes)));
+    let made = format!("With {}.", beside.made.words());
     let page = Page {
         command: "compare",
         title,
@@ -62,15 +65,8 @@ pub fn page(contrasts: &[Contrast], beside: &Beside) -> Result<String, template:
             }],
             all => all.iter().map(answer).listed(),
         },
-        rests_on: contrasts
-            .iter()
-            .flat_map(rests_on)
-            .chain([format!("With {}.", beside.made.words())])
-            .listed(),
-        parts: parts(figures.listed(), contrasts.iter().flat_map(blocks).chain(beside_policies))
-            .into_iter()
-            .chain([PagePart::assumptions(PagePiece::list("Notes", notes))])
-            .listed(),
+        rests_on: contrasts.iter().flat_map(rests_on).chain([made]).listed(),
+        parts,
     };
     page.write()
 }

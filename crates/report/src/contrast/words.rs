@@ -164,7 +164,7 @@ impl Contrast {
         match idle.as_slice() {
             [] => {}
             [only] => words += &format!(" The changed stage {only} had no effect here."),
-            all => words += &format!(" The changed stages {} had no effect here.", numbers::listed(all)),
+            all => words += &format!(" The changed stages {} had no effect here.", listed(all)),
         }
         for it in self.stages.iter().filter(|it| it.stopped_firing()) {
             let fired = it.fired[0].map(times).unwrap_or_default();
@@ -218,13 +218,9 @@ impl Contrast {
     fn split_line(&self) -> Option<String> {
         let decimals = self.decimals();
         let total: f64 = self.split.iter().map(|it| it.usd[1] - it.usd[0]).sum();
-        let parts: Vec<String> = self
-            .split
-            .iter()
-            .map(|it| (it.name, it.usd[1] - it.usd[0]))
-            .filter(|it| numbers::fixed(it.1.abs(), decimals) != numbers::fixed(0.0, decimals))
-            .map(|(name, usd)| format!("{name} {}", plus(usd, decimals)))
-            .listed();
+        let parts = self.split.iter().map(|it| (it.name, it.usd[1] - it.usd[0]));
+        let seen = parts.filter(|it| fixed(it.1.abs(), decimals) != fixed(0.0, decimals));
+        let parts = seen.map(|(name, usd)| format!("{name} {}", plus(usd, decimals))).listed();
         let bound = self.cost_change_bound.map(|it| it.map(signed));
         let bound = bound.filter(|[low, high]| low != high).map_or_else(String::new, |[low, high]| {
             format!("; {low} to {high} if every assumption erred the same way")
@@ -325,7 +321,7 @@ pub(crate) fn points(difference: f64) -> String {
 
 /// Returns an amount with its sign.
 fn plus(usd: f64, decimals: usize) -> String {
-    format!("{}{}", sign(usd), numbers::fixed(usd.abs(), decimals))
+    format!("{}{}", sign(usd), fixed(usd.abs(), decimals))
 }
 
 /// Describes a changed field.
@@ -380,16 +376,14 @@ fn stage(it: &StageChange) -> String {
 /// Counts the prefixes broken by one author; `None` if both policies broke the same.
 fn broken((who, both): (&String, &[Broken; 2])) -> Option<String> {
     let [base, candidate] = both;
-    let words = |it: &Broken| {
-        format!("{}, {} tokens", numbers::counted(it.times as usize, "break"), thousands(it.tokens))
-    };
+    let words =
+        |it: &Broken| format!("{}, {} tokens", counted(it.times as usize, "break"), thousands(it.tokens));
     (base != candidate).then(|| format!("{who}: {} (base: {})", words(candidate), words(base)))
 }
 
 /// Describes a request's cost, and the command that explains it.
 fn request(it: &RequestChange, decimals: usize) -> String {
-    let [base, candidate] =
-        [0, 1].map(|side| or_none(it.rows[side], |_| numbers::fixed(it.usd[side], decimals)));
+    let [base, candidate] = [0, 1].map(|side| or_none(it.rows[side], |_| fixed(it.usd[side], decimals)));
     let difference = plus(it.difference(), decimals);
     let command = it.commands[1].as_ref().or(it.commands[0].as_ref());
     let command = command.map_or_else(String::new, |it| format!(": `{it}`"));

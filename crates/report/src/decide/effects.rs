@@ -99,6 +99,7 @@ impl RowEffect {
             let freedom = alone.freedom.saturating_sub(n_strata as u64 - 1).max(1);
             uncertain(&level, RatioError { change, error, freedom })
         });
+        let again: Option<f64> = family.sessions.iter().map(|it| it.rows[nth].again).sum();
         Self {
             cost,
             is_same: samples.iter().all(|it| it.pair.0 == it.pair.1),
@@ -106,12 +107,7 @@ impl RowEffect {
             reach: own.reach_from(&base),
             concerned: concerned / base.usd,
             without_best: without_best(&samples, (own.usd, base.usd)),
-            again: family
-                .sessions
-                .iter()
-                .map(|it| it.rows[nth].again)
-                .sum::<Option<f64>>()
-                .map(|it| it / base.usd),
+            again: again.map(|usd| usd / base.usd),
             ..rest
         }
     }

@@ -286,15 +286,10 @@ fn normal(draw: &mut Draw) -> f64 {
 /// measured once more, the row that then looks best would be off by so much on average. Of a single row it is nothing, and the more rows
 /// are about as good, the more it is.
 pub(super) fn shrinkage(effects: &[RowEffect], test: &JointTest) -> f64 {
-    let known = |(it, off): (&RowEffect, &'_ Vec<f64>)| {
-        let found = it.cost.as_ref()?.value;
-        Some((found, it.error()?)).filter(|_| !it.is_same && off.len() == DRAWS)
-    };
-    let rows: Vec<(f64, f64, &Vec<f64>)> = effects
-        .iter()
-        .zip(&test.off)
-        .filter_map(|(it, off)| known((it, off)).map(|(found, error)| (found, error, off)))
-        .listed();
+    let mut rows: Vec<(f64, f64, &Vec<f64>)> = Vec::new();
+    for (row, off) in effects.iter().zip(&test.off).filter(|(row, off)| !row.is_same && off.len() == DRAWS) {
+        rows.extend(row.cost.as_ref().zip(row.error()).map(|(cost, error)| (cost.value, error, off)));
+    }
     let luck = |draw: usize| {
         let seen = rows.iter().map(|(found, error, off)| (found + error * off[draw], off[draw]));
         seen.min_by(|one, other| one.0.total_cmp(&other.0)).map_or(0.0, |it| -it.1)

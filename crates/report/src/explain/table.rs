@@ -83,22 +83,19 @@ fn head(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &m
 /// Writes what each part costs.
 fn cost(it: &Explanation, lifetimes: Lifetimes, text: &mut String) {
     let usage = &it.row.usage;
-    let written: Vec<String> = lifetimes
-        .names()
-        .iter()
-        .zip(usage.write)
-        .filter(|(_, tokens)| *tokens > 0)
-        .map(|(name, tokens)| {
-            let all = usage.write[0] + usage.write[1];
-            if tokens == all { (*name).to_owned() } else { format!("{} for {name}", thousands(tokens)) }
-        })
-        .listed();
-    let label =
-        if written.is_empty() { "written".to_owned() } else { format!("written ({})", written.join(", ")) };
+    let all_written = usage.write[0] + usage.write[1];
+    let names = lifetimes.names();
+    let written = names.iter().zip(usage.write).filter(|(_, tokens)| *tokens > 0);
+    let written = written.map(|(name, tokens)| match tokens == all_written {
+        true => (*name).to_owned(),
+        false => format!("{} for {name}", thousands(tokens)),
+    });
+    let written = written.listed().join(", ");
+    let label = if written.is_empty() { "written".to_owned() } else { format!("written ({written})") };
     let bill = &it.bill;
     let lines = [
         ("read".to_owned(), usage.read, Some(bill.read)),
-        (label, usage.write[0] + usage.write[1], Some(bill.write)),
+        (label, all_written, Some(bill.write)),
         ("uncached".to_owned(), usage.uncached, Some(bill.uncached)),
         ("output".to_owned(), it.row.output, Some(bill.output)),
         ("all".to_owned(), it.row.prompt + it.row.output, bill.total()),
@@ -106,7 +103,7 @@ fn cost(it: &Explanation, lifetimes: Lifetimes, text: &mut String) {
     let rows = lines.map(|(name, tokens, cost)| {
         let usd = match cost {
             Some(cost) if !unknown(bill, &name, tokens) => usd(cost),
-            _ => numbers::NONE.to_owned(),
+            _ => NONE.to_owned(),
         };
         [
             format!("  {name}"),

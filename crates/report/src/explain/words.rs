@@ -1,6 +1,5 @@
 //! What a cache, a stage and a harness did, in words and numbers.
 
-use crate::names::capital;
 use crate::prelude::*;
 use ctxsim_engine::cache::{EntryFound, Fate};
 use ctxsim_engine::explain::{By, EditCause, Explanation, Same, StandingItem, Stood};
@@ -128,10 +127,7 @@ pub(super) fn verdict(it: &Explanation, rules: &CacheRules) -> String {
     if *rules == CacheRules::None {
         return "This model has no cache.".to_owned();
     }
-    let share = match it.row.prompt {
-        0 => String::new(),
-        all => format!(" of {}", tokens(all)),
-    };
+    let share = if_any(it.row.prompt, |all| format!(" of {}", tokens(all)));
     let longest = finding.entries.first();
     let readable = finding.entries.iter().find(|it| matches!(it.fate, Fate::Read(_)));
     match (read, longest) {
@@ -183,10 +179,7 @@ pub(super) fn prefix(it: &Explanation, policy: &Policy) -> String {
     };
     let new: Vec<&StandingItem> = it.items.iter().filter(|it| it.is_new && it.now.tokens > 0).listed();
     let n_new: u64 = new.iter().map(|it| u64::from(it.now.tokens)).sum();
-    let new = match new.len() {
-        0 => String::new(),
-        n => format!(" New since: {}, {}.", count(n, "item", "items"), tokens(n_new)),
-    };
+    let new = if_any(new.len(), |n| format!(" New since: {}, {}.", count(n, "item", "items"), tokens(n_new)));
     let settings: String = prefix.settings.iter().map(|it| format!(" {}", setting(*it))).collect();
     match &prefix.same {
         Same::All => {

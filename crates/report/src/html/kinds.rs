@@ -40,7 +40,7 @@ pub(super) fn all(sentences: Vec<String>, scenarios: &[&str]) -> Vec<AssumedKind
         }
         let lines = forms.iter().map(|(form, it)| it.written(form)).listed();
         let of = if lines.len() < own.len() { format!(" of {} kinds", lines.len()) } else { String::new() };
-        let n = numbers::counted(own.len(), "sentence");
+        let n = counted(own.len(), "sentence");
         AssumedKind { heading: format!("{heading}: {n}{of}"), lines }
     };
     kinds.into_iter().map(kind).listed()

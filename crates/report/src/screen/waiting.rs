@@ -130,11 +130,9 @@ impl ScreenWaiting {
     /// Says which models have no data.
     fn without_data(&self) -> Option<String> {
         let all = &self.requests_without_data;
-        let mut names = all
-            .iter()
-            .take(NAMED)
-            .map(|(model, n)| format!("{} ({} requests)", in_one_line(model), thousands(*n)));
-        let mut names = names.by_ref().listed();
+        let named =
+            |(model, n): (&String, &u64)| format!("{} ({} requests)", in_one_line(model), thousands(*n));
+        let mut names = all.iter().take(NAMED).map(named).listed();
         if all.len() > NAMED {
             names.push(format!("{} more", all.len() - NAMED));
         }

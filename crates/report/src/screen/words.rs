@@ -97,10 +97,8 @@ fn read(it: &FirstScreen) -> String {
     if it.agents.len() > NAMED {
         agents.push(format!("{} more", it.agents.len() - NAMED));
     }
-    let sub_agents = match it.sub_agents {
-        0 => String::new(),
-        n => format!("; {} of the sessions are sub-agents'", thousands(n as u64)),
-    };
+    let sub_agents =
+        if_any(it.sub_agents, |n| format!("; {} of the sessions are sub-agents'", thousands(n as u64)));
     let counted_or_none = |n: usize, one: &str, many: &str| match n {
         0 => None,
         1 => Some(format!("1 {one}")),
@@ -116,10 +114,8 @@ fn read(it: &FirstScreen) -> String {
         days,
     ];
     let whose = whose.into_iter().flatten().listed().join(", ");
-    let skipped = match it.skipped.len() {
-        0 => String::new(),
-        n => format!(" {} skipped (--format json says why).", counted(n, "file")),
-    };
+    let skipped =
+        if_any(it.skipped.len(), |n| format!(" {} skipped (--format json says why).", counted(n, "file")));
     let (sessions, requests) = (counted(it.sessions, "session"), counted(it.requests as usize, "request"));
     let (agents, gap) = (agents.join(", "), if whose.is_empty() { "" } else { "; " });
     format!("{sessions} read ({requests}{sub_agents}): {agents}{gap}{whose}.{skipped}")

@@ -111,7 +111,7 @@ impl Report {
     fn group<'r>(&self, key: GroupKey, title: &str, scenarios: Vec<&'r str>) -> Group<'r> {
         let title = match scenarios.as_slice() {
             [only] => (*only).to_owned(),
-            all => format!("{title} ({}, {})", numbers::counted(all.len(), "scenario"), self.turns_of(all)),
+            all => format!("{title} ({}, {})", counted(all.len(), "scenario"), self.turns_of(all)),
         };
         Group { key, title, scenarios, under: Under::Each, is_part: false }
     }
@@ -172,7 +172,7 @@ impl Report {
             return Vec::new();
         }
         let lane = |is_of_agent: bool, of_it: Vec<&'r str>, one: &str| {
-            let title = format!("{} ({})", numbers::counted(of_it.len(), one), self.turns_of(&of_it));
+            let title = format!("{} ({})", counted(of_it.len(), one), self.turns_of(&of_it));
             Group { key: GroupKey::Lane { is_of_agent }, title, scenarios: of_it, under, is_part: true }
         };
         vec![lane(false, mains, "main session"), lane(true, subs, "sub-agent session")]
@@ -200,13 +200,13 @@ impl Report {
         counts.sort_by(|_, one, _, other| other.cmp(one));
         let turns = self.turns_of(&sessions);
         let title = match counts.first() {
-            None => format!("{} ({turns})", numbers::counted(sessions.len(), "session")),
+            None => format!("{} ({turns})", counted(sessions.len(), "session")),
             Some((format, _)) if counts.len() == 1 => {
-                format!("{} ({turns})", numbers::counted(sessions.len(), &format!("{format} session")))
+                format!("{} ({turns})", counted(sessions.len(), &format!("{format} session")))
             }
             Some(_) => {
                 let mixed = counts.iter().map(|(format, n)| format!("{n} {format}")).listed();
-                format!("{} ({turns}; {})", numbers::counted(sessions.len(), "session"), mixed.join(", "))
+                format!("{} ({turns}; {})", counted(sessions.len(), "session"), mixed.join(", "))
             }
         };
         Group { key, title, scenarios: sessions, under, is_part }
@@ -219,7 +219,7 @@ impl Report {
             turns.entry(run.scenario).or_insert(run.figures.turns_requested);
         }
         let n_turns: u32 = scenarios.iter().filter_map(|it| turns.get(it)).sum();
-        numbers::counted(n_turns as usize, "turn")
+        counted(n_turns as usize, "turn")
     }
 }
 

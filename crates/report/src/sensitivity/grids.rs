@@ -25,10 +25,7 @@ const LEAVING: [&str; 9] = [
 
 pub(super) fn heading(it: &Sensitivity) -> String {
     let n_loads = it.grids.iter().filter(|it| it.load != ALL).count();
-    let shown = match it.n_left_out {
-        0 => String::new(),
-        n => format!(" ({} more left out by --top)", numbers::thousands(n as u64)),
-    };
+    let shown = if_any(it.n_left_out, |n| format!(" ({} more left out by --top)", thousands(n as u64)));
     format!(
         "{} on {} under {}{shown}, {} of cache rules and limits: {}",
         several(it.policies.len(), "policy", "policies"),
@@ -239,7 +236,7 @@ fn significant(number: f64) -> String {
         it if it >= 1.0 => 2,
         _ => 3,
     };
-    numbers::fixed(number, decimals)
+    fixed(number, decimals)
 }
 
 /// What the columns mean that do not say so themselves.
@@ -286,12 +283,9 @@ pub(super) fn notes(it: &Sensitivity) -> Vec<String> {
         ));
     }
     if let Some(OpenOrders { neighbours, open, unknown }) = it.open_orders() {
-        let unknown = match unknown {
-            0 => String::new(),
-            n => format!(
-                " Nobody has published how the models of {n} count: these stand with the recorded sizes."
-            ),
-        };
+        let unknown = if_any(unknown, |n| {
+            format!(" Nobody has published how the models of {n} count: these stand with the recorded sizes.")
+        });
         notes.push(format!(
             "tokens: sizes are counted anew where another family's models count differently \
             (assumptions/tokenizers.toml). The order of {open} of {neighbours} pairs of neighbouring price lists depends on it.{unknown}"
@@ -302,13 +296,13 @@ pub(super) fn notes(it: &Sensitivity) -> Vec<String> {
             "break-even: a prune removes {} tokens and rewrites {}; a request after {} of a lifetime keeps \
                 an entry alive; {} requests share a prefix; compression makes a prompt {} times smaller; \
                 a compaction leaves {} tokens, requests add {}, and {} of them miss (--set break_even.…).",
-            numbers::thousands(asked.prune_removes_tokens),
-            numbers::thousands(asked.prune_rewrites_tokens),
+            thousands(asked.prune_removes_tokens),
+            thousands(asked.prune_rewrites_tokens),
             asked.keep_alive_after,
             asked.fill_up_requests,
             asked.compression,
-            numbers::thousands(asked.compaction_prefix_tokens),
-            numbers::thousands(asked.compaction_growth_tokens),
+            thousands(asked.compaction_prefix_tokens),
+            thousands(asked.compaction_growth_tokens),
             asked.compaction_miss_share,
         )),
         None => {
