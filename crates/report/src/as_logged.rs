@@ -246,9 +246,9 @@ impl BillAsLogged {
         if self.requests == 0 {
             return self.words();
         }
-        let n = of_requests(self.requests);
+        let n = counted(self.requests as usize, "request");
         let left_out = if_any(self.requests_without_price(), |n| {
-            format!(" ({} without a price left out)", of_requests(n))
+            format!(" ({} without a price left out)", counted(n as usize, "request"))
         });
         let beside = self.beside.in_short(&usd);
         format!("As logged: {} at list prices for {n}{left_out}{more}.{beside}", usd(self.total().usd()))
@@ -262,7 +262,12 @@ impl BillAsLogged {
         };
         let of = |(model, it): (&String, &Unpriced)| {
             let tokens = it.prompt_tokens().saturating_add(it.tokens.output);
-            format!("{} ({}, {} tokens)", in_one_line(model), of_requests(it.requests), thousands(tokens))
+            format!(
+                "{} ({}, {} tokens)",
+                in_one_line(model),
+                counted(it.requests as usize, "request"),
+                thousands(tokens)
+            )
         };
         let without_price = self.unpriced.iter().map(of).listed().join(", ");
         if self.requests == 0 {
@@ -272,7 +277,7 @@ impl BillAsLogged {
         let Bill { uncached, read, write, output, .. } = self.bill;
         let [all, uncached, read, write, output] =
             [self.total(), uncached, read, write, output].map(|it| usd(it.usd()));
-        let n = of_requests(self.requests);
+        let n = counted(self.requests as usize, "request");
         let mut text = format!(
             "As logged: {all} at list prices for {n} (uncached input {uncached}, cache reads {read}, cache writes {write}, output as logged {output})."
         );
@@ -394,10 +399,6 @@ struct SimulatedTerms {
     output: f64,
     compactions: f64,
     rest: f64,
-}
-
-fn of_requests(n: u64) -> String {
-    format!("{} request{}", thousands(n), if n == 1 { "" } else { "s" })
 }
 
 /// Writes dollars to the cent.

@@ -97,77 +97,81 @@ fn request((session, it): (&Calibration, &BillPair)) -> Value {
     }
 }
 
-/// Returns the report as one JSON document.
-///
-/// # Errors
-/// A value that JSON cannot hold.
-pub fn json(
-    as_recorded: &[Calibration],
-    with_side_requests: &[Calibration],
-    with_inferred: &[Calibration],
-    as_logged: Option<&BillAsLogged>,
-) -> Result<String, serde_json::Error> {
-    let mut all: Fields = vec![("schema".into(), "ctxsim.calibration/1".into())];
-    all.extend(as_logged.map(|it| ("as_logged".into(), Value::of(it))));
-    all.push(("as_recorded".into(), part(as_recorded)));
-    all.push(("with_side_requests".into(), part(with_side_requests)));
-    all.push(("with_inferred_side_requests".into(), part(with_inferred)));
-    all.extend(compactions::document(as_recorded).map(|it| ("what_followed_compactions".into(), it)));
-    json_text(&Value::Fields(all))
+/// Sessions under each assumption about requests that nobody recorded.
+#[derive(Clone, Copy, Debug)]
+pub struct Calibrations<'c> {
+    pub as_recorded: &'c [Calibration],
+    pub with_side_requests: &'c [Calibration],
+    pub with_inferred: &'c [Calibration],
+    /// What all sessions were billed by their logs.
+    pub as_logged: Option<&'c BillAsLogged>,
 }
 
-/// Returns the report as text, at most 100 columns wide except for long reasons: in full if that is asked for or has few lines.
-pub fn tables(
-    as_recorded: &[Calibration],
-    with_side_requests: &[Calibration],
-    with_inferred: &[Calibration],
-    as_logged: Option<&BillAsLogged>,
-    is_detailed: bool,
-) -> String {
-    let mut head = assumed_profiles(as_recorded);
-    if let Some(logged) = as_logged {
-        wrap(&logged.words(), "", Some(WIDTH), &mut head);
-        head.push('\n');
+impl Calibrations<'_> {
+    /// Returns the report as one JSON document.
+    ///
+    /// # Errors
+    /// A value that JSON cannot hold.
+    pub fn json(&self) -> Result<String, serde_json::Error> {
+        let mut all: Fields = vec![("schema".into(), "ctxsim.calibration/1".into())];
+        all.extend(self.as_logged.map(|bill| ("as_logged".into(), Value::of(bill))));
+        all.push(("as_recorded".into(), part(self.as_recorded)));
+        all.push(("with_side_requests".into(), part(self.with_side_requests)));
+        all.push(("with_inferred_side_requests".into(), part(self.with_inferred)));
+        let followed = compactions::document(self.as_recorded);
+        all.extend(followed.map(|it| ("what_followed_compactions".into(), it)));
+        json_text(&Value::Fields(all))
     }
-    for line in outcome_lines(as_recorded) {
-        wrap(&line, "", Some(WIDTH), &mut head);
-        head.push('\n');
-    }
-    let text = head.clone() + &in_full(as_recorded, with_side_requests, with_inferred);
-    if is_detailed || text.lines().count() <= LINES_MAX {
-        return text;
-    }
-    let under = [
-        ("as recorded", as_recorded),
-        ("with usual side requests", with_side_requests),
-        ("with inferred side requests", with_inferred),
-    ];
-    head + &in_short(&under)
-}
 
-/// Returns every session under each assumption.
-fn in_full(
-    as_recorded: &[Calibration],
-    with_side_requests: &[Calibration],
-    with_inferred: &[Calibration],
-) -> String {
-    let mut text = format!("As recorded\n\n{}", table(as_recorded));
-    let more = [
-        ("the harness's usual side requests, which are not recorded", with_side_requests),
-        ("inferred side requests", with_inferred),
-    ];
-    for (what, sessions) in more {
-        let is_same = sessions.iter().zip(as_recorded).all(|(it, recorded)| it.pairs == recorded.pairs);
-        let told = if is_same { "The same as recorded.\n".to_owned() } else { table(sessions) };
-        let _ = write!(text, "\nWith {what}\n\n{told}");
+    /// Returns the report as text, at most 100 columns wide except for long reasons: in full if that is asked for or has few lines.
+    pub fn text(&self, is_detailed: bool) -> String {
+        let mut head = assumed_profiles(self.as_recorded);
+        for line in self.as_logged.map(BillAsLogged::words).into_iter().chain(outcome_lines(self.as_recorded))
+        {
+            wrap(&line, "", Some(WIDTH), &mut head);
+            head.push('\n');
+        }
+        let text = head.clone() + &self.in_full();
+        if is_detailed || text.lines().count() <= LINES_MAX { text } else { head + &self.in_short() }
     }
-    if let Some(followed) = compactions::table(as_recorded) {
-        let _ = write!(text, "\n{followed}");
+
+    /// Returns every session under each assumption.
+    fn in_full(&self) -> String {
+        let mut text = format!("As recorded\n\n{}", table(self.as_recorded));
+        let more = [
+            ("the harness's usual side requests, which are not recorded", self.with_side_requests),
+            ("inferred side requests", self.with_inferred),
+        ];
+        for (what, sessions) in more {
+            let is_same =
+                sessions.iter().zip(self.as_recorded).all(|(it, recorded)| it.pairs == recorded.pairs);
+            let told = if is_same { "The same as recorded.\n".to_owned() } else { table(sessions) };
+            text += &format!("\nWith {what}\n\n{told}");
+        }
+        for part in compactions::table(self.as_recorded).into_iter().chain(outcome_table(self.as_recorded)) {
+            text += &format!("\n{part}");
+        }
+        text
     }
-    if let Some(told) = outcome_table(as_recorded) {
-        let _ = write!(text, "\n{told}");
+
+    /// Returns what all sessions come to under each assumption, and what matters of those as recorded.
+    fn in_short(&self) -> String {
+        let all = [
+            ("as recorded", sum_of_sessions(self.as_recorded)),
+            ("with usual side requests", sum_of_sessions(self.with_side_requests)),
+            ("with inferred side requests", sum_of_sessions(self.with_inferred)),
+        ];
+        let (sessions, recorded) = (self.as_recorded, &all[0].1);
+        let n_sessions = if sessions.len() > 1 { sessions.len().min(SESSIONS_SHOWN) } else { 0 };
+        let mut text = together_table(&all) + &frequent_reasons(recorded, ROWS_SHOWN - n_sessions);
+        if n_sessions > 0 {
+            text += &furthest(sessions);
+        }
+        for part in unforeseen::table(recorded).into_iter().chain(firsts(recorded)) {
+            text += &format!("\n{part}");
+        }
+        text + REST
     }
-    text
 }
 
 /// Says which sessions are judged by the rules of a model that nobody named.
@@ -366,22 +370,6 @@ const SESSIONS_SHOWN: usize = 8;
 
 /// What shows the rest.
 const REST: &str = "\n`--details` shows every session under each assumption, requests that differ, and what followed compactions; `--format json` has all of them.\n";
-
-/// Returns what all sessions come to under each assumption, and what matters of those as recorded.
-fn in_short(under: &[(&str, &[Calibration])]) -> String {
-    let all = under.iter().map(|(what, sessions)| (*what, sum_of_sessions(sessions))).listed();
-    let mut text = together_table(&all);
-    let (Some((_, sessions)), Some((_, recorded))) = (under.first(), all.first()) else { return text };
-    let n_sessions = if sessions.len() > 1 { sessions.len().min(SESSIONS_SHOWN) } else { 0 };
-    text += &frequent_reasons(recorded, ROWS_SHOWN - n_sessions);
-    if n_sessions > 0 {
-        text += &furthest(sessions);
-    }
-    for part in unforeseen::table(recorded).into_iter().chain(firsts(recorded)) {
-        text = text + "\n" + &part;
-    }
-    text + REST
-}
 
 /// Returns a row for each assumption.
 fn together_table(all: &[(&str, Calibration)]) -> String {

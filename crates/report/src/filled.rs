@@ -168,7 +168,7 @@ impl BilledSessions<'_> {
             rows.push((format!("{} others", rest.len()), rest.iter().map(CarriedShare::usd).sum()));
         }
         let largest = rows.iter().map(|it| it.1).fold(f64::MIN_POSITIVE, f64::max);
-        let decimals = decimals(total);
+        let decimals = crate::chart::cents(total);
         let columns: [Of<'_, (String, f64)>; 4] = [
             ("what", &|it| it.0.clone()),
             (self.heading(["USD", "USD a month"]), &|it| fixed(it.1, decimals)),
@@ -208,7 +208,7 @@ impl BilledSessions<'_> {
     fn missing_grid(&self) -> Option<Grid> {
         let (rows, is_scaled) = (self.missing(), self.is_scaled());
         let input: f64 = self.sum(|it| it.by_tool.iter().map(CarriedShare::usd).sum());
-        let decimals = decimals(input);
+        let decimals = crate::chart::cents(input);
         let columns: [Of<'_, Missing<'_>>; 6] = [
             ("what missed the cache", &|it| it.cause.about().to_owned()),
             (self.heading(["requests", "requests a month"]), &|it| {
@@ -226,9 +226,4 @@ impl BilledSessions<'_> {
                 .with(CellKind::Text, &[0])
         })
     }
-}
-
-/// Returns the decimals of dollars: cents, unless all of it is less than a dollar.
-fn decimals(usd: f64) -> usize {
-    if usd >= 1.0 { 2 } else { numbers::decimals(usd) }
 }

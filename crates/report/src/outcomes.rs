@@ -185,9 +185,7 @@ impl OutcomeReport {
     fn sentence(&self, it: &OutcomeGroup) -> Option<String> {
         let (base, difference, word) = (&self.groups[0], it.difference?, it.word?);
         let of = format!("{} against {}", in_one_line(&it.name), in_one_line(&base.name));
-        let ends = it.interval.map(|[low, high]| {
-            format!(" (95% interval {} to {})", self.written(low, true), self.written(high, true))
-        });
+        let ends = it.interval.map(|ends| format!(" (95% interval {})", self.range(ends)));
         let so_far = format!("{}{}", self.written(difference, true), ends.unwrap_or_default());
         Some(match word {
             OutcomeWord::CannotTell if it.sessions.min(base.sessions) < SESSIONS_MIN => {
@@ -212,6 +210,10 @@ impl OutcomeReport {
         }
     }
 
+    fn range(&self, ends: [f64; 2]) -> String {
+        ends.map(|it| self.written(it, true)).join(" to ")
+    }
+
     fn grid(&self) -> Grid {
         let none = || "–".to_owned();
         let row = |it: &OutcomeGroup| {
@@ -220,9 +222,7 @@ impl OutcomeReport {
                 it.sessions.to_string(),
                 self.written(it.mean, false),
                 it.difference.map_or_else(none, |it| self.written(it, true)),
-                it.interval.map_or_else(none, |[low, high]| {
-                    format!("{} to {}", self.written(low, true), self.written(high, true))
-                }),
+                it.interval.map_or_else(none, |ends| self.range(ends)),
                 it.word.map_or_else(none, |it| it.text().to_owned()),
             ]
         };

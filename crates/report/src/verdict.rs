@@ -364,20 +364,13 @@ impl Verdict {
 
     /// Says that the first policy keeps too little to be a measure, and what keeps more.
     pub(super) fn below_floor(&self, kept: f64) -> String {
-        const SHOWN: usize = 3;
-        let said: Vec<String> = self
-            .keep_more
-            .iter()
-            .take(SHOWN)
-            .map(|it| {
-                let kept = it.evidence_kept.map_or_else(String::new, percent);
-                format!("{} ({kept}, {})", it.shown, it.change.map_or_else(String::new, signed))
-            })
-            .listed();
-        let more = if_any(self.keep_more.len().saturating_sub(SHOWN), |n| format!(" and {n} more"));
-        let others = match said.as_slice() {
+        let said = |it: &Choice| {
+            let kept = it.evidence_kept.map_or_else(String::new, percent);
+            format!("{} ({kept}, {})", it.shown, it.change.map_or_else(String::new, signed))
+        };
+        let others = match self.keep_more.as_slice() {
             [] => "No other policy here keeps more.".to_owned(),
-            _ => format!("These keep more: {}{more}.", said.join(", ")),
+            all => format!("These keep more: {}.", first_few(all, said)),
         };
         let [kept, floor] = [percent(kept), percent_round(self.min_evidence)];
         format!(
@@ -466,20 +459,24 @@ impl Verdict {
 
     /// Names the policies that save by losing evidence.
     fn lossy_words(&self) -> Option<String> {
-        const SHOWN: usize = 3;
-        let said = self.lossy.iter().take(SHOWN).map(|it| {
+        let said = |it: &Choice| {
             let kept = it.evidence_kept.map_or_else(String::new, percent);
             let open = if it.is_open { "; savings uncertain" } else { "" };
             let task = it.task_kept.filter(|it| !Floor(self.min_evidence).passes(Some(*it)));
             let task = task
                 .map_or_else(String::new, |it| format!("; {} of its requests show their task", percent(it)));
             format!("{} ({}, {kept} kept{task}{open})", it.shown, it.change.map_or_else(String::new, signed))
-        });
-        let said: Vec<String> = said.listed();
-        let more = self.lossy.len().saturating_sub(SHOWN);
-        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        (!said.is_empty()).then(|| format!(" Cheaper by losing evidence: {}{more}.", said.join(", ")))
+        };
+        let lossy = first_few(&self.lossy, said);
+        (!lossy.is_empty()).then(|| format!(" Cheaper by losing evidence: {lossy}."))
     }
+}
+
+/// Says something of the first few of some policies, and how many more there are.
+fn first_few(all: &[Choice], said: impl Fn(&Choice) -> String) -> String {
+    const SHOWN: usize = 3;
+    let more = if_any(all.len().saturating_sub(SHOWN), |n| format!(" and {n} more"));
+    all.iter().take(SHOWN).map(said).listed().join(", ") + &more
 }
 
 /// Returns a share as a percentage, without a fraction where it has none.

@@ -20,15 +20,15 @@ pub(crate) const ADVISE_DETAILS: &str = "ctxsim advise --details";
 const WHYS: usize = 3;
 
 /// Returns advice for a terminal.
-pub fn table(it: &Advice, is_detailed: bool, on: impl Into<Terminal>) -> String {
-    let on = on.into();
-    let drawn = |on, n_levers| on_terminal(&blocks(it, is_detailed, n_levers), "\n", on);
-    if is_detailed { drawn(on, usize::MAX) } else { on.fitted(ROWS_LEAST..=LEVERS, drawn) }
+pub fn table(advice: &Advice, is_detailed: bool, terminal: impl Into<Terminal>) -> String {
+    let terminal = terminal.into();
+    let draw = |terminal, n_levers| on_terminal(&blocks(advice, is_detailed, n_levers), "\n", terminal);
+    if is_detailed { draw(terminal, usize::MAX) } else { terminal.fitted(ROWS_LEAST..=LEVERS, draw) }
 }
 
 /// Returns advice as Markdown.
-pub fn markdown(it: &Advice, is_detailed: bool) -> Markdown {
-    in_markdown(&blocks(it, is_detailed, if is_detailed { usize::MAX } else { LEVERS }))
+pub fn markdown(advice: &Advice, is_detailed: bool) -> Markdown {
+    in_markdown(&blocks(advice, is_detailed, if is_detailed { usize::MAX } else { LEVERS }))
 }
 
 /// Lays advice out, with so many settings of each agent; a reason stands for each fourth of them.
@@ -52,16 +52,16 @@ fn blocks(advice: &Advice, is_detailed: bool, n_levers: usize) -> Vec<Block> {
     blocks
 }
 
-fn of_agent(it: &AgentAdvice, is_detailed: bool, n_levers: usize) -> Vec<Block> {
-    let mut blocks = asked(it);
-    blocks.extend(answer(it));
-    blocks.push(Block::Text(words(it)));
+fn of_agent(advice: &AgentAdvice, is_detailed: bool, n_levers: usize) -> Vec<Block> {
+    let mut blocks = asked(advice);
+    blocks.extend(answer(advice));
+    blocks.push(Block::Text(words(advice)));
     let billed = |it: &BillAsLogged| if is_detailed { it.words() } else { it.in_short("") };
-    blocks.extend(it.as_logged.iter().map(|it| Block::Text(billed(it))));
-    let n_notes = if is_detailed { it.notes.len() } else { NOTES };
+    blocks.extend(advice.as_logged.iter().map(|it| Block::Text(billed(it))));
+    let n_notes = if is_detailed { advice.notes.len() } else { NOTES };
     let n_whys = if is_detailed { usize::MAX } else { WHYS.min(n_levers / 4) };
-    blocks.extend(it.notes.iter().take(n_notes).map(|it| Block::Aside(it.clone())));
-    let best = it.best_levers();
+    blocks.extend(advice.notes.iter().take(n_notes).map(|it| Block::Aside(it.clone())));
+    let best = advice.best_levers();
     if !best.is_empty() {
         blocks.push(Block::Table(if is_detailed {
             levers("What you can do", &best, false)
@@ -73,110 +73,117 @@ fn of_agent(it: &AgentAdvice, is_detailed: bool, n_levers: usize) -> Vec<Block> 
         blocks.extend(best.into_iter().filter_map(why).take(n_whys).map(Block::Aside));
     }
     if is_detailed {
-        blocks.extend(behind(it));
+        blocks.extend(behind(advice));
     } else {
-        blocks.extend(rest(it));
+        blocks.extend(rest(advice));
     }
     blocks
 }
 
 /// Lays out what stands behind the advice: whom it concerns, what is set now, and what else was tried or was not.
-fn behind(it: &AgentAdvice) -> Vec<Block> {
+fn behind(advice: &AgentAdvice) -> Vec<Block> {
     let mut blocks = Vec::new();
-    let whom = [Whom::People, Whom::Projects].into_iter().filter_map(|of| whom::table(it, of)).listed();
+    let whom = [Whom::People, Whom::Projects].into_iter().filter_map(|of| whom::table(advice, of)).listed();
     if !whom.is_empty() {
         blocks.extend(whom.into_iter().map(Block::Table));
         blocks.push(Block::text(whom::STAR));
     }
-    blocks.push(Block::Table(current(it)));
-    if !it.lifetimes.is_empty() {
-        blocks.push(Block::Table(lifetimes(it)));
-        blocks.extend(it.lifetimes.iter().map(|it| Block::text(of_lifetimes(it))));
+    blocks.push(Block::Table(current(advice)));
+    if !advice.lifetimes.is_empty() {
+        blocks.push(Block::Table(lifetimes(advice)));
+        blocks.extend(advice.lifetimes.iter().map(|it| Block::text(of_lifetimes(it))));
     }
-    if n_more(it) > 0 {
-        blocks.push(Block::Table(levers("Everything that was tried", &it.levers.iter().listed(), true)));
+    if n_more(advice) > 0 {
+        blocks.push(Block::Table(levers("Everything that was tried", &advice.levers.iter().listed(), true)));
     }
-    blocks.extend(it.wishes.iter().map(|wish| Block::text(of_wish(it, wish))));
-    blocks.extend(gone(&it.levers));
-    let not_tried = it.left_out.iter().map(|it| format!("Not tried: {}. {}.", it.key, capital(&it.reason)));
+    blocks.extend(advice.wishes.iter().map(|wish| Block::text(of_wish(advice, wish))));
+    blocks.extend(gone(&advice.levers));
+    let not_tried =
+        advice.left_out.iter().map(|it| format!("Not tried: {}. {}.", it.key, capital(&it.reason)));
     blocks.extend(not_tried.map(Block::Text));
-    if !it.untold.is_empty() {
+    if !advice.untold.is_empty() {
         let untold =
-            it.untold.iter().map(|it| format!("{} ({})", it.name.replace('_', " "), it.reason)).listed();
+            advice.untold.iter().map(|it| format!("{} ({})", it.name.replace('_', " "), it.reason)).listed();
         blocks.push(Block::text(format!("Left out, because the logs do not tell: {}.", listed(&untold))));
     }
     blocks
 }
 
 /// Returns how many of the settings that were tried the table leaves out.
-fn n_more(it: &AgentAdvice) -> usize {
+fn n_more(advice: &AgentAdvice) -> usize {
     let simulated = |all: &[&Lever]| all.iter().filter(|it| it.known_by == KnownBy::Simulated).count();
-    simulated(&it.levers.iter().listed()).saturating_sub(simulated(&it.best_levers()))
+    simulated(&advice.levers.iter().listed()).saturating_sub(simulated(&advice.best_levers()))
 }
 
 /// Says what only details show.
-fn rest(it: &AgentAdvice) -> Option<Block> {
-    let more = match n_more(it) {
+fn rest(advice: &AgentAdvice) -> Option<Block> {
+    let more = match n_more(advice) {
         0 => None,
-        n => Some(format!("{n} more of {} settings and combinations that were tried", it.tried)),
+        n => Some(format!("{n} more of {} settings and combinations that were tried", advice.tried)),
     };
     let people =
-        it.levers.iter().any(|it| it.people.len() > 1).then(|| "what each person would save".to_owned());
-    let lifetimes = (!it.lifetimes.is_empty()).then(|| "5 minutes against 1 hour".to_owned());
-    let left_out = (!it.left_out.is_empty()).then(|| "what was not tried".to_owned());
+        advice.levers.iter().any(|it| it.people.len() > 1).then(|| "what each person would save".to_owned());
+    let lifetimes = (!advice.lifetimes.is_empty()).then(|| "5 minutes against 1 hour".to_owned());
+    let left_out = (!advice.left_out.is_empty()).then(|| "what was not tried".to_owned());
     let current = Some("what is set now".to_owned());
     let all = [more, people, current, lifetimes, left_out].into_iter().flatten().listed();
     Some(Block::Aside(format!("More with --details: {}.", listed(&all))))
 }
 
 /// Lays out what bills tell where no settings are known.
-fn of_bills(it: &BilledAdvice) -> Vec<Block> {
-    let best = it.best_levers();
-    let title = format!("What the bills of {} tell ({})", it.agent, counted(it.sessions, "session"));
+fn of_bills(advice: &BilledAdvice) -> Vec<Block> {
+    let best = advice.best_levers();
+    let title = format!("What the bills of {} tell ({})", advice.agent, counted(advice.sessions, "session"));
     let table = Block::Table(levers(&title, &best, false));
     std::iter::once(table).chain(best.into_iter().filter_map(why).map(Block::Text)).listed()
 }
 
-fn head(it: &AgentAdvice) -> String {
-    let versions = match &it.versions {
+fn head(advice: &AgentAdvice) -> String {
+    let versions = match &advice.versions {
         Some([first, last]) if first == last => format!(" {first}"),
         Some([first, last]) => format!(" {first} to {last}"),
         None => String::new(),
     };
-    let agents =
-        if it.sub_agents > 0 { format!(", {} of them sub-agents'", it.sub_agents) } else { String::new() };
-    let projects =
-        if it.projects > 0 { format!(" in {}", counted(it.projects, "project")) } else { String::new() };
-    let (sessions, requests) = (counted(it.sessions, "session"), thousands(it.requests));
-    format!("{}{versions}: {sessions}{agents}, {requests} requests{projects}", it.agent)
+    let agents = if advice.sub_agents > 0 {
+        format!(", {} of them sub-agents'", advice.sub_agents)
+    } else {
+        String::new()
+    };
+    let projects = if advice.projects > 0 {
+        format!(" in {}", counted(advice.projects, "project"))
+    } else {
+        String::new()
+    };
+    let (sessions, requests) = (counted(advice.sessions, "session"), thousands(advice.requests));
+    format!("{}{versions}: {sessions}{agents}, {requests} requests{projects}", advice.agent)
 }
 
 /// Says what there is, and what it costs.
-fn words(it: &AgentAdvice) -> String {
-    format!("{}. {}", head(it), cost(it))
+fn words(advice: &AgentAdvice) -> String {
+    format!("{}. {}", head(advice), cost(advice))
 }
 
-fn cost(it: &AgentAdvice) -> String {
-    let kept = it.evidence_kept.map_or_else(String::new, |it| {
+fn cost(advice: &AgentAdvice) -> String {
+    let kept = advice.evidence_kept.map_or_else(String::new, |it| {
         format!("; prompts hold {} of what the agent later needs", percent(it))
     });
-    match it.month.usd {
+    match advice.month.usd {
         Some(usd) => {
-            let scaled = if it.month.basis == Basis::AllSessions { "" } else { " a month" };
-            format!("What you have costs {}{scaled} ({}){kept}.", dollars(usd), it.month.words())
+            let scaled = if advice.month.basis == Basis::AllSessions { "" } else { " a month" };
+            format!("What you have costs {}{scaled} ({}){kept}.", dollars(usd), advice.month.words())
         }
         None => format!("What you have costs an unknown amount, because a model has no price{kept}."),
     }
 }
 
 /// Says what to change and what to paste, or that nothing is sure enough.
-fn answer(it: &AgentAdvice) -> Vec<Block> {
-    let Some(best) = it.advised() else {
-        let tried = format!("{} settings and combinations", it.tried);
-        let why = if it.levers.is_empty() {
+fn answer(advice: &AgentAdvice) -> Vec<Block> {
+    let Some(best) = advice.advised() else {
+        let tried = format!("{} settings and combinations", advice.tried);
+        let why = if advice.levers.is_empty() {
             format!("Nothing to change: none of {tried} does anything in these sessions.")
         } else {
-            let what = if it.asked().is_some() { "Nothing else to paste" } else { "Nothing to paste" };
+            let what = if advice.asked().is_some() { "Nothing else to paste" } else { "Nothing to paste" };
             format!("{what}: none of {tried} is certain enough to be called “do”.")
         };
         return vec![Block::Answer(why)];
@@ -185,15 +192,15 @@ fn answer(it: &AgentAdvice) -> Vec<Block> {
     if !best.effects.is_empty() {
         blocks.push(Block::text(format!("It also does this: {}", best.effects.join(" "))));
     }
-    blocks.extend(pastes(&it.paste));
-    blocks.extend(it.heed.iter().map(|it| Block::Aside(it.clone())));
-    blocks.extend(not_pasted(it, best).map(Block::Aside));
+    blocks.extend(pastes(&advice.paste));
+    blocks.extend(advice.heed.iter().map(|it| Block::Aside(it.clone())));
+    blocks.extend(not_pasted(advice, best).map(Block::Aside));
     blocks
 }
 
 /// Says what the user asked for comes to.
-fn asked(it: &AgentAdvice) -> Vec<Block> {
-    let Some((asked, lever)) = it.asked() else { return Vec::new() };
+fn asked(advice: &AgentAdvice) -> Vec<Block> {
+    let Some((asked, lever)) = advice.asked() else { return Vec::new() };
     let word = lever.word.map_or_else(String::new, |it| format!(" ({})", it.text()));
     let mut blocks = vec![Block::Head(format!("{}{word}", lever.title)), Block::text(asked_words(lever))];
     if !lever.effects.is_empty() {
@@ -216,12 +223,12 @@ fn asked(it: &AgentAdvice) -> Vec<Block> {
 }
 
 /// Says what to expect of what the user asked for, and what its word rests on.
-fn asked_words(it: &Lever) -> String {
-    if it.word.is_none() {
+fn asked_words(lever: &Lever) -> String {
+    if lever.word.is_none() {
         return "It changes nothing in these sessions.".to_owned();
     }
-    let after = sessions_after(it);
-    format!("{} Why: {}.{after}", promise(it), it.why)
+    let after = sessions_after(lever);
+    format!("{} Why: {}.{after}", promise(lever), lever.why)
 }
 
 fn pastes(all: &[super::Paste]) -> Vec<Block> {
@@ -236,24 +243,24 @@ fn pastes(all: &[super::Paste]) -> Vec<Block> {
 }
 
 /// Says what to expect of a lever.
-pub(crate) fn promise(it: &Lever) -> String {
-    let Some(saved) = it.saved_month else {
+pub(crate) fn promise(lever: &Lever) -> String {
+    let Some(saved) = lever.saved_month else {
         return "What it saves cannot be told from these sessions.".to_owned();
     };
     let (is_dearer, saved) = (saved < 0.0, cents(saved.abs()));
-    let percents = or_none(it.expected, signed);
+    let percents = or_none(lever.expected, signed);
     let ends =
-        it.saved_interval.map_or_else(String::new, |it| format!(", 95% interval {}", dollar_range(it)));
-    let kept = kept_words(it)
+        lever.saved_interval.map_or_else(String::new, |it| format!(", 95% interval {}", dollar_range(it)));
+    let kept = kept_words(lever)
         .map_or_else(String::new, |it| format!(" Prompts still hold {it} of what the agent later needs."));
     let does = if is_dearer { format!("cost {saved} more") } else { format!("save {saved}") };
     format!("It should {does} a month ({percents} of what you spend{ends}).{kept}")
 }
 
 /// Says how much is kept, and how little it may be.
-pub(crate) fn kept_words(it: &Lever) -> Option<String> {
-    let kept = it.evidence_kept?;
-    let low = it.evidence_low.filter(|low| *low < kept - 5e-4);
+pub(crate) fn kept_words(lever: &Lever) -> Option<String> {
+    let kept = lever.evidence_kept?;
+    let low = lever.evidence_low.filter(|low| *low < kept - 5e-4);
     let low = low.map_or_else(String::new, |it| format!(" (at least {})", percent(it)));
     Some(format!("{}{low}", percent(kept)))
 }
@@ -264,24 +271,24 @@ pub(crate) fn dollar_range([low, high]: [f64; 2]) -> String {
 }
 
 /// Names the other levers that are *do* but not pasted.
-fn not_pasted(it: &AgentAdvice, best: &Lever) -> Option<String> {
+fn not_pasted(advice: &AgentAdvice, best: &Lever) -> Option<String> {
     let is_left =
         |other: &&&Lever| other.word == Some(Word::Do) && !other.set.iter().all(|own| best.set.contains(own));
-    let all = it.best_levers();
+    let all = advice.best_levers();
     let left: Vec<String> = all.iter().filter(is_left).map(|it| it.title.clone()).listed();
     (!left.is_empty()).then(|| format!("Not in it, though they save alone, too: {}.", left.join("; ")))
 }
 
 /// Says what the word of a lever rests on.
-fn why(it: &Lever) -> Option<String> {
-    let word = it.word.filter(|it| *it != Word::Do)?.text();
-    let met = if it.about.is_empty() { String::new() } else { format!("{}; ", it.about) };
-    Some(format!("{} ({word}): {met}{}.{}", it.title, it.why, sessions_after(it)))
+fn why(lever: &Lever) -> Option<String> {
+    let word = lever.word.filter(|it| *it != Word::Do)?.text();
+    let met = if lever.about.is_empty() { String::new() } else { format!("{}; ", lever.about) };
+    Some(format!("{} ({word}): {met}{}.{}", lever.title, lever.why, sessions_after(lever)))
 }
 
 /// Says of a *try* how many later sessions would tell.
-fn sessions_after(it: &Lever) -> String {
-    match (it.word, it.sessions_to_know) {
+fn sessions_after(lever: &Lever) -> String {
+    match (lever.word, lever.sessions_to_know) {
         (Some(Word::Try), Some(n)) => {
             format!(" The bills of about {} sessions with it would tell.", thousands(n))
         }
@@ -358,7 +365,7 @@ fn levers(title: &str, all: &[&Lever], has_keys: bool) -> Grid {
         .hued(Hue::AsWords, &["saves a month", "Δ cost"])
 }
 
-fn current(it: &AgentAdvice) -> Grid {
+fn current(advice: &AgentAdvice) -> Grid {
     let says = |it: &super::InForce| match (it.from, &it.variable) {
         (From::Log, _) => "the logs".to_owned(),
         (From::File, Some(variable)) => format!("the file given, by {variable}"),
@@ -367,33 +374,22 @@ fn current(it: &AgentAdvice) -> Grid {
     };
     let row = |it: &super::InForce| vec![it.key.clone(), it.about.clone(), it.value.clone(), says(it)];
     let headings = ["setting", "decides", "now", "says"];
-    Grid::new("What is set now", 1, &headings, it.in_force.iter().map(row)).with(CellKind::Text, &[1, 2, 3])
+    Grid::new("What is set now", 1, &headings, advice.in_force.iter().map(row))
+        .with(CellKind::Text, &[1, 2, 3])
 }
 
-fn lifetimes(it: &AgentAdvice) -> Grid {
-    let row = |it: &Lifetimes| {
-        vec![
-            it.lane.to_owned(),
-            it.sessions.to_string(),
-            or_none(it.usd_month[0], dollars),
-            or_none(it.usd_month[1], dollars),
-            or_none(it.change, signed),
-            or_none(it.interval, interval),
-            percent(it.share),
-            or_none(it.break_even, percent),
-        ]
-    };
-    let headings = [
-        "conversation",
-        "sessions",
-        "5 min a month",
-        "1 h a month",
-        "5 min → 1 h",
-        "95% interval",
-        "written again",
-        "break-even",
+fn lifetimes(advice: &AgentAdvice) -> Grid {
+    let columns: [Of<'_, Lifetimes>; 8] = [
+        ("conversation", &|it| it.lane.to_owned()),
+        ("sessions", &|it| it.sessions.to_string()),
+        ("5 min a month", &|it| or_none(it.usd_month[0], dollars)),
+        ("1 h a month", &|it| or_none(it.usd_month[1], dollars)),
+        ("5 min → 1 h", &|it| or_none(it.change, signed)),
+        ("95% interval", &|it| or_none(it.interval, interval)),
+        ("written again", &|it| percent(it.share)),
+        ("break-even", &|it| or_none(it.break_even, percent)),
     ];
-    Grid::new("5 minutes or 1 hour", 1, &headings, it.lifetimes.iter().map(row))
+    Grid::of("5 minutes or 1 hour", 1, &advice.lifetimes, &columns)
 }
 
 /// Says which lifetime is cheaper.
@@ -413,13 +409,13 @@ fn of_lifetimes(it: &Lifetimes) -> String {
     )
 }
 
-fn of_wish(it: &AgentAdvice, wish: &WishFor) -> String {
+fn of_wish(advice: &AgentAdvice, wish: &WishFor) -> String {
     let kept =
         wish.evidence_kept.map_or_else(String::new, |it| format!(", {} of what is needed kept", percent(it)));
     let (change, reason) = (signed(wish.change), capital(&wish.reason));
     format!(
         "What only the maintainers of {} could change: {} ({change}{kept}). {reason}.",
-        it.agent, wish.about
+        advice.agent, wish.about
     )
 }
 
@@ -437,9 +433,9 @@ pub(crate) fn dollars(usd: f64) -> String {
 }
 
 /// Says of a lever when its saving is gone, and what is known of the task.
-fn beside_saving(it: &Lever) -> Vec<String> {
-    let gone = it.gone_at_extra_turns.map(|it| format!("The saving is {}.", it.words()));
-    gone.into_iter().chain(it.known_of_task.clone()).listed()
+fn beside_saving(lever: &Lever) -> Vec<String> {
+    let gone = lever.gone_at_extra_turns.map(|it| format!("The saving is {}.", it.words()));
+    gone.into_iter().chain(lever.known_of_task.clone()).listed()
 }
 
 /// Lays out of all levers when their savings are gone, and what is known of the task under them.
@@ -474,26 +470,26 @@ fn sure([low, high]: [f64; 2]) -> String {
 ///
 /// # Errors
 /// What the template says.
-pub fn page(it: &Advice) -> Result<String, template::Error> {
-    let is_several = it.agents.len() > 1;
+pub fn page(advice: &Advice) -> Result<String, template::Error> {
+    let is_several = advice.agents.len() > 1;
     let answer = |it: &AgentAdvice| Card { of: is_several.then(|| it.agent.clone()), ..card(it) };
-    let figures = it.agents.iter().zip(1..).filter_map(|(it, nth)| forest(it, nth));
-    let names = it.agents.iter().map(|it| it.agent.as_str()).listed().join(", ");
+    let figures = advice.agents.iter().zip(1..).filter_map(|(it, nth)| forest(it, nth));
+    let names = advice.agents.iter().map(|it| it.agent.as_str()).listed().join(", ");
     let whose = if names.is_empty() { "no known agent" } else { &names };
     let page = Page {
         command: "advise",
         title: format!("Settings of {whose}"),
-        about: it.agents.iter().map(words).listed().join(" "),
-        answers: it.agents.iter().filter_map(asked_card).chain(it.agents.iter().map(answer)).listed(),
+        about: advice.agents.iter().map(words).listed().join(" "),
+        answers: advice.agents.iter().filter_map(asked_card).chain(advice.agents.iter().map(answer)).listed(),
         rests_on: vec![RESTS_ON.to_owned()],
-        parts: parts(figures.listed(), blocks(it, true, usize::MAX)),
+        parts: parts(figures.listed(), blocks(advice, true, usize::MAX)),
     };
     page.write()
 }
 
 /// Says what the user asked for comes to.
-fn asked_card(it: &AgentAdvice) -> Option<Card> {
-    let (asked, lever) = it.asked()?;
+fn asked_card(advice: &AgentAdvice) -> Option<Card> {
+    let (asked, lever) = advice.asked()?;
     let word = lever.word.map_or_else(String::new, |it| format!(" ({})", it.text()));
     Some(Card {
         number: lever.saved_month.map_or_else(|| "Unknown".to_owned(), |it| cents(-it)),
@@ -505,30 +501,30 @@ fn asked_card(it: &AgentAdvice) -> Option<Card> {
     })
 }
 
-fn card(it: &AgentAdvice) -> Card {
-    let Some(best) = it.advised() else {
-        let n = format!("{} settings and combinations", it.tried);
+fn card(advice: &AgentAdvice) -> Card {
+    let Some(best) = advice.advised() else {
+        let n = format!("{} settings and combinations", advice.tried);
         return Card {
             number: "Nothing to paste".to_owned(),
             what: format!("Of {n}, none is certain enough to be called “do”."),
-            words: it.best_levers().into_iter().filter_map(why).take(WHYS).listed(),
+            words: advice.best_levers().into_iter().filter_map(why).take(WHYS).listed(),
             ..Card::default()
         };
     };
-    let pasted = it.paste.first().map(|it| format!("Put this into {}:", it.at));
+    let pasted = advice.paste.first().map(|it| format!("Put this into {}:", it.at));
     Card {
         number: best.saved_month.map_or_else(|| "Do this".to_owned(), |it| cents(-it)),
         what: format!("a month with this: {}", best.title),
         sure: best.saved_interval.map(sure),
         words: beside_saving(best).into_iter().chain(pasted).listed(),
-        code: it.paste.first().map(|it| it.text.clone()),
+        code: advice.paste.first().map(|it| it.text.clone()),
         tone: Tone::Better,
         ..Card::default()
     }
 }
 
 /// Draws what was tried against what is in force.
-fn forest(it: &AgentAdvice, nth: usize) -> Option<PageChart> {
+fn forest(advice: &AgentAdvice, nth: usize) -> Option<PageChart> {
     let line = |it: &Lever| {
         let saved = it.saved_month.map(|it| format!("{} a month", cents(-it)));
         let word = it.word.map_or_else(String::new, |it| format!("{}: ", it.text()));
@@ -539,10 +535,10 @@ fn forest(it: &AgentAdvice, nth: usize) -> Option<PageChart> {
             saved.into_iter().chain(it.evidence_kept.map(|it| kept(Some(it)))).listed().join(", "),
         ))
     };
-    let lines: Vec<ForestLine> = it.best_levers().into_iter().filter_map(line).listed();
+    let lines: Vec<ForestLine> = advice.best_levers().into_iter().filter_map(line).listed();
     let forest = Forest {
         title: "What each setting saves".to_owned(),
-        subject: it.agent.clone(),
+        subject: advice.agent.clone(),
         base: "the current settings".to_owned(),
         of: "setting",
         lines,

@@ -40,20 +40,20 @@ fn rests_on(it: &CheckUp) -> Vec<String> {
     lines
 }
 
-fn answer(it: &CheckUp) -> Card {
-    let (n_held, n_all) = (it.verdicts.iter().filter(|it| it.holds).count(), it.verdicts.len());
-    let n_moved: usize = it.snapshots.iter().map(|it| it.moved.len()).sum();
+fn answer(suite: &CheckUp) -> Card {
+    let (n_held, n_all) = (suite.verdicts.iter().filter(|it| it.holds).count(), suite.verdicts.len());
+    let n_moved: usize = suite.snapshots.iter().map(|it| it.moved.len()).sum();
     let (checks, numbers) = (counted(n_all, "guard check"), counted(n_moved, "number"));
-    let failed = it.verdicts.iter().filter(|it| !it.holds);
+    let failed = suite.verdicts.iter().filter(|it| !it.holds);
     Card {
-        number: if it.holds() { "Passed" } else { "Failed" }.to_owned(),
-        what: if it.errors.is_empty() {
+        number: if suite.holds() { "Passed" } else { "Failed" }.to_owned(),
+        what: if suite.errors.is_empty() {
             format!("{n_held} of {checks} hold; {numbers} moved")
         } else {
-            format!("It could not be checked: {}.", counted(it.errors.len(), "problem"))
+            format!("It could not be checked: {}.", counted(suite.errors.len(), "problem"))
         },
         words: failed.map(|it| format!("{it}.")).listed(),
-        tone: if it.holds() { Tone::Better } else { Tone::Worse },
+        tone: if suite.holds() { Tone::Better } else { Tone::Worse },
         ..Card::default()
     }
 }

@@ -1,15 +1,12 @@
 //! What comparisons are made of and what stands beside them: two policies on one load, the inputs that changed, what the results were made with.
 
-use super::words::field;
+use super::words::fields;
 use crate::SessionReport;
 use crate::chart::requests::RunRequests;
 use crate::made::MadeWith;
 use crate::prelude::*;
 use ctxsim_base::grid::numbers::listed_code;
 use ctxsim_engine::ledger::pairing::RequestId;
-
-/// The most changed fields that are shown of an input.
-const FIELDS_SHOWN: usize = 8;
 
 /// What stands beside comparisons.
 #[derive(Clone, Debug, Default)]
@@ -55,9 +52,7 @@ impl InputChange {
 
     /// Says what changed in it.
     fn words(&self) -> String {
-        let mut fields: Vec<String> = self.fields.iter().take(FIELDS_SHOWN).map(field).listed();
-        let more = self.fields.len().saturating_sub(FIELDS_SHOWN);
-        fields.extend((more > 0).then(|| format!("and {more} more")));
+        let fields = fields(&self.fields);
         let how = match self.how {
             InputFate::Added => "added".to_owned(),
             InputFate::Removed => "removed".to_owned(),

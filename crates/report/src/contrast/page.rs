@@ -71,8 +71,8 @@ pub fn page(contrasts: &[Contrast], beside: &Beside) -> Result<String, template:
     page.write()
 }
 
-fn answer(it: &Contrast) -> Card {
-    let cost = it.number(&format!("totals.{}", metric::COST));
+fn answer(contrast: &Contrast) -> Card {
+    let cost = contrast.number(&format!("totals.{}", metric::COST));
     let (number, what) = cost.map_or_else(
         || ("No verdict".to_owned(), String::new()),
         |it| match it.delta.relative {
@@ -83,31 +83,31 @@ fn answer(it: &Contrast) -> Card {
             None => ("Same".to_owned(), String::new()),
         },
     );
-    let what = format!("{what}with {} instead of {}", it.candidate, it.base);
+    let what = format!("{what}with {} instead of {}", contrast.candidate, contrast.base);
     let sure = cost.and_then(relative).map(|ends| format!("95% interval {}%", interval(ends)));
     let tone = cost.map_or(Tone::Plain, |it| tone(it.delta.standing));
-    Card { number, what, sure, words: vec![it.verdict()], tone, ..Card::default() }
+    Card { number, what, sure, words: vec![contrast.verdict()], tone, ..Card::default() }
 }
 
 /// Says what a comparison rests on.
-fn rests_on(it: &Contrast) -> Vec<String> {
-    let pairs = match it.are_trials {
-        true => counted(it.pairs, "paired trial"),
-        false => counted(it.pairs, "paired session"),
+fn rests_on(contrast: &Contrast) -> Vec<String> {
+    let pairs = match contrast.are_trials {
+        true => counted(contrast.pairs, "paired trial"),
+        false => counted(contrast.pairs, "paired session"),
     };
-    let assumed = it.cost_change_assumed.map(|[low, high]| {
+    let assumed = contrast.cost_change_assumed.map(|[low, high]| {
         format!("Over what is assumed, the cost differs by {} to {} (95%).", signed(low), signed(high))
     });
-    let joint = if it.profile == OWN { "," } else { " under" };
-    std::iter::once(format!("{pairs}{joint} {} (prices of {}).", it.profile, it.as_of))
+    let joint = if contrast.profile == OWN { "," } else { " under" };
+    std::iter::once(format!("{pairs}{joint} {} (prices of {}).", contrast.profile, contrast.as_of))
         .chain(assumed)
         .listed()
 }
 
 /// Returns the interval of a change as shares of the base's number; of a share, that of the difference.
-fn relative(it: &ContrastNumber) -> Option<[f64; 2]> {
-    let base = if it.is_share() { 1.0 } else { it.delta.base.abs() };
-    it.delta.interval.filter(|_| base > 0.0).map(|ends| ends.map(|it| it / base))
+fn relative(number: &ContrastNumber) -> Option<[f64; 2]> {
+    let base = if number.is_share() { 1.0 } else { number.delta.base.abs() };
+    number.delta.interval.filter(|_| base > 0.0).map(|ends| ends.map(|it| it / base))
 }
 
 fn tone(standing: Standing) -> Tone {
@@ -119,8 +119,8 @@ fn tone(standing: Standing) -> Tone {
 }
 
 /// Draws every number of the candidate against the base's.
-fn forest(it: &Contrast) -> Forest {
-    let decimals = it.decimals();
+fn forest(contrast: &Contrast) -> Forest {
+    let decimals = contrast.decimals();
     let line = |number: &ContrastNumber| {
         let is_points = number.is_share();
         let change = if is_points { Some(number.delta.difference) } else { number.delta.relative };
@@ -138,9 +138,9 @@ fn forest(it: &Contrast) -> Forest {
     };
     Forest {
         title: "Before and after".to_owned(),
-        subject: it.subject(),
-        base: it.base.clone(),
+        subject: contrast.subject(),
+        base: contrast.base.clone(),
         of: "number",
-        lines: it.numbers.iter().filter_map(line).listed(),
+        lines: contrast.numbers.iter().filter_map(line).listed(),
     }
 }

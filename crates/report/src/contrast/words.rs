@@ -208,10 +208,7 @@ impl Contrast {
         if self.changed.len() > FIELDS_MAX {
             return vec![format!("{} fields: these are different policies", self.changed.len())];
         }
-        let mut lines: Vec<String> = self.changed.iter().take(FIELDS_SHOWN).map(field).listed();
-        let more = self.changed.len().saturating_sub(FIELDS_SHOWN);
-        lines.extend((more > 0).then(|| format!("and {more} more")));
-        lines
+        fields(&self.changed)
     }
 
     /// Splits the cost difference.
@@ -324,10 +321,15 @@ fn plus(usd: f64, decimals: usize) -> String {
     format!("{}{}", sign(usd), fixed(usd.abs(), decimals))
 }
 
-/// Describes a changed field.
-pub(super) fn field(it: &FieldChange) -> String {
-    let [base, candidate] = it.says.each_ref().map(|it| it.as_deref().map_or("(nothing)".into(), plain));
-    format!("`{}`: {base} → {candidate}", it.field)
+/// Describes the first changed fields, and says how many more there are.
+pub(super) fn fields(all: &[FieldChange]) -> Vec<String> {
+    let more = all.len().saturating_sub(FIELDS_SHOWN);
+    all.iter().take(FIELDS_SHOWN).map(field).chain((more > 0).then(|| format!("and {more} more"))).listed()
+}
+
+fn field(change: &FieldChange) -> String {
+    let [base, candidate] = change.says.each_ref().map(|it| it.as_deref().map_or("(nothing)".into(), plain));
+    format!("`{}`: {base} → {candidate}", change.field)
 }
 
 /// Returns a value as people read it: of a long text with marks of its own, its beginning as it stands in the file.
@@ -382,15 +384,16 @@ fn broken((who, both): (&String, &[Broken; 2])) -> Option<String> {
 }
 
 /// Describes a request's cost, and the command that explains it.
-fn request(it: &RequestChange, decimals: usize) -> String {
-    let [base, candidate] = [0, 1].map(|side| or_none(it.rows[side], |_| fixed(it.usd[side], decimals)));
-    let difference = plus(it.difference(), decimals);
-    let command = it.commands[1].as_ref().or(it.commands[0].as_ref());
+fn request(request: &RequestChange, decimals: usize) -> String {
+    let [base, candidate] =
+        [0, 1].map(|side| or_none(request.rows[side], |_| fixed(request.usd[side], decimals)));
+    let difference = plus(request.difference(), decimals);
+    let command = request.commands[1].as_ref().or(request.commands[0].as_ref());
     let command = command.map_or_else(String::new, |it| format!(": `{it}`"));
-    let (turn, step) = (it.turn.saturating_add(1), it.step.saturating_add(1));
-    let beside = it.pair.beside().map_or_else(String::new, |it| format!(" ({it})"));
+    let (turn, step) = (request.turn.saturating_add(1), request.step.saturating_add(1));
+    let beside = request.pair.beside().map_or_else(String::new, |it| format!(" ({it})"));
     format!(
         "{}, turn {turn}, step {step}{beside}: {base} → {candidate} USD ({difference}){command}",
-        it.scenario
+        request.scenario
     )
 }

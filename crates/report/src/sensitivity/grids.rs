@@ -330,35 +330,24 @@ pub(super) fn word(label: Option<Label>) -> &'static str {
 pub(super) fn savings(all: &Sensitivity, grid: &Compared, letters: &[String]) -> Grid {
     let mut cells = grid.rows.iter().flat_map(|it| &it.cells);
     let remembered = cells.find_map(|it| it.remembered.as_ref()).map(|main| main.heading);
-    let columns = [
-        "policy",
-        "cheapest under",
-        "Δ cost",
-        remembered.unwrap_or("evidence kept"),
-        "recovery tokens",
-        "results shown",
-        "of limit",
-        "labels",
+    let is_priced = |row: &&PriceRow| !row.is_free() && row.cells.iter().any(|cell| cell.rank.is_some());
+    let n_priced = grid.rows.iter().filter(is_priced).count();
+    let cells = |policy: usize| grid.rows.iter().filter_map(|row| row.cells.get(policy)).listed();
+    let share = |policy, number: fn(&PriceCell) -> Option<f64>| range(&cells(policy), number, percent);
+    let tokens = |number: f64| numbers::short(number.round() as u64);
+    let n_cheapest = |policy: usize| grid.rows.iter().filter(|row| row.cheapest() == Some(policy)).count();
+    let columns: [Of<'_, usize>; 8] = [
+        ("policy", &|policy| letters[*policy].clone()),
+        ("cheapest under", &|policy| format!("{} of {n_priced}", n_cheapest(*policy))),
+        ("Δ cost", &|policy| if *policy == 0 { NONE.to_owned() } else { median_change(grid, *policy) }),
+        (remembered.unwrap_or("evidence kept"), &|policy| share(*policy, PriceCell::kept)),
+        ("recovery tokens", &|policy| range(&cells(*policy), PriceCell::recovery_tokens, tokens)),
+        ("results shown", &|policy| share(*policy, PriceCell::results_shown)),
+        ("of limit", &|policy| share(*policy, PriceCell::of_limit)),
+        ("labels", &|policy| if *policy == 0 { "baseline".to_owned() } else { labels(grid, *policy) }),
     ];
-    let rows = letters.iter().enumerate().map(|(policy, letter)| {
-        let cells: Vec<&PriceCell> = grid.rows.iter().filter_map(|it| it.cells.get(policy)).listed();
-        let priced =
-            grid.rows.iter().filter(|it| !it.is_free() && it.cells.iter().any(|cell| cell.rank.is_some()));
-        let n_cheapest = grid.rows.iter().filter(|it| it.cheapest() == Some(policy)).count();
-        let percent = |number: fn(&PriceCell) -> Option<f64>| range(&cells, number, numbers::percent);
-        let tokens = |it: f64| numbers::short(it.round() as u64);
-        vec![
-            letter.clone(),
-            format!("{n_cheapest} of {}", priced.count()),
-            if policy == 0 { NONE.to_owned() } else { median_change(grid, policy) },
-            percent(PriceCell::kept),
-            range(&cells, PriceCell::recovery_tokens, tokens),
-            percent(PriceCell::results_shown),
-            percent(PriceCell::of_limit),
-            if policy == 0 { "baseline".to_owned() } else { labels(grid, policy) },
-        ]
-    });
-    Grid::new(title(all, grid, "Savings and losses of each policy"), 1, &columns, rows)
+    let policies = (0..letters.len()).listed();
+    Grid::of(title(all, grid, "Savings and losses of each policy"), 1, &policies, &columns)
 }
 
 /// Writes the range of a number over all profiles; a single number if both ends look the same.
