@@ -2,7 +2,7 @@
 
 use std::ops::AddAssign;
 
-use super::{Report, SessionReport};
+use super::SessionReport;
 use crate::beside_bill::BesideBill;
 pub use crate::beside_bill::ProfileOf;
 use crate::bill_by::Currency;

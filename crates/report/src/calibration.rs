@@ -5,8 +5,6 @@ use crate::prelude::*;
 use ctxsim_engine::calibrate::{BillPair, CLOSE_TOKENS, Calibration, ReadClass, sum_of_sessions};
 use ctxsim_timeline::row::Fields;
 use std::cmp::Reverse;
-use std::fmt::Write as _;
-
 /// The most lines that are printed unless more are asked for.
 const LINES_MAX: usize = 60;
 /// The most differing requests listed in the text; JSON has all.
@@ -332,7 +330,7 @@ fn listed(sessions: &[Calibration]) -> Option<String> {
     let grid = Grid::new("", 1, &head, far.iter().take(LISTED_MAX).map(row));
     let mut text = draw_whole(&grid.with(CellKind::Text, &[2]));
     if far.len() > LISTED_MAX {
-        let _ = writeln!(text, "{} more: --format json lists all", far.len() - LISTED_MAX);
+        text += &format!("{} more: --format json lists all\n", far.len() - LISTED_MAX);
     }
     (!far.is_empty()).then_some(text)
 }

@@ -1,7 +1,5 @@
 //! What fills the prompts of recorded sessions and what carrying it costs: by tool, and the most expensive items.
 
-use std::fmt::Write as _;
-
 use super::Skipped;
 use crate::prelude::*;
 use ctxsim_base::grid;
@@ -287,13 +285,13 @@ pub fn tables(sessions: &[PromptFill], skipped: &[Skipped], width: Option<usize>
     });
     let by_tool = shares(&together(each(sessions)), width);
     wrap(&format!("{title}{skipped}"), "", width, &mut text);
-    let _ = writeln!(text, "{}\n", by_tool.text);
+    text += &format!("{}\n\n", by_tool.text);
     let mut rows: Vec<(&str, &CarriedRow)> =
         sessions.iter().flat_map(|of| of.items.iter().map(|it| (of.session.as_str(), it))).listed();
     rows.order_by(|one, other| other.1.carried_usd.total_cmp(&one.1.carried_usd));
     rows.truncate(SHOWN);
     let items = dearest(&rows, sessions.len() > 1, width);
-    let _ = writeln!(text, "Most expensive items to carry\n{}", items.text);
+    text += &format!("Most expensive items to carry\n{}\n", items.text);
     text.push('\n');
     wrap_all(NOTES, "Note: ", width, &mut text);
     wrap_all(hidden_note(by_tool.hidden.into_iter().chain(items.hidden)), "Note: ", width, &mut text);

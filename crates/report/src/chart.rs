@@ -17,7 +17,7 @@ pub mod stacked;
 pub mod winners;
 
 use super::sections::{Detail, Section};
-use super::{Report, template};
+use super::template;
 use crate::prelude::*;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;

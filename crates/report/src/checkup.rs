@@ -6,8 +6,6 @@ pub mod junit;
 pub mod page;
 pub mod sarif;
 
-use std::fmt::Write as _;
-
 use super::contrast::points;
 use super::guard::GuardVerdict;
 use super::made::{MadeWith, VERSION};
@@ -266,13 +264,13 @@ pub fn text(all: &[CheckUp], on: impl Into<Terminal>) -> String {
     let mut text = String::new();
     let (bad, good) = (on.paint(Tint::Bad, "  FAIL "), on.paint(Tint::Good, "  ok   "));
     for it in all {
-        let _ = writeln!(text, "{}", on.paint(Tint::Strong, &it.heading()));
+        text += &format!("{}\n", on.paint(Tint::Strong, &it.heading()));
         for error in &it.errors {
             on.paragraph(Tint::Bad, "  ERROR ", &format!("{}: {}", at(error), first_line(error)), &mut text);
         }
         for verdict in it.verdicts.iter().filter(|it| !it.holds) {
             wrap(&verdict.to_string(), &bad, on.width, &mut text);
-            let _ = writeln!(text, "       {}", verdict.at());
+            text += &format!("       {}\n", verdict.at());
         }
         for snapshot in it.snapshots.iter().filter(|it| !it.holds()) {
             wrap(&format!("{}: {}", snapshot.file, snapshot.words()), &bad, on.width, &mut text);
@@ -282,7 +280,7 @@ pub fn text(all: &[CheckUp], on: impl Into<Terminal>) -> String {
         held.for_each(|it| wrap(&it.to_string(), &good, on.width, &mut text));
         let n_same = it.snapshots.iter().filter(|it| it.holds()).count();
         if n_same > 0 {
-            let _ = writeln!(text, "{good}{}", counted(n_same, "snapshot"));
+            text += &format!("{good}{}\n", counted(n_same, "snapshot"));
         }
         if it.snapshots.iter().any(|it| !it.holds()) {
             let bless = "Run `ctxsim check --bless` to accept these numbers.";

@@ -1,6 +1,5 @@
 //! The commands that explain the rows of a report.
 
-use super::Report;
 use super::sections::Section;
 use crate::prelude::*;
 

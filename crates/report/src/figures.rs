@@ -1,6 +1,5 @@
 //! Published figures beside our own: paper, ours, difference, our basis, and whether ours is within its band.
 
-use super::Report;
 use super::json::RunNumbers;
 use crate::prelude::*;
 use ctxsim_base::grid::numbers::plain_or_none;

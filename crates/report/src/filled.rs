@@ -1,7 +1,7 @@
 //! What fills the prompts of recorded sessions, and what of them missed the cache: by recorded bills alone, in dollars a month.
 
+use super::SessionReport;
 use super::carried::{CarriedShare, together};
-use super::{Report, SessionReport};
 use crate::prelude::*;
 use ctxsim_base::quantity::ix;
 use ctxsim_engine::measure::carried::{at_front, carried_items};

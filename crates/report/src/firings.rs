@@ -1,6 +1,5 @@
 //! What stages did: those that never fired, or fired and changed nothing, and why the cost of a policy differs from the first one's.
 
-use super::Report;
 use super::sections::TableLine;
 use crate::prelude::*;
 use ctxsim_base::quantity::UNLIMITED;

@@ -4,7 +4,7 @@ use super::sections::Detail;
 use crate::json::RunNumbers;
 use crate::metric::ShownMetric as _;
 use crate::prelude::*;
-use crate::{ALL, Report, metric};
+use crate::{ALL, metric};
 use ctxsim_base::diag::{Diagnostic, Place};
 use ctxsim_base::grid::numbers::plain;
 use ctxsim_base::quantity::UNLIMITED;

@@ -8,8 +8,8 @@ use super::chart::{self, ChartData, PageChart};
 use super::effects::{by_assumption, by_session};
 use super::page::{Card, Page, PagePart, PagePiece, Tone};
 use super::sections::{Detail, Section, TableLine};
-use super::verdict::{Choice, Verdict};
-use super::{ALL, Brief, Report, distinct, template};
+use super::verdict::{Choice, Verdict, percent_round};
+use super::{ALL, Brief, distinct, template};
 use crate::prelude::*;
 use ctxsim_engine::measure::Better;
 
@@ -245,7 +245,7 @@ pub(super) fn cost_verdict(change: f64, is_sure: bool) -> (String, Tone) {
 impl Card {
     /// Says why the first policy is kept: what the only other one costs, or the next.
     fn keeping(it: &Verdict, section: Option<&Section>, title: Option<&String>, plain: Self) -> Self {
-        let kept = percent(it.min_evidence).replace(".0%", "%");
+        let kept = percent_round(it.min_evidence);
         let lines = section.map_or(&[][..], |it| &it.lines);
         let next = lines.iter().skip(1).filter(|it| it.tally.costs.total().is_some());
         let next = next.filter(|line| section.is_some_and(|it| it.change(line).is_some_and(|it| it > 0.0)));
@@ -306,7 +306,7 @@ impl Card {
                 ..plain
             };
         }
-        let kept = percent(it.min_evidence).replace(".0%", "%");
+        let kept = percent_round(it.min_evidence);
         let holds = best.evidence_kept.map_or_else(String::new, |it| format!("; it keeps {}", percent(it)));
         match best.change {
             None => Self::keeping(it, section, best.title.as_ref(), plain),

@@ -2,7 +2,7 @@
 
 use super::runs::{self, RunOf};
 use super::sections::{Detail, Section, TableLine};
-use super::{BillAsLogged, BillCheck, FailedRun, Lost, Report, RunTotals, SessionReport, Skipped, Verdict};
+use super::{BillAsLogged, BillCheck, FailedRun, Lost, RunTotals, SessionReport, Skipped, Verdict};
 use crate::prelude::*;
 use ctxsim_engine::measure::Label;
 use ctxsim_input::suite::Reference;

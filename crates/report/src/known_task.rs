@@ -2,8 +2,6 @@
 //!
 //! No success is worked out from length or evidence. A number of points is written by this file alone, which names its source beside it.
 
-use std::fmt::Write as _;
-
 use crate::prelude::*;
 use ctxsim_engine::measure::known_task::{KnownTask, TaskContrast, TaskNumber};
 use ctxsim_input::policy::PolicyFamily;
@@ -29,7 +27,7 @@ pub fn line(known: &KnownTask, family: PolicyFamily) -> Option<String> {
     pooled.sort_by_key(|it| std::cmp::Reverse(it.contrasts));
     for it in pooled {
         let of = format!("; pooled over {} under {}", counted(it.contrasts, "run"), it.scaffold);
-        let _ = write!(text, "{of}, {}", points(it.points));
+        text += &format!("{of}, {}", points(it.points));
     }
     let source = known.sources.get(&whole[0].source)?;
     let smaller = known.contrasts.iter().filter(|it| it.family == Some(family)).count() - whole.len();

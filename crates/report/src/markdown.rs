@@ -1,6 +1,5 @@
 //! A report as Markdown tables, for a code review.
 
-use super::Report;
 use super::sections::{Detail, Section};
 use crate::prelude::*;
 

@@ -1,7 +1,7 @@
 //! What a reader of a report must know: runs without a result, sizes that are estimates, models without data, what compactions make of numbers.
 
 use super::sections::columns::TableColumn;
-use super::{Report, SessionReport, distinct};
+use super::{SessionReport, distinct};
 use crate::prelude::*;
 use ctxsim_engine::measure::Resets;
 use ctxsim_engine::take::FailedRun;

@@ -25,4 +25,5 @@ pub(crate) use ctxsim_timeline::row::{Rows, Value, group};
 pub(crate) use indexmap::{IndexMap, IndexSet};
 pub(crate) use serde::{Deserialize, Serialize};
 
+pub(crate) use crate::Report;
 pub(crate) use crate::names::{capital, if_any};

@@ -8,8 +8,6 @@ use crate::prelude::*;
 use ctxsim_timeline::import::{Imported, Indexed, LossReason};
 use ctxsim_timeline::{EventKind, ItemIx, Kind, Usage};
 use std::cmp::Reverse;
-use std::fmt::Write as _;
-
 /// The most lines that are printed unless more are asked for.
 const LINES_MAX: usize = 60;
 /// The most line numbers of a loss in the table.
@@ -210,23 +208,21 @@ fn in_full(files: &[FileContents], mut text: String) -> String {
         }
         let n = file.sessions.len();
         let sessions = if n == 1 { "1 session".to_owned() } else { format!("{n} sessions") };
-        let _ = writeln!(text, "{}: {}, {sessions}\n", file.file, file.format);
+        text += &format!("{}: {}, {sessions}\n\n", file.file, file.format);
         text += &sessions_table(&file.sessions);
         let n_estimated: usize = file.sessions.iter().map(|it| it.requests_estimated).sum();
         let spread = file.sessions.iter().filter(|it| it.usage_spread);
         let n_spread: usize = spread.map(|it| it.billed_requests).sum();
         if n_spread > 0 {
             let n = thousands(n_spread as u64);
-            let _ = writeln!(
-                text,
-                "\nwith usage as totals alone, which are spread over the requests by the sizes of their texts: {n} requests"
+            text += &format!(
+                "\nwith usage as totals alone, which are spread over the requests by the sizes of their texts: {n} requests\n"
             );
         }
         if n_estimated > 0 {
             let n = thousands(n_estimated as u64);
-            let _ = writeln!(
-                text,
-                "\nwithout recorded usage, so that sizes are estimated from the text: {n} requests"
+            text += &format!(
+                "\nwithout recorded usage, so that sizes are estimated from the text: {n} requests\n"
             );
         }
         text += &apart(&file.sessions, "wrote a summary of the history", |it| {
@@ -272,10 +268,10 @@ fn neighbours(sessions: &[SessionHeld]) -> String {
         let name = if session.session.is_empty() { "the session" } else { &session.session };
         if let Some(parent) = &session.parent {
             let of = if parent.is_empty() { "which has no id" } else { parent };
-            let _ = writeln!(text, "{name} is a sub-agent's, of the session {of}");
+            text += &format!("{name} is a sub-agent's, of the session {of}\n");
         }
         if let Some(shared) = &session.shared {
-            let _ = writeln!(text, "{name}: {}", shared.told);
+            text += &format!("{name}: {}\n", shared.told);
         }
     }
     if text.is_empty() { text } else { format!("\n{text}") }

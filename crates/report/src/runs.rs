@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
+use super::ALL;
 use super::firings::{stages_in_a_cell, stages_json};
 use super::guard::GuardVerdict;
-use super::{ALL, Report};
 use crate::prelude::*;
 use ctxsim_engine::ledger::MemorySums;
 use ctxsim_engine::measure::Label;

@@ -13,7 +13,7 @@ use super::lines::{Brief, Figures};
 use super::lines::{PolicyLines, PolicySum};
 use super::metric::Digits;
 use super::trust::TableTrust;
-use super::{Report, distinct, firings};
+use super::{distinct, firings};
 use crate::prelude::*;
 use ctxsim_base::grid::{self, Row};
 use ctxsim_engine::ledger::is_as_much;

@@ -3,7 +3,6 @@
 mod grids;
 pub mod page;
 
-use std::fmt::Write as _;
 use std::io;
 
 use serde::Serializer;
@@ -198,12 +197,12 @@ pub fn table(it: &Sensitivity, is_detailed: bool, on: impl Into<Terminal>) -> St
     text.push('\n');
     on.paragraph(Tint::Plain, "", &heading(it), &mut text);
     for (letter, policy) in letters(it).iter().zip(&it.policies) {
-        let _ = writeln!(text, "  {letter}  {policy}");
+        text += &format!("  {letter}  {policy}\n");
     }
     let mut hidden = Vec::new();
     for grid in tables(it, is_detailed) {
         let drawn = terminal::draw(&grid, on);
-        let _ = writeln!(text, "\n{}\n{}", on.paint(Tint::Strong, &grid.title), drawn.text);
+        text += &format!("\n{}\n{}\n", on.paint(Tint::Strong, &grid.title), drawn.text);
         on.paragraphs(Tint::Faint, "", grids::legend(&grid, &drawn.hidden), &mut text);
         hidden.extend(drawn.hidden);
     }

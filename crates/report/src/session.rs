@@ -5,7 +5,7 @@ use std::ops::AddAssign;
 use serde::{Deserializer, de};
 
 use super::filled::Filled;
-use super::{BillAsLogged, Report, Skipped};
+use super::{BillAsLogged, Skipped};
 use crate::prelude::*;
 use ctxsim_base::quantity::sums;
 use ctxsim_engine::calibrate::first::FirstRequests;

@@ -1,7 +1,6 @@
 //! A report's numbers in snapshots: a table per load and profile,
 //! a line per policy; and the changes between two tables.
 
-use super::Report;
 use super::made::MadeWith;
 use super::metric::{self, COST};
 use crate::prelude::*;

@@ -1,6 +1,5 @@
 //! A report as tables for a terminal or a pipe.
 
-use super::Report;
 use super::chart::requests::RunRequests;
 use super::names::short_names;
 use super::sections::{Detail, Section};

@@ -1,6 +1,5 @@
 //! A table's answer in words: which policy to take, why, and how far to trust it.
 
-use super::Report;
 use super::decide::beside::{ComparedSession, judged};
 use super::decide::{Judgement, SessionEffect};
 use super::lever::Word;
@@ -480,7 +479,7 @@ fn first_few(all: &[Choice], said: impl Fn(&Choice) -> String) -> String {
 }
 
 /// Returns a share as a percentage, without a fraction where it has none.
-fn percent_round(share: f64) -> String {
+pub(super) fn percent_round(share: f64) -> String {
     let text = format!("{:.1}", share * 100.0);
     format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
 }

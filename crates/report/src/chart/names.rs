@@ -1,9 +1,9 @@
 //! What policies are called in charts, and which place among all of them gives them their colour.
 
 use super::scene::{fit, width};
+use crate::Brief;
 use crate::names::short_names;
 use crate::prelude::*;
-use crate::{Brief, Report};
 
 /// What stands between the parts of a name: of the values of a variant, else of the words of a policy.
 const BETWEEN: [&[char]; 2] = [&[',', '/', ' ', '@'], &['_', '-', '.', '=']];

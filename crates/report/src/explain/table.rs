@@ -1,7 +1,5 @@
 //! An explained request for people: its cost, the cache, where the prefix broke, every item.
 
-use std::fmt::Write as _;
-
 use super::words;
 use crate::prelude::*;
 use crate::rows::RowContext;
@@ -46,7 +44,7 @@ pub fn explanation(it: &Explanation, context: RowContext<'_>, style: ExplainStyl
 }
 
 fn section(name: &str, style: ExplainStyle, text: &mut String) {
-    let _ = writeln!(text, "\n{}", style.on.paint(Tint::Strong, name));
+    *text += &format!("\n{}\n", style.on.paint(Tint::Strong, name));
 }
 
 /// Writes which request it is.
@@ -57,7 +55,7 @@ fn head(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &m
         format!("Request {n} of {all} · {} · {scenario} · {} ({})", policy.name, profile.name, profile.as_of);
     let mut lines = String::new();
     wrap(&title, "", style.on.width, &mut lines);
-    let _ = writeln!(text, "{}", style.on.paint(Tint::Strong, lines.trim_end()));
+    *text += &format!("{}\n", style.on.paint(Tint::Strong, lines.trim_end()));
     let who = match (it.row.role, it.asked_by) {
         (Role::Main, _) => "of the agent".to_owned(),
         (Role::KeepAlive, _) => "to keep the prompt in the cache".to_owned(),
@@ -115,14 +113,13 @@ fn cost(it: &Explanation, lifetimes: Lifetimes, text: &mut String) {
     if let Some(billed) = it.recorded {
         let [read, written, uncached, output] =
             [billed.cache_read, billed.cache_write, billed.uncached, billed.output].map(thousands);
-        let _ = writeln!(
-            text,
-            "  Billed by the provider: {read} read, {written} written, {uncached} uncached, {output} output."
+        *text += &format!(
+            "  Billed by the provider: {read} read, {written} written, {uncached} uncached, {output} output.\n"
         );
     }
     if let Some(missed) = it.missed {
         let (tokens, why) = (thousands(missed.tokens), missed.cause.about());
-        let _ = writeln!(text, "  Of it, {tokens} tokens were cached and not read, because: {why}.");
+        *text += &format!("  Of it, {tokens} tokens were cached and not read, because: {why}.\n");
     }
 }
 
@@ -234,7 +231,7 @@ fn items(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &
     }
     let grid = Grid::new("", 1, &head, lines).with(CellKind::Name, &[2]).with(CellKind::Text, &[5, 6, 7]);
     let grid = grid.hued(Hue::Cache, &["", "cache"]);
-    let _ = writeln!(text, "{}", draw_with_note(&grid, style.on));
+    *text += &format!("{}\n", draw_with_note(&grid, style.on));
     let legend = match (&it.prefix, broken) {
         (Some(prefix), None) => format!("+ new since request {}", prefix.of),
         (Some(prefix), Some(_)) => {

@@ -8,8 +8,6 @@ use ctxsim_engine::projection::State;
 use ctxsim_engine::projection::prompt::ShownAs;
 use ctxsim_input::profile::cache::Setting;
 use ctxsim_input::{CacheRules, Policy};
-use std::fmt::Write as _;
-
 /// Returns a value's name in input files.
 pub(super) fn word(of: impl Serialize) -> String {
     serde_json::to_value(of).ok().and_then(|it| it.as_str().map(str::to_owned)).unwrap_or_default()
@@ -223,15 +221,14 @@ pub fn rendered(it: &Explanation) -> String {
     let mut text = String::new();
     for item in it.items.iter().filter(|it| it.now.tokens > 0) {
         let (what, how, tokens) = (named(item), how(item), tokens(item.now.tokens.into()));
-        let _ = writeln!(
-            text,
-            "──── {} · {what} · {how} · {tokens}\n{}\n",
+        text += &format!(
+            "──── {} · {what} · {how} · {tokens}\n{}\n\n",
             item.item,
             of_item(item).trim_end_matches('\n')
         );
     }
     if it.beside > 0 {
-        let _ = writeln!(text, "──── {} beside the items, without known text", tokens(it.beside));
+        text += &format!("──── {} beside the items, without known text\n", tokens(it.beside));
     }
     text
 }

@@ -2,7 +2,7 @@
 
 use super::Detail;
 use crate::prelude::*;
-use crate::{ALL, Report, distinct};
+use crate::{ALL, distinct};
 
 /// The most scenarios shown beside their sum.
 pub(crate) const FEW_SCENARIOS: usize = 3;
