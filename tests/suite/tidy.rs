@@ -450,7 +450,7 @@ const MEDIA: [(&str, &[&str]); 18] = [
             "crates/cli/src/verbs/tune.rs",
         ],
     ),
-    ("set_formatter(", &["crates/report/src/template/engine.rs"]),
+    ("set_formatter(", &["crates/report/src/template.rs"]),
 ];
 
 /// What a template may take as it is: drawings, styles and the script, which are made of escaped parts.

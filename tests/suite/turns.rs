@@ -6,8 +6,8 @@ use ctxsim::input::policy::PolicyFamily;
 use ctxsim::measure::assumed::Assumed;
 use ctxsim::measure::known_task::KnownTask;
 use ctxsim::measure::turn_ratios::TurnRatios;
-use ctxsim::report::extra_turns::TurnsBreakEven;
 use ctxsim::report::known_task::{known, narrow};
+use ctxsim::report::lever::TurnsBreakEven;
 use proptest::prelude::*;
 
 use crate::laws::hold;

@@ -1,13 +1,10 @@
 //! What the users of an agent should set: what the settings in force cost, the best others, and how far that holds.
 
-mod bears;
-pub mod page;
 pub mod saved;
-mod table;
 mod whom;
+mod words;
 
-use serde::{Deserialize, Serialize};
-
+use crate::prelude::*;
 pub use ctxsim_engine::measure::month::Basis;
 use ctxsim_engine::measure::month::Calendar;
 
@@ -15,13 +12,10 @@ use super::BillAsLogged;
 use super::Skipped;
 use crate::billed::UntoldLever;
 use crate::lever::{KnownBy, Lever, best_of_each};
-use ctxsim_base::order::InOrder as _;
-use ctxsim_base::quantity::Tokens;
-use ctxsim_timeline::row::json::json_text;
 use saved::TrialDay;
 
-pub(crate) use table::{ADVISE_DETAILS, cents, dollars, in_short, most_telling, rough};
-pub use table::{markdown, table};
+pub(crate) use words::{ADVISE_DETAILS, cents, dollars, in_short, most_telling, rough};
+pub use words::{markdown, page, table};
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.advice/2";

@@ -1,33 +1,26 @@
 //! The bill as logged: what the logs of sessions say was billed, at list prices, exactly.
 
-use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
-use serde::Serialize;
-
-use super::{Report, SessionReport};
+use super::SessionReport;
+use crate::beside_bill::BesideBill;
 pub use crate::beside_bill::ProfileOf;
-use crate::beside_bill::{BesideBill, EstimatedAgents};
-use crate::currency::Currency;
-use ctxsim_base::foreign::in_one_line;
-use ctxsim_base::grid::numbers::thousands;
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::{Cost, Tokens};
+use crate::bill_by::Currency;
+use crate::prelude::*;
 use ctxsim_engine::ledger::TokenUse;
 use ctxsim_engine::measure::month::DailyBill;
-use ctxsim_engine::price::{Bill, Costs};
-use ctxsim_input::Profile;
+use ctxsim_engine::price::Costs;
 use ctxsim_input::profile::cache::Setting;
 use ctxsim_input::profile::calendar::DAY_MS;
 use ctxsim_input::profile::price::PriceList;
-use ctxsim_timeline::{EventKind, Timeline, Usage};
+use ctxsim_timeline::{EventKind, Usage};
+use serde::Serializer;
 
 /// The policy that keeps everything, as the recorded harness did.
 pub const AS_RECORDED: &str = "identity";
 
 /// What sessions were billed by their logs: each request once, also those for summaries and on branches that the user left.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[serde(into = "AsLoggedJson")]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct BillAsLogged {
     /// The requests that have a price.
     pub requests: u64,
@@ -64,66 +57,30 @@ impl Unpriced {
     }
 }
 
-/// The same in JSON.
-#[derive(Serialize)]
-struct UnpricedJson {
-    model: String,
-    requests: u64,
-    prompt_tokens: Tokens,
-    output_tokens: Tokens,
-}
-
-/// The same in JSON: dollars are the nearest floats of exact amounts.
-#[derive(Serialize)]
-struct AsLoggedJson {
-    requests: u64,
-    total_usd: f64,
-    uncached_usd: f64,
-    cache_read_usd: f64,
-    cache_write_usd: f64,
-    output_usd: f64,
-    uncached_tokens: Tokens,
-    cache_read_tokens: Tokens,
-    cache_write_short_tokens: Tokens,
-    cache_write_long_tokens: Tokens,
-    output_tokens: Tokens,
-    without_price: Vec<UnpricedJson>,
-    /// What is no part of it: sub-agents of which logs hold totals alone.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    estimated: Option<EstimatedAgents>,
-    /// The plans that logs name: the dollars are list prices all the same.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    plans: Vec<String>,
-}
-
-impl From<BillAsLogged> for AsLoggedJson {
-    fn from(it: BillAsLogged) -> Self {
-        let [short, long] = it.tokens.write;
-        Self {
-            requests: it.requests,
-            total_usd: it.total().usd(),
-            uncached_usd: it.bill.uncached.usd(),
-            cache_read_usd: it.bill.read.usd(),
-            cache_write_usd: it.bill.write.usd(),
-            output_usd: it.bill.output.usd(),
-            uncached_tokens: it.tokens.uncached,
-            cache_read_tokens: it.tokens.read,
-            cache_write_short_tokens: short,
-            cache_write_long_tokens: long,
-            output_tokens: it.tokens.output,
-            estimated: it.beside.estimated(),
-            plans: it.beside.plans(),
-            without_price: it
-                .unpriced
-                .into_iter()
-                .map(|(model, it)| UnpricedJson {
-                    model,
-                    requests: it.requests,
-                    prompt_tokens: it.prompt_tokens(),
-                    output_tokens: it.tokens.output,
-                })
-                .listed(),
+/// In JSON, dollars are the nearest floats of exact amounts.
+impl Serialize for BillAsLogged {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let unpriced = |(model, of_model): (&String, &Unpriced)| {
+            group! {
+                "model": model.clone(),
+                "requests": of_model.requests,
+                "prompt_tokens": of_model.prompt_tokens(),
+                "output_tokens": of_model.tokens.output,
+            }
+        };
+        let mut all = group! { "requests": self.requests, "total_usd": self.total().usd() }
+            .and(self.usd_by_part())
+            .and(self.tokens_by_part())
+            .and(group! { "without_price": self.unpriced.iter().map(unpriced).listed() });
+        // What is no part of it: sub-agents of which logs hold totals alone, and plans, under which dollars are list prices all the same.
+        if let Some(estimated) = self.beside.estimated() {
+            all = all.and(group! { "estimated": Value::of(&estimated) });
         }
+        let plans = self.beside.plans();
+        if !plans.is_empty() {
+            all = all.and(group! { "plans": plans });
+        }
+        all.serialize(to)
     }
 }
 
@@ -256,6 +213,29 @@ impl BillAsLogged {
         self.bill.read + self.bill.write + self.bill.uncached + self.bill.output
     }
 
+    /// Returns its dollars by part, for JSON and rows.
+    pub(super) fn usd_by_part(&self) -> Value {
+        let Bill { uncached, read, write, output, .. } = self.bill;
+        group! {
+            "uncached_usd": uncached.usd(),
+            "cache_read_usd": read.usd(),
+            "cache_write_usd": write.usd(),
+            "output_usd": output.usd(),
+        }
+    }
+
+    /// Returns its tokens by part, for JSON and rows.
+    pub(super) fn tokens_by_part(&self) -> Value {
+        let TokenUse { uncached, read, write: [short, long], output, .. } = self.tokens;
+        group! {
+            "uncached_tokens": uncached,
+            "cache_read_tokens": read,
+            "cache_write_short_tokens": short,
+            "cache_write_long_tokens": long,
+            "output_tokens": output,
+        }
+    }
+
     /// Says it in a sentence or two.
     pub fn words(&self) -> String {
         self.words_in(None)
@@ -266,11 +246,10 @@ impl BillAsLogged {
         if self.requests == 0 {
             return self.words();
         }
-        let n = of_requests(self.requests);
-        let left_out = match self.requests_without_price() {
-            0 => String::new(),
-            n => format!(" ({} without a price left out)", of_requests(n)),
-        };
+        let n = counted(self.requests as usize, "request");
+        let left_out = if_any(self.requests_without_price(), |n| {
+            format!(" ({} without a price left out)", counted(n as usize, "request"))
+        });
         let beside = self.beside.in_short(&usd);
         format!("As logged: {} at list prices for {n}{left_out}{more}.{beside}", usd(self.total().usd()))
     }
@@ -283,21 +262,24 @@ impl BillAsLogged {
         };
         let of = |(model, it): (&String, &Unpriced)| {
             let tokens = it.prompt_tokens().saturating_add(it.tokens.output);
-            format!("{} ({}, {} tokens)", in_one_line(model), of_requests(it.requests), thousands(tokens))
+            format!(
+                "{} ({}, {} tokens)",
+                in_one_line(model),
+                counted(it.requests as usize, "request"),
+                thousands(tokens)
+            )
         };
         let without_price = self.unpriced.iter().map(of).listed().join(", ");
         if self.requests == 0 {
             let beside = self.beside.words(&usd);
             return format!("As logged: nothing that has a price, but {without_price}.{beside}");
         }
+        let Bill { uncached, read, write, output, .. } = self.bill;
+        let [all, uncached, read, write, output] =
+            [self.total(), uncached, read, write, output].map(|it| usd(it.usd()));
+        let n = counted(self.requests as usize, "request");
         let mut text = format!(
-            "As logged: {} at list prices for {} (uncached input {}, cache reads {}, cache writes {}, output as logged {}).",
-            usd(self.total().usd()),
-            of_requests(self.requests),
-            usd(self.bill.uncached.usd()),
-            usd(self.bill.read.usd()),
-            usd(self.bill.write.usd()),
-            usd(self.bill.output.usd())
+            "As logged: {all} at list prices for {n} (uncached input {uncached}, cache reads {read}, cache writes {write}, output as logged {output})."
         );
         if !without_price.is_empty() {
             text += &format!(" Without a price, and not in it: {without_price}.");
@@ -417,10 +399,6 @@ struct SimulatedTerms {
     output: f64,
     compactions: f64,
     rest: f64,
-}
-
-fn of_requests(n: u64) -> String {
-    format!("{} request{}", thousands(n), if n == 1 { "" } else { "s" })
 }
 
 /// Writes dollars to the cent.

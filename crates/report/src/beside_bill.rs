@@ -1,16 +1,10 @@
 //! What stands beside a bill as logged: an estimate of sub-agents of which logs hold totals alone, and the plans that logs name.
 
-use std::collections::BTreeSet;
 use std::ops::AddAssign;
 
-use serde::Serialize;
-
-use ctxsim_base::foreign::in_one_line;
-use ctxsim_base::grid::numbers::{listed_code, thousands};
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
+use ctxsim_base::grid::numbers::listed_code;
 use ctxsim_engine::measure::sub_agents::input_usd;
-use ctxsim_input::Profile;
-use ctxsim_timeline::Timeline;
 
 /// Finds the profile whose prices a model has.
 pub type ProfileOf<'p> = &'p dyn Fn(&str) -> Option<&'p Profile>;
@@ -101,61 +95,49 @@ impl BesideBill {
         (all.sub_agents > 0).then_some(all)
     }
 
-    /// Says it in sentences, with amounts as the bill has them.
     /// Says it in a sentence each, after a space.
     pub(super) fn in_short(&self, amount: &dyn Fn(f64) -> String) -> String {
         let agents = self.estimated().map_or_else(String::new, |it| {
-            let n = format!(
-                "{} sub-agent{}",
-                thousands(it.sub_agents),
-                if it.sub_agents == 1 { "" } else { "s" }
-            );
             let priced = it.sub_agents > it.without_price;
             let about = if priced { format!("about {} for ", amount(it.input_usd)) } else { String::new() };
-            format!(" Not in it: {about}{n} of which the logs hold only totals.")
+            format!(" Not in it: {about}{} of which the logs hold only totals.", sub_agents(it.sub_agents))
         });
-        let plans = if self.plans.is_empty() {
-            ""
-        } else {
-            " The logs name a plan, which is not billed at list prices."
-        };
-        agents + plans
+        let plan = " The logs name a plan, which is not billed at list prices.";
+        agents + if self.plans.is_empty() { "" } else { plan }
     }
 
+    /// Says it in sentences, with amounts as the bill has them.
     pub(super) fn words(&self, amount: &dyn Fn(f64) -> String) -> String {
         let mut text = self.estimated().map_or_else(String::new, |it| it.words(amount));
         if !self.plans.is_empty() {
             let plans = self.plans.iter().map(|it| in_one_line(it).into_owned()).listed();
-            let named = if plans.len() == 1 { "a plan" } else { "plans" };
+            let (named, plans) = (if plans.len() == 1 { "a plan" } else { "plans" }, listed_code(&plans));
             text += &format!(
-                " The logs name {named} ({}): dollars are list prices, not what a subscription costs.",
-                listed_code(&plans)
+                " The logs name {named} ({plans}): dollars are list prices, not what a subscription costs."
             );
         }
         text
     }
 }
 
+fn sub_agents(n: u64) -> String {
+    counted(n as usize, "sub-agent")
+}
+
 impl EstimatedAgents {
     fn words(&self, amount: &dyn Fn(f64) -> String) -> String {
-        let of = |n: u64| format!("{} sub-agent{}", thousands(n), if n == 1 { "" } else { "s" });
-        let (n, priced) = (self.sub_agents, self.sub_agents - self.without_price);
-        let mut text = if priced > 0 {
-            format!(
-                " Estimated, and not in it: {} ({} to {}) for the input of {} of which the logs hold only totals",
-                amount(self.input_usd),
-                amount(self.input_usd_low),
-                amount(self.input_usd_high),
-                of(n)
-            )
-        } else {
-            format!(" Not in it: {} of which the logs hold only totals", of(n))
+        let priced = self.sub_agents - self.without_price;
+        let n = sub_agents(self.sub_agents);
+        let [usd, low, high] = [self.input_usd, self.input_usd_low, self.input_usd_high].map(amount);
+        let mut text = match priced {
+            0 => format!(" Not in it: {n} of which the logs hold only totals"),
+            _ => format!(
+                " Estimated, and not in it: {usd} ({low} to {high}) for the input of {n} of which the logs hold only totals"
+            ),
         };
         if self.without_model > 0 {
-            text += &format!(
-                "; {} at the prices of the session's model, as the logs name no other",
-                self.without_model
-            );
+            let n = self.without_model;
+            text += &format!("; {n} at the prices of the session's model, as the logs name no other");
         }
         if self.without_price > 0 {
             text += &format!("; {} without a price", self.without_price);

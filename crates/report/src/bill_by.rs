@@ -1,27 +1,13 @@
 //! The bill as logged by model, lane, project, user, day, week, month or version: groups whose exact amounts add up to the bill.
 
-use std::borrow::Cow;
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
-
-use serde::Serialize;
-
 use crate::as_logged::{BillAsLogged, ProfileOf, each_logged};
 use crate::beside_bill::BesideBill;
-use crate::currency::Currency;
-use ctxsim_base::foreign::in_one_line;
-use ctxsim_base::grid::numbers::{fixed, thousands};
-use ctxsim_base::grid::prose::wrap_all;
-use ctxsim_base::grid::terminal::draw_with_note;
-use ctxsim_base::grid::{Grid, Of};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
-use ctxsim_base::quantity::Tokens;
+use crate::prelude::*;
+use ctxsim_base::grid::numbers::plain;
 use ctxsim_input::profile::calendar::{self, DAY_MS};
-use ctxsim_timeline::Timeline;
-use ctxsim_timeline::import::{Indexed, user_of};
-use ctxsim_timeline::row::json::json_text;
-use ctxsim_timeline::row::{Rows, Value, group};
+use ctxsim_timeline::import::{Indexed, ProviderExport, user_of};
+use std::borrow::Cow;
+use std::cmp::Reverse;
 
 /// The group of what no log tells.
 pub(super) const NOT_TOLD: &str = "not told";
@@ -162,65 +148,6 @@ pub struct BillBy {
     pub currency: Option<Currency>,
 }
 
-/// A group as a row: dollars are the nearest floats of exact amounts.
-#[derive(Serialize)]
-struct BillRow<'b> {
-    by: &'static str,
-    group: &'b str,
-    requests: u64,
-    uncached_tokens: Tokens,
-    cache_read_tokens: Tokens,
-    cache_write_short_tokens: Tokens,
-    cache_write_long_tokens: Tokens,
-    output_tokens: Tokens,
-    uncached_usd: f64,
-    cache_read_usd: f64,
-    cache_write_usd: f64,
-    output_usd: f64,
-    total_usd: f64,
-    requests_without_price: u64,
-    /// The user's currency, his rate, and the group's total in it.
-    #[serde(flatten)]
-    shown: Option<Shown<'b>>,
-}
-
-/// A total in the user's currency.
-#[derive(Serialize)]
-struct Shown<'b> {
-    currency: &'b str,
-    rate: f64,
-    total: f64,
-}
-
-impl<'b> Shown<'b> {
-    fn new(currency: &'b Currency, it: &BillAsLogged) -> Self {
-        Self { currency: currency.code(), rate: currency.rate(), total: currency.of(it.total().usd()) }
-    }
-}
-
-impl<'b> BillRow<'b> {
-    fn new(BillBy { key, currency, .. }: &'b BillBy, group: &'b str, it: &BillAsLogged) -> Self {
-        let [short, long] = it.tokens.write;
-        Self {
-            by: key.name(),
-            group,
-            requests: it.requests,
-            uncached_tokens: it.tokens.uncached,
-            cache_read_tokens: it.tokens.read,
-            cache_write_short_tokens: short,
-            cache_write_long_tokens: long,
-            output_tokens: it.tokens.output,
-            uncached_usd: it.bill.uncached.usd(),
-            cache_read_usd: it.bill.read.usd(),
-            cache_write_usd: it.bill.write.usd(),
-            output_usd: it.bill.output.usd(),
-            total_usd: it.total().usd(),
-            requests_without_price: it.requests_without_price(),
-            shown: currency.as_ref().map(|currency| Shown::new(currency, it)),
-        }
-    }
-}
-
 impl BillBy {
     /// Adds up the bills of all sessions by one key.
     pub fn new<'b>(
@@ -247,8 +174,25 @@ impl BillBy {
         Self { key, groups, total, currency }
     }
 
-    fn rows(&self) -> Vec<BillRow<'_>> {
-        self.groups.iter().map(|(group, it)| BillRow::new(self, group, it)).listed()
+    /// Returns the groups as rows: dollars are the nearest floats of exact amounts.
+    fn rows(&self) -> Vec<Value> {
+        let row = |(name, bill): &(String, BillAsLogged)| {
+            let row = group! { "by": self.key.name(), "group": name.clone(), "requests": bill.requests }
+                .and(bill.tokens_by_part())
+                .and(bill.usd_by_part())
+                .and(group! {
+                    "total_usd": bill.total().usd(),
+                    "requests_without_price": bill.requests_without_price(),
+                });
+            self.shown(bill).into_iter().fold(row, Value::and)
+        };
+        self.groups.iter().map(row).listed()
+    }
+
+    /// Returns the user's currency, his rate, and a total in it.
+    fn shown(&self, bill: &BillAsLogged) -> Option<Value> {
+        let Currency { code, rate } = self.currency.as_ref()?;
+        Some(group! { "currency": code.clone(), "rate": *rate, "total": bill.total().usd() * rate })
     }
 
     /// Returns the groups as rows.
@@ -261,13 +205,12 @@ impl BillBy {
     /// # Errors
     /// A value that JSON cannot hold.
     pub fn json(&self) -> Result<String, serde_json::Error> {
-        let shown = self.currency.as_ref().map(|it| Shown::new(it, &self.total));
         json_text(&group! {
             "schema": "ctxsim.bill/1",
             "by": self.key.name(),
-            "groups": Value::of(&self.rows()),
+            "groups": self.rows(),
             "total": Value::of(&self.total),
-            "shown": Value::of(&shown),
+            "shown": self.shown(&self.total),
         })
     }
 
@@ -316,4 +259,112 @@ impl BillBy {
         text.push('\n');
         text
     }
+}
+
+/// A currency and its rate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Currency {
+    code: String,
+    rate: f64,
+}
+
+impl Currency {
+    /// Reads `CODE=RATE`.
+    ///
+    /// # Errors
+    /// What to write instead.
+    pub fn read(text: &str) -> Result<Self, String> {
+        const FIX: &str = "write CODE=RATE, such as `EUR=0.92` where a US dollar is 0.92 euros";
+        let (code, rate) = text.split_once('=').ok_or(FIX)?;
+        if code.len() != 3 || !code.bytes().all(|it| it.is_ascii_uppercase()) {
+            return Err(format!("{FIX}; a code is three capital letters"));
+        }
+        if code == "USD" {
+            return Err(format!("{FIX}; without `--currency`, amounts are US dollars"));
+        }
+        let rate = rate.parse().ok().filter(|it: &f64| it.is_normal() && *it > 0.0 && *it < 1e9);
+        let rate = rate.ok_or_else(|| format!("{FIX}; a rate is more than 0 and less than 1,000,000,000"))?;
+        Ok(Self { code: code.to_owned(), rate })
+    }
+
+    /// Returns its code.
+    pub fn code(&self) -> &str {
+        &self.code
+    }
+
+    /// Returns how much of it a US dollar is.
+    pub fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    /// Returns what dollars are in it.
+    pub fn of(&self, usd: f64) -> f64 {
+        usd * self.rate
+    }
+
+    /// Says whose rate it is.
+    pub(super) fn note(&self) -> String {
+        format!(
+            "Amounts are in {code}, at {rate} {code} for a US dollar: that rate is yours, and no part of the bill.",
+            code = self.code,
+            rate = plain(self.rate)
+        )
+    }
+}
+
+/// Says what a provider's export and the logs say of the days of the export, in a line.
+pub fn reconciled<'b>(export: &ProviderExport, sessions: impl Iterator<Item = &'b SessionBill>) -> String {
+    let days: BTreeSet<i64> = export.days.keys().copied().collect();
+    let mut logged = BillAsLogged::default();
+    sessions.for_each(|it| it.add_days(&days, &mut logged));
+    let date =
+        |day: Option<&i64>| day.map_or_else(String::new, |it| calendar::date_text(it.saturating_mul(DAY_MS)));
+    let (first, last) = (date(days.first()), date(days.last()));
+    let of_days = if first == last { first } else { format!("{first} to {last}") };
+    let charged: Option<u128> =
+        export.days.values().map(|it| it.charged.map(|it| it.0)).fold(None, |sum, it| match it {
+            Some(more) => Some(sum.unwrap_or(0).saturating_add(more)),
+            None => sum,
+        });
+    let unpriced = if_any(logged.requests_without_price(), |n| {
+        format!("; {} of their requests have no price", thousands(n))
+    });
+    let left_out = if_any(export.n_left_out, |n| {
+        format!(" Rows of the export without a day or an amount: {}.", thousands(n as u64))
+    });
+    if let Some(charged) = charged {
+        let (theirs, ours) = (Cost(charged).usd(), logged.total().usd());
+        let change = if theirs > 0.0 {
+            format!(" ({}%)", signed((ours / theirs - 1.0) * 100.0))
+        } else {
+            String::new()
+        };
+        let [theirs, ours] = [theirs, ours].map(|usd| fixed(usd, 2));
+        return format!(
+            "The provider's export says ${theirs} for these days ({of_days}), the logs ${ours} at list prices{change}{unpriced}.{left_out}\n"
+        );
+    }
+    let mut theirs = [0_u64; 4];
+    for tokens in export.days.values().filter_map(|it| it.tokens) {
+        theirs = std::array::from_fn(|it| theirs[it].saturating_add(tokens[it]));
+    }
+    let use_of_all = std::iter::once(logged.tokens).chain(logged.unpriced.values().map(|it| it.tokens));
+    let ours = use_of_all.fold([0_u64; 4], |sum, it| {
+        let more = [it.uncached, it.read, it.write[0].saturating_add(it.write[1]), it.output];
+        std::array::from_fn(|at| sum[at].saturating_add(more[at]))
+    });
+    let [theirs, ours] = [theirs, ours].map(tokens);
+    format!("The provider's export says {theirs} for these days ({of_days}), the logs {ours}.{left_out}\n")
+}
+
+/// Writes a change with its sign.
+fn signed(percent: f64) -> String {
+    let sign = if percent < 0.0 { "−" } else { "+" };
+    format!("{sign}{}", fixed(percent.abs(), 1))
+}
+
+fn tokens([uncached, read, written, output]: [u64; 4]) -> String {
+    let all = thousands(uncached.saturating_add(read).saturating_add(written).saturating_add(output));
+    let [uncached, read, written, output] = [uncached, read, written, output].map(thousands);
+    format!("{all} tokens (uncached {uncached}, read {read}, written {written}, output {output})")
 }

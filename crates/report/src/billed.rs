@@ -19,40 +19,47 @@ pub mod session;
 mod skills;
 mod starts;
 
-use serde::Serialize;
-
 use crate::decide::groups::{GroupedSession, by_group};
 use crate::decide::{FamilyRow, FamilySession, Judgement, SessionEffect, TriedFamily};
 use crate::lever::{GroupSaving, KnownBy, Lever};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
-use ctxsim_base::quantity::{Amount, Tokens};
+use crate::prelude::*;
+use ctxsim_base::quantity::Amount;
 use ctxsim_engine::measure::assumed::{Assumed, AssumedChanges, AssumedCost};
 use session::BilledSession;
 
 /// All of them, in the order of the words that name them.
-static LEVERS: [&dyn BilledLever; 20] = [
-    &after_misses::MODELS,
-    &after_misses::RESUMED,
-    &after_misses::SYSTEM,
-    &after_misses::TOOLS,
-    &after_misses::TOOL_ORDER,
-    &fresh_start::FreshStartLever,
-    &front::FrontLever,
-    &images::ImagesLever,
-    &injected::InjectedLever,
-    &keep_alive::KeepAliveLever,
-    &leaving::LeavingLever,
-    &lifetimes::LifetimesLever,
-    &marks::MarksLever,
-    &models::MAIN,
-    &models::SAME_LINE,
-    &models::SUB_AGENTS,
-    &outputs::OutputsLever,
-    &reasoning::ReasoningLever,
-    &skills::SkillsLever,
-    &starts::StartsLever,
+static LEVERS: [NamedLever; 20] = [
+    named("model_changes", &after_misses::MODELS),
+    named("resumes", &after_misses::RESUMED),
+    named("system_changes", &after_misses::SYSTEM),
+    named("tool_changes", &after_misses::TOOLS),
+    named("tool_order", &after_misses::TOOL_ORDER),
+    named("long_sessions", &fresh_start::FreshStartLever),
+    named("front", &front::FrontLever),
+    named("images", &images::ImagesLever),
+    named("injected", &injected::InjectedLever),
+    named("keep_alive", &keep_alive::KeepAliveLever),
+    named("pauses", &leaving::LeavingLever),
+    named("lifetimes", &lifetimes::LifetimesLever),
+    named("marks", &marks::MarksLever),
+    named("models", &models::MAIN),
+    named("cheaper_models", &models::SAME_LINE),
+    named("sub_agent_models", &models::SUB_AGENTS),
+    named("outputs", &outputs::OutputsLever),
+    named("reasoning", &reasoning::ReasoningLever),
+    named("skills", &skills::SkillsLever),
+    named("sub_agent_starts", &starts::StartsLever),
 ];
+
+/// A lever, and the word by which documents name it.
+struct NamedLever {
+    name: &'static str,
+    lever: &'static dyn BilledLever,
+}
+
+const fn named(name: &'static str, lever: &'static dyn BilledLever) -> NamedLever {
+    NamedLever { name, lever }
+}
 
 /// Rows that save a smaller share of the bill are not worth a line, nor a place in the family.
 const SHARE_MIN: f64 = 0.002;
@@ -61,9 +68,6 @@ const ROWS: usize = 6;
 
 /// A lever whose effect recorded bills tell.
 trait BilledLever: Sync {
-    /// Returns the word by which documents name it.
-    fn name(&self) -> &'static str;
-
     /// Returns why the log of a session cannot tell it; `None` where it can.
     fn untold(&self, _session: &BilledSession<'_>) -> Option<&'static str> {
         None
@@ -72,8 +76,15 @@ trait BilledLever: Sync {
     /// Returns what it would have changed in a session.
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told>;
 
-    /// Returns what is to be judged, of all sessions.
-    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow>;
+    /// Returns what is to be judged, of all sessions: a row for each of several, unless the lever compares sessions.
+    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
+        by_kind(all).iter().map(|kind| self.row(kind)).listed()
+    }
+
+    /// Describes what all sessions tell of one of several.
+    fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
+        kind.row()
+    }
 }
 
 /// What the log of a session tells of a lever.
@@ -104,9 +115,10 @@ pub struct BilledFacts {
 impl BilledFacts {
     /// Asks each lever.
     pub fn of(session: &BilledSession<'_>) -> Self {
-        let untold = LEVERS.iter().map(|it| it.untold(session)).listed();
+        let untold = LEVERS.iter().map(|it| it.lever.untold(session)).listed();
         let told = LEVERS.iter().zip(&untold);
-        let told = told.map(|(it, untold)| if untold.is_some() { Vec::new() } else { it.told(session) });
+        let told =
+            told.map(|(it, untold)| if untold.is_some() { Vec::new() } else { it.lever.told(session) });
         Self { usd: session.usd, told: told.listed(), untold }
     }
 
@@ -223,23 +235,23 @@ fn rows(all: &[WhoseBill<'_>]) -> Vec<(&'static str, BilledRow)> {
     let mut named = Vec::new();
     for (nth, lever) in LEVERS.iter().enumerate() {
         let told = all.iter().map(|it| ToldSession { whose: it, told: &it.facts.told[nth] }).listed();
-        let mut rows = lever.rows(&told);
+        let mut rows = lever.lever.rows(&told);
         let sum = |it: &BilledRow| it.saved.iter().sum::<f64>();
         rows.retain(|it| sum(it) > SHARE_MIN * billed);
         rows.order_by(|one, other| sum(other).total_cmp(&sum(one)));
         rows.truncate(ROWS);
-        named.extend(rows.into_iter().map(|it| (lever.name(), it)));
+        named.extend(rows.into_iter().map(|it| (lever.name, it)));
     }
     named
 }
 
 /// Returns the levers that no session tells, where one says why.
 fn untold(all: &[WhoseBill<'_>]) -> Vec<UntoldLever> {
-    let of = |(nth, lever): (usize, &&dyn BilledLever)| {
+    let of = |(nth, lever): (usize, &NamedLever)| {
         let mut reasons = all.iter().map(|it| it.facts.untold[nth]);
         let first = reasons.next()??;
         let is_untold = reasons.all(|it| it.is_some());
-        is_untold.then(|| UntoldLever { name: lever.name(), reason: first })
+        is_untold.then(|| UntoldLever { name: lever.name, reason: first })
     };
     LEVERS.iter().enumerate().filter_map(of).listed()
 }
@@ -331,11 +343,13 @@ fn by_kind<'a>(all: &'a [ToldSession<'a>]) -> Vec<KindOfTold<'a>> {
                 saved: vec![0.0; all.len()],
                 off: vec![[0.0; 2]; all.len()],
                 times: 0,
+                size: 0,
                 sessions: 0,
             });
             kind.saved[nth] += it.saved;
             kind.off[nth] = [kind.off[nth][0] + it.off[0], kind.off[nth][1] + it.off[1]];
             kind.times += it.times;
+            kind.size += it.size;
             kind.sessions += 1;
         }
     }
@@ -349,6 +363,20 @@ struct KindOfTold<'a> {
     saved: Vec<f64>,
     off: Vec<[f64; 2]>,
     times: u64,
+    size: Tokens,
     /// In how many sessions it is met.
     sessions: usize,
+}
+
+impl KindOfTold<'_> {
+    /// Counts the sessions in which it is met, and how often it is, by what that is called.
+    fn counts(&self, one: &str) -> [String; 2] {
+        [counted(self.sessions, "session"), counted(self.times as usize, one)]
+    }
+
+    /// Returns a row with what it saves and no words yet.
+    fn row(&self) -> BilledRow {
+        let (of, saved, off) = (self.of.to_owned(), self.saved.clone(), self.off.clone());
+        BilledRow { of, saved, off, ..BilledRow::default() }
+    }
 }

@@ -1,76 +1,160 @@
-//! Paragraphs, tables and texts to paste, in one order for terminals and for Markdown.
+//! What a verb says, as blocks in the order in which they are read, and the two writers of text that draw them: for a terminal and in Markdown.
+//! Pages draw the same blocks (`page`).
 
-use ctxsim_base::foreign::in_one_line;
-use ctxsim_base::grid::markdown::Markdown;
-use ctxsim_base::grid::tint::{Terminal, Tint};
-use ctxsim_base::grid::{Grid, terminal};
+use crate::prelude::*;
+use ctxsim_base::grid::terminal;
 
-/// A part of a page.
-pub(super) enum PageBlock {
+/// A part of what a verb says.
+pub(super) enum Block {
     /// What is read first.
     Answer(String),
+    /// An answer on one subject, and the numbers behind it.
+    Compared(ComparedBlock),
     Head(String),
     /// A paragraph.
     Text(String),
     /// What may be skipped.
     Aside(String),
+    List(ListBlock),
+    /// What else to know, a paragraph each.
+    Notes(Vec<String>),
     Table(Grid),
     /// A text to copy as it is.
     Code(String),
+    /// What is opened by those who look for it; terminals show it where it stands.
+    Fold(&'static str, Vec<Block>),
+    /// What all of it was made with.
+    Made(String),
 }
 
-impl PageBlock {
+/// An answer on one subject, and the numbers behind it.
+pub(super) struct ComparedBlock {
+    pub(super) subject: String,
+    pub(super) answer: String,
+    /// What else there is to say.
+    pub(super) more: String,
+    pub(super) numbers: Grid,
+}
+
+/// Sentences under a heading.
+pub(super) struct ListBlock {
+    pub(super) heading: String,
+    pub(super) lines: Vec<String>,
+    /// How many of them a terminal shows; without a number all, with space around.
+    pub(super) most: Option<usize>,
+}
+
+impl Block {
     /// Makes a paragraph.
     pub(super) fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
+
+    /// Lists sentences under a heading, if there are any.
+    pub(super) fn list(heading: &str, lines: Vec<String>) -> Option<Self> {
+        (!lines.is_empty()).then(|| Self::List(ListBlock { heading: heading.to_owned(), lines, most: None }))
+    }
 }
 
 /// Writes blocks for a terminal, a gap behind each table.
-pub(super) fn on_terminal(blocks: &[PageBlock], gap: &str, on: Terminal) -> String {
+pub(super) fn on_terminal(blocks: &[Block], gap: &str, terminal: Terminal) -> String {
     let mut text = String::new();
-    for (nth, block) in blocks.iter().enumerate() {
-        match block {
-            PageBlock::Head(head) => {
-                text.push_str(if nth == 0 { "" } else { "\n" });
-                on.paragraph(Tint::Strong, "", &in_one_line(head), &mut text);
-            }
-            PageBlock::Answer(words) => on.paragraph(Tint::Strong, "", &in_one_line(words), &mut text),
-            PageBlock::Text(words) => on.paragraph(Tint::Plain, "", &in_one_line(words), &mut text),
-            PageBlock::Aside(_) if on.is_quiet => {}
-            PageBlock::Aside(words) => on.paragraph(Tint::Faint, "", &in_one_line(words), &mut text),
-            PageBlock::Table(grid) => {
-                text.push('\n');
-                if !grid.title.is_empty() {
-                    on.paragraph(Tint::Strong, "", &grid.title, &mut text);
-                }
-                text += &format!("{}\n{gap}", terminal::draw_with_note(grid, on));
-            }
-            PageBlock::Code(code) => {
-                text.push('\n');
-                code.lines().for_each(|it| text += &format!("    {it}\n"));
-                text.push('\n');
-            }
-        }
+    for block in blocks {
+        draw(block, gap, terminal, &mut text);
     }
     text
 }
 
-/// Writes blocks as Markdown.
-pub(super) fn in_markdown(blocks: &[PageBlock]) -> Markdown {
-    let mut text = Markdown::default();
-    for it in blocks {
-        match it {
-            PageBlock::Head(head) => text.heading(2, head),
-            PageBlock::Answer(words) | PageBlock::Text(words) | PageBlock::Aside(words) => {
-                text.paragraph(words);
-            }
-            PageBlock::Table(grid) => {
-                text.table(grid);
-                text.end();
-            }
-            PageBlock::Code(code) => text.code(code),
+fn draw(block: &Block, gap: &str, terminal: Terminal, text: &mut String) {
+    let is_first = text.is_empty();
+    match block {
+        Block::Head(head) => {
+            text.push_str(if is_first { "" } else { "\n" });
+            terminal.paragraph(Tint::Strong, "", &in_one_line(head), text);
         }
+        Block::Answer(words) => terminal.paragraph(Tint::Strong, "", &in_one_line(words), text),
+        Block::Compared(ComparedBlock { subject, answer, more, numbers }) => {
+            text.push_str(if is_first { "" } else { "\n" });
+            terminal.answer(answer, more, text);
+            text.push('\n');
+            terminal.paragraph(Tint::Strong, "", subject, text);
+            *text += &format!("{}\n\n", terminal::draw_with_note(numbers, terminal));
+        }
+        Block::Text(words) => terminal.paragraph(Tint::Plain, "", &in_one_line(words), text),
+        Block::Aside(_) | Block::Notes(_) if terminal.is_quiet => {}
+        Block::Aside(words) => terminal.paragraph(Tint::Faint, "", &in_one_line(words), text),
+        Block::Notes(notes) => terminal.paragraphs(Tint::Faint, "Note: ", notes, text),
+        Block::List(list) => list.draw(terminal, text),
+        Block::Table(grid) => {
+            text.push('\n');
+            if !grid.title.is_empty() {
+                terminal.paragraph(Tint::Strong, "", &grid.title, text);
+            }
+            *text += &format!("{}\n{gap}", terminal::draw_with_note(grid, terminal));
+        }
+        Block::Code(code) => {
+            text.push('\n');
+            code.lines().for_each(|line| *text += &format!("    {line}\n"));
+            text.push('\n');
+        }
+        Block::Fold(_, blocks) => blocks.iter().for_each(|block| draw(block, gap, terminal, text)),
+        Block::Made(words) => terminal.paragraph(Tint::Faint, "", words, text),
     }
+}
+
+impl ListBlock {
+    fn draw(&self, terminal: Terminal, text: &mut String) {
+        let is_whole = self.most.is_none();
+        if is_whole && !text.is_empty() && !text.ends_with("\n\n") {
+            text.push('\n');
+        }
+        terminal.paragraph(Tint::Strong, "", &self.heading, text);
+        let (shown, rest) = self.lines.split_at(self.most.unwrap_or(usize::MAX).min(self.lines.len()));
+        for line in shown {
+            // A command that is wrapped cannot be copied.
+            match line.split_once(": `ctxsim ") {
+                Some((front, command)) => {
+                    terminal.paragraph(Tint::Plain, "  - ", front, text);
+                    *text += &format!("    ctxsim {}\n", command.trim_end_matches('`'));
+                }
+                None => terminal.paragraph(Tint::Plain, "  - ", line, text),
+            }
+        }
+        if !rest.is_empty() {
+            terminal.paragraph(Tint::Faint, "  ", &format!("… and {} more", rest.len()), text);
+        }
+        text.push_str(if is_whole { "\n" } else { "" });
+    }
+}
+
+/// Writes blocks as Markdown.
+pub(super) fn in_markdown(blocks: &[Block]) -> Markdown {
+    let mut text = Markdown::default();
+    blocks.iter().for_each(|block| write(block, &mut text));
     text.ended()
+}
+
+fn write(block: &Block, text: &mut Markdown) {
+    match block {
+        Block::Head(head) => text.heading(2, head),
+        Block::Answer(words) | Block::Text(words) | Block::Aside(words) => text.paragraph(words),
+        Block::Compared(ComparedBlock { subject, answer, more, numbers }) => {
+            text.heading(3, subject);
+            text.strong(&format!("{answer}{more}"));
+            text.table(numbers);
+            text.end();
+        }
+        Block::List(list) => text.list(&list.heading, &list.lines),
+        Block::Notes(notes) => text.items(notes),
+        Block::Table(grid) => {
+            text.table(grid);
+            text.end();
+        }
+        Block::Code(code) => text.code(code),
+        Block::Fold(heading, blocks) => {
+            text.folded(heading, |text| blocks.iter().for_each(|block| write(block, text)));
+            text.end();
+        }
+        Block::Made(words) => text.small(words),
+    }
 }

@@ -1,23 +1,10 @@
 //! A calibration as text: requests by class, totals, reasons for differences, and the differing requests.
 
-mod outcomes;
-mod short;
-
-use std::fmt::Write as _;
-
-use indexmap::IndexMap;
-
 use super::{BillAsLogged, compactions, unforeseen};
-use ctxsim_base::grid::numbers::counted;
-use ctxsim_base::grid::prose::wrap;
-use ctxsim_base::grid::terminal::draw_whole;
-use ctxsim_base::grid::{CellKind, Grid};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::Tokens;
+use crate::prelude::*;
 use ctxsim_engine::calibrate::{BillPair, CLOSE_TOKENS, Calibration, ReadClass, sum_of_sessions};
-use ctxsim_timeline::row::json::json_text;
-use ctxsim_timeline::row::{Fields, Value, group};
-
+use ctxsim_timeline::row::Fields;
+use std::cmp::Reverse;
 /// The most lines that are printed unless more are asked for.
 const LINES_MAX: usize = 60;
 /// The most differing requests listed in the text; JSON has all.
@@ -108,77 +95,81 @@ fn request((session, it): (&Calibration, &BillPair)) -> Value {
     }
 }
 
-/// Returns the report as one JSON document.
-///
-/// # Errors
-/// A value that JSON cannot hold.
-pub fn json(
-    as_recorded: &[Calibration],
-    with_side_requests: &[Calibration],
-    with_inferred: &[Calibration],
-    as_logged: Option<&BillAsLogged>,
-) -> Result<String, serde_json::Error> {
-    let mut all: Fields = vec![("schema".into(), "ctxsim.calibration/1".into())];
-    all.extend(as_logged.map(|it| ("as_logged".into(), Value::of(it))));
-    all.push(("as_recorded".into(), part(as_recorded)));
-    all.push(("with_side_requests".into(), part(with_side_requests)));
-    all.push(("with_inferred_side_requests".into(), part(with_inferred)));
-    all.extend(compactions::document(as_recorded).map(|it| ("what_followed_compactions".into(), it)));
-    json_text(&Value::Fields(all))
+/// Sessions under each assumption about requests that nobody recorded.
+#[derive(Clone, Copy, Debug)]
+pub struct Calibrations<'c> {
+    pub as_recorded: &'c [Calibration],
+    pub with_side_requests: &'c [Calibration],
+    pub with_inferred: &'c [Calibration],
+    /// What all sessions were billed by their logs.
+    pub as_logged: Option<&'c BillAsLogged>,
 }
 
-/// Returns the report as text, at most 100 columns wide except for long reasons: in full if that is asked for or has few lines.
-pub fn tables(
-    as_recorded: &[Calibration],
-    with_side_requests: &[Calibration],
-    with_inferred: &[Calibration],
-    as_logged: Option<&BillAsLogged>,
-    is_detailed: bool,
-) -> String {
-    let mut head = assumed_profiles(as_recorded);
-    if let Some(logged) = as_logged {
-        wrap(&logged.words(), "", Some(WIDTH), &mut head);
-        head.push('\n');
+impl Calibrations<'_> {
+    /// Returns the report as one JSON document.
+    ///
+    /// # Errors
+    /// A value that JSON cannot hold.
+    pub fn json(&self) -> Result<String, serde_json::Error> {
+        let mut all: Fields = vec![("schema".into(), "ctxsim.calibration/1".into())];
+        all.extend(self.as_logged.map(|bill| ("as_logged".into(), Value::of(bill))));
+        all.push(("as_recorded".into(), part(self.as_recorded)));
+        all.push(("with_side_requests".into(), part(self.with_side_requests)));
+        all.push(("with_inferred_side_requests".into(), part(self.with_inferred)));
+        let followed = compactions::document(self.as_recorded);
+        all.extend(followed.map(|it| ("what_followed_compactions".into(), it)));
+        json_text(&Value::Fields(all))
     }
-    for line in outcomes::lines(as_recorded) {
-        wrap(&line, "", Some(WIDTH), &mut head);
-        head.push('\n');
-    }
-    let text = head.clone() + &in_full(as_recorded, with_side_requests, with_inferred);
-    if is_detailed || text.lines().count() <= LINES_MAX {
-        return text;
-    }
-    let under = [
-        ("as recorded", as_recorded),
-        ("with usual side requests", with_side_requests),
-        ("with inferred side requests", with_inferred),
-    ];
-    head + &short::tables(&under)
-}
 
-/// Returns every session under each assumption.
-fn in_full(
-    as_recorded: &[Calibration],
-    with_side_requests: &[Calibration],
-    with_inferred: &[Calibration],
-) -> String {
-    let mut text = format!("As recorded\n\n{}", table(as_recorded));
-    let more = [
-        ("the harness's usual side requests, which are not recorded", with_side_requests),
-        ("inferred side requests", with_inferred),
-    ];
-    for (what, sessions) in more {
-        let is_same = sessions.iter().zip(as_recorded).all(|(it, recorded)| it.pairs == recorded.pairs);
-        let told = if is_same { "The same as recorded.\n".to_owned() } else { table(sessions) };
-        let _ = write!(text, "\nWith {what}\n\n{told}");
+    /// Returns the report as text, at most 100 columns wide except for long reasons: in full if that is asked for or has few lines.
+    pub fn text(&self, is_detailed: bool) -> String {
+        let mut head = assumed_profiles(self.as_recorded);
+        for line in self.as_logged.map(BillAsLogged::words).into_iter().chain(outcome_lines(self.as_recorded))
+        {
+            wrap(&line, "", Some(WIDTH), &mut head);
+            head.push('\n');
+        }
+        let text = head.clone() + &self.in_full();
+        if is_detailed || text.lines().count() <= LINES_MAX { text } else { head + &self.in_short() }
     }
-    if let Some(followed) = compactions::table(as_recorded) {
-        let _ = write!(text, "\n{followed}");
+
+    /// Returns every session under each assumption.
+    fn in_full(&self) -> String {
+        let mut text = format!("As recorded\n\n{}", table(self.as_recorded));
+        let more = [
+            ("the harness's usual side requests, which are not recorded", self.with_side_requests),
+            ("inferred side requests", self.with_inferred),
+        ];
+        for (what, sessions) in more {
+            let is_same =
+                sessions.iter().zip(self.as_recorded).all(|(it, recorded)| it.pairs == recorded.pairs);
+            let told = if is_same { "The same as recorded.\n".to_owned() } else { table(sessions) };
+            text += &format!("\nWith {what}\n\n{told}");
+        }
+        for part in compactions::table(self.as_recorded).into_iter().chain(outcome_table(self.as_recorded)) {
+            text += &format!("\n{part}");
+        }
+        text
     }
-    if let Some(told) = outcomes::table(as_recorded) {
-        let _ = write!(text, "\n{told}");
+
+    /// Returns what all sessions come to under each assumption, and what matters of those as recorded.
+    fn in_short(&self) -> String {
+        let all = [
+            ("as recorded", sum_of_sessions(self.as_recorded)),
+            ("with usual side requests", sum_of_sessions(self.with_side_requests)),
+            ("with inferred side requests", sum_of_sessions(self.with_inferred)),
+        ];
+        let (sessions, recorded) = (self.as_recorded, &all[0].1);
+        let n_sessions = if sessions.len() > 1 { sessions.len().min(SESSIONS_SHOWN) } else { 0 };
+        let mut text = together_table(&all) + &frequent_reasons(recorded, ROWS_SHOWN - n_sessions);
+        if n_sessions > 0 {
+            text += &furthest(sessions);
+        }
+        for part in unforeseen::table(recorded).into_iter().chain(firsts(recorded)) {
+            text += &format!("\n{part}");
+        }
+        text + REST
     }
-    text
 }
 
 /// Says which sessions are judged by the rules of a model that nobody named.
@@ -209,14 +200,9 @@ fn table(sessions: &[Calibration]) -> String {
     if all.pairs.is_empty() {
         return "Nothing to compare: only first requests of sessions have a bill of their own.\n".to_owned();
     }
-    let parts = [counts(sessions, &all), sums(&all), reasons(&all)];
-    parts
-        .into_iter()
-        .chain(unforeseen::table(&all))
-        .chain(firsts(&all))
-        .chain(listed(sessions))
-        .listed()
-        .join("\n")
+    let mut parts = vec![counts(sessions, &all), sums(&all), reasons(&all)];
+    parts.extend(unforeseen::table(&all).into_iter().chain(firsts(&all)).chain(listed(sessions)));
+    parts.join("\n")
 }
 
 /// Returns how many first requests were expected to read what other sessions had left, and how many did.
@@ -344,7 +330,106 @@ fn listed(sessions: &[Calibration]) -> Option<String> {
     let grid = Grid::new("", 1, &head, far.iter().take(LISTED_MAX).map(row));
     let mut text = draw_whole(&grid.with(CellKind::Text, &[2]));
     if far.len() > LISTED_MAX {
-        let _ = writeln!(text, "{} more: --format json lists all", far.len() - LISTED_MAX);
+        text += &format!("{} more: --format json lists all\n", far.len() - LISTED_MAX);
     }
     (!far.is_empty()).then_some(text)
+}
+
+/// Returns a line for each outcome that logs tell: how many sessions have it.
+fn outcome_lines(sessions: &[Calibration]) -> Vec<String> {
+    let mut by_name: BTreeMap<&str, [f64; 2]> = BTreeMap::new();
+    for it in sessions.iter().filter_map(|it| it.outcome.as_ref()) {
+        let [sum, n] = by_name.entry(&it.name).or_default();
+        (*sum, *n) = (*sum + it.value, *n + 1.0);
+    }
+    let said = |(name, [sum, n]): (&str, [f64; 2])| {
+        let (name, of) = (in_one_line(name), counted(n as usize, "session"));
+        format!("By the logs, {name}: {} of {of}.", thousands(sum.round() as u64))
+    };
+    by_name.into_iter().map(said).listed()
+}
+
+/// Returns the outcome of each session that has one.
+fn outcome_table(sessions: &[Calibration]) -> Option<String> {
+    let row = |it: &Calibration| {
+        let outcome = it.outcome.as_ref()?;
+        Some(vec![it.name.clone(), in_one_line(&outcome.name).into_owned(), outcome.value.to_string()])
+    };
+    let rows = sessions.iter().filter_map(row).listed();
+    let grid = Grid::new("", 1, &["session", "outcome", "value"], rows).with(CellKind::Text, &[1]);
+    (!grid.rows.is_empty())
+        .then(|| format!("What became of the tasks, by the logs\n\n{}\n", draw_whole(&grid)))
+}
+
+/// The most frequent_reasons and sessions that are shown together.
+const ROWS_SHOWN: usize = 14;
+/// The most sessions that are shown.
+const SESSIONS_SHOWN: usize = 8;
+
+/// What shows the rest.
+const REST: &str = "\n`--details` shows every session under each assumption, requests that differ, and what followed compactions; `--format json` has all of them.\n";
+
+/// Returns a row for each assumption.
+fn together_table(all: &[(&str, Calibration)]) -> String {
+    let n = |it: &Calibration, class: ReadClass| {
+        format!("{:.2}%", it.count(class) as f64 / it.pairs.len().max(1) as f64 * 100.0)
+    };
+    let usd = |it: &Calibration| [it.predicted_cost, it.billed_cost, it.gross_error].map(|it| it.usd());
+    let columns: [Of<'_, (&str, Calibration)>; 10] = [
+        ("all sessions", &|it| it.0.to_owned()),
+        ("requests", &|it| thousands(it.1.pairs.len() as u64)),
+        ("exact", &|it| n(&it.1, ReadClass::Exact)),
+        ("within", &|it| n(&it.1, ReadClass::Within)),
+        ("exceeded", &|it| n(&it.1, ReadClass::Exceeded)),
+        ("missed", &|it| n(&it.1, ReadClass::Missed)),
+        ("read error", &|it| format!("{:.2}%", it.1.token_error() * 100.0)),
+        ("billed USD", &|it| fixed(usd(&it.1)[1], 2)),
+        ("by request", &|it| share(usd(&it.1)[2], usd(&it.1)[1])),
+        ("in sum", &|it| difference(usd(&it.1)[0], usd(&it.1)[1])),
+    ];
+    draw_whole(&Grid::of("", 1, all, &columns))
+        + "USD are those of input; by request and in sum: by how much it is predicted otherwise. A session's first request is not counted.\n"
+}
+
+/// Returns why predictions differ, the most frequent frequent_reasons first.
+fn frequent_reasons(all: &Calibration, shown: usize) -> String {
+    let exact = |it: &(ReadClass, &str, usize)| it.0 != ReadClass::Exact;
+    let mut frequent_reasons = all.reasons().into_iter().filter(exact).listed();
+    frequent_reasons.order_by_key(|it| Reverse(it.2));
+    let more = frequent_reasons.len().saturating_sub(shown);
+    let row = |it: &(ReadClass, &str, usize)| {
+        [thousands(it.2 as u64), class_name(it.0).to_owned(), it.1.to_owned()]
+    };
+    let rows = frequent_reasons.iter().take(shown).map(row);
+    let grid = Grid::new("", 0, &["requests", "class", "why"], rows);
+    let mut text = format!("\n{}", draw_whole(&grid.with(CellKind::Text, &[1, 2])));
+    if more > 0 {
+        text += &format!("… and {}\n", counted(more, "other reason"));
+    }
+    text
+}
+
+/// Returns the sessions whose input is predicted furthest from what was billed.
+fn furthest(sessions: &[Calibration]) -> String {
+    let mut rows = sessions.iter().listed();
+    rows.order_by_key(|it| Reverse(it.gross_error));
+    let more = rows.len().saturating_sub(SESSIONS_SHOWN);
+    rows.truncate(SESSIONS_SHOWN);
+    let of = |class: usize| move |it: &&Calibration| thousands(it.count(CLASSES[class]) as u64);
+    let [exact, within, exceeded, missed] = [of(0), of(1), of(2), of(3)];
+    let columns: [Of<'_, &Calibration>; 8] = [
+        ("furthest off, as recorded", &|it| it.name.clone()),
+        ("requests", &|it| thousands(it.pairs.len() as u64)),
+        ("exact", &exact),
+        ("within", &within),
+        ("exceeded", &exceeded),
+        ("missed", &missed),
+        ("read error", &|it| format!("{:.2}%", it.token_error() * 100.0)),
+        ("USD off by request", &|it| fixed(it.gross_error.usd(), 2)),
+    ];
+    let mut text = format!("\n{}", draw_whole(&Grid::of("", 1, &rows, &columns)));
+    if more > 0 {
+        text += &format!("… and {}, which are nearer\n", counted(more, "other session"));
+    }
+    text
 }

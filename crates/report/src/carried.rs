@@ -1,23 +1,11 @@
 //! What fills the prompts of recorded sessions and what carrying it costs: by tool, and the most expensive items.
 
-use std::fmt::Write as _;
-
-use indexmap::IndexMap;
-use serde::Serialize;
-
 use super::Skipped;
-use ctxsim_base::foreign::in_one_line;
-use ctxsim_base::grid::numbers::{self, NONE, or_none, percent, thousands};
-use ctxsim_base::grid::prose::{wrap, wrap_all};
+use crate::prelude::*;
+use ctxsim_base::grid;
 use ctxsim_base::grid::terminal::{DrawnTable, draw, hidden_note};
-use ctxsim_base::grid::{self, Grid, Of};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
-use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::measure::carried::{CarriedItem, PromptChange, each_prompt};
-use ctxsim_timeline::row::json::json_text;
-use ctxsim_timeline::row::{Value, group};
-use ctxsim_timeline::{ItemIx, Kind, Timeline};
+use ctxsim_timeline::{ItemIx, Kind};
 
 /// The most kinds of content in prompts that are listed on their own.
 const MOST_KINDS: usize = 6;
@@ -292,19 +280,18 @@ pub fn tables(sessions: &[PromptFill], skipped: &[Skipped], width: Option<usize>
         [only] => format!("{} · {}", only.session, only.profile),
         all => format!("{} sessions, {}", thousands(all.len() as u64), prices_of(all)),
     };
-    let skipped = match skipped.len() {
-        0 => String::new(),
-        n => format!("; {} skipped: {}", thousands(n as u64), Skipped::counted(skipped)),
-    };
+    let skipped = if_any(skipped.len(), |n| {
+        format!("; {} skipped: {}", thousands(n as u64), Skipped::counted(skipped))
+    });
     let by_tool = shares(&together(each(sessions)), width);
     wrap(&format!("{title}{skipped}"), "", width, &mut text);
-    let _ = writeln!(text, "{}\n", by_tool.text);
+    text += &format!("{}\n\n", by_tool.text);
     let mut rows: Vec<(&str, &CarriedRow)> =
         sessions.iter().flat_map(|of| of.items.iter().map(|it| (of.session.as_str(), it))).listed();
     rows.order_by(|one, other| other.1.carried_usd.total_cmp(&one.1.carried_usd));
     rows.truncate(SHOWN);
     let items = dearest(&rows, sessions.len() > 1, width);
-    let _ = writeln!(text, "Most expensive items to carry\n{}", items.text);
+    text += &format!("Most expensive items to carry\n{}\n", items.text);
     text.push('\n');
     wrap_all(NOTES, "Note: ", width, &mut text);
     wrap_all(hidden_note(by_tool.hidden.into_iter().chain(items.hidden)), "Note: ", width, &mut text);
@@ -328,9 +315,9 @@ fn shares(shares: &[CarriedShare], width: Option<usize>) -> DrawnTable {
         ("what", &|it| it.what.clone()),
         ("items", &|it| thousands(it.items)),
         ("tokens", &|it| thousands(it.tokens)),
-        ("mean resent", &|it| numbers::fixed(it.resent as f64 / it.items.max(1) as f64, 1)),
-        ("entering USD", &|it| numbers::fixed(it.entered_usd, decimals)),
-        ("carrying USD", &|it| numbers::fixed(it.carried_usd, decimals)),
+        ("mean resent", &|it| fixed(it.resent as f64 / it.items.max(1) as f64, 1)),
+        ("entering USD", &|it| fixed(it.entered_usd, decimals)),
+        ("carrying USD", &|it| fixed(it.carried_usd, decimals)),
         ("% of input", &|it| part(it.entered_usd + it.carried_usd)),
         ("% never needed", &|it| or_none(unneeded(it), percent)),
     ];
@@ -360,7 +347,7 @@ fn dearest(rows: &[(&str, &CarriedRow)], names_session: bool, width: Option<usiz
         ("place", &|(session, it)| place(session, it)),
         ("tokens", &|(_, it)| thousands(it.tokens)),
         ("resent", &|(_, it)| thousands(it.resent.into())),
-        ("carrying USD", &|(_, it)| numbers::fixed(it.carried_usd, decimals)),
+        ("carrying USD", &|(_, it)| fixed(it.carried_usd, decimals)),
         ("needed", &|(_, it)| it.is_needed.map_or(NONE, needed).to_owned()),
     ];
     let grid = Grid::of("", 1, rows, &columns);

@@ -8,7 +8,6 @@ pub mod forest;
 pub mod frontier;
 mod ink;
 mod legend;
-mod named;
 pub mod names;
 pub mod requests;
 pub mod curves;
@@ -17,15 +16,11 @@ pub mod scene;
 pub mod stacked;
 pub mod winners;
 
-use serde::Serialize;
-
-use super::Report;
 use super::sections::{Detail, Section};
 use super::template;
-use ctxsim_base::grid::{Grid, numbers};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
-pub use named::named_chart;
+use crate::prelude::*;
+use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::error::Error;
 use names::PolicyLabels;
 use requests::RunRequests;
 use scene::Scene;
@@ -114,6 +109,7 @@ pub struct PageChart {
     pub summary: String,
     /// Its numbers.
     pub table: Grid,
+    #[serde(skip)]
     scene: Scene,
 }
 
@@ -131,16 +127,6 @@ struct Drawing<'a> {
     hrefs: Vec<Option<String>>,
     ink: &'static str,
     paper: &'static str,
-}
-
-/// Data for the template of the style.
-#[derive(Serialize)]
-struct ChartStyle {
-    ink: &'static str,
-    ink_on_dark: &'static str,
-    paper: &'static str,
-    paper_on_dark: &'static str,
-    inks: Vec<ink::Ink>,
 }
 
 impl<'r> ChartData<'r> {
@@ -169,7 +155,7 @@ pub(super) fn cents(highest: f64) -> usize {
 
 /// Writes a difference in dollars: what is saved is negative.
 fn signed_dollars(usd: f64, decimals: usize) -> String {
-    format!("{}${}", if usd < 0.0 { "−" } else { "+" }, numbers::fixed(usd.abs(), decimals))
+    format!("{}${}", if usd < 0.0 { "−" } else { "+" }, fixed(usd.abs(), decimals))
 }
 
 /// Makes a chart of a picture.
@@ -229,16 +215,59 @@ impl PageChart {
 
 /// Returns the style that adapts charts to dark screens and shows the value of a point.
 pub(super) fn style() -> Result<String, template::Error> {
-    let style = ChartStyle {
-        ink: ink::TEXT.light,
-        ink_on_dark: ink::TEXT.dark,
-        paper: ink::PAPER.light,
-        paper_on_dark: ink::PAPER.dark,
-        inks: ink::all(),
+    let style = group! {
+        "ink": ink::TEXT.light,
+        "ink_on_dark": ink::TEXT.dark,
+        "paper": ink::PAPER.light,
+        "paper_on_dark": ink::PAPER.dark,
+        "inks": Value::of(&ink::all()),
     };
     template::write("scene.css", include_str!("chart/scene.css"), style)
 }
 
 fn boxed<P: Picture + 'static>(pictures: Vec<P>) -> Vec<Box<dyn Picture>> {
     pictures.into_iter().map(|it| Box::new(it) as Box<dyn Picture>).listed()
+}
+
+/// Returns one chart as an SVG file: the first, or the one that is named. `left_out` says why there are no requests to chart, if there are none.
+///
+/// # Errors
+/// The report has no such chart, or it cannot be written.
+pub fn named_chart(
+    report: &Report,
+    (traces, left_out): (&[RunRequests], Option<&str>),
+    detail: Detail,
+    asked: Option<&str>,
+) -> Result<String, Error> {
+    let figures = ChartData::new(report, detail, traces).figures();
+    let figure = figures.iter().find(|it| asked.is_none_or(|name| it.name == name));
+    let found = figure.ok_or_else(|| vec![missing(asked, &figures, left_out)])?;
+    found.document().map_err(|it| vec![Diagnostic::at(Code::Unwritable, "", it.to_string())].into())
+}
+
+/// Reports a missing chart, and lists the available ones.
+fn missing(asked: Option<&str>, figures: &[PageChart], left_out: Option<&str>) -> Diagnostic {
+    let asked = asked.unwrap_or(KINDS[0].name);
+    let kind = KINDS.iter().find(|it| asked.strip_prefix(it.name).is_some_and(is_number));
+    let message = match (kind, left_out) {
+        (Some(it), Some(why)) if it.name == "requests" => why.to_owned(),
+        (Some(it), _) => format!("this run has no chart `{asked}`: it needs {}", it.needs),
+        (None, _) => format!("unknown chart `{asked}`"),
+    };
+    let names: Vec<String> = if figures.is_empty() {
+        KINDS.iter().map(|it| format!("`{}` ({})", it.name, it.needs)).listed()
+    } else {
+        figures.iter().map(|it| format!("`{}`", it.name)).listed()
+    };
+    let what =
+        if figures.is_empty() { "available charts and their requirements" } else { "charts of this run" };
+    Diagnostic::at(Code::ChartMissing, "", message).help(format!("{what}: {}", names.join(", ")))
+}
+
+/// Returns whether a text is empty or the number of a further chart.
+fn is_number(text: &str) -> bool {
+    text.is_empty()
+        || text
+            .strip_prefix('-')
+            .is_some_and(|it| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit()))
 }

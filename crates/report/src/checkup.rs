@@ -6,22 +6,12 @@ pub mod junit;
 pub mod page;
 pub mod sarif;
 
-use std::fmt::Write as _;
-
-use indexmap::IndexMap;
-use serde::Serialize;
-
-use super::contrast::lines::points;
-use super::guards::GuardVerdict;
+use super::contrast::points;
+use super::guard::GuardVerdict;
 use super::made::{MadeWith, VERSION};
 use super::shot::Moved;
+use crate::prelude::*;
 use ctxsim_base::diag::{Diagnostic, Place};
-use ctxsim_base::grid::numbers::{counted, signed};
-use ctxsim_base::grid::prose::wrap;
-use ctxsim_base::grid::tint::{Terminal, Tint};
-use ctxsim_base::list::Listed as _;
-use ctxsim_timeline::row::json::json_text;
-use ctxsim_timeline::row::{Value, group};
 
 /// The most changed numbers shown per snapshot.
 const MOVED_SHOWN: usize = 12;
@@ -263,11 +253,8 @@ impl CheckUp {
             (n, false) => format!("{n_same} of {} unchanged", counted(n, "snapshot")),
         };
         let word = if self.holds() { "passed" } else { "failed" };
-        format!(
-            "{} {word}: {n_held} of {} passed, {snapshots}",
-            self.suite,
-            counted(self.verdicts.len(), "guard check")
-        )
+        let checks = counted(self.verdicts.len(), "guard check");
+        format!("{} {word}: {n_held} of {checks} passed, {snapshots}", self.suite)
     }
 }
 
@@ -277,13 +264,13 @@ pub fn text(all: &[CheckUp], on: impl Into<Terminal>) -> String {
     let mut text = String::new();
     let (bad, good) = (on.paint(Tint::Bad, "  FAIL "), on.paint(Tint::Good, "  ok   "));
     for it in all {
-        let _ = writeln!(text, "{}", on.paint(Tint::Strong, &it.heading()));
+        text += &format!("{}\n", on.paint(Tint::Strong, &it.heading()));
         for error in &it.errors {
             on.paragraph(Tint::Bad, "  ERROR ", &format!("{}: {}", at(error), first_line(error)), &mut text);
         }
         for verdict in it.verdicts.iter().filter(|it| !it.holds) {
             wrap(&verdict.to_string(), &bad, on.width, &mut text);
-            let _ = writeln!(text, "       {}", verdict.at());
+            text += &format!("       {}\n", verdict.at());
         }
         for snapshot in it.snapshots.iter().filter(|it| !it.holds()) {
             wrap(&format!("{}: {}", snapshot.file, snapshot.words()), &bad, on.width, &mut text);
@@ -293,7 +280,7 @@ pub fn text(all: &[CheckUp], on: impl Into<Terminal>) -> String {
         held.for_each(|it| wrap(&it.to_string(), &good, on.width, &mut text));
         let n_same = it.snapshots.iter().filter(|it| it.holds()).count();
         if n_same > 0 {
-            let _ = writeln!(text, "{good}{}", counted(n_same, "snapshot"));
+            text += &format!("{good}{}\n", counted(n_same, "snapshot"));
         }
         if it.snapshots.iter().any(|it| !it.holds()) {
             let bless = "Run `ctxsim check --bless` to accept these numbers.";

@@ -1,15 +1,11 @@
 //! What followed real compactions: predicted and actual values, one line each, then scores for all,
 //! as text and JSON.
 
-use ctxsim_base::grid::Grid;
-use ctxsim_base::grid::numbers::{NONE, fixed_or_none, or_none, thousands};
-use ctxsim_base::grid::terminal::draw_whole;
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::Tokens;
+use crate::prelude::*;
+use ctxsim_base::grid::numbers::fixed_or_none;
 use ctxsim_engine::calibrate::compaction::{Aftermath, HiddenFile, ReadOutcome};
 use ctxsim_engine::calibrate::scores::ForecastScores;
 use ctxsim_engine::calibrate::{Calibration, sum_of_sessions};
-use ctxsim_timeline::row::{Value, group};
 
 /// Ratios of predicted to actual counts within these bounds are good enough for planning.
 const GOOD_RATIO: [f64; 2] = [0.8, 1.25];

@@ -1,36 +1,33 @@
 //! What changes from one policy to another, and why: paired numbers, costs, edits, requests and needs.
 
 mod beside;
-pub mod json;
-pub mod lines;
-pub mod markdown;
-pub mod page;
-mod part;
-pub mod table;
-
-use indexmap::IndexMap;
-use serde::Serialize;
+mod page;
+mod words;
 
 use super::chart::requests::RunRequests;
 use super::firings::Stages;
 use super::metric::{self, Metric};
 use super::remembered::{self, Both};
 use super::trust::TableTrust;
-use super::{Brief, Run, distinct};
-use crate::extra_turns::TurnsBreakEven;
+use super::{Brief, distinct};
+use crate::lever::TurnsBreakEven;
+use crate::made::VERSION;
 use crate::metric::ShownMetric as _;
-use ctxsim_base::grid::numbers;
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
+use crate::prelude::*;
 use ctxsim_engine::measure::assumed::AssumedReach;
 use ctxsim_engine::measure::delta::Pairs;
 use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later};
-use ctxsim_engine::measure::{Better, Delta, Remembered, Tally};
+use ctxsim_engine::measure::{Better, Delta, Remembered};
 use ctxsim_engine::price::Costs;
 
 pub use beside::{Beside, InputChange, InputFate};
-pub use part::{Broken, ChangedStage, ContrastPart, FactChange, FieldChange, NeedChange, RequestChange};
+pub use beside::{Broken, ChangedStage, ContrastPart, FactChange, FieldChange, NeedChange, RequestChange};
+pub use page::page;
+pub(crate) use words::points;
+pub use words::{review, summary, table};
 
+/// The schema; fields are added, never renamed without a new version.
+pub const SCHEMA: &str = "ctxsim.compare/1";
 /// The most requests, and the most needs, that are shown.
 const SHOWN: usize = 5;
 /// Smaller changes are shown as equal.
@@ -285,8 +282,8 @@ impl ContrastNumber {
     pub fn written(&self, number: f64, decimals: usize) -> String {
         match self.metric {
             Some(metric) => metric.written(number, decimals),
-            None if self.is_share => numbers::percent(number),
-            None => numbers::fixed(number, 1),
+            None if self.is_share => percent(number),
+            None => fixed(number, 1),
         }
     }
 
@@ -294,6 +291,24 @@ impl ContrastNumber {
     pub fn is_share(&self) -> bool {
         self.is_share
     }
+}
+
+/// Returns comparisons as one JSON document.
+///
+/// # Errors
+/// A value that JSON cannot hold.
+pub fn document(contrasts: &[Contrast], beside: &Beside) -> Result<String, serde_json::Error> {
+    let one = |it: &Contrast| group! { "verdict": it.verdict() }.and(Value::of(it));
+    json_text(&group! {
+        "schema": SCHEMA,
+        "version": VERSION.to_owned(),
+        "made": beside.made.value(),
+        "revision": beside.revision.clone(),
+        "new_policies": Value::of(&beside.new),
+        "changed_beside": Value::of(&beside.changed),
+        "unknown_folders": Value::of(&beside.unknown),
+        "comparisons": contrasts.iter().map(one).listed(),
+    })
 }
 
 /// Returns the costs of paired sessions or trials that did the same work.
@@ -326,11 +341,8 @@ fn numbers_of(pairs: &Pairs, parts: &[&ContrastPart], of_cost: Option<[f64; 2]>)
         let delta = Delta::new([it.delta.base, it.delta.candidate], interval, it.better);
         if it.place == format!("totals.{}", metric::COST) { ContrastNumber { delta, ..it } } else { it }
     };
-    let mut numbers: Vec<ContrastNumber> = metric::compared()
-        .into_iter()
-        .filter_map(|it| ContrastNumber::of(it, pairs))
-        .map(with_interval)
-        .listed();
+    let known = metric::compared().into_iter().filter_map(|it| ContrastNumber::of(it, pairs));
+    let mut numbers = known.map(with_interval).listed();
     let both = remembered::both(parts.iter().map(|it| &it.runs));
     let at = 1.min(numbers.len());
     numbers.splice(at..at, both.into_iter().map(ContrastNumber::remembered));

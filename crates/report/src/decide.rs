@@ -6,13 +6,11 @@
 
 pub(crate) mod beside;
 mod effects;
-mod forecast;
 pub mod groups;
 mod joint;
 mod words;
 
-use ctxsim_base::list::Listed as _;
-use ctxsim_engine::measure::Tally;
+use crate::prelude::*;
 use ctxsim_engine::measure::assumed::{Assumed, AssumedCost};
 
 use crate::lever::Word;
@@ -126,7 +124,7 @@ impl TriedFamily<'_> {
     pub fn judged(&self) -> Vec<Judgement> {
         let effects: Vec<RowEffect> = (0..self.rows.len()).map(|nth| RowEffect::new(self, nth)).listed();
         let test = JointTest::new(self, &effects);
-        let shrinkage = forecast::shrinkage(&effects, &test);
+        let shrinkage = joint::shrinkage(&effects, &test);
         let tested = effects.iter().enumerate();
         tested
             .map(|(nth, effect)| {

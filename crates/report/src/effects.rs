@@ -1,14 +1,8 @@
 //! What brings changes in cost about, as tables of a page: the sessions, and what each assumption moves.
 
-use indexmap::{IndexMap, IndexSet};
-
-use super::Run;
 use super::chart::ChartData;
 use super::sections::Section;
-use ctxsim_base::grid::Grid;
-use ctxsim_base::grid::numbers::signed;
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
+use crate::prelude::*;
 use ctxsim_engine::measure::assumed::Assumed;
 
 /// Changes in cost below this, 0.05%, are none.

@@ -1,23 +1,17 @@
 //! An explained request: tables for people and JSON for programs, with the same sentences.
 
-mod render;
 pub mod table;
 mod words;
 
-use indexmap::IndexMap;
-use serde::Serialize;
-
 use super::rows::{ExploredCalls, RequestInContext, RowContext};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::{Cost, Tokens};
+use crate::prelude::*;
 use ctxsim_engine::cache::{EntryFound, MarkFound};
 use ctxsim_engine::explain::{By, Done, EditCause, Explanation, Same, StandingItem};
 use ctxsim_engine::ledger::NeedRow;
 use ctxsim_input::Policy;
-use ctxsim_timeline::row::json::json_text;
-use ctxsim_timeline::row::{Value, fields, group};
+use ctxsim_timeline::row::fields;
 
-pub use render::rendered;
+pub use words::rendered;
 
 /// Returns who broke a prefix; nobody where a line changed that changes with every request.
 pub fn who_broke_prefix(by: Option<By>, policy: &Policy) -> String {
@@ -196,5 +190,5 @@ fn item(it: &StandingItem, changes: Vec<Value>, has_text: bool) -> Value {
     if !has_text || it.now.tokens == 0 {
         return all;
     }
-    all.and(group! { "text": render::of_item(it) })
+    all.and(group! { "text": words::of_item(it) })
 }

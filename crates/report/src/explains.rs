@@ -1,10 +1,7 @@
 //! The commands that explain the rows of a report.
 
-use indexmap::IndexMap;
-
 use super::sections::Section;
-use super::{Report, Run};
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 
 /// What names the policies, loads and profiles of a report on a command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

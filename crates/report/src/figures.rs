@@ -1,12 +1,8 @@
 //! Published figures beside our own: paper, ours, difference, our basis, and whether ours is within its band.
 
-use serde::Serialize;
-
 use super::json::RunNumbers;
-use super::{Report, Run};
-use ctxsim_base::grid::Grid;
-use ctxsim_base::grid::numbers::{NONE, or_none, plain_or_none};
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
+use ctxsim_base::grid::numbers::plain_or_none;
 use ctxsim_engine::measure::Statistic;
 use ctxsim_input::suite::{Figure, FigureKind};
 

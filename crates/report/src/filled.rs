@@ -1,19 +1,13 @@
 //! What fills the prompts of recorded sessions, and what of them missed the cache: by recorded bills alone, in dollars a month.
 
-use indexmap::IndexMap;
-use serde::Serialize;
-
+use super::SessionReport;
 use super::carried::{CarriedShare, together};
-use super::{Report, SessionReport};
-use ctxsim_base::grid::numbers::{self, percent, thousands};
-use ctxsim_base::grid::{CellKind, Grid, Of};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::{Tokens, ix};
+use crate::prelude::*;
+use ctxsim_base::quantity::ix;
 use ctxsim_engine::measure::carried::{at_front, carried_items};
-use ctxsim_engine::measure::missed::{MissCause, all_misses};
+use ctxsim_engine::measure::missed::all_misses;
 use ctxsim_engine::measure::month::{Basis, Calendar};
-use ctxsim_input::Profile;
-use ctxsim_timeline::{EventKind, StepIx, Timeline};
+use ctxsim_timeline::{EventKind, StepIx};
 
 /// The most rows of what fills the prompts; the others are one more.
 const ROWS: usize = 9;
@@ -113,11 +107,10 @@ impl Report {
     pub fn memory_line(&self) -> Option<String> {
         let month = self.month()?;
         let front: f64 = month.sum(|it| it.front_usd);
+        let (n, usd) = (thousands(MEMORY_TOKENS), crate::advise::dollars(front));
+        let month = if month.is_scaled() { " a month" } else { "" };
         Some(format!(
-            "Each {} tokens at the front of the prompts, such as those of a memory file, cost {}{}.",
-            thousands(MEMORY_TOKENS),
-            super::advise::dollars(front),
-            if month.is_scaled() { " a month" } else { "" }
+            "Each {n} tokens at the front of the prompts, such as those of a memory file, cost {usd}{month}."
         ))
     }
 
@@ -175,10 +168,10 @@ impl BilledSessions<'_> {
             rows.push((format!("{} others", rest.len()), rest.iter().map(CarriedShare::usd).sum()));
         }
         let largest = rows.iter().map(|it| it.1).fold(f64::MIN_POSITIVE, f64::max);
-        let decimals = decimals(total);
+        let decimals = crate::chart::cents(total);
         let columns: [Of<'_, (String, f64)>; 4] = [
             ("what", &|it| it.0.clone()),
-            (self.heading(["USD", "USD a month"]), &|it| numbers::fixed(it.1, decimals)),
+            (self.heading(["USD", "USD a month"]), &|it| fixed(it.1, decimals)),
             ("% of input", &|it| percent(it.1 / total.max(f64::MIN_POSITIVE))),
             ("", &|it| "█".repeat((it.1 / largest * BAR).round() as usize)),
         ];
@@ -215,14 +208,14 @@ impl BilledSessions<'_> {
     fn missing_grid(&self) -> Option<Grid> {
         let (rows, is_scaled) = (self.missing(), self.is_scaled());
         let input: f64 = self.sum(|it| it.by_tool.iter().map(CarriedShare::usd).sum());
-        let decimals = decimals(input);
+        let decimals = crate::chart::cents(input);
         let columns: [Of<'_, Missing<'_>>; 6] = [
             ("what missed the cache", &|it| it.cause.about().to_owned()),
             (self.heading(["requests", "requests a month"]), &|it| {
-                numbers::fixed(it.requests, if is_scaled { 1 } else { 0 })
+                fixed(it.requests, if is_scaled { 1 } else { 0 })
             }),
             (self.heading(["tokens", "tokens a month"]), &|it| numbers::short(it.tokens.round() as u64)),
-            (self.heading(["USD", "USD a month"]), &|it| numbers::fixed(it.usd, decimals)),
+            (self.heading(["USD", "USD a month"]), &|it| fixed(it.usd, decimals)),
             ("% of input", &|it| percent(it.usd / input.max(f64::MIN_POSITIVE))),
             ("most expensive", &|it| format!("{}, request {}", it.dearest.0.name, it.dearest.1.request)),
         ];
@@ -233,9 +226,4 @@ impl BilledSessions<'_> {
                 .with(CellKind::Text, &[0])
         })
     }
-}
-
-/// Returns the decimals of dollars: cents, unless all of it is less than a dollar.
-fn decimals(usd: f64) -> usize {
-    if usd >= 1.0 { 2 } else { numbers::decimals(usd) }
 }

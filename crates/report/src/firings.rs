@@ -1,44 +1,28 @@
-//! Stages that never fired, or fired and changed nothing: a policy that did nothing has not been tested.
+//! What stages did: those that never fired, or fired and changed nothing, and why the cost of a policy differs from the first one's.
 
-use std::sync::Arc;
-
-use indexmap::IndexMap;
-use serde::Serialize;
-
-use super::{Report, Run};
-use ctxsim_base::grid::numbers::{self, thousands};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::{Tokens, UNLIMITED};
+use super::sections::TableLine;
+use crate::prelude::*;
+use ctxsim_base::quantity::UNLIMITED;
 use ctxsim_engine::ledger::Firing;
 use ctxsim_engine::projection::Threshold;
 use ctxsim_engine::take::StageFacts;
+use std::sync::Arc;
 
 /// The most profile names in a sentence.
 const NAMES_SHOWN: usize = 3;
 
-/// How often a stage fired, in JSON.
-#[derive(Debug, Serialize)]
-pub(super) struct StageJson<'a> {
-    stage: &'a str,
-    /// How often its trigger held when it was considered.
-    fired: u64,
-    /// Of these, how often it edited anything.
-    acted: u64,
-}
-
-/// Returns how often its stages fired, or nothing if no policy acts.
-pub(super) fn stages_json(run: &Run) -> Vec<StageJson<'_>> {
-    let firings = run.tally.outcome.firings.iter();
-    let stages = run.stages.iter().zip(firings);
+/// Returns how often the trigger of each stage held when it was considered, and how often it edited anything; nothing if no policy acts.
+pub(super) fn stages_json(run: &Run) -> Vec<Value> {
+    let stages = run.stages.iter().zip(&run.tally.outcome.firings);
     stages
-        .map(|(it, firing)| StageJson { stage: &it.name, fired: firing.fired, acted: firing.acted })
+        .map(|(it, firing)| group! { "stage": it.name.clone(), "fired": firing.fired, "acted": firing.acted })
         .listed()
 }
 
 /// Returns the same as one cell of a table.
 pub(super) fn stages_in_a_cell(run: &Run) -> String {
-    let words = stages_json(run).into_iter().map(|it| format!("{} {}", it.stage, it.fired));
-    words.listed().join("; ")
+    let stages = run.stages.iter().zip(&run.tally.outcome.firings);
+    stages.map(|(it, firing)| format!("{} {}", it.name, firing.fired)).listed().join("; ")
 }
 
 /// What the stages of one policy did, gathered run by run.
@@ -199,7 +183,7 @@ impl Report {
             }
             let n_told: usize = told.values().map(Vec::len).sum();
             let sentences: Vec<String> =
-                told.into_iter().map(|(why, stages)| format!("{} {why}", numbers::listed(&stages))).listed();
+                told.into_iter().map(|(why, stages)| format!("{} {why}", listed(&stages))).listed();
             let is_whole = sum.stages.n == Some(n_told);
             let lead = if is_whole { format!("{policy} changed nothing") } else { policy.to_owned() };
             (n_told > 0).then(|| format!("{lead}: {}.", sentences.join(". ")))
@@ -218,4 +202,81 @@ fn place(profiles: &[&str], n_all: usize) -> String {
         0 => format!(" under {shown}"),
         more => format!(" under {shown} and {more} more"),
     }
+}
+
+/// Parts that change the cost by less than this share are omitted.
+const TOLD_FROM: f64 = 0.000_5;
+
+/// The most parts listed, largest first.
+const TOLD: usize = 4;
+
+/// Explains why a line's cost differs from the first line's; `None` if the two cannot be compared.
+pub(super) fn reason_of_change(line: &TableLine, first: &TableLine, stages: &Stages) -> Option<String> {
+    let parts = parts(&line.tally, &first.tally);
+    let acted: u64 = line.tally.outcome.firings.iter().map(|it| it.acted).sum();
+    if acted == 0 && parts.as_ref().is_none_or(Vec::is_empty) {
+        if stages.is_empty() {
+            return Some("it has no stages".to_owned());
+        }
+        let why = stages.all_idle().map(|(stage, why)| format!("`{stage}` {why}"));
+        let why: Vec<String> = why.listed();
+        return (!why.is_empty()).then(|| why.join("; "));
+    }
+    let parts = parts?;
+    let times = if acted == 1 { "once".to_owned() } else { format!("{} times", thousands(acted)) };
+    // What moved then is due to its layout or its memory.
+    let lead = if acted == 0 { "no stage acted: ".to_owned() } else { format!("acted {times}: ") };
+    let said = match parts.as_slice() {
+        [] => "no part of the bill changed".to_owned(),
+        parts => listed(
+            &parts.iter().take(TOLD).map(|(name, share)| format!("{name} {}", signed(*share))).listed(),
+        ),
+    };
+    Some(format!("{lead}{said}"))
+}
+
+/// Returns whether no stage of a line ever acted, and its bill is the first line's.
+pub(super) fn is_idle(line: &TableLine, first: &TableLine) -> bool {
+    line.tally.outcome.firings.iter().all(|it| it.acted == 0)
+        && parts(&line.tally, &first.tally).is_some_and(|it| it.is_empty())
+}
+
+/// Returns the parts of the bill that moved, as shares of the first one's cost, the largest first, or nothing
+/// if the two did not do the same work, or some cost is not known.
+fn parts(tally: &Tally, first: &Tally) -> Option<Vec<(String, f64)>> {
+    let whole = first.costs.total()?;
+    Some(moved(tally, first)?.into_iter().map(|(name, usd)| (name, usd / whole)).listed())
+}
+
+/// Returns the same in US dollars.
+pub(super) fn moved(tally: &Tally, first: &Tally) -> Option<Vec<(String, f64)>> {
+    let whole = first.costs.total().filter(|it| *it > 0.0)?;
+    if tally.costs.total().is_none() || !tally.outcome.did_as_much_as(&first.outcome) {
+        return None;
+    }
+    let summaries = tally.sums.summariser.n;
+    let summaries = match summaries {
+        0 => "no summaries".to_owned(),
+        1 => "1 summary request".to_owned(),
+        n => format!("{} summary requests", thousands(n)),
+    };
+    let (own, other) = (&tally.costs, &first.costs);
+    let parts = [
+        ("cache reads", own.main.read.usd() - other.main.read.usd()),
+        ("cache writes", own.main.write.usd() - other.main.write.usd()),
+        ("uncached input", own.main.uncached.usd() - other.main.uncached.usd()),
+        ("output", own.main.output.usd() - other.main.output.usd()),
+        (summaries.as_str(), own.compaction.usd() - other.compaction.usd()),
+        ("keep-alive requests", own.keep_alive.usd() - other.keep_alive.usd()),
+        ("recovery", (own.recovery - other.recovery).usd()),
+        ("exploration", (own.exploration - other.exploration).usd()),
+        ("reaction to what is fetched", (own.reaction - other.reaction).usd()),
+        ("stored contents", own.storage.usd() - other.storage.usd()),
+        ("memory", own.memory.usd() - other.memory.usd()),
+        ("penalties", own.penalty.usd() - other.penalty.usd()),
+    ];
+    let parts = parts.into_iter().map(|(name, usd)| (name.to_owned(), usd));
+    let mut moved: Vec<(String, f64)> = parts.filter(|it| it.1.abs() / whole >= TOLD_FROM).listed();
+    moved.order_by(|one, other| other.1.abs().total_cmp(&one.1.abs()));
+    Some(moved)
 }

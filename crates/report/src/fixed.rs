@@ -1,28 +1,16 @@
 //! The fixed part of prompts by who sends it: what stands before the first message, and what writing and reading it was billed.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::ops::AddAssign;
-
-use serde::Serialize;
 
 use crate::as_logged::{BillAsLogged, MadeFor, ProfileOf, each_logged};
 use crate::bill_by::{NOT_TOLD, SessionBill};
-use ctxsim_base::foreign::in_one_line;
-use ctxsim_base::grid::numbers::{counted, fixed, fixed_or_none, percent, thousands};
-use ctxsim_base::grid::prose::{wrap, wrap_all};
-use ctxsim_base::grid::terminal::draw_with_note;
-use ctxsim_base::grid::{Grid, Of};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
-use ctxsim_base::quantity::{Cost, Tokens};
+use crate::prelude::*;
+use ctxsim_base::grid::numbers::fixed_or_none;
 use ctxsim_engine::ledger::TokenUse;
 use ctxsim_engine::measure::fixed::{FixedPiece, each_fixed};
 use ctxsim_engine::measure::month::{Basis, Calendar};
-use ctxsim_engine::price::Bill;
-use ctxsim_timeline::row::json::json_text;
-use ctxsim_timeline::row::{Rows, Value, group};
-use ctxsim_timeline::{FixedPart, Timeline};
+use ctxsim_timeline::FixedPart;
 
 /// The most rows that are shown by project; the others are one more.
 const GROUPS_SHOWN: usize = 8;
@@ -175,29 +163,6 @@ pub struct FixedBy<'f> {
     calendar: Calendar,
 }
 
-/// A row: dollars are the nearest floats of exact amounts.
-#[derive(Serialize)]
-struct FixedRow<'f> {
-    user: &'f str,
-    project: &'f str,
-    lane: &'static str,
-    part: &'static str,
-    sessions: usize,
-    first_prompt_tokens_min: Tokens,
-    first_prompt_tokens_median: Tokens,
-    first_prompt_tokens_max: Tokens,
-    cache_read_tokens: Tokens,
-    cache_write_short_tokens: Tokens,
-    cache_write_long_tokens: Tokens,
-    uncached_tokens: Tokens,
-    cache_read_usd: f64,
-    cache_write_usd: f64,
-    uncached_usd: f64,
-    total_usd: f64,
-    /// `None` where the logs tell no times, or too few days.
-    usd_a_month: Option<f64>,
-}
-
 fn told(name: &str) -> &str {
     if name.is_empty() { NOT_TOLD } else { name }
 }
@@ -240,37 +205,34 @@ impl<'f> FixedBy<'f> {
         self.calendar.basis != Basis::AllSessions
     }
 
-    fn row<'r>(
-        &self,
-        (user, project, is_of_agent): Sender<'r>,
-        part: &'static str,
-        it: &PartSum,
-    ) -> FixedRow<'r> {
-        let [min, median, max] = it.sizes();
-        let TokenUse { read, write: [short, long], uncached, .. } = it.bill.tokens;
-        FixedRow {
-            user: told(user),
-            project: told(project),
-            lane: lane(is_of_agent),
-            part,
-            sessions: it.first.len(),
-            first_prompt_tokens_min: min,
-            first_prompt_tokens_median: median,
-            first_prompt_tokens_max: max,
-            cache_read_tokens: read,
-            cache_write_short_tokens: short,
-            cache_write_long_tokens: long,
-            uncached_tokens: uncached,
-            cache_read_usd: it.bill.bill.read.usd(),
-            cache_write_usd: it.bill.bill.write.usd(),
-            uncached_usd: it.bill.bill.uncached.usd(),
-            total_usd: it.bill.total().usd(),
-            usd_a_month: self.is_scaled().then_some(it.month_usd),
-        }
-    }
-
-    fn rows(&self) -> Vec<FixedRow<'_>> {
-        self.by_sender.iter().map(|((sender, part), it)| self.row(*sender, part.name(), it)).listed()
+    /// Returns the parts of each sender as rows: dollars are the nearest floats of exact amounts.
+    fn rows(&self) -> Vec<Value> {
+        let row = |(((user, project, is_of_agent), part), sum): (&(Sender<'_>, FixedPart), &PartSum)| {
+            let [min, median, max] = sum.sizes();
+            let (TokenUse { read, write: [short, long], uncached, .. }, bill) =
+                (sum.bill.tokens, sum.bill.bill);
+            group! {
+                "user": told(user).to_owned(),
+                "project": told(project).to_owned(),
+                "lane": lane(*is_of_agent),
+                "part": part.name(),
+                "sessions": sum.first.len(),
+                "first_prompt_tokens_min": min,
+                "first_prompt_tokens_median": median,
+                "first_prompt_tokens_max": max,
+                "cache_read_tokens": read,
+                "cache_write_short_tokens": short,
+                "cache_write_long_tokens": long,
+                "uncached_tokens": uncached,
+                "cache_read_usd": bill.read.usd(),
+                "cache_write_usd": bill.write.usd(),
+                "uncached_usd": bill.uncached.usd(),
+                "total_usd": sum.bill.total().usd(),
+                // Unknown where the logs tell no times, or too few days.
+                "usd_a_month": self.is_scaled().then_some(sum.month_usd),
+            }
+        };
+        self.by_sender.iter().map(row).listed()
     }
 
     /// Returns the parts of each sender as rows.
@@ -288,7 +250,7 @@ impl<'f> FixedBy<'f> {
         json_text(&group! {
             "schema": "ctxsim.fixed/1",
             "month": basis,
-            "rows": Value::of(&self.rows()),
+            "rows": self.rows(),
             "fixed_usd": usd(self.total.bill.total()),
             "fixed_usd_a_month": Value::of(&self.is_scaled().then_some(self.total.month_usd)),
             "messages_usd": usd(self.messages.total()),
@@ -320,18 +282,13 @@ impl<'f> FixedBy<'f> {
                 usd(rest / 100.0)
             )
         };
+        let n = counted(self.total.first.len(), "session");
+        let [write, read, uncached, all] =
+            [write, read, uncached, self.logged.total()].map(|it| usd(it.usd()));
+        let [fixed, messages, output] = [fixed, messages, output].map(|it| usd(it.usd()));
         format!(
-            "The fixed part of the prompts cost {} in {}: {} to write to the cache, {} to read from it, {} uncached.{month} {} as logged = {} \
-             fixed part + {} messages + {} output{rest}.",
-            usd(fixed.usd()),
-            counted(self.total.first.len(), "session"),
-            usd(write.usd()),
-            usd(read.usd()),
-            usd(uncached.usd()),
-            usd(self.logged.total().usd()),
-            usd(fixed.usd()),
-            usd(messages.usd()),
-            usd(output.usd()),
+            "The fixed part of the prompts cost {fixed} in {n}: {write} to write to the cache, {read} to read from it, {uncached} uncached.{month} {all} as logged = {fixed} \
+             fixed part + {messages} messages + {output} output{rest}."
         )
     }
 

@@ -1,14 +1,11 @@
 //! What a fold keeps of runs: their sums, and of each run what intervals are made of. Its size hardly grows with the sessions.
 
-use indexmap::{IndexMap, IndexSet};
-
-use super::brief::{Brief, Figures};
 use super::lines::PolicyLines;
+use super::lines::{Brief, Figures};
 use super::sections::groups::{FEW_SCENARIOS, folder};
 use super::{ALL, FailedRun, GroupKey, SessionReport};
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 use ctxsim_base::quantity::ix;
-use ctxsim_engine::take::Run;
 
 /// Runs that were folded.
 #[derive(Clone, Debug, Default, PartialEq)]

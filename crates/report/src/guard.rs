@@ -1,21 +1,20 @@
 //! Guards on reports: a result that breaks one fails a build.
 
-use indexmap::IndexMap;
-
+use super::sections::Detail;
 use crate::json::RunNumbers;
 use crate::metric::ShownMetric as _;
-use crate::{ALL, Report, metric};
-use ctxsim_base::diag::Place;
+use crate::prelude::*;
+use crate::{ALL, metric};
+use ctxsim_base::diag::{Diagnostic, Place};
 use ctxsim_base::grid::numbers::plain;
-use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::UNLIMITED;
+use ctxsim_engine::measure::Better;
 use ctxsim_engine::measure::delta::Pairs;
 use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later};
-use ctxsim_engine::measure::{Better, Tally};
-use ctxsim_engine::take::Run;
+use ctxsim_input::Format;
 use ctxsim_input::suite::{BoundOf, Guard, GuardBound, GuardRule};
-
-pub use crate::guards::GuardVerdict;
+use ctxsim_input::text::decode::{decode, encode};
+use std::fmt;
 
 /// The metrics of costs; a run that stopped has costs of less work.
 const COSTS: &str = "totals.cost_usd.";
@@ -82,10 +81,8 @@ fn covered(numbers: &RunNumbers<'_>, metric: &str) -> Result<f64, String> {
     if let Some(failure) = numbers.run.tally.outcome.failure.filter(|_| metric.starts_with(COSTS)) {
         return Err(format!("the run stopped at turn {}, so its cost covers less work", failure.turn));
     }
-    numbers
-        .at(metric)
-        .filter(|it| it.is_finite())
-        .ok_or_else(|| "the value is unknown for this run".to_owned())
+    let known = numbers.at(metric).filter(|it| it.is_finite());
+    known.ok_or_else(|| "the value is unknown for this run".to_owned())
 }
 
 /// Returns the interval of a number, from the recovery assumptions or the trials, if one is known.
@@ -296,4 +293,269 @@ pub fn judge(guards: &[NamedGuard], report: &Report) -> Vec<GuardVerdict> {
         verdicts.extend(about.flat_map(|it| judge.verdicts(it)));
     }
     verdicts
+}
+
+/// A guard that holds on more runs than this takes one line, unless details are requested.
+const RUNS_SHOWN: usize = 3;
+
+/// A guard's verdict on one run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GuardVerdict {
+    pub guard: String,
+    /// The run: policy, scenario, profile.
+    #[serde(skip)]
+    pub run: [String; 3],
+    /// The metric in the JSON report.
+    pub metric: String,
+    /// The policy by whose number it is divided.
+    pub over: Option<String>,
+    /// The number; `None` if there is no data.
+    pub value: Option<f64>,
+    /// The number's interval, if the bound must hold for all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[f64; 2]>,
+    /// Whether the number is a relative change.
+    #[serde(skip)]
+    pub is_change: bool,
+    /// Whether a higher number is better, by the side of the bound on which it must be; unknown of stages that must fire.
+    #[serde(skip)]
+    pub is_better_higher: Option<bool>,
+    /// The requirement.
+    pub bound: String,
+    pub holds: bool,
+    /// Why there is no number.
+    pub reason: Option<String>,
+    /// Where the guard is in the suite's file.
+    #[serde(skip)]
+    pub place: Place,
+    /// Its subject in the policy's file.
+    #[serde(skip)]
+    pub policy_place: Place,
+}
+
+impl fmt::Display for GuardVerdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [policy, scenario, profile] = &self.run;
+        write!(f, "{} ({policy} on {scenario} under {profile})", self.told())
+    }
+}
+
+impl GuardVerdict {
+    /// Returns the guard's name and what was found, as one line: a name that asks or calls keeps its mark, any other has a colon.
+    pub fn told(&self) -> String {
+        let title = self.title();
+        let colon = if title.ends_with(['?', '!', '…', ':']) { "" } else { ":" };
+        format!("{title}{colon} {}", self.finding())
+    }
+
+    /// Returns the guard's name for a line that goes on: a name that is a sentence loses its period.
+    pub fn title(&self) -> &str {
+        self.guard.strip_suffix('.').unwrap_or(&self.guard)
+    }
+
+    /// Says what was found, without guard and run.
+    pub fn finding(&self) -> String {
+        let is = if self.holds { "is" } else { "is not" };
+        let number = |it: f64| if self.is_change { signed(it) } else { short(it, &self.bound) };
+        match (self.value, &self.reason) {
+            (Some(value), None) => {
+                let ends = |[low, high]: [f64; 2]| format!(" ({} to {})", number(low), number(high));
+                let ends = self.interval.map_or_else(String::new, ends);
+                format!("{}{ends} {is} {}", number(value), self.bound)
+            }
+            (_, Some(reason)) => {
+                format!("`{}` has no value, so it cannot be {}: {reason}", self.metric, self.bound)
+            }
+            (None, None) => format!("`{}` has no value, so it cannot be {}", self.metric, self.bound),
+        }
+    }
+
+    fn is_of(&self, run: &Run) -> bool {
+        self.run == [&run.policy, &run.scenario, &run.profile].map(String::as_str)
+    }
+}
+
+/// Returns a number with four decimals, or with all if its bound would look the same.
+fn short(value: f64, bound: &str) -> String {
+    let rounded = numbers::plain((value * 1e4).round() / 1e4);
+    if rounded == "0" || bound.ends_with(&format!(" {rounded}")) { numbers::plain(value) } else { rounded }
+}
+
+impl Report {
+    /// Returns the verdicts on a run, or nothing if the report has none at all.
+    pub(super) fn verdicts_on(&self, run: &Run) -> Option<Vec<&GuardVerdict>> {
+        let of_run = || self.guard_verdicts.iter().filter(|it| it.is_of(run)).listed();
+        (!self.guard_verdicts.is_empty()).then(of_run)
+    }
+
+    /// Returns the verdicts on a run as one cell of a table.
+    pub(super) fn verdicts_in_a_cell(&self, run: &Run) -> Option<String> {
+        let word = |it: &GuardVerdict| match it.holds {
+            true => format!("holds: {}", it.title()),
+            false => format!("fails: {} ({})", it.title(), it.finding()),
+        };
+        Some(self.verdicts_on(run)?.into_iter().map(word).listed().join("; "))
+    }
+
+    /// Counts the verdicts that hold; `None` if there are none.
+    pub fn guards_heading(&self) -> Option<String> {
+        let (n_all, n_held) =
+            (self.guard_verdicts.len(), self.guard_verdicts.iter().filter(|it| it.holds).count());
+        (n_all > 0).then(|| format!("Guards ({n_held} of {n_all} hold)"))
+    }
+
+    /// Returns the verdicts in words, those that fail first.
+    pub fn guard_lines(&self, detail: Detail) -> Vec<String> {
+        let failed =
+            self.guard_verdicts.iter().filter(|it| !it.holds).map(|failed| format!("fails: {failed}"));
+        let mut held: IndexMap<&str, Vec<&GuardVerdict>> = IndexMap::new();
+        for verdict in self.guard_verdicts.iter().filter(|it| it.holds) {
+            held.entry(&verdict.guard).or_default().push(verdict);
+        }
+        let held = held.into_values().flat_map(|verdicts| {
+            if detail == Detail::Groups && verdicts.len() > RUNS_SHOWN {
+                return vec![format!("holds: {} (on {} runs)", verdicts[0].title(), verdicts.len())];
+            }
+            verdicts.into_iter().map(|it| format!("holds: {it}")).listed()
+        });
+        failed.chain(held).listed()
+    }
+}
+
+/// The first line of such a file.
+pub const RATCHET_HEAD: &str = "# The best values of guarded numbers, kept by `ctxsim check --ratchet`; `--bless` takes today's instead.\n";
+
+ctxsim_input::decoded_here!(Ratchet);
+ctxsim_input::encoded_here!(Ratchet);
+
+/// The best values of a suite's guards.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ratchet {
+    #[serde(default)]
+    best: Vec<Best>,
+}
+
+/// The best value of a guard on one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Best {
+    guard: String,
+    metric: String,
+    policy: String,
+    scenario: String,
+    profile: String,
+    value: f64,
+}
+
+impl Ratchet {
+    /// Reads what was kept.
+    ///
+    /// # Errors
+    /// Every problem of the text; the caller adds the file's name.
+    pub fn read(text: &str) -> Result<Self, Vec<Diagnostic>> {
+        decode(text, Format::Toml)
+    }
+
+    /// Returns it as the text of a file.
+    ///
+    /// # Errors
+    /// A number that TOML cannot hold.
+    pub fn text(&self) -> Result<String, Box<Diagnostic>> {
+        Ok(RATCHET_HEAD.to_owned() + &encode(self, Format::Toml)?)
+    }
+
+    /// Returns whether nothing was kept yet.
+    pub fn is_empty(&self) -> bool {
+        self.best.is_empty()
+    }
+
+    /// Holds numbers against the best ones so far, by more than a tolerance none may be worse: a share of the best value, or points of
+    /// it where the number is a change itself. Returns a verdict for each, and keeps the better ones; what no guard asks for any more is
+    /// kept no longer.
+    pub fn hold(&mut self, verdicts: &[GuardVerdict], tolerance: f64) -> Vec<GuardVerdict> {
+        let known = std::mem::take(&mut self.best);
+        let mut all = Vec::new();
+        for it in verdicts {
+            let kept = known.iter().find(|best| best.is_of(it));
+            let (Some(value), Some(rises)) = (it.value, it.is_better_higher) else {
+                // A run that came to no number fails its guard, and loosens nothing.
+                self.best.extend(kept.cloned());
+                continue;
+            };
+            let best = kept.map_or(value, |it| it.value);
+            all.push(against(it, value, best, tolerance, rises));
+            let better = if rises { best.max(value) } else { best.min(value) };
+            self.best.push(Best::new(it, better));
+        }
+        all
+    }
+}
+
+impl Best {
+    fn new(verdict: &GuardVerdict, value: f64) -> Self {
+        let [policy, scenario, profile] = verdict.run.clone();
+        Self {
+            guard: verdict.guard.clone(),
+            metric: verdict.metric.clone(),
+            policy,
+            scenario,
+            profile,
+            value,
+        }
+    }
+
+    fn is_of(&self, verdict: &GuardVerdict) -> bool {
+        let run = [&self.policy, &self.scenario, &self.profile];
+        self.guard == verdict.guard && self.metric == verdict.metric && verdict.run.iter().eq(run)
+    }
+}
+
+/// Returns whether a number is still as good as the best one.
+fn against(of: &GuardVerdict, value: f64, best: f64, tolerance: f64, rises: bool) -> GuardVerdict {
+    let worse = if rises { best - value } else { value - best };
+    let allowed = if of.is_change { tolerance } else { tolerance * best.abs() };
+    let shown = if of.is_change { signed(best) } else { plain((best * 1e4).round() / 1e4) };
+    let give = if tolerance > 0.0 { format!(" or {} worse", percent(tolerance)) } else { String::new() };
+    GuardVerdict {
+        guard: format!("{} (ratchet)", of.title()),
+        bound: format!("as good as the best so far, {shown}{give}"),
+        holds: worse <= allowed,
+        interval: None,
+        ..of.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_says_the_number_or_why_there_is_none() {
+        let verdict = GuardVerdict {
+            guard: "it is kept".to_owned(),
+            run: ["p", "s", "m"].map(str::to_owned),
+            metric: "retention.gap".to_owned(),
+            over: None,
+            value: None,
+            interval: None,
+            is_change: false,
+            is_better_higher: Some(true),
+            bound: "above 0.5".to_owned(),
+            holds: false,
+            reason: Some("no fact is said in passing".to_owned()),
+            place: Place::default(),
+            policy_place: Place::default(),
+        };
+
+        let told = "it is kept: `retention.gap` has no value, so it cannot be above 0.5: no fact is said in passing (p on s under m)";
+        assert_eq!(verdict.to_string(), told);
+        let low = GuardVerdict { value: Some(0.25), reason: None, ..verdict };
+        assert_eq!(low.to_string(), "it is kept: 0.25 is not above 0.5 (p on s under m)");
+        let high = GuardVerdict { value: Some(0.75), holds: true, ..low };
+        assert_eq!(high.to_string(), "it is kept: 0.75 is above 0.5 (p on s under m)");
+        let near = GuardVerdict { value: Some(0.500_01), ..high.clone() };
+        assert_eq!(near.finding(), "0.50001 is above 0.5");
+        assert_eq!(GuardVerdict { value: Some(0.712_345_6), ..high }.finding(), "0.7123 is above 0.5");
+    }
 }

@@ -2,20 +2,15 @@
 
 mod kinds;
 
-use indexmap::IndexSet;
-
 use super::carried::FilledKind;
 use super::chart::requests::{RequestBars, RunRequests};
 use super::chart::{self, ChartData, PageChart};
 use super::effects::{by_assumption, by_session};
 use super::page::{Card, Page, PagePart, PagePiece, Tone};
 use super::sections::{Detail, Section, TableLine};
-use super::verdict::{Choice, Verdict};
-use super::{ALL, Brief, Report, Run, distinct, template};
-use ctxsim_base::grid::Grid;
-use ctxsim_base::grid::numbers::{self, percent, signed};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
+use super::verdict::{Choice, Verdict, percent_round};
+use super::{ALL, Brief, distinct, template};
+use crate::prelude::*;
 use ctxsim_engine::measure::Better;
 
 /// The requests that a page can chart.
@@ -66,7 +61,7 @@ fn rests_on(report: &Report) -> Vec<String> {
         return sessions;
     }
     let trials = report.lines(None).iter().map(|it| it.1.run.trials).max().unwrap_or(1);
-    let drawn = (trials > 1).then(|| format!("{} trials of each load.", numbers::thousands(trials)));
+    let drawn = (trials > 1).then(|| format!("{} trials of each load.", thousands(trials)));
     let days = numbers::days(report.briefs().map(|it| it.as_of).listed().into_iter());
     drawn.into_iter().chain((!days.is_empty()).then(|| format!("Prices of {days}."))).listed()
 }
@@ -94,7 +89,7 @@ impl Drawn {
             format!("Charts cover the first {n_shown} tables; {} more have none.", source.n_left_out)
         });
         let more = more.last().map(|last| {
-            let n = numbers::counted(more.len(), "further chart");
+            let n = counted(more.len(), "further chart");
             format!("{n} of other tables: `--chart NAME`, up to `{}`.", last.name)
         });
         let left_out = tables.into_iter().chain(more).chain(traces.left_out.clone()).listed();
@@ -121,7 +116,7 @@ fn tables(report: &Report, detail: Detail) -> Vec<PagePiece> {
         let is_open = !is_part && open.len() < OPEN;
         if is_open { open.push(piece) } else { folded.push(piece) }
     }
-    let heading = numbers::counted(folded.len(), "further table");
+    let heading = counted(folded.len(), "further table");
     open.extend(PagePiece::fold(heading, folded));
     figures.chain(open).listed()
 }
@@ -154,8 +149,8 @@ fn causes(
         guards.unwrap_or_default(),
         report.filled_grids().into_iter().map(PagePiece::table).listed(),
         report.memory_line().into_iter().map(PagePiece::Text).listed(),
-        PagePiece::fold(numbers::counted(effects.len(), "table") + " on what changes the cost", effects),
-        PagePiece::fold(numbers::counted(figures.len(), "further chart"), PagePiece::charts(figures)),
+        PagePiece::fold(counted(effects.len(), "table") + " on what changes the cost", effects),
+        PagePiece::fold(counted(figures.len(), "further chart"), PagePiece::charts(figures)),
         left_out.into_iter().map(PagePiece::Text).listed(),
     ];
     sections.into_iter().flatten().listed()
@@ -181,7 +176,7 @@ fn assumptions(report: &Report) -> Vec<PagePiece> {
     let references = report.references.iter().map(|it| format!("{}: {}", it.name, it.about));
     let mut notes = report.all_notes().into_iter().chain(references).listed();
     let more = notes.split_off(notes.len().min(NOTES));
-    let more = PagePiece::fold(numbers::counted(more.len(), "more note"), list_of(more));
+    let more = PagePiece::fold(counted(more.len(), "more note"), list_of(more));
     let scenarios = distinct(report.briefs().map(|it| it.scenario));
     let kinds = kinds::all(report.assumptions(), &scenarios);
     let folded =
@@ -216,10 +211,8 @@ fn numbers_only(report: &Report) -> Card {
     let costs: Option<Vec<f64>> = report.briefs().map(|it| it.figures.cost).collect();
     let usd = costs.filter(|_| n_policies == 1).map(|it| it.iter().sum::<f64>());
     Card {
-        number: usd.map_or_else(
-            || "No verdict".to_owned(),
-            |it| format!("${}", numbers::fixed(it, numbers::decimals(it))),
-        ),
+        number: usd
+            .map_or_else(|| "No verdict".to_owned(), |it| format!("${}", fixed(it, numbers::decimals(it)))),
         what: "Nothing is compared: a verdict takes two policies that do the same work.".to_owned(),
         ..Card::default()
     }
@@ -236,7 +229,7 @@ fn instead(section: Option<&Section>, policy: &str) -> Option<String> {
 /// Says two costs.
 pub(super) fn of_costs(usd: [f64; 2]) -> String {
     let decimals = chart::cents(usd.into_iter().fold(0.0, f64::max));
-    let [own, base] = usd.map(|it| format!("${}", numbers::fixed(it, decimals)));
+    let [own, base] = usd.map(|it| format!("${}", fixed(it, decimals)));
     format!("{own} instead of {base}")
 }
 
@@ -252,7 +245,7 @@ pub(super) fn cost_verdict(change: f64, is_sure: bool) -> (String, Tone) {
 impl Card {
     /// Says why the first policy is kept: what the only other one costs, or the next.
     fn keeping(it: &Verdict, section: Option<&Section>, title: Option<&String>, plain: Self) -> Self {
-        let kept = percent(it.min_evidence).replace(".0%", "%");
+        let kept = percent_round(it.min_evidence);
         let lines = section.map_or(&[][..], |it| &it.lines);
         let next = lines.iter().skip(1).filter(|it| it.tally.costs.total().is_some());
         let next = next.filter(|line| section.is_some_and(|it| it.change(line).is_some_and(|it| it > 0.0)));
@@ -295,12 +288,8 @@ impl Card {
         let doubts = it.trust.doubts();
         let doubts = doubts.strip_prefix(", ").map(|it| format!("{}{}.", it[..1].to_uppercase(), &it[1..]));
         let mut words: Vec<String> = doubts.into_iter().listed();
-        words.extend(
-            [it.on_compactions(best), it.but(best)]
-                .iter()
-                .map(|it| it.trim().to_owned())
-                .filter(|it| !it.is_empty()),
-        );
+        let more = [it.on_compactions(best), it.but(best)].map(|it| it.trim().to_owned());
+        words.extend(more.into_iter().filter(|it| !it.is_empty()));
         let apply = best.apply.as_ref().filter(|_| it.knows_evidence);
         words.extend(apply.map(|it| format!("To apply {}, put this in {}:", best.shown, it.at)));
         let plain = Self {
@@ -309,17 +298,15 @@ impl Card {
             sure: it.sure(best).filter(|_| is_moved(best)),
             ..Self::default()
         };
+        let named = best.named();
         if !it.knows_evidence {
             return Self {
                 number: best.change.map_or_else(|| "No recommendation".to_owned(), signed),
-                what: format!(
-                    "{} costs least, but what it forgets is unknown: no recommendation",
-                    best.named()
-                ),
+                what: format!("{named} costs least, but what it forgets is unknown: no recommendation"),
                 ..plain
             };
         }
-        let kept = percent(it.min_evidence).replace(".0%", "%");
+        let kept = percent_round(it.min_evidence);
         let holds = best.evidence_kept.map_or_else(String::new, |it| format!("; it keeps {}", percent(it)));
         match best.change {
             None => Self::keeping(it, section, best.title.as_ref(), plain),
@@ -327,8 +314,7 @@ impl Card {
                 let instead = instead(section, &best.policy).map_or_else(String::new, |it| it + ", ");
                 let (number, tone) = cost_verdict(change, is_sure(best));
                 let what = format!(
-                    "{instead}with {}, the cheapest that keeps at least {kept} of the evidence{holds}",
-                    best.named()
+                    "{instead}with {named}, the cheapest that keeps at least {kept} of the evidence{holds}"
                 );
                 Self { number, what, tone, ..plain }
             }
@@ -397,7 +383,7 @@ fn of_all(loads: &[&[&Run]]) -> Option<Card> {
     );
     let known = others.into_iter().filter_map(|it| Some((it, total(it)? / usd - 1.0)));
     let (best, change) = known.min_by(|one, other| one.1.total_cmp(&other.1))?;
-    let over = format!("over {} scenarios that cost ${} with {base}", loads.len(), numbers::fixed(usd, 2));
+    let over = format!("over {} scenarios that cost ${} with {base}", loads.len(), fixed(usd, 2));
     Some(if change < 0.0 {
         Card { number: signed(change), what: format!("with {best}, {over}"), ..Card::default() }
     } else {
@@ -417,34 +403,27 @@ fn of_load(runs: &[&Run]) -> Option<(String, Card)> {
         of(one).total_cmp(&of(other)).then(usd(one.0).total_cmp(&usd(other.0)))
     };
     let (best, most) = known.iter().filter(|it| !it.0.looks_ahead).min_by(in_order)?;
-    let written = |it: f64| if most.is_share { percent(it) } else { numbers::fixed(it, 2) };
+    let written = |it: f64| if most.is_share { percent(it) } else { fixed(it, 2) };
     let names: Vec<&str> = runs.iter().map(|it| it.policy.as_str()).listed();
     let shown = |policy: &str| {
         let at = names.iter().position(|it| *it == policy).unwrap_or_default();
         super::names::short_names(&names).get(at).map_or_else(String::new, |it| (*it).to_owned())
     };
-    let trials = numbers::thousands(most.number.n);
-    let sure = most
-        .number
-        .ci95
-        .map(|[low, high]| format!("95% interval {} to {}, {trials} trials", written(low), written(high)));
+    let trials = thousands(most.number.n);
+    let sure = most.number.ci95.map(|ends| ends.map(written));
+    let sure = sure.map(|[low, high]| format!("95% interval {low} to {high}, {trials} trials"));
     let cost = |run: &Run| {
         let decimals = numbers::decimals(
             runs.iter().map(|run| usd(run)).filter(|it| it.is_finite()).fold(0.0, f64::max),
         );
-        run.tally.costs.total().map_or_else(String::new, |it| format!("${}", numbers::fixed(it, decimals)))
+        run.tally.costs.total().map_or_else(String::new, |it| format!("${}", fixed(it, decimals)))
     };
     let cheapest =
         known.iter().filter(|it| !it.0.looks_ahead).min_by(|one, other| usd(one.0).total_cmp(&usd(other.0)));
     let cheapest =
         cheapest.filter(|it| it.0.policy != best.policy && usd(it.0) < usd(best)).map(|(run, it)| {
-            format!(
-                "Cheapest is {} at {}, with {} {}.",
-                shown(&run.policy),
-                cost(run),
-                it.heading,
-                written(it.number.mean)
-            )
+            let (name, usd, kept) = (shown(&run.policy), cost(run), written(it.number.mean));
+            format!("Cheapest is {name} at {usd}, with {} {kept}.", it.heading)
         });
     let alike = known.iter().filter(|it| (it.1.number.mean - most.number.mean).abs() < 1e-12).count() - 1;
     let alike = match alike {
@@ -478,9 +457,9 @@ fn title(report: &Report) -> String {
     let subject = match (scenarios.as_slice(), &report.suite) {
         ([only], _) if is_recorded => format!("recorded session {only}"),
         ([only], _) => (*only).to_owned(),
-        (all, _) if is_recorded => format!("{} recorded sessions", numbers::thousands(all.len() as u64)),
+        (all, _) if is_recorded => format!("{} recorded sessions", thousands(all.len() as u64)),
         (_, Some(suite)) if suite != DEFAULT => format!("suite {suite}"),
-        (all, _) => format!("{} scenarios", numbers::thousands(all.len() as u64)),
+        (all, _) => format!("{} scenarios", thousands(all.len() as u64)),
     };
     let what = if is_of_memory(report) { "Memories" } else { "Context policies" };
     format!("{what} compared: {subject}")
@@ -490,14 +469,11 @@ fn title(report: &Report) -> String {
 fn about(report: &Report) -> String {
     let count = |of: for<'r> fn(&Brief<'r>) -> &'r str, one: &str, many: &str| {
         let n = distinct(report.briefs().map(|it| of(&it))).len();
-        format!("{} {}", numbers::thousands(n as u64), if n == 1 { one } else { many })
+        format!("{} {}", thousands(n as u64), if n == 1 { one } else { many })
     };
     let first = report.briefs().next().map(|it| format!("; changes are relative to {}", it.policy));
-    format!(
-        "{}, {}, {}{}.",
-        count(|it| it.policy, "policy", "policies"),
-        count(|it| it.scenario, "scenario", "scenarios"),
-        count(|it| it.profile, "profile", "profiles"),
-        first.unwrap_or_default()
-    )
+    let policies = count(|it| it.policy, "policy", "policies");
+    let scenarios = count(|it| it.scenario, "scenario", "scenarios");
+    let profiles = count(|it| it.profile, "profile", "profiles");
+    format!("{policies}, {scenarios}, {profiles}{}.", first.unwrap_or_default())
 }

@@ -1,24 +1,13 @@
 //! A report as JSON: the contract that programs read.
 
-mod totals;
-
-use std::cell::OnceCell;
-
-use serde::Serialize;
-use serde_json::Value;
-
 use super::runs::{self, RunOf};
-use super::sections::{Detail, Section};
-use super::{
-    BillAsLogged, BillCheck, FailedRun, FigureLine, Report, Run, RunTotals, SessionReport, Skipped, Verdict,
-};
-use ctxsim_engine::measure::{Label, Spread};
+use super::sections::{Detail, Section, TableLine};
+use super::{BillAsLogged, BillCheck, FailedRun, Lost, RunTotals, SessionReport, Skipped, Verdict};
+use crate::prelude::*;
+use ctxsim_engine::measure::Label;
 use ctxsim_input::suite::Reference;
-use ctxsim_timeline::row::json::json_text;
-use ctxsim_timeline::row::{self, Rows, fields};
-
-use ctxsim_base::list::Listed as _;
-pub use totals::totals;
+use ctxsim_timeline::row::fields;
+use std::cell::OnceCell;
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.report/1";
@@ -40,83 +29,48 @@ struct ReportJson<'a> {
     bill: Option<BillCheck>,
     /// Present if a suite compares published figures of ageing.
     #[serde(skip_serializing_if = "Option::is_none")]
-    aging: Option<AgingJson>,
+    aging: Option<Value>,
     /// Tables of several scenarios with their sums.
-    totals: Vec<TotalJson>,
-    verdicts: Vec<VerdictJson>,
+    totals: Vec<Value>,
+    verdicts: Vec<Value>,
     /// What to repair in memories.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     repairs: Vec<String>,
     runs: Rows,
 }
 
-/// Published figures beside ours.
-#[derive(Debug, Serialize)]
-struct AgingJson {
-    figures: Vec<FigureLine>,
+/// Returns a verdict, also in words.
+fn verdict_json(verdict: Verdict) -> Value {
+    group! { "words": verdict.words(), "verdict": Value::of(&verdict) }
 }
 
-/// A table in JSON.
-#[derive(Debug, Serialize)]
-struct TotalJson {
-    load: String,
-    profile: String,
-    scenarios: usize,
-    is_part: bool,
-    policies: Vec<TotalLine>,
-}
-
-/// A line of a table.
-#[derive(Debug, Serialize)]
-struct TotalLine {
-    policy: String,
-    totals: RunTotals,
-    change: Option<f64>,
-    spread: Option<Spread>,
-    /// The 95% interval of the change over what is assumed alone.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    assumed: Option<[f64; 2]>,
-    stopped: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-}
-
-/// A verdict, also in words.
-#[derive(Debug, Serialize)]
-struct VerdictJson {
-    words: String,
-    verdict: Verdict,
-}
-
-impl VerdictJson {
-    fn new(verdict: Verdict) -> Self {
-        Self { words: verdict.words(), verdict }
-    }
-}
-
-impl TotalJson {
-    fn new(section: &Section) -> Self {
-        let lines = section.lines.iter().enumerate().map(|(nth, it)| TotalLine {
-            policy: it.policy.clone(),
-            totals: RunTotals::new(&it.tally),
-            change: (nth > 0).then(|| section.change(it)).flatten(),
-            spread: it.spread,
-            assumed: (nth > 0).then(|| section.change_assumed(it)).flatten(),
-            stopped: it.stopped.clone(),
-            reason: it.reason.clone(),
-        });
-        Self {
-            load: section.load.clone(),
-            profile: section.profile.clone(),
-            scenarios: section.scenarios,
-            is_part: section.is_part,
-            policies: lines.listed(),
+/// Returns a table.
+fn total_json(section: &Section) -> Value {
+    let line = |(nth, line): (usize, &TableLine)| {
+        let mut fields = group! {
+            "policy": line.policy.clone(),
+            "totals": Value::of(&RunTotals::new(&line.tally)),
+            "change": (nth > 0).then(|| section.change(line)).flatten(),
+            "spread": Value::of(&line.spread),
+        };
+        // The 95% interval of the change over what is assumed alone.
+        if let Some(assumed) = section.change_assumed(line).filter(|_| nth > 0) {
+            fields = fields.and(group! { "assumed": assumed.to_vec() });
         }
+        fields = fields.and(group! { "stopped": line.stopped.clone() });
+        line.reason.iter().fold(fields, |fields, reason| fields.and(group! { "reason": reason.clone() }))
+    };
+    group! {
+        "load": section.load.clone(),
+        "profile": section.profile.clone(),
+        "scenarios": section.scenarios,
+        "is_part": section.is_part,
+        "policies": section.lines.iter().enumerate().map(line).listed(),
     }
 }
 
 /// Returns a run by itself.
-pub fn run_value(run: &Run) -> Value {
+pub fn run_value(run: &Run) -> serde_json::Value {
     serde_json::to_value(fields(&RunOf::new(run, None))).unwrap_or_default()
 }
 
@@ -126,7 +80,7 @@ pub fn run_value(run: &Run) -> Value {
 /// A value that JSON cannot hold.
 pub fn document(report: &Report) -> Result<String, serde_json::Error> {
     let sections = report.sections(Detail::Groups);
-    let verdicts = report.verdicts_of(&sections).into_iter();
+    let (verdicts, figures) = (report.verdicts_of(&sections).into_iter(), report.figure_lines());
     let document = ReportJson {
         schema: SCHEMA,
         suite: report.suite.as_deref(),
@@ -137,9 +91,9 @@ pub fn document(report: &Report) -> Result<String, serde_json::Error> {
         skipped: &report.skipped,
         as_logged: report.as_logged(),
         bill: report.bill(),
-        aging: Some(AgingJson { figures: report.figure_lines() }).filter(|it| !it.figures.is_empty()),
-        totals: sections.iter().filter(|it| it.scenarios > 1).map(TotalJson::new).listed(),
-        verdicts: verdicts.map(VerdictJson::new).listed(),
+        aging: (!figures.is_empty()).then(|| group! { "figures": Value::of(&figures) }),
+        totals: sections.iter().filter(|it| it.scenarios > 1).map(total_json).listed(),
+        verdicts: verdicts.map(verdict_json).listed(),
         repairs: report.repair_lines(),
         runs: runs::rows(report, false),
     };
@@ -152,7 +106,7 @@ pub struct RunNumbers<'a> {
     pub run: &'a Run,
     label: Option<Label>,
     /// Created on demand.
-    values: OnceCell<row::Value>,
+    values: OnceCell<Value>,
 }
 
 impl<'a> RunNumbers<'a> {
@@ -168,10 +122,62 @@ impl<'a> RunNumbers<'a> {
 
     /// Returns one of the numbers of a list at a place.
     pub fn at_end(&self, place: &str, nth: usize) -> Option<f64> {
-        if let row::Value::List(all) = self.value(place)? { all.get(nth)?.number() } else { None }
+        if let Value::List(all) = self.value(place)? { all.get(nth)?.number() } else { None }
     }
 
-    fn value(&self, place: &str) -> Option<&row::Value> {
+    fn value(&self, place: &str) -> Option<&Value> {
         self.values.get_or_init(|| fields(&RunOf::new(self.run, self.label))).at(place)
     }
+}
+
+/// The same of totals.
+const TOTALS_SCHEMA: &str = "ctxsim.totals/1";
+
+/// How many recorded sessions there are, and of what kinds.
+#[derive(Debug, Default, Serialize)]
+struct SessionsJson<'a> {
+    sessions: usize,
+    /// Sessions of sub-agents.
+    of_agents: usize,
+    by_format: IndexMap<&'a str, usize>,
+    requests: u64,
+    requests_of_others: u64,
+    requests_estimated: u64,
+    /// Records that could not be used, by what they are: what a harness writes beside its prompts, but also what is cut off.
+    left_out: IndexMap<&'a str, Lost>,
+}
+
+/// Returns the totals as one JSON document.
+///
+/// # Errors
+/// A value that JSON cannot hold.
+pub fn totals(report: &Report) -> Result<String, serde_json::Error> {
+    let sections = report.sections(Detail::Groups);
+    let left_out = report.losses.kinds().iter().map(|(what, it)| (what.as_str(), *it)).collect();
+    let mut sessions = SessionsJson { left_out, ..SessionsJson::default() };
+    for session in &report.sessions {
+        sessions.sessions += 1;
+        sessions.of_agents += usize::from(session.parent.is_some());
+        *sessions.by_format.entry(session.format).or_default() += 1;
+        sessions.requests += session.requests;
+        sessions.requests_of_others += session.requests_of_others;
+        sessions.requests_estimated += session.requests_estimated;
+    }
+    let mut all = group! {
+        "schema": TOTALS_SCHEMA,
+        "suite": report.suite.clone(),
+        "notes": report.notes.clone(),
+        "references": Value::of(&report.references),
+        "scenarios": report.n_scenarios(),
+        "sessions": Value::of(&sessions),
+    };
+    if !report.failures.is_empty() {
+        all = all.and(group! { "failures": Value::of(&report.failures) });
+    }
+    json_text(&all.and(group! {
+        "skipped": Value::of(&report.skipped),
+        "bill": Value::of(&report.bill()),
+        "totals": sections.iter().map(total_json).listed(),
+        "verdicts": report.verdicts_of(&sections).into_iter().map(verdict_json).listed(),
+    }))
 }

@@ -2,10 +2,7 @@
 //!
 //! No success is worked out from length or evidence. A number of points is written by this file alone, which names its source beside it.
 
-use std::fmt::Write as _;
-
-use ctxsim_base::grid::numbers::{counted, fixed};
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 use ctxsim_engine::measure::known_task::{KnownTask, TaskContrast, TaskNumber};
 use ctxsim_input::policy::PolicyFamily;
 
@@ -21,18 +18,16 @@ pub fn line(known: &KnownTask, family: PolicyFamily) -> Option<String> {
     let whole = whole(known, family);
     let ends = whole.iter().map(|it| it.points.value);
     let [low, high] = [ends.clone().reduce(f64::min)?, ends.reduce(f64::max)?];
+    let (n, [low, high]) = (counted(whole.len(), "public comparison"), [low, high].map(signed));
     let mut text = format!(
-        "In {} of {} with keeping everything, {} to {} points of tasks solved",
-        counted(whole.len(), "public comparison"),
-        family.about(),
-        signed(low),
-        signed(high)
+        "In {n} of {} with keeping everything, {low} to {high} points of tasks solved",
+        family.about()
     );
     let mut pooled = known.pooled.iter().filter(|it| it.family == family && it.contrasts > 1).listed();
     pooled.sort_by_key(|it| std::cmp::Reverse(it.contrasts));
     for it in pooled {
         let of = format!("; pooled over {} under {}", counted(it.contrasts, "run"), it.scaffold);
-        let _ = write!(text, "{of}, {}", points(it.points));
+        text += &format!("{of}, {}", points(it.points));
     }
     let source = known.sources.get(&whole[0].source)?;
     let smaller = known.contrasts.iter().filter(|it| it.family == Some(family)).count() - whole.len();
@@ -90,10 +85,9 @@ pub fn narrow(window: u64, requests: &[u64]) -> Option<String> {
     let middle = *sorted.get(sorted.len() / 2)?;
     let worst = worst_turns(known).filter(|_| (window as f64) < known.window.share * middle as f64)?;
     let source = known.sources.first().map_or("", |it| it.1.title.as_str());
+    let (n, most) = (counted(window as usize, "request"), fixed(worst, 1));
     Some(format!(
-        "it leaves the results of the newest {}, and half of the sessions have {middle} or more: agents took up to {} times the turns with \
-         such windows ({source})",
-        counted(window as usize, "request"),
-        fixed(worst, 1)
+        "it leaves the results of the newest {n}, and half of the sessions have {middle} or more: agents took up to {most} times the turns with \
+         such windows ({source})"
     ))
 }

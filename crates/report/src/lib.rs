@@ -1,23 +1,17 @@
 //! What is said of a run: numbers, tables, drawings and JSON.
 
-pub mod currency;
 pub mod beside_bill;
 pub mod as_logged;
 pub mod bill_by;
-pub mod provider_export;
 mod blocks;
-mod brief;
 pub mod calibration;
 pub mod carried;
 mod compactions;
-mod estimated;
 pub mod explains;
-mod failures;
 pub mod filled;
 pub mod firings;
 mod figures;
 mod folded;
-pub mod guards;
 pub mod html;
 mod lines;
 pub mod made;
@@ -25,24 +19,22 @@ pub mod markdown;
 pub mod metric;
 pub mod sections;
 pub mod json;
-pub mod extra_turns;
 pub mod known_task;
 pub mod lever;
 pub mod decide;
 pub mod billed;
 mod names;
+mod notes;
 mod page;
+mod prelude;
 pub mod sampled;
 pub mod chart;
 mod effects;
 pub mod contrast;
 pub mod part;
 pub mod places;
-pub mod ratchet;
-mod reasons;
 mod remembered;
 mod repair;
-mod resets;
 pub mod fixed;
 pub mod recording;
 pub mod rows;
@@ -51,12 +43,10 @@ pub mod runs;
 pub mod session;
 pub mod shot;
 mod spark;
-mod summariser;
 pub mod table;
 pub mod tracer;
 pub mod trust;
 mod unforeseen;
-mod waiting;
 pub mod verdict;
 mod template;
 pub mod checkup;
@@ -88,12 +78,12 @@ use ctxsim_input::suite::{Figure, Reference};
 use ctxsim_timeline::import::{LossReason, may_be_billed};
 
 pub use as_logged::BillAsLogged;
-pub use brief::Brief;
-pub use estimated::Estimated;
 pub use figures::FigureLine;
 pub use folded::Folded;
-pub use guards::GuardVerdict;
+pub use guard::GuardVerdict;
+pub use lines::Brief;
 pub use metric::RunTotals;
+pub use notes::Estimated;
 pub use sections::groups::GroupKey;
 pub use session::{BillCheck, NewerVersion, SessionReport, SharedFront};
 pub use verdict::Verdict;
@@ -167,11 +157,8 @@ impl Next {
 
     /// Returns the command that explains a request, from 1, of a session as it was.
     pub fn explain(&self, session: &str, request: u32) -> String {
-        format!(
-            "ctxsim explain {} --session {} --policy identity --request {request}",
-            self.sessions,
-            quoted(session)
-        )
+        let session = quoted(session);
+        format!("ctxsim explain {} --session {session} --policy identity --request {request}", self.sessions)
     }
 }
 

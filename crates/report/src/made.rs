@@ -1,13 +1,9 @@
 //! What a result was made with: the version, the days of its prices, and its inputs by digest.
 
-use indexmap::IndexMap;
-use serde::Serialize;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::distinct;
-use ctxsim_base::grid::numbers;
-use ctxsim_base::list::Listed as _;
-use ctxsim_timeline::row::{Value, group};
+use crate::prelude::*;
 
 /// The version of this crate.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,19 +1,13 @@
 //! A report as Markdown tables, for a code review.
 
-use super::Report;
 use super::sections::{Detail, Section};
-use ctxsim_base::grid::markdown::Markdown;
-use ctxsim_base::grid::numbers;
+use crate::prelude::*;
 
 /// Returns the report as Markdown.
 pub fn report(report: &Report, detail: Detail) -> Markdown {
     let mut text = Markdown::default();
     report.on_sessions().iter().for_each(|it| text.paragraph(it));
-    report.figures_grid().iter().for_each(|it| text.table(it));
-    for section in report.sections(detail) {
-        write_shortened(&section, detail, &mut text);
-    }
-    report.grids_of_first().iter().for_each(|it| text.table(it));
+    write_tables(report, &report.sections(detail), detail, &mut text);
     report.filled_lines().iter().for_each(|it| text.paragraph(it));
     if let Some(heading) = report.guards_heading() {
         text.list(&heading, report.guard_lines(detail));
@@ -30,17 +24,15 @@ pub fn report(report: &Report, detail: Detail) -> Markdown {
 pub fn summary(report: &Report) -> Markdown {
     let mut text = Markdown::default();
     report.on_sessions().into_iter().chain(report.verdict_lines()).for_each(|it| text.paragraph(&it));
-    report.figures_grid().iter().for_each(|it| text.table(it));
     let sections = report.sections(Detail::Groups);
-    sections.iter().for_each(|it| write_shortened(it, Detail::Groups, &mut text));
-    report.grids_of_first().iter().for_each(|it| text.table(it));
+    write_tables(report, &sections, Detail::Groups, &mut text);
     if let Some(heading) = report.guards_heading() {
         text.strong(&heading);
         text.items(report.guard_verdicts.iter().filter(|it| !it.holds).map(|failed| format!("❌ {failed}")));
     }
     text.folded("Scenarios, notes and assumptions", |text| {
         let single = report.sections(Detail::Scenarios);
-        single.iter().filter(|it| !sections.contains(it)).for_each(|it| write_section(it, text));
+        single.iter().filter(|it| !sections.contains(it)).for_each(|it| text.table(&it.grid(thousands)));
         let held = report.guard_verdicts.iter().filter(|it| it.holds).map(ToString::to_string);
         text.list("Guards that hold", held);
         text.list("Notes", report.all_notes());
@@ -49,18 +41,18 @@ pub fn summary(report: &Report) -> Markdown {
     text
 }
 
-/// Writes one table, without the policies of a long ranking that changed nothing.
-fn write_shortened(section: &Section, detail: Detail, text: &mut Markdown) {
-    match section.shortened().filter(|_| detail == Detail::Groups) {
-        Some((short, others)) => {
-            write_section(&short, text);
-            text.paragraph(&others);
+/// Writes all tables: published figures, the tables of bills, and what worlds found. Those of groups leave out the policies of a long ranking
+/// that changed nothing.
+fn write_tables(report: &Report, sections: &[Section], detail: Detail, text: &mut Markdown) {
+    report.figures_grid().iter().for_each(|grid| text.table(grid));
+    for section in sections {
+        match section.shortened().filter(|_| detail == Detail::Groups) {
+            Some((short, others)) => {
+                text.table(&short.grid(thousands));
+                text.paragraph(&others);
+            }
+            None => text.table(&section.grid(thousands)),
         }
-        None => write_section(section, text),
     }
-}
-
-/// Writes one table with its heading.
-fn write_section(section: &Section, text: &mut Markdown) {
-    text.table(&section.grid(numbers::thousands));
+    report.grids_of_first().iter().for_each(|grid| text.table(grid));
 }

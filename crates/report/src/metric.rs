@@ -1,10 +1,8 @@
 //! How tables show the numbers of a run.
 
-use ctxsim_base::grid::numbers;
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::Tokens;
-use ctxsim_engine::measure::{Better, Tally};
-use ctxsim_timeline::row::{ColumnUnit, Value};
+use crate::prelude::*;
+use ctxsim_engine::measure::Better;
+use ctxsim_timeline::row::ColumnUnit;
 
 pub use ctxsim_engine::measure::metric::{ByTtl, COST, Metric, RunTotals, WAITING, at_place, selectable};
 
@@ -126,10 +124,10 @@ impl ShownMetric for Metric {
 
     fn written(&self, number: f64, decimals: usize) -> String {
         match written_as(self) {
-            Some(ColumnUnit::Share) => numbers::percent(number),
-            Some(ColumnUnit::Usd) => numbers::fixed(number, decimals),
-            Some(ColumnUnit::Count | ColumnUnit::Tokens) => numbers::fixed(number, 0),
-            Some(ColumnUnit::Minutes) => numbers::fixed(number, 1),
+            Some(ColumnUnit::Share) => percent(number),
+            Some(ColumnUnit::Usd) => fixed(number, decimals),
+            Some(ColumnUnit::Count | ColumnUnit::Tokens) => fixed(number, 0),
+            Some(ColumnUnit::Minutes) => fixed(number, 1),
             _ => numbers::expected(number),
         }
     }
@@ -153,15 +151,15 @@ impl ShownMetric for Metric {
         let unit = written_as(self);
         let cell = |value: &Value| match (unit, value) {
             (Some(ColumnUnit::Tokens), Value::Count(count)) => digits(*count),
-            (_, Value::Count(count)) => numbers::thousands(*count),
-            (Some(ColumnUnit::Share), Value::Real(share)) => numbers::percent(*share),
-            (Some(ColumnUnit::Usd), Value::Real(amount)) => numbers::fixed(*amount, decimals),
-            (Some(ColumnUnit::Minutes), Value::Real(minutes)) => numbers::fixed(*minutes, 1),
+            (_, Value::Count(count)) => thousands(*count),
+            (Some(ColumnUnit::Share), Value::Real(share)) => percent(*share),
+            (Some(ColumnUnit::Usd), Value::Real(amount)) => fixed(*amount, decimals),
+            (Some(ColumnUnit::Minutes), Value::Real(minutes)) => fixed(*minutes, 1),
             // Fractions of a token are of no interest.
-            (Some(ColumnUnit::Tokens), Value::Real(count)) => numbers::fixed(*count, 0),
-            (_, Value::Real(count)) => numbers::fixed(*count, if has_fraction { 2 } else { 0 }),
+            (Some(ColumnUnit::Tokens), Value::Real(count)) => fixed(*count, 0),
+            (_, Value::Real(count)) => fixed(*count, if has_fraction { 2 } else { 0 }),
             (_, Value::Text(text)) => text.to_string(),
-            _ => numbers::NONE.to_owned(),
+            _ => NONE.to_owned(),
         };
         values.iter().map(cell).listed()
     }

@@ -1,7 +1,7 @@
-//! Names of policies without their folders.
+//! Names of policies without their folders, and words that begin a sentence.
 
 use super::distinct;
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 
 /// Returns a name without its folders; what an agent does keeps the agent's name.
 fn short_name(name: &str) -> &str {
@@ -13,6 +13,17 @@ pub(super) fn short_names<'n>(names: &[&'n str]) -> Vec<&'n str> {
     let all = distinct(names.iter().copied());
     let is_alone = |name: &str| all.iter().filter(|it| short_name(it) == short_name(name)).count() == 1;
     names.iter().map(|it| if is_alone(it) { short_name(it) } else { *it }).listed()
+}
+
+/// Returns words with a capital at their beginning.
+pub(super) fn capital(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Says something of a number of things; nothing where there is none.
+pub(super) fn if_any<N: Copy + Default + PartialEq>(n: N, words: impl FnOnce(N) -> String) -> String {
+    if n == N::default() { String::new() } else { words(n) }
 }
 
 #[cfg(test)]

@@ -3,15 +3,9 @@
 //! Groups are compared with the first, and the difference has a 95% interval, corrected for the number of groups. It is *higher* or *lower* only
 //! where the whole interval is on one side of nothing and each group has enough sessions; else nothing can be told.
 
-use indexmap::IndexMap;
-use serde::Serialize;
-
 use super::decide::SESSIONS_MIN;
-use crate::blocks::PageBlock;
-use ctxsim_base::foreign::in_one_line;
-use ctxsim_base::grid::numbers::{counted, listed};
-use ctxsim_base::grid::{CellKind, Grid};
-use ctxsim_base::list::Listed as _;
+use crate::blocks::Block;
+use crate::prelude::*;
 use ctxsim_engine::measure::student;
 
 /// The chance that an interval of all comparisons together misses.
@@ -157,7 +151,7 @@ impl OutcomeReport {
     }
 
     /// Returns it in words, what cannot be told first, and as a table.
-    pub(super) fn blocks(&self) -> Vec<PageBlock> {
+    pub(super) fn blocks(&self) -> Vec<Block> {
         let mut others = self.groups.iter().skip(1).listed();
         others.sort_by_key(|it| it.word != Some(OutcomeWord::CannotTell));
         let mut said = others.into_iter().filter_map(|it| self.sentence(it)).listed();
@@ -180,9 +174,9 @@ impl OutcomeReport {
             said.push(format!("Not compared: {}.", listed(&left)));
         }
         let head = format!("Outcome “{}”, from {}", in_one_line(&self.outcome), in_one_line(&self.source));
-        let mut blocks = vec![PageBlock::Head(head), PageBlock::text(said.join(" "))];
+        let mut blocks = vec![Block::Head(head), Block::text(said.join(" "))];
         if !self.groups.is_empty() {
-            blocks.push(PageBlock::Table(self.grid()));
+            blocks.push(Block::Table(self.grid()));
         }
         blocks
     }
@@ -191,9 +185,7 @@ impl OutcomeReport {
     fn sentence(&self, it: &OutcomeGroup) -> Option<String> {
         let (base, difference, word) = (&self.groups[0], it.difference?, it.word?);
         let of = format!("{} against {}", in_one_line(&it.name), in_one_line(&base.name));
-        let ends = it.interval.map(|[low, high]| {
-            format!(" (95% interval {} to {})", self.written(low, true), self.written(high, true))
-        });
+        let ends = it.interval.map(|ends| format!(" (95% interval {})", self.range(ends)));
         let so_far = format!("{}{}", self.written(difference, true), ends.unwrap_or_default());
         Some(match word {
             OutcomeWord::CannotTell if it.sessions.min(base.sessions) < SESSIONS_MIN => {
@@ -218,6 +210,10 @@ impl OutcomeReport {
         }
     }
 
+    fn range(&self, ends: [f64; 2]) -> String {
+        ends.map(|it| self.written(it, true)).join(" to ")
+    }
+
     fn grid(&self) -> Grid {
         let none = || "–".to_owned();
         let row = |it: &OutcomeGroup| {
@@ -226,9 +222,7 @@ impl OutcomeReport {
                 it.sessions.to_string(),
                 self.written(it.mean, false),
                 it.difference.map_or_else(none, |it| self.written(it, true)),
-                it.interval.map_or_else(none, |[low, high]| {
-                    format!("{} to {}", self.written(low, true), self.written(high, true))
-                }),
+                it.interval.map_or_else(none, |ends| self.range(ends)),
                 it.word.map_or_else(none, |it| it.text().to_owned()),
             ]
         };
@@ -236,12 +230,6 @@ impl OutcomeReport {
         let headings = ["group", "sessions", mean, "difference", "95% interval", "word"];
         Grid::new("", 1, &headings, self.groups.iter().map(row)).with(CellKind::Text, &[5])
     }
-}
-
-/// Writes a word at the beginning of a sentence.
-fn capital(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map_or_else(String::new, |it| it.to_uppercase().chain(letters).collect())
 }
 
 #[cfg(test)]

@@ -2,15 +2,11 @@
 //!
 //! A command fills the slots of a [`Page`]; only the template knows how they look.
 
-use serde::Serialize;
-
-use super::blocks::PageBlock;
+use super::blocks::Block;
 use super::chart::{self, PageChart};
 use super::template;
-use ctxsim_base::foreign::in_one_line;
-use ctxsim_base::grid::numbers::percent;
-use ctxsim_base::grid::{self, Column, Grid};
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
+use ctxsim_base::grid::{self, Column};
 
 /// Sorts, filters, and joins points with rows; a page is complete without it.
 const SCRIPT: &str = include_str!("page/page.js");
@@ -129,15 +125,11 @@ struct PageRow {
 
 #[derive(Debug, Serialize)]
 pub(super) struct PagePicture {
-    name: String,
-    title: String,
-    subject: String,
-    summary: String,
-    /// Its numbers.
-    table: PageTable,
-    svg: String,
-    #[serde(skip)]
+    #[serde(flatten)]
     figure: PageChart,
+    /// Its numbers.
+    numbers: PageTable,
+    svg: String,
 }
 
 /// Returns the share of evidence that something keeps, in words; nothing where it is not known.
@@ -226,17 +218,32 @@ impl PagePiece {
     }
 }
 
-impl From<PageBlock> for PagePiece {
-    fn from(it: PageBlock) -> Self {
-        match it {
-            PageBlock::Head(words) => Self::Head(in_line(words)),
-            PageBlock::Answer(words) | PageBlock::Text(words) | PageBlock::Aside(words) => {
-                Self::Text(in_line(words))
+impl PagePiece {
+    /// Lays a block out.
+    fn of(block: Block) -> Vec<Self> {
+        match block {
+            Block::Head(words) => vec![Self::Head(in_line(words))],
+            Block::Answer(words) | Block::Text(words) | Block::Aside(words) | Block::Made(words) => {
+                vec![Self::Text(in_line(words))]
             }
-            PageBlock::Table(grid) => Self::table(grid),
-            PageBlock::Code(text) => Self::Code(text),
+            Block::Compared(it) => vec![Self::table(Grid { title: it.subject, ..it.numbers })],
+            Block::List(list) => Self::list(&list.heading, list.lines),
+            Block::Notes(notes) => Self::list("Notes", notes),
+            Block::Table(grid) => vec![Self::table(grid)],
+            Block::Code(text) => vec![Self::Code(text)],
+            Block::Fold(heading, blocks) => {
+                Self::fold(heading, blocks.into_iter().flat_map(Self::of).listed())
+            }
         }
     }
+}
+
+/// Lays the parts of a page out: pictures, the tables of blocks, and what else they say.
+pub(super) fn parts(figures: Vec<PageChart>, blocks: impl IntoIterator<Item = Block>) -> Vec<PagePart> {
+    let pieces = blocks.into_iter().flat_map(PagePiece::of);
+    let (tables, said): (Vec<PagePiece>, Vec<PagePiece>) =
+        pieces.partition(|piece| matches!(piece, PagePiece::Table(_)));
+    vec![PagePart::picture(PagePiece::pictures(figures)), PagePart::tables(tables), PagePart::causes(said)]
 }
 
 /// Returns a text as one line, as terminals show cells and paragraphs.
@@ -284,16 +291,14 @@ impl PageTable {
 
 impl PagePicture {
     fn new(figure: PageChart) -> Self {
-        let table = PageTable::new(figure.table.clone(), |_| None);
-        let PageChart { name, title, subject, summary, .. } = figure.clone();
-        Self { name, title, subject, summary, table, svg: String::new(), figure }
+        Self { numbers: PageTable::new(figure.table.clone(), |_| None), svg: String::new(), figure }
     }
 
     /// Draws it: every point leads to its row in a table on the same subject, or in the numbers of the picture.
     fn draw(&mut self, tables: &[PageTable]) -> Result<(), template::Error> {
-        self.table.name(format!("{}-numbers", self.name));
-        let on_subject = tables.iter().filter(|it| it.title.starts_with(&self.subject));
-        let in_order: Vec<&PageTable> = on_subject.chain([&self.table]).listed();
+        self.numbers.name(format!("{}-numbers", self.figure.name));
+        let on_subject = tables.iter().filter(|it| it.title.starts_with(&self.figure.subject));
+        let in_order: Vec<&PageTable> = on_subject.chain([&self.numbers]).listed();
         let href = |keys: &[String]| in_order.iter().find_map(|it| it.row(keys)).map(|row| row.id.clone());
         self.svg = self.figure.inline(&href)?;
         Ok(())

@@ -3,9 +3,8 @@
 use std::sync::OnceLock;
 
 use super::runs::RunOf;
+use crate::prelude::*;
 use ctxsim_base::diag::nearest;
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
 use ctxsim_timeline::row::{ANY, Head, heads, heads_of};
 
 /// Checks that a run of some report can have a number at a dotted path.

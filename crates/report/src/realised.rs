@@ -5,18 +5,14 @@
 //! was forecast for it. What was saved is a multiple of what was forecast to be saved in these very sessions: of that multiple, each
 //! session's difference is its error. Where other sessions of the same time went without the change, they give the rate instead.
 
-pub mod page;
-mod table;
-
-use indexmap::IndexMap;
-use serde::Serialize;
+mod words;
 
 use crate::advise::saved::{Bills, SESSIONS_MIN, Saved, Z};
 use crate::outcomes::OutcomeReport;
+use crate::prelude::*;
 use ctxsim_engine::measure::student;
 
-use ctxsim_base::list::Listed as _;
-pub use table::{markdown, table};
+pub use words::{markdown, page, table};
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.realised/2";
@@ -285,10 +281,8 @@ impl LaterSum {
         let n = units.len() as f64;
         let ratio = usd / before;
         // What moves all bills from one time to the next moves sessions of the same time alike.
-        let drift = saved
-            .drift
-            .as_ref()
-            .map_or(0.0, |drift| drift.variance(drift.blocks_of(own.iter().filter_map(|it| it.at_ms))));
+        let times_ms = own.iter().filter_map(|it| it.at_ms);
+        let drift = saved.drift.as_ref().map_or(0.0, |drift| drift.variance(drift.blocks_of(times_ms)));
         let rate =
             compared.map_or_else(|| drift + rate_variance(saved, own) / before.powi(2), |it| it.variance);
         let is_played = own.iter().all(|it| it.change.is_some());

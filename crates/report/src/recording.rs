@@ -1,25 +1,13 @@
 //! What a recording contains and what is left out, as a table and as JSON.
 
-mod short;
-
-use std::fmt::Write as _;
-
-use serde::Serialize;
-
 use crate::SharedFront;
 use crate::as_logged::{BillAsLogged, ProfileOf, sum_of};
 use crate::bill_by::SessionBill;
 use crate::fixed::{SentBy, SessionFixed};
-use ctxsim_base::grid::numbers::{NONE, or_none, thousands};
-use ctxsim_base::grid::terminal::draw_whole;
-use ctxsim_base::grid::{CellKind, Grid, Of};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::Tokens;
+use crate::prelude::*;
 use ctxsim_timeline::import::{Imported, Indexed, LossReason};
-use ctxsim_timeline::row::json::json_text;
-use ctxsim_timeline::row::{Value, group};
 use ctxsim_timeline::{EventKind, ItemIx, Kind, Usage};
-
+use std::cmp::Reverse;
 /// The most lines that are printed unless more are asked for.
 const LINES_MAX: usize = 60;
 /// The most line numbers of a loss in the table.
@@ -112,14 +100,13 @@ impl FileContents {
     /// Sums up what was imported of a file.
     pub fn new(file: &str, imported: &[Imported], profile_of: ProfileOf<'_>) -> Self {
         let left_out = imported.first().map_or(&[] as &[LossReason], |it| it.losses.as_slice());
+        let held =
+            |it: &LossReason| LossHeld { what: it.what.clone(), count: it.count, lines: it.lines.clone() };
         Self {
             file: file.to_owned(),
             format: imported.first().map_or("", |it| it.format),
             sessions: imported.iter().map(|it| SessionHeld::new(it, profile_of)).listed(),
-            left_out: left_out
-                .iter()
-                .map(|it| LossHeld { what: it.what.clone(), count: it.count, lines: it.lines.clone() })
-                .listed(),
+            left_out: left_out.iter().map(held).listed(),
         }
     }
 
@@ -210,7 +197,7 @@ pub fn table(files: &[FileContents], is_detailed: bool) -> String {
     let logged = sum_of(sessions.filter_map(|it| it.as_logged.as_ref()));
     let bill = logged.map_or_else(String::new, |it| format!("{}\n", it.words()));
     let text = in_full(files, bill.clone());
-    if is_detailed || text.lines().count() <= LINES_MAX { text } else { bill + &short::table(files) }
+    if is_detailed || text.lines().count() <= LINES_MAX { text } else { bill + &in_short(files) }
 }
 
 /// Adds each file with its sessions and its losses to a text.
@@ -221,23 +208,21 @@ fn in_full(files: &[FileContents], mut text: String) -> String {
         }
         let n = file.sessions.len();
         let sessions = if n == 1 { "1 session".to_owned() } else { format!("{n} sessions") };
-        let _ = writeln!(text, "{}: {}, {sessions}\n", file.file, file.format);
+        text += &format!("{}: {}, {sessions}\n\n", file.file, file.format);
         text += &sessions_table(&file.sessions);
         let n_estimated: usize = file.sessions.iter().map(|it| it.requests_estimated).sum();
         let spread = file.sessions.iter().filter(|it| it.usage_spread);
         let n_spread: usize = spread.map(|it| it.billed_requests).sum();
         if n_spread > 0 {
             let n = thousands(n_spread as u64);
-            let _ = writeln!(
-                text,
-                "\nwith usage as totals alone, which are spread over the requests by the sizes of their texts: {n} requests"
+            text += &format!(
+                "\nwith usage as totals alone, which are spread over the requests by the sizes of their texts: {n} requests\n"
             );
         }
         if n_estimated > 0 {
             let n = thousands(n_estimated as u64);
-            let _ = writeln!(
-                text,
-                "\nwithout recorded usage, so that sizes are estimated from the text: {n} requests"
+            text += &format!(
+                "\nwithout recorded usage, so that sizes are estimated from the text: {n} requests\n"
             );
         }
         text += &apart(&file.sessions, "wrote a summary of the history", |it| {
@@ -272,11 +257,8 @@ fn apart(sessions: &[SessionHeld], what: &str, of: impl Fn(&SessionHeld) -> Bill
     let sum = |tokens: fn(&BillsApart) -> Option<Tokens>| {
         thousands(all.iter().filter_map(tokens).fold(0, Tokens::saturating_add))
     };
-    format!(
-        "\nrequests that {what}, which no number above includes: {n} ({} tokens in, {} out)\n",
-        sum(|it| it.1),
-        sum(|it| it.2)
-    )
+    let (input, output) = (sum(|it| it.1), sum(|it| it.2));
+    format!("\nrequests that {what}, which no number above includes: {n} ({input} tokens in, {output} out)\n")
 }
 
 /// Says which sessions are sub-agents', and what other sessions had left for each.
@@ -286,10 +268,10 @@ fn neighbours(sessions: &[SessionHeld]) -> String {
         let name = if session.session.is_empty() { "the session" } else { &session.session };
         if let Some(parent) = &session.parent {
             let of = if parent.is_empty() { "which has no id" } else { parent };
-            let _ = writeln!(text, "{name} is a sub-agent's, of the session {of}");
+            text += &format!("{name} is a sub-agent's, of the session {of}\n");
         }
         if let Some(shared) = &session.shared {
-            let _ = writeln!(text, "{name}: {}", shared.told);
+            text += &format!("{name}: {}\n", shared.told);
         }
     }
     if text.is_empty() { text } else { format!("\n{text}") }
@@ -324,4 +306,76 @@ fn lines(lines: &[usize]) -> String {
         Some(more) if more > 0 => format!("{word} {} and {more} more", shown.join(", ")),
         _ => format!("{word} {}", shown.join(", ")),
     }
+}
+
+/// The most files that are shown.
+const FILES_SHOWN: usize = 20;
+/// The most kinds of losses that are shown.
+const LOSSES_SHOWN: usize = 10;
+
+/// A file in a row.
+struct FileRow<'f> {
+    file: &'f FileContents,
+    cost: Option<Cost>,
+}
+
+impl<'f> FileRow<'f> {
+    fn new(file: &'f FileContents) -> Self {
+        let bill = sum_of(file.sessions.iter().filter_map(|it| it.as_logged.as_ref()));
+        Self { file, cost: bill.filter(|it| it.requests > 0).map(|it| it.total()) }
+    }
+
+    fn sum(&self, of: fn(&SessionHeld) -> usize) -> String {
+        thousands(self.file.sessions.iter().map(of).sum::<usize>() as u64)
+    }
+}
+
+/// Returns a in_short of the costliest files, what is left out most, and what shows the rest.
+fn in_short(files: &[FileContents]) -> String {
+    let mut rows = files.iter().map(FileRow::new).listed();
+    rows.order_by_key(|it| Reverse(it.cost));
+    let more = rows.len().saturating_sub(FILES_SHOWN);
+    rows.truncate(FILES_SHOWN);
+    let n_sessions = files.iter().map(|it| it.sessions.len()).sum::<usize>();
+    let columns: [Of<'_, FileRow<'_>>; 6] = [
+        ("file", &|it| it.file.file.clone()),
+        ("format", &|it| it.file.format.to_owned()),
+        ("sessions", &|it| thousands(it.file.sessions.len() as u64)),
+        ("requests", &|it| it.sum(|it| it.requests)),
+        ("billed", &|it| it.sum(|it| it.billed_requests)),
+        ("USD", &|it| or_none(it.cost, |it| fixed(it.usd(), 2))),
+    ];
+    let counts = format!("{}, {}", counted(files.len(), "file"), counted(n_sessions, "session"));
+    let mut text = format!("\n{counts}\n\n{}", draw_whole(&Grid::of("", 2, &rows, &columns)));
+    if more > 0 {
+        text += &format!("… and {} more, which cost no more\n", thousands(more as u64));
+    }
+    text += &left_out(files);
+    text + "\n`--details` shows the sessions of each file, and all that is left out, with its lines; `--by KEY` divides the bill; `--fixed` shows \
+            what every prompt begins with.\n"
+}
+
+/// Returns what is left out of all files, by what it is.
+fn left_out(files: &[FileContents]) -> String {
+    let mut by_what: IndexMap<&str, [usize; 2]> = IndexMap::new();
+    for loss in files.iter().flat_map(|it| &it.left_out) {
+        let sum = by_what.entry(&loss.what).or_default();
+        *sum = [sum[0] + loss.count, sum[1] + 1];
+    }
+    let mut all = by_what.into_iter().listed();
+    all.order_by_key(|it| Reverse(it.1[0]));
+    let more = all.len().saturating_sub(LOSSES_SHOWN);
+    let row = |(what, [count, files]): &(&str, [usize; 2])| {
+        [thousands(*count as u64), format!("{what} ({})", counted(*files, "file"))]
+    };
+    let rows = all.iter().take(LOSSES_SHOWN).map(row);
+    let mut text = "\nnothing is left out\n".to_owned();
+    if !all.is_empty() {
+        let grid = Grid::new("", 0, &[""; 2], rows).with(CellKind::Text, &[1]);
+        text = format!("\nleft out\n{}", draw_whole(&grid));
+    }
+    if more > 0 {
+        text += &format!("… and {} more kinds\n", thousands(more as u64));
+    }
+    text
 }

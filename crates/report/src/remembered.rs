@@ -1,8 +1,8 @@
 //! What two policies remember, number by number.
 
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 use ctxsim_engine::measure::{Remembered, Statistic};
-use ctxsim_engine::take::{Number, Run};
+use ctxsim_engine::take::Number;
 
 /// A number of two runs, and how much more the second has.
 pub(super) struct Both {

@@ -2,15 +2,13 @@
 
 use std::borrow::Cow;
 
+use super::ALL;
 use super::firings::{stages_in_a_cell, stages_json};
-use super::guards::GuardVerdict;
-use super::{ALL, Report, Run};
-use ctxsim_base::list::Listed as _;
+use super::guard::GuardVerdict;
+use crate::prelude::*;
 use ctxsim_engine::ledger::MemorySums;
-use ctxsim_engine::measure::{Label, Tally};
-use ctxsim_timeline::row::{
-    Columns, Fields, Head, RowColumn, Rows, Value, fields, heads, listed, row_fields,
-};
+use ctxsim_engine::measure::Label;
+use ctxsim_timeline::row::{Columns, Fields, Head, RowColumn, fields, heads, listed, row_fields};
 
 /// A run with what a report says of it.
 #[derive(Clone, Debug)]
@@ -30,7 +28,7 @@ impl<'a> RunOf<'a> {
     }
 
     fn stages(&self) -> Value {
-        if self.in_words { stages_in_a_cell(self.run).into() } else { Value::of(&stages_json(self.run)) }
+        if self.in_words { stages_in_a_cell(self.run).into() } else { stages_json(self.run).into() }
     }
 
     fn guards(&self) -> Value {

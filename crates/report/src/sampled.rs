@@ -1,6 +1,6 @@
 //! What an interval was drawn over, by which it has its name.
 
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 /// What was sampled for an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,30 +1,21 @@
 //! The first screen on recorded sessions: what was read, what it was billed, where that goes, and what can be done about it.
 
 mod facts;
-mod page;
-mod table;
 mod waiting;
-
-use std::collections::{BTreeMap, BTreeSet};
-
-use serde::Serialize;
+mod words;
 
 use crate::beside_bill::{BesideBill, EstimatedAgents};
 use crate::lever::Lever;
+use crate::prelude::*;
 use crate::session::BillCheck;
 use crate::{Next, Skipped};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
-use ctxsim_base::quantity::Cost;
-use ctxsim_engine::measure::missed::MissCause;
 use ctxsim_engine::measure::month::{Basis, Calendar, DAYS};
 use ctxsim_input::profile::calendar::{self, DAY_MS};
-use ctxsim_timeline::row::json::json_text;
+use serde::Serializer;
 
 pub use facts::{BillPart, PartCosts, SessionFacts};
-pub use page::page;
-pub use table::{markdown, table};
 pub use waiting::{ScreenWaiting, SessionWaits};
+pub use words::{markdown, page, table};
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.screen/1";
@@ -105,36 +96,26 @@ pub struct ScreenBill {
 }
 
 /// What was billed in all, in the last 30 days, and in the 30 days before; none of the latter if the logs cover fewer days.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[serde(into = "PeriodCostsJson")]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PeriodCosts {
     pub all: Cost,
     pub last: Option<Cost>,
     pub before: Option<Cost>,
 }
 
-/// The same in JSON: dollars are the nearest floats of exact amounts.
-#[derive(Serialize)]
-struct PeriodCostsJson {
-    total_usd: f64,
-    last_30_days_usd: Option<f64>,
-    previous_30_days_usd: Option<f64>,
-    change_usd: Option<f64>,
-    /// As a share of the previous 30 days.
-    change: Option<f64>,
-}
-
-impl From<PeriodCosts> for PeriodCostsJson {
-    fn from(it: PeriodCosts) -> Self {
-        let (last, before) = (it.last.map(Cost::usd), it.before.map(Cost::usd));
+/// In JSON, dollars are the nearest floats of exact amounts; `change` is a share of the previous 30 days.
+impl Serialize for PeriodCosts {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let (last, before) = (self.last.map(Cost::usd), self.before.map(Cost::usd));
         let both = last.zip(before);
-        Self {
-            total_usd: it.all.usd(),
-            last_30_days_usd: last,
-            previous_30_days_usd: before,
-            change_usd: both.map(|(last, before)| last - before),
-            change: both.filter(|it| it.1 > 0.0).map(|(last, before)| last / before - 1.0),
-        }
+        let all = group! {
+            "total_usd": self.all.usd(),
+            "last_30_days_usd": last,
+            "previous_30_days_usd": before,
+            "change_usd": both.map(|(last, before)| last - before),
+            "change": both.filter(|it| it.1 > 0.0).map(|(last, before)| last / before - 1.0),
+        };
+        all.serialize(to)
     }
 }
 
@@ -200,7 +181,7 @@ pub struct NextCommand {
     pub does: &'static str,
 }
 
-fn in_usd<S: serde::Serializer>(cost: &Cost, to: S) -> Result<S::Ok, S::Error> {
+fn in_usd<S: Serializer>(cost: &Cost, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_f64(cost.usd())
 }
 
@@ -387,11 +368,12 @@ impl MonthBill {
         counted.for_each(|it| all += it.1);
         let all = all.scaled(calendar);
         let part = |part: BillPart| MonthPart { part, about: part.about(), usd: all.of(part) };
-        let mut causes = all
-            .by_cause
-            .iter()
-            .map(|(cause, usd)| MonthMisses { cause: *cause, about: cause.about(), usd: *usd })
-            .listed();
+        let misses = |(cause, usd): (&MissCause, &Cost)| MonthMisses {
+            cause: *cause,
+            about: cause.about(),
+            usd: *usd,
+        };
+        let mut causes = all.by_cause.iter().map(misses).listed();
         causes.order_by_key(|it| std::cmp::Reverse(it.usd));
         Self {
             of: calendar.basis,

@@ -6,24 +6,20 @@ pub(super) mod groups;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use indexmap::{IndexMap, IndexSet};
-
 use columns::TableColumn;
 use groups::{Group, GroupKey, Under};
 
-use super::brief::{Brief, Figures};
+use super::lines::{Brief, Figures};
 use super::lines::{PolicyLines, PolicySum};
 use super::metric::Digits;
 use super::trust::TableTrust;
-use super::{Report, Run, distinct, reasons};
-use ctxsim_base::grid::numbers::{self, NONE};
-use ctxsim_base::grid::{self, CellKind, Grid, Row};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
+use super::{distinct, firings};
+use crate::prelude::*;
+use ctxsim_base::grid::{self, Row};
 use ctxsim_engine::ledger::is_as_much;
+use ctxsim_engine::measure::Spread;
 use ctxsim_engine::measure::assumed::AssumedReach;
 use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later};
-use ctxsim_engine::measure::{Spread, Tally};
 use ctxsim_input::policy::Apply;
 
 /// The level of detail.
@@ -158,11 +154,8 @@ impl Section {
         let agents: Vec<String> = agents.listed();
         let mut told = Vec::new();
         if !idle.is_empty() {
-            told.push(format!(
-                "{} of {n_others} policies changed nothing: {}",
-                idle.len(),
-                agents.join(", ")
-            ));
+            let (n, agents) = (idle.len(), agents.join(", "));
+            told.push(format!("{n} of {n_others} policies changed nothing: {agents}"));
         }
         if n_dearer > 0 {
             told.push(format!("{n_dearer} more expensive ones are left out"));
@@ -199,15 +192,11 @@ impl Section {
 
     /// Sorts the policies after the first by cost; those that cannot be compared are last.
     fn rank(&mut self) {
-        let mut keyed: Vec<(f64, TableLine)> = std::mem::take(&mut self.lines)
-            .into_iter()
-            .enumerate()
-            .map(|(nth, line)| (if nth == 0 { f64::NEG_INFINITY } else { 0.0 }, line))
-            .listed();
-        self.lines = keyed.iter().map(|it| it.1.clone()).listed();
-        for (key, line) in keyed.iter_mut().skip(1) {
-            *key = self.change(line).unwrap_or(f64::INFINITY);
-        }
+        let key = |(nth, line): (usize, &TableLine)| match nth {
+            0 => (f64::NEG_INFINITY, line.clone()),
+            _ => (self.change(line).unwrap_or(f64::INFINITY), line.clone()),
+        };
+        let mut keyed = self.lines.iter().enumerate().map(key).listed();
         // Equal costs stay in the order in which they are listed.
         keyed.order_by(|one, other| one.0.total_cmp(&other.0));
         self.lines = keyed.into_iter().map(|it| it.1).listed();
@@ -313,9 +302,9 @@ impl Report {
         let lines = sums.iter().enumerate().map(|(nth, (_, sum))| {
             let mut line = TableLine { spread: spreads.next().flatten(), assumed: reaches[nth], ..line(sum) };
             if self.is_ranked && nth > 0 {
-                line.is_idle = baseline.as_ref().is_some_and(|it| reasons::is_idle(&line, it));
+                line.is_idle = baseline.as_ref().is_some_and(|it| firings::is_idle(&line, it));
                 line.reason =
-                    baseline.as_ref().and_then(|it| reasons::reason_of_change(&line, it, &sum.stages));
+                    baseline.as_ref().and_then(|it| firings::reason_of_change(&line, it, &sum.stages));
             }
             line
         });

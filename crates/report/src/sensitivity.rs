@@ -2,24 +2,20 @@
 
 mod grids;
 pub mod page;
-mod policies;
 
-use std::fmt::Write as _;
 use std::io;
 
+use serde::Serializer;
 use serde::ser::SerializeMap as _;
-use serde::{Serialize, Serializer};
 
 use super::ALL;
-use ctxsim_base::grid::markdown::Markdown;
+use crate::prelude::*;
 use ctxsim_base::grid::terminal;
-use ctxsim_base::grid::tint::{Terminal, Tint};
-use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::Label;
 use ctxsim_engine::measure::sensitivity::{PriceCell, Sensitivity, SensitivityGrid as Compared};
 use ctxsim_input::profile::price::VariedRate;
-use ctxsim_timeline::row::json::{EachOf, json_text, write_json};
-use ctxsim_timeline::row::{Columns as _, Fields, Rows, Value, columns, fields, group, row_fields};
+use ctxsim_timeline::row::json::{EachOf, write_json};
+use ctxsim_timeline::row::{Columns as _, Fields, columns, fields, row_fields};
 use grids::{heading, letters, notes, tables};
 
 /// The schema; fields are added, never renamed without a new version.
@@ -201,12 +197,12 @@ pub fn table(it: &Sensitivity, is_detailed: bool, on: impl Into<Terminal>) -> St
     text.push('\n');
     on.paragraph(Tint::Plain, "", &heading(it), &mut text);
     for (letter, policy) in letters(it).iter().zip(&it.policies) {
-        let _ = writeln!(text, "  {letter}  {policy}");
+        text += &format!("  {letter}  {policy}\n");
     }
     let mut hidden = Vec::new();
     for grid in tables(it, is_detailed) {
         let drawn = terminal::draw(&grid, on);
-        let _ = writeln!(text, "\n{}\n{}", on.paint(Tint::Strong, &grid.title), drawn.text);
+        text += &format!("\n{}\n{}\n", on.paint(Tint::Strong, &grid.title), drawn.text);
         on.paragraphs(Tint::Faint, "", grids::legend(&grid, &drawn.hidden), &mut text);
         hidden.extend(drawn.hidden);
     }

@@ -2,20 +2,15 @@
 
 use std::ops::AddAssign;
 
-use indexmap::{IndexMap, IndexSet};
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::{Deserializer, de};
 
 use super::filled::Filled;
-use super::{BillAsLogged, Report, Skipped};
-use ctxsim_base::grid::numbers;
-use ctxsim_base::grid::numbers::{percent, thousands};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
-use ctxsim_base::quantity::{Tokens, sums};
+use super::{BillAsLogged, Skipped};
+use crate::prelude::*;
+use ctxsim_base::quantity::sums;
 use ctxsim_engine::calibrate::first::FirstRequests;
 use ctxsim_engine::calibrate::lifetimes::Pauses;
 use ctxsim_engine::calibrate::{Calibration, ReadClass};
-use ctxsim_timeline::Timeline;
 use ctxsim_timeline::import::formats;
 
 /// The name of a format; an alias, since serde would read a reference from the text itself.
@@ -289,10 +284,9 @@ impl Report {
         let mut lines = self.failure_lines();
         let requests: u64 = self.sessions.iter().map(|it| it.requests).sum();
         let n = numbers::counted(self.sessions.len(), "session");
-        let skipped = match self.skipped.len() {
-            0 => String::new(),
-            n => format!(" {} skipped: {}.", thousands(n as u64), Skipped::counted(&self.skipped)),
-        };
+        let skipped = if_any(self.skipped.len(), |n| {
+            format!(" {} skipped: {}.", thousands(n as u64), Skipped::counted(&self.skipped))
+        });
         let profiles = self.profiles_of_sessions();
         lines.push(format!("{n} read ({} requests), under {profiles}.{skipped}", thousands(requests)));
         let [billed, checked] = [self.billed_in_short(), self.bill().map(|it| it.in_short())];
@@ -307,10 +301,9 @@ impl Report {
     /// Describes the sessions and their profiles, and how well the recorded bill is reproduced; empty if
     /// nothing is recorded.
     pub fn on_sessions(&self) -> Vec<String> {
-        let skipped = match self.skipped.len() {
-            0 => String::new(),
-            n => format!("; {} skipped: {}", thousands(n as u64), Skipped::counted(&self.skipped)),
-        };
+        let skipped = if_any(self.skipped.len(), |n| {
+            format!("; {} skipped: {}", thousands(n as u64), Skipped::counted(&self.skipped))
+        });
         let n_agents = self.sessions.iter().filter(|it| it.parent.is_some()).count();
         let agents = match n_agents {
             0 => String::new(),
@@ -321,12 +314,9 @@ impl Report {
         lines.extend(self.lines_as_logged());
         if !self.sessions.is_empty() {
             let requests: u64 = self.sessions.iter().map(|it| it.requests).sum();
-            lines.push(format!(
-                "{} read ({} requests){agents}{skipped}. Under {}.",
-                numbers::counted(self.sessions.len(), "session"),
-                thousands(requests),
-                self.profiles_of_sessions()
-            ));
+            let (sessions, requests) = (counted(self.sessions.len(), "session"), thousands(requests));
+            let profiles = self.profiles_of_sessions();
+            lines.push(format!("{sessions} read ({requests} requests){agents}{skipped}. Under {profiles}."));
             lines.extend(self.estimated_line());
             let others: u64 = self.sessions.iter().map(|it| it.requests_of_others).sum();
             if others > 0 {
@@ -394,12 +384,9 @@ impl BillCheck {
     /// Says how well the bill is predicted.
     fn in_short(&self) -> String {
         let of_all = |n: usize| percent(n as f64 / self.requests.max(1) as f64);
-        format!(
-            "Cache reads: {} of the requests match the bill to the token, {} closely; {}.",
-            of_all(self.exact),
-            of_all(self.close),
-            predicted_against(self.predicted_usd, self.billed_usd)
-        )
+        let [exact, close] = [self.exact, self.close].map(of_all);
+        let input = predicted_against(self.predicted_usd, self.billed_usd);
+        format!("Cache reads: {exact} of the requests match the bill to the token, {close} closely; {input}.")
     }
 }
 

@@ -1,15 +1,10 @@
 //! A report's numbers in snapshots: a table per load and profile,
 //! a line per policy; and the changes between two tables.
 
-use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
-
 use super::made::MadeWith;
 use super::metric::{self, COST};
-use super::{Report, Run};
-use ctxsim_base::grid::numbers::{fixed_or_none, thousands};
-use ctxsim_base::list::Listed as _;
-use ctxsim_timeline::row::Value;
+use crate::prelude::*;
+use ctxsim_base::grid::numbers::fixed_or_none;
 
 /// The columns of a line, after the policy's name, and the metrics that they show.
 const HEADS: [(&str, &str); 8] = [

@@ -1,10 +1,8 @@
 //! The prompts of a run over its requests as two rows of blocks, for a terminal.
 
 use super::chart::requests::RunRequests;
-use ctxsim_base::grid::numbers::{counted, short, thousands};
-use ctxsim_base::grid::tint::{Terminal, Tint};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::Tokens;
+use crate::prelude::*;
+use ctxsim_base::grid::numbers::short;
 
 /// Blocks by their height in eighths of a line.
 const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];

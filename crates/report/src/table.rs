@@ -1,15 +1,11 @@
 //! A report as tables for a terminal or a pipe.
 
-use super::Report;
 use super::chart::requests::RunRequests;
 use super::names::short_names;
 use super::sections::{Detail, Section};
 use super::spark;
-use ctxsim_base::grid::Grid;
-use ctxsim_base::grid::numbers::{self, counted};
+use crate::prelude::*;
 use ctxsim_base::grid::terminal::{DrawnTable, draw, fits, hidden_note};
-use ctxsim_base::grid::tint::{Terminal, Tint};
-use ctxsim_base::list::Listed as _;
 
 /// The most notes, unless details are asked for.
 const NOTES: usize = 3;
@@ -198,7 +194,7 @@ impl TableText<'_> {
             0 => "--columns for other numbers".to_owned(),
             n => format!("--columns or --width for {} that did not fit", counted(n, "column")),
         };
-        format!("--details for {}; {columns}.", numbers::listed(&all))
+        format!("--details for {}; {columns}.", listed(&all))
     }
 
     fn next(&mut self) {
@@ -232,6 +228,6 @@ fn fitted(section: &Section, on: Terminal) -> DrawnTable {
         }
         grid
     };
-    let grid = named(section.grid(numbers::thousands));
+    let grid = named(section.grid(thousands));
     if fits(&grid, on.width) { draw(&grid, on) } else { draw(&named(section.grid(numbers::short)), on) }
 }

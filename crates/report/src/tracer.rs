@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::chart::requests::RunRequests;
 use super::html::Traces;
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 use ctxsim_engine::take::{Load, Take};
 
 /// The most runs whose requests are charted: each takes a part of the page.

@@ -2,13 +2,9 @@
 //!
 //! Are their bills reproduced, is it known what they needed, and does the provider promise the hits that were counted on?
 
-use indexmap::IndexMap;
-use serde::Serialize;
-
-use super::brief::Brief;
+use super::lines::Brief;
 use super::session::{BillCheck, SessionReport};
-use ctxsim_base::grid::numbers::{self, percent};
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 use ctxsim_timeline::import;
 
 /// The largest error of predicted input cost that is passed over in silence, as a share of the recorded bill. Savings between
@@ -128,11 +124,8 @@ impl TableTrust {
 
     /// Says which bills are not reproduced.
     fn on_bills(&self) -> Option<String> {
-        let off = self
-            .sources
-            .iter()
-            .filter_map(|it| Some((it, it.error.filter(|error| error.abs() > BILL_ERROR_MAX)?)));
-        let off: Vec<(&BilledProfile, f64)> = off.listed();
+        let is_off = |error: &f64| error.abs() > BILL_ERROR_MAX;
+        let off = self.sources.iter().filter_map(|it| Some((it, it.error.filter(is_off)?))).listed();
         let (_, error) = *off.iter().max_by(|one, other| one.1.abs().total_cmp(&other.1.abs()))?;
         let usd: f64 = off.iter().map(|it| it.0.billed_usd).sum();
         // What hardly counts in the total says nothing about it.
@@ -141,9 +134,9 @@ impl TableTrust {
         }
         let side = if error < 0.0 { "below" } else { "above" };
         let most = if off.len() > 1 { "up to " } else { "" };
+        let error = percent(error.abs());
         let size = format!(
-            "input cost is predicted {most}{} {side} the recorded bill (a check passes within {:.0}%)",
-            percent(error.abs()),
+            "input cost is predicted {most}{error} {side} the recorded bill (a check passes within {:.0}%)",
             BILL_ERROR_MAX * 100.0
         );
         if off.len() == self.sources.len() {
@@ -153,11 +146,8 @@ impl TableTrust {
             off.iter().map(|it| it.0.sessions).sum(),
             self.sources.iter().map(|it| it.sessions).sum::<usize>(),
         ];
-        Some(format!(
-            "it mixes bills of different quality: for {n_off} of {} ({}), {size}",
-            numbers::counted(n_all, "session"),
-            named(&off)
-        ))
+        let (n_all, names) = (counted(n_all, "session"), named(&off));
+        Some(format!("it mixes bills of different quality: for {n_off} of {n_all} ({names}), {size}"))
     }
 
     /// Says of how many scenarios the needs are unknown.
@@ -174,5 +164,5 @@ fn named(off: &[(&BilledProfile, f64)]) -> String {
         return one.profile.clone();
     }
     let names = off.iter().map(|(it, _)| format!("{} of {}", it.sessions, it.profile)).listed();
-    numbers::listed(&names)
+    listed(&names)
 }

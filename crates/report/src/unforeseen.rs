@@ -1,12 +1,8 @@
 //! What no record tells of bills, as a table and as values: expected against what happened.
 
-use ctxsim_base::grid::Grid;
-use ctxsim_base::grid::terminal::draw_whole;
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
+use crate::prelude::*;
 use ctxsim_engine::calibrate::Calibration;
 use ctxsim_engine::calibrate::unforeseen::{Surprise, UnforeseenTally};
-use ctxsim_timeline::row::{Value, group};
 
 /// Returns its name in JSON.
 fn surprise_name(surprise: Surprise) -> &'static str {
@@ -78,49 +74,33 @@ pub(super) fn expected_input_usd(of: &Calibration) -> [f64; 3] {
 
 /// Returns how often each was expected and how often it happened; nothing where nothing may happen.
 pub(super) fn table(of: &Calibration) -> Option<String> {
-    let row = |(what, is_known, it): (Surprise, bool, &UnforeseenTally)| {
-        let [expected, tokens, usd] = if is_known {
-            let expected = format!("{:.1} ({:.1} to {:.1})", it.expected, it.expected_low, it.expected_high);
-            let declared = format!("; declared {:.1}", it.expected_declared);
-            let tokens = it.expected_read.round();
-            [
-                expected + if is_narrowed(it) { &declared } else { "" },
-                thousands(tokens),
-                dollars(it.expected_usd),
-            ]
-        } else {
-            ["not known".to_owned(), "–".to_owned(), "–".to_owned()]
-        };
-        [
-            surprise_words(what),
-            it.requests.to_string(),
-            expected,
-            it.happened.to_string(),
-            tokens,
-            thousands(it.happened_read),
-            usd,
-            dollars(it.happened_usd),
-        ]
+    type Kind<'k> = (Surprise, bool, &'k UnforeseenTally);
+    let expected = |it: &UnforeseenTally| {
+        let declared = format!("; declared {:.1}", it.expected_declared);
+        let declared = if is_narrowed(it) { declared.as_str() } else { "" };
+        format!("{:.1} ({:.1} to {:.1}){declared}", it.expected, it.expected_low, it.expected_high)
     };
-    let mut kinds: Vec<_> = of.unforeseen.iter().listed();
-    kinds.order_by_key(|it| (it.0, it.1));
-    let rows: Vec<_> = kinds.into_iter().map(row).listed();
-    let head = [
-        "what no record tells",
-        "requests",
-        "expected",
-        "happened",
-        "expected tokens read",
-        "tokens read",
-        "expected USD",
-        "USD",
+    let known = |it: &Kind<'_>, number: &dyn Fn(&UnforeseenTally) -> String| it.1.then(|| number(it.2));
+    let columns: [Of<'_, Kind<'_>>; 8] = [
+        ("what no record tells", &|it| surprise_words(it.0)),
+        ("requests", &|it| it.2.requests.to_string()),
+        ("expected", &|it| known(it, &expected).unwrap_or_else(|| "not known".to_owned())),
+        ("happened", &|it| it.2.happened.to_string()),
+        ("expected tokens read", &|it| {
+            or_none(known(it, &|it| thousands(it.expected_read.round())), |it| it)
+        }),
+        ("tokens read", &|it| thousands(it.2.happened_read)),
+        ("expected USD", &|it| or_none(known(it, &|it| dollars(it.expected_usd)), |it| it)),
+        ("USD", &|it| dollars(it.2.happened_usd)),
     ];
+    let mut kinds: Vec<Kind<'_>> = of.unforeseen.iter().listed();
+    kinds.order_by_key(|it| (it.0, it.1));
     let [expected, low, high] = expected_input_usd(of);
     let sum = format!(
         "With what is expected, input comes to {expected:.4} USD ({low:.4} to {high:.4}); billed {:.4}. No request's tokens change.\n",
         of.billed_cost.usd()
     );
-    (!rows.is_empty()).then(|| draw_whole(&Grid::new("", 1, &head, rows)) + &sum)
+    (!kinds.is_empty()).then(|| draw_whole(&Grid::of("", 1, &kinds, &columns)) + &sum)
 }
 
 /// Writes a change of tokens.

@@ -1,19 +1,13 @@
 //! A table's answer in words: which policy to take, why, and how far to trust it.
 
-use indexmap::IndexMap;
-use serde::Serialize;
-
 use super::decide::beside::{ComparedSession, judged};
 use super::decide::{Judgement, SessionEffect};
-use super::estimated::Estimated;
 use super::lever::Word;
 use super::names::short_names;
+use super::notes::Estimated;
 use super::sections::{Detail, OWN, Section, TableLine};
 use super::trust::TableTrust;
-use super::{Report, Run};
-use ctxsim_base::grid::numbers::{percent, signed};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
+use crate::prelude::*;
 use ctxsim_engine::measure::floor::{Floor, keeps_more};
 use ctxsim_input::policy::Apply;
 
@@ -135,13 +129,8 @@ impl Report {
     /// Returns what the rule says of the policies of a table of recorded sessions, by their names; of runs that were folded, nothing is
     /// kept session by session.
     fn judged(&self, section: &Section) -> IndexMap<String, Judgement> {
-        let names: Vec<String> = section
-            .lines
-            .iter()
-            .skip(1)
-            .map(|it| it.policy.clone())
-            .filter(|it| !self.oracles.contains(it))
-            .listed();
+        let names = section.lines.iter().skip(1).map(|it| it.policy.clone());
+        let names = names.filter(|it| !self.oracles.contains(it)).listed();
         let Some(base) = section.lines.first().filter(|_| !names.is_empty()) else { return IndexMap::new() };
         let mut of: IndexMap<&str, IndexMap<&str, &Run>> = IndexMap::new();
         for run in self.runs.iter().filter(|it| section.has_profile(&it.profile)) {
@@ -173,16 +162,10 @@ impl Report {
     /// Returns all notes, those on what no scenario says and on oracles too.
     pub fn all_notes(&self) -> Vec<String> {
         let (first, rest) = self.notes.split_at(self.n_first_notes.min(self.notes.len()));
-        self.note_on_needs()
-            .into_iter()
-            .chain(first.iter().cloned())
-            .chain(self.note_on_oracles())
-            .chain(self.note_on_waiting())
-            .chain(rest.iter().cloned())
-            .chain(self.note_on_users())
-            .chain(self.note_on_summaries())
-            .chain(self.notes_on_facts())
-            .listed()
+        let needs = self.note_on_needs().into_iter().chain(first.iter().cloned());
+        let unknown = self.note_on_oracles().into_iter().chain(self.note_on_waiting());
+        let assumed = self.note_on_users().into_iter().chain(self.note_on_summaries());
+        needs.chain(unknown).chain(rest.iter().cloned()).chain(assumed).chain(self.notes_on_facts()).listed()
     }
 
     /// Returns the verdicts, each as its answer and what stands behind it.
@@ -289,13 +272,12 @@ impl Verdict {
         let is_below = knows_evidence && baseline.is_some_and(|it| !keeps(&it));
         let baseline_keeps = of_baseline.map(|it| it.min(task)).filter(|_| is_below);
         let is_first = |it: &TableLine| baseline.is_some_and(|first| first.policy == it.policy);
-        let mut known: Vec<(f64, &TableLine)> = section
-            .lines
-            .iter()
-            .filter(|it| !oracles.contains(&it.policy) && it.stopped.is_none())
-            .filter_map(|it| Some((if is_first(it) { 0.0 } else { section.change(it)? }, it)))
-            .filter(|it| it.1.tally.costs.total().is_some())
-            .listed();
+        let can_be_taken = |it: &&TableLine| {
+            !oracles.contains(&it.policy) && it.stopped.is_none() && it.tally.costs.total().is_some()
+        };
+        let changes = section.lines.iter().filter(can_be_taken);
+        let changes = changes.map(|it| Some((if is_first(it) { 0.0 } else { section.change(it)? }, it)));
+        let mut known: Vec<(f64, &TableLine)> = changes.flatten().listed();
         // Of equal costs the earlier stands first.
         known.order_by(|one, other| one.0.total_cmp(&other.0));
         let names: Vec<&str> = section.lines.iter().map(|it| it.policy.as_str()).listed();
@@ -381,29 +363,18 @@ impl Verdict {
 
     /// Says that the first policy keeps too little to be a measure, and what keeps more.
     pub(super) fn below_floor(&self, kept: f64) -> String {
-        const SHOWN: usize = 3;
-        let said: Vec<String> = self
-            .keep_more
-            .iter()
-            .take(SHOWN)
-            .map(|it| {
-                let kept = it.evidence_kept.map_or_else(String::new, percent);
-                format!("{} ({kept}, {})", it.shown, it.change.map_or_else(String::new, signed))
-            })
-            .listed();
-        let more = match self.keep_more.len().saturating_sub(SHOWN) {
-            0 => String::new(),
-            n => format!(" and {n} more"),
+        let said = |it: &Choice| {
+            let kept = it.evidence_kept.map_or_else(String::new, percent);
+            format!("{} ({kept}, {})", it.shown, it.change.map_or_else(String::new, signed))
         };
-        let others = match said.as_slice() {
+        let others = match self.keep_more.as_slice() {
             [] => "No other policy here keeps more.".to_owned(),
-            _ => format!("These keep more: {}{more}.", said.join(", ")),
+            all => format!("These keep more: {}.", first_few(all, said)),
         };
+        let [kept, floor] = [percent(kept), percent_round(self.min_evidence)];
         format!(
-            "{} itself keeps only {} of the evidence, less than the floor of {}: nothing is recommended for being cheap. {others}",
-            self.baseline,
-            percent(kept),
-            percent_round(self.min_evidence)
+            "{} itself keeps only {kept} of the evidence, less than the floor of {floor}: nothing is recommended for being cheap. {others}",
+            self.baseline
         )
     }
 
@@ -414,11 +385,8 @@ impl Verdict {
             words += &format!(" Whether it is cheaper than {} depends on what is assumed.", self.baseline);
         }
         if let Some(bound) = best.bound.filter(|it| it[0] < 0.0 && it[1] > 0.0 && !best.is_open) {
-            words += &format!(
-                " If every assumption erred the same way, it would be {} to {}.",
-                signed(bound[0]),
-                signed(bound[1])
-            );
+            let [low, high] = bound.map(signed);
+            words += &format!(" If every assumption erred the same way, it would be {low} to {high}.");
         }
         if let Some(lossy) = self.lossy_words() {
             words += &lossy;
@@ -490,24 +458,28 @@ impl Verdict {
 
     /// Names the policies that save by losing evidence.
     fn lossy_words(&self) -> Option<String> {
-        const SHOWN: usize = 3;
-        let said = self.lossy.iter().take(SHOWN).map(|it| {
+        let said = |it: &Choice| {
             let kept = it.evidence_kept.map_or_else(String::new, percent);
             let open = if it.is_open { "; savings uncertain" } else { "" };
             let task = it.task_kept.filter(|it| !Floor(self.min_evidence).passes(Some(*it)));
             let task = task
                 .map_or_else(String::new, |it| format!("; {} of its requests show their task", percent(it)));
             format!("{} ({}, {kept} kept{task}{open})", it.shown, it.change.map_or_else(String::new, signed))
-        });
-        let said: Vec<String> = said.listed();
-        let more = self.lossy.len().saturating_sub(SHOWN);
-        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        (!said.is_empty()).then(|| format!(" Cheaper by losing evidence: {}{more}.", said.join(", ")))
+        };
+        let lossy = first_few(&self.lossy, said);
+        (!lossy.is_empty()).then(|| format!(" Cheaper by losing evidence: {lossy}."))
     }
 }
 
+/// Says something of the first few of some policies, and how many more there are.
+fn first_few(all: &[Choice], said: impl Fn(&Choice) -> String) -> String {
+    const SHOWN: usize = 3;
+    let more = if_any(all.len().saturating_sub(SHOWN), |n| format!(" and {n} more"));
+    all.iter().take(SHOWN).map(said).listed().join(", ") + &more
+}
+
 /// Returns a share as a percentage, without a fraction where it has none.
-fn percent_round(share: f64) -> String {
+pub(super) fn percent_round(share: f64) -> String {
     let text = format!("{:.1}", share * 100.0);
     format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
 }

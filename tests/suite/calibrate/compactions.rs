@@ -2,7 +2,11 @@
 
 use ctxsim::calibrate::Calibration;
 use ctxsim::calibrate::compaction::{Aftermath, ReadOutcome, compacting};
-use ctxsim::report::calibration;
+use ctxsim::catalog::bundled_catalog;
+use ctxsim::input::Policy;
+use ctxsim::input::scenario::HiddenRequest;
+use ctxsim::report::calibration::Calibrations;
+use ctxsim::timeline::{Kind, Timeline};
 
 use super::*;
 
@@ -90,6 +94,12 @@ impl Log {
             Some(&preset()),
         )
     }
+}
+
+/// Returns sessions that are the same under each assumption.
+fn alike(sessions: &[Calibration]) -> Calibrations<'_> {
+    let as_recorded = sessions;
+    Calibrations { as_recorded, with_side_requests: sessions, with_inferred: sessions, as_logged: None }
 }
 
 /// What compacts as Claude Code does.
@@ -189,7 +199,7 @@ fn a_compaction_that_too_little_follows_is_shown_and_not_scored() {
     let sessions = [before().until(26).calibration()];
     let calibration = &sessions[0];
 
-    let text = calibration::tables(&sessions, &sessions, &sessions, None, true);
+    let text = alike(&sessions).text(true);
 
     assert!(!only(calibration).is_scored() && only(calibration).actual_usd.is_none());
     assert_eq!(calibration.scores(ReadOutcome::Read)[0].events, 0);
@@ -218,8 +228,8 @@ fn a_session_without_compaction_prints_nothing_of_it() {
         let calibration = log.calibration();
         let sessions = [calibration];
 
-        let text = calibration::tables(&sessions, &sessions, &sessions, None, true);
-        let json = calibration::json(&sessions, &sessions, &sessions, None).unwrap();
+        let text = alike(&sessions).text(true);
+        let json = alike(&sessions).json().unwrap();
 
         assert!(sessions[0].compactions.is_empty());
         assert!(!text.contains("compaction") && !json.contains("compaction"), "{text}");
@@ -230,8 +240,8 @@ fn a_session_without_compaction_prints_nothing_of_it() {
 fn the_report_shows_what_followed_and_how_little_it_proves() {
     let sessions = [whole().calibration()];
 
-    let text = calibration::tables(&sessions, &sessions, &sessions, None, true);
-    let json = calibration::json(&sessions, &sessions, &sessions, None).unwrap();
+    let text = alike(&sessions).text(true);
+    let json = alike(&sessions).json().unwrap();
 
     let shown = text.split_once("After compactions").unwrap().1;
     assert_says(&shown, &["39,000", "0.8 → 1", "1 compaction with 3 files proves nothing"]);

@@ -5,10 +5,9 @@ use ctxsim::app::parts;
 use ctxsim::app::tune::{self, TuneHead};
 use ctxsim::diag::Place;
 use ctxsim::error::Error;
-use ctxsim::report::guards::GuardVerdict;
+use ctxsim::report::guard::{GuardVerdict, Ratchet};
 use ctxsim::report::html::{self, Traces};
 use ctxsim::report::part::{Common, PartHead, PartOf, PartSet};
-use ctxsim::report::ratchet::Ratchet;
 use ctxsim::report::realised::{Later, Realised, markdown};
 use ctxsim::report::sections::Detail;
 use ctxsim::report::sweep::json as shards;
@@ -77,7 +76,7 @@ pub(super) fn advice(bytes: &[u8]) {
     let _ = markdown(&found);
     let _ = ctxsim::report::realised::table(&found, Some(100));
     let _ = realised_document(&found);
-    let _ = ctxsim::report::realised::page::page(&found);
+    let _ = ctxsim::report::realised::page(&found);
 }
 
 fn realised_document(found: &Realised) -> Option<String> {

@@ -16,8 +16,8 @@ use ctxsim_report::advise::{MonthCost, WishFor};
 use ctxsim_report::decide::groups::{GroupedSession, by_group};
 use ctxsim_report::decide::{FamilyRow, FamilySession, Judgement, SessionEffect, TriedFamily, pasted};
 use ctxsim_report::distinct;
-use ctxsim_report::extra_turns::TurnsBreakEven;
 use ctxsim_report::known_task as task;
+use ctxsim_report::lever::TurnsBreakEven;
 use ctxsim_report::lever::{GroupSaving, KnownBy, Lever, SETTINGS, Word};
 use ctxsim_timeline::import::user_of;
 

@@ -16,9 +16,8 @@ use ctxsim_base::error::Error;
 use ctxsim_base::grid::numbers::listed;
 use ctxsim_base::grid::shell::quoted;
 use ctxsim_base::list::Listed as _;
-use ctxsim_report::advise::page::page;
 use ctxsim_report::advise::saved::Saved;
-use ctxsim_report::advise::{Advice, markdown, table};
+use ctxsim_report::advise::{Advice, markdown, page, table};
 
 use crate::args::{EvidenceArgs, number, said};
 use crate::format::{FormatArg, Formats};

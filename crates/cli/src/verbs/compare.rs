@@ -12,7 +12,7 @@ use ctxsim_base::error::Error;
 use ctxsim_base::grid::numbers;
 use ctxsim_base::list::Listed as _;
 use ctxsim_input::Format;
-use ctxsim_report::contrast::{Beside, Contrast, json, markdown, page, table};
+use ctxsim_report::contrast::{Beside, Contrast, document, page, review, summary, table};
 use indexmap::IndexSet;
 
 use crate::args::said;
@@ -104,13 +104,13 @@ pub(super) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error
         beside.loads.extend(loads);
     }
     let text = match format {
-        FormatArg::JSON => json::document(&contrasts, &beside).map_err(unwritable)?,
-        FormatArg::MARKDOWN => markdown::review(&contrasts, &beside).into(),
-        FormatArg::GITHUB => markdown::summary(&contrasts, &beside).into(),
-        FormatArg::HTML => page::page(&contrasts, &beside).map_err(unwritable)?,
-        _ => table::comparisons(&contrasts, &beside, args.details, args.shown.shown.terminal()),
+        FormatArg::JSON => document(&contrasts, &beside).map_err(unwritable)?,
+        FormatArg::MARKDOWN => review(&contrasts, &beside).into(),
+        FormatArg::GITHUB => summary(&contrasts, &beside).into(),
+        FormatArg::HTML => page(&contrasts, &beside).map_err(unwritable)?,
+        _ => table(&contrasts, &beside, args.details, args.shown.shown.terminal()),
     };
-    args.shown.put(catalog.files(), format, &text, || page::page(&contrasts, &beside))
+    args.shown.put(catalog.files(), format, &text, || page(&contrasts, &beside))
 }
 
 /// Compares the pairs of a suite.

@@ -15,14 +15,13 @@ use ctxsim_engine::take::{Load, Progress};
 use ctxsim_input::scenario::HiddenRequest;
 use ctxsim_input::text::source::read_text;
 use ctxsim_report::BillAsLogged;
+use ctxsim_report::Skipped;
 use ctxsim_report::as_logged::sum_of;
-use ctxsim_report::bill_by::{BillBy, BillKey};
+use ctxsim_report::bill_by::{BillBy, BillKey, Currency, reconciled};
+use ctxsim_report::calibration::Calibrations;
 use ctxsim_report::carried::PromptFill;
-use ctxsim_report::currency::Currency;
 use ctxsim_report::fixed::FixedBy;
-use ctxsim_report::provider_export::reconciled;
 use ctxsim_report::recording::{self, FileContents};
-use ctxsim_report::{Skipped, calibration};
 use ctxsim_timeline::import::{ProviderExport, provider_export};
 
 use crate::args::said;
@@ -215,18 +214,13 @@ fn calibrated(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<Str
     let under = |nth: usize| sessions.iter().filter_map(|it| it.under.get(nth)).cloned().listed();
     let [as_recorded, with_side_requests, with_inferred] = [0, 1, 2].map(under);
     tell(&skipped);
-    if as_json {
-        calibration::json(&as_recorded, &with_side_requests, &with_inferred, logged.as_ref())
-            .map_err(unwritable)
-    } else {
-        Ok(calibration::tables(
-            &as_recorded,
-            &with_side_requests,
-            &with_inferred,
-            logged.as_ref(),
-            args.details,
-        ))
-    }
+    let found = Calibrations {
+        as_recorded: &as_recorded,
+        with_side_requests: &with_side_requests,
+        with_inferred: &with_inferred,
+        as_logged: logged.as_ref(),
+    };
+    if as_json { found.json().map_err(unwritable) } else { Ok(found.text(args.details)) }
 }
 
 /// Returns what fills the prompts of recordings, and what carrying it costs.

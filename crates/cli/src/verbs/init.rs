@@ -10,7 +10,7 @@ use ctxsim_base::grid::numbers::counted;
 use ctxsim_base::grid::shell::quoted;
 use ctxsim_base::list::Listed as _;
 use ctxsim_input::Format;
-use ctxsim_report::guards::GuardVerdict;
+use ctxsim_report::guard::GuardVerdict;
 use ctxsim_report::made::VERSION;
 use serde_json::Value;
 

@@ -7,8 +7,7 @@ use ctxsim_app::catalog::Catalog;
 use ctxsim_app::{OutcomeTable, RealisedRequest, forecast, realised as held_against};
 use ctxsim_base::error::Error;
 use ctxsim_input::text::source::read_text;
-use ctxsim_report::realised::page::page;
-use ctxsim_report::realised::{markdown, table};
+use ctxsim_report::realised::{markdown, page, table};
 
 use crate::args::said;
 use crate::format::{FormatArg, Formats};

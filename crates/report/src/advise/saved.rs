@@ -1,8 +1,6 @@
 //! Advice as it is written down, so that later sessions can be held against it.
 
-use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
-
+use crate::prelude::*;
 use ctxsim_engine::measure::assumed::AssumedReach;
 use ctxsim_engine::measure::limits::{Over, RatioSample, ratio_limits, sample_blocks, unit_of_blocks};
 
@@ -199,9 +197,7 @@ impl Saved {
     }
 
     fn needed(&self, is_trial: bool) -> Option<u64> {
-        let kinds: Vec<Bills> = self.kinds.iter().map(|it| it.bills).collect();
-        let bills = self.pooled.map_or(kinds, |it| vec![it]);
-        sessions_to_know(&bills, self.change, self.drift.as_ref(), is_trial)
+        sessions_to_know(&bills_of_all(self.pooled, &self.kinds), self.change, self.drift.as_ref(), is_trial)
     }
 }
 
@@ -241,9 +237,7 @@ impl EarlierBills {
 
     /// Returns after about how many later sessions a change can be told; none if no number would do.
     pub fn sessions_to_know(&self, change: f64) -> Option<u64> {
-        let kinds = self.kinds.iter().map(|it| it.bills).collect();
-        let bills = self.pooled.map_or(kinds, |it| vec![it]);
-        sessions_to_know(&bills, change, self.drift.as_ref(), false)
+        sessions_to_know(&bills_of_all(self.pooled, &self.kinds), change, self.drift.as_ref(), false)
     }
 }
 
@@ -261,6 +255,11 @@ impl SessionKind {
         };
         by_kind.into_iter().map(kind).collect()
     }
+}
+
+/// Returns the bills of sessions of all kinds.
+fn bills_of_all(pooled: Option<Bills>, kinds: &[SessionKind]) -> Vec<Bills> {
+    pooled.map_or_else(|| kinds.iter().map(|it| it.bills).collect(), |it| vec![it])
 }
 
 /// Returns after about how many later sessions a change can be told from half of it, by what sessions of all kinds were billed; none if no

@@ -1,16 +1,9 @@
 //! Whom each lever concerns: what it saves each person and each project, as a table and as rows.
 
-use serde::Serialize;
-
 use super::{Advice, AgentAdvice};
 use crate::lever::{GroupSaving, Lever};
-use ctxsim_base::foreign::in_one_line;
-use ctxsim_base::grid::numbers::fixed;
-use ctxsim_base::grid::{CellKind, Grid};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
+use crate::prelude::*;
 use ctxsim_timeline::import::user_of;
-use ctxsim_timeline::row::Rows;
 
 /// The most groups that have a column, the dearest first.
 const SHOWN: usize = 5;
@@ -92,80 +85,42 @@ fn name(group: &str) -> String {
     in_one_line(last).into_owned()
 }
 
-/// What a lever saves everybody, or a person or a project.
-#[derive(Serialize)]
-struct LeverRow<'a> {
-    agent: &'a str,
-    lever: &'a str,
-    of: &'a str,
-    settings: String,
-    title: &'a str,
-    word: &'static str,
-    known_by: &'static str,
-    /// `all`, `user` or `project`.
-    by: &'static str,
-    group: &'a str,
-    sessions: Option<usize>,
-    usd_a_month: Option<f64>,
-    saved_usd_a_month: Option<f64>,
-    saved_usd_low: Option<f64>,
-    saved_usd_high: Option<f64>,
-    /// The share of the estimate that is the group's own.
-    own_share: Option<f64>,
-    evidence_kept: Option<f64>,
-    why: &'a str,
-}
-
-impl<'a> LeverRow<'a> {
-    fn all(agent: &'a str, it: &'a Lever) -> Self {
-        Self {
-            agent,
-            lever: it.name,
-            of: &it.of,
-            settings: it.set.join(" "),
-            title: &it.title,
-            word: it.word.map_or("", |it| it.text()),
-            known_by: it.known_by.text(),
-            by: "all",
-            group: "",
-            sessions: None,
-            usd_a_month: it.month_usd,
-            saved_usd_a_month: it.saved_month,
-            saved_usd_low: it.saved_interval.map(|it| it[0]),
-            saved_usd_high: it.saved_interval.map(|it| it[1]),
-            own_share: None,
-            evidence_kept: it.evidence_kept,
-            why: &it.why,
-        }
-    }
-
-    fn of_group(agent: &'a str, it: &'a Lever, by: &'static str, group: &'a GroupSaving) -> Self {
-        let [low, high] = group.saved_interval;
-        Self {
-            by,
-            group: &group.group,
-            sessions: Some(group.sessions),
-            usd_a_month: Some(group.month_usd),
-            saved_usd_a_month: Some(group.saved_month),
-            saved_usd_low: Some(low),
-            saved_usd_high: Some(high),
-            own_share: Some(group.own_share),
-            evidence_kept: None,
-            ..Self::all(agent, it)
-        }
+/// Returns what a lever saves everybody as a row, or what it saves a person or a project.
+fn row(agent: &str, lever: &Lever, whose: Option<(&'static str, &GroupSaving)>) -> Value {
+    let (by, group) = whose.unzip();
+    let interval = group.map(|it| it.saved_interval).or(lever.saved_interval);
+    group! {
+        "agent": agent.to_owned(),
+        "lever": lever.name,
+        "of": lever.of.clone(),
+        "settings": lever.set.join(" "),
+        "title": lever.title.clone(),
+        "word": lever.word.map_or("", |it| it.text()),
+        "known_by": lever.known_by.text(),
+        "by": by.unwrap_or("all"),
+        "group": group.map_or_else(String::new, |it| it.group.clone()),
+        "sessions": group.map(|it| it.sessions),
+        "usd_a_month": group.map(|it| it.month_usd).or(lever.month_usd),
+        "saved_usd_a_month": group.map(|it| it.saved_month).or(lever.saved_month),
+        "saved_usd_low": interval.map(|it| it[0]),
+        "saved_usd_high": interval.map(|it| it[1]),
+        // The share of the estimate that is the group's own.
+        "own_share": group.map(|it| it.own_share),
+        "evidence_kept": lever.evidence_kept.filter(|_| group.is_none()),
+        "why": lever.why.clone(),
     }
 }
 
 impl Advice {
-    /// Returns every lever as rows: what it saves in all, each person, and each project.
+    /// Returns every lever as rows: what it saves in all, each person (`user`), and each project.
     pub fn as_rows(&self) -> Rows {
         let mut rows = Vec::new();
         let others = self.by_bills.iter().map(|it| (&it.agent, &it.levers));
         for (agent, levers) in self.agents.iter().map(|it| (&it.agent, &it.levers)).chain(others) {
-            for it in levers {
-                rows.push(LeverRow::all(agent, it));
-                rows.extend(it.people.iter().map(|group| LeverRow::of_group(agent, it, "user", group)));
-                rows.extend(it.projects.iter().map(|group| LeverRow::of_group(agent, it, "project", group)));
+            for lever in levers {
+                let people = lever.people.iter().map(|group| Some(("user", group)));
+                let projects = lever.projects.iter().map(|group| Some(("project", group)));
+                rows.extend([None].into_iter().chain(people).chain(projects).map(|it| row(agent, lever, it)));
             }
         }
         Rows::of(&rows)

@@ -1,14 +1,11 @@
 //! Cache misses that a habit causes: what they cost beyond reads is what another habit saves.
 
 use super::session::BilledSession;
-use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
-use ctxsim_base::grid::numbers::counted;
-use ctxsim_base::list::Listed as _;
-use ctxsim_engine::measure::missed::MissCause;
+use super::{BilledLever, BilledRow, KindOfTold, Told};
+use crate::prelude::*;
 
 /// Misses of some causes.
 pub(super) struct AfterMisses {
-    name: &'static str,
     causes: &'static [MissCause],
     title: &'static str,
     /// What happened, in so many words.
@@ -19,7 +16,6 @@ pub(super) struct AfterMisses {
 
 /// Models that change within a session: each has a cache of its own.
 pub(super) const MODELS: AfterMisses = AfterMisses {
-    name: "model_changes",
     causes: &[MissCause::Model],
     title: "Stay with one model within a session",
     met: "the model changed",
@@ -28,7 +24,6 @@ pub(super) const MODELS: AfterMisses = AfterMisses {
 
 /// Sessions that are left and taken up again while their entries live.
 pub(super) const RESUMED: AfterMisses = AfterMisses {
-    name: "resumes",
     causes: &[MissCause::Resumed],
     title: "Keep sessions open instead of resuming them",
     met: "a session was resumed before its cache entries expired",
@@ -37,7 +32,6 @@ pub(super) const RESUMED: AfterMisses = AfterMisses {
 
 /// System prompts that change within a session, such as those with a date, a version or an id in them.
 pub(super) const SYSTEM: AfterMisses = AfterMisses {
-    name: "system_changes",
     causes: &[MissCause::System],
     title: "Keep what changes out of the system prompt",
     met: "the system prompt changed",
@@ -46,7 +40,6 @@ pub(super) const SYSTEM: AfterMisses = AfterMisses {
 
 /// Tools that change within a session: servers that start or stop, and tools that are searched for.
 pub(super) const TOOLS: AfterMisses = AfterMisses {
-    name: "tool_changes",
     causes: &[MissCause::Tools],
     title: "Start tools and servers before a session does",
     met: "the tools changed",
@@ -55,7 +48,6 @@ pub(super) const TOOLS: AfterMisses = AfterMisses {
 
 /// The same tools, listed or written in another order: a cache knows them by their bytes.
 pub(super) const TOOL_ORDER: AfterMisses = AfterMisses {
-    name: "tool_order",
     causes: &[MissCause::ToolOrder],
     title: "Send tools in one order and spelling",
     met: "the same tools came in another order or spelling",
@@ -63,10 +55,6 @@ pub(super) const TOOL_ORDER: AfterMisses = AfterMisses {
 };
 
 impl BilledLever for AfterMisses {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
         let missed = session.requests.iter().filter(|it| it.missed_by(self.causes)).listed();
         if missed.is_empty() {
@@ -76,19 +64,16 @@ impl BilledLever for AfterMisses {
         vec![Told { saved, times: missed.len() as u64, ..Told::default() }]
     }
 
-    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
-        let row = |it: super::KindOfTold<'_>| BilledRow {
+    fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
+        let [sessions, times] = kind.counts("time");
+        BilledRow {
             title: self.title.to_owned(),
             about: format!(
-                "In {}, {} ({}), and the prompt was sent again without the cache",
-                counted(it.sessions, "session"),
-                self.met,
-                counted(it.times as usize, "time")
+                "In {sessions}, {} ({times}), and the prompt was sent again without the cache",
+                self.met
             ),
             unjudged: self.unjudged.map(str::to_owned),
-            saved: it.saved,
-            ..BilledRow::default()
-        };
-        by_kind(all).into_iter().map(row).listed()
+            ..kind.row()
+        }
     }
 }

@@ -4,9 +4,8 @@
 //! the rest of the history would have cost to read from there on is saved. What is forgotten with it is not judged.
 
 use super::session::BilledSession;
-use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
-use ctxsim_base::grid::numbers::{counted, thousands};
-use ctxsim_base::list::Listed as _;
+use super::{BilledLever, BilledRow, KindOfTold, Told};
+use crate::prelude::*;
 
 pub(super) struct FreshStartLever;
 
@@ -14,31 +13,21 @@ pub(super) struct FreshStartLever;
 const SIZES: [u64; 5] = [100_000, 150_000, 200_000, 300_000, 500_000];
 
 impl BilledLever for FreshStartLever {
-    fn name(&self) -> &'static str {
-        "long_sessions"
-    }
-
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
         SIZES.into_iter().filter_map(|it| with_fresh_starts(session, it)).listed()
     }
 
-    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
-        let row = |it: super::KindOfTold<'_>| {
-            let size = thousands(it.of.parse().unwrap_or(0));
-            BilledRow {
-                of: it.of.to_owned(),
-                title: format!("Begin a new session once one has {size} tokens"),
-                about: format!(
-                    "{} would begin anew, {} in all; what beginning again costs is counted as this session's own first turn",
-                    counted(it.sessions, "session"),
-                    counted(it.times as usize, "time")
-                ),
-                unjudged: Some("a new session has forgotten the old one".to_owned()),
-                saved: it.saved,
-                ..BilledRow::default()
-            }
-        };
-        by_kind(all).into_iter().map(row).listed()
+    fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
+        let size = thousands(kind.of.parse().unwrap_or(0));
+        let [sessions, times] = kind.counts("time");
+        BilledRow {
+            title: format!("Begin a new session once one has {size} tokens"),
+            about: format!(
+                "{sessions} would begin anew, {times} in all; what beginning again costs is counted as this session's own first turn"
+            ),
+            unjudged: Some("a new session has forgotten the old one".to_owned()),
+            ..kind.row()
+        }
     }
 }
 

@@ -2,12 +2,7 @@
 
 use super::session::BilledSession;
 use super::{BilledLever, BilledRow, Told, ToldSession};
-use ctxsim_base::foreign::in_one_line;
-use ctxsim_base::grid::numbers::{counted, thousands};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::Tokens;
-use ctxsim_engine::price::Bill;
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 pub(super) struct FrontLever;
 
@@ -17,10 +12,6 @@ const SESSIONS_MIN: usize = 5;
 const LARGER: f64 = 1.1;
 
 impl BilledLever for FrontLever {
-    fn name(&self) -> &'static str {
-        "front"
-    }
-
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
         let size = session.front();
         if session.timeline.is_of_agent() || size == 0 {
@@ -90,18 +81,14 @@ fn larger<'a>(
             own.map(|it| it.saved * it.size.saturating_sub(least) as f64 / it.size.max(1) as f64).sum::<f64>()
         };
         let name = in_one_line(short(front.group));
+        let [least, median] = [least, front.median].map(thousands);
+        let sessions = counted(front.sessions, "session");
         BilledRow {
             of: format!("{name} {}", front.model),
-            title: format!(
-                "A smaller start for {name}: {} tokens, not {}",
-                thousands(least),
-                thousands(front.median)
-            ),
+            title: format!("A smaller start for {name}: {least} tokens, not {median}"),
             about: format!(
-                "{} of {name} with {} begin with {} tokens at the median, before anything is asked: system prompt, tools and memory files",
-                counted(front.sessions, "session"),
-                front.model,
-                thousands(front.median)
+                "{sessions} of {name} with {} begin with {median} tokens at the median, before anything is asked: system prompt, tools and memory files",
+                front.model
             ),
             whom: Some(name.into_owned()),
             only: Some(front.group.to_owned()),

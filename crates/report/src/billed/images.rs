@@ -1,11 +1,9 @@
 //! Images that stay in the history: what they cost in every later request, and what would be saved if all but the last few were taken out.
 
 use super::session::BilledSession;
-use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
-use ctxsim_base::grid::numbers::{counted, thousands};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::Tokens;
-use ctxsim_timeline::{EventKind, ItemIx, StepIx, Timeline};
+use super::{BilledLever, BilledRow, KindOfTold, Told};
+use crate::prelude::*;
+use ctxsim_timeline::{EventKind, ItemIx, StepIx};
 
 pub(super) struct ImagesLever;
 
@@ -24,10 +22,6 @@ struct HeldImage {
 }
 
 impl BilledLever for ImagesLever {
-    fn name(&self) -> &'static str {
-        "images"
-    }
-
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
         let mut arriving = arriving(session.timeline).into_iter().peekable();
         let carried = session.carried();
@@ -54,21 +48,14 @@ impl BilledLever for ImagesLever {
         if told.times == 0 { Vec::new() } else { vec![told] }
     }
 
-    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
-        let tokens: Tokens = all.iter().flat_map(|it| it.told).map(|it| it.size).sum();
-        let row = |it: super::KindOfTold<'_>| BilledRow {
+    fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
+        let [sessions, times] = kind.counts("older image");
+        BilledRow {
             title: format!("Take images out of the history {BATCH} at a time, but for the last {STAY}"),
-            about: format!(
-                "{} carried {} ({} tokens) on and on",
-                counted(it.sessions, "session"),
-                counted(it.times as usize, "older image"),
-                thousands(tokens)
-            ),
+            about: format!("{sessions} carried {times} ({} tokens) on and on", thousands(kind.size)),
             unjudged: Some("whether an older image is looked at again is yours to judge".to_owned()),
-            saved: it.saved,
-            ..BilledRow::default()
-        };
-        by_kind(all).into_iter().map(row).listed()
+            ..kind.row()
+        }
     }
 }
 

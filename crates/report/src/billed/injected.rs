@@ -1,19 +1,13 @@
 //! Texts that a harness adds to prompts on its own: what hooks say, files that changed on disk, reminders and lists, written once and read again.
 
 use super::session::BilledSession;
-use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
-use ctxsim_base::grid::numbers::{counted, thousands};
-use ctxsim_base::list::Listed as _;
+use super::{BilledLever, BilledRow, KindOfTold, Told};
+use crate::prelude::*;
 use ctxsim_timeline::{InjectedText, Occasion, StepIx};
-use indexmap::IndexMap;
 
 pub(super) struct InjectedLever;
 
 impl BilledLever for InjectedLever {
-    fn name(&self) -> &'static str {
-        "injected"
-    }
-
     fn untold(&self, session: &BilledSession<'_>) -> Option<&'static str> {
         let occasions = session.timeline.recorded.iter().flat_map(|it| it.occasions.iter());
         let has_any = occasions.clone().any(|it| matches!(it.1, Occasion::Injected(..)));
@@ -37,24 +31,18 @@ impl BilledLever for InjectedLever {
         all.into_iter().map(|(what, it)| Told { of: what.name().to_owned(), ..it }).listed()
     }
 
-    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
-        let mut tokens: IndexMap<&str, u64> = IndexMap::new();
-        all.iter().flat_map(|it| it.told).for_each(|it| *tokens.entry(&it.of).or_default() += it.size);
-        let row = |it: super::KindOfTold<'_>| BilledRow {
-            of: it.of.to_owned(),
-            title: title(it.of).to_owned(),
+    fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
+        let [sessions, times] = kind.counts("text");
+        BilledRow {
+            title: title(kind.of).to_owned(),
             about: format!(
-                "{} in {}, about {} tokens in all, added to prompts and carried on from there",
-                counted(it.times as usize, "text"),
-                counted(it.sessions, "session"),
-                thousands(tokens.get(it.of).copied().unwrap_or(0))
+                "{times} in {sessions}, about {} tokens in all, added to prompts and carried on from there",
+                thousands(kind.size)
             ),
-            whom: Some(it.of.replace('_', " ")),
+            whom: Some(kind.of.replace('_', " ")),
             unjudged: Some("what these texts bring is yours to judge".to_owned()),
-            saved: it.saved,
-            ..BilledRow::default()
-        };
-        by_kind(all).into_iter().map(row).listed()
+            ..kind.row()
+        }
     }
 }
 

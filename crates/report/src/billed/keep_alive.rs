@@ -4,10 +4,8 @@
 //! ends.
 
 use super::session::{BilledSession, RequestBill};
-use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
-use ctxsim_base::grid::numbers::counted;
-use ctxsim_base::list::Listed as _;
-use ctxsim_engine::measure::missed::MissCause;
+use super::{BilledLever, BilledRow, KindOfTold, Told};
+use crate::prelude::*;
 
 pub(super) struct KeepAliveLever;
 
@@ -16,10 +14,6 @@ const HOUR_MS: u64 = 3_600_000;
 const HOURS: [u64; 3] = [1, 4, 10];
 
 impl BilledLever for KeepAliveLever {
-    fn name(&self) -> &'static str {
-        "keep_alive"
-    }
-
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
         let told = |hours: u64| {
             let Some(last) = session.requests.last() else { return Told::default() };
@@ -36,20 +30,17 @@ impl BilledLever for KeepAliveLever {
         HOURS.map(told).into_iter().listed()
     }
 
-    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
-        let row = |it: super::KindOfTold<'_>| BilledRow {
-            of: format!("{} h", it.of),
-            title: format!("Keep the cache alive for {} h with short requests", it.of),
+    fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
+        let [sessions, times] = kind.counts("pause");
+        BilledRow {
+            of: format!("{} h", kind.of),
+            title: format!("Keep the cache alive for {} h with short requests", kind.of),
             about: format!(
-                "In {}, {} outlasted the cache and would not have; requests after a session's last are paid in vain",
-                counted(it.sessions, "session"),
-                counted(it.times as usize, "pause")
+                "In {sessions}, {times} outlasted the cache and would not have; requests after a session's last are paid in vain"
             ),
             unjudged: Some("it takes a program that asks before the entries expire".to_owned()),
-            saved: it.saved,
-            ..BilledRow::default()
-        };
-        by_kind(all).into_iter().map(row).listed()
+            ..kind.row()
+        }
     }
 }
 

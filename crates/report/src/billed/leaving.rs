@@ -4,19 +4,13 @@
 //! the prompt tells before the pause does.
 
 use super::session::{BilledSession, RequestBill};
-use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
-use ctxsim_base::grid::numbers::counted;
-use ctxsim_base::list::Listed as _;
+use super::{BilledLever, BilledRow, KindOfTold, Told};
+use crate::prelude::*;
 use ctxsim_engine::measure::lever_terms::LeverTerms;
-use ctxsim_engine::measure::missed::MissCause;
 
 pub(super) struct LeavingLever;
 
 impl BilledLever for LeavingLever {
-    fn name(&self) -> &'static str {
-        "pauses"
-    }
-
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
         let front = session.front() as f64;
         let paused = session.requests.iter().filter(|it| it.missed_by(&[MissCause::Paused]));
@@ -34,20 +28,14 @@ impl BilledLever for LeavingLever {
         if told.times > 0 { vec![told] } else { Vec::new() }
     }
 
-    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
-        let row = |it: super::KindOfTold<'_>| BilledRow {
+    fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
+        let [sessions, times] = kind.counts("such pause");
+        BilledRow {
             title: "Compact before a pause that outlasts the cache".to_owned(),
-            about: format!(
-                "After {} in {}, the history was sent again without the cache",
-                counted(it.times as usize, "such pause"),
-                counted(it.sessions, "session")
-            ),
+            about: format!("After {times} in {sessions}, the history was sent again without the cache"),
             unjudged: Some("a summary forgets what it leaves out".to_owned()),
-            saved: it.saved,
-            off: it.off,
-            ..BilledRow::default()
-        };
-        by_kind(all).into_iter().map(row).listed()
+            ..kind.row()
+        }
     }
 }
 

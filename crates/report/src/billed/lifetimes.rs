@@ -1,10 +1,8 @@
 //! Lifetimes of cache entries where no setting of an agent is simulated: what all writes cost with the other one, and what pauses would change.
 
 use super::session::{BilledSession, RequestBill};
-use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
-use ctxsim_base::grid::numbers::counted;
-use ctxsim_base::list::Listed as _;
-use ctxsim_engine::measure::missed::MissCause;
+use super::{BilledLever, BilledRow, KindOfTold, Told};
+use crate::prelude::*;
 
 pub(super) struct LifetimesLever;
 
@@ -12,10 +10,6 @@ const HOUR_MS: u64 = 3_600_000;
 const FIVE_MINUTES_MS: u64 = 300_000;
 
 impl BilledLever for LifetimesLever {
-    fn name(&self) -> &'static str {
-        "lifetimes"
-    }
-
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
         if session.has_lifetime_setting {
             return Vec::new();
@@ -32,18 +26,13 @@ impl BilledLever for LifetimesLever {
         all.into_iter().filter(|it| it.1 != 0.0).map(told).listed()
     }
 
-    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
-        let row = |it: super::KindOfTold<'_>| BilledRow {
-            of: it.of.to_owned(),
-            title: format!(
-                "Cache entries that live {}",
-                it.of.replace(" main", ", main conversations").replace(" sub", ", sub")
-            ),
-            about: format!("{} would pay other prices for writes", counted(it.sessions, "session")),
-            saved: it.saved,
-            ..BilledRow::default()
-        };
-        by_kind(all).into_iter().map(row).listed()
+    fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
+        let which = kind.of.replace(" main", ", main conversations").replace(" sub", ", sub");
+        BilledRow {
+            title: format!("Cache entries that live {which}"),
+            about: format!("{} would pay other prices for writes", counted(kind.sessions, "session")),
+            ..kind.row()
+        }
     }
 }
 

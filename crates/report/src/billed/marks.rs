@@ -1,18 +1,12 @@
 //! Marks for the cache: sessions that were billed without any use of it under a provider that caches nothing without marks.
 
 use super::session::{BilledSession, RequestBill};
-use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
-use ctxsim_base::grid::numbers::counted;
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::Tokens;
+use super::{BilledLever, BilledRow, KindOfTold, Told};
+use crate::prelude::*;
 
 pub(super) struct MarksLever;
 
 impl BilledLever for MarksLever {
-    fn name(&self) -> &'static str {
-        "marks"
-    }
-
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
         let uses = |it: &RequestBill<'_>| it.tokens.read + it.tokens.write[0] + it.tokens.write[1] > 0;
         if session.requests.iter().any(uses) {
@@ -37,17 +31,12 @@ impl BilledLever for MarksLever {
         if times == 0 { Vec::new() } else { vec![Told { saved, times, ..Told::default() }] }
     }
 
-    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
-        let row = |it: super::KindOfTold<'_>| BilledRow {
+    fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
+        let [sessions, times] = kind.counts("prompt");
+        BilledRow {
             title: "Mark prompts for the cache".to_owned(),
-            about: format!(
-                "{} sent {} again without marks, and nothing was cached",
-                counted(it.sessions, "session"),
-                counted(it.times as usize, "prompt")
-            ),
-            saved: it.saved,
-            ..BilledRow::default()
-        };
-        by_kind(all).into_iter().map(row).listed()
+            about: format!("{sessions} sent {times} again without marks, and nothing was cached"),
+            ..kind.row()
+        }
     }
 }

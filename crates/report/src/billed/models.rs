@@ -3,32 +3,20 @@
 //! The other model is of the next line down, as Sonnet is below Opus, or a cheaper one of the same line.
 
 use super::session::{BilledSession, Cheaper, line_of};
-use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
-use ctxsim_base::grid::numbers::counted;
-use ctxsim_base::list::Listed as _;
-use ctxsim_engine::price::Bill;
-use ctxsim_input::Profile;
-use indexmap::IndexMap;
+use super::{BilledLever, BilledRow, KindOfTold, Told};
+use crate::prelude::*;
 
 /// Other models for one lane.
 pub(super) struct OtherModel {
-    name: &'static str,
     is_of_agent: bool,
     cheaper: Cheaper,
 }
 
-pub(super) const MAIN: OtherModel =
-    OtherModel { name: "models", is_of_agent: false, cheaper: Cheaper::NextLine };
-pub(super) const SAME_LINE: OtherModel =
-    OtherModel { name: "cheaper_models", is_of_agent: false, cheaper: Cheaper::SameLine };
-pub(super) const SUB_AGENTS: OtherModel =
-    OtherModel { name: "sub_agent_models", is_of_agent: true, cheaper: Cheaper::NextLine };
+pub(super) const MAIN: OtherModel = OtherModel { is_of_agent: false, cheaper: Cheaper::NextLine };
+pub(super) const SAME_LINE: OtherModel = OtherModel { is_of_agent: false, cheaper: Cheaper::SameLine };
+pub(super) const SUB_AGENTS: OtherModel = OtherModel { is_of_agent: true, cheaper: Cheaper::NextLine };
 
 impl BilledLever for OtherModel {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
         if session.timeline.is_of_agent() != self.is_of_agent {
             return Vec::new();
@@ -63,20 +51,15 @@ impl BilledLever for OtherModel {
         all
     }
 
-    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
+    fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
         let whose = if self.is_of_agent { " for sub-agents" } else { "" };
-        let row = |it: super::KindOfTold<'_>| BilledRow {
-            of: it.of.to_owned(),
-            title: format!("{}{whose}", it.of),
-            about: format!(
-                "A ceiling: every request of {} at its prices, with the same tokens",
-                counted(it.sessions, "session")
-            ),
+        let sessions = counted(kind.sessions, "session");
+        BilledRow {
+            title: format!("{}{whose}", kind.of),
+            about: format!("A ceiling: every request of {sessions} at its prices, with the same tokens"),
             unjudged: Some("quality and other turns of another model are not judged".to_owned()),
-            saved: it.saved,
-            ..BilledRow::default()
-        };
-        by_kind(all).into_iter().map(row).listed()
+            ..kind.row()
+        }
     }
 }
 

@@ -1,15 +1,9 @@
 //! Long outputs of tools: what the tokens beyond a cap cost when they came, and in every request that carried them on.
 
-use std::collections::BTreeSet;
-
 use super::session::BilledSession;
-use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
-use ctxsim_base::foreign::in_one_line;
-use ctxsim_base::grid::numbers::{counted, thousands};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::Tokens;
+use super::{BilledLever, BilledRow, KindOfTold, Told};
+use crate::prelude::*;
 use ctxsim_timeline::{ItemIx, Kind};
-use indexmap::IndexMap;
 
 pub(super) struct OutputsLever;
 
@@ -17,10 +11,6 @@ pub(super) struct OutputsLever;
 const CAP: Tokens = 4_000;
 
 impl BilledLever for OutputsLever {
-    fn name(&self) -> &'static str {
-        "outputs"
-    }
-
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
         let spine = &session.timeline.spine;
         let carried = session.carried();
@@ -52,30 +42,17 @@ impl BilledLever for OutputsLever {
         all.into_iter().map(|(of, it)| Told { of: of.to_owned(), ..it }).listed()
     }
 
-    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
-        let mut needed: IndexMap<&str, u64> = IndexMap::new();
-        all.iter().flat_map(|it| it.told).for_each(|it| *needed.entry(&it.of).or_default() += it.size);
-        let row = |it: super::KindOfTold<'_>| {
-            let tool = in_one_line(it.of);
-            let n_needed = needed.get(it.of).copied().unwrap_or(0);
-            BilledRow {
-                of: it.of.to_owned(),
-                title: format!("Cap {tool} outputs at {} tokens", thousands(CAP)),
-                about: format!(
-                    "{} of over {} tokens in {}",
-                    counted(it.times as usize, "output"),
-                    thousands(CAP),
-                    counted(it.sessions, "session")
-                ),
-                whom: Some(tool.into_owned()),
-                unjudged: Some(format!(
-                    "a later call used something of {} of them, and nothing tells which part",
-                    thousands(n_needed)
-                )),
-                saved: it.saved,
-                ..BilledRow::default()
-            }
-        };
-        by_kind(all).into_iter().map(row).listed()
+    fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
+        let (tool, cap, needed) = (in_one_line(kind.of), thousands(CAP), thousands(kind.size));
+        let [sessions, times] = kind.counts("output");
+        BilledRow {
+            title: format!("Cap {tool} outputs at {cap} tokens"),
+            about: format!("{times} of over {cap} tokens in {sessions}"),
+            whom: Some(tool.into_owned()),
+            unjudged: Some(format!(
+                "a later call used something of {needed} of them, and nothing tells which part"
+            )),
+            ..kind.row()
+        }
     }
 }

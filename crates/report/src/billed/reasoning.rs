@@ -1,19 +1,13 @@
 //! Reasoning of earlier turns that prompts carry on: what dropping it at each new turn saves, less what must be written again behind it.
 
 use super::session::BilledSession;
-use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
-use ctxsim_base::grid::numbers::counted;
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::Tokens;
+use super::{BilledLever, BilledRow, KindOfTold, Told};
+use crate::prelude::*;
 use ctxsim_timeline::{Kind, StepIx};
 
 pub(super) struct ReasoningLever;
 
 impl BilledLever for ReasoningLever {
-    fn name(&self) -> &'static str {
-        "reasoning"
-    }
-
     fn untold(&self, session: &BilledSession<'_>) -> Option<&'static str> {
         let has_any = session.timeline.spine.items.iter().any(|it| it.kind == Kind::Reasoning && it.raw > 0);
         (!has_any).then_some("these logs hold no reasoning")
@@ -39,17 +33,15 @@ impl BilledLever for ReasoningLever {
         if told.times > 0 { vec![told] } else { Vec::new() }
     }
 
-    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
-        let row = |it: super::KindOfTold<'_>| BilledRow {
+    fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
+        let sessions = counted(kind.sessions, "session");
+        BilledRow {
             title: "Drop reasoning when the next turn begins".to_owned(),
             about: format!(
-                "In {}, reasoning is carried on; what stands behind it is written again at each turn, which is counted",
-                counted(it.sessions, "session")
+                "In {sessions}, reasoning is carried on; what stands behind it is written again at each turn, which is counted"
             ),
             unjudged: Some("models may answer worse without their earlier reasoning".to_owned()),
-            saved: it.saved,
-            ..BilledRow::default()
-        };
-        by_kind(all).into_iter().map(row).listed()
+            ..kind.row()
+        }
     }
 }

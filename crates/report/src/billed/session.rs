@@ -1,14 +1,11 @@
 //! The requests of one recorded session as they were billed, with what each missed, for levers to read.
 
 use crate::as_logged::{MadeFor, ProfileOf, each_logged};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::Tokens;
+use crate::prelude::*;
 use ctxsim_engine::ledger::TokenUse;
-use ctxsim_engine::measure::missed::{Miss, MissCause, all_misses};
-use ctxsim_engine::price::Bill;
-use ctxsim_input::Profile;
+use ctxsim_engine::measure::missed::{Miss, all_misses};
 use ctxsim_input::profile::price::{PriceList, Rates};
-use ctxsim_timeline::{ItemIx, StepIx, Timeline};
+use ctxsim_timeline::{ItemIx, StepIx};
 
 /// Which cheaper model of the same provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

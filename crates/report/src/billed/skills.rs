@@ -2,12 +2,8 @@
 
 use super::session::BilledSession;
 use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
-use ctxsim_base::foreign::in_one_line;
-use ctxsim_base::grid::numbers::counted;
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
-use ctxsim_engine::measure::missed::MissCause;
-use ctxsim_timeline::{ItemIx, Kind, StepIx, Timeline};
+use crate::prelude::*;
+use ctxsim_timeline::{ItemIx, Kind, StepIx};
 
 pub(super) struct SkillsLever;
 
@@ -19,10 +15,6 @@ const NAMED: usize = 3;
 const LONGEST: usize = 40;
 
 impl BilledLever for SkillsLever {
-    fn name(&self) -> &'static str {
-        "skills"
-    }
-
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
         let missed = session.requests.iter().filter(|it| it.missed_by(&[MissCause::Skill]));
         let told = missed.map(|it| Told {
@@ -53,10 +45,9 @@ impl BilledLever for SkillsLever {
         let shown = if shown.is_empty() { String::new() } else { format!(": {shown}") };
         let n_sessions = all.iter().filter(|it| !it.told.is_empty()).count();
         let times: u64 = kinds.iter().map(|it| it.times).sum();
+        let (sessions, times) = (counted(n_sessions, "session"), counted(times as usize, "time"));
         let about = format!(
-            "In {}, a skill or command was expanded, and the prompt was sent again without the cache {}{shown}",
-            counted(n_sessions, "session"),
-            counted(times as usize, "time")
+            "In {sessions}, a skill or command was expanded, and the prompt was sent again without the cache {times}{shown}"
         );
         let saved = (0..all.len()).map(|nth| kinds.iter().map(|it| it.saved[nth]).sum()).listed();
         let unjudged = Some("whether a skill can wait is yours to judge".to_owned());

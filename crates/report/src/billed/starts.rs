@@ -2,10 +2,7 @@
 
 use super::session::BilledSession;
 use super::{BilledLever, BilledRow, Told, ToldSession};
-use ctxsim_base::grid::numbers::{counted, thousands};
-use ctxsim_base::list::Listed as _;
-use ctxsim_engine::measure::missed::MissCause;
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 pub(super) struct StartsLever;
 
@@ -13,10 +10,6 @@ pub(super) struct StartsLever;
 const WITHIN_MS: i64 = 300_000;
 
 impl BilledLever for StartsLever {
-    fn name(&self) -> &'static str {
-        "sub_agent_starts"
-    }
-
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
         let first = session.requests.first().filter(|_| session.timeline.is_of_agent());
         let missed = first.filter(|it| it.missed_by(&[MissCause::Began]));
@@ -49,12 +42,12 @@ impl BilledLever for StartsLever {
         if n_alike == 0 {
             return Vec::new();
         }
+        let n = thousands(n_alike);
+        let all = counted(all.iter().filter(|it| it.whose.is_of_agent).count(), "sub-agent");
         vec![BilledRow {
             title: "Start sub-agents one after another, not at once".to_owned(),
             about: format!(
-                "{} of {} began within five minutes of another of the same project, and read nothing of what that had written",
-                thousands(n_alike),
-                counted(all.iter().filter(|it| it.whose.is_of_agent).count(), "sub-agent")
+                "{n} of {all} began within five minutes of another of the same project, and read nothing of what that had written"
             ),
             unjudged: Some("sub-agents that wait for each other take longer".to_owned()),
             saved,

@@ -2,8 +2,7 @@
 
 use super::ink;
 use super::scene::{Anchor, Path, Scene, SceneText, line};
-use ctxsim_base::grid::numbers;
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 
 /// An axis from one number to another, and from one place to another.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,7 +60,7 @@ impl Axis {
         while decimals < 9 && (step - step.round()).abs() > 1e-6 {
             (decimals, step) = (decimals + 1, step * 10.0);
         }
-        numbers::fixed(number + 0.0, decimals)
+        fixed(number + 0.0, decimals)
     }
 
     /// Draws it below a frame, with lines through the frame.

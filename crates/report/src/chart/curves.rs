@@ -1,19 +1,14 @@
 //! Shares of planted facts found, as a line for each policy, with the bounds that hold its mean with 95% confidence.
 
-use serde::Serialize;
-
 use super::axis::Axis;
 use super::ink;
 use super::legend;
 use super::names::{PolicyLabel, PolicyLabels, shortened};
 use super::scene::{Anchor, LINE, Path, Scene, SceneText, WIDTH, cut, fit, line, shape, width};
 use super::{ChartData, Picture};
-use ctxsim_base::grid::Grid;
-use ctxsim_base::grid::numbers::NONE;
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
+use crate::prelude::*;
 use ctxsim_engine::measure::Statistic;
-use ctxsim_engine::take::{Curve, CurvePlaces, Curves, Run};
+use ctxsim_engine::take::{Curve, CurvePlaces, Curves};
 
 /// What a run must have for such a chart.
 pub(super) const NEEDS: &str = "a load that plants facts";

@@ -1,17 +1,11 @@
 //! What was billed day by day, by what it was paid for.
 
-use std::collections::BTreeMap;
-
-use serde::Serialize;
-
 use super::Picture;
 use super::axis::Axis;
 use super::ink;
 use super::legend::{self, Swatch};
 use super::scene::{Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, rectangle, round};
-use ctxsim_base::grid::Grid;
-use ctxsim_base::grid::numbers;
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 use ctxsim_input::profile::calendar::{self, DAY_MS};
 
 /// How high the frame is.
@@ -67,11 +61,11 @@ impl Picture for BillByDay {
 
     fn summary(&self) -> String {
         let usd: f64 = self.days.values().map(|it| Self::total(it)).sum();
-        let high = self.highest().map_or_else(String::new, |(day, usd)| {
-            format!("; most on {}: ${}", date(day), numbers::fixed(usd, 2))
-        });
-        let n = numbers::counted(self.days.len(), "day");
-        format!("${} on {n} with requests{high}.", numbers::fixed(usd, 2))
+        let high = self
+            .highest()
+            .map_or_else(String::new, |(day, usd)| format!("; most on {}: ${}", date(day), fixed(usd, 2)));
+        let n = counted(self.days.len(), "day");
+        format!("${} on {n} with requests{high}.", fixed(usd, 2))
     }
 
     fn table(&self) -> Grid {
@@ -80,7 +74,7 @@ impl Picture for BillByDay {
             ["day"].into_iter().chain(shown.iter().map(|it| self.parts[*it])).chain(["USD"]).listed();
         let rows = self.days.iter().rev().map(|(day, parts)| {
             let amounts = shown.iter().map(|it| parts[*it]).chain([Self::total(parts)]);
-            std::iter::once(date(*day)).chain(amounts.map(|it| numbers::fixed(it, 2))).listed()
+            std::iter::once(date(*day)).chain(amounts.map(|it| fixed(it, 2))).listed()
         });
         Grid::new("", 1, &columns, rows)
     }
@@ -111,7 +105,7 @@ impl Picture for BillByDay {
                 }
             }
             match is_told {
-                true => scene.spot(format!("{}: ${}", date(*day), numbers::fixed(sum, 2)), false, marks),
+                true => scene.spot(format!("{}: ${}", date(*day), fixed(sum, 2)), false, marks),
                 false => scene.marks.extend(marks),
             }
         }

@@ -1,7 +1,5 @@
 //! Changes with their intervals, a line each, around the line of no change.
 
-use serde::Serialize;
-
 use super::Picture;
 use super::axis::Axis;
 use super::ink;
@@ -10,10 +8,8 @@ use super::scene::{
     Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, cut, line, rectangle, shape, width,
 };
 use crate::page::Tone;
+use crate::prelude::*;
 use crate::sampled::Sampled;
-use ctxsim_base::grid::Grid;
-use ctxsim_base::grid::numbers::{interval, or_none, signed};
-use ctxsim_base::list::Listed as _;
 
 /// The most lines that are drawn; the numbers have the others.
 const MOST: usize = 24;
@@ -99,11 +95,11 @@ impl Forest {
 
     /// Returns the least and the largest number drawn, nothing included.
     fn ends(&self) -> [f64; 2] {
-        let all = self
-            .shown()
+        let ends = |it: &ForestLine| it.interval.unwrap_or([it.change; 2]).into_iter().chain([it.change]);
+        self.shown()
             .iter()
-            .flat_map(|it| it.interval.unwrap_or([it.change; 2]).into_iter().chain([it.change]));
-        all.fold([-0.01, 0.01], |[low, high]: [f64; 2], it| [low.min(it.max(-1.0)), high.max(it.min(EDGE))])
+            .flat_map(ends)
+            .fold([-0.01, 0.01], |[low, high]: [f64; 2], it| [low.min(it.max(-1.0)), high.max(it.min(EDGE))])
     }
 }
 

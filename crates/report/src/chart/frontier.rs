@@ -1,18 +1,13 @@
 //! What each policy costs against what it keeps of needed evidence, and which policies no other beats in both.
 
-use serde::Serialize;
-
 use super::axis::Axis;
 use super::ink;
 use super::legend::{self, Swatch, name_beside};
 use super::names::{PolicyLabel, shortened};
 use super::scene::{DrawnMark, Path, Scene, WIDTH, line, shape};
 use super::{ChartData, Picture};
-use ctxsim_base::grid::numbers::{self, NONE, or_none};
-use ctxsim_base::grid::{Grid, Row};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
-use ctxsim_engine::take::Run;
+use crate::prelude::*;
+use ctxsim_base::grid::Row;
 
 /// What a run must have for such a chart.
 pub(super) const NEEDS: &str = "two policies with known cost and known kept evidence";
@@ -162,8 +157,8 @@ struct PlacedPoint<'f> {
 impl PlacedPoint<'_> {
     fn draw(&self, scene: &mut Scene, decimals: usize) {
         let Self { point, at, .. } = self;
-        let (nth, usd) = (point.policy.nth, numbers::fixed(point.usd, decimals));
-        let label = format!("{}: ${usd}, {} kept", point.name(), numbers::percent(point.kept));
+        let (nth, usd) = (point.policy.nth, fixed(point.usd, decimals));
+        let label = format!("{}: ${usd}, {} kept", point.name(), percent(point.kept));
         let ink = if self.is_coloured { ink::policy(nth) } else { ink::FAINT };
         let mark = match self.is_coloured {
             _ if point.policy.looks_ahead => legend::ring(nth, *at),
@@ -274,10 +269,7 @@ impl Frontier {
                 continue;
             }
             let others = placed.iter().map(|other| other.at).filter(|at| !is_near(*at, it.at)).listed();
-            let more = match placed.len() - others.len() - 1 {
-                0 => String::new(),
-                n_more => format!(" +{n_more}"),
-            };
+            let more = if_any(placed.len() - others.len() - 1, |n_more| format!(" +{n_more}"));
             let names = [name, short].map(|name| name + &more);
             let mut beside = names.iter().map(|name| name_beside(scene, &taken, frame, &others, it.at, name));
             let area = beside.find_map(|area| area);
@@ -310,23 +302,17 @@ impl Picture for Frontier {
     fn summary(&self) -> String {
         let decimals = self.decimals();
         let said = |it: &&Point| {
-            let usd = numbers::fixed(it.usd, decimals);
-            format!("{} (${usd}, {} kept)", it.name(), numbers::percent(it.kept))
+            let usd = fixed(it.usd, decimals);
+            format!("{} (${usd}, {} kept)", it.name(), percent(it.kept))
         };
-        let efficient: Vec<String> = self.efficient().iter().map(said).listed();
-        let mut words = format!(
-            "{} points; no other is cheaper and keeps as much as {}.",
-            self.points.len(),
-            efficient.join(", ")
-        );
+        let (n, efficient) = (self.points.len(), self.efficient().iter().map(said).listed().join(", "));
+        let mut words = format!("{n} points; no other is cheaper and keeps as much as {efficient}.");
         if let Some(ahead) = self.points.iter().find(|it| it.policy.looks_ahead) {
             words.push_str(&format!(" {} knows later needs and is not compared.", said(&ahead)));
         }
         if !self.left_out.is_empty() {
-            words.push_str(&format!(
-                " Excluded because they stopped early or a number is unknown: {}.",
-                self.left_out.join(", ")
-            ));
+            let names = self.left_out.join(", ");
+            words += &format!(" Excluded because they stopped early or a number is unknown: {names}.");
         }
         words
     }
@@ -346,11 +332,11 @@ impl Picture for Frontier {
             };
             let cells = [
                 number + &it.policy.label,
-                numbers::fixed(it.usd, decimals),
-                numbers::percent(it.kept),
+                fixed(it.usd, decimals),
+                percent(it.kept),
                 if it.is_efficient { "yes" } else { "no" }.to_owned(),
-                reach(it.usd_interval, &|it| numbers::fixed(it, decimals)),
-                reach(it.kept_interval, &numbers::percent),
+                reach(it.usd_interval, &|it| fixed(it, decimals)),
+                reach(it.kept_interval, &percent),
             ];
             Row { cells: cells.to_vec(), note: it.mark.map(str::to_owned) }
         });

@@ -1,7 +1,6 @@
 //! The colours of charts: each as it is on white paper, and what takes its place on a dark screen.
 
-use ctxsim_base::list::Listed as _;
-use serde::Serialize;
+use crate::prelude::*;
 
 /// A colour: on white, and on a dark screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -1,12 +1,9 @@
 //! What policies are called in charts, and which place among all of them gives them their colour.
 
-use indexmap::IndexMap;
-use serde::Serialize;
-
 use super::scene::{fit, width};
+use crate::Brief;
 use crate::names::short_names;
-use crate::{Brief, Report};
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 
 /// What stands between the parts of a name: of the values of a variant, else of the words of a policy.
 const BETWEEN: [&[char]; 2] = [&[',', '/', ' ', '@'], &['_', '-', '.', '=']];
@@ -101,22 +98,18 @@ impl PolicyLabels {
         report.briefs().for_each(|it| {
             first.entry(it.policy).or_insert(it);
         });
-        let names: Vec<&str> = first.keys().copied().listed();
-        let policies =
-            first.values().zip(short_names(&names)).enumerate().map(|(nth, (run, label))| PolicyLabel {
-                name: run.policy.to_owned(),
-                label: label.to_owned(),
-                nth,
-                looks_ahead: run.figures.looks_ahead,
-            });
-        Self(policies.map(|it| (it.name.clone(), it)).collect())
+        let mut policies = Self::named(&first.keys().copied().listed());
+        for (policy, run) in policies.0.values_mut().zip(first.values()) {
+            policy.looks_ahead = run.figures.looks_ahead;
+        }
+        policies
     }
 
     /// Labels policies that are in no report.
     pub fn named(names: &[&str]) -> Self {
         let label = |(nth, (name, label)): (usize, (&&str, &str))| {
-            let it = PolicyLabel { label: label.to_owned(), ..PolicyLabel::new(name, nth) };
-            ((*name).to_owned(), it)
+            let policy = PolicyLabel { label: label.to_owned(), ..PolicyLabel::new(name, nth) };
+            ((*name).to_owned(), policy)
         };
         Self(names.iter().zip(short_names(names)).enumerate().map(label).collect())
     }

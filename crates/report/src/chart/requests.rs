@@ -1,10 +1,5 @@
 //! What each request of a run costs, by part of its bill, and where the cached prefix broke: before and after on one axis.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use indexmap::IndexMap;
-use serde::Serialize;
-
 use super::axis::Axis;
 use super::ink;
 use super::legend::{self, Swatch};
@@ -12,11 +7,7 @@ use super::names::{self, PolicyLabels, shortened};
 use super::scene::{Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, cut, line, round, width};
 use super::{ChartData, Picture};
 use crate::carried::FilledKind;
-use ctxsim_base::grid::numbers;
-use ctxsim_base::grid::{Grid, Of};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
-use ctxsim_base::quantity::Tokens;
+use crate::prelude::*;
 use ctxsim_engine::ledger::pairing::RequestId;
 use ctxsim_engine::ledger::{CacheUse, RequestRow, Role};
 use ctxsim_engine::measure::missed::{MISS_MIN, Miss, all_misses};
@@ -117,11 +108,8 @@ pub struct Panel {
 impl RunRequests {
     /// Takes what charts show from the runs of a load that kept their rows.
     pub fn of_load<'t>(load: &Load, takes: impl IntoIterator<Item = &'t Take>, scenario: &str) -> Vec<Self> {
-        let misses = load
-            .profiles
-            .iter()
-            .map(|it| load.timeline().map_or_else(Vec::new, |timeline| all_misses(timeline, it)))
-            .listed();
+        let missed = |it| load.timeline().map_or_else(Vec::new, |timeline| all_misses(timeline, it));
+        let misses = load.profiles.iter().map(missed).listed();
         let filled = || load.timeline().map_or_else(Vec::new, |it| FilledKind::of(it));
         let of = |take: &Take| {
             let rows = take.rows.as_ref().filter(|it| it.fault.is_none())?;
@@ -349,8 +337,8 @@ impl RequestBars {
         let usd = panel.trace.usd.filter(|_| self.is_priced())?;
         let first = self.panels.first().and_then(|it| it.trace.usd).filter(|it| *it > 0.0);
         let is_first = self.panels.first().is_some_and(|it| it.policy == panel.policy);
-        let change = first.filter(|_| !is_first).map(|it| format!(", {}", numbers::signed(usd / it - 1.0)));
-        Some(format!("${}{}", numbers::fixed(usd, self.decimals()), change.unwrap_or_default()))
+        let change = first.filter(|_| !is_first).map(|it| format!(", {}", signed(usd / it - 1.0)));
+        Some(format!("${}{}", fixed(usd, self.decimals()), change.unwrap_or_default()))
     }
 
     /// Says what is not drawn.
@@ -359,12 +347,9 @@ impl RequestBars {
         let more = (n > 0).then(|| format!("and {}, in the numbers", numbers::counted(n, "more run")));
         let least = 0.1f64.powi(self.decimals() as i32);
         let has_whole = |it: &&Panel| self.is_priced() && it.trace.whole_usd.abs() >= least;
-        let (panels, amounts): (Vec<&Panel>, Vec<String>) = self
-            .drawn()
-            .filter(has_whole)
-            .map(|it| (it, super::signed_dollars(it.trace.whole_usd, self.decimals())))
-            .unzip();
-        let words = amounts.into_iter().map(|usd| format!("{usd} in no single request: ")).listed();
+        let panels = self.drawn().filter(has_whole).listed();
+        let usd = |it: &&Panel| super::signed_dollars(it.trace.whole_usd, self.decimals());
+        let words = panels.iter().map(|it| format!("{} in no single request: ", usd(it))).listed();
         let widest = words.iter().map(|words| width(words)).fold(0.0, f64::max);
         let names = panels.iter().map(|it| it.policy.label.clone()).listed();
         let names = shortened(&names, PLAIN * (WIDTH - 8.0) - widest);
@@ -399,7 +384,7 @@ impl Picture for RequestBars {
         let columns: [Of<'_, Panel>; 9] = [
             ("policy", &|it| it.policy.label.clone()),
             ("edited by", &|it| it.fired()),
-            ("cost", &|it| self.cost(it).unwrap_or_else(|| numbers::NONE.to_owned())),
+            ("cost", &|it| self.cost(it).unwrap_or_else(|| NONE.to_owned())),
             ("requests", &|it| numbers::thousands(it.trace.sent.len() as u64)),
             ("longest prompt tokens", &|it| numbers::thousands(it.longest())),
             ("read", &|it| numbers::short(sum(it, 0))),
@@ -413,7 +398,7 @@ impl Picture for RequestBars {
     fn scene(&self) -> Scene {
         let mut scene = Scene::new(0.0);
         let frame = Frame::new(self);
-        let shown = (0..PARTS.len()).filter(|part| frame.has(*part));
+        let shown = (0..PARTS.len()).filter(|part| frame.has[*part]);
         let parts = shown.map(|it| (Swatch::Colour(ink::part(it)), PARTS[it].to_owned()));
         let broke = self.drawn().any(|it| it.trace.sent.iter().any(|it| it.broke.is_some()));
         let broke = broke.then(|| (Swatch::Broken, "cached prefix broken".to_owned()));
@@ -476,10 +461,6 @@ impl Frame {
             [0, 1, 2, 3, 4, 5].map(|part| sent().any(|bar| it.up_to(bar, part + 1) > it.up_to(bar, part)));
         it.highest = [highest(&|bar| it.up_to(bar, PARTS.len())), highest(&|bar| bar.prompt() as f64)];
         it
-    }
-
-    fn has(&self, part: usize) -> bool {
-        self.has[part]
     }
 
     /// Returns the first parts of a request together.
@@ -555,18 +536,13 @@ impl Frame {
         }
         for (nth, less) in told {
             let bar = &sent[*nth];
-            let label = format!(
-                "request {}: {}; {} cached tokens not read, prompt {}{}",
-                nth + 1,
-                bar.broke.as_ref().map_or("", |it| &it.0),
-                numbers::thousands(*less),
-                numbers::thousands(bar.prompt()),
-                if self.is_priced {
-                    format!(", ${}", numbers::fixed(bar.usd.iter().sum(), 2))
-                } else {
-                    String::new()
-                }
-            );
+            let why = bar.broke.as_ref().map_or("", |it| &it.0);
+            let [less, prompt] = [*less, bar.prompt()].map(thousands);
+            let mut label =
+                format!("request {}: {why}; {less} cached tokens not read, prompt {prompt}", nth + 1);
+            if self.is_priced {
+                label += &format!(", ${}", fixed(bar.usd.iter().sum(), 2));
+            }
             let mark: DrawnMark = Path::filled(legend::tick([at(*nth), y]), ink::TEXT).into();
             scene.spot(label, true, vec![mark]);
         }

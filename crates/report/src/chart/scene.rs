@@ -1,9 +1,8 @@
 //! What is drawn: paths and words,
 //! and spots that say what they represent when they are pointed at or reached by keyboard.
 
-use serde::Serialize;
-
 use super::ink::{self, Ink};
+use crate::prelude::*;
 
 /// How wide every chart is; in half a page, or on a telephone, its words can still be read.
 pub(super) const WIDTH: f64 = 480.0;

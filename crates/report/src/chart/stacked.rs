@@ -1,18 +1,12 @@
 //! What each policy comes to by part: its cost, and how long one waits for its answers.
 
-use serde::Serialize;
-
 use super::axis::Axis;
 use super::ink;
 use super::legend::{self, Swatch};
 use super::names::{PolicyLabel, shortened};
 use super::scene::{Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, line, rectangle, width};
 use super::{ChartData, Picture, fewest};
-use ctxsim_base::grid::Grid;
-use ctxsim_base::grid::numbers;
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
-use ctxsim_engine::measure::Tally;
+use crate::prelude::*;
 use ctxsim_engine::measure::waiting::Waited;
 use ctxsim_engine::price::Costs;
 
@@ -174,7 +168,7 @@ impl Stacked {
     /// Writes a number with its unit.
     fn written(&self, number: f64) -> String {
         let [before, behind] = self.of.signs;
-        format!("{before}{}{behind}", numbers::fixed(number, self.decimals()))
+        format!("{before}{}{behind}", fixed(number, self.decimals()))
     }
 
     /// Draws a bar that ends at its total, what is taken off hollow behind it, and the interval of its end.
@@ -223,9 +217,9 @@ impl Picture for Stacked {
         let said = self.bars.iter().map(|it| {
             let amounts = &it.amounts;
             let largest = (0..parts.len()).max_by(|one, other| amounts[*one].total_cmp(&amounts[*other]));
-            let of = largest.filter(|_| it.total > 0.0).map(|part| {
-                format!(", {} of it {}", numbers::percent(amounts[part] / it.total), parts[part])
-            });
+            let of = largest
+                .filter(|_| it.total > 0.0)
+                .map(|part| format!(", {} of it {}", percent(amounts[part] / it.total), parts[part]));
             format!("{} {}{}", it.name(), self.written(it.total), of.unwrap_or_default())
         });
         let mut words = format!("{}.", said.listed().join("; "));
@@ -237,17 +231,12 @@ impl Picture for Stacked {
 
     fn table(&self) -> Grid {
         let (shown, decimals) = (self.shown(), self.decimals());
-        let columns: Vec<&str> = ["policy"]
-            .into_iter()
-            .chain(shown.iter().map(|it| self.of.parts[*it]))
-            .chain([self.of.column])
-            .listed();
+        let parts = shown.iter().map(|it| self.of.parts[*it]);
+        let columns: Vec<&str> = ["policy"].into_iter().chain(parts).chain([self.of.column]).listed();
         let rows = self.bars.iter().map(|it| {
             let amounts = shown.iter().map(|part| it.amounts[*part]).chain([it.total]);
-            [it.policy.label.clone()]
-                .into_iter()
-                .chain(amounts.map(|it| numbers::fixed(it, decimals)))
-                .listed()
+            let amounts = amounts.map(|it| fixed(it, decimals));
+            [it.policy.label.clone()].into_iter().chain(amounts).listed()
         });
         Grid::new("", 1, &columns, rows)
     }
@@ -280,10 +269,8 @@ impl Picture for Stacked {
             let mut parts: Vec<(f64, &str)> = amounts.filter(|it| it.0 != 0.0).listed();
             parts.order_by(|one, other| other.0.abs().total_cmp(&one.0.abs()));
             // The table has the others.
-            let said = parts
-                .iter()
-                .take(3)
-                .map(|(amount, part)| format!("{part} {}", numbers::percent(amount / bar.total)));
+            let said = parts.iter().take(3);
+            let said = said.map(|(amount, part)| format!("{part} {}", percent(amount / bar.total)));
             let label = format!("{}: {}", bar.name(), said.listed().join(", "));
             scene.spot_of(bar.policy.keys(), label, Self::bar(bar, &across, y));
         }

@@ -1,16 +1,11 @@
 //! Which policy is the cheapest under each price list: a square for each list, a row for each provider.
 
-use indexmap::IndexMap;
-use serde::Serialize;
-
 use super::Picture;
 use super::ink;
 use super::legend::{self, Swatch};
 use super::names::{PolicyLabel, shortened};
 use super::scene::{Anchor, LINE, Path, Scene, SceneText, WIDTH, rectangle, width};
-use ctxsim_base::grid::Grid;
-use ctxsim_base::grid::numbers::{NONE, or_none, signed};
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 
 /// How far squares stand apart, and how large they are.
 const PITCH: f64 = 19.0;

@@ -1,10 +1,8 @@
 //! What moved the numbers of snapshots: each input that is not as it was, simulated as it was.
 
-use indexmap::IndexMap;
-
 use super::CheckUp;
+use crate::prelude::*;
 use crate::shot::MovedCause;
-use ctxsim_base::list::Listed as _;
 
 /// An input that is not as it was when snapshots were written.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -83,10 +81,9 @@ impl OldPlays {
         // What a simulation does not list came to what the snapshot says.
         let value = |numbers: &OldNumbers| numbers.get(place).cloned().unwrap_or_else(|| old.clone());
         let alone = self.alone.iter().filter_map(|it| Some((&it.input, value(it.numbers.as_ref().ok()?))));
-        let mut causes: Vec<MovedCause> = alone
-            .filter(|(_, with_old)| with_old != new)
-            .map(|(input, with_old)| MovedCause { cause: input.words(), with_old })
-            .listed();
+        let moving = alone.filter(|(_, with_old)| with_old != new);
+        let mut causes =
+            moving.map(|(input, with_old)| MovedCause { cause: input.words(), with_old }).listed();
         let is_whole = |it: &MovedCause| it.with_old == *old;
         let together = value(&self.together);
         if together != *old {

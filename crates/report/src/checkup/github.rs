@@ -1,14 +1,10 @@
 //! Results of suites in a GitHub workflow: the summary in Markdown, and commands that annotate lines of files.
 
-use std::fmt::Write as _;
-
 use super::{CheckUp, SnapshotState};
-use crate::guards::GuardVerdict;
+use crate::guard::GuardVerdict;
+use crate::prelude::*;
 use ctxsim_base::diag::Place;
 use ctxsim_base::foreign::runner;
-use ctxsim_base::grid::Grid;
-use ctxsim_base::grid::markdown::Markdown;
-use ctxsim_base::list::Listed as _;
 
 /// Returns the summary.
 pub fn summary(all: &[CheckUp]) -> Markdown {
@@ -57,15 +53,15 @@ pub fn annotations(all: &[CheckUp]) -> String {
     let mut text: String = all.iter().map(|it| marks(&it.verdicts)).collect();
     for it in all {
         for note in &it.notes {
-            let _ = writeln!(text, "{}", runner::warning(&it.file, "Note", note));
+            text += &format!("{}\n", runner::warning(&it.file, "Note", note));
         }
         if let Some(newer) = &it.newer {
             let lines = newer.lines().join("\n");
-            let _ = writeln!(text, "{}", runner::warning(&it.file, "Newer prices", &lines));
+            text += &format!("{}\n", runner::warning(&it.file, "Newer prices", &lines));
         }
         for error in &it.errors {
             let line = annotation(&error.place, "Could not be checked", &super::with_help(error));
-            let _ = writeln!(text, "{line}");
+            text += &format!("{line}\n");
         }
         for snapshot in it.snapshots.iter().filter(|it| !it.holds()) {
             let place = match snapshot.state {
@@ -73,7 +69,7 @@ pub fn annotations(all: &[CheckUp]) -> String {
                 _ => Place { file: snapshot.file.clone(), ..Place::default() },
             };
             let lines = [vec![snapshot.words()], snapshot.lines()].concat();
-            let _ = writeln!(text, "{}", annotation(&place, "Numbers changed", &lines.join("\n")));
+            text += &format!("{}\n", annotation(&place, "Numbers changed", &lines.join("\n")));
         }
     }
     text
@@ -84,7 +80,7 @@ pub fn marks(verdicts: &[GuardVerdict]) -> String {
     let mut text = String::new();
     for verdict in verdicts.iter().filter(|it| !it.holds) {
         let message = format!("{} ({}); guard at {}", verdict.finding(), verdict.on(), verdict.at());
-        let _ = writeln!(text, "{}", annotation(verdict.marked(), &verdict.guard, &message));
+        text += &format!("{}\n", annotation(verdict.marked(), &verdict.guard, &message));
     }
     text
 }

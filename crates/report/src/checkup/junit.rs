@@ -1,35 +1,13 @@
 //! Results of suites as JUnit XML: one test case per verdict, and one per snapshot.
 
-use serde::Serialize;
-
 use super::{CheckUp, NewerPrices, SnapshotCheck};
-use crate::guards::GuardVerdict;
+use crate::guard::GuardVerdict;
+use crate::prelude::*;
 use crate::template;
 use ctxsim_base::diag::Diagnostic;
-use ctxsim_base::list::Listed as _;
 
-#[derive(Serialize)]
-struct JunitDocument {
-    tests: usize,
-    failures: usize,
-    errors: usize,
-    suites: Vec<JunitSuite>,
-}
-
-#[derive(Serialize)]
-struct JunitSuite {
-    name: String,
-    file: String,
-    failures: usize,
-    errors: usize,
-    /// What the results were made with, by name.
-    properties: Vec<(String, String)>,
-    cases: Vec<Case>,
-    /// What is said beside the cases.
-    note: Option<String>,
-}
-
-#[derive(Serialize)]
+/// A guard or a snapshot, or why a suite could not be checked.
+#[derive(Default, Serialize)]
 struct Case {
     name: String,
     class: String,
@@ -47,30 +25,36 @@ struct Case {
 /// # Errors
 /// What the template says.
 pub fn document(all: &[CheckUp]) -> Result<String, template::Error> {
-    let suites: Vec<JunitSuite> = all.iter().map(suite).listed();
-    let document = JunitDocument {
-        tests: suites.iter().map(|it| it.cases.len()).sum(),
-        failures: suites.iter().map(|it| it.failures).sum(),
-        errors: suites.iter().map(|it| it.errors).sum(),
-        suites,
+    let sum = |of: fn(&CheckUp) -> usize| all.iter().map(of).sum::<usize>();
+    let document = group! {
+        "tests": sum(|it| it.errors.len() + it.verdicts.len() + it.snapshots.len()),
+        "failures": sum(failures),
+        "errors": sum(|it| it.errors.len()),
+        "suites": all.iter().map(suite).listed(),
     };
     template::write("junit.xml", include_str!("junit.xml"), document).map(|it| it + "\n")
 }
 
-fn suite(it: &CheckUp) -> JunitSuite {
+/// Counts what does not hold.
+fn failures(it: &CheckUp) -> usize {
+    let failed = it.verdicts.iter().filter(|it| !it.holds).count();
+    failed + it.snapshots.iter().filter(|it| !it.holds()).count()
+}
+
+fn suite(it: &CheckUp) -> Value {
     let checked = it.verdicts.iter().map(guard).chain(it.snapshots.iter().map(snapshot));
     let cases: Vec<Case> = it.errors.iter().map(error).chain(checked).listed();
-    let failures = cases.iter().filter(|it| it.failure.is_some()).count();
     let notes = it.notes.iter().cloned().chain(it.newer.iter().flat_map(NewerPrices::lines)).listed();
-    let note = (!notes.is_empty()).then(|| notes.join("\n"));
-    JunitSuite {
-        name: it.suite.clone(),
-        file: it.file.clone(),
-        failures,
-        errors: it.errors.len(),
-        properties: it.made.properties(),
-        cases,
-        note,
+    group! {
+        "name": it.suite.clone(),
+        "file": it.file.clone(),
+        "failures": failures(it),
+        "errors": it.errors.len(),
+        // What the results were made with, by name.
+        "properties": Value::of(&it.made.properties()),
+        "cases": Value::of(&cases),
+        // What is said beside the cases.
+        "note": (!notes.is_empty()).then(|| notes.join("\n")),
     }
 }
 
@@ -78,10 +62,10 @@ fn error(it: &Diagnostic) -> Case {
     Case {
         name: super::at(it),
         class: "errors".to_owned(),
-        failure: None,
         error: Some(super::first_line(it).to_owned()),
         r#type: it.code.name(),
         text: super::with_help(it),
+        ..Case::default()
     }
 }
 
@@ -92,9 +76,9 @@ fn guard(it: &GuardVerdict) -> Case {
         name: format!("{} ({})", it.title(), it.on()),
         class: format!("{scenario}.{profile}.{policy}"),
         failure: (!it.holds).then(|| it.finding()),
-        error: None,
         r#type: "guard",
         text: format!("{marked}: {} ({}); the guard is at {}", it.finding(), it.on(), it.at()),
+        ..Case::default()
     }
 }
 
@@ -103,8 +87,8 @@ fn snapshot(it: &SnapshotCheck) -> Case {
         name: it.file.clone(),
         class: "snapshots".to_owned(),
         failure: (!it.holds()).then(|| it.words()),
-        error: None,
         r#type: "snapshot",
         text: it.lines().join("\n"),
+        ..Case::default()
     }
 }

@@ -1,15 +1,13 @@
 //! A check as a page: whether everything holds, what moved, and every guard.
 
 use super::{CheckUp, NewerPrices, at, with_help};
+use crate::blocks::Block;
 use crate::chart::forest::{Forest, ForestLine};
 use crate::chart::{PageChart, figure};
-use crate::page::{Card, Page, PagePart, PagePiece, Tone};
+use crate::page::{Card, Page, Tone, parts};
+use crate::prelude::*;
 use crate::shot::Moved;
 use crate::template;
-use ctxsim_base::grid::numbers::{NONE, counted, or_none, signed};
-use ctxsim_base::grid::{CellKind, Grid};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
 
 /// Returns the results of suites as a page.
 ///
@@ -21,7 +19,7 @@ pub fn page(all: &[CheckUp]) -> Result<String, template::Error> {
     let figures = all.iter().zip(1..).filter_map(|(it, nth)| forest(it, nth));
     let causes = all.iter().flat_map(|it| {
         let errors = it.errors.iter().map(|it| format!("{}: {}", at(it), with_help(it))).listed();
-        PagePiece::list(&format!("{} could not be checked", it.suite), errors)
+        Block::list(&format!("{} could not be checked", it.suite), errors)
     });
     let page = Page {
         command: "check",
@@ -29,42 +27,33 @@ pub fn page(all: &[CheckUp]) -> Result<String, template::Error> {
         about: all.iter().map(|it| format!("{}.", it.heading())).listed().join(" "),
         answers: all.iter().map(answer).listed(),
         rests_on: all.iter().flat_map(rests_on).listed(),
-        parts: vec![
-            PagePart::picture(PagePiece::pictures(figures.listed())),
-            PagePart::tables(all.iter().flat_map(tables).map(PagePiece::table).listed()),
-            PagePart::causes(causes.listed()),
-        ],
+        parts: parts(figures.listed(), all.iter().flat_map(tables).map(Block::Table).chain(causes)),
     };
     page.write()
 }
 
 /// Says what the results of a suite rest on: its file, what they were made with, and whether there are newer prices.
 fn rests_on(it: &CheckUp) -> Vec<String> {
-    let newer = it.newer.iter().flat_map(NewerPrices::lines);
-    [format!("{}: {}", it.suite, it.file), format!("With {}.", it.made.words())]
-        .into_iter()
-        .chain(it.notes.iter().map(|note| format!("{note}.")))
-        .chain(newer)
-        .listed()
+    let mut lines = vec![format!("{}: {}", it.suite, it.file), format!("With {}.", it.made.words())];
+    lines.extend(it.notes.iter().map(|note| format!("{note}.")));
+    lines.extend(it.newer.iter().flat_map(NewerPrices::lines));
+    lines
 }
 
-fn answer(it: &CheckUp) -> Card {
-    let (n_held, n_all) = (it.verdicts.iter().filter(|it| it.holds).count(), it.verdicts.len());
-    let n_moved: usize = it.snapshots.iter().map(|it| it.moved.len()).sum();
-    let failed = it.verdicts.iter().filter(|it| !it.holds);
+fn answer(suite: &CheckUp) -> Card {
+    let (n_held, n_all) = (suite.verdicts.iter().filter(|it| it.holds).count(), suite.verdicts.len());
+    let n_moved: usize = suite.snapshots.iter().map(|it| it.moved.len()).sum();
+    let (checks, numbers) = (counted(n_all, "guard check"), counted(n_moved, "number"));
+    let failed = suite.verdicts.iter().filter(|it| !it.holds);
     Card {
-        number: if it.holds() { "Passed" } else { "Failed" }.to_owned(),
-        what: if it.errors.is_empty() {
-            format!(
-                "{n_held} of {} hold; {} moved",
-                counted(n_all, "guard check"),
-                counted(n_moved, "number")
-            )
+        number: if suite.holds() { "Passed" } else { "Failed" }.to_owned(),
+        what: if suite.errors.is_empty() {
+            format!("{n_held} of {checks} hold; {numbers} moved")
         } else {
-            format!("It could not be checked: {}.", counted(it.errors.len(), "problem"))
+            format!("It could not be checked: {}.", counted(suite.errors.len(), "problem"))
         },
         words: failed.map(|it| format!("{it}.")).listed(),
-        tone: if it.holds() { Tone::Better } else { Tone::Worse },
+        tone: if suite.holds() { Tone::Better } else { Tone::Worse },
         ..Card::default()
     }
 }

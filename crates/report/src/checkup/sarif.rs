@@ -3,15 +3,11 @@
 
 use std::borrow::Cow;
 
-use indexmap::IndexMap;
-
 use super::CheckUp;
-use crate::guards::GuardVerdict;
+use crate::guard::GuardVerdict;
 use crate::made::VERSION;
+use crate::prelude::*;
 use ctxsim_base::diag::Place;
-use ctxsim_base::list::Listed as _;
-use ctxsim_timeline::row::json::json_text;
-use ctxsim_timeline::row::{Value, group};
 
 /// The rule of snapshots.
 const SNAPSHOT: &str = "snapshot";

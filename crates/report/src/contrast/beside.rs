@@ -1,15 +1,12 @@
-//! What a reader of comparisons must know beside them: which inputs changed beside the policies, and what the results were made with.
+//! What comparisons are made of and what stands beside them: two policies on one load, the inputs that changed, what the results were made with.
 
-use serde::Serialize;
-
-use super::FieldChange;
-use super::lines::field;
+use super::words::fields;
+use crate::SessionReport;
+use crate::chart::requests::RunRequests;
 use crate::made::MadeWith;
-use ctxsim_base::grid::numbers::{listed, listed_code};
-use ctxsim_base::list::Listed as _;
-
-/// The most changed fields that are shown of an input.
-const FIELDS_SHOWN: usize = 8;
+use crate::prelude::*;
+use ctxsim_base::grid::numbers::listed_code;
+use ctxsim_engine::ledger::pairing::RequestId;
 
 /// What stands beside comparisons.
 #[derive(Clone, Debug, Default)]
@@ -55,9 +52,7 @@ impl InputChange {
 
     /// Says what changed in it.
     fn words(&self) -> String {
-        let mut fields: Vec<String> = self.fields.iter().take(FIELDS_SHOWN).map(field).listed();
-        let more = self.fields.len().saturating_sub(FIELDS_SHOWN);
-        fields.extend((more > 0).then(|| format!("and {more} more")));
+        let fields = fields(&self.fields);
         let how = match self.how {
             InputFate::Added => "added".to_owned(),
             InputFate::Removed => "removed".to_owned(),
@@ -99,4 +94,114 @@ impl Beside {
     pub fn heading(&self) -> String {
         format!("Changed beside the policies since `{}`", self.revision.as_deref().unwrap_or_default())
     }
+}
+
+/// Two policies on one load under one profile.
+#[derive(Clone, Debug)]
+pub struct ContrastPart {
+    /// The runs, the base's first.
+    pub runs: [Run; 2],
+    /// The recorded session, if it is one.
+    pub session: Option<SessionReport>,
+    /// The runs by trial if needs are sampled; else the runs.
+    pub pairs: Vec<[Tally; 2]>,
+    /// The load's name on the command line of `explain`, and the profile, unless the load determines it.
+    pub arguments: String,
+    /// Broken prefixes, by author, in the base and in the candidate.
+    pub breaks: IndexMap<String, [Broken; 2]>,
+    /// The requests whose costs differ.
+    pub requests: Vec<RequestChange>,
+    /// Needs that are met differently.
+    pub needs: Vec<NeedChange>,
+    /// Facts by their state in the base and in the candidate, if these differ.
+    pub facts: IndexMap<[&'static str; 2], FactChange>,
+    /// The stages that differ.
+    pub stages: Vec<ChangedStage>,
+    /// The differences between the policy files.
+    pub changed: Vec<FieldChange>,
+    /// The requests of both runs, for charts.
+    pub traces: Vec<RunRequests>,
+}
+
+/// Prefixes broken by one author.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Broken {
+    /// How many.
+    pub times: u64,
+    /// Tokens that were no longer at the front.
+    pub tokens: u64,
+}
+
+/// A request whose costs differ.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RequestChange {
+    /// The load.
+    pub scenario: String,
+    /// The turn, from 0.
+    pub turn: u32,
+    /// The step, from 0.
+    pub step: u32,
+    /// What it is in either run.
+    pub pair: RequestId,
+    /// Its row, from 1, in the base and in the candidate, if there is one.
+    pub rows: [Option<usize>; 2],
+    /// What it costs in the base and in the candidate, in US dollars.
+    pub usd: [f64; 2],
+    /// The commands that explain it in the base and in the candidate.
+    pub commands: [Option<String>; 2],
+}
+
+impl RequestChange {
+    /// Returns by how much its cost changes.
+    pub fn difference(&self) -> f64 {
+        self.usd[1] - self.usd[0]
+    }
+}
+
+/// A need that is met differently.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NeedChange {
+    /// The load.
+    pub scenario: String,
+    /// The turn in which it is due, from 0.
+    pub turn: u32,
+    /// What is needed, in a word, and of which item.
+    pub what: String,
+    /// Its probability.
+    pub weight: f64,
+    /// The share that the prompt meets, in the base and in the candidate.
+    pub met: [f64; 2],
+}
+
+impl NeedChange {
+    /// Returns by how much it is met more, by its weight.
+    pub fn difference(&self) -> f64 {
+        self.weight * (self.met[1] - self.met[0])
+    }
+}
+
+/// Facts that change from one state to another.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FactChange {
+    /// How many.
+    pub n: u64,
+    /// One of them.
+    pub example: String,
+}
+
+/// A field in which the two policies differ.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FieldChange {
+    /// Its path.
+    pub field: String,
+    /// Its values in the base and in the candidate; `None` if not set.
+    pub says: [Option<String>; 2],
+}
+
+/// A stage that differs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ChangedStage {
+    pub name: String,
+    /// Its index in the base and in the candidate, if it exists.
+    pub places: [Option<usize>; 2],
 }

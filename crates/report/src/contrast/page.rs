@@ -1,20 +1,17 @@
 //! What changes between policies, as a page.
 
-use std::collections::BTreeSet;
-
 use super::{Beside, Contrast, ContrastNumber};
+use crate::blocks::Block;
 use crate::chart::figure;
 use crate::chart::forest::{Forest, ForestLine};
 use crate::chart::names::PolicyLabels;
 use crate::chart::requests;
 use crate::html::{cost_verdict, of_costs};
-use crate::page::{Card, Page, PagePart, PagePiece, Tone};
+use crate::page::{Card, Page, PagePart, PagePiece, Tone, parts};
+use crate::prelude::*;
 use crate::sampled::Sampled;
 use crate::sections::OWN;
 use crate::{metric, template};
-use ctxsim_base::grid::Grid;
-use ctxsim_base::grid::numbers::{counted, interval, signed};
-use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::Standing;
 
 /// The most comparisons whose requests are drawn.
@@ -32,12 +29,13 @@ pub fn page(contrasts: &[Contrast], beside: &Beside) -> Result<String, template:
         [only] => format!("{} against {}", only.candidate, only.base),
         all => counted(all.len(), "comparison"),
     };
-    let table = |it: &Contrast| PagePiece::table(Grid { title: it.subject(), ..it.grid() });
-    let causes = |it: &Contrast| {
-        let head = is_several.then(|| PagePiece::Text(it.subject()));
-        let all = it.causes().into_iter().flat_map(|it| PagePiece::list(it.heading, it.lines));
-        head.into_iter().chain(all).listed()
+    let blocks = |it: &Contrast| {
+        let table = Block::Table(Grid { title: it.subject(), ..it.grid() });
+        let subject = is_several.then(|| Block::Text(it.subject()));
+        let causes = it.causes().into_iter().map(Block::List);
+        std::iter::once(table).chain(subject).chain(causes).listed()
     };
+    let beside_policies = Block::list(&beside.heading(), beside.lines());
     let figures = contrasts.iter().zip(1..).flat_map(|(it, nth)| {
         let forest = forest(it);
         let changes = (!forest.lines.is_empty()).then(|| figure(&format!("change-{nth}"), &forest));
@@ -48,6 +46,9 @@ pub fn page(contrasts: &[Contrast], beside: &Beside) -> Result<String, template:
         bars.map(|it| figure(&format!("requests-{nth}"), it)).into_iter().chain(changes)
     });
     let notes = contrasts.iter().flat_map(|it| it.notes.clone()).listed();
+    let mut parts = parts(figures.listed(), contrasts.iter().flat_map(blocks).chain(beside_policies));
+    parts.push(PagePart::assumptions(PagePiece::list("Notes", notes)));
+    let made = format!("With {}.", beside.made.words());
     let page = Page {
         command: "compare",
         title,
@@ -64,29 +65,14 @@ pub fn page(contrasts: &[Contrast], beside: &Beside) -> Result<String, template:
             }],
             all => all.iter().map(answer).listed(),
         },
-        rests_on: contrasts
-            .iter()
-            .flat_map(rests_on)
-            .chain([format!("With {}.", beside.made.words())])
-            .listed(),
-        parts: vec![
-            PagePart::picture(PagePiece::pictures(figures.listed())),
-            PagePart::tables(contrasts.iter().map(table).listed()),
-            PagePart::causes(
-                contrasts
-                    .iter()
-                    .flat_map(causes)
-                    .chain(PagePiece::list(&beside.heading(), beside.lines()))
-                    .listed(),
-            ),
-            PagePart::assumptions(PagePiece::list("Notes", notes)),
-        ],
+        rests_on: contrasts.iter().flat_map(rests_on).chain([made]).listed(),
+        parts,
     };
     page.write()
 }
 
-fn answer(it: &Contrast) -> Card {
-    let cost = it.number(&format!("totals.{}", metric::COST));
+fn answer(contrast: &Contrast) -> Card {
+    let cost = contrast.number(&format!("totals.{}", metric::COST));
     let (number, what) = cost.map_or_else(
         || ("No verdict".to_owned(), String::new()),
         |it| match it.delta.relative {
@@ -97,31 +83,31 @@ fn answer(it: &Contrast) -> Card {
             None => ("Same".to_owned(), String::new()),
         },
     );
-    let what = format!("{what}with {} instead of {}", it.candidate, it.base);
+    let what = format!("{what}with {} instead of {}", contrast.candidate, contrast.base);
     let sure = cost.and_then(relative).map(|ends| format!("95% interval {}%", interval(ends)));
     let tone = cost.map_or(Tone::Plain, |it| tone(it.delta.standing));
-    Card { number, what, sure, words: vec![it.verdict()], tone, ..Card::default() }
+    Card { number, what, sure, words: vec![contrast.verdict()], tone, ..Card::default() }
 }
 
 /// Says what a comparison rests on.
-fn rests_on(it: &Contrast) -> Vec<String> {
-    let pairs = match it.are_trials {
-        true => counted(it.pairs, "paired trial"),
-        false => counted(it.pairs, "paired session"),
+fn rests_on(contrast: &Contrast) -> Vec<String> {
+    let pairs = match contrast.are_trials {
+        true => counted(contrast.pairs, "paired trial"),
+        false => counted(contrast.pairs, "paired session"),
     };
-    let assumed = it.cost_change_assumed.map(|[low, high]| {
+    let assumed = contrast.cost_change_assumed.map(|[low, high]| {
         format!("Over what is assumed, the cost differs by {} to {} (95%).", signed(low), signed(high))
     });
-    let joint = if it.profile == OWN { "," } else { " under" };
-    std::iter::once(format!("{pairs}{joint} {} (prices of {}).", it.profile, it.as_of))
+    let joint = if contrast.profile == OWN { "," } else { " under" };
+    std::iter::once(format!("{pairs}{joint} {} (prices of {}).", contrast.profile, contrast.as_of))
         .chain(assumed)
         .listed()
 }
 
 /// Returns the interval of a change as shares of the base's number; of a share, that of the difference.
-fn relative(it: &ContrastNumber) -> Option<[f64; 2]> {
-    let base = if it.is_share() { 1.0 } else { it.delta.base.abs() };
-    it.delta.interval.filter(|_| base > 0.0).map(|ends| ends.map(|it| it / base))
+fn relative(number: &ContrastNumber) -> Option<[f64; 2]> {
+    let base = if number.is_share() { 1.0 } else { number.delta.base.abs() };
+    number.delta.interval.filter(|_| base > 0.0).map(|ends| ends.map(|it| it / base))
 }
 
 fn tone(standing: Standing) -> Tone {
@@ -133,8 +119,8 @@ fn tone(standing: Standing) -> Tone {
 }
 
 /// Draws every number of the candidate against the base's.
-fn forest(it: &Contrast) -> Forest {
-    let decimals = it.decimals();
+fn forest(contrast: &Contrast) -> Forest {
+    let decimals = contrast.decimals();
     let line = |number: &ContrastNumber| {
         let is_points = number.is_share();
         let change = if is_points { Some(number.delta.difference) } else { number.delta.relative };
@@ -152,9 +138,9 @@ fn forest(it: &Contrast) -> Forest {
     };
     Forest {
         title: "Before and after".to_owned(),
-        subject: it.subject(),
-        base: it.base.clone(),
+        subject: contrast.subject(),
+        base: contrast.base.clone(),
         of: "number",
-        lines: it.numbers.iter().filter_map(line).listed(),
+        lines: contrast.numbers.iter().filter_map(line).listed(),
     }
 }

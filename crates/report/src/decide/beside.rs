@@ -1,7 +1,7 @@
 //! The rule on what other commands compare: runs of one session under a base and under several others.
 
 use super::{FamilyRow, FamilySession, Judgement, SessionEffect, TriedFamily};
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 
 /// A session under a base and under what is compared with it.
 #[derive(Clone, Debug)]

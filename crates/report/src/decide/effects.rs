@@ -1,7 +1,7 @@
 //! What a row of a family does over all sessions: its change in cost, what it keeps, and how far each may be off.
 
 use super::{FamilySession, SessionEffect, TriedFamily};
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 use ctxsim_engine::ledger::is_as_much;
 use ctxsim_engine::measure::assumed::{Assumed, AssumedCost, AssumedReach};
 use ctxsim_engine::measure::limits::{
@@ -99,6 +99,7 @@ impl RowEffect {
             let freedom = alone.freedom.saturating_sub(n_strata as u64 - 1).max(1);
             uncertain(&level, RatioError { change, error, freedom })
         });
+        let again: Option<f64> = family.sessions.iter().map(|it| it.rows[nth].again).sum();
         Self {
             cost,
             is_same: samples.iter().all(|it| it.pair.0 == it.pair.1),
@@ -106,12 +107,7 @@ impl RowEffect {
             reach: own.reach_from(&base),
             concerned: concerned / base.usd,
             without_best: without_best(&samples, (own.usd, base.usd)),
-            again: family
-                .sessions
-                .iter()
-                .map(|it| it.rows[nth].again)
-                .sum::<Option<f64>>()
-                .map(|it| it / base.usd),
+            again: again.map(|usd| usd / base.usd),
             ..rest
         }
     }

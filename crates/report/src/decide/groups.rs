@@ -4,11 +4,9 @@
 //! (`measure/limits.rs`). With few sessions, a group's estimate is the mean of all groups and its own, weighed by that variance over itself plus
 //! the square of the group's error, as in James and Stein's.
 
-use indexmap::IndexMap;
-
 use super::SESSIONS_MIN;
 use crate::lever::GroupSaving;
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 use ctxsim_engine::measure::assumed::AssumedReach;
 use ctxsim_engine::measure::limits::{Over, RatioSample, ratio_limits, sum_of_pairs};
 use ctxsim_engine::measure::student;

@@ -6,16 +6,12 @@
 //! Westfall and Young (1993), algorithm 2.8: it holds the chance of any false rejection, whatever is true, and rows of few sessions, whose tails
 //! are long, keep no others from being found.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
-use indexmap::IndexMap;
-
 use super::TriedFamily;
 use super::effects::{RowEffect, Uncertain};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
+use crate::prelude::*;
 use ctxsim_base::rng::{Draw, Seed};
 use ctxsim_engine::measure::assumed::Assumed;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How many draws. A probability of 5% is then off by a third of a point.
 pub(super) const DRAWS: usize = 4_000;
@@ -284,6 +280,21 @@ fn normal(draw: &mut Draw) -> f64 {
     let of_word = |word: u64| (0..4).map(|part| ((word >> (16 * part)) & 0xffff) as u32).sum::<u32>();
     let sum: u32 = (0..3).map(|_| of_word(draw.next_bits())).sum();
     (f64::from(sum) - 12.0 * HALF) / RANGE
+}
+
+/// Returns by how many of its standard errors the best row is expected to look better than it is: were what was found the truth, and all rows
+/// measured once more, the row that then looks best would be off by so much on average. Of a single row it is nothing, and the more rows
+/// are about as good, the more it is.
+pub(super) fn shrinkage(effects: &[RowEffect], test: &JointTest) -> f64 {
+    let mut rows: Vec<(f64, f64, &Vec<f64>)> = Vec::new();
+    for (row, off) in effects.iter().zip(&test.off).filter(|(row, off)| !row.is_same && off.len() == DRAWS) {
+        rows.extend(row.cost.as_ref().zip(row.error()).map(|(cost, error)| (cost.value, error, off)));
+    }
+    let luck = |draw: usize| {
+        let seen = rows.iter().map(|(found, error, off)| (found + error * off[draw], off[draw]));
+        seen.min_by(|one, other| one.0.total_cmp(&other.0)).map_or(0.0, |it| -it.1)
+    };
+    ((0..DRAWS).map(luck).sum::<f64>() / DRAWS as f64).max(0.0)
 }
 
 #[cfg(test)]

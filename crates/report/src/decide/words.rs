@@ -4,8 +4,7 @@ use super::effects::RowEffect;
 use super::joint::{LEVEL, RowChances};
 use super::{Judgement, TriedFamily, largest_assumption};
 use crate::lever::Word;
-use ctxsim_base::grid::numbers::{counted, interval, percent, signed};
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 use ctxsim_engine::measure::floor::Floor;
 use ctxsim_engine::measure::student;
 
@@ -125,7 +124,7 @@ fn word(row: &JudgedRow<'_>, found: &Found) -> (Option<Word>, String) {
 
 /// Returns what keeps a row from being *do*.
 fn not_do(row: &JudgedRow<'_>, found: &Found) -> Option<String> {
-    let n = row.family.sessions.len();
+    let (n, least) = (row.family.sessions.len(), percent(SAVING_MIN));
     if n < SESSIONS_MIN {
         return Some(format!("{} are too few to be sure: it takes {SESSIONS_MIN}", counted(n, "session")));
     }
@@ -137,20 +136,16 @@ fn not_do(row: &JudgedRow<'_>, found: &Found) -> Option<String> {
         return Some(why);
     }
     if -found.expected < SAVING_MIN * row.effect.concerned {
-        return Some(format!(
-            "the saving to expect is less than {} of what it concerns",
-            percent(SAVING_MIN)
-        ));
+        return Some(format!("the saving to expect is less than {least} of what it concerns"));
     }
     if row.p.adjusted > LEVEL {
-        return Some(
-            "beside everything else that was tried, it is not certain enough that it saves".to_owned(),
-        );
+        let why = "beside everything else that was tried, it is not certain enough that it saves";
+        return Some(why.to_owned());
     }
     if row.effect.without_best >= 0.0 {
         return Some("without the session that saves most it saves nothing".to_owned());
     }
-    idle(row).map(|lever| format!("{lever} adds less than {}", percent(SAVING_MIN)))
+    idle(row).map(|lever| format!("{lever} adds less than {least}"))
 }
 
 /// Returns the setting of a combination that brings too little of its own.
@@ -180,11 +175,9 @@ fn left_to_user(row: &JudgedRow<'_>) -> Option<String> {
     match &row.effect.kept {
         Some(kept) if row.p.breaks > LEVEL => {
             let low = row.kept_low().unwrap_or_default();
+            let [kept, low, floor] = [kept.value, low, floor].map(percent);
             Some(format!(
-                "prompts still hold {} of what the agent later needs (at least {}), and {} is asked for",
-                percent(kept.value),
-                percent(low),
-                percent(floor)
+                "prompts still hold {kept} of what the agent later needs (at least {low}), and {floor} is asked for"
             ))
         }
         None if row.effect.is_edited => {

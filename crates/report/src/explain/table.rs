@@ -1,20 +1,11 @@
 //! An explained request for people: its cost, the cache, where the prefix broke, every item.
 
-use std::fmt::Write as _;
-
 use super::words;
+use crate::prelude::*;
 use crate::rows::RowContext;
-use ctxsim_base::grid::numbers::{self, thousands};
-use ctxsim_base::grid::prose::wrap;
-use ctxsim_base::grid::terminal::{draw_whole, draw_with_note};
-use ctxsim_base::grid::tint::{Terminal, Tint};
-use ctxsim_base::grid::{CellKind, Grid, Hue};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::{Cost, Tokens};
 use ctxsim_engine::cache::Fate;
 use ctxsim_engine::explain::{Explanation, Same, StandingItem};
 use ctxsim_engine::ledger::Role;
-use ctxsim_engine::price::Bill;
 use ctxsim_input::Policy;
 use ctxsim_input::profile::Lifetimes;
 
@@ -53,23 +44,18 @@ pub fn explanation(it: &Explanation, context: RowContext<'_>, style: ExplainStyl
 }
 
 fn section(name: &str, style: ExplainStyle, text: &mut String) {
-    let _ = writeln!(text, "\n{}", style.on.paint(Tint::Strong, name));
+    *text += &format!("\n{}\n", style.on.paint(Tint::Strong, name));
 }
 
 /// Writes which request it is.
 fn head(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &mut String) {
-    let title = format!(
-        "Request {} of {} · {} · {} · {} ({})",
-        thousands(it.n as u64),
-        thousands(it.of as u64),
-        context.policy.name,
-        context.scenario,
-        context.profile.name,
-        context.profile.as_of
-    );
+    let RowContext { policy, scenario, profile, .. } = context;
+    let (n, all) = (thousands(it.n as u64), thousands(it.of as u64));
+    let title =
+        format!("Request {n} of {all} · {} · {scenario} · {} ({})", policy.name, profile.name, profile.as_of);
     let mut lines = String::new();
     wrap(&title, "", style.on.width, &mut lines);
-    let _ = writeln!(text, "{}", style.on.paint(Tint::Strong, lines.trim_end()));
+    *text += &format!("{}\n", style.on.paint(Tint::Strong, lines.trim_end()));
     let who = match (it.row.role, it.asked_by) {
         (Role::Main, _) => "of the agent".to_owned(),
         (Role::KeepAlive, _) => "to keep the prompt in the cache".to_owned(),
@@ -82,14 +68,12 @@ fn head(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &m
         (0, n) => format!(", {} of which it does not read", words::tokens(n)),
         (n, _) => format!(" plus {} that belong to no item", words::tokens(n)),
     };
+    let (turn, step) = (it.row.turn_ix.saturating_add(1), it.row.step.saturating_add(1));
+    let at = words::seconds(u64::try_from(it.row.at_ms).unwrap_or(0));
+    let [prompt, output] = [it.row.prompt, it.row.output].map(words::tokens);
+    let items = words::count(n_visible, "item", "items");
     let place = format!(
-        "{who}, turn {}, step {}, at {}: {} in {}{beside}; answered with {}",
-        it.row.turn_ix.saturating_add(1),
-        it.row.step.saturating_add(1),
-        words::seconds(u64::try_from(it.row.at_ms).unwrap_or(0)),
-        words::tokens(it.row.prompt),
-        words::count(n_visible, "item", "items"),
-        words::tokens(it.row.output)
+        "{who}, turn {turn}, step {step}, at {at}: {prompt} in {items}{beside}; answered with {output}"
     );
     wrap(&place, "", style.on.width, text);
 }
@@ -97,22 +81,19 @@ fn head(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &m
 /// Writes what each part costs.
 fn cost(it: &Explanation, lifetimes: Lifetimes, text: &mut String) {
     let usage = &it.row.usage;
-    let written: Vec<String> = lifetimes
-        .names()
-        .iter()
-        .zip(usage.write)
-        .filter(|(_, tokens)| *tokens > 0)
-        .map(|(name, tokens)| {
-            let all = usage.write[0] + usage.write[1];
-            if tokens == all { (*name).to_owned() } else { format!("{} for {name}", thousands(tokens)) }
-        })
-        .listed();
-    let label =
-        if written.is_empty() { "written".to_owned() } else { format!("written ({})", written.join(", ")) };
+    let all_written = usage.write[0] + usage.write[1];
+    let names = lifetimes.names();
+    let written = names.iter().zip(usage.write).filter(|(_, tokens)| *tokens > 0);
+    let written = written.map(|(name, tokens)| match tokens == all_written {
+        true => (*name).to_owned(),
+        false => format!("{} for {name}", thousands(tokens)),
+    });
+    let written = written.listed().join(", ");
+    let label = if written.is_empty() { "written".to_owned() } else { format!("written ({written})") };
     let bill = &it.bill;
     let lines = [
         ("read".to_owned(), usage.read, Some(bill.read)),
-        (label, usage.write[0] + usage.write[1], Some(bill.write)),
+        (label, all_written, Some(bill.write)),
         ("uncached".to_owned(), usage.uncached, Some(bill.uncached)),
         ("output".to_owned(), it.row.output, Some(bill.output)),
         ("all".to_owned(), it.row.prompt + it.row.output, bill.total()),
@@ -120,7 +101,7 @@ fn cost(it: &Explanation, lifetimes: Lifetimes, text: &mut String) {
     let rows = lines.map(|(name, tokens, cost)| {
         let usd = match cost {
             Some(cost) if !unknown(bill, &name, tokens) => usd(cost),
-            _ => numbers::NONE.to_owned(),
+            _ => NONE.to_owned(),
         };
         [
             format!("  {name}"),
@@ -130,22 +111,15 @@ fn cost(it: &Explanation, lifetimes: Lifetimes, text: &mut String) {
     });
     *text += &draw_whole(&Grid::new("", 1, &[""; 3], rows));
     if let Some(billed) = it.recorded {
-        let _ = writeln!(
-            text,
-            "  Billed by the provider: {} read, {} written, {} uncached, {} output.",
-            thousands(billed.cache_read),
-            thousands(billed.cache_write),
-            thousands(billed.uncached),
-            thousands(billed.output)
+        let [read, written, uncached, output] =
+            [billed.cache_read, billed.cache_write, billed.uncached, billed.output].map(thousands);
+        *text += &format!(
+            "  Billed by the provider: {read} read, {written} written, {uncached} uncached, {output} output.\n"
         );
     }
     if let Some(missed) = it.missed {
-        let _ = writeln!(
-            text,
-            "  Of it, {} tokens were cached and not read, because: {}.",
-            thousands(missed.tokens),
-            missed.cause.about()
-        );
+        let (tokens, why) = (thousands(missed.tokens), missed.cause.about());
+        *text += &format!("  Of it, {tokens} tokens were cached and not read, because: {why}.\n");
     }
 }
 
@@ -188,10 +162,8 @@ fn cache(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &
     }
     let n_shorter = told.len().saturating_sub(ENTRIES_MAX) + rest.len();
     if n_shorter > 0 {
-        let line = format!(
-            "{}: --format json lists all",
-            words::count(n_shorter, "shorter entry", "shorter entries")
-        );
+        let n = words::count(n_shorter, "shorter entry", "shorter entries");
+        let line = format!("{n}: --format json lists all");
         wrap(&line, "  - ", style.on.width, text);
     }
 }
@@ -204,13 +176,9 @@ fn stages(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: 
     }
     for done in &it.since {
         let [before, after] = done.tokens;
-        let line = format!(
-            "{}: {}, {} before and {} after",
-            words::by(done.by, context.policy),
-            words::count(done.n_items, "item", "items"),
-            words::tokens(before),
-            thousands(after)
-        );
+        let (by, items) = (words::by(done.by, context.policy), words::count(done.n_items, "item", "items"));
+        let (before, after) = (words::tokens(before), thousands(after));
+        let line = format!("{by}: {items}, {before} before and {after} after");
         wrap(&line, "  - ", style.on.width, text);
     }
 }
@@ -223,28 +191,20 @@ fn recovery(it: &Explanation, style: ExplainStyle, text: &mut String) {
                 format!("; {} expected failures, nothing to recover with", numbers::expected(need.failed))
             }
             (true, _) => {
-                format!(
-                    "; {} expected calls for {}",
-                    numbers::expected(need.calls),
-                    words::tokens(need.fetched)
-                )
+                let (calls, tokens) = (numbers::expected(need.calls), words::tokens(need.fetched));
+                format!("; {calls} expected calls for {tokens}")
             }
             _ => String::new(),
         };
-        let line = format!(
-            "{} with weight {}: {} met{unmet}",
-            words::word(need.level),
-            numbers::expected(need.weight),
-            numbers::percent(need.met)
-        );
+        let (level, weight, met) =
+            (words::word(need.level), numbers::expected(need.weight), percent(need.met));
+        let line = format!("{level} with weight {weight}: {met} met{unmet}");
         wrap(&line, "  - ", style.on.width, text);
     }
     if let Some(explored) = &it.explored {
-        let line = format!(
-            "looked up anew because context was removed: {} expected calls for {}",
-            numbers::expected(explored.calls),
-            words::tokens(explored.fetched.round() as u64)
-        );
+        let calls = numbers::expected(explored.calls);
+        let tokens = words::tokens(explored.fetched.round() as u64);
+        let line = format!("looked up anew because context was removed: {calls} expected calls for {tokens}");
         wrap(&line, "  - ", style.on.width, text);
     }
 }
@@ -271,7 +231,7 @@ fn items(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &
     }
     let grid = Grid::new("", 1, &head, lines).with(CellKind::Name, &[2]).with(CellKind::Text, &[5, 6, 7]);
     let grid = grid.hued(Hue::Cache, &["", "cache"]);
-    let _ = writeln!(text, "{}", draw_with_note(&grid, style.on));
+    *text += &format!("{}\n", draw_with_note(&grid, style.on));
     let legend = match (&it.prefix, broken) {
         (Some(prefix), None) => format!("+ new since request {}", prefix.of),
         (Some(prefix), Some(_)) => {

@@ -1,9 +1,6 @@
 //! What a cache, a stage and a harness did, in words and numbers.
 
-use serde::Serialize;
-
-use ctxsim_base::grid::numbers::thousands;
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 use ctxsim_engine::cache::{EntryFound, Fate};
 use ctxsim_engine::explain::{By, EditCause, Explanation, Same, StandingItem, Stood};
 use ctxsim_engine::ledger::Role;
@@ -11,7 +8,6 @@ use ctxsim_engine::projection::State;
 use ctxsim_engine::projection::prompt::ShownAs;
 use ctxsim_input::profile::cache::Setting;
 use ctxsim_input::{CacheRules, Policy};
-
 /// Returns a value's name in input files.
 pub(super) fn word(of: impl Serialize) -> String {
     serde_json::to_value(of).ok().and_then(|it| it.as_str().map(str::to_owned)).unwrap_or_default()
@@ -68,14 +64,9 @@ pub(super) fn by(by: By, policy: &Policy) -> String {
 /// Returns a change of an item.
 pub(super) fn change(cause: &EditCause, policy: &Policy) -> String {
     let [before, after] = cause.change;
-    format!(
-        "{}: {} ({}) → {} ({})",
-        by(cause.by, policy),
-        stood(&before),
-        tokens(before.tokens.into()),
-        stood(&after),
-        tokens(after.tokens.into())
-    )
+    let (by, [was, is]) = (by(cause.by, policy), [&before, &after].map(stood));
+    let [before, after] = [before, after].map(|it| tokens(it.tokens.into()));
+    format!("{by}: {was} ({before}) → {is} ({after})")
 }
 
 /// Returns the place of an entry.
@@ -134,10 +125,7 @@ pub(super) fn verdict(it: &Explanation, rules: &CacheRules) -> String {
     if *rules == CacheRules::None {
         return "This model has no cache.".to_owned();
     }
-    let share = match it.row.prompt {
-        0 => String::new(),
-        all => format!(" of {}", tokens(all)),
-    };
+    let share = if_any(it.row.prompt, |all| format!(" of {}", tokens(all)));
     let longest = finding.entries.first();
     let readable = finding.entries.iter().find(|it| matches!(it.fate, Fate::Read(_)));
     match (read, longest) {
@@ -162,11 +150,10 @@ fn no_entry(it: &Explanation, rules: &CacheRules) -> String {
     let min = rules.min_tokens().unwrap_or(0);
     let Some(prefix) = &it.prefix else { return "no request came before".to_owned() };
     if prefix.tokens < min {
+        let [tokens, min] = [prefix.tokens, min].map(tokens);
         return format!(
-            "request {} left no entry because its prompt was too short: {}, the minimum is {}",
-            prefix.of,
-            tokens(prefix.tokens),
-            tokens(min)
+            "request {} left no entry because its prompt was too short: {tokens}, the minimum is {min}",
+            prefix.of
         );
     }
     match &prefix.same {
@@ -190,30 +177,23 @@ pub(super) fn prefix(it: &Explanation, policy: &Policy) -> String {
     };
     let new: Vec<&StandingItem> = it.items.iter().filter(|it| it.is_new && it.now.tokens > 0).listed();
     let n_new: u64 = new.iter().map(|it| u64::from(it.now.tokens)).sum();
-    let new = match new.len() {
-        0 => String::new(),
-        n => format!(" New since: {}, {}.", count(n, "item", "items"), tokens(n_new)),
-    };
+    let new = if_any(new.len(), |n| format!(" New since: {}, {}.", count(n, "item", "items"), tokens(n_new)));
     let settings: String = prefix.settings.iter().map(|it| format!(" {}", setting(*it))).collect();
     match &prefix.same {
         Same::All => {
-            format!(
-                "Begins with the whole prompt of request {}, {}.{settings}{new}",
-                prefix.of,
-                tokens(prefix.tokens)
-            )
+            let tokens = tokens(prefix.tokens);
+            format!("Begins with the whole prompt of request {}, {tokens}.{settings}{new}", prefix.of)
         }
         Same::Until { item, causes } => {
             let whose = it.items.iter().find(|it| it.item == *item);
             let kind = whose.map_or(String::new(), |it| format!(" ({})", named(it)));
             let cause =
                 causes.last().map_or(String::new(), |it| format!(" {}.", capital(&change(it, policy))));
+            let (same, all) = (thousands(prefix.same_tokens), tokens(prefix.tokens));
             format!(
-                "Differs from request {} at item {item}{kind}: {} of its {} come before \
+                "Differs from request {} at item {item}{kind}: {same} of its {all} come before \
                     it.{cause}{settings}{new}",
-                prefix.of,
-                thousands(prefix.same_tokens),
-                tokens(prefix.tokens)
+                prefix.of
             )
         }
     }
@@ -236,8 +216,29 @@ pub(super) fn named(it: &StandingItem) -> String {
     it.tool.as_ref().map_or(kind.clone(), |tool| format!("{kind} of {tool}"))
 }
 
-/// Returns a sentence with a capital at its beginning.
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
+/// Returns the prompt of an explained request, each item under a line that names it.
+pub fn rendered(it: &Explanation) -> String {
+    let mut text = String::new();
+    for item in it.items.iter().filter(|it| it.now.tokens > 0) {
+        let (what, how, tokens) = (named(item), how(item), tokens(item.now.tokens.into()));
+        text += &format!(
+            "──── {} · {what} · {how} · {tokens}\n{}\n\n",
+            item.item,
+            of_item(item).trim_end_matches('\n')
+        );
+    }
+    if it.beside > 0 {
+        text += &format!("──── {} beside the items, without known text\n", tokens(it.beside));
+    }
+    text
+}
+
+/// Returns an item's text in the prompt, or what is known of it.
+pub(super) fn of_item(item: &StandingItem) -> String {
+    let is_raw = item.now.state == State::Shown && item.now.shown == ShownAs::Raw;
+    match &item.text {
+        Some(text) => text.clone(),
+        None if is_raw => "[no text]".to_owned(),
+        None => format!("[{}: {}]", tokens(item.now.tokens.into()), stood(&item.now)),
+    }
 }

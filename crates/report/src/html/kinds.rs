@@ -1,9 +1,6 @@
 //! Sentences on what is assumed, by kind: those that differ only in numbers and names of sessions are one, with its range.
 
-use indexmap::IndexMap;
-
-use ctxsim_base::grid::numbers;
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 
 /// What sentences of a kind begin with, and the heading over them; the last is of all others.
 const KINDS: [(&str, &str); 3] =
@@ -43,7 +40,7 @@ pub(super) fn all(sentences: Vec<String>, scenarios: &[&str]) -> Vec<AssumedKind
         }
         let lines = forms.iter().map(|(form, it)| it.written(form)).listed();
         let of = if lines.len() < own.len() { format!(" of {} kinds", lines.len()) } else { String::new() };
-        let n = numbers::counted(own.len(), "sentence");
+        let n = counted(own.len(), "sentence");
         AssumedKind { heading: format!("{heading}: {n}{of}"), lines }
     };
     kinds.into_iter().map(kind).listed()

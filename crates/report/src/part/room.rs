@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
-
+use crate::prelude::*;
 use ctxsim_input::Limits;
 use ctxsim_input::text::Said;
 

@@ -1,20 +1,14 @@
 //! What a first screen needs of one recorded session: whose it is, what it was billed day by day, and how well that is predicted.
 
-use std::collections::BTreeMap;
 use std::ops::AddAssign;
-
-use serde::Serialize;
 
 use super::waiting::{SessionWaits, WaitCounter};
 use crate::as_logged::{LoggedRequest, MadeFor, ProfileOf, each_logged};
 use crate::beside_bill::BesideBill;
+use crate::prelude::*;
 use crate::session::BillCheck;
-use ctxsim_base::quantity::Cost;
-use ctxsim_engine::measure::missed::{Miss, MissCause, all_misses};
+use ctxsim_engine::measure::missed::{Miss, all_misses};
 use ctxsim_engine::measure::month::Calendar;
-use ctxsim_engine::price::Bill;
-use ctxsim_input::Profile;
-use ctxsim_timeline::Timeline;
 use ctxsim_timeline::import::may_be_billed;
 
 /// What a bill is paid for. Every picodollar of it is in one part.

@@ -1,20 +1,13 @@
 //! How long one waited for answers: of the sessions on a first screen, by what was measured of their models.
 
-use std::collections::BTreeMap;
-
-use serde::Serialize;
-
 use super::{AgentLever, FirstScreen, SessionFacts};
 use crate::as_logged::{LoggedRequest, MadeFor};
 use crate::lever::Word;
-use ctxsim_base::foreign::in_one_line;
-use ctxsim_base::grid::numbers::{listed, thousands};
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 use ctxsim_engine::ledger::RequestSums;
 use ctxsim_engine::measure::month::{Basis, Calendar};
 use ctxsim_engine::measure::waiting::Waited;
 use ctxsim_input::profile::WaitModel;
-use ctxsim_timeline::Timeline;
 
 /// From here on, minutes are told as hours.
 const HOURS_FROM: f64 = 120.0;
@@ -137,11 +130,9 @@ impl ScreenWaiting {
     /// Says which models have no data.
     fn without_data(&self) -> Option<String> {
         let all = &self.requests_without_data;
-        let mut names = all
-            .iter()
-            .take(NAMED)
-            .map(|(model, n)| format!("{} ({} requests)", in_one_line(model), thousands(*n)));
-        let mut names = names.by_ref().listed();
+        let named =
+            |(model, n): (&String, &u64)| format!("{} ({} requests)", in_one_line(model), thousands(*n));
+        let mut names = all.iter().take(NAMED).map(named).listed();
         if all.len() > NAMED {
             names.push(format!("{} more", all.len() - NAMED));
         }

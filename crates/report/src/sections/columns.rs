@@ -3,10 +3,9 @@
 use super::{Section, TableLine};
 use crate::metric::ShownMetric as _;
 use crate::metric::{self, Digits, Metric, WAITING};
+use crate::prelude::*;
 use ctxsim_base::diag::{Code, Diagnostic, nearest};
-use ctxsim_base::grid::numbers::{self, NONE, or_none};
-use ctxsim_base::grid::{self, CellKind, Hue};
-use ctxsim_base::list::Listed as _;
+use ctxsim_base::grid;
 
 /// A column, after that of the policies' names.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -109,11 +108,11 @@ impl TableColumn {
             }
             Self::Change => {
                 let changes = section.lines.iter().skip(1);
-                let changes = changes.map(|it| or_none(section.change(it), numbers::signed));
+                let changes = changes.map(|it| or_none(section.change(it), signed));
                 std::iter::once(NONE.to_owned()).chain(changes).take(section.lines.len()).listed()
             }
             Self::Spread(SpreadPart::Interval) => of(&|it| it.spread?.interval.map(numbers::interval)),
-            Self::Spread(SpreadPart::Median) => of(&|it| Some(numbers::signed(it.spread?.median))),
+            Self::Spread(SpreadPart::Median) => of(&|it| Some(signed(it.spread?.median))),
             Self::Spread(SpreadPart::Shares) => of(&|it| {
                 let it = it.spread?;
                 let shares = [it.cheaper, it.same, it.dearer].map(|it| format!("{:.0}", it * 100.0));

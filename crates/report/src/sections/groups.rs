@@ -1,11 +1,8 @@
 //! Which scenarios share a table: folders, recorded sessions, sums, and single ones.
 
-use indexmap::{IndexMap, IndexSet};
-
 use super::Detail;
-use crate::{ALL, Report, distinct};
-use ctxsim_base::grid::numbers;
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
+use crate::{ALL, distinct};
 
 /// The most scenarios shown beside their sum.
 pub(crate) const FEW_SCENARIOS: usize = 3;
@@ -114,7 +111,7 @@ impl Report {
     fn group<'r>(&self, key: GroupKey, title: &str, scenarios: Vec<&'r str>) -> Group<'r> {
         let title = match scenarios.as_slice() {
             [only] => (*only).to_owned(),
-            all => format!("{title} ({}, {})", numbers::counted(all.len(), "scenario"), self.turns_of(all)),
+            all => format!("{title} ({}, {})", counted(all.len(), "scenario"), self.turns_of(all)),
         };
         Group { key, title, scenarios, under: Under::Each, is_part: false }
     }
@@ -132,45 +129,34 @@ impl Report {
             profiles.entry(run.scenario).or_default().insert(run.profile);
         }
         let formats = self.formats();
-        let mut parts: IndexMap<(&'static str, &str), Vec<&str>> = IndexMap::new();
-        let mut parts_of_several: IndexMap<&'static str, Vec<&str>> = IndexMap::new();
-        let (mut under_one, mut under_several) = (Vec::new(), Vec::new());
-        for session in sessions {
-            let of_it = &profiles[session];
-            let format = formats[session];
-            match of_it.first().filter(|_| of_it.len() == 1) {
-                Some(profile) => {
-                    under_one.push(*session);
-                    parts.entry((format, profile)).or_default().push(*session);
-                }
-                None => {
-                    under_several.push(*session);
-                    parts_of_several.entry(format).or_default().push(*session);
-                }
-            }
-        }
-        parts.sort_by(|_, one, _, other| other.len().cmp(&one.len()));
         let mut groups = Vec::new();
-        if let Some(((_, first), _)) = parts.first() {
-            let is_one = parts.keys().all(|(_, profile)| profile == first);
-            let under = if is_one { Under::One(first) } else { Under::Own };
-            let lanes = self.lanes(&under_one, under);
-            let all = GroupKey::Sessions { is_under_several: false };
-            groups.push(self.group_of_sessions(all, under_one, under, false));
+        for is_under_several in [false, true] {
+            let is_own = |session: &&&str| (profiles[**session].len() > 1) == is_under_several;
+            let own: Vec<&str> = sessions.iter().filter(is_own).copied().listed();
+            if own.is_empty() {
+                continue;
+            }
+            // By format and, where each session is under one profile, by that.
+            let mut parts: IndexMap<(&'static str, Option<&str>), Vec<&str>> = IndexMap::new();
+            for session in &own {
+                let profile = profiles[session].first().copied().filter(|_| !is_under_several);
+                parts.entry((formats[session], profile)).or_default().push(*session);
+            }
+            if !is_under_several {
+                parts.sort_by(|_, one, _, other| other.len().cmp(&one.len()));
+            }
+            let under_of = |profile: Option<&'r str>| profile.map_or(Under::Each, Under::One);
+            let first = parts.keys().next().and_then(|it| it.1);
+            let is_one = parts.keys().all(|(_, profile)| *profile == first);
+            let under = if is_one { under_of(first) } else { Under::Own };
+            let lanes = if is_under_several { Vec::new() } else { self.lanes(&own, under) };
+            let all = GroupKey::Sessions { is_under_several };
+            groups.push(self.group_of_sessions(all, own, under, false));
             groups.extend(lanes);
-            let parts = parts.iter().filter(|_| parts.len() > 1);
-            groups.extend(parts.map(|((format, profile), of_it)| {
-                let key = GroupKey::Format { is_under_several: false, format };
-                self.group_of_sessions(key, of_it.clone(), Under::One(profile), true)
-            }));
-        }
-        if !under_several.is_empty() {
-            let all = GroupKey::Sessions { is_under_several: true };
-            groups.push(self.group_of_sessions(all, under_several, Under::Each, false));
-            let parts = parts_of_several.iter().filter(|_| parts_of_several.len() > 1);
-            groups.extend(parts.map(|(format, of_it)| {
-                let key = GroupKey::Format { is_under_several: true, format };
-                self.group_of_sessions(key, of_it.clone(), Under::Each, true)
+            let is_several = parts.len() > 1;
+            groups.extend(parts.into_iter().filter(|_| is_several).map(|((format, profile), members)| {
+                let key = GroupKey::Format { is_under_several, format };
+                self.group_of_sessions(key, members, under_of(profile), true)
             }));
         }
         groups
@@ -186,7 +172,7 @@ impl Report {
             return Vec::new();
         }
         let lane = |is_of_agent: bool, of_it: Vec<&'r str>, one: &str| {
-            let title = format!("{} ({})", numbers::counted(of_it.len(), one), self.turns_of(&of_it));
+            let title = format!("{} ({})", counted(of_it.len(), one), self.turns_of(&of_it));
             Group { key: GroupKey::Lane { is_of_agent }, title, scenarios: of_it, under, is_part: true }
         };
         vec![lane(false, mains, "main session"), lane(true, subs, "sub-agent session")]
@@ -214,13 +200,13 @@ impl Report {
         counts.sort_by(|_, one, _, other| other.cmp(one));
         let turns = self.turns_of(&sessions);
         let title = match counts.first() {
-            None => format!("{} ({turns})", numbers::counted(sessions.len(), "session")),
+            None => format!("{} ({turns})", counted(sessions.len(), "session")),
             Some((format, _)) if counts.len() == 1 => {
-                format!("{} ({turns})", numbers::counted(sessions.len(), &format!("{format} session")))
+                format!("{} ({turns})", counted(sessions.len(), &format!("{format} session")))
             }
             Some(_) => {
                 let mixed = counts.iter().map(|(format, n)| format!("{n} {format}")).listed();
-                format!("{} ({turns}; {})", numbers::counted(sessions.len(), "session"), mixed.join(", "))
+                format!("{} ({turns}; {})", counted(sessions.len(), "session"), mixed.join(", "))
             }
         };
         Group { key, title, scenarios: sessions, under, is_part }
@@ -233,7 +219,7 @@ impl Report {
             turns.entry(run.scenario).or_insert(run.figures.turns_requested);
         }
         let n_turns: u32 = scenarios.iter().filter_map(|it| turns.get(it)).sum();
-        numbers::counted(n_turns as usize, "turn")
+        counted(n_turns as usize, "turn")
     }
 }
 

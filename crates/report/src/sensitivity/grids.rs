@@ -1,12 +1,10 @@
 //! The tables of a comparison across profiles, and their notes.
 
-use super::{Compared, policies};
+use super::Compared;
 use crate::ALL;
-use ctxsim_base::grid::numbers::{self, NONE, or_none};
-use ctxsim_base::grid::{Grid, Of};
-use ctxsim_base::list::Listed as _;
-use ctxsim_engine::measure::BreakEven;
+use crate::prelude::*;
 use ctxsim_engine::measure::sensitivity::{Flip, OpenOrders, PriceCell, PriceRow, Sensitivity};
+use ctxsim_engine::measure::{BreakEven, Label};
 use ctxsim_input::profile::price::VariedRate;
 
 /// The most characters of a line for names of profiles.
@@ -27,10 +25,7 @@ const LEAVING: [&str; 9] = [
 
 pub(super) fn heading(it: &Sensitivity) -> String {
     let n_loads = it.grids.iter().filter(|it| it.load != ALL).count();
-    let shown = match it.n_left_out {
-        0 => String::new(),
-        n => format!(" ({} more left out by --top)", numbers::thousands(n as u64)),
-    };
+    let shown = if_any(it.n_left_out, |n| format!(" ({} more left out by --top)", thousands(n as u64)));
     format!(
         "{} on {} under {}{shown}, {} of cache rules and limits: {}",
         several(it.policies.len(), "policy", "policies"),
@@ -60,7 +55,7 @@ pub(super) fn tables(it: &Sensitivity, is_detailed: bool) -> Vec<Grid> {
     let shown = if is_detailed { it.grids.len() } else { 1 };
     let mut grids = Vec::new();
     for grid in it.grids.iter().take(shown) {
-        grids.push(policies::table(it, grid, &letters(it)));
+        grids.push(savings(it, grid, &letters(it)));
         grids.push(costs(it, grid));
         grids.push(orders(it, grid));
         grids.extend(flips(it, grid));
@@ -107,7 +102,7 @@ fn orders(all: &Sensitivity, grid: &Compared) -> Grid {
         let kept = cheapest.and_then(|it| row.cells[it].kept());
         let label = match cheapest {
             Some(0) => "baseline",
-            Some(cheapest) => policies::word(row.label(cheapest)),
+            Some(cheapest) => word(row.label(cheapest)),
             None => NONE,
         };
         vec![
@@ -227,10 +222,9 @@ fn free(it: &Sensitivity) -> Option<String> {
     let names: Vec<&str> = rows.filter(|(_, row)| row.is_free()).map(|(it, _)| it.name.as_str()).listed();
     let (first, lists) =
         (names.first()?, if names.len() == 1 { "price list charges" } else { "price lists charge" });
+    let (n, more) = (names.len(), if names.len() > 1 { ", …" } else { "" });
     Some(format!(
-        "{} {lists} nothing ({first}{}): no policy is the cheapest there, and --sort cost shows them last.",
-        names.len(),
-        if names.len() > 1 { ", …" } else { "" }
+        "{n} {lists} nothing ({first}{more}): no policy is the cheapest there, and --sort cost shows them last."
     ))
 }
 
@@ -242,7 +236,7 @@ fn significant(number: f64) -> String {
         it if it >= 1.0 => 2,
         _ => 3,
     };
-    numbers::fixed(number, decimals)
+    fixed(number, decimals)
 }
 
 /// What the columns mean that do not say so themselves.
@@ -289,12 +283,9 @@ pub(super) fn notes(it: &Sensitivity) -> Vec<String> {
         ));
     }
     if let Some(OpenOrders { neighbours, open, unknown }) = it.open_orders() {
-        let unknown = match unknown {
-            0 => String::new(),
-            n => format!(
-                " Nobody has published how the models of {n} count: these stand with the recorded sizes."
-            ),
-        };
+        let unknown = if_any(unknown, |n| {
+            format!(" Nobody has published how the models of {n} count: these stand with the recorded sizes.")
+        });
         notes.push(format!(
             "tokens: sizes are counted anew where another family's models count differently \
             (assumptions/tokenizers.toml). The order of {open} of {neighbours} pairs of neighbouring price lists depends on it.{unknown}"
@@ -305,13 +296,13 @@ pub(super) fn notes(it: &Sensitivity) -> Vec<String> {
             "break-even: a prune removes {} tokens and rewrites {}; a request after {} of a lifetime keeps \
                 an entry alive; {} requests share a prefix; compression makes a prompt {} times smaller; \
                 a compaction leaves {} tokens, requests add {}, and {} of them miss (--set break_even.…).",
-            numbers::thousands(asked.prune_removes_tokens),
-            numbers::thousands(asked.prune_rewrites_tokens),
+            thousands(asked.prune_removes_tokens),
+            thousands(asked.prune_rewrites_tokens),
             asked.keep_alive_after,
             asked.fill_up_requests,
             asked.compression,
-            numbers::thousands(asked.compaction_prefix_tokens),
-            numbers::thousands(asked.compaction_growth_tokens),
+            thousands(asked.compaction_prefix_tokens),
+            thousands(asked.compaction_growth_tokens),
             asked.compaction_miss_share,
         )),
         None => {
@@ -321,13 +312,92 @@ pub(super) fn notes(it: &Sensitivity) -> Vec<String> {
     notes
 }
 
+/// The labels and their names.
+pub(super) const LABELS: [(Label, &str); 5] = [
+    (Label::Dominates, "dominates"),
+    (Label::SafeCostWin, "safe cost win"),
+    (Label::CostOnly, "cost only"),
+    (Label::Same, "same"),
+    (Label::Loses, "loses"),
+];
+
+/// Returns a label's name; `None` for the baseline and for runs that cannot be compared.
+pub(super) fn word(label: Option<Label>) -> &'static str {
+    LABELS.iter().find(|(it, _)| Some(*it) == label).map_or(NONE, |(_, word)| word)
+}
+
+/// Returns a line for each policy.
+pub(super) fn savings(all: &Sensitivity, grid: &Compared, letters: &[String]) -> Grid {
+    let mut cells = grid.rows.iter().flat_map(|it| &it.cells);
+    let remembered = cells.find_map(|it| it.remembered.as_ref()).map(|main| main.heading);
+    let is_priced = |row: &&PriceRow| !row.is_free() && row.cells.iter().any(|cell| cell.rank.is_some());
+    let n_priced = grid.rows.iter().filter(is_priced).count();
+    let cells = |policy: usize| grid.rows.iter().filter_map(|row| row.cells.get(policy)).listed();
+    let share = |policy, number: fn(&PriceCell) -> Option<f64>| range(&cells(policy), number, percent);
+    let tokens = |number: f64| numbers::short(number.round() as u64);
+    let n_cheapest = |policy: usize| grid.rows.iter().filter(|row| row.cheapest() == Some(policy)).count();
+    let columns: [Of<'_, usize>; 8] = [
+        ("policy", &|policy| letters[*policy].clone()),
+        ("cheapest under", &|policy| format!("{} of {n_priced}", n_cheapest(*policy))),
+        ("Δ cost", &|policy| if *policy == 0 { NONE.to_owned() } else { median_change(grid, *policy) }),
+        (remembered.unwrap_or("evidence kept"), &|policy| share(*policy, PriceCell::kept)),
+        ("recovery tokens", &|policy| range(&cells(*policy), PriceCell::recovery_tokens, tokens)),
+        ("results shown", &|policy| share(*policy, PriceCell::results_shown)),
+        ("of limit", &|policy| share(*policy, PriceCell::of_limit)),
+        ("labels", &|policy| if *policy == 0 { "baseline".to_owned() } else { labels(grid, *policy) }),
+    ];
+    let policies = (0..letters.len()).listed();
+    Grid::of(title(all, grid, "Savings and losses of each policy"), 1, &policies, &columns)
+}
+
+/// Writes the range of a number over all profiles; a single number if both ends look the same.
+fn range(
+    cells: &[&PriceCell],
+    number: fn(&PriceCell) -> Option<f64>,
+    written: impl Fn(f64) -> String,
+) -> String {
+    let numbers = || cells.iter().filter_map(|it| number(it));
+    let (least, most) = (numbers().reduce(f64::min), numbers().reduce(f64::max));
+    match least.zip(most).map(|(least, most)| (written(least), written(most))) {
+        None => NONE.to_owned(),
+        Some((least, most)) if least == most => least,
+        Some((least, most)) => format!("{}–{most}", least.trim_end_matches('%')),
+    }
+}
+
+/// Returns whether two policies did the same work under a price list.
+pub(super) fn same_work(cell: &PriceCell, first: &PriceCell) -> bool {
+    cell.did_as_much_as(first)
+}
+
+/// Writes the median of the changes of cost against the first policy.
+fn median_change(grid: &Compared, policy: usize) -> String {
+    let share = |cells: &[PriceCell]| {
+        let (cell, first) = (cells.get(policy)?, cells.first()?);
+        let share = cell.cost()? / first.cost()?;
+        Some(share).filter(|it| same_work(cell, first) && it.is_finite())
+    };
+    let mut shares: Vec<f64> = grid.rows.iter().filter_map(|it| share(&it.cells)).listed();
+    shares.sort_by(f64::total_cmp);
+    let median = shares.get(shares.len() / 2).copied();
+    median.and_then(|it| numbers::change(it, 1.0)).unwrap_or_else(|| NONE.to_owned())
+}
+
+/// Counts the profiles by the policy's label.
+fn labels(grid: &Compared, policy: usize) -> String {
+    let of = |label| grid.rows.iter().filter(|it| !it.is_free() && it.label(policy) == Some(label)).count();
+    let counts = LABELS.iter().map(|(label, word)| (of(*label), word)).filter(|(n, _)| *n > 0);
+    let words: Vec<String> = counts.map(|(n, word)| format!("{n} {word}")).listed();
+    if words.is_empty() { NONE.to_owned() } else { words.join(", ") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_column_that_may_leave_is_one_of_some_table() {
-        let source = [include_str!("grids.rs"), include_str!("policies.rs")].concat();
+        let source = include_str!("grids.rs");
         for heading in LEAVING {
             assert!(source.matches(&format!("\"{heading}\"")).count() > 1, "{heading}");
         }

@@ -1,18 +1,16 @@
 //! A comparison across profiles as a page: who is cheapest under most lists, the changes under them, and the effect of each rate.
 
+use super::grids::same_work;
 use super::grids::{heading, legend, letters, notes, several, tables};
-use super::policies::same_work;
 use super::{ALL, Compared};
 use crate::chart::figure;
 use crate::chart::names::PolicyLabel;
 use crate::chart::winners::{Winners, WonList};
 use crate::effects::{PolicyChanges, spread};
 use crate::page::{Card, Page, PagePart, PagePiece};
+use crate::prelude::*;
 use crate::template;
 use crate::verdict::MIN_EVIDENCE;
-use ctxsim_base::grid::Grid;
-use ctxsim_base::grid::numbers::{counted, interval, or_none, percent, signed};
-use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::floor::Floor;
 use ctxsim_engine::measure::sensitivity::{PriceRow, ProfileShare, Sensitivity};
 use ctxsim_input::profile::price::VariedRate as Rate;
@@ -34,13 +32,11 @@ pub fn page(it: &Sensitivity) -> Result<String, template::Error> {
         let words = legend(&grid, &[]).map(PagePiece::Text);
         std::iter::once(PagePiece::table(grid)).chain(words)
     });
+    let n_policies = several(it.policies.len(), "policy", "policies");
+    let lists = counted(it.profiles.len(), "price list");
     let page = Page {
         command: "sensitivity",
-        title: format!(
-            "{} under {}",
-            several(it.policies.len(), "policy", "policies"),
-            counted(it.profiles.len(), "price list")
-        ),
+        title: format!("{n_policies} under {lists}"),
         about: format!("{}.", heading(it)),
         answers: first.and_then(|grid| answer(it, grid)).into_iter().listed(),
         rests_on: notes(it),
@@ -85,18 +81,12 @@ fn answer(it: &Sensitivity, grid: &Compared) -> Option<Card> {
         format!("Cheaper under some lists, but below {floor} of the evidence: {}.", below.join(", "))
     });
     let n_lists = rows.iter().filter(|it| it.cheapest_keeping(FLOOR).is_some()).count();
+    let plural = if n_lists == 1 { "" } else { "s" };
+    let keeping =
+        kept.as_ref().map_or_else(String::new, |_| format!(" that keeps at least {floor} of the evidence"));
     Some(Card {
         number: format!("{n} of {n_lists}"),
-        what: format!(
-            "price list{}: {} is the cheapest{}",
-            if n_lists == 1 { "" } else { "s" },
-            it.policies[best],
-            if kept.is_some() {
-                format!(" that keeps at least {floor} of the evidence")
-            } else {
-                String::new()
-            }
-        ),
+        what: format!("price list{plural}: {} is the cheapest{keeping}", it.policies[best]),
         words: vec![kept.unwrap_or_else(|| UNKNOWN.to_owned())].into_iter().chain(below).listed(),
         ..Card::default()
     })

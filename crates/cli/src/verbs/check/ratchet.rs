@@ -6,8 +6,7 @@ use std::path::Path;
 
 use ctxsim_base::diag::Code;
 use ctxsim_base::error::Error;
-use ctxsim_report::guards::GuardVerdict;
-use ctxsim_report::ratchet::{self, Ratchet};
+use ctxsim_report::guard::{GuardVerdict, RATCHET_HEAD, Ratchet};
 
 use super::Accepted;
 use super::snapshots::folder;
@@ -38,7 +37,7 @@ pub(super) fn held(
     }
     if ratchet != before && keeps {
         let text = ratchet.text().map_err(|it| vec![*it])?;
-        let kept = KeptFile { inputs, replaced: Replaced::Beginning(ratchet::HEAD) };
+        let kept = KeptFile { inputs, replaced: Replaced::Beginning(RATCHET_HEAD) };
         output::write_all(&[(path, text)], kept)?;
     }
     Ok(held)

@@ -1,12 +1,11 @@
-//! The changes between two policies in words: the verdict, the causes, the rows of a table.
+//! The changes between two policies in words: the verdict, the numbers, the causes; for a terminal, a review, and the summary of a workflow run.
 
 use std::borrow::Cow;
 
-use super::{Broken, Contrast, ContrastNumber, FieldChange, RequestChange, StageChange};
+use super::{Beside, Broken, Contrast, ContrastNumber, FieldChange, RequestChange, StageChange};
+use crate::blocks::{Block, ComparedBlock, ListBlock, in_markdown, on_terminal};
 use crate::metric;
-use ctxsim_base::grid::numbers::{self, NONE, or_none, percent, signed, thousands};
-use ctxsim_base::grid::{CellKind, Grid, Hue};
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 use ctxsim_engine::measure::Standing;
 
 /// The headings of the numbers.
@@ -21,12 +20,54 @@ const TEXT_SHOWN: usize = 60;
 /// Policies that differ in more fields have little in common.
 const FIELDS_MAX: usize = 40;
 
-/// A cause: its heading and its lines.
-pub(super) struct CauseLines {
-    pub(super) heading: &'static str,
-    pub(super) lines: Vec<String>,
-    /// How many of its lines are shown unless all are asked for.
-    pub(super) n_brief: usize,
+/// The most notes and causes, unless details are asked for.
+const NOTES: usize = 3;
+const CAUSES: usize = 7;
+const MORE: &str = "More: --details for every change, and the requests and needs that change most.";
+
+/// How much of what explains a comparison is shown.
+#[derive(Clone, Copy)]
+enum Shown {
+    All,
+    /// Everything, the causes after a fold.
+    Folded,
+    /// The first lines of so many causes.
+    Brief(usize),
+}
+
+/// Draws all comparisons for a terminal, with as many causes as it has room for.
+pub fn table(
+    contrasts: &[Contrast],
+    beside: &Beside,
+    is_detailed: bool,
+    terminal: impl Into<Terminal>,
+) -> String {
+    let drawn = |terminal, shown| on_terminal(&blocks(contrasts, beside, shown), "\n", terminal);
+    match is_detailed {
+        true => drawn(terminal.into(), Shown::All),
+        false => terminal.into().fitted(0..=CAUSES, |terminal, n| drawn(terminal, Shown::Brief(n))),
+    }
+}
+
+/// Returns what changes as Markdown, with every cause in the open.
+pub fn review(contrasts: &[Contrast], beside: &Beside) -> Markdown {
+    in_markdown(&blocks(contrasts, beside, Shown::All))
+}
+
+/// Returns the same as the summary of a workflow run: numbers first, causes after a fold.
+pub fn summary(contrasts: &[Contrast], beside: &Beside) -> Markdown {
+    in_markdown(&blocks(contrasts, beside, Shown::Folded))
+}
+
+fn blocks(contrasts: &[Contrast], beside: &Beside, shown: Shown) -> Vec<Block> {
+    let mut blocks: Vec<Block> = beside.loads.iter().map(Block::text).listed();
+    contrasts.iter().for_each(|contrast| blocks.extend(contrast.blocks(shown)));
+    if contrasts.is_empty() {
+        blocks.push(Block::Answer(beside.nothing_compared()));
+    }
+    blocks.extend(Block::list(&beside.heading(), beside.lines()));
+    blocks.push(Block::Made(format!("With {}.", beside.made.words())));
+    blocks
 }
 
 impl Contrast {
@@ -49,6 +90,26 @@ impl Contrast {
         let grid = Grid::new("", 1, &HEADINGS, self.numbers.iter().map(|it| it.row(decimals)));
         let grid = grid.with(CellKind::Name, &[HEADINGS.len() - 1]).leaving(&["relative", "difference"]);
         grid.hued(Hue::Words, &["verdict"]).hued(Hue::AsWords, &["difference", "relative"])
+    }
+
+    fn blocks(&self, shown: Shown) -> Vec<Block> {
+        let [answer, more] = self.verdict_parts();
+        let numbers = ComparedBlock { subject: self.subject(), answer, more, numbers: self.grid() };
+        let mut blocks = vec![Block::Compared(numbers)];
+        let (causes, mut notes) = (self.causes(), self.notes.clone());
+        let Shown::Brief(n) = shown else {
+            let all = causes.into_iter().map(|cause| Block::List(ListBlock { most: None, ..cause })).listed();
+            blocks.extend(if let Shown::Folded = shown { vec![Block::Fold("Why", all)] } else { all });
+            blocks.push(Block::Notes(notes));
+            return blocks;
+        };
+        let has_more = |cause: &ListBlock| cause.most.is_some_and(|most| most < cause.lines.len());
+        let is_cut = n < causes.len() || causes.iter().any(has_more) || notes.len() > NOTES;
+        notes.truncate(NOTES);
+        blocks.extend(causes.into_iter().take(n).map(Block::List));
+        blocks.push(Block::Notes(notes));
+        blocks.extend(is_cut.then(|| Block::Aside(MORE.to_owned())));
+        blocks
     }
 
     /// Returns in a sentence whether the candidate is cheaper, and what else gets better or worse.
@@ -103,7 +164,7 @@ impl Contrast {
         match idle.as_slice() {
             [] => {}
             [only] => words += &format!(" The changed stage {only} had no effect here."),
-            all => words += &format!(" The changed stages {} had no effect here.", numbers::listed(all)),
+            all => words += &format!(" The changed stages {} had no effect here.", listed(all)),
         }
         for it in self.stages.iter().filter(|it| it.stopped_firing()) {
             let fired = it.fired[0].map(times).unwrap_or_default();
@@ -122,7 +183,7 @@ impl Contrast {
     }
 
     /// Returns what causes the differences.
-    pub(super) fn causes(&self) -> Vec<CauseLines> {
+    pub(super) fn causes(&self) -> Vec<ListBlock> {
         let all = [
             ("Cost difference", self.split_line().into_iter().listed()),
             ("Changes in the policy", self.changed_lines()),
@@ -133,32 +194,30 @@ impl Contrast {
             ("Facts in a different state", self.fact_lines()),
         ];
         // What each request and need is takes several lines.
-        let n_brief = |heading| if [REQUESTS, NEEDS].contains(&heading) { 1 } else { 2 };
-        let all = all.map(|(heading, lines)| CauseLines { heading, lines, n_brief: n_brief(heading) });
-        all.into_iter().filter(|it| !it.lines.is_empty()).listed()
+        let most = |heading: &str| Some(if [REQUESTS, NEEDS].contains(&heading) { 1 } else { 2 });
+        let all = all.into_iter().filter(|(_, lines)| !lines.is_empty());
+        let cause = |(heading, lines): (&str, _)| ListBlock {
+            heading: heading.to_owned(),
+            lines,
+            most: most(heading),
+        };
+        all.map(cause).listed()
     }
 
     fn changed_lines(&self) -> Vec<String> {
         if self.changed.len() > FIELDS_MAX {
             return vec![format!("{} fields: these are different policies", self.changed.len())];
         }
-        let mut lines: Vec<String> = self.changed.iter().take(FIELDS_SHOWN).map(field).listed();
-        let more = self.changed.len().saturating_sub(FIELDS_SHOWN);
-        lines.extend((more > 0).then(|| format!("and {more} more")));
-        lines
+        fields(&self.changed)
     }
 
     /// Splits the cost difference.
     fn split_line(&self) -> Option<String> {
         let decimals = self.decimals();
         let total: f64 = self.split.iter().map(|it| it.usd[1] - it.usd[0]).sum();
-        let parts: Vec<String> = self
-            .split
-            .iter()
-            .map(|it| (it.name, it.usd[1] - it.usd[0]))
-            .filter(|it| numbers::fixed(it.1.abs(), decimals) != numbers::fixed(0.0, decimals))
-            .map(|(name, usd)| format!("{name} {}", plus(usd, decimals)))
-            .listed();
+        let parts = self.split.iter().map(|it| (it.name, it.usd[1] - it.usd[0]));
+        let seen = parts.filter(|it| fixed(it.1.abs(), decimals) != fixed(0.0, decimals));
+        let parts = seen.map(|(name, usd)| format!("{name} {}", plus(usd, decimals))).listed();
         let bound = self.cost_change_bound.map(|it| it.map(signed));
         let bound = bound.filter(|[low, high]| low != high).map_or_else(String::new, |[low, high]| {
             format!("; {low} to {high} if every assumption erred the same way")
@@ -183,25 +242,16 @@ impl Contrast {
         let needs = self.needs.iter().map(|it| {
             let [base, candidate] = it.met.map(percent);
             let weight = numbers::expected(it.weight);
-            format!(
-                "{}, turn {}: {} of weight {weight}: met {base} → {candidate}",
-                it.scenario,
-                it.turn.saturating_add(1),
-                it.what
-            )
+            let turn = it.turn.saturating_add(1);
+            format!("{}, turn {turn}: {} of weight {weight}: met {base} → {candidate}", it.scenario, it.what)
         });
         std::iter::once(head).chain(needs).listed()
     }
 
     fn fact_lines(&self) -> Vec<String> {
         let line = |it: &super::FactsChanged| {
-            format!(
-                "{} → {}: {} (as {})",
-                it.from,
-                it.to,
-                numbers::counted(it.facts.n as usize, "fact"),
-                it.facts.example
-            )
+            let n = counted(it.facts.n as usize, "fact");
+            format!("{} → {}: {n} (as {})", it.from, it.to, it.facts.example)
         };
         self.facts.iter().map(line).listed()
     }
@@ -268,13 +318,18 @@ pub(crate) fn points(difference: f64) -> String {
 
 /// Returns an amount with its sign.
 fn plus(usd: f64, decimals: usize) -> String {
-    format!("{}{}", sign(usd), numbers::fixed(usd.abs(), decimals))
+    format!("{}{}", sign(usd), fixed(usd.abs(), decimals))
 }
 
-/// Describes a changed field.
-pub(super) fn field(it: &FieldChange) -> String {
-    let [base, candidate] = it.says.each_ref().map(|it| it.as_deref().map_or("(nothing)".into(), plain));
-    format!("`{}`: {base} → {candidate}", it.field)
+/// Describes the first changed fields, and says how many more there are.
+pub(super) fn fields(all: &[FieldChange]) -> Vec<String> {
+    let more = all.len().saturating_sub(FIELDS_SHOWN);
+    all.iter().take(FIELDS_SHOWN).map(field).chain((more > 0).then(|| format!("and {more} more"))).listed()
+}
+
+fn field(change: &FieldChange) -> String {
+    let [base, candidate] = change.says.each_ref().map(|it| it.as_deref().map_or("(nothing)".into(), plain));
+    format!("`{}`: {base} → {candidate}", change.field)
 }
 
 /// Returns a value as people read it: of a long text with marks of its own, its beginning as it stands in the file.
@@ -323,24 +378,22 @@ fn stage(it: &StageChange) -> String {
 /// Counts the prefixes broken by one author; `None` if both policies broke the same.
 fn broken((who, both): (&String, &[Broken; 2])) -> Option<String> {
     let [base, candidate] = both;
-    let words = |it: &Broken| {
-        format!("{}, {} tokens", numbers::counted(it.times as usize, "break"), thousands(it.tokens))
-    };
+    let words =
+        |it: &Broken| format!("{}, {} tokens", counted(it.times as usize, "break"), thousands(it.tokens));
     (base != candidate).then(|| format!("{who}: {} (base: {})", words(candidate), words(base)))
 }
 
 /// Describes a request's cost, and the command that explains it.
-fn request(it: &RequestChange, decimals: usize) -> String {
+fn request(request: &RequestChange, decimals: usize) -> String {
     let [base, candidate] =
-        [0, 1].map(|side| or_none(it.rows[side], |_| numbers::fixed(it.usd[side], decimals)));
-    let difference = plus(it.difference(), decimals);
-    let command = it.commands[1].as_ref().or(it.commands[0].as_ref());
+        [0, 1].map(|side| or_none(request.rows[side], |_| fixed(request.usd[side], decimals)));
+    let difference = plus(request.difference(), decimals);
+    let command = request.commands[1].as_ref().or(request.commands[0].as_ref());
     let command = command.map_or_else(String::new, |it| format!(": `{it}`"));
+    let (turn, step) = (request.turn.saturating_add(1), request.step.saturating_add(1));
+    let beside = request.pair.beside().map_or_else(String::new, |it| format!(" ({it})"));
     format!(
-        "{}, turn {}, step {}{}: {base} → {candidate} USD ({difference}){command}",
-        it.scenario,
-        it.turn.saturating_add(1),
-        it.step.saturating_add(1),
-        it.pair.beside().map_or_else(String::new, |it| format!(" ({it})"))
+        "{}, turn {turn}, step {step}{beside}: {base} → {candidate} USD ({difference}){command}",
+        request.scenario
     )
 }

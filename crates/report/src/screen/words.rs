@@ -1,17 +1,17 @@
-//! A first screen in words: at most 40 lines of 100 columns, which need no manual.
+//! A first screen in words: at most 40 lines of 100 columns, which need no manual; the same in Markdown and on a page.
 
-use super::{AgentLever, AgentRead, FirstScreen, MonthPart, PeriodCosts, waiting};
+use super::{
+    AgentLever, AgentRead, BillPart, FirstScreen, MonthPart, NextCommand, PartCosts, PeriodCosts, waiting,
+};
 use crate::advise::{ADVISE_DETAILS, in_short, most_telling, rough};
-use crate::blocks::{PageBlock, in_markdown, on_terminal};
+use crate::blocks::{Block, in_markdown, on_terminal};
+use crate::chart::days::BillByDay;
+use crate::chart::{PageChart, figure};
+use crate::page::{Card, Page, parts};
+use crate::prelude::*;
 use crate::session::{COMMAND, predicted_against};
-use ctxsim_base::foreign::in_one_line;
-use ctxsim_base::grid::markdown::Markdown;
-use ctxsim_base::grid::numbers::{counted, listed, percent, signed, thousands};
-use ctxsim_base::grid::tint::{COLUMNS, Terminal};
-use ctxsim_base::grid::{CellKind, Grid};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::quantity::Cost;
-use ctxsim_engine::measure::missed::MissCause;
+use crate::template;
+use ctxsim_base::grid::tint::COLUMNS;
 use ctxsim_engine::measure::month::Basis;
 
 /// The most levers, causes, agents and models that are named.
@@ -27,54 +27,58 @@ const NAME: usize = 24;
 const SUM: [&str; 4] = ["what", "US dollars", "share", ""];
 
 /// Returns a screen for a terminal, with as many levers as have room at 100 columns; one that is narrower takes more lines.
-pub fn table(it: &FirstScreen, on: impl Into<Terminal>) -> String {
-    let on = on.into();
-    let width = on.width.unwrap_or(COLUMNS).min(COLUMNS);
-    Terminal { width: Some(width), ..on }.fitted(1..=LEVERS, |on, n_levers| {
-        let mut all = blocks(it, n_levers);
+pub fn table(screen: &FirstScreen, terminal: impl Into<Terminal>) -> String {
+    let terminal = terminal.into();
+    let width = terminal.width.unwrap_or(COLUMNS).min(COLUMNS);
+    Terminal { width: Some(width), ..terminal }.fitted(1..=LEVERS, |terminal, n_levers| {
+        let mut all = blocks(screen, n_levers);
         for block in &mut all {
             // Parts of a sum say themselves what they are, and lines are few.
-            if let PageBlock::Table(grid) = block
+            if let Block::Table(grid) = block
                 && grid.columns.iter().all(|it| SUM.contains(&it.heading.as_str()))
             {
                 grid.columns.iter_mut().for_each(|it| it.heading.clear());
             }
         }
-        let screen = on_terminal(&all, "", on);
-        if on.is_quiet { screen } else { format!("{screen}\n{}", on_terminal(&closing(it), "", on)) }
+        let text = on_terminal(&all, "", terminal);
+        if terminal.is_quiet {
+            text
+        } else {
+            format!("{text}\n{}", on_terminal(&closing(screen), "", terminal))
+        }
     })
 }
 
 /// Returns a screen as Markdown.
-pub fn markdown(it: &FirstScreen) -> Markdown {
-    let all = blocks(it, LEVERS).into_iter().chain(closing(it)).listed();
+pub fn markdown(screen: &FirstScreen) -> Markdown {
+    let all = blocks(screen, LEVERS).into_iter().chain(closing(screen)).listed();
     in_markdown(&all)
 }
 
-pub(super) fn blocks(it: &FirstScreen, n_levers: usize) -> Vec<PageBlock> {
-    let mut blocks = vec![PageBlock::text(read(it))];
-    blocks.extend(predicted(it).map(PageBlock::Text));
-    blocks.push(bill(it));
-    blocks.extend(beside(it).map(PageBlock::Text));
-    blocks.extend(waiting::sentence(it).map(PageBlock::Text));
-    if it.month.usd > Cost::default() {
-        blocks.push(PageBlock::Table(month(it)));
-        blocks.extend(other_misses(it).map(PageBlock::Text));
+fn blocks(screen: &FirstScreen, n_levers: usize) -> Vec<Block> {
+    let mut blocks = vec![Block::text(read(screen))];
+    blocks.extend(predicted(screen).map(Block::Text));
+    blocks.push(bill(screen));
+    blocks.extend(beside(screen).map(Block::Text));
+    blocks.extend(waiting::sentence(screen).map(Block::Text));
+    if screen.month.usd > Cost::default() {
+        blocks.push(Block::Table(month(screen)));
+        blocks.extend(other_misses(screen).map(Block::Text));
     }
-    if !it.levers.is_empty() {
-        blocks.push(PageBlock::Table(levers(it, n_levers)));
+    if !screen.levers.is_empty() {
+        blocks.push(Block::Table(levers(screen, n_levers)));
     }
     blocks
 }
 
 /// Says how sure all of this is, and how to go on.
-pub(super) fn closing(it: &FirstScreen) -> Vec<PageBlock> {
-    let certainty = (!it.certainty.is_empty()).then(|| it.certainty.clone());
-    let next = it.next.iter().map(|it| format!("Next: {} {}", it.short_command(), it.does));
-    certainty.into_iter().map(PageBlock::Aside).chain(next.map(PageBlock::Text)).listed()
+fn closing(screen: &FirstScreen) -> Vec<Block> {
+    let certainty = (!screen.certainty.is_empty()).then(|| screen.certainty.clone());
+    let next = screen.next.iter().map(|it| format!("Next: {} {}", it.short_command(), it.does));
+    certainty.into_iter().map(Block::Aside).chain(next.map(Block::Text)).listed()
 }
 
-impl super::NextCommand {
+impl NextCommand {
     /// Returns the command, with one word for sessions that are many or have long names.
     fn short_command(&self) -> String {
         let verb = self.command.split(' ').take(2).listed().join(" ");
@@ -91,57 +95,51 @@ fn short(name: &str) -> String {
 }
 
 /// Says what was read.
-pub(super) fn read(it: &FirstScreen) -> String {
-    let it = &it.read;
-    let mut agents = it.agents.iter().take(NAMED).map(|agent| of_agent(agent, it.agents.len() > 1)).listed();
-    if it.agents.len() > NAMED {
-        agents.push(format!("{} more", it.agents.len() - NAMED));
+fn read(screen: &FirstScreen) -> String {
+    let read = &screen.read;
+    let mut agents =
+        read.agents.iter().take(NAMED).map(|agent| of_agent(agent, read.agents.len() > 1)).listed();
+    if read.agents.len() > NAMED {
+        agents.push(format!("{} more", read.agents.len() - NAMED));
     }
-    let sub_agents = match it.sub_agents {
-        0 => String::new(),
-        n => format!("; {} of the sessions are sub-agents'", thousands(n as u64)),
-    };
+    let sub_agents =
+        if_any(read.sub_agents, |n| format!("; {} of the sessions are sub-agents'", thousands(n as u64)));
     let counted_or_none = |n: usize, one: &str, many: &str| match n {
         0 => None,
         1 => Some(format!("1 {one}")),
         n => Some(format!("{} {many}", thousands(n as u64))),
     };
-    let days = it.first_day.as_ref().zip(it.last_day.as_ref()).map(|(first, last)| {
+    let days = read.first_day.as_ref().zip(read.last_day.as_ref()).map(|(first, last)| {
         let dates = if first == last { first.clone() } else { format!("{first} to {last}") };
-        format!("{} ({dates})", number_of(it.days, "day"))
+        format!("{} ({dates})", counted(read.days as usize, "day"))
     });
     let whose = [
-        counted_or_none(it.people, "person", "people"),
-        counted_or_none(it.projects, "project", "projects"),
+        counted_or_none(read.people, "person", "people"),
+        counted_or_none(read.projects, "project", "projects"),
         days,
     ];
     let whose = whose.into_iter().flatten().listed().join(", ");
-    let skipped = match it.skipped.len() {
-        0 => String::new(),
-        n => format!(" {} skipped (--format json says why).", counted(n, "file")),
-    };
-    format!(
-        "{} read ({}{sub_agents}): {}{}{whose}.{skipped}",
-        counted(it.sessions, "session"),
-        number_of(it.requests, "request"),
-        agents.join(", "),
-        if whose.is_empty() { "" } else { "; " },
-    )
+    let skipped =
+        if_any(read.skipped.len(), |n| format!(" {} skipped (--format json says why).", counted(n, "file")));
+    let (sessions, requests) =
+        (counted(read.sessions, "session"), counted(read.requests as usize, "request"));
+    let (agents, gap) = (agents.join(", "), if whose.is_empty() { "" } else { "; " });
+    format!("{sessions} read ({requests}{sub_agents}): {agents}{gap}{whose}.{skipped}")
 }
 
-fn of_agent(it: &AgentRead, is_counted: bool) -> String {
-    let versions = match &it.versions {
+fn of_agent(agent: &AgentRead, is_counted: bool) -> String {
+    let versions = match &agent.versions {
         Some([first, last]) if first == last => format!(" {}", short(first)),
         Some([first, last]) => format!(" {} to {}", short(first), short(last)),
         None => String::new(),
     };
-    let n = if is_counted { format!(" ({})", thousands(it.sessions as u64)) } else { String::new() };
-    format!("{}{versions}{n}", short(&it.agent))
+    let n = if is_counted { format!(" ({})", thousands(agent.sessions as u64)) } else { String::new() };
+    format!("{}{versions}{n}", short(&agent.agent))
 }
 
 /// Says how well the bill is predicted.
-fn predicted(it: &FirstScreen) -> Option<String> {
-    let check = it.predicted?;
+fn predicted(screen: &FirstScreen) -> Option<String> {
+    let check = screen.predicted?;
     Some(format!(
         "Checked by predicting the bill: cache reads match to the token on {} of the requests; {}.",
         percent(check.exact as f64 / check.requests.max(1) as f64),
@@ -198,19 +196,19 @@ impl ShownDollars {
 }
 
 /// Returns the bill: all of it, the last 30 days, and what changed; a sentence where that is one number.
-fn bill(it: &FirstScreen) -> PageBlock {
-    let bill = &it.bill;
+fn bill(screen: &FirstScreen) -> Block {
+    let bill = &screen.bill;
     if bill.total.all == Cost::default() {
-        return PageBlock::Head("No bill: these logs have no usage that has a price".to_owned());
+        return Block::Head("No bill: these logs have no usage that has a price".to_owned());
     }
     let shown = ShownDollars::up_to(bill.total.all);
-    let n_days = it.read.days;
-    let days = number_of(n_days, "day");
-    let has_agents = it.read.sub_agents > 0;
+    let n_days = screen.read.days;
+    let days = counted(n_days as usize, "day");
+    let has_agents = screen.read.sub_agents > 0;
     if bill.total.last.is_none() && !has_agents {
         let days = if n_days == 0 { String::new() } else { format!(" ({days})") };
         let usd = dollars(bill.total.all);
-        return PageBlock::Head(format!("Billed by the logs, at list prices: {usd}{days}"));
+        return Block::Head(format!("Billed by the logs, at list prices: {usd}{days}"));
     }
     let n_columns = if has_agents { 3 } else { 1 };
     let row = |name: &str, of: fn(&PeriodCosts) -> Option<Cost>| {
@@ -231,21 +229,19 @@ fn bill(it: &FirstScreen) -> PageBlock {
     let all = if n_days == 0 { "all sessions".to_owned() } else { format!("all {days}") };
     let rows = row(&all, |it| Some(it.all)).into_iter().chain(last).chain(before).map(cells).chain(change);
     let headings: &[&str] = if has_agents { &["", "all", "main", "sub-agents"] } else { &["", "US dollars"] };
-    PageBlock::Table(Grid::new("Billed by the logs, at list prices", 1, headings, rows))
+    Block::Table(Grid::new("Billed by the logs, at list prices", 1, headings, rows))
 }
 
 /// Says what is not in the bill, and what its dollars are.
-fn beside(it: &FirstScreen) -> Option<String> {
-    let bill = &it.bill;
+fn beside(screen: &FirstScreen) -> Option<String> {
+    let bill = &screen.bill;
     let mut parts = Vec::new();
-    if it.read.requests_without_usage > 0 {
-        parts.push(format!(
-            "{} without usage in the log",
-            number_of(it.read.requests_without_usage, "request")
-        ));
+    if screen.read.requests_without_usage > 0 {
+        let n = counted(screen.read.requests_without_usage as usize, "request");
+        parts.push(format!("{n} without usage in the log"));
     }
-    if it.read.unread_records > 0 {
-        parts.push(format!("{} that cannot be read", counted(it.read.unread_records, "record")));
+    if screen.read.unread_records > 0 {
+        parts.push(format!("{} that cannot be read", counted(screen.read.unread_records, "record")));
     }
     let n_unpriced: u64 = bill.requests_without_price.values().sum();
     if n_unpriced > 0 {
@@ -253,14 +249,11 @@ fn beside(it: &FirstScreen) -> Option<String> {
         if bill.requests_without_price.len() > NAMED {
             models.push(format!("{} more", bill.requests_without_price.len() - NAMED));
         }
-        parts.push(format!(
-            "{} of models without a price ({})",
-            number_of(n_unpriced, "request"),
-            models.join(", ")
-        ));
+        let (n, models) = (counted(n_unpriced as usize, "request"), models.join(", "));
+        parts.push(format!("{n} of models without a price ({models})"));
     }
     parts.extend(bill.estimated.map(|it| {
-        let n = number_of(it.sub_agents, "sub-agent");
+        let n = counted(it.sub_agents as usize, "sub-agent");
         let [usd, low, high] = [it.input_usd, it.input_usd_low, it.input_usd_high].map(rough);
         format!("{n} of which the logs hold only totals (input about {usd}, {low} to {high})")
     }));
@@ -271,25 +264,21 @@ fn beside(it: &FirstScreen) -> Option<String> {
     (!words.is_empty()).then_some(words)
 }
 
-/// Returns a number of things: `1 day`, `1,320 requests`.
-fn number_of(n: u64, one: &str) -> String {
-    format!("{} {one}{}", thousands(n), if n == 1 { "" } else { "s" })
-}
-
 /// Writes an exact amount.
-pub(super) fn dollars(cost: Cost) -> String {
+fn dollars(cost: Cost) -> String {
     let shown = ShownDollars::up_to(cost);
     shown.words(shown.units(cost))
 }
 
 /// Says whose dollars the parts of a month are.
-pub(super) fn whose_dollars(it: &FirstScreen) -> String {
-    let month = &it.month;
+fn whose_dollars(screen: &FirstScreen) -> String {
+    let month = &screen.month;
     let usd = dollars(month.usd);
     match month.of {
         Basis::Last30Days => format!("Where the {usd} of the last 30 days goes"),
         Basis::Scaled => {
-            let few = if it.bill.total.last.is_some() { ", as the last 30 have few sessions" } else { "" };
+            let few =
+                if screen.bill.total.last.is_some() { ", as the last 30 have few sessions" } else { "" };
             format!("Where it goes, in dollars a month: {usd} (all days scaled to 30{few})")
         }
         Basis::AllSessions => format!("Where the {usd} goes"),
@@ -297,9 +286,9 @@ pub(super) fn whose_dollars(it: &FirstScreen) -> String {
 }
 
 /// Returns the parts of a month, those of nothing left out.
-fn month(it: &FirstScreen) -> Grid {
-    let shown = ShownDollars::up_to(it.month.usd);
-    let parts = it.month.parts.iter().filter(|it| it.usd > Cost::default()).listed();
+fn month(screen: &FirstScreen) -> Grid {
+    let shown = ShownDollars::up_to(screen.month.usd);
+    let parts = screen.month.parts.iter().filter(|it| it.usd > Cost::default()).listed();
     let units = shown.parts(&parts.iter().map(|it| it.usd).listed());
     let largest = units.iter().copied().max().unwrap_or(0).max(1) as f64;
     let total = units.iter().sum::<u128>().max(1) as f64;
@@ -308,12 +297,12 @@ fn month(it: &FirstScreen) -> Grid {
         [part.about.to_owned(), shown.words(*units), percent(*units as f64 / total), bar]
     };
     let rows = parts.iter().zip(&units).map(row);
-    Grid::new(whose_dollars(it), 0, &SUM, rows).with(CellKind::Text, &[0, 3])
+    Grid::new(whose_dollars(screen), 0, &SUM, rows).with(CellKind::Text, &[0, 3])
 }
 
 /// Says what other cache misses came of.
-fn other_misses(it: &FirstScreen) -> Option<String> {
-    let all = &it.month.other_misses;
+fn other_misses(screen: &FirstScreen) -> Option<String> {
+    let all = &screen.month.other_misses;
     let named = all.iter().take(CAUSES).filter(|it| it.usd > Cost::default());
     let named = named.map(|it| format!("{} {}", plain(it.cause), rough(it.usd.usd()))).listed();
     let more = if all.len() > CAUSES { ", and less for the rest" } else { "" };
@@ -342,13 +331,58 @@ fn plain(cause: MissCause) -> &'static str {
 }
 
 /// Returns the levers, the largest saving first.
-fn levers(it: &FirstScreen, n_levers: usize) -> Grid {
-    let is_several = it.read.agents.len() > 1;
-    let shown = most_telling(it.levers.iter().map(|it| &it.lever), n_levers);
+fn levers(screen: &FirstScreen, n_levers: usize) -> Grid {
+    let is_several = screen.read.agents.len() > 1;
+    let shown = most_telling(screen.levers.iter().map(|it| &it.lever), n_levers);
     let named = |AgentLever { agent, lever }: &'_ AgentLever| {
         if is_several { format!("{}: {}", short(agent), lever.title) } else { lever.title.clone() }
     };
-    let all = shown.into_iter().map(|nth| (named(&it.levers[nth]), &it.levers[nth].lever));
-    let n_more = it.levers.len().saturating_sub(n_levers);
+    let all = shown.into_iter().map(|nth| (named(&screen.levers[nth]), &screen.levers[nth].lever));
+    let n_more = screen.levers.len().saturating_sub(n_levers);
     in_short("What you can do, and what that saves a month", all).leaving_out(n_more, ADVISE_DETAILS)
+}
+
+/// Returns a screen as a page.
+///
+/// # Errors
+/// What the template says.
+pub fn page(screen: &FirstScreen) -> Result<String, template::Error> {
+    // What was read is what the page is about.
+    let blocks = blocks(screen, screen.levers.len()).into_iter().skip(1).chain(closing(screen));
+    let page = Page {
+        command: "screen",
+        title: "What your sessions cost".to_owned(),
+        about: read(screen),
+        answers: vec![Card {
+            number: dollars(screen.month.usd),
+            what: whose_dollars(screen),
+            ..Card::default()
+        }],
+        rests_on: Vec::new(),
+        parts: parts(by_day(screen).into_iter().listed(), blocks),
+    };
+    page.write()
+}
+
+/// What a part is called where there is little room.
+fn part_name(part: BillPart) -> &'static str {
+    match part {
+        BillPart::History => "history (cache reads)",
+        BillPart::New => "new content",
+        BillPart::AfterPauses => "again after pauses",
+        BillPart::AfterOtherMisses => "again after other misses",
+        BillPart::Answers => "answers",
+        BillPart::Other => "compaction, branches",
+    }
+}
+
+/// Draws the bill by day, where logs tell of more than one.
+fn by_day(screen: &FirstScreen) -> Option<PageChart> {
+    let parts = |it: &PartCosts| BillPart::ALL.map(|part| it.of(part).usd()).to_vec();
+    let chart = BillByDay {
+        subject: "at list prices".to_owned(),
+        parts: BillPart::ALL.map(part_name).to_vec(),
+        days: screen.days.iter().map(|(day, costs)| (*day, parts(costs))).collect(),
+    };
+    (chart.days.len() > 1).then(|| figure("days", &chart))
 }

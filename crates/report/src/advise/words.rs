@@ -1,0 +1,547 @@
+//! Advice in words, on a terminal, in Markdown and on a page: what to change, what that does, and what else was tried.
+
+use super::saved::TrialDay;
+use super::whom::{self, Whom};
+use super::{Advice, AgentAdvice, Basis, BilledAdvice, From, Lifetimes, WishFor};
+use crate::blocks::{Block, in_markdown, on_terminal};
+use crate::chart::forest::{Forest, ForestLine};
+use crate::chart::{PageChart, figure};
+use crate::lever::{KnownBy, Lever, Word, turns_written};
+use crate::page::{Card, Page, Tone, kept, parts};
+use crate::prelude::*;
+use crate::{BillAsLogged, Skipped, template};
+use ctxsim_base::grid::tint::ROWS_LEAST;
+
+/// The most settings, notes, and reasons of words, unless details are asked for.
+const LEVERS: usize = 12;
+const NOTES: usize = 3;
+/// What shows every setting.
+pub(crate) const ADVISE_DETAILS: &str = "ctxsim advise --details";
+const WHYS: usize = 3;
+
+/// Returns advice for a terminal.
+pub fn table(advice: &Advice, is_detailed: bool, terminal: impl Into<Terminal>) -> String {
+    let terminal = terminal.into();
+    let draw = |terminal, n_levers| on_terminal(&blocks(advice, is_detailed, n_levers), "\n", terminal);
+    if is_detailed { draw(terminal, usize::MAX) } else { terminal.fitted(ROWS_LEAST..=LEVERS, draw) }
+}
+
+/// Returns advice as Markdown.
+pub fn markdown(advice: &Advice, is_detailed: bool) -> Markdown {
+    in_markdown(&blocks(advice, is_detailed, if is_detailed { usize::MAX } else { LEVERS }))
+}
+
+/// Lays advice out, with so many settings of each agent; a reason stands for each fourth of them.
+fn blocks(advice: &Advice, is_detailed: bool, n_levers: usize) -> Vec<Block> {
+    let mut blocks: Vec<Block> =
+        advice.agents.iter().flat_map(|it| of_agent(it, is_detailed, n_levers)).listed();
+    for (format, n) in &advice.unknown {
+        blocks.push(Block::text(format!(
+            "No settings are known for {} of the format {format}, which several agents write. Name the agent with `--agent`.",
+            counted(*n, "session")
+        )));
+    }
+    blocks.extend(advice.by_bills.iter().filter(|it| !it.best_levers().is_empty()).flat_map(of_bills));
+    if !advice.skipped.is_empty() {
+        let n = thousands(advice.skipped.len() as u64);
+        blocks.push(Block::text(format!("{n} skipped: {}.", Skipped::counted(&advice.skipped))));
+    }
+    blocks.push(Block::Aside(
+        "Simulated: no model ran and no answer was judged; what recovery costs is an expected value; prices are those of the bundled profiles.".to_owned(),
+    ));
+    blocks
+}
+
+fn of_agent(advice: &AgentAdvice, is_detailed: bool, n_levers: usize) -> Vec<Block> {
+    let mut blocks = asked(advice);
+    blocks.extend(answer(advice));
+    blocks.push(Block::Text(words(advice)));
+    let billed = |it: &BillAsLogged| if is_detailed { it.words() } else { it.in_short("") };
+    blocks.extend(advice.as_logged.iter().map(|it| Block::Text(billed(it))));
+    let n_notes = if is_detailed { advice.notes.len() } else { NOTES };
+    let n_whys = if is_detailed { usize::MAX } else { WHYS.min(n_levers / 4) };
+    blocks.extend(advice.notes.iter().take(n_notes).map(|it| Block::Aside(it.clone())));
+    let best = advice.best_levers();
+    if !best.is_empty() {
+        blocks.push(Block::Table(if is_detailed {
+            levers("What you can do", &best, false)
+        } else {
+            let shown = most_telling(best.iter().copied(), n_levers).into_iter().map(|nth| best[nth]);
+            in_short("What you can do, and what that saves a month", shown.map(|it| (it.title.clone(), it)))
+                .leaving_out(best.len().saturating_sub(n_levers), ADVISE_DETAILS)
+        }));
+        blocks.extend(best.into_iter().filter_map(why).take(n_whys).map(Block::Aside));
+    }
+    if is_detailed {
+        blocks.extend(behind(advice));
+    } else {
+        blocks.extend(rest(advice));
+    }
+    blocks
+}
+
+/// Lays out what stands behind the advice: whom it concerns, what is set now, and what else was tried or was not.
+fn behind(advice: &AgentAdvice) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let whom = [Whom::People, Whom::Projects].into_iter().filter_map(|of| whom::table(advice, of)).listed();
+    if !whom.is_empty() {
+        blocks.extend(whom.into_iter().map(Block::Table));
+        blocks.push(Block::text(whom::STAR));
+    }
+    blocks.push(Block::Table(current(advice)));
+    if !advice.lifetimes.is_empty() {
+        blocks.push(Block::Table(lifetimes(advice)));
+        blocks.extend(advice.lifetimes.iter().map(|it| Block::text(of_lifetimes(it))));
+    }
+    if n_more(advice) > 0 {
+        blocks.push(Block::Table(levers("Everything that was tried", &advice.levers.iter().listed(), true)));
+    }
+    blocks.extend(advice.wishes.iter().map(|wish| Block::text(of_wish(advice, wish))));
+    blocks.extend(gone(&advice.levers));
+    let not_tried =
+        advice.left_out.iter().map(|it| format!("Not tried: {}. {}.", it.key, capital(&it.reason)));
+    blocks.extend(not_tried.map(Block::Text));
+    if !advice.untold.is_empty() {
+        let untold =
+            advice.untold.iter().map(|it| format!("{} ({})", it.name.replace('_', " "), it.reason)).listed();
+        blocks.push(Block::text(format!("Left out, because the logs do not tell: {}.", listed(&untold))));
+    }
+    blocks
+}
+
+/// Returns how many of the settings that were tried the table leaves out.
+fn n_more(advice: &AgentAdvice) -> usize {
+    let simulated = |all: &[&Lever]| all.iter().filter(|it| it.known_by == KnownBy::Simulated).count();
+    simulated(&advice.levers.iter().listed()).saturating_sub(simulated(&advice.best_levers()))
+}
+
+/// Says what only details show.
+fn rest(advice: &AgentAdvice) -> Option<Block> {
+    let more = match n_more(advice) {
+        0 => None,
+        n => Some(format!("{n} more of {} settings and combinations that were tried", advice.tried)),
+    };
+    let people =
+        advice.levers.iter().any(|it| it.people.len() > 1).then(|| "what each person would save".to_owned());
+    let lifetimes = (!advice.lifetimes.is_empty()).then(|| "5 minutes against 1 hour".to_owned());
+    let left_out = (!advice.left_out.is_empty()).then(|| "what was not tried".to_owned());
+    let current = Some("what is set now".to_owned());
+    let all = [more, people, current, lifetimes, left_out].into_iter().flatten().listed();
+    Some(Block::Aside(format!("More with --details: {}.", listed(&all))))
+}
+
+/// Lays out what bills tell where no settings are known.
+fn of_bills(advice: &BilledAdvice) -> Vec<Block> {
+    let best = advice.best_levers();
+    let title = format!("What the bills of {} tell ({})", advice.agent, counted(advice.sessions, "session"));
+    let table = Block::Table(levers(&title, &best, false));
+    std::iter::once(table).chain(best.into_iter().filter_map(why).map(Block::Text)).listed()
+}
+
+fn head(advice: &AgentAdvice) -> String {
+    let versions = match &advice.versions {
+        Some([first, last]) if first == last => format!(" {first}"),
+        Some([first, last]) => format!(" {first} to {last}"),
+        None => String::new(),
+    };
+    let agents = if advice.sub_agents > 0 {
+        format!(", {} of them sub-agents'", advice.sub_agents)
+    } else {
+        String::new()
+    };
+    let projects = if advice.projects > 0 {
+        format!(" in {}", counted(advice.projects, "project"))
+    } else {
+        String::new()
+    };
+    let (sessions, requests) = (counted(advice.sessions, "session"), thousands(advice.requests));
+    format!("{}{versions}: {sessions}{agents}, {requests} requests{projects}", advice.agent)
+}
+
+/// Says what there is, and what it costs.
+fn words(advice: &AgentAdvice) -> String {
+    format!("{}. {}", head(advice), cost(advice))
+}
+
+fn cost(advice: &AgentAdvice) -> String {
+    let kept = advice.evidence_kept.map_or_else(String::new, |it| {
+        format!("; prompts hold {} of what the agent later needs", percent(it))
+    });
+    match advice.month.usd {
+        Some(usd) => {
+            let scaled = if advice.month.basis == Basis::AllSessions { "" } else { " a month" };
+            format!("What you have costs {}{scaled} ({}){kept}.", dollars(usd), advice.month.words())
+        }
+        None => format!("What you have costs an unknown amount, because a model has no price{kept}."),
+    }
+}
+
+/// Says what to change and what to paste, or that nothing is sure enough.
+fn answer(advice: &AgentAdvice) -> Vec<Block> {
+    let Some(best) = advice.advised() else {
+        let tried = format!("{} settings and combinations", advice.tried);
+        let why = if advice.levers.is_empty() {
+            format!("Nothing to change: none of {tried} does anything in these sessions.")
+        } else {
+            let what = if advice.asked().is_some() { "Nothing else to paste" } else { "Nothing to paste" };
+            format!("{what}: none of {tried} is certain enough to be called “do”.")
+        };
+        return vec![Block::Answer(why)];
+    };
+    let mut blocks = vec![Block::Answer(format!("Do this: {}.", best.title)), Block::Text(promise(best))];
+    if !best.effects.is_empty() {
+        blocks.push(Block::text(format!("It also does this: {}", best.effects.join(" "))));
+    }
+    blocks.extend(pastes(&advice.paste));
+    blocks.extend(advice.heed.iter().map(|it| Block::Aside(it.clone())));
+    blocks.extend(not_pasted(advice, best).map(Block::Aside));
+    blocks
+}
+
+/// Says what the user asked for comes to.
+fn asked(advice: &AgentAdvice) -> Vec<Block> {
+    let Some((asked, lever)) = advice.asked() else { return Vec::new() };
+    let word = lever.word.map_or_else(String::new, |it| format!(" ({})", it.text()));
+    let mut blocks = vec![Block::Head(format!("{}{word}", lever.title)), Block::text(asked_words(lever))];
+    if !lever.effects.is_empty() {
+        blocks.push(Block::text(format!("It also does this: {}", lever.effects.join(" "))));
+    }
+    blocks.extend(pastes(&asked.paste));
+    blocks.extend(asked.heed.iter().map(|it| Block::text(it.clone())));
+    if !asked.trial.is_empty() {
+        let n = asked.trial.iter().filter(|it| it.is_on).count();
+        blocks.push(Block::text(format!(
+            "A trial of {}: turn it on for the {n} days that are on, and off for the others, before the first session of the day (UTC). A session counts for the day on which it begins. `ctxsim realised` then compares the days.",
+            counted(asked.trial.len(), "day")
+        )));
+        let row = |it: &TrialDay| vec![it.day.clone(), if it.is_on { "on" } else { "off" }.to_owned()];
+        blocks.push(Block::Table(
+            Grid::new("", 1, &["day", "setting"], asked.trial.iter().map(row)).with(CellKind::Text, &[1]),
+        ));
+    }
+    blocks
+}
+
+/// Says what to expect of what the user asked for, and what its word rests on.
+fn asked_words(lever: &Lever) -> String {
+    if lever.word.is_none() {
+        return "It changes nothing in these sessions.".to_owned();
+    }
+    let after = sessions_after(lever);
+    format!("{} Why: {}.{after}", promise(lever), lever.why)
+}
+
+fn pastes(all: &[super::Paste]) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for paste in all {
+        let project =
+            paste.project.as_ref().map_or_else(String::new, |it| format!(" (of one project: {it})"));
+        blocks.push(Block::text(format!("Put this into {}{project}:", paste.at)));
+        blocks.push(Block::Code(paste.text.clone()));
+    }
+    blocks
+}
+
+/// Says what to expect of a lever.
+pub(crate) fn promise(lever: &Lever) -> String {
+    let Some(saved) = lever.saved_month else {
+        return "What it saves cannot be told from these sessions.".to_owned();
+    };
+    let (is_dearer, saved) = (saved < 0.0, cents(saved.abs()));
+    let percents = or_none(lever.expected, signed);
+    let ends =
+        lever.saved_interval.map_or_else(String::new, |it| format!(", 95% interval {}", dollar_range(it)));
+    let kept = kept_words(lever)
+        .map_or_else(String::new, |it| format!(" Prompts still hold {it} of what the agent later needs."));
+    let does = if is_dearer { format!("cost {saved} more") } else { format!("save {saved}") };
+    format!("It should {does} a month ({percents} of what you spend{ends}).{kept}")
+}
+
+/// Says how much is kept, and how little it may be.
+pub(crate) fn kept_words(lever: &Lever) -> Option<String> {
+    let kept = lever.evidence_kept?;
+    let low = lever.evidence_low.filter(|low| *low < kept - 5e-4);
+    let low = low.map_or_else(String::new, |it| format!(" (at least {})", percent(it)));
+    Some(format!("{}{low}", percent(kept)))
+}
+
+/// Writes two amounts, the lower one first.
+pub(crate) fn dollar_range([low, high]: [f64; 2]) -> String {
+    format!("{} to {}", cents(low), cents(high))
+}
+
+/// Names the other levers that are *do* but not pasted.
+fn not_pasted(advice: &AgentAdvice, best: &Lever) -> Option<String> {
+    let is_left =
+        |other: &&&Lever| other.word == Some(Word::Do) && !other.set.iter().all(|own| best.set.contains(own));
+    let all = advice.best_levers();
+    let left: Vec<String> = all.iter().filter(is_left).map(|it| it.title.clone()).listed();
+    (!left.is_empty()).then(|| format!("Not in it, though they save alone, too: {}.", left.join("; ")))
+}
+
+/// Says what the word of a lever rests on.
+fn why(lever: &Lever) -> Option<String> {
+    let word = lever.word.filter(|it| *it != Word::Do)?.text();
+    let met = if lever.about.is_empty() { String::new() } else { format!("{}; ", lever.about) };
+    Some(format!("{} ({word}): {met}{}.{}", lever.title, lever.why, sessions_after(lever)))
+}
+
+/// Says of a *try* how many later sessions would tell.
+fn sessions_after(lever: &Lever) -> String {
+    match (lever.word, lever.sessions_to_know) {
+        (Some(Word::Try), Some(n)) => {
+            format!(" The bills of about {} sessions with it would tell.", thousands(n))
+        }
+        (Some(Word::Try), None) => " Bills vary too much for later ones to tell it from chance.".to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// Returns the places of so many levers in their order: if not all fit, those that say *do* stay first, and then those of which
+/// something is known.
+pub(crate) fn most_telling<'l>(all: impl Iterator<Item = &'l Lever>, most: usize) -> Vec<usize> {
+    let mut ranked: Vec<(u8, usize)> = all
+        .enumerate()
+        .map(|(nth, it)| match it.word {
+            Some(Word::Do) => (0, nth),
+            Some(Word::YourCall | Word::Try) => (1, nth),
+            _ => (2, nth),
+        })
+        .listed();
+    ranked.sort_unstable();
+    ranked.truncate(most);
+    let mut places = ranked.into_iter().map(|it| it.1).listed();
+    places.sort_unstable();
+    places
+}
+
+/// Lays levers out in a line each, by the names that they are given.
+pub(crate) fn in_short<'l>(title: &str, all: impl Iterator<Item = (String, &'l Lever)>) -> Grid {
+    let row = |(name, it): (String, &Lever)| {
+        let interval = it.saved_interval.map(|[low, high]| format!("{} to {}", rough(low), rough(high)));
+        let mark = if it.known_by == KnownBy::Simulated { "~" } else { "" };
+        vec![
+            it.word.map_or("", |it| it.text()).to_owned(),
+            in_one_line(&name).into_owned(),
+            or_none(it.saved_month, |it| format!("{mark}{}", rough(it))),
+            or_none(interval, |it| it),
+            or_none(it.evidence_kept, percent),
+        ]
+    };
+    let title = format!("{title} (~ simulated; keeps: of what later steps need)");
+    Grid::new(title, 1, &["word", "what", "saves", "interval", "keeps"], all.map(row))
+        .with(CellKind::Text, &[1])
+        .hued(Hue::Words, &["word"])
+        .hued(Hue::AsWords, &["saves"])
+}
+
+/// Writes an amount that is not exact: cents of a few dollars only.
+pub(crate) fn rough(usd: f64) -> String {
+    let sign = if usd < 0.0 { "−" } else { "" };
+    match usd.abs() {
+        it if it >= 9.995 => format!("{sign}${}", thousands(it.round() as u64)),
+        it => format!("{sign}${it:.2}"),
+    }
+}
+
+/// Lays levers out, by their titles or by the keys that they set.
+fn levers(title: &str, all: &[&Lever], has_keys: bool) -> Grid {
+    let row = |it: &&Lever| {
+        let name = if has_keys && !it.set.is_empty() { it.set.join(", ") } else { it.title.clone() };
+        vec![
+            it.word.map_or_else(String::new, |it| it.text().to_owned()),
+            name,
+            or_none(it.saved_month, cents),
+            or_none(it.saved_interval, dollar_range),
+            or_none(it.expected, signed),
+            or_none(kept_words(it), |it| it),
+            it.known_by.text().to_owned(),
+        ]
+    };
+    let headings = ["word", "what", "saves a month", "95% interval", "Δ cost", "kept", "known by"];
+    Grid::new(title, 1, &headings, all.iter().map(row))
+        .with(CellKind::Text, &[1, 6])
+        .hued(Hue::Words, &["word"])
+        .hued(Hue::AsWords, &["saves a month", "Δ cost"])
+}
+
+fn current(advice: &AgentAdvice) -> Grid {
+    let says = |it: &super::InForce| match (it.from, &it.variable) {
+        (From::Log, _) => "the logs".to_owned(),
+        (From::File, Some(variable)) => format!("the file given, by {variable}"),
+        (From::File, None) => "the file given".to_owned(),
+        (From::Default, _) => "the agent's default".to_owned(),
+    };
+    let row = |it: &super::InForce| vec![it.key.clone(), it.about.clone(), it.value.clone(), says(it)];
+    let headings = ["setting", "decides", "now", "says"];
+    Grid::new("What is set now", 1, &headings, advice.in_force.iter().map(row))
+        .with(CellKind::Text, &[1, 2, 3])
+}
+
+fn lifetimes(advice: &AgentAdvice) -> Grid {
+    let columns: [Of<'_, Lifetimes>; 8] = [
+        ("conversation", &|it| it.lane.to_owned()),
+        ("sessions", &|it| it.sessions.to_string()),
+        ("5 min a month", &|it| or_none(it.usd_month[0], dollars)),
+        ("1 h a month", &|it| or_none(it.usd_month[1], dollars)),
+        ("5 min → 1 h", &|it| or_none(it.change, signed)),
+        ("95% interval", &|it| or_none(it.interval, interval)),
+        ("written again", &|it| percent(it.share)),
+        ("break-even", &|it| or_none(it.break_even, percent)),
+    ];
+    Grid::of("5 minutes or 1 hour", 1, &advice.lifetimes, &columns)
+}
+
+/// Says which lifetime is cheaper.
+fn of_lifetimes(it: &Lifetimes) -> String {
+    let lane = it.lane;
+    let (cheaper, is_sure) = match (it.change, it.interval) {
+        (Some(change), ends) => {
+            let is_sure = ends.is_some_and(|it| it[0] * it[1] > 0.0);
+            (if change < 0.0 { "an hour is" } else { "five minutes are" }, is_sure)
+        }
+        _ => return format!("{lane}: what lifetimes cost is unknown, because a model has no price."),
+    };
+    let sure = if is_sure { "" } else { ", but other sessions may show the opposite" };
+    let [written, again] = [it.written_tokens, it.rewritten_tokens].map(thousands);
+    format!(
+        "{lane}: {cheaper} cheaper{sure}. Of {written} tokens written with five minutes, {again} are written again after pauses of up to an hour."
+    )
+}
+
+fn of_wish(advice: &AgentAdvice, wish: &WishFor) -> String {
+    let kept =
+        wish.evidence_kept.map_or_else(String::new, |it| format!(", {} of what is needed kept", percent(it)));
+    let (change, reason) = (signed(wish.change), capital(&wish.reason));
+    format!(
+        "What only the maintainers of {} could change: {} ({change}{kept}). {reason}.",
+        advice.agent, wish.about
+    )
+}
+
+/// Returns an amount of US dollars a month, to the cent.
+pub(crate) fn cents(usd: f64) -> String {
+    let sign = if usd <= -0.005 { "−" } else { "" };
+    format!("{sign}${}", fixed(usd.abs(), 2))
+}
+
+/// Returns an amount of US dollars; small ones with more digits.
+pub(crate) fn dollars(usd: f64) -> String {
+    let sign = if usd < 0.0 { "−" } else { "" };
+    let decimals = if usd.abs() >= 1.0 || usd == 0.0 { 2 } else { 4 };
+    format!("{sign}${}", fixed(usd.abs(), decimals))
+}
+
+/// Says of a lever when its saving is gone, and what is known of the task.
+fn beside_saving(lever: &Lever) -> Vec<String> {
+    let gone = lever.gone_at_extra_turns.map(|it| format!("The saving is {}.", it.words()));
+    gone.into_iter().chain(lever.known_of_task.clone()).listed()
+}
+
+/// Lays out of all levers when their savings are gone, and what is known of the task under them.
+fn gone(all: &[Lever]) -> Vec<Block> {
+    let row = |it: &Lever| {
+        let gone = it.gone_at_extra_turns?;
+        let interval = gone.interval.map(|it| it.map(|it| turns_written(it.max(0.0))).join(" to "));
+        Some(vec![it.title.clone(), turns_written(gone.percent), or_none(interval, |it| it)])
+    };
+    let rows = all.iter().filter_map(row).listed();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let headings = ["what", "more turns", "95% interval"];
+    let grid = Grid::new("Gone if the agent needs more turns", 1, &headings, rows).with(CellKind::Text, &[1]);
+    let mut known = all.iter().filter_map(|it| it.known_of_task.clone()).listed();
+    known.sort();
+    known.dedup();
+    std::iter::once(Block::Table(grid)).chain(known.into_iter().map(Block::text)).listed()
+}
+
+/// What all words rest on.
+const RESTS_ON: &str = "Every setting and combination is tested on all sessions. Intervals hold for everything that was tried at once: over \
+     sessions and blocks of time, and over what is assumed.";
+
+/// Says between which ends the bill of a month changes: what is saved is negative.
+fn sure([low, high]: [f64; 2]) -> String {
+    format!("95% interval {}", dollar_range([-high, -low]))
+}
+
+/// Returns advice as a page.
+///
+/// # Errors
+/// What the template says.
+pub fn page(advice: &Advice) -> Result<String, template::Error> {
+    let is_several = advice.agents.len() > 1;
+    let answer = |it: &AgentAdvice| Card { of: is_several.then(|| it.agent.clone()), ..card(it) };
+    let figures = advice.agents.iter().zip(1..).filter_map(|(it, nth)| forest(it, nth));
+    let names = advice.agents.iter().map(|it| it.agent.as_str()).listed().join(", ");
+    let whose = if names.is_empty() { "no known agent" } else { &names };
+    let page = Page {
+        command: "advise",
+        title: format!("Settings of {whose}"),
+        about: advice.agents.iter().map(words).listed().join(" "),
+        answers: advice.agents.iter().filter_map(asked_card).chain(advice.agents.iter().map(answer)).listed(),
+        rests_on: vec![RESTS_ON.to_owned()],
+        parts: parts(figures.listed(), blocks(advice, true, usize::MAX)),
+    };
+    page.write()
+}
+
+/// Says what the user asked for comes to.
+fn asked_card(advice: &AgentAdvice) -> Option<Card> {
+    let (asked, lever) = advice.asked()?;
+    let word = lever.word.map_or_else(String::new, |it| format!(" ({})", it.text()));
+    Some(Card {
+        number: lever.saved_month.map_or_else(|| "Unknown".to_owned(), |it| cents(-it)),
+        what: format!("a month with what you asked for: {}{word}", lever.title),
+        sure: lever.saved_interval.map(sure),
+        words: std::iter::once(asked_words(lever)).chain(beside_saving(lever)).listed(),
+        code: asked.paste.first().map(|it| it.text.clone()),
+        ..Card::default()
+    })
+}
+
+fn card(advice: &AgentAdvice) -> Card {
+    let Some(best) = advice.advised() else {
+        let n = format!("{} settings and combinations", advice.tried);
+        return Card {
+            number: "Nothing to paste".to_owned(),
+            what: format!("Of {n}, none is certain enough to be called “do”."),
+            words: advice.best_levers().into_iter().filter_map(why).take(WHYS).listed(),
+            ..Card::default()
+        };
+    };
+    let pasted = advice.paste.first().map(|it| format!("Put this into {}:", it.at));
+    Card {
+        number: best.saved_month.map_or_else(|| "Do this".to_owned(), |it| cents(-it)),
+        what: format!("a month with this: {}", best.title),
+        sure: best.saved_interval.map(sure),
+        words: beside_saving(best).into_iter().chain(pasted).listed(),
+        code: advice.paste.first().map(|it| it.text.clone()),
+        tone: Tone::Better,
+        ..Card::default()
+    }
+}
+
+/// Draws what was tried against what is in force.
+fn forest(advice: &AgentAdvice, nth: usize) -> Option<PageChart> {
+    let line = |it: &Lever| {
+        let saved = it.saved_month.map(|it| format!("{} a month", cents(-it)));
+        let word = it.word.map_or_else(String::new, |it| format!("{}: ", it.text()));
+        Some(ForestLine::of_cost(
+            format!("{word}{}", it.title),
+            it.expected?,
+            it.interval,
+            saved.into_iter().chain(it.evidence_kept.map(|it| kept(Some(it)))).listed().join(", "),
+        ))
+    };
+    let lines: Vec<ForestLine> = advice.best_levers().into_iter().filter_map(line).listed();
+    let forest = Forest {
+        title: "What each setting saves".to_owned(),
+        subject: advice.agent.clone(),
+        base: "the current settings".to_owned(),
+        of: "setting",
+        lines,
+    };
+    (!forest.lines.is_empty()).then(|| figure(&format!("settings-{nth}"), &forest))
+}

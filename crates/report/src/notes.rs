@@ -1,0 +1,246 @@
+//! What a reader of a report must know: runs without a result, sizes that are estimates, models without data, what compactions make of numbers.
+
+use super::sections::columns::TableColumn;
+use super::{SessionReport, distinct};
+use crate::prelude::*;
+use ctxsim_engine::measure::Resets;
+use ctxsim_engine::take::FailedRun;
+
+impl Report {
+    /// Takes the runs out that came to no result, of a list in the order of a report.
+    pub fn without_failed(runs: Vec<Run>) -> (Vec<Run>, Vec<FailedRun>) {
+        let failed: Vec<FailedRun> = runs.iter().filter_map(FailedRun::of).listed();
+        if failed.is_empty() {
+            return (runs, failed);
+        }
+        let runs = runs.into_iter().filter(|it| it.tally.outcome.fault.is_none()).listed();
+        (runs, failed)
+    }
+
+    /// Returns the runs that failed, in sentences; they stand in front of everything else.
+    pub(super) fn failure_lines(&self) -> Vec<String> {
+        let heading = match self.failures.len() {
+            0 => return Vec::new(),
+            1 => "1 run FAILED and is in no table:".to_owned(),
+            n => format!("{n} runs FAILED and are in no table:"),
+        };
+        std::iter::once(heading).chain(self.failures.iter().map(ToString::to_string)).listed()
+    }
+
+    /// Returns what a reader of the numbers must know of runs that failed.
+    pub fn notes_on_failures(&self, baseline: &str) -> Vec<String> {
+        let mut notes = Vec::new();
+        let scenarios =
+            self.failures.iter().filter(|it| it.policy == baseline).map(|failed| failed.scenario.as_str());
+        let scenarios = distinct(scenarios);
+        if !scenarios.is_empty() {
+            notes.push(format!(
+                "{baseline} is the baseline and failed on {}: differences there are against the next policy.",
+                scenarios.join(", ")
+            ));
+        }
+        notes
+    }
+}
+
+impl Report {
+    /// Returns a sentence for each policy that sends the summarising model more than it takes.
+    pub fn notes_on_summarisers(&self) -> Vec<String> {
+        let mut worst: IndexMap<String, (Tokens, Tokens)> = IndexMap::new();
+        // Under one profile, the same model writes all summaries of a policy.
+        for profile in distinct(self.briefs().map(|it| it.profile)) {
+            let lines = self.lines(Some(profile));
+            for (policy, sum) in lines.iter() {
+                let Some(limit) = sum.run.tally.summariser_limit else { continue };
+                let longest = sum.run.tally.sums.summariser.prompt_max;
+                if longest > limit {
+                    let told = worst.entry(policy.to_owned()).or_insert((longest, limit));
+                    told.0 = told.0.max(longest);
+                }
+            }
+        }
+        let note = |(policy, (longest, limit)): (String, (Tokens, Tokens))| {
+            let [longest, limit] = [longest, limit].map(thousands);
+            format!(
+                "{policy}: its summary requests send up to {longest} tokens, but the model that writes them takes only {limit}, so they \
+                 would fail. Set `reads` in `summarise` to send less."
+            )
+        };
+        worst.into_iter().map(note).listed()
+    }
+}
+
+/// What the numbers on waiting begin with.
+const WAITING_PLACE: &str = "waiting_minutes.";
+/// The most profiles that are named.
+const PROFILES_NAMED: usize = 6;
+
+impl Report {
+    /// Returns a note that names profiles without data on waiting; nothing where no column asks for it.
+    pub(super) fn note_on_waiting(&self) -> Option<String> {
+        let is_of_waiting = |it: &TableColumn| matches!(it, TableColumn::Number(metric) if metric.name.starts_with(WAITING_PLACE));
+        let unknown =
+            self.briefs().filter(|it| it.figures.is_waiting_unknown).map(|it| format!("`{}`", it.profile));
+        let mut names = distinct(unknown.filter(|_| self.columns.iter().any(is_of_waiting)));
+        let n = names.len();
+        names.truncate(PROFILES_NAMED);
+        if n > PROFILES_NAMED {
+            names.push(format!("{} more", n - PROFILES_NAMED));
+        }
+        (n > 0).then(|| {
+            let names = listed(&names);
+            format!("Waiting is unknown under {names}: there are no timings of their models, and those of another model are not used.")
+        })
+    }
+}
+
+/// The most policies listed per profile.
+const POLICIES: usize = 12;
+
+/// The most profiles listed.
+const PROFILES: usize = 6;
+
+/// The runs under one profile, or under any.
+#[derive(Default)]
+struct ResetRuns<'r> {
+    profile: Option<&'r str>,
+    /// The sessions that were compacted.
+    sessions: IndexSet<&'r str>,
+}
+
+impl Report {
+    /// Describes by profile which recorded compactions the policies avoid, and what each policy costs with all
+    /// of them and with none; empty if nothing was compacted.
+    pub fn notes_on_resets(&self) -> Vec<String> {
+        let is_own = self.is_one_question();
+        let mut groups: IndexMap<Option<&str>, ResetRuns<'_>> = IndexMap::new();
+        for run in self.briefs().filter(|it| it.figures.has_resets) {
+            let profile = (!is_own).then_some(run.profile);
+            let group =
+                groups.entry(profile).or_insert_with(|| ResetRuns { profile, ..ResetRuns::default() });
+            group.sessions.insert(run.scenario);
+        }
+        let n_more = groups.len().saturating_sub(PROFILES);
+        let mut notes: Vec<String> = groups.values().take(PROFILES).map(|it| it.note(self)).listed();
+        if n_more > 0 {
+            notes.push(format!("{n_more} more profiles have recorded compactions: see `--format json`."));
+        }
+        notes
+    }
+}
+
+impl ResetRuns<'_> {
+    /// Says what the policies avoid, and both bills.
+    fn note(&self, report: &Report) -> String {
+        let lines = report.lines(self.profile);
+        let sums: Vec<(&str, &Tally)> = lines.iter().map(|(policy, it)| (policy, &it.run.tally)).listed();
+        let n = sums.first().and_then(|it| it.1.resets).map_or(0, |resets| resets.recorded);
+        let head = match (n, self.sessions.len()) {
+            (1, _) => "1 recorded compaction".to_owned(),
+            (n, 1) => format!("{n} recorded compactions in 1 session"),
+            (n, sessions) => format!("{n} recorded compactions in {sessions} sessions"),
+        };
+        let listed: Vec<String> = sums.iter().take(POLICIES).map(|(policy, it)| line(policy, it)).listed();
+        let more = if_any(sums.len().saturating_sub(POLICIES), |n| {
+            format!("; {n} more policies: see `--format json`")
+        });
+        let under = self.profile.map_or_else(String::new, |it| format!(" under {it}"));
+        format!(
+            "{head}{under}. A policy that stays below the trigger avoids it; otherwise the bill includes the \
+                request that wrote the summary. What each costs: {}{more}.",
+            listed.join("; ")
+        )
+    }
+}
+
+/// Says both bills of a policy and what it avoids.
+fn line(policy: &str, tally: &Tally) -> String {
+    let Resets { recorded, avoided, n_open, n_reached, .. } = tally.resets.unwrap_or_default();
+    let bills = tally.bills();
+    let decimals = numbers::decimals(bills.iter().flatten().copied().fold(0.0, f64::max)).min(2);
+    let written = |bill: Option<f64>, otherwise: &str| {
+        bill.map_or(otherwise.to_owned(), |it| format!("${}", fixed(it, decimals)))
+    };
+    let without = if bills[0].is_some() { "stopped at a limit" } else { "unknown" };
+    let (kept, undone) = (written(bills[0], "unknown"), written(bills[1], without));
+    let avoids = match avoided {
+        0 => "it avoids none of them".to_owned(),
+        n if n == recorded => "it avoids all of them".to_owned(),
+        n => format!("it avoids {n}"),
+    };
+    let mut text = format!("{policy} {kept} with them, {undone} without ({avoids}");
+    if n_open > 0 {
+        text += &format!("; without them a limit stops it in {}, which counts as recorded", sessions(n_open));
+    }
+    if n_reached > 0 {
+        text += &format!("; still reaches the trigger later in {}", sessions(n_reached));
+    }
+    text + ")"
+}
+
+fn sessions(n: u32) -> String {
+    if n == 1 { "1 session".to_owned() } else { format!("{n} sessions") }
+}
+
+/// Verdicts mention estimates from this share of the requests on. Below it they hardly matter: what came between two bills is known.
+const TOLD_FROM: f64 = 0.05;
+
+/// The most sessions that are named.
+const NAMES_MAX: usize = 3;
+
+/// How many requests of recorded sessions have sizes that are estimated from their texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Estimated {
+    /// The number of these requests.
+    pub requests: u64,
+    /// The number of all requests.
+    pub of: u64,
+}
+
+impl Estimated {
+    /// Adds sessions up; `None` if all their requests have recorded usage.
+    fn new<'s>(sessions: impl Iterator<Item = &'s SessionReport>) -> Option<Self> {
+        let (requests, of) = sessions
+            .fold((0, 0), |(estimated, all), it| (estimated + it.requests_estimated, all + it.requests));
+        (requests > 0).then_some(Self { requests, of })
+    }
+
+    /// Says it in a sentence, if it matters to a verdict.
+    pub fn words(self) -> Option<String> {
+        let is_told = self.requests as f64 >= TOLD_FROM * self.of as f64;
+        is_told.then(|| format!("Estimated: {}.", self.fact()))
+    }
+
+    fn fact(self) -> String {
+        let (requests, of) = (thousands(self.requests), thousands(self.of));
+        let (have, their) =
+            if self.requests == 1 { ("has", "its size is") } else { ("have", "their sizes are") };
+        format!("{requests} of {of} requests {have} no recorded usage, so {their} estimated from the text")
+    }
+}
+
+impl Report {
+    /// Returns how many requests of a scenario or, for a group, of all sessions are estimated.
+    pub(super) fn estimated_in(&self, load: &str) -> Option<Estimated> {
+        if self.briefs().any(|it| it.scenario == load) {
+            return Estimated::new(self.sessions.iter().filter(|it| it.name == load));
+        }
+        Estimated::new(self.sessions.iter())
+    }
+
+    /// Says how many requests of which sessions are estimated, or nothing if none is.
+    pub(super) fn estimated_line(&self) -> Option<String> {
+        let all = Estimated::new(self.sessions.iter())?;
+        let affected: Vec<&SessionReport> =
+            self.sessions.iter().filter(|it| it.requests_estimated > 0).listed();
+        let named = |it: &&SessionReport| match it.requests_estimated {
+            n if n == it.requests => format!("{} (all)", it.name),
+            n => format!("{} ({})", it.name, thousands(n)),
+        };
+        let mut names: Vec<String> = affected.iter().take(NAMES_MAX).map(named).listed();
+        if let Some(more) = affected.len().checked_sub(NAMES_MAX).filter(|it| *it > 0) {
+            names.push(format!("and {} more", thousands(more as u64)));
+        }
+        Some(format!("{}: {}.", all.fact(), names.join(", ")))
+    }
+}

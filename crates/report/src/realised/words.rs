@@ -1,0 +1,248 @@
+//! A forecast and what became of it in words, on a terminal, in Markdown and on a page.
+
+use super::{ComparedSessions, ForecastOutcome, Realised, RealisedKind};
+use crate::advise::{cents, dollars};
+use crate::blocks::{Block, in_markdown, on_terminal};
+use crate::chart::forest::{Forest, ForestLine};
+use crate::chart::{PageChart, figure};
+use crate::outcomes::OutcomeReport;
+use crate::page::{Card, Page, Tone, parts};
+use crate::prelude::*;
+use crate::template;
+use ctxsim_base::grid::numbers::listed_code;
+
+/// A change that rounds to less, in percent, is called nothing.
+const NOTHING: f64 = 5e-4;
+
+/// Returns it for a terminal.
+pub fn table(found: &Realised, terminal: impl Into<Terminal>) -> String {
+    on_terminal(&blocks(found), "\n", terminal.into())
+}
+
+pub fn markdown(found: &Realised) -> Markdown {
+    in_markdown(&blocks(found))
+}
+
+fn blocks(found: &Realised) -> Vec<Block> {
+    let mut blocks = vec![Block::Answer(sentence(found))];
+    let word =
+        if found.word.is_empty() { String::new() } else { format!(", which was “{}”", found.word) };
+    let (set, promised) = (listed_code(&found.set), signed(found.promised));
+    blocks.push(Block::text(format!(
+        "The change: {set} of {}{word}. Forecast for sessions like the earlier ones: {promised}.",
+        found.agent
+    )));
+    if found.sessions > 0 {
+        blocks.push(Block::text(sums(found)));
+    }
+    if found.is_by_cost && found.sessions > 0 && found.forecast.abs() < NOTHING {
+        blocks.push(Block::text(
+            "As simulated, the change does next to nothing in these sessions, whatever it does in others.",
+        ));
+    }
+    blocks.extend(found.compared.iter().map(|it| Block::text(compared(it))));
+    blocks.extend(left_out(found).map(Block::Text));
+    blocks.extend(found.notes.iter().map(|it| Block::Aside(it.clone())));
+    if !found.kinds.is_empty() {
+        blocks.push(Block::Table(kinds(found)));
+    }
+    blocks.push(Block::Aside(measured(found)));
+    blocks.extend(found.outcomes.iter().flat_map(OutcomeReport::blocks));
+    blocks
+}
+
+/// Says in a sentence what became of the forecast.
+fn sentence(found: &Realised) -> String {
+    match (found.is_shown, found.sessions) {
+        (true, _) => answer(found),
+        (false, 0) => format!("Nothing shows that anybody made this change. {}", answer(found)),
+        (false, _) => format!(
+            "Nothing shows that anybody made this change; `--changed YYYY-MM-DD` says since when it is made. Taken as made in all that count: {}",
+            answer(found)
+        ),
+    }
+}
+
+fn answer(found: &Realised) -> String {
+    let ends = found.interval.map_or_else(String::new, |it| format!(" (95% interval {}%)", interval(it)));
+    let n = counted(found.sessions as usize, "later session");
+    let [realised, forecast] = [found.realised, found.forecast].map(by);
+    let was = format!("{n} cost {realised}{ends} than without the change; {forecast} was forecast for them");
+    let word = match found.answer {
+        ForecastOutcome::AsForecast => "As forecast",
+        ForecastOutcome::Less => "Less than forecast",
+        ForecastOutcome::More => "More than forecast",
+        ForecastOutcome::CannotTell => return not_yet(found),
+    };
+    format!("{word}: {was}.")
+}
+
+/// Says how many more sessions it takes, or that no number would do.
+fn not_yet(found: &Realised) -> String {
+    let so_far = match found.sessions {
+        0 => " So far, no later session has the change.".to_owned(),
+        n => {
+            let n = counted(n as usize, "later session");
+            let ends =
+                found.interval.map_or_else(String::new, |it| format!(", 95% interval {}%", interval(it)));
+            format!(" So far: {} in {n}{ends}; forecast: {}.", signed(found.realised), signed(found.forecast))
+        }
+    };
+    match found.more_sessions {
+        Some(n) => format!("Not yet: about {} more sessions like these would tell.{so_far}", thousands(n)),
+        None => {
+            let trial = found.trial_sessions.map_or_else(String::new, |n| {
+                let n = thousands(n);
+                format!(" A trial by days (`ctxsim advise --trial KEY=VALUE`) would tell after about {n} sessions.")
+            });
+            format!(
+                "These bills cannot show it: the earlier ones vary too much for any number of later sessions to tell the change from chance.{trial}{so_far}"
+            )
+        }
+    }
+}
+
+/// Writes a change as more or less.
+fn by(change: f64) -> String {
+    if change <= 0.0 { format!("{} less", percent(-change)) } else { format!("{} more", percent(change)) }
+}
+
+fn sums(found: &Realised) -> String {
+    let how = match (found.is_by_cost, &found.compared) {
+        (true, None) => {
+            "simulated with the earlier settings, and corrected by how far such simulations were off earlier bills"
+        }
+        (true, Some(_)) => {
+            "simulated with the earlier settings, and corrected by the sessions without the change"
+        }
+        (false, None) => "by their requests and at the earlier rates of their kinds",
+        (false, Some(_)) => "by their requests and at the rates of the sessions without the change",
+    };
+    let [billed, before] = [found.billed_usd, found.before_usd].map(dollars);
+    format!("They were billed {billed}. Without the change they would have been billed {before}: {how}.")
+}
+
+fn compared(compared: &ComparedSessions) -> String {
+    let n = counted(compared.sessions as usize, "session");
+    let who = if compared.who.is_empty() { String::new() } else { format!(" of {}", listed(&compared.who)) };
+    format!(
+        "Compared with {n}{who} that went without the change in the same time and cost {} than at the earlier rates.",
+        by(compared.change)
+    )
+}
+
+/// Says how many later sessions do not count, and why; and how many were there before.
+fn left_out(found: &Realised) -> Option<String> {
+    let [out, all] = found.left_out_later;
+    let reasons: Vec<String> = found
+        .left_out
+        .iter()
+        .map(|(reason, n)| format!("{}, because {reason}", thousands(*n as u64)))
+        .collect();
+    if reasons.is_empty() {
+        return None;
+    }
+    let much = if found.is_of_a_part() {
+        ", more than a fifth, so that the answer is only of the others"
+    } else {
+        ""
+    };
+    let (out, all, reasons) = (thousands(out as u64), counted(all, "later session"), reasons.join("; "));
+    Some(format!("Left out: {out} of {all}{much}. {reasons}."))
+}
+
+fn measured(found: &Realised) -> String {
+    let what = match found.is_by_cost {
+        true => {
+            "Measured: what their input was billed. Logs do not show outputs whole, nor the requests that compact, so these are as simulated on both sides; what an agent looks up again is in both."
+        }
+        false => "Measured: recorded bills on both sides.",
+    };
+    format!(
+        "{what} Prices are those of the bundled profiles. Whatever else changed with the setting (tasks, versions, models of one name) is part of the difference."
+    )
+}
+
+fn kinds(found: &Realised) -> Grid {
+    let rate = |rate: f64| if found.is_by_cost { format!("{rate:.3}") } else { dollars(rate) };
+    let row = |it: &RealisedKind| {
+        vec![
+            it.kind.clone(),
+            it.sessions[0].to_string(),
+            it.sessions[1].to_string(),
+            rate(it.rate[0]),
+            rate(it.rate[1]),
+            signed(it.rate[1] / it.rate[0] - 1.0),
+            signed(it.forecast),
+        ]
+    };
+    let by = if found.is_by_cost { "billed of simulated before" } else { "per request before" };
+    let headings = ["kind of session", "sessions before", "after", by, "after", "Δ", "forecast"];
+    Grid::new("", 1, &headings, found.kinds.iter().map(row))
+}
+
+/// What the answer rests on.
+const RESTS_ON: &str = "It is “as forecast” if the whole 95% interval is less than half of the forecast away from it, “less” or “more” if the \
+     forecast is outside of it, and else “not yet”.";
+
+/// Returns it as a page.
+///
+/// # Errors
+/// What the template says.
+pub fn page(found: &Realised) -> Result<String, template::Error> {
+    let page = Page {
+        command: "realised",
+        title: format!("What became of {}", listed(&found.set)),
+        about: format!("{}, {} later sessions.", found.agent, found.sessions),
+        answers: vec![card(found)],
+        rests_on: vec![RESTS_ON.to_owned()],
+        parts: parts(forest(found).into_iter().listed(), blocks(found).into_iter().skip(1)),
+    };
+    page.write()
+}
+
+/// Draws what came about beside what was forecast.
+fn forest(found: &Realised) -> Option<PageChart> {
+    let line = |name: &str, change: f64, ends: Option<[f64; 2]>, note: String| {
+        ForestLine::of_cost(name.to_owned(), change, ends, note)
+    };
+    let n = counted(found.sessions as usize, "later session");
+    let forest = Forest {
+        title: "What it changed".to_owned(),
+        subject: found.agent.clone(),
+        base: "the earlier settings".to_owned(),
+        of: "change",
+        lines: vec![
+            line("came about", found.realised, found.interval, format!("in {n}")),
+            line("forecast for these sessions", found.forecast, None, String::new()),
+            line("forecast for the earlier ones", found.promised, None, String::new()),
+        ],
+    };
+    (found.sessions > 0 && found.realised.is_finite()).then(|| figure("realised", &forest))
+}
+
+fn card(found: &Realised) -> Card {
+    let (number, tone) = match found.answer {
+        _ if !found.is_shown => ("No sign of the change", Tone::Plain),
+        ForecastOutcome::AsForecast => ("As forecast", Tone::Better),
+        ForecastOutcome::More => ("More than forecast", Tone::Better),
+        ForecastOutcome::Less => ("Less than forecast", Tone::Worse),
+        ForecastOutcome::CannotTell if found.more_sessions.is_none() => ("Cannot be told", Tone::Plain),
+        ForecastOutcome::CannotTell => ("Not yet", Tone::Plain),
+    };
+    let saved = (found.sessions > 0).then(|| {
+        format!(
+            "{} saved in these sessions ({})",
+            cents(found.before_usd - found.billed_usd),
+            signed(found.realised)
+        )
+    });
+    Card {
+        number: number.to_owned(),
+        what: saved.unwrap_or_else(|| "No later session has the change.".to_owned()),
+        sure: found.interval.map(|it| format!("95% interval {}%", interval(it))),
+        words: vec![sentence(found)],
+        tone,
+        ..Card::default()
+    }
+}
