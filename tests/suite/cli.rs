@@ -17,7 +17,7 @@ mod words;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use ctxsim::app::convert;
+use ctxsim::app::show;
 use ctxsim::catalog::{Kind, bundled_catalog};
 use ctxsim::input::Format;
 
@@ -252,7 +252,7 @@ fn every_bundled_input_keeps_its_comments_in_the_other_language() {
                 Format::Toml => ("#", Format::Ron),
             };
             let own = origin.text().unwrap().into_owned();
-            let shown = convert(&catalog, Some(kind), name, to).unwrap();
+            let shown = show(&catalog, Some(kind), name, Some(to)).unwrap();
             let comments = own.lines().filter_map(|it| it.trim_start().strip_prefix(mark)).map(str::trim);
             for comment in comments.filter(|it| !it.starts_with(":schema")) {
                 assert!(shown.contains(comment), "{name}: {comment}\n{shown}");

@@ -10,20 +10,27 @@ use ctxsim_input::text::decode::{decode, encode};
 use ctxsim_input::text::{Decode, Encode};
 use ctxsim_input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
 
-/// Returns an input as text of a format, with the comments of its file, once it has been read back as the same input. A file of that
-/// format is returned as it is. Without a kind, the name is a path, or that of one bundled input.
+/// Returns the text of an input as its file has it, comments and all, or in another format than that, once it has been read back as the same
+/// input. Without a kind, the name is a path, or that of one bundled input.
 ///
 /// # Errors
-/// There is no such input, several kinds have one, it cannot be read or decoded, or the format cannot hold it.
-pub fn convert(catalog: &Catalog, kind: Option<Kind>, name: &str, format: Format) -> Result<String, Error> {
+/// There is no such input, several kinds have one, it cannot be read, it is a recording, or the format cannot hold it.
+pub fn show(
+    catalog: &Catalog,
+    kind: Option<Kind>,
+    name: &str,
+    format: Option<Format>,
+) -> Result<String, Error> {
     let path = Path::new(name);
     if kind.is_none() && path.is_file() {
         catalog.files().note(path);
         let source = Source::read(path)?;
-        return converted(kind_of(path)?, &source, format);
+        return converted(kind_of(path)?, &source, format.unwrap_or(source.format));
     }
     let kind = kind.map_or_else(|| only_kind(catalog, name), Ok)?;
-    show(catalog, kind, name, Some(format))
+    let origin = catalog.find(kind, name)?;
+    let Some(from) = Format::of(origin.path()) else { return Err(vec![recorded(&origin)].into()) };
+    converted(kind, &Source::new(origin.label(), from, origin.text()?), format.unwrap_or(from))
 }
 
 /// Returns the kind of the only input of a name.
@@ -54,16 +61,6 @@ fn converted(kind: Kind, source: &Source, format: Format) -> Result<String, Erro
         Kind::Profile => converted_to::<ProfileFile>(source, format),
         Kind::Suite => converted_to::<SuiteFile>(source, format),
     }
-}
-
-/// Returns the text of an input as its file has it, comments and all, or in another format than that.
-///
-/// # Errors
-/// There is no such input, it cannot be read, it is a recording, or the format cannot hold it.
-pub fn show(catalog: &Catalog, kind: Kind, name: &str, format: Option<Format>) -> Result<String, Error> {
-    let origin = catalog.find(kind, name)?;
-    let Some(from) = Format::of(origin.path()) else { return Err(vec![recorded(&origin)].into()) };
-    converted(kind, &Source::new(origin.label(), from, origin.text()?), format.unwrap_or(from))
 }
 
 /// Returns a policy merged with its bases, as a self-contained file; comments are lost.

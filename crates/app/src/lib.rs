@@ -71,7 +71,7 @@ use assembled::{Came, Gathered};
 pub use assumed::assume;
 pub use changes::input_change;
 pub use compacting::Compacting;
-pub use convert::{convert, show, show_merged};
+pub use convert::{show, show_merged};
 use ctxsim_engine::take::{Load, Progress, Sinks, Take, Taken, in_order, in_turn, with_threads};
 pub use entry::ReadyLoad;
 use found::ProblemsFound;

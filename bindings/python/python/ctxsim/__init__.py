@@ -7,29 +7,25 @@ from ._ctxsim import (
     Cx,
     Entry,
     Error,
-    Failure,
     ModelCall,
     Part,
     Policy,
-    Problem,
     Report,
     Table,
     Totals,
     Trace,
-    Verdict,
     Workbench,
-    compare,
     insert,
     keep,
     main,
     names,
-    parts,
     rewrite,
     sized,
 )
 from .answers import Advice, Answer, Bill, Check, Explanation, Paste, Realised, RequestCost, Sensitivity, SharedPrefix, Sweep, Tuned
-from .cluster import Job, batch, fold, plan
-from .verbs import advise, bill, check, explain, realised, sensitivity, sweep, tune
+from .cluster import Job, batch, fold, parts, plan
+from .values import Failure, Problem, Verdict
+from .verbs import advise, bill, check, compare, explain, realised, sensitivity, sweep, tune
 
 __all__ = [
     "Advice",

@@ -9,20 +9,47 @@ use ctxsim_base::error::Error;
 use ctxsim_base::grid::numbers;
 use ctxsim_input::Format;
 
-use crate::args::{ConvertArgs, InputFormatArg, SchemaArg, ShowArgs, ValidateArgs};
+use crate::args::{InputFormatArg, SchemaArg, ShowArgs, ValidateArgs};
+use crate::format::FormatArg;
 use crate::output;
+use crate::verbs::pages;
 use crate::{ends, render, wrong, wrong_at};
 
-/// Prints an input's file, or a policy merged with its bases.
+/// Shown below the options of `show`.
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  ctxsim show clear_tool_results --as toml                         a bundled policy as TOML, with its comments
+  ctxsim show session.jsonl --redact --output redacted.jsonl       the same numbers, none of the words
+  ctxsim show --schema policy                                      the JSON Schema of policy files";
+
+/// Prints an input's file or the same in the other language, a policy merged with its bases, sessions without their words, or a schema.
 pub(super) fn show(catalog: &Catalog, args: &ShowArgs) -> Result<(), Error> {
-    args.output.file().map_or(Ok(()), output::check)?;
+    if let Some(kind) = args.schema {
+        return pages::schema(kind, &args.output);
+    }
+    let name = args.name.as_deref().unwrap_or_default();
+    if args.redact {
+        args.output.check(catalog.files())?;
+        let text = ctxsim_app::redacted(catalog, name)?;
+        return args.output.put(catalog.files(), FormatArg::JSONL, &text);
+    }
+    let asked = args.to.map(|format| match format {
+        InputFormatArg::Ron => Format::Ron,
+        InputFormatArg::Toml => Format::Toml,
+    });
     // The file is what its name says.
-    let format = args.output.file().and_then(Format::of);
-    let kind = kind(args.kind);
-    let text = match (args.merged, kind) {
-        (false, _) => ctxsim_app::show(catalog, kind, &args.name, format)?,
-        (true, Kind::Policy) => ctxsim_app::show_merged(catalog, &args.name, format)?,
-        (true, _) => {
+    let of_file = args.output.file().and_then(Format::of);
+    if let Some(path) = args.output.file() {
+        if let Some(format) = asked.filter(|_| asked != of_file) {
+            return Err(other_extension(path, format));
+        }
+        output::check(path)?;
+    }
+    let (kind, format) = (args.kind.map(kind), asked.or(of_file));
+    let text = match kind.filter(|it| *it != Kind::Policy) {
+        _ if !args.merged => ctxsim_app::show(catalog, kind, name, format)?,
+        None => ctxsim_app::show_merged(catalog, name, format)?,
+        Some(kind) => {
             let message = format!("only policies have bases: `--merged` does not apply to a {}", kind.noun());
             return Err(wrong(Code::Usage, message, "remove `--merged`"));
         }
@@ -40,27 +67,11 @@ fn kind(named: SchemaArg) -> Kind {
     }
 }
 
-/// Prints or writes an input in one of the two formats.
-pub(super) fn convert(catalog: &Catalog, args: &ConvertArgs) -> Result<(), Error> {
-    let format = match args.to {
-        InputFormatArg::Ron => Format::Ron,
-        InputFormatArg::Toml => Format::Toml,
-    };
-    if let Some(path) = args.output.file() {
-        if Format::of(path) != Some(format) {
-            return Err(other_extension(path, args.to));
-        }
-        output::check(path)?;
-    }
-    let text = ctxsim_app::convert(catalog, args.kind.map(kind), &args.name, format)?;
-    args.output.put_source(catalog.files(), &text)
-}
-
 /// Reports a file extension that does not match the format written.
-fn other_extension(path: &Path, to: InputFormatArg) -> Error {
-    let (name, extension) = match to {
-        InputFormatArg::Ron => ("RON", "ron"),
-        InputFormatArg::Toml => ("TOML", "toml"),
+fn other_extension(path: &Path, format: Format) -> Error {
+    let (name, extension) = match format {
+        Format::Ron => ("RON", "ron"),
+        Format::Toml => ("TOML", "toml"),
     };
     let help = format!("name it `{}`", path.with_extension(extension).display());
     wrong_at(Code::OutputExtension, path, format!("a {name} file ends in `.{extension}`"), help)

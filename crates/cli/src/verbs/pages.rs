@@ -5,17 +5,26 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use clap_mangen::Man;
 use ctxsim_app::catalog::Files;
+use ctxsim_base::diag::Code;
 use ctxsim_base::error::Error;
 use ctxsim_input::text::schema;
 
-use crate::args::{CompletionsArgs, ManArgs, SchemaArg, SchemaArgs};
-use crate::{moved, output};
+use crate::args::{CompletionsArgs, ManArgs, SchemaArg};
+use crate::output::OutputArgs;
+use crate::{moved, output, wrong};
 
-/// Prints the schema of one kind of file, or writes those of all kinds.
-pub(super) fn schema(args: &SchemaArgs) -> Result<(), Error> {
-    args.output.as_deref().map_or(Ok(()), output::make_folder)?;
+/// Prints the schema of one kind of file, or writes it to a folder, or those of all kinds.
+pub(super) fn schema(kind: Option<SchemaArg>, output: &OutputArgs) -> Result<(), Error> {
+    if kind.is_none() && output.file().is_none() {
+        return Err(wrong(
+            Code::Usage,
+            "missing: `<KIND>`",
+            "name a kind of file, or a folder for all of them",
+        ));
+    }
+    output.file().map_or(Ok(()), output::make_folder)?;
     let (inputs, mut files) = (Files::default(), Vec::new());
-    let kinds = args.kind.map_or(SchemaArg::value_variants().to_vec(), |it| vec![it]);
+    let kinds = kind.map_or(SchemaArg::value_variants().to_vec(), |it| vec![it]);
     for kind in kinds {
         let text = match kind {
             SchemaArg::Policy => schema::POLICY,
@@ -24,12 +33,12 @@ pub(super) fn schema(args: &SchemaArgs) -> Result<(), Error> {
             SchemaArg::Suite => schema::SUITE,
         };
         let name = kind.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default();
-        match &args.output {
+        match output.file() {
             Some(folder) => files.push((folder.join(format!("{name}.json")), text)),
             None => output::print_encoded(text.as_bytes())?,
         }
     }
-    output::write_all(&files, args.force.kept(&inputs))
+    output::write_all(&files, output.force().kept(&inputs))
 }
 
 /// Prints the manual page, or writes one per command.
