@@ -1,7 +1,7 @@
 //! One input checked by itself, with every rule that a run would hold it to.
 
-use super::set_policies::NamedPolicies;
-use super::{guards, load, params, processes, written_loads};
+use super::overrides::NamedPolicies;
+use super::{guards, load, overrides, processes, written_loads};
 use crate::catalog::{Catalog, Kind, Loaded, Origin, REVISION_MARK};
 use ctxsim_base::diag::{Diagnostic, Place};
 use ctxsim_base::error::Error;
@@ -22,12 +22,12 @@ pub fn check(catalog: &Catalog, kind: Kind, name: &str) -> Result<(), Error> {
         Kind::Policy => {
             let policy = catalog.policy(name)?;
             checked(catalog, &policy.spec, &policy.origin).map_err(|it| policy.locate(it))?;
-            let unread = params::unread(&policy);
+            let unread = overrides::unread(&policy);
             if unread.is_empty() { Ok(()) } else { Err(unread.into()) }
         }
         Kind::Scenario => {
             let scenario = catalog.scenario(name)?;
-            let mut problems = scenario.locate(params::undeclared(&scenario.spec.params, &[], catalog));
+            let mut problems = scenario.locate(overrides::undeclared(&scenario.spec.params, &[], catalog));
             match load::workloads(&scenario, &scenario.spec, &BySession::default()) {
                 Ok(_) => {}
                 Err(Error::Invalid(more)) => problems.extend(more),
@@ -138,7 +138,7 @@ pub(super) fn checked(
 /// Checks that a suite's names lead somewhere and that its overrides can be read.
 fn check_suite(catalog: &Catalog, suite: &Loaded<SuiteFile>) -> Result<(), Error> {
     let spec = &suite.spec;
-    let mut problems = params::undeclared(&spec.params, &[], catalog);
+    let mut problems = overrides::undeclared(&spec.params, &[], catalog);
     problems.extend(Suite::new(spec).err().unwrap_or_default());
     problems.extend(guards::check(catalog, &suite.origin, spec));
     let lists =

@@ -1,14 +1,18 @@
-//! One input as text: as written, merged with its bases, or in the other format.
+//! One input as text: as written, merged with its bases, in the other format, or beside an earlier one, field by field.
 
 use std::path::Path;
 
+use indexmap::IndexMap;
+
 use crate::catalog::{Catalog, Kind, Origin, kind_of};
+use crate::contrast::{differences, leaves};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
 use ctxsim_input::text::comments::with_comments;
 use ctxsim_input::text::decode::{decode, encode};
 use ctxsim_input::text::{Decode, Encode};
 use ctxsim_input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
+use ctxsim_report::contrast::{InputChange, InputFate};
 
 /// Returns the text of an input as its file has it, comments and all, or in another format than that, once it has been read back as the same
 /// input. Without a kind, the name is a path, or that of one bundled input.
@@ -94,4 +98,38 @@ fn converted_to<T: Encode + Decode + PartialEq>(source: &Source, format: Format)
     }
     let problem = Diagnostic::at(Code::Unwritable, "", "the other format cannot represent this file");
     Err(vec![source.locate(problem.help("keep it as it is"))].into())
+}
+
+/// Returns what changed in an input from one text of its file to another, either of which may not be there; nothing if both say the same.
+pub fn input_change(kind: Kind, name: &str, format: Format, texts: [Option<&str>; 2]) -> Option<InputChange> {
+    let how = match texts {
+        [None, None] => return None,
+        [None, Some(_)] => InputFate::Added,
+        [Some(_), None] => InputFate::Removed,
+        [Some(before), Some(after)] if before == after => return None,
+        [Some(_), Some(_)] => InputFate::Changed,
+    };
+    let said = texts.map(|it| said(kind, &Source::new(name, format, it?)));
+    let fields = match (how, said) {
+        (InputFate::Changed, [Some(before), Some(after)]) => {
+            let fields = differences([before, after]);
+            // A comment changes nothing.
+            if fields.is_empty() {
+                return None;
+            }
+            fields
+        }
+        _ => Vec::new(),
+    };
+    Some(InputChange { kind: kind.noun(), name: name.to_owned(), how, fields })
+}
+
+/// Returns what a text says, by field; nothing of what cannot be read.
+fn said(kind: Kind, source: &Source) -> Option<IndexMap<String, String>> {
+    match kind {
+        Kind::Policy => source.decode::<PolicyFile>().ok().map(|it| leaves(&it)),
+        Kind::Scenario => source.decode::<ScenarioFile>().ok().map(|it| leaves(&it)),
+        Kind::Profile => source.decode::<ProfileFile>().ok().map(|it| leaves(&it)),
+        Kind::Suite => source.decode::<SuiteFile>().ok().map(|it| leaves(&it)),
+    }
 }

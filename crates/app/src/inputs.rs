@@ -6,17 +6,16 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use super::found::ProblemsFound;
 use super::guards::Guards;
 use super::models::{ModelProfiles, OfModels};
 use super::named::{InputNames, NamedScenario, tell_apart, tell_scenarios_apart};
+use super::overrides::NamedPolicies;
+use super::overrides::{Used, settings};
 use super::parts::tickets::HeldTicket;
 use super::selection::Selection;
-use super::set_policies::NamedPolicies;
-use super::used::{Used, settings};
+use super::watch::ProblemsFound;
 use super::{
-    Comparison, Plan, ReadyLoad, check, contrast, guards, load, made, notes, params, processes, reads,
-    set_paths, variants,
+    Comparison, Plan, ReadyLoad, assembled, check, contrast, entry, guards, load, made, overrides, processes,
 };
 use crate::catalog::{Catalog, Kind, Loaded};
 use ctxsim_base::diag::{Diagnostic, Place};
@@ -69,7 +68,8 @@ impl GivenInputs {
         let is_whole_suite = [&policies, &scenarios, &profiles].iter().all(|it| it.by.is_some());
         let mut read = catalog.policies();
         let policies = policies.load(catalog, found, |name| read.policy(name));
-        let policies = variants::laid_out(tell_apart(policies, |it| &mut it.name), comparison.variants.len());
+        let policies =
+            overrides::laid_out(tell_apart(policies, |it| &mut it.name), comparison.variants.len());
         let (scenarios, skipped) = if comparison.tickets.is_empty() {
             tell_scenarios_apart(scenarios.load_scenarios(catalog, found), comparison.alone)
         } else {
@@ -104,11 +104,12 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
     let given = GivenInputs::read(catalog, comparison, suite.as_ref(), &mut found);
     let GivenInputs { policies, scenarios: loaded_scenarios, skipped, profiles: loaded_profiles, .. } = given;
     let (is_whole_suite, under_own_models) = (given.is_whole_suite, given.under_own_models);
-    let known_paths = || set_paths::known(&policies, &loaded_scenarios, &loaded_profiles, suite.as_ref());
+    let known_paths =
+        || overrides::known_paths(&policies, &loaded_scenarios, &loaded_profiles, suite.as_ref());
     let settings = settings(comparison, suite.as_ref(), is_whole_suite, known_paths, &mut found);
     let selection = Selection::new(comparison).map_err(|it| found.problems.push(*it)).unwrap_or_default();
     let is_complete = found.is_empty();
-    let variants = variants::settings(&comparison.variants, &mut found);
+    let variants = overrides::read_variants(&comparison.variants, &mut found);
     found.problems.extend(processes::refused(&policies, comparison));
     let play_twice = comparison.play_twice;
     let named = &loaded_profiles;
@@ -141,7 +142,7 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
         work.found.problems.extend(suite.locate(guards.about_nothing));
     }
     work.found.stop()?;
-    let (scenarios, unplayed) = reads::check(scenarios, &mut work.found.problems);
+    let (scenarios, unplayed) = entry::check_reads(scenarios, &mut work.found.problems);
     work.found.stop()?;
     let as_recorded = Policy::new(&PolicyFile::named(AS_RECORDED))?;
     Ok(Plan {
@@ -154,8 +155,8 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
         notes: given
             .notes
             .into_iter()
-            .chain(notes::on_changes(comparison))
-            .chain(notes::on_guards(guards.n_left_out))
+            .chain(assembled::on_changes(comparison))
+            .chain(assembled::on_guards(guards.n_left_out))
             .listed(),
         guards: guards.named,
         references: checked.as_ref().map(|it| it.references.clone()).unwrap_or_default(),
@@ -364,8 +365,8 @@ impl Inputs<'_> {
         }
         let mut specs: Vec<PolicyFile> = self.policies.iter().map(|it| it.spec.clone()).listed();
         for spec in &mut specs {
-            params::overlay(spec, of_scenario);
-            params::overlay(spec, of_suite);
+            overrides::overlay(spec, of_scenario);
+            overrides::overlay(spec, of_suite);
         }
         if let Some(group) = groups.iter().find(|it| it.specs == specs) {
             return group.models.clone();
@@ -377,7 +378,7 @@ impl Inputs<'_> {
             used.note(applied);
         }
         if self.found.is_empty() {
-            let applied = variants::apply(self.catalog, &self.policies, &self.variants, &mut specs);
+            let applied = overrides::apply_variants(self.catalog, &self.policies, &self.variants, &mut specs);
             self.found.problems.extend(applied.err().map(|it| *it));
         }
         for (spec, loaded) in specs.iter_mut().zip(&self.policies) {

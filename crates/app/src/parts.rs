@@ -10,9 +10,9 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::assembled::assembled_report;
 use super::assembled::{Came, Gathered};
-use super::found::ProblemsFound;
 use super::session::session_report;
 use super::watch::PlanWatcher;
+use super::watch::ProblemsFound;
 use super::{Load, Plan, PlanWatch, ReadyLoad, selection};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;

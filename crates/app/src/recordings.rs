@@ -5,7 +5,6 @@ use super::index::{self, Indexing};
 use super::load::recording_beside;
 use super::models::ModelProfiles;
 use super::selection::{NewestCandidate, Selection, none_left};
-use super::twins;
 use crate::catalog::{Catalog, ScenarioHit, Searched};
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
@@ -62,7 +61,7 @@ pub fn held(catalog: &Catalog, comparison: &Comparison) -> Result<(Vec<FileConte
         file.sessions.retain(|_| match reasons.next().flatten() {
             None => true,
             Some(reason) => {
-                skipped.push(twins::skipped(&file.file, reason));
+                skipped.push(index::skipped(&file.file, reason));
                 false
             }
         });

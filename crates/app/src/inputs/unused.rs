@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use super::Inputs;
 use crate::catalog::Loaded;
-use crate::{ReadyLoad, params};
+use crate::{ReadyLoad, overrides};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::list::Listed as _;
 use ctxsim_input::PolicyFile;
@@ -17,13 +17,13 @@ impl Inputs<'_> {
             return;
         }
         let policies: Vec<PolicyFile> = self.policies.iter().map(|it| it.spec.clone()).listed();
-        self.found.problems.extend(by.locate(params::undeclared(given, &policies, self.catalog)));
+        self.found.problems.extend(by.locate(overrides::undeclared(given, &policies, self.catalog)));
     }
 
     /// Reports unused parameters of policies, unless another problem may be the reason.
     pub(super) fn check_unread(&mut self) {
         if self.found.is_empty() {
-            self.found.problems.extend(self.policies.iter().flat_map(params::unread));
+            self.found.problems.extend(self.policies.iter().flat_map(overrides::unread));
         }
     }
 
