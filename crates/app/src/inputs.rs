@@ -1,32 +1,30 @@
 //! From names to a plan: everything that is wrong is found before anything runs.
 
-mod unused;
-
 use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use super::guards::Guards;
-use super::models::{ModelProfiles, OfModels};
-use super::named::{InputNames, NamedScenario, tell_apart, tell_scenarios_apart};
-use super::overrides::NamedPolicies;
-use super::overrides::{Used, settings};
-use super::parts::tickets::HeldTicket;
-use super::selection::Selection;
-use super::watch::ProblemsFound;
-use super::{
+use crate::catalog::{Catalog, Kind, Loaded};
+use crate::guards::Guards;
+use crate::models::{ModelProfiles, OfModels};
+use crate::named::{InputNames, NamedScenario, tell_apart, tell_scenarios_apart};
+use crate::overrides::{NamedPolicies, Used, settings};
+use crate::parts::tickets::HeldTicket;
+use crate::selection::Selection;
+use crate::watch::ProblemsFound;
+use crate::{
     Comparison, Plan, ReadyLoad, assembled, check, contrast, entry, guards, load, made, overrides, processes,
 };
-use crate::catalog::{Catalog, Kind, Loaded};
-use ctxsim_base::diag::{Diagnostic, Place};
+use ctxsim_base::diag::{Code, Diagnostic, Place};
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
 use ctxsim_input::policy::Size;
-use ctxsim_input::scenario;
 use ctxsim_input::suite::Guard;
 use ctxsim_input::text::set::{Override, SetTarget};
 use ctxsim_input::text::{Decode, Encode};
-use ctxsim_input::{CacheRules, Policy, PolicyFile, Profile, ProfileFile, ScenarioFile, Suite, SuiteFile};
+use ctxsim_input::{
+    CacheRules, Policy, PolicyFile, Profile, ProfileFile, ScenarioFile, Suite, SuiteFile, scenario,
+};
 use ctxsim_report::Skipped;
 use ctxsim_report::as_logged::AS_RECORDED;
 
@@ -405,6 +403,55 @@ impl Inputs<'_> {
     fn set<T: Encode + Decode>(&mut self, target: SetTarget, specs: &mut [T], passes: impl Fn(&T) -> bool) {
         for used in self.settings.iter_mut().filter(|it| it.setting.target == target) {
             used.apply(specs, &passes);
+        }
+    }
+}
+
+impl Inputs<'_> {
+    /// Reports undeclared parameters.
+    pub(super) fn check_params<T>(&mut self, by: &Loaded<T>, given: &IndexMap<String, Size>) {
+        if given.is_empty() || !self.is_complete {
+            return;
+        }
+        let policies: Vec<PolicyFile> = self.policies.iter().map(|it| it.spec.clone()).listed();
+        self.found.problems.extend(by.locate(overrides::undeclared(given, &policies, self.catalog)));
+    }
+
+    /// Reports unused parameters of policies, unless another problem may be the reason.
+    pub(super) fn check_unread(&mut self) {
+        if self.found.is_empty() {
+            self.found.problems.extend(self.policies.iter().flat_map(overrides::unread));
+        }
+    }
+
+    /// Reports a number of trials if nothing has trials; inputs that could not be read may have some.
+    pub(super) fn check_trials(&mut self, scenarios: &[ReadyLoad], trials: Option<u64>) {
+        let has_trials = scenarios.iter().any(ReadyLoad::may_have_trials);
+        if trials.is_some() && !has_trials && self.found.is_empty() {
+            let message = "no scenario in this run draws conversations";
+            let mut problem = Diagnostic::at(Code::TrialsUnused, "", message);
+            "--trials".clone_into(&mut problem.place.file);
+            let help = "remove it, or name a scenario with `load.conversation`";
+            self.found.problems.push(problem.help(help));
+        }
+    }
+
+    /// Moves problems of overridden fields to the override.
+    pub(super) fn blame_used(&mut self) {
+        for problem in &mut self.found.problems {
+            let mut applied = self.settings.iter().filter(|it| it.is_applied);
+            if let Some(used) = applied.rfind(|it| it.setting.covers(&problem.place.field)) {
+                problem.place = used.setting.place();
+            }
+        }
+    }
+
+    /// Reports overrides that apply nowhere.
+    pub(super) fn check_used(&mut self) {
+        for used in &mut self.settings {
+            if used.is_strict && !used.is_applied && self.is_complete {
+                self.found.problems.extend(used.refused.take().map(|it| *it));
+            }
         }
     }
 }

@@ -10,7 +10,6 @@ mod import;
 mod init;
 mod inputs;
 mod list;
-mod pages;
 pub(super) mod parts;
 mod prices;
 mod realised;
@@ -176,8 +175,8 @@ impl Command {
             Self::Validate(args) => inputs::validate(catalog, &args),
             Self::Prices(args) => prices::prices(&args.command, catalog),
             Self::Store(args) => store::store(catalog, &args.command),
-            Self::Man(args) => pages::man(&args),
-            Self::Completions(args) => pages::completions(&args),
+            Self::Man(args) => inputs::man(&args),
+            Self::Completions(args) => inputs::completions(&args),
         }?;
         Ok(ExitCode::SUCCESS)
     }

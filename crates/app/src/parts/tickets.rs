@@ -5,8 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::job::content;
-use super::{Making, PlanShard};
+use super::{Making, PlanShard, content};
 use crate::catalog::{Catalog, Origin, PipedBytes, Searched, recording};
 use crate::index::Indexing;
 use crate::index::Twins;
