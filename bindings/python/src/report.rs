@@ -63,7 +63,7 @@ impl Report {
         of.counts("step", all().map(|it| it.step));
         of.counts("n", all().map(|it| it.n));
         of.names("role", all().map(|it| role(it.role)));
-        of.times("at_ms", all().map(|it| it.at_ms));
+        of.whole("at_ms", all().map(|it| Some(it.at_ms)));
         of.tokens("prompt_tokens", all().map(|it| it.prompt));
         of.tokens("cache_read_tokens", all().map(|it| it.cache_read));
         of.tokens("cache_write_tokens", all().map(|it| it.cache_write));
@@ -248,8 +248,8 @@ pub(crate) fn totals(all: &[ctxsim::Total]) -> PyResult<Table> {
     of.names("load", all.iter().map(ctxsim::Total::load));
     of.names("profile", all.iter().map(ctxsim::Total::profile));
     of.tokens("scenarios", all.iter().map(|it| it.scenarios() as u64));
-    of.flags("is_whole", all.iter().map(ctxsim::Total::is_whole));
-    of.flags("is_part", all.iter().map(ctxsim::Total::is_part));
+    of.flags("is_whole", all.iter().map(|it| Some(it.is_whole())));
+    of.flags("is_part", all.iter().map(|it| Some(it.is_part())));
     let places = all.first().map_or_else(Vec::new, |it| it.metrics().map(|it| it.0).collect::<Vec<_>>());
     for place in places.into_iter().filter(|it| it != COST) {
         of.numbers(&place, all.iter().map(|it| it.metric(&place).ok().flatten()));

@@ -12,9 +12,7 @@ use crate::overrides::{NamedPolicies, Used, settings};
 use crate::parts::tickets::HeldTicket;
 use crate::selection::Selection;
 use crate::watch::ProblemsFound;
-use crate::{
-    Comparison, Plan, ReadyLoad, assembled, check, contrast, entry, guards, load, made, overrides, processes,
-};
+use crate::{Comparison, Plan, ReadyLoad, assembled, check, contrast, entry, guards, load, made, overrides};
 use ctxsim_base::diag::{Code, Diagnostic, Place};
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
@@ -108,7 +106,7 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
     let selection = Selection::new(comparison).map_err(|it| found.problems.push(*it)).unwrap_or_default();
     let is_complete = found.is_empty();
     let variants = overrides::read_variants(&comparison.variants, &mut found);
-    found.problems.extend(processes::refused(&policies, comparison));
+    found.problems.extend(check::refused_programs(&policies, comparison));
     let play_twice = comparison.play_twice;
     let named = &loaded_profiles;
     let mut work = Inputs { catalog, policies, named, settings, variants, found, is_complete, play_twice };
@@ -390,7 +388,7 @@ impl Inputs<'_> {
             let refused = check::refused(loaded, spec, self.named);
             self.found.problems.extend(refused);
             match check::checked(self.catalog, spec, &loaded.origin) {
-                Ok(policy) if self.play_twice => models.push(Arc::new(processes::played_twice(policy))),
+                Ok(policy) if self.play_twice => models.push(Arc::new(check::played_twice(policy))),
                 Ok(policy) => models.push(Arc::new(policy)),
                 Err(problems) => self.found.problems.extend(loaded.locate(problems)),
             }

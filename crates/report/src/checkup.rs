@@ -9,7 +9,7 @@ pub mod sarif;
 use std::fmt::Write as _;
 
 use indexmap::IndexMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::contrast::lines::points;
 use super::guards::GuardVerdict;
@@ -62,7 +62,7 @@ pub struct NewerPrices {
 pub const ADOPTED_BY: [&str; 2] = ["`--bless` adopts them", "change `prices` in ctxsim.toml to adopt them"];
 
 /// A table of numbers compared with its snapshot.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SnapshotCheck {
     /// The file of the snapshot.
     pub file: String,
@@ -78,9 +78,11 @@ pub struct SnapshotCheck {
 }
 
 /// The result of comparing a table with its snapshot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum SnapshotState {
+    /// Every number is as it was.
     Same,
     /// Some numbers changed.
     Moved,

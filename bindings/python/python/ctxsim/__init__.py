@@ -3,6 +3,8 @@
 Offline and deterministic: no network, no model. Sizes are tokens, costs US dollars, times milliseconds; an unknown number is None or null.
 """
 
+from types import ModuleType as _ModuleType
+
 from ._ctxsim import (
     Cx,
     Entry,
@@ -27,51 +29,5 @@ from .cluster import Job, batch, fold, parts, plan
 from .values import Failure, Problem, Verdict
 from .verbs import advise, bill, check, compare, explain, realised, sensitivity, sweep, tune
 
-__all__ = [
-    "Advice",
-    "Answer",
-    "Bill",
-    "Check",
-    "Cx",
-    "Entry",
-    "Error",
-    "Explanation",
-    "Failure",
-    "Job",
-    "ModelCall",
-    "Part",
-    "Paste",
-    "Policy",
-    "Problem",
-    "Realised",
-    "Report",
-    "RequestCost",
-    "Sensitivity",
-    "SharedPrefix",
-    "Sweep",
-    "Table",
-    "Totals",
-    "Trace",
-    "Tuned",
-    "Verdict",
-    "Workbench",
-    "advise",
-    "batch",
-    "bill",
-    "check",
-    "compare",
-    "explain",
-    "fold",
-    "insert",
-    "keep",
-    "main",
-    "names",
-    "parts",
-    "plan",
-    "realised",
-    "rewrite",
-    "sensitivity",
-    "sized",
-    "sweep",
-    "tune",
-]
+# Everything above that is no module.
+__all__ = sorted(name for name, value in globals().items() if not name.startswith("_") and not isinstance(value, _ModuleType))
