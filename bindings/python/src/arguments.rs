@@ -169,7 +169,6 @@ pub(crate) struct Arguments<'py> {
     pub(crate) suite: Option<Bound<'py, PyAny>>,
     #[pyo3(default)]
     pub(crate) set: Option<Bound<'py, PyAny>>,
-    #[pyo3(default)]
     pub(crate) folders: Option<Bound<'py, PyAny>>,
     #[pyo3(default)]
     pub(crate) own_models: bool,

@@ -20,6 +20,7 @@ type Made = (String, String, Option<String>);
 #[derive(Default, FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Asked {
+    verb: String,
     #[pyo3(default)]
     vary: Vec<(String, String)>,
     #[pyo3(default)]
@@ -48,14 +49,13 @@ pub(crate) struct Asked {
 #[pyfunction]
 pub(crate) fn answer(
     py: Python<'_>,
-    verb: &str,
     sessions: Option<Bound<'_, PyAny>>,
     given: Bound<'_, PyAny>,
 ) -> PyResult<Made> {
     let (common, asked): (Arguments<'_>, Asked) = (given.extract()?, given.extract()?);
     let stop = Stop::default();
     let comparison = on(py, common.comparison(py, &stop)?, sessions.as_ref(), &stop)?;
-    let made = watched(py, &stop, || match verb {
+    let made = watched(py, &stop, || match asked.verb.as_str() {
         "sensitivity" => comparison.plan()?.sensitivity().map(|it| made(&it, None)),
         "explain" => explained(comparison, &asked),
         "sweep" => searched(comparison, asked).sweep().map(|it| made(&it, None)),

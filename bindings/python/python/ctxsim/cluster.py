@@ -79,7 +79,7 @@ def plan(
     min_evidence: float | None = None,
 ) -> Job:
     """Makes a job of sessions (paths, folders, patterns, or bytes by name), with the arguments of `compare` that a file could hold."""
-    return Job(*_ctxsim.job(sessions, locals()))
+    return Job(*_ctxsim.job(sessions, locals() | {"folders": None}))
 
 
 def batch(table: Any, job: Job | str, threads: int | None = 1, read: Callable[[str], bytes] | None = None) -> Any:

@@ -99,7 +99,7 @@ def sensitivity(
     `{"break_even.prune_removes_tokens": 30_000}`.
 
     Raises `Error`; a policy that fails is a problem, too."""
-    return Sensitivity.of(_ctxsim.answer("sensitivity", sessions, locals()))
+    return Sensitivity.of(_ctxsim.answer(sessions, locals() | {"verb": "sensitivity"}))
 
 
 def explain(
@@ -119,8 +119,8 @@ def explain(
     are those of the session's model.
 
     Raises `Error` if there is no such request."""
-    given = locals() | {"policies": policy, "profiles": profile or FALLBACK, "own_models": profile is None}
-    return Explanation.of(_ctxsim.answer("explain", sessions, given))
+    given = locals() | {"verb": "explain", "policies": policy, "profiles": profile or FALLBACK, "own_models": profile is None}
+    return Explanation.of(_ctxsim.answer(sessions, given))
 
 
 def sweep(
@@ -149,8 +149,9 @@ def sweep(
     are what the front is of; `guards`, such as `"evidence>=0.9"`, are bounds that its recommended point keeps.
 
     Raises `Error`; an objective that does not exist is a problem, with the nearest that does."""
-    given = locals() | {"policies": [base, policy], "vary": _varied(vary), "objectives": _texts(objectives), "guards": _texts(guards)}
-    return Sweep.of(_ctxsim.answer("sweep", sessions, given))
+    given = locals() | {"verb": "sweep", "policies": [base, policy], "vary": _varied(vary)}
+    given |= {"objectives": _texts(objectives), "guards": _texts(guards)}
+    return Sweep.of(_ctxsim.answer(sessions, given))
 
 
 def tune(
@@ -178,8 +179,9 @@ def tune(
     that of the choice. `objectives` and `guards` look for something else than the lowest cost.
 
     Raises `Error`."""
-    given = locals() | {"policies": [base, policy], "vary": _varied(vary), "objectives": _texts(objectives), "guards": _texts(guards)}
-    return Tuned.of(_ctxsim.answer("tune", sessions, given))
+    given = locals() | {"verb": "tune", "policies": [base, policy], "vary": _varied(vary)}
+    given |= {"objectives": _texts(objectives), "guards": _texts(guards)}
+    return Tuned.of(_ctxsim.answer(sessions, given))
 
 
 def check(
@@ -196,7 +198,7 @@ def check(
     `ctxsim.toml` is not read: name its `folders`; what it pins (version, prices) counts on the command line alone.
 
     Raises `Error` if no suite can be found; one that cannot be run is a row of `errors`."""
-    return Check.of(_ctxsim.answer("check", None, locals() | {"snapshots": fspath(snapshots)}))
+    return Check.of(_ctxsim.answer(None, locals() | {"verb": "check", "snapshots": fspath(snapshots)}))
 
 
 def advise(
@@ -219,7 +221,7 @@ def advise(
     together whatever their word, as `KEY=VALUE`. `min_evidence` (0 to 1; 0.9 by default) is the share of evidence that advice must keep.
 
     Raises `Error` if no session is one of an agent whose settings are known."""
-    return Advice.of(_ctxsim.answer("advise", sessions, locals() | {"pairs": _texts(tries)}))
+    return Advice.of(_ctxsim.answer(sessions, locals() | {"verb": "advise", "pairs": _texts(tries)}))
 
 
 def bill(
@@ -236,7 +238,7 @@ def bill(
     """Says what recorded sessions were billed and where that goes, as `ctxsim screen` does.
 
     Raises `Error` if no session is recorded."""
-    return Bill.of(_ctxsim.answer("bill", sessions, locals()))
+    return Bill.of(_ctxsim.answer(sessions, locals() | {"verb": "bill"}))
 
 
 def realised(
@@ -262,4 +264,4 @@ def realised(
     text = fspath(forecast)
     if not text.lstrip().startswith("{"):
         text = FilePath(text).read_text(encoding="utf-8")
-    return Realised.of(_ctxsim.answer("realised", sessions, locals() | {"forecast": text}))
+    return Realised.of(_ctxsim.answer(sessions, locals() | {"verb": "realised", "forecast": text}))
