@@ -20,9 +20,9 @@ use ctxsim_input::text::schema;
 /// Shown below the options of `show`.
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  ctxsim show clear_tool_results --as toml                         a bundled policy as TOML, with its comments
-  ctxsim show session.jsonl --redact --output redacted.jsonl       the same numbers, none of the words
-  ctxsim show --schema policy                                      the JSON Schema of policy files";
+  ctxsim show clear_tool_results --as toml                     a bundled policy as TOML
+  ctxsim show session.jsonl --redact --output redacted.jsonl   the same numbers, none of the words
+  ctxsim show --schema policy                                  the JSON Schema of policy files";
 
 /// Prints an input's file or the same in the other language, a policy merged with its bases, sessions without their words, or a schema.
 pub(super) fn show(catalog: &Catalog, args: &ShowArgs) -> Result<(), Error> {
