@@ -16,11 +16,7 @@
 //! | `ctxsim realised` | [`Comparison::realised`](crate::Comparison::realised) | [`Realised`] |
 //! | `ctxsim SESSIONS` | [`Comparison::bill`](crate::Comparison::bill) | [`FirstScreen`] |
 
-#[cfg(feature = "cli")]
-mod checked;
-mod explained;
-mod prices;
-mod searched;
+mod read;
 
 use std::fmt;
 use std::ops::Deref;
@@ -31,18 +27,17 @@ use serde::{Serialize, Serializer};
 use crate::face::Error;
 use ctxsim_base::diag::{Code, Diagnostic};
 
+pub use self::read::{
+    CacheReads, CheapestPolicy, CheapestUntil, ExplainedItem, ExplainedRequest, Explanation, ItemChange,
+    PrefixCheck, PricedPolicy, PricedProfile, PricedScenario, RankFlip, RateChange, Sensitivity, StageEffect,
+    SweptGrid, SweptPoint,
+};
 #[cfg(feature = "cli")]
-pub use self::checked::{Check, GuardCheck, SnapshotResult, SuiteCheck};
-pub use self::explained::{
-    CacheReads, ExplainedItem, ExplainedRequest, Explanation, ItemChange, PrefixCheck, StageEffect,
-};
-pub use self::prices::{
-    CheapestPolicy, CheapestUntil, PricedPolicy, PricedProfile, PricedScenario, RankFlip, RateChange,
-    Sensitivity,
-};
-pub use self::searched::{SweptGrid, SweptPoint};
+pub use self::read::{Check, GuardCheck, SuiteCheck};
 pub use ctxsim_engine::measure::{BreakEven, Spread};
 pub use ctxsim_report::advise::{Advice, AgentAdvice, BilledAdvice, Paste};
+#[cfg(feature = "cli")]
+pub use ctxsim_report::checkup::{SnapshotCheck, SnapshotState};
 pub use ctxsim_report::lever::{Lever, Word};
 pub use ctxsim_report::realised::Realised;
 pub use ctxsim_report::screen::FirstScreen;

@@ -58,7 +58,7 @@ impl Catalog {
     /// # Errors
     /// There is no such policy, or its file cannot be read.
     pub fn policy_text(&self, name: &str) -> Result<String, Error> {
-        Ok(ctxsim_app::show(&self.0, Kind::Policy, name, None)?)
+        Ok(ctxsim_app::show(&self.0, Some(Kind::Policy), name, None)?)
     }
 
     /// Returns the text of a profile's file.
@@ -66,7 +66,7 @@ impl Catalog {
     /// # Errors
     /// There is no such profile, or its file cannot be read.
     pub fn profile_text(&self, name: &str) -> Result<String, Error> {
-        Ok(ctxsim_app::show(&self.0, Kind::Profile, name, None)?)
+        Ok(ctxsim_app::show(&self.0, Some(Kind::Profile), name, None)?)
     }
 
     /// Returns what a policy does in a few plain words, if its file says it.

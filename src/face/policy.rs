@@ -1,8 +1,17 @@
-//! Declared policies, and what every policy can declare.
+//! Policies that are declared, and those that are code.
 
-use crate::face::Error;
-use ctxsim_input::policy::{LayoutSpec as InnerLayout, MemoryPlace};
-use ctxsim_input::text::{Decode, source::Source};
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use indexmap::IndexMap;
+
+use crate::face::{Error, Trace};
+use ctxsim_engine::own::process::Process as Inner;
+use ctxsim_engine::own::{Memory, Own, View};
+use ctxsim_input::policy::{LayoutSpec as InnerLayout, MemoryPlace, OwnCode};
+use ctxsim_input::text::Decode;
+use ctxsim_input::text::source::Source;
 use ctxsim_input::{Format, PolicyFile, RecoverySpec as InnerRecovery};
 
 /// A declared policy, read from text.
@@ -71,24 +80,10 @@ impl Layout {
         Ok(Self(decoded("memory:layout", text, Format::Ron)?))
     }
 
-    /// Sets no breakpoints.
-    #[must_use]
-    pub fn without_breakpoints(mut self) -> Self {
-        self.0.breakpoints = Some(Vec::new());
-        self
-    }
-
     /// Puts memory before everything else: any change to it breaks the whole cached prefix.
     #[must_use]
     pub fn memory_first(mut self) -> Self {
         self.0.memory = MemoryPlace::Head;
-        self
-    }
-
-    /// Puts memory after the system prompt, before the first message.
-    #[must_use]
-    pub fn memory_behind_system(mut self) -> Self {
-        self.0.memory = MemoryPlace::BehindSystem;
         self
     }
 }
@@ -116,5 +111,131 @@ impl Recovery {
             Self::Pinned => InnerRecovery::Pinned,
             Self::NaiveReread { limit } => InnerRecovery::NaiveReread { limit, fits: None },
         }
+    }
+}
+
+/// A policy that is code; each run creates its own instance, on the run's thread.
+///
+/// It works wherever a declared policy does: comparisons, guards, sensitivity, explanations, sampled recovery, streaming. A run whose code
+/// returns an error, panics or answers with a view that cannot be sent ends with an error that names the policy and the request.
+#[derive(Clone)]
+pub struct Code {
+    own: Own,
+    title: Option<String>,
+    about: String,
+    layout: Option<Layout>,
+    recovery: Recovery,
+}
+
+/// How the program of a policy is started.
+#[derive(Clone, Debug)]
+pub struct Process(Inner);
+
+impl Process {
+    /// Creates a process from a program and its arguments; the program is looked up in `PATH`, or relative to the folder if its name contains a `/`.
+    #[must_use]
+    pub fn new<S: Into<String>>(command: impl IntoIterator<Item = S>) -> Self {
+        Self(Inner {
+            command: command.into_iter().map(Into::into).collect(),
+            folder: PathBuf::from("."),
+            deadline: Duration::from_secs(10),
+            params: IndexMap::new(),
+        })
+    }
+
+    /// Sets the folder in which the program runs; the current one by default.
+    #[must_use]
+    pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.0.folder = folder.into();
+        self
+    }
+
+    /// Sets how long it may take to start and to answer each request; 10 seconds by default.
+    #[must_use]
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.0.deadline = deadline;
+        self
+    }
+}
+
+impl fmt::Debug for Code {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.debug_struct("Code").field("name", &self.name()).finish_non_exhaustive()
+    }
+}
+
+impl Code {
+    fn new(own: Own) -> Self {
+        let about = "A policy in code.".to_owned();
+        Self { own, title: None, about, layout: None, recovery: Recovery::default() }
+    }
+
+    /// Creates a policy from a function that creates a [`View`], which maps the history to a view before each request.
+    #[must_use]
+    pub fn view<V: View + 'static>(
+        name: impl AsRef<str>,
+        make: impl Fn(Trace<'_>) -> V + Send + Sync + 'static,
+    ) -> Self {
+        Self::new(Own::view(name.as_ref(), move |it| Ok(make(Trace::of(it)))))
+    }
+
+    /// Creates a policy from a program that is asked over its standard input and output, using the protocol `ctxsim.policy/1`.
+    ///
+    /// One program is started for each run. The protocol is described in `docs/reference/processes.md`.
+    #[must_use]
+    pub fn process(name: impl AsRef<str>, process: Process) -> Self {
+        Self::new(Own::process(name.as_ref(), process.0))
+    }
+
+    /// Adds a memory, which recalls something for each request.
+    #[must_use]
+    pub fn memory<M: Memory + 'static>(
+        mut self,
+        make: impl Fn(Trace<'_>) -> M + Send + Sync + 'static,
+    ) -> Self {
+        self.own = self.own.with_memory(move |it| make(Trace::of(it)));
+        self
+    }
+
+    /// Sets where prompts place cache breakpoints, memory and dynamic content.
+    #[must_use]
+    pub fn layout(self, layout: Layout) -> Self {
+        Self { layout: Some(layout), ..self }
+    }
+
+    /// Sets how the agent gets back what it cannot see; one call by default.
+    #[must_use]
+    pub fn recovery(self, recovery: Recovery) -> Self {
+        Self { recovery, ..self }
+    }
+
+    /// Sets what it does in a few words, at most 48 characters, which verdicts say beside its name; none by default.
+    #[must_use]
+    pub fn title(self, title: impl Into<String>) -> Self {
+        Self { title: Some(title.into()), ..self }
+    }
+
+    /// Sets the sentence with which reports describe the policy.
+    #[must_use]
+    pub fn about(self, about: impl Into<String>) -> Self {
+        Self { about: about.into(), ..self }
+    }
+
+    /// Returns its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.own.name()
+    }
+
+    /// Returns what it declares in addition to its code, as a policy file would, and the code.
+    pub(super) fn into_parts(self) -> (PolicyFile, OwnCode) {
+        let file = PolicyFile {
+            title: self.title,
+            about: self.about,
+            layout: self.layout.map(|it| it.0),
+            recovery: Some(self.recovery.inner()),
+            ..PolicyFile::named(self.own.name())
+        };
+        (file, OwnCode::new(self.own))
     }
 }

@@ -1,12 +1,15 @@
-//! Profiles built in code: one model at one provider.
+//! Profiles built in code: one model at one provider, with exact prices and the rules of its cache.
 
+use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
 
-use crate::face::{CacheRules, Catalog, Error, Usd};
-use ctxsim_base::diag::{Diagnostic, Place};
-use ctxsim_base::quantity::saturated;
+use crate::face::{Catalog, Error};
+use ctxsim_base::diag::{Code, Diagnostic, Place};
+use ctxsim_base::quantity::{Decimal, saturated};
+use ctxsim_engine::cache::own::{Make, OwnRule};
 use ctxsim_input::policy::OwnCode;
-use ctxsim_input::profile::cache::Cache;
+use ctxsim_input::profile::cache::{BreakpointsFields, Cache, PrefixIntervalFields, Ttls};
 use ctxsim_input::profile::written::{AssumptionsSpec, LimitsSpec, PriceSpec};
 use ctxsim_input::text::duration::Duration as Written;
 use ctxsim_input::{Profile as Checked, ProfileFile};
@@ -168,5 +171,124 @@ impl ProfileBuilder {
     /// Returns an amount, or notes what is wrong with it.
     fn amount(&mut self, usd: &Usd, field: &str) -> Option<ctxsim_base::quantity::Decimal> {
         usd.decimal(field).map_err(|it| self.problems.push(*it)).ok()
+    }
+}
+
+/// The rules of a provider's prompt cache.
+///
+/// Other kinds of rules (blocks, units, stored content) are declared in profile files; [`Profile::to_builder`](crate::Profile::to_builder)
+/// starts from such a profile.
+#[derive(Clone, Debug)]
+pub struct CacheRules {
+    pub(super) rules: Cache,
+    pub(super) own: Option<OwnCode>,
+}
+
+impl CacheRules {
+    fn of(rules: Cache) -> Self {
+        Self { rules, own: None }
+    }
+
+    /// Returns no cache: every token is plain input.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::of(Cache::None)
+    }
+
+    /// Returns a cache of the longest common prefix with an earlier prompt: at least `min` tokens, in steps of `step` tokens.
+    #[must_use]
+    pub fn prefixes(min: u64, step: u64) -> Self {
+        let (min_tokens, step_tokens) = (Some(min), Some(step));
+        Self::of(Cache::PrefixInterval(PrefixIntervalFields {
+            min_tokens,
+            step_tokens,
+            ..Default::default()
+        }))
+    }
+
+    /// Returns a cache with entries at breakpoints, at most `max` per request, each of at least `min` tokens; each lookup goes
+    /// up to `lookback` positions back.
+    #[must_use]
+    pub fn breakpoints(min: u64, max: u8, lookback: u16) -> Self {
+        Self::of(Cache::Breakpoints(BreakpointsFields {
+            min_tokens: Some(min),
+            breakpoints_max: Some(max),
+            lookback_positions: Some(lookback),
+            ..Default::default()
+        }))
+    }
+
+    /// Returns a cache whose rules are code.
+    #[must_use]
+    pub fn custom<R: OwnRule + 'static>(make: impl Fn() -> R + Send + Sync + 'static) -> Self {
+        let own = Some(OwnCode::new(Make::new(make)));
+        // What a policy is told of lifetimes is that of these rules.
+        Self { own, ..Self::prefixes(0, 1) }
+    }
+
+    /// Sets how long an entry lives after its last use, where there are entries. For a cache in code, this is only what policies see as its
+    /// lifetime.
+    #[must_use]
+    pub fn ttl(mut self, ttl: Duration) -> Self {
+        let ms = saturated(ttl.as_millis());
+        if let Some(ttls) = self.rules.ttls_mut() {
+            *ttls = Ttls(vec![Written(ms)]);
+        }
+        self
+    }
+}
+
+/// An amount of US dollars, stored as a decimal: `0.1` is exactly one tenth, not the nearest float. Never negative; at most 18 digits.
+///
+/// Numbers and text convert to it; a value that is not a valid amount is reported when the profile is built.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Usd(Result<Decimal, String>);
+
+impl Usd {
+    /// Returns the decimal, or the invalid input.
+    pub(super) fn decimal(&self, field: &str) -> Result<Decimal, Box<Diagnostic>> {
+        let wrong = |given: &String| {
+            let message = format!("`{given}` is not an amount of US dollars");
+            let problem = Diagnostic::at(Code::PriceInvalid, field, message);
+            Box::new(problem.help("use a non-negative number with at most 18 digits"))
+        };
+        self.0.as_ref().copied().map_err(wrong)
+    }
+}
+
+impl From<f64> for Usd {
+    fn from(value: f64) -> Self {
+        Self(Decimal::from_f64(value).ok_or_else(|| value.to_string()))
+    }
+}
+
+impl From<u32> for Usd {
+    fn from(value: u32) -> Self {
+        value.to_string().as_str().into()
+    }
+}
+
+impl From<&str> for Usd {
+    fn from(text: &str) -> Self {
+        Self(Decimal::parse(text).ok_or_else(|| text.to_owned()))
+    }
+}
+
+impl FromStr for Usd {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let usd = Self::from(text);
+        usd.decimal("").map_err(Error::from)?;
+        Ok(usd)
+    }
+}
+
+impl fmt::Display for Usd {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Ok(amount) => amount.fmt(to),
+            Err(given) => to.write_str(given),
+        }
     }
 }

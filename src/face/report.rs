@@ -269,12 +269,6 @@ impl Run {
         self.inner.tally.evidence_kept()
     }
 
-    /// Returns the expected number of calls that fetch evidence again; `None` if no needs are known.
-    #[must_use]
-    pub fn recovery_calls(&self) -> Option<f64> {
-        self.number("recovery.expected_calls")
-    }
-
     /// Returns any number in the JSON report's `totals` by its path, such as `cost_usd.total`, in the unit that `docs/reference/rows.md` gives;
     /// `None` if this run does not know it.
     ///

@@ -12,8 +12,9 @@ mod terminal;
 mod verbs;
 mod words;
 
-use ctxsim::app::convert;
+use ctxsim::app::show;
 use ctxsim::catalog::Kind;
+use ctxsim::input::Format;
 
 use crate::support::*;
 
@@ -218,7 +219,7 @@ fn every_bundled_input_keeps_its_comments_in_the_other_language() {
                 Format::Toml => ("#", Format::Ron),
             };
             let own = origin.text().unwrap().into_owned();
-            let shown = convert(&catalog, Some(kind), name, to).unwrap();
+            let shown = show(&catalog, Some(kind), name, Some(to)).unwrap();
             let comments = own.lines().filter_map(|it| it.trim_start().strip_prefix(mark)).map(str::trim);
             for comment in comments.filter(|it| !it.starts_with(":schema")) {
                 assert!(shown.contains(comment), "{name}: {comment}\n{shown}");

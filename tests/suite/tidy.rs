@@ -445,7 +445,7 @@ const MEDIA: [(&str, &[&str]); 18] = [
             "crates/cli/src/verbs/check.rs",
             "crates/cli/src/verbs/design.rs",
             "crates/cli/src/verbs/fit.rs",
-            "crates/cli/src/verbs/pages.rs",
+            "crates/cli/src/verbs/inputs.rs",
             "crates/cli/src/verbs/run.rs",
             "crates/cli/src/verbs/tune.rs",
         ],

@@ -1,6 +1,5 @@
 //! What callers name: sessions, policies, profiles and overrides.
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -11,7 +10,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
 use crate::code::code;
 use crate::error::raised;
-use crate::stop::{Stop, watched};
+use crate::stop::Stop;
 
 /// A policy that is more than a name. `str` arguments of `compare` are names and paths.
 #[pyclass(frozen, from_py_object, module = "ctxsim")]
@@ -234,19 +233,6 @@ impl Arguments<'_> {
         it = with(it, self.limit, Comparison::limit);
         it = with(it, self.model.clone(), |it, model| it.model(model));
         with(it, self.min_evidence, Comparison::min_evidence)
-    }
-
-    /// Plans and runs a comparison, without the interpreter's lock.
-    pub(crate) fn run(
-        &self,
-        py: Python<'_>,
-        stop: &Stop,
-        comparison: impl FnOnce() -> Result<Comparison, ctxsim::Error> + Send,
-    ) -> PyResult<ctxsim::Report> {
-        let progress = self.progress.as_ref();
-        let told = |it| -> ControlFlow<()> { stop.told(progress, it) };
-        let run = || comparison()?.plan()?.run_with(told);
-        watched(py, stop, run)?.map_err(|it| raised(py, &it))
     }
 }
 

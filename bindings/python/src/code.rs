@@ -15,7 +15,7 @@ pub(crate) struct Entry {
     /// Its number, in order of arrival across all sessions of a run.
     id: u32,
     /// What it is: `system`, `tool_schema`, `user`, `assistant`, `reasoning`, `tool_call`, `tool_result`, `summary`, `memory` or `approval`.
-    kind: &'static str,
+    kind: String,
     /// The tool of a call or a result; empty for others.
     tool: String,
     /// For a result, the number of its call.
@@ -172,11 +172,8 @@ pub(crate) fn insert(
     exact: bool,
     written_by: Option<ModelCall>,
 ) -> PyResult<Part> {
-    let found = KINDS.iter().find(|it| it.1 == kind).map(|it| it.0);
-    let kind = found.ok_or_else(|| {
-        let names: Vec<&str> = KINDS.iter().map(|it| it.1).collect();
-        PyValueError::new_err(format!("unknown kind `{kind}`: use one of {}", names.join(", ")))
-    })?;
+    let kind: Kind = serde_json::from_value(kind.into())
+        .map_err(|error| PyValueError::new_err(format!("unknown kind: {error}")))?;
     let part = ctxsim::Part::insert(kind, text).replacing(replaces.iter().map(EntryArg::id));
     Ok(finished(part, handle, exact, written_by))
 }
@@ -188,25 +185,6 @@ fn finished(part: ctxsim::Part, handle: bool, exact: bool, written_by: Option<Mo
         Some(ModelCall(call)) => part.written_by(call),
         None => part,
     })
-}
-
-/// The kinds of entries with their names.
-const KINDS: [(Kind, &str); 11] = [
-    (Kind::System, "system"),
-    (Kind::ToolSchema, "tool_schema"),
-    (Kind::User, "user"),
-    (Kind::Assistant, "assistant"),
-    (Kind::Reasoning, "reasoning"),
-    (Kind::ToolCall, "tool_call"),
-    (Kind::ToolResult, "tool_result"),
-    (Kind::Summary, "summary"),
-    (Kind::Memory, "memory"),
-    (Kind::Approval, "approval"),
-    (Kind::Image, "image"),
-];
-
-fn name_of(kind: Kind) -> &'static str {
-    KINDS.iter().find(|it| it.0 == kind).map_or("other", |it| it.1)
 }
 
 /// Makes a policy of a Python function that makes a view for each run.
@@ -280,7 +258,10 @@ impl Entry {
     fn new(py: Python<'_>, it: &ctxsim::Entry<'_>) -> Self {
         Self {
             id: it.id.0,
-            kind: name_of(it.kind),
+            kind: serde_json::to_value(it.kind)
+                .ok()
+                .and_then(|name| name.as_str().map(str::to_owned))
+                .unwrap_or_default(),
             tool: it.tool.to_owned(),
             call: it.call.map(|it| it.0),
             text: it.text.map(|it| PyString::new(py, it).unbind()),

@@ -23,11 +23,11 @@ mod _ctxsim {
     #[pymodule_export]
     use super::command::main;
     #[pymodule_export]
-    use super::error::{Error, Problem};
+    use super::error::Error;
     #[pymodule_export]
     use super::parts::{Totals, batch, fold, job, parts};
     #[pymodule_export]
-    use super::report::{Failure, Report, Verdict};
+    use super::report::Report;
     #[pymodule_export]
     use super::table::{Table, table};
     #[pymodule_export]

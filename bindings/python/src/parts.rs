@@ -11,9 +11,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::arguments::{Arguments, Session, bounded, sessions, words};
-use crate::error::raised;
-use crate::report::{Failure, Verdict};
+use crate::arguments::{Arguments, Session, bounded, sessions, word, words};
+use crate::error::{Values, raised, values};
 use crate::stop::{Stop, watched};
 use crate::table::{Columns, Table};
 
@@ -33,14 +32,14 @@ impl Totals {
 
     /// What each table says: which policy to take.
     #[getter]
-    fn verdicts(&self) -> Vec<Verdict> {
-        self.inner.verdicts().into_iter().map(Verdict::new).collect()
+    fn verdicts<'py>(&self, py: Python<'py>) -> Values<'py> {
+        values(py, "Verdict", &self.inner.verdicts())
     }
 
     /// The runs that failed; they are in no total.
     #[getter]
-    fn failures(&self) -> Vec<Failure> {
-        self.inner.failures().iter().map(Failure::new).collect()
+    fn failures<'py>(&self, py: Python<'py>) -> Values<'py> {
+        values(py, "Failure", self.inner.failures())
     }
 
     /// Notes that a reader of the numbers must know.
@@ -60,64 +59,22 @@ impl Totals {
     }
 }
 
-/// Plays one share of the sessions, `(part, of)` from 1, and returns the part of each, for `fold`: about 10 kB with seven policies.
+/// Plays one share of the sessions, `(part, of)` from 1, and returns the part of each.
 #[pyfunction]
-#[pyo3(signature = (
-    sessions=None, *, shard=(1, 1), policies=None, profiles=None, suite=None, set=None, folders=None, own_models=false, seed=None,
-    trials=None, threads=None, since=None, limit=None, model=None, min_evidence=None, allow_process=false, play_twice=false,
-    progress=None,
-))]
-#[expect(clippy::too_many_arguments, reason = "keywords of Python")]
 pub(crate) fn parts(
     py: Python<'_>,
     sessions: Option<Bound<'_, PyAny>>,
     shard: (usize, usize),
-    policies: Option<Bound<'_, PyAny>>,
-    profiles: Option<Bound<'_, PyAny>>,
-    suite: Option<Bound<'_, PyAny>>,
-    set: Option<Bound<'_, PyAny>>,
-    folders: Option<Bound<'_, PyAny>>,
-    own_models: bool,
-    seed: Option<u64>,
-    trials: Option<u64>,
-    threads: Option<usize>,
-    since: Option<String>,
-    limit: Option<usize>,
-    model: Option<String>,
-    min_evidence: Option<f64>,
-    allow_process: bool,
-    play_twice: bool,
-    progress: Option<Py<PyAny>>,
+    given: Arguments<'_>,
 ) -> PyResult<Vec<String>> {
-    let rows = false;
-    let arguments = Arguments {
-        policies,
-        profiles,
-        suite,
-        set,
-        folders,
-        own_models,
-        seed,
-        trials,
-        threads,
-        since,
-        limit,
-        model,
-        min_evidence,
-        rows,
-        allow_process,
-        play_twice,
-        progress,
-    };
     let stop = Stop::default();
-    let mut comparison = arguments.comparison(py, &stop)?;
+    let mut comparison = given.comparison(py, &stop)?;
     for name in words(sessions.as_ref())? {
         comparison = comparison.scenario(name);
     }
-    let progress = arguments.progress.as_ref();
-    let told = |it| -> ControlFlow<()> { stop.told(progress, it) };
-    let made = watched(py, &stop, || comparison.plan()?.parts(shard.0, shard.1, told))?;
-    made.map_err(|it| raised(py, &it))
+    let progress = given.progress.as_ref();
+    let made = || comparison.plan()?.parts(shard.0, shard.1, |done| stop.told(progress, done));
+    watched(py, &stop, made)?.map_err(|error| raised(py, &error))
 }
 
 /// A session's path, its ticket, and its bytes if it has no path.
@@ -125,30 +82,20 @@ type Planned<'py> = (String, String, Option<Bound<'py, PyBytes>>);
 
 /// Reads all sessions once: returns the job, and each session's path, ticket and bytes.
 #[pyfunction]
-#[pyo3(signature = (
-    sessions, *, policies=None, profiles=None, suite=None, set=None, own_models=false, seed=None, trials=None, min_evidence=None,
-))]
-#[expect(clippy::too_many_arguments, reason = "keywords of Python")]
 pub(crate) fn job<'py>(
     py: Python<'py>,
     sessions: &Bound<'py, PyAny>,
-    policies: Option<Bound<'py, PyAny>>,
-    profiles: Option<Bound<'py, PyAny>>,
-    suite: Option<String>,
-    set: Option<Bound<'py, PyAny>>,
-    own_models: bool,
-    seed: Option<u64>,
-    trials: Option<u64>,
-    min_evidence: Option<f64>,
+    given: Arguments<'py>,
 ) -> PyResult<(String, Vec<Planned<'py>>)> {
+    let min_evidence = given.min_evidence.unwrap_or(MIN_EVIDENCE);
     let comparison = ctxsim::app::Comparison {
-        suite,
-        policies: words(policies.as_ref())?,
-        profiles: words(profiles.as_ref())?,
-        set: words(set.as_ref())?,
-        own_models,
-        seed,
-        trials,
+        suite: given.suite.as_ref().map(word).transpose()?,
+        policies: words(given.policies.as_ref())?,
+        profiles: words(given.profiles.as_ref())?,
+        set: words(given.set.as_ref())?,
+        own_models: given.own_models,
+        seed: given.seed,
+        trials: given.trials,
         ..Default::default()
     };
     let given = self::sessions(Some(sessions))?.into_iter().map(|it| match it {
@@ -157,7 +104,6 @@ pub(crate) fn job<'py>(
     });
     let given: Vec<GivenRecording> = given.collect();
     let stop = Stop::default();
-    let min_evidence = min_evidence.unwrap_or(MIN_EVIDENCE);
     let made = watched(py, &stop, || tickets::job(&bundled_catalog(), &comparison, &given, min_evidence))?;
     let (job, all) = made.map_err(|it| raised(py, &it.into()))?;
     let rows = all.into_iter().map(|it| {
@@ -186,10 +132,7 @@ pub(crate) fn batch(
         all.push(HeldTicket { ticket, bytes });
     }
     let stop = Stop::default();
-    let told = |done, all| {
-        let _ = (done, all);
-        if stop.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
+    let told = |_, _| if stop.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
     let made = watched(py, &stop, || tickets::batch(&bundled_catalog(), &job, all, &told, threads))?;
     rows(&made.map_err(|it| raised(py, &it.into()))?)
 }

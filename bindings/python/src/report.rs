@@ -5,7 +5,7 @@ use ctxsim::{CostParts, FailedRun, Run};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::error::raised;
+use crate::error::{Values, raised, values};
 use crate::table::{Columns, Table};
 
 /// The number that tables show first, after the policy.
@@ -16,57 +16,6 @@ const COST: &str = "cost_usd.total";
 #[pyclass(frozen, module = "ctxsim")]
 pub(crate) struct Report {
     pub(crate) inner: ctxsim::Report,
-}
-
-/// A run that came to no result, because code outside ctxsim failed. `turn` and `request` count from 1.
-#[pyclass(frozen, get_all, module = "ctxsim")]
-pub(crate) struct Failure {
-    policy: String,
-    scenario: String,
-    profile: String,
-    turn: u32,
-    request: u32,
-    reason: String,
-    words: String,
-}
-
-/// What a table says. Shares are from 0 to 1; `change` is the share by which the cheapest policy's cost differs from the baseline's (−0.1 is a tenth
-/// less), and `interval` its 95% interval for later sessions.
-#[pyclass(frozen, get_all, module = "ctxsim")]
-pub(crate) struct Verdict {
-    load: String,
-    profile: String,
-    scenarios: usize,
-    min_evidence: f64,
-    knows_evidence: bool,
-    baseline: String,
-    cheapest: Option<String>,
-    change: Option<f64>,
-    interval: Option<(f64, f64)>,
-    lossy: Vec<String>,
-    words: String,
-}
-
-#[pymethods]
-impl Failure {
-    fn __str__(&self) -> &str {
-        &self.words
-    }
-
-    fn __repr__(&self) -> String {
-        format!("<ctxsim.Failure: {}>", self.words)
-    }
-}
-
-#[pymethods]
-impl Verdict {
-    fn __str__(&self) -> &str {
-        &self.words
-    }
-
-    fn __repr__(&self) -> String {
-        format!("<ctxsim.Verdict: {}>", self.words)
-    }
 }
 
 #[pymethods]
@@ -114,7 +63,7 @@ impl Report {
         of.counts("step", all().map(|it| it.step));
         of.counts("n", all().map(|it| it.n));
         of.names("role", all().map(|it| role(it.role)));
-        of.times("at_ms", all().map(|it| it.at_ms));
+        of.whole("at_ms", all().map(|it| Some(it.at_ms)));
         of.tokens("prompt_tokens", all().map(|it| it.prompt));
         of.tokens("cache_read_tokens", all().map(|it| it.cache_read));
         of.tokens("cache_write_tokens", all().map(|it| it.cache_write));
@@ -192,8 +141,8 @@ impl Report {
 
     /// The runs that failed.
     #[getter]
-    fn failures(&self) -> Vec<Failure> {
-        self.inner.failures().iter().map(Failure::new).collect()
+    fn failures<'py>(&self, py: Python<'py>) -> Values<'py> {
+        values(py, "Failure", self.inner.failures())
     }
 
     /// Raises `Error` if any run failed, or a guard of the suite does not hold.
@@ -214,8 +163,8 @@ impl Report {
 
     /// What each table says, for code that acts on it.
     #[getter]
-    fn verdicts(&self) -> Vec<Verdict> {
-        self.inner.verdicts().into_iter().map(Verdict::new).collect()
+    fn verdicts<'py>(&self, py: Python<'py>) -> Values<'py> {
+        values(py, "Verdict", &self.inner.verdicts())
     }
 
     /// What to repair in memories, in sentences; empty if no load asks what is remembered.
@@ -278,38 +227,6 @@ impl Report {
     }
 }
 
-impl Failure {
-    pub(crate) fn new(it: &FailedRun) -> Self {
-        Self {
-            words: it.to_string(),
-            policy: it.policy.clone(),
-            scenario: it.scenario.clone(),
-            profile: it.profile.clone(),
-            turn: it.turn,
-            request: it.request,
-            reason: it.reason.clone(),
-        }
-    }
-}
-
-impl Verdict {
-    pub(crate) fn new(it: ctxsim::Verdict) -> Self {
-        Self {
-            load: it.load,
-            profile: it.profile,
-            scenarios: it.scenarios,
-            min_evidence: it.min_evidence,
-            knows_evidence: it.knows_evidence,
-            baseline: it.baseline,
-            cheapest: it.cheapest,
-            change: it.change,
-            interval: it.interval.map(Into::into),
-            lossy: it.lossy,
-            words: it.words,
-        }
-    }
-}
-
 /// Adds the columns that say which run a row is of.
 fn named<'r>(of: &mut Columns, runs: impl Iterator<Item = &'r Run> + Clone) {
     of.names("scenario", runs.clone().map(Run::scenario));
@@ -331,8 +248,8 @@ pub(crate) fn totals(all: &[ctxsim::Total]) -> PyResult<Table> {
     of.names("load", all.iter().map(ctxsim::Total::load));
     of.names("profile", all.iter().map(ctxsim::Total::profile));
     of.tokens("scenarios", all.iter().map(|it| it.scenarios() as u64));
-    of.flags("is_whole", all.iter().map(ctxsim::Total::is_whole));
-    of.flags("is_part", all.iter().map(ctxsim::Total::is_part));
+    of.flags("is_whole", all.iter().map(|it| Some(it.is_whole())));
+    of.flags("is_part", all.iter().map(|it| Some(it.is_part())));
     let places = all.first().map_or_else(Vec::new, |it| it.metrics().map(|it| it.0).collect::<Vec<_>>());
     for place in places.into_iter().filter(|it| it != COST) {
         of.numbers(&place, all.iter().map(|it| it.metric(&place).ok().flatten()));

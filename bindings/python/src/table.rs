@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{
-    BooleanBuilder, Decimal128Builder, Float64Builder, Int64Builder, ListBuilder, StringBuilder,
-    StringDictionaryBuilder, UInt32Builder, UInt64Builder,
-};
+use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::cast::AsArray as _;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{Decimal128Type, Float64Type, Int32Type, Int64Type, UInt32Type, UInt64Type};
-use arrow_array::{Array as _, ArrayRef, BooleanArray, RecordBatch, RecordBatchIterator, RecordBatchReader};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Decimal128Array, DictionaryArray, Float64Array, Int64Array, RecordBatch,
+    RecordBatchIterator, RecordBatchReader, StringArray, UInt32Array, UInt64Array,
+};
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use pyo3::exceptions::PyValueError;
@@ -119,7 +119,7 @@ pub(crate) fn table(columns: Vec<(String, String, Bound<'_, PyAny>)>) -> PyResul
             "name" => of.names(&name, values.extract::<Vec<String>>()?.iter().map(String::as_str)),
             "text" => of.texts(&name, values.extract::<Vec<Option<String>>>()?),
             "texts" => of.lists(&name, values.extract::<Vec<Option<Vec<String>>>>()?),
-            "flag" => of.known_flags(&name, values.extract::<Vec<Option<bool>>>()?),
+            "flag" => of.flags(&name, values.extract::<Vec<Option<bool>>>()?),
             "count" => of.whole(&name, values.extract::<Vec<Option<i64>>>()?),
             "number" => of.numbers(&name, values.extract::<Vec<Option<f64>>>()?),
             other => return Err(PyValueError::new_err(format!("unknown kind of column `{other}`"))),
@@ -137,80 +137,50 @@ fn unmade(error: &ArrowError) -> PyErr {
 pub(crate) struct Columns(Vec<(Field, ArrayRef)>);
 
 impl Columns {
-    fn add(&mut self, name: &str, array: ArrayRef, kind: DataType) {
-        self.0.push((Field::new(name, kind, true), array));
+    fn add(&mut self, name: &str, column: impl Array + 'static) {
+        self.0.push((Field::new(name, column.data_type().clone(), true), Arc::new(column)));
     }
 
     /// Adds texts that repeat.
     pub(crate) fn names<'a>(&mut self, name: &str, values: impl IntoIterator<Item = &'a str>) {
-        let mut column = StringDictionaryBuilder::<Int32Type>::new();
-        values.into_iter().for_each(|it| column.append_value(it));
-        let kind = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
-        self.add(name, Arc::new(column.finish()), kind);
+        self.add(name, values.into_iter().collect::<DictionaryArray<Int32Type>>());
     }
 
     /// Adds texts.
     pub(crate) fn texts(&mut self, name: &str, values: impl IntoIterator<Item = Option<String>>) {
-        let mut column = StringBuilder::new();
-        values.into_iter().for_each(|it| column.append_option(it));
-        self.add(name, Arc::new(column.finish()), DataType::Utf8);
-    }
-
-    /// Adds flags.
-    pub(crate) fn flags(&mut self, name: &str, values: impl IntoIterator<Item = bool>) {
-        let column: BooleanArray = values.into_iter().map(Some).collect();
-        self.add(name, Arc::new(column), DataType::Boolean);
-    }
-
-    /// Adds flags; one that is unknown is null.
-    fn known_flags(&mut self, name: &str, values: impl IntoIterator<Item = Option<bool>>) {
-        let mut column = BooleanBuilder::new();
-        values.into_iter().for_each(|it| column.append_option(it));
-        self.add(name, Arc::new(column.finish()), DataType::Boolean);
+        self.add(name, StringArray::from_iter(values));
     }
 
     /// Adds lists of texts.
     fn lists(&mut self, name: &str, values: impl IntoIterator<Item = Option<Vec<String>>>) {
         let mut column = ListBuilder::new(StringBuilder::new());
-        values.into_iter().for_each(|it| column.append_option(it.map(|it| it.into_iter().map(Some))));
-        let column = column.finish();
-        let kind = column.data_type().clone();
-        self.add(name, Arc::new(column), kind);
+        values.into_iter().for_each(|texts| column.append_option(texts.map(|it| it.into_iter().map(Some))));
+        self.add(name, column.finish());
     }
 
-    /// Adds whole numbers; one that is unknown is null.
-    fn whole(&mut self, name: &str, values: impl IntoIterator<Item = Option<i64>>) {
-        let mut column = Int64Builder::new();
-        values.into_iter().for_each(|it| column.append_option(it));
-        self.add(name, Arc::new(column.finish()), DataType::Int64);
+    /// Adds flags; one that is unknown is null.
+    pub(crate) fn flags(&mut self, name: &str, values: impl IntoIterator<Item = Option<bool>>) {
+        self.add(name, BooleanArray::from_iter(values));
     }
 
     /// Adds small counts.
     pub(crate) fn counts(&mut self, name: &str, values: impl IntoIterator<Item = u32>) {
-        let mut column = UInt32Builder::new();
-        values.into_iter().for_each(|it| column.append_value(it));
-        self.add(name, Arc::new(column.finish()), DataType::UInt32);
+        self.add(name, UInt32Array::from_iter_values(values));
     }
 
     /// Adds tokens.
     pub(crate) fn tokens(&mut self, name: &str, values: impl IntoIterator<Item = u64>) {
-        let mut column = UInt64Builder::new();
-        values.into_iter().for_each(|it| column.append_value(it));
-        self.add(name, Arc::new(column.finish()), DataType::UInt64);
+        self.add(name, UInt64Array::from_iter_values(values));
     }
 
-    /// Adds times.
-    pub(crate) fn times(&mut self, name: &str, values: impl IntoIterator<Item = i64>) {
-        let mut column = Int64Builder::new();
-        values.into_iter().for_each(|it| column.append_value(it));
-        self.add(name, Arc::new(column.finish()), DataType::Int64);
+    /// Adds whole numbers, such as times; one that is unknown is null.
+    pub(crate) fn whole(&mut self, name: &str, values: impl IntoIterator<Item = Option<i64>>) {
+        self.add(name, Int64Array::from_iter(values));
     }
 
     /// Adds numbers; one that is unknown is null.
     pub(crate) fn numbers(&mut self, name: &str, values: impl IntoIterator<Item = Option<f64>>) {
-        let mut column = Float64Builder::new();
-        values.into_iter().for_each(|it| column.append_option(it));
-        self.add(name, Arc::new(column.finish()), DataType::Float64);
+        self.add(name, Float64Array::from_iter(values));
     }
 
     /// Adds exact US dollars, given in picodollars: decimals with 12 places.
@@ -219,11 +189,9 @@ impl Columns {
         name: &str,
         picodollars: impl IntoIterator<Item = Option<T>>,
     ) {
-        let kind = DataType::Decimal128(38, 12);
-        let mut column = Decimal128Builder::new().with_data_type(kind.clone());
-        let exact = |it: Option<T>| it.and_then(|it| it.try_into().ok());
-        picodollars.into_iter().for_each(|it| column.append_option(exact(it)));
-        self.add(name, Arc::new(column.finish()), kind);
+        let exact = picodollars.into_iter().map(|it| it.and_then(|it| it.try_into().ok()));
+        let column: Decimal128Array = exact.collect();
+        self.add(name, column.with_data_type(DataType::Decimal128(38, 12)));
     }
 
     /// Makes the table.

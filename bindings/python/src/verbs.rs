@@ -2,13 +2,13 @@
 
 use ctxsim::diag::{Code, Diagnostic, nearest};
 use ctxsim::results::Answer;
-use ctxsim::{Comparison, Error, RunId, Scenario};
+use ctxsim::{Comparison, Error, RunId};
 use pyo3::prelude::*;
 
-use crate::arguments::{Arguments, Session};
+use crate::arguments::Arguments;
 use crate::error::raised;
 use crate::stop::{Stop, watched};
-use crate::workbench::Workbench;
+use crate::workbench::on;
 
 /// The most names that a message lists.
 const NAMES_SHOWN: usize = 5;
@@ -50,11 +50,11 @@ pub(crate) struct Asked {
 pub(crate) fn answer(
     py: Python<'_>,
     sessions: Option<Bound<'_, PyAny>>,
-    common: Arguments<'_>,
-    asked: Asked,
+    given: Bound<'_, PyAny>,
 ) -> PyResult<Made> {
+    let (common, asked): (Arguments<'_>, Asked) = (given.extract()?, given.extract()?);
     let stop = Stop::default();
-    let comparison = on(py, common.comparison(py, &stop)?, sessions.as_ref())?;
+    let comparison = on(py, common.comparison(py, &stop)?, sessions.as_ref(), &stop)?;
     let made = watched(py, &stop, || match asked.verb.as_str() {
         "sensitivity" => comparison.plan()?.sensitivity().map(|it| made(&it, None)),
         "explain" => explained(comparison, &asked),
@@ -76,27 +76,6 @@ pub(crate) fn answer(
 
 fn made<T>(it: &Answer<T>, beside: Option<String>) -> Made {
     (it.json().to_owned(), it.to_string(), beside)
-}
-
-/// Adds sessions to a comparison.
-fn on(
-    py: Python<'_>,
-    mut comparison: Comparison,
-    sessions: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Comparison> {
-    if let Some(bench) = sessions.and_then(|it| it.cast::<Workbench>().ok()) {
-        return Ok(bench.borrow().of_sessions(comparison));
-    }
-    for it in crate::arguments::sessions(sessions)? {
-        comparison = match it {
-            Session::Named(name) => comparison.scenario(name),
-            Session::Bytes(name, data) => {
-                let read = Scenario::recorded(name, data.as_bytes(py)).map_err(|it| raised(py, &it))?;
-                comparison.scenarios(read)
-            }
-        };
-    }
-    Ok(comparison)
 }
 
 /// Adds what a search varies and looks for.

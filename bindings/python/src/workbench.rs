@@ -3,7 +3,7 @@
 use ctxsim::{Comparison, Recording, Scenario};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::arguments::{Arguments, Session, words};
 use crate::error::raised;
@@ -15,90 +15,44 @@ const ANY_PROFILE: &str = "anthropic/claude-sonnet-4.5";
 /// A policy under which they can.
 const ANY_POLICY: &str = "identity";
 
-/// Compares policies on sessions, as `ctxsim run` does.
-///
-/// `sessions`: files, folders, quoted patterns or bundled names; or bytes, as pairs of a name and bytes, or a dict. `policies`: names, paths,
-/// `Policy` objects and functions, the first being the baseline; the seven of the suite `default` if left out. `profiles`: models with prices by name
-/// or path; each session under its own model's if left out, or with `own_models` those that are named for sessions whose model is not known. `suite`
-/// names a suite that gives what is left out. `set`: overrides by path, as `--set` takes them; a bare number takes the unit that the parameter has.
-/// `folders`: folders with your own `policies/`, `profiles/` and so on. `seed` is the random seed of what is drawn, `trials` how many conversations
-/// are drawn of each length. `since` (`YYYY-MM-DD`), `limit` (the newest so many) and `model` select recorded sessions. `min_evidence` (0 to 1; 0.9
-/// by default) is what a policy must keep to be recommended. `rows=False` saves the memory of `requests` and `needs`, about 150 bytes a row.
-/// `allow_process` lets policies start the programs that they name, `play_twice` runs policies in code twice and fails where they differ. `threads`
-/// (1 to 1024; all cores by default) never changes a result.
-///
-/// `progress(done, all)` is called after each session, from a thread that does the work. If it raises, or on Ctrl-C, the runs stop within one
-/// session.
-///
-/// Raises `Error` with every problem of every input.
+/// Compares policies on sessions, or on those of a workbench.
 #[pyfunction]
-#[pyo3(signature = (
-    sessions=None, *, policies=None, profiles=None, suite=None, set=None, folders=None, own_models=false, seed=None,
-    trials=None, threads=None, since=None, limit=None, model=None, min_evidence=None, rows=true, allow_process=false,
-    play_twice=false, progress=None,
-))]
-#[expect(clippy::too_many_arguments, reason = "keywords of Python")]
 pub(crate) fn compare(
     py: Python<'_>,
     sessions: Option<Bound<'_, PyAny>>,
-    policies: Option<Bound<'_, PyAny>>,
-    profiles: Option<Bound<'_, PyAny>>,
-    suite: Option<Bound<'_, PyAny>>,
-    set: Option<Bound<'_, PyAny>>,
-    folders: Option<Bound<'_, PyAny>>,
-    own_models: bool,
-    seed: Option<u64>,
-    trials: Option<u64>,
-    threads: Option<usize>,
-    since: Option<String>,
-    limit: Option<usize>,
-    model: Option<String>,
-    min_evidence: Option<f64>,
-    rows: bool,
-    allow_process: bool,
-    play_twice: bool,
-    progress: Option<Py<PyAny>>,
+    given: Arguments<'_>,
 ) -> PyResult<Report> {
-    let arguments = Arguments {
-        policies,
-        profiles,
-        suite,
-        set,
-        folders,
-        own_models,
-        seed,
-        trials,
-        threads,
-        since,
-        limit,
-        model,
-        min_evidence,
-        rows,
-        allow_process,
-        play_twice,
-        progress,
-    };
     let stop = Stop::default();
-    let mut comparison = arguments.comparison(py, &stop)?;
-    let all = crate::arguments::sessions(sessions.as_ref())?;
-    // Bytes are immutable, so they are read while other Python code runs.
-    let held: Vec<(&str, Option<&[u8]>)> = all
-        .iter()
-        .map(|it| match it {
-            Session::Named(name) => (name.as_str(), None),
-            Session::Bytes(name, data) => (name.as_str(), Some(data.as_bytes(py))),
-        })
-        .collect();
-    let inner = arguments.run(py, &stop, || {
-        for (name, data) in held {
-            comparison = match data {
-                None => comparison.scenario(name),
-                Some(data) => comparison.scenarios(Scenario::recorded(name, data)?),
-            };
-        }
-        Ok(comparison)
-    })?;
+    let comparison = on(py, given.comparison(py, &stop)?, sessions.as_ref(), &stop)?;
+    let progress = given.progress.as_ref();
+    let run = || comparison.plan()?.run_with(|done| stop.told(progress, done));
+    let inner = watched(py, &stop, run)?.map_err(|error| raised(py, &error))?;
     Ok(Report { inner })
+}
+
+/// Adds sessions to a comparison: those that are named, and those that are held as bytes or by a workbench.
+pub(crate) fn on(
+    py: Python<'_>,
+    mut comparison: Comparison,
+    sessions: Option<&Bound<'_, PyAny>>,
+    stop: &Stop,
+) -> PyResult<Comparison> {
+    if let Some(bench) = sessions.and_then(|given| given.cast::<Workbench>().ok()) {
+        return Ok(comparison.scenarios(&bench.borrow().sessions));
+    }
+    for session in crate::arguments::sessions(sessions)? {
+        comparison = match session {
+            Session::Named(name) => comparison.scenario(name),
+            Session::Bytes(name, data) => comparison.scenarios(recorded(py, name, &data, stop)?),
+        };
+    }
+    Ok(comparison)
+}
+
+/// Reads a recording while other Python code runs: bytes are immutable.
+fn recorded(py: Python<'_>, name: String, data: &Py<PyBytes>, stop: &Stop) -> PyResult<Vec<Scenario>> {
+    let bytes = data.as_bytes(py);
+    watched(py, stop, || Scenario::recorded(name, bytes))?.map_err(|error| raised(py, &error))
 }
 
 /// Sessions that are read once and compared often. Every verb takes one in the place of sessions, as in `ctxsim.advise(bench)`.
@@ -173,9 +127,7 @@ impl Workbench {
                     has_named = true;
                 }
                 Session::Bytes(name, data) => {
-                    let bytes = data.as_bytes(py);
-                    let read = watched(py, &stop, || Scenario::recorded(name, bytes))?;
-                    names.extend(self.keep(read.map_err(|it| raised(py, &it))?));
+                    names.extend(self.keep(recorded(py, name, &data, &stop)?));
                 }
             }
         }
@@ -204,58 +156,20 @@ impl Workbench {
     }
 
     /// Compares policies on its sessions, with the arguments of `ctxsim.compare`.
-    #[pyo3(signature = (
-        *, policies=None, profiles=None, suite=None, set=None, folders=None, own_models=false, seed=None, trials=None,
-        threads=None, since=None, limit=None, model=None, min_evidence=None, rows=true, allow_process=false,
-        play_twice=false, progress=None,
-    ))]
-    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
-    fn compare(
-        &self,
-        py: Python<'_>,
-        policies: Option<Bound<'_, PyAny>>,
-        profiles: Option<Bound<'_, PyAny>>,
-        suite: Option<Bound<'_, PyAny>>,
-        set: Option<Bound<'_, PyAny>>,
-        folders: Option<Bound<'_, PyAny>>,
-        own_models: bool,
-        seed: Option<u64>,
-        trials: Option<u64>,
-        threads: Option<usize>,
-        since: Option<String>,
-        limit: Option<usize>,
-        model: Option<String>,
-        min_evidence: Option<f64>,
-        rows: bool,
-        allow_process: bool,
-        play_twice: bool,
-        progress: Option<Py<PyAny>>,
-    ) -> PyResult<Report> {
-        if self.sessions.is_empty() {
+    #[pyo3(
+        signature = (**given),
+        text_signature = "($self, *, policies=None, profiles=None, suite=None, set=None, folders=None, own_models=False, \
+            seed=None, trials=None, threads=None, since=None, limit=None, model=None, min_evidence=None, rows=True, \
+            allow_process=False, play_twice=False, progress=None)"
+    )]
+    fn compare<'py>(
+        slf: &Bound<'py, Self>,
+        given: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if slf.borrow().sessions.is_empty() {
             return Err(PyValueError::new_err("this workbench has no sessions: `add` or `read` some"));
         }
-        let arguments = Arguments {
-            policies,
-            profiles,
-            suite,
-            set,
-            folders,
-            own_models,
-            seed,
-            trials,
-            threads,
-            since,
-            limit,
-            model,
-            min_evidence,
-            rows,
-            allow_process,
-            play_twice,
-            progress,
-        };
-        let stop = Stop::default();
-        let comparison = self.of_sessions(arguments.comparison(py, &stop)?);
-        Ok(Report { inner: arguments.run(py, &stop, || Ok(comparison))? })
+        slf.py().import("ctxsim.verbs")?.call_method("compare", (slf,), given)
     }
 }
 
@@ -265,9 +179,5 @@ impl Workbench {
         let names = read.iter().map(|it| it.name().to_owned()).collect();
         self.sessions.extend(read);
         names
-    }
-
-    pub(crate) fn of_sessions(&self, comparison: Comparison) -> Comparison {
-        comparison.scenarios(&self.sessions)
     }
 }

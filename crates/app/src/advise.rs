@@ -2,18 +2,13 @@
 
 pub mod agents;
 mod asked;
-mod by_bills;
 pub mod edit;
 pub mod files;
-mod for_whom;
 mod in_force;
-mod lifetimes;
 mod measured;
 mod menu;
 mod play;
 pub mod stated;
-mod states;
-pub mod trial;
 mod verdicts;
 
 use indexmap::IndexMap;
@@ -22,7 +17,8 @@ use super::{Comparison, Progress};
 use crate::catalog::Catalog;
 use crate::selection::Whose;
 use agents::{Agent, AgentSetting, ShownBy, is_older};
-use by_bills::levers_of_bills;
+use asked::SessionsFor;
+pub use asked::TrialRequest;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
@@ -34,18 +30,16 @@ use ctxsim_report::advise::saved::Saved;
 use ctxsim_report::advise::{Advice, AgentAdvice, AskedAdvice, BilledAdvice, Paste, SCHEMA};
 use ctxsim_report::as_logged::sum_of;
 use ctxsim_report::billed::BilledLevers;
-use for_whom::SessionsFor;
 use in_force::Force;
-use lifetimes::LifetimeAxis;
+use measured::{LifetimeAxis, levers_of_bills};
 use menu::{Menu, MenuChoice, Menus};
 use play::PlayedSession;
 use stated::FileSettings;
-use trial::TrialRequest;
 use verdicts::{AgentMonth, AgentSessions, Verdicts};
 
+pub(super) use in_force::{SettingPolicies, SettingValues, UNSET};
 pub use measured::{ChangedSession, PlayedFolder, TriedChoice};
 pub(super) use play::{SeenLog, costs_with, seen};
-pub(super) use states::{SettingPolicies, SettingValues, UNSET};
 
 /// Why a session is left out that another agent made than the one that is named.
 const OF_ANOTHER: &str = "of another agent";
@@ -81,7 +75,7 @@ pub fn advise(
     let menus = Menus::new(catalog, asked)?;
     // What is wrong with the days is said before any session is read.
     asked.trial.iter().try_for_each(|it| it.schedule(Some(0)).map(|_| ()))?;
-    let (everybody, whose) = for_whom::without_whose(comparison);
+    let (everybody, whose) = asked::without_whose(comparison);
     let plan = play::plan(catalog, &everybody)?;
     let (all, mut skipped) = play::played(&plan, &menus, (threads, progress), |_| ())?;
     let (others, all): (Vec<_>, Vec<_>) =
@@ -89,7 +83,7 @@ pub fn advise(
     let other = |it: PlayedSession| Skipped::not_asked(&it.seen.name, OF_ANOTHER.to_owned());
     skipped.extend(others.into_iter().map(other));
     if !all.is_empty() && !all.iter().any(|it| whose.takes(&it.seen.project)) {
-        return Err(for_whom::nobody(&all, &whose));
+        return Err(asked::nobody(&all, &whose));
     }
     let (mut advice, mut saved) = of_played(&menus, &all, (asked.min_evidence, &whose))?;
     if let Some(trial) = &asked.trial {
@@ -159,7 +153,7 @@ fn of_played(
         let (advice, kept) =
             Advising { menu, calendar: &calendar, played: &played, min_evidence }.advice()?;
         match few {
-            Some(few) => agents.push(for_whom::narrowed(advice, whose, few)),
+            Some(few) => agents.push(asked::narrowed(advice, whose, few)),
             None => {
                 saved.extend(kept.map(|it| (advice.asked.is_some(), it)));
                 agents.push(advice);

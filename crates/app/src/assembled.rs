@@ -2,16 +2,20 @@
 
 use std::sync::Arc;
 
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
 
-use super::notes::notes_on_load;
-use super::{Load, Plan, unpriced};
+use crate::session::{note_on_refused, note_on_tokens};
+use crate::{Comparison, Load, Plan};
+use ctxsim_base::grid::numbers::{NONE, counted, listed, percent};
 use ctxsim_base::list::Listed as _;
+use ctxsim_base::quantity::Expected;
+use ctxsim_engine::measure::Tally;
 use ctxsim_engine::take::{FailedRun, Run};
-use ctxsim_input::Policy;
 use ctxsim_input::policy::Builtin;
+use ctxsim_input::{Policy, Profile};
 use ctxsim_report::part::{MissingPrice, OfLoad, OfRun, PartHead};
-use ctxsim_report::{Folded, RecordingLosses, Report, SessionReport, Skipped, distinct};
+use ctxsim_report::sections::{Detail, Section, TableLine};
+use ctxsim_report::{Brief, Folded, RecordingLosses, Report, SessionReport, Skipped, distinct};
 use ctxsim_timeline::import::LossReason;
 
 /// What one load of a plan came to.
@@ -29,7 +33,7 @@ impl Came {
     pub(super) fn of(load: &Load, runs: Vec<Run>, session: Option<SessionReport>) -> Self {
         let is_unpriced = runs.iter().any(|it| it.tally.costs.total().is_none());
         let unpriced =
-            if is_unpriced { load.profiles.iter().map(unpriced::missing).listed() } else { Vec::new() };
+            if is_unpriced { load.profiles.iter().map(missing_price).listed() } else { Vec::new() };
         let losses =
             load.timeline().and_then(|it| it.recorded.as_ref()).map_or_else(Vec::new, |it| it.losses.clone());
         Self { runs, notes: notes_on_load(load), session, losses, unpriced }
@@ -132,17 +136,228 @@ pub(super) fn assembled_report(head: &PartHead, gathered: Gathered) -> Report {
         ..report
     };
     report.notes.extend(report.notes_on_failures(&head.baseline));
-    report.notes.extend(distinct(unpriced::notes(&report, unpriced.iter()).into_iter()));
+    report.notes.extend(distinct(notes_on_unpriced(&report, unpriced.iter()).into_iter()));
     report.notes.extend(report.note_on_unread());
     report.notes.extend(report.notes_on_versions());
-    report.notes.extend(super::notes::on_best_effort(&report));
+    report.notes.extend(on_best_effort(&report));
     report.n_first_notes = report.notes.len();
-    report.notes.extend(super::notes::on_hindsight(&report, &head.schedules));
-    report.notes.extend(super::notes::on_recovery(&report));
+    report.notes.extend(on_hindsight(&report, &head.schedules));
+    report.notes.extend(on_recovery(&report));
     report.notes.extend(report.notes_on_resets());
     report.notes.extend(report.notes_on_summarisers());
     if !head.is_ranked {
         report.notes.extend(report.notes_on_stages());
     }
     report
+}
+
+/// Returns what a reader must know of it and the policies that it is played under.
+pub fn notes_on_load(load: &Load) -> Vec<String> {
+    let own = load.world.notes(load).into_iter();
+    note_on_tokens(load)
+        .into_iter()
+        .chain(note_on_refused(load))
+        .chain(own)
+        .chain(notes_on_unread(load))
+        .listed()
+}
+
+/// Notes parts of policies that the load does not read.
+fn notes_on_unread(load: &Load) -> Vec<String> {
+    let mut unread: IndexMap<&str, Vec<String>> = IndexMap::new();
+    for policy in &load.policies {
+        let fields = load.world.kind().unread(policy);
+        fields.for_each(|it| unread.entry(it).or_default().push(policy.name.clone()));
+    }
+    let told = unread.into_iter().map(|(field, policies)| {
+        format!("{} does not read `{field}`: {} simulated without it.", load.name, are(&policies))
+    });
+    told.listed()
+}
+
+/// Lists policies with their verb.
+fn are(policies: &[String]) -> String {
+    format!("{} {}", listed(policies), if policies.len() == 1 { "is" } else { "are" })
+}
+
+/// Lists the changes made for a run, so that its numbers are not mistaken for those of the files.
+pub(super) fn on_changes(comparison: &Comparison) -> Option<String> {
+    let seed = comparison.seed.map(|it| format!("seed {it}"));
+    let trials = comparison.trials.map(|it| format!("{it} trials"));
+    let changes: Vec<String> = comparison.set.iter().cloned().chain(seed).chain(trials).listed();
+    (!changes.is_empty()).then(|| format!("Changed for this run: {}.", changes.join(", ")))
+}
+
+/// Counts the guards of a suite that concern parts the run leaves out.
+pub(super) fn on_guards(n_unjudged: usize) -> Option<String> {
+    let (guards, are) = if n_unjudged == 1 { ("guard", "is") } else { ("guards", "are") };
+    (n_unjudged > 0).then(|| {
+        format!("{n_unjudged} {guards} of the suite {are} not checked: this run omits what they refer to.")
+    })
+}
+
+/// Compares each policy's savings with those of the best schedule in hindsight, table by table.
+pub(super) fn on_hindsight(report: &Report, schedules: &[String]) -> Vec<String> {
+    if schedules.is_empty() {
+        return Vec::new();
+    }
+    let sections = report.sections(Detail::Groups);
+    sections.iter().filter(|it| !it.is_part).filter_map(|it| of_section(it, report, schedules)).listed()
+}
+
+fn of_section(section: &Section, report: &Report, schedules: &[String]) -> Option<String> {
+    let first = section.lines.first()?;
+    let best = section.lines.iter().find(|it| schedules.contains(&it.policy))?;
+    let saved = |line: &TableLine| {
+        let is_same = line.tally.outcome.did_as_much_as(&first.tally.outcome);
+        let costs = first.tally.costs.total().zip(line.tally.costs.total()).filter(|_| is_same);
+        costs.map(|(base, own)| (base - own) / base).filter(|it| it.is_finite())
+    };
+    let most = saved(best)?;
+    let subject = section.subject();
+    let bound = best.tally.bound.zip(first.tally.costs.total()).map(|(bound, base)| (base - bound) / base);
+    let bound = bound.map_or_else(String::new, |it| {
+        format!(", and no schedule that keeps every needed item can save more than {}", percent(it))
+    });
+    if most < SAVED_MIN {
+        return Some(format!(
+            "{subject}: even {} saves nothing against {}{bound}.",
+            best.policy, first.policy
+        ));
+    }
+    let is_real = |it: &&TableLine| it.policy != first.policy && !report.oracles.contains(&it.policy);
+    let taken = section.lines.iter().filter(is_real).filter_map(|it| {
+        let share = saved(it)? / most;
+        let is_dearer = share < 0.0;
+        Some(if is_dearer {
+            format!("{} costs more than {}", it.policy, first.policy)
+        } else {
+            format!("{} achieves {:.0}% of the savings of {}", it.policy, share * 100.0, best.policy)
+        })
+    });
+    let taken: Vec<String> = taken.listed();
+    let taken = if taken.is_empty() { String::new() } else { format!("; {}", taken.join(", ")) };
+    Some(format!(
+        "{subject}: {} would save {} of {}'s cost{bound}{taken}.",
+        best.policy,
+        percent(most),
+        first.policy
+    ))
+}
+
+/// A smaller share of the cost is nothing.
+const SAVED_MIN: f64 = 0.000_5;
+
+/// Lists which orders depend on the recovery assumptions, and where recovery was sampled.
+pub(super) fn on_recovery(report: &Report) -> Vec<String> {
+    let played: IndexSet<&str> =
+        report.briefs().filter(|it| it.figures.n_played > 0).map(|it| it.policy).collect();
+    let n_played = report.briefs().map(|it| it.figures.n_played).max().unwrap_or_default();
+    let mut notes = open_orders(report);
+    if !played.is_empty() {
+        let names: Vec<&str> = played.into_iter().listed();
+        notes.push(format!(
+            "Recovery was sampled {n_played} times for policies whose edits depend on fetched results: {}.",
+            names.join(", ")
+        ));
+    }
+    notes
+}
+
+/// Says what rests on best-effort caches where one policy is played alone, so that no verdict does.
+pub(super) fn on_best_effort(report: &Report) -> Vec<String> {
+    let policies = distinct(report.briefs().map(|it| it.policy));
+    if policies.len() > 1 || report.briefs().all(|it| it.figures.saved_by_luck.is_none()) {
+        return Vec::new();
+    }
+    let sections = report.sections(Detail::Groups);
+    let resting =
+        sections.iter().filter_map(|it| Some((it.profile.as_str(), it.trust.best_effort.as_ref()?)));
+    let mut resting = resting.listed();
+    resting.dedup_by_key(|it| it.0);
+    let most =
+        resting.iter().max_by(|one, other| one.1.times_without_hits.total_cmp(&other.1.times_without_hits));
+    let Some((profile, share)) = most else { return Vec::new() };
+    let others = match resting.len() - 1 {
+        0 => String::new(),
+        n => format!(" The same holds, to a lesser degree, under {}.", counted(n, "other profile")),
+    };
+    vec![format!("Under {profile}, {}.{others}", share.words())]
+}
+
+/// The name of the profile of sessions that each run under their own model's.
+const OWN: &str = "their own models' profiles";
+
+/// Lists the policies whose order against the first depends on what is assumed.
+fn open_orders(report: &Report) -> Vec<String> {
+    let profiles = if report.is_one_question() {
+        vec![None]
+    } else {
+        distinct(report.briefs().map(|it| it.profile)).into_iter().map(Some).listed()
+    };
+    let mut notes = Vec::new();
+    for profile in profiles {
+        let lines = report.lines(profile);
+        let Some((first, base)) = lines.iter().next() else { continue };
+        let is_of_first =
+            |it: &Brief<'_>| it.policy == first && profile.is_none_or(|profile| it.profile == profile);
+        let start = match report.briefs().filter(is_of_first).count() {
+            1 => "Whether",
+            _ => "Over all scenarios, whether",
+        };
+        let under = profile.unwrap_or(OWN);
+        for (policy, _) in lines.iter().skip(1).filter(|it| it.1.run.tally.is_open_against(&base.run.tally)) {
+            notes.push(format!(
+                "{start} {policy} costs less than {first} under {under} depends on what is assumed."
+            ));
+        }
+    }
+    notes
+}
+
+/// Returns which prices a profile lacks.
+pub(super) fn missing_price(profile: &Profile) -> MissingPrice {
+    let rates = profile.prices.usual();
+    let writes = [0, 1].map(|it| rates.write(it).is_none());
+    MissingPrice { profile: profile.name.clone(), output: rates.output.is_none(), writes }
+}
+
+/// Returns a note for each profile under which some cost is unknown.
+pub(super) fn notes_on_unpriced<'p>(
+    report: &Report,
+    profiles: impl Iterator<Item = &'p MissingPrice>,
+) -> Vec<String> {
+    let notes = profiles.filter_map(|profile| {
+        let lines = report.lines(Some(&profile.profile));
+        let sums = lines.iter().map(|it| &it.1.run.tally).filter(|it| it.costs.total().is_none());
+        let unknown: Vec<&Tally> = sums.listed();
+        (!unknown.is_empty()).then(|| {
+            let parts = unpriced_parts(&unknown, profile);
+            format!(
+                "{}: no price is known for {}, so costs that include them are unknown ({NONE}).",
+                profile.profile, parts
+            )
+        })
+    });
+    notes.listed()
+}
+
+/// Returns what sums of unknown cost use that has no price.
+fn unpriced_parts(sums: &[&Tally], profile: &MissingPrice) -> String {
+    let uses_write = |class: usize| {
+        sums.iter().any(|it| {
+            let sums = &it.sums;
+            [&sums.main, &sums.summariser, &sums.keep_alive].iter().any(|it| it.tokens.write[class] > 0)
+                || sums.needs.refetched.write[class] > Expected::ZERO
+        })
+    };
+    let missing = [
+        ("output", profile.output),
+        ("short cache writes (minutes)", profile.writes[0] && uses_write(0)),
+        ("long cache writes (an hour or more)", profile.writes[1] && uses_write(1)),
+    ];
+    let names: Vec<&str> =
+        missing.iter().filter(|(_, is_missing)| *is_missing).map(|(name, _)| *name).listed();
+    // A tier, an hour of the day or stored contents.
+    if names.is_empty() { "some tokens".to_owned() } else { names.join(" and ") }
 }

@@ -1,12 +1,8 @@
 //! Inputs by name: the bundled ones, overridden by the user's folders.
 
-mod bundle;
 mod files;
-mod kind;
 mod load;
-mod memory;
 mod origin;
-mod revision;
 mod search;
 
 use std::borrow::Cow;
@@ -27,13 +23,10 @@ use ctxsim_input::policy::wildcard;
 use ctxsim_input::profile::calendar::parse_day;
 use ctxsim_input::text::source::{Source, read_text};
 
-pub use bundle::{Bundle, BundledFile};
 pub use files::{Files, PipedBytes, is_same_file};
-pub use kind::kind_of;
 pub use load::{Loaded, PolicyReader, recording};
 use origin::plain;
-pub use origin::{Built, HeldText, Origin};
-pub use revision::{REVISION_MARK, Revision};
+pub use origin::{Built, Bundle, BundledFile, HeldText, Origin, REVISION_MARK, Revision, kind_of};
 pub use search::{ScenarioHit, Searched};
 
 /// The prefix of a bundled file's name in diagnostics.

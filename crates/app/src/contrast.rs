@@ -5,7 +5,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use super::Plan;
-use super::reads::check_same_work;
+use super::entry::check_same_work;
 use super::session::session_report;
 use crate::catalog::{Catalog, Kind, Loaded};
 use ctxsim_base::error::Error;

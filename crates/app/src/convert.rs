@@ -1,29 +1,40 @@
-//! One input as text: as written, merged with its bases, or in the other format.
+//! One input as text: as written, merged with its bases, in the other format, or beside an earlier one, field by field.
 
 use std::path::Path;
 
+use indexmap::IndexMap;
+
 use crate::catalog::{Catalog, Kind, Origin, kind_of};
+use crate::contrast::{differences, leaves};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
 use ctxsim_input::text::comments::with_comments;
 use ctxsim_input::text::decode::{decode, encode};
 use ctxsim_input::text::{Decode, Encode};
 use ctxsim_input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
+use ctxsim_report::contrast::{InputChange, InputFate};
 
-/// Returns an input as text of a format, with the comments of its file, once it has been read back as the same input. A file of that
-/// format is returned as it is. Without a kind, the name is a path, or that of one bundled input.
+/// Returns the text of an input as its file has it, comments and all, or in another format than that, once it has been read back as the same
+/// input. Without a kind, the name is a path, or that of one bundled input.
 ///
 /// # Errors
-/// There is no such input, several kinds have one, it cannot be read or decoded, or the format cannot hold it.
-pub fn convert(catalog: &Catalog, kind: Option<Kind>, name: &str, format: Format) -> Result<String, Error> {
+/// There is no such input, several kinds have one, it cannot be read, it is a recording, or the format cannot hold it.
+pub fn show(
+    catalog: &Catalog,
+    kind: Option<Kind>,
+    name: &str,
+    format: Option<Format>,
+) -> Result<String, Error> {
     let path = Path::new(name);
     if kind.is_none() && path.is_file() {
         catalog.files().note(path);
         let source = Source::read(path)?;
-        return converted(kind_of(path)?, &source, format);
+        return converted(kind_of(path)?, &source, format.unwrap_or(source.format));
     }
     let kind = kind.map_or_else(|| only_kind(catalog, name), Ok)?;
-    show(catalog, kind, name, Some(format))
+    let origin = catalog.find(kind, name)?;
+    let Some(from) = Format::of(origin.path()) else { return Err(vec![recorded(&origin)].into()) };
+    converted(kind, &Source::new(origin.label(), from, origin.text()?), format.unwrap_or(from))
 }
 
 /// Returns the kind of the only input of a name.
@@ -54,16 +65,6 @@ fn converted(kind: Kind, source: &Source, format: Format) -> Result<String, Erro
         Kind::Profile => converted_to::<ProfileFile>(source, format),
         Kind::Suite => converted_to::<SuiteFile>(source, format),
     }
-}
-
-/// Returns the text of an input as its file has it, comments and all, or in another format than that.
-///
-/// # Errors
-/// There is no such input, it cannot be read, it is a recording, or the format cannot hold it.
-pub fn show(catalog: &Catalog, kind: Kind, name: &str, format: Option<Format>) -> Result<String, Error> {
-    let origin = catalog.find(kind, name)?;
-    let Some(from) = Format::of(origin.path()) else { return Err(vec![recorded(&origin)].into()) };
-    converted(kind, &Source::new(origin.label(), from, origin.text()?), format.unwrap_or(from))
 }
 
 /// Returns a policy merged with its bases, as a self-contained file; comments are lost.
@@ -97,4 +98,38 @@ fn converted_to<T: Encode + Decode + PartialEq>(source: &Source, format: Format)
     }
     let problem = Diagnostic::at(Code("unwritable"), "", "the other format cannot represent this file");
     Err(vec![source.locate(problem.help("keep it as it is"))].into())
+}
+
+/// Returns what changed in an input from one text of its file to another, either of which may not be there; nothing if both say the same.
+pub fn input_change(kind: Kind, name: &str, format: Format, texts: [Option<&str>; 2]) -> Option<InputChange> {
+    let how = match texts {
+        [None, None] => return None,
+        [None, Some(_)] => InputFate::Added,
+        [Some(_), None] => InputFate::Removed,
+        [Some(before), Some(after)] if before == after => return None,
+        [Some(_), Some(_)] => InputFate::Changed,
+    };
+    let said = texts.map(|it| said(kind, &Source::new(name, format, it?)));
+    let fields = match (how, said) {
+        (InputFate::Changed, [Some(before), Some(after)]) => {
+            let fields = differences([before, after]);
+            // A comment changes nothing.
+            if fields.is_empty() {
+                return None;
+            }
+            fields
+        }
+        _ => Vec::new(),
+    };
+    Some(InputChange { kind: kind.noun(), name: name.to_owned(), how, fields })
+}
+
+/// Returns what a text says, by field; nothing of what cannot be read.
+fn said(kind: Kind, source: &Source) -> Option<IndexMap<String, String>> {
+    match kind {
+        Kind::Policy => source.decode::<PolicyFile>().ok().map(|it| leaves(&it)),
+        Kind::Scenario => source.decode::<ScenarioFile>().ok().map(|it| leaves(&it)),
+        Kind::Profile => source.decode::<ProfileFile>().ok().map(|it| leaves(&it)),
+        Kind::Suite => source.decode::<SuiteFile>().ok().map(|it| leaves(&it)),
+    }
 }

@@ -1,12 +1,19 @@
-//! The index of recordings: which sessions they hold, which of these another file holds, too, and what the others tell of each.
+//! The index of recordings: which sessions they hold, which of these another file holds, too (each is counted once), and what the others tell of each.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::BufRead;
+use std::path::Path;
 use std::sync::Arc;
 
-use super::twins::{self, Twins};
+use indexmap::IndexMap;
+
 use crate::catalog::Origin;
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::take::in_order;
-use ctxsim_timeline::import::{Among, BySession, Indexed, index, neighbours};
+use ctxsim_input::scenario::Assume;
+use ctxsim_report::Skipped;
+use ctxsim_timeline::import::{Among, BySession, Indexed, import_from, index, neighbours};
 
 /// What the index tells of one recording.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,7 +44,7 @@ pub(super) fn indexed(recordings: &[Option<&Origin>], is_alone: bool) -> Vec<Ind
         alone(recordings[nth])
     };
     let sessions: Vec<Vec<Indexed>> = in_order(recordings.len(), scan);
-    let twins = twins::twins(recordings, &sessions);
+    let twins = twins(recordings, &sessions);
     let mut all: Vec<Indexing> = sessions
         .into_iter()
         .zip(twins)
@@ -69,4 +76,89 @@ fn tell(all: &[Indexing]) -> Vec<BySession> {
         beside[nth].insert(session.session, told);
     }
     beside
+}
+
+/// Why a session takes no part.
+pub(super) const TWIN: &str = "the same session in another file";
+/// Why a copy that cannot be read takes no part.
+const BROKEN_TWIN: &str = "a broken copy of a session that another file has";
+
+/// The sessions of a recording that another one holds, by their names within it; an empty one stands for a file of one session.
+pub(super) type Twins = BTreeMap<String, String>;
+
+/// Returns for each recording the names of its sessions that another one holds with more detail: what can be read before what
+/// cannot, texts before usage alone, then the longer file, then the first one; each with why it is left out. `None` stands for what is not a
+/// recording.
+pub(super) fn twins(recordings: &[Option<&Origin>], index: &[Vec<Indexed>]) -> Vec<Twins> {
+    let mut twins = vec![Twins::default(); recordings.len()];
+    let mut holders: IndexMap<&str, Vec<Holder<'_>>> = IndexMap::new();
+    for (nth, (origin, sessions)) in recordings.iter().zip(index).enumerate() {
+        // Who gives a session in code names it, and may name it twice.
+        let Some(origin) = origin.filter(|it| it.timeline().is_none()) else { continue };
+        for Indexed { id, session, has_texts, .. } in sessions.iter().filter(|it| !it.id.is_empty()) {
+            let all = holders.entry(id).or_default();
+            if all.iter().all(|it| it.index != nth) {
+                all.push(Holder { origin, index: nth, name: session.clone(), has_texts: *has_texts });
+            }
+        }
+    }
+    // Only a session that is there twice has its files read for this.
+    let mut is_readable: IndexMap<usize, bool> = IndexMap::new();
+    for all in holders.into_values().filter(|it| it.len() > 1) {
+        let mut detail = |it: &Holder<'_>| {
+            let is_readable = *is_readable.entry(it.index).or_insert_with(|| can_be_read(it.origin));
+            (is_readable, it.has_texts, length(it.origin.path()), Reverse(it.index))
+        };
+        let kept = all.iter().max_by_key(|it| detail(it)).map(|it| it.index);
+        for it in all.into_iter().filter(|it| Some(it.index) != kept) {
+            let reason = if is_readable[&it.index] { TWIN } else { BROKEN_TWIN };
+            twins[it.index].insert(it.name, reason.to_owned());
+        }
+    }
+    twins
+}
+
+/// Returns which of some sessions that were read from bytes are there twice, by the same rule; one file names no session twice.
+pub fn twins_in_memory(sessions: &[Option<&Among>]) -> BTreeSet<usize> {
+    let mut holders: IndexMap<&str, Vec<(usize, &Among)>> = IndexMap::new();
+    let known = sessions.iter().enumerate().filter_map(|(nth, it)| Some((nth, (*it)?)));
+    for (nth, among) in known.filter(|it| !it.1.indexed.id.is_empty()) {
+        let all = holders.entry(&among.indexed.id).or_default();
+        if all.iter().all(|it| it.1.file != among.file) {
+            all.push((nth, among));
+        }
+    }
+    let mut twins = BTreeSet::new();
+    for all in holders.into_values() {
+        let kept = all.iter().max_by_key(|(nth, it)| (it.indexed.has_texts, it.length, Reverse(*nth)));
+        let kept = kept.map(|it| it.0);
+        twins.extend(all.iter().map(|it| it.0).filter(|it| Some(*it) != kept));
+    }
+    twins
+}
+
+/// A recording that holds a session.
+struct Holder<'o> {
+    origin: &'o Origin,
+    /// Its place among the recordings.
+    index: usize,
+    /// The name of the session within it.
+    name: String,
+    has_texts: bool,
+}
+
+/// Returns whether a recording can be used, under any scenario's assumptions.
+fn can_be_read(origin: &Origin) -> bool {
+    let read = |mut it: Box<dyn BufRead>| import_from(it.as_mut(), "", &Assume::default(), &[]).ok();
+    origin.reader().ok().and_then(read).is_some_and(|it| it.is_ok())
+}
+
+/// Returns a session that takes no part: because it is counted elsewhere, or because it was not asked for.
+pub(super) fn skipped(file: &str, reason: String) -> Skipped {
+    let is_twin = [TWIN, BROKEN_TWIN].contains(&reason.as_str());
+    if is_twin { Skipped::of(file.to_owned(), &reason) } else { Skipped::not_asked(file, reason) }
+}
+
+fn length(path: &Path) -> u64 {
+    path.metadata().map_or(0, |it| it.len())
 }

@@ -1,33 +1,28 @@
 //! From names to a plan: everything that is wrong is found before anything runs.
 
-mod unused;
-
 use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use super::found::ProblemsFound;
-use super::guards::Guards;
-use super::models::{ModelProfiles, OfModels};
-use super::named::{InputNames, NamedScenario, tell_apart, tell_scenarios_apart};
-use super::parts::tickets::HeldTicket;
-use super::selection::Selection;
-use super::set_policies::NamedPolicies;
-use super::used::{Used, settings};
-use super::{
-    Comparison, Plan, ReadyLoad, check, contrast, guards, load, made, notes, params, processes, reads,
-    set_paths, variants,
-};
 use crate::catalog::{Catalog, Kind, Loaded};
-use ctxsim_base::diag::{Diagnostic, Place};
+use crate::guards::Guards;
+use crate::models::{ModelProfiles, OfModels};
+use crate::named::{InputNames, NamedScenario, tell_apart, tell_scenarios_apart};
+use crate::overrides::{NamedPolicies, Used, settings};
+use crate::parts::tickets::HeldTicket;
+use crate::selection::Selection;
+use crate::watch::ProblemsFound;
+use crate::{Comparison, Plan, ReadyLoad, assembled, check, contrast, entry, guards, load, made, overrides};
+use ctxsim_base::diag::{Code, Diagnostic, Place};
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
 use ctxsim_input::policy::Size;
-use ctxsim_input::scenario;
 use ctxsim_input::suite::Guard;
 use ctxsim_input::text::set::{Override, SetTarget};
 use ctxsim_input::text::{Decode, Encode};
-use ctxsim_input::{CacheRules, Policy, PolicyFile, Profile, ProfileFile, ScenarioFile, Suite, SuiteFile};
+use ctxsim_input::{
+    CacheRules, Policy, PolicyFile, Profile, ProfileFile, ScenarioFile, Suite, SuiteFile, scenario,
+};
 use ctxsim_report::Skipped;
 use ctxsim_report::as_logged::AS_RECORDED;
 
@@ -69,7 +64,8 @@ impl GivenInputs {
         let is_whole_suite = [&policies, &scenarios, &profiles].iter().all(|it| it.by.is_some());
         let mut read = catalog.policies();
         let policies = policies.load(catalog, found, |name| read.policy(name));
-        let policies = variants::laid_out(tell_apart(policies, |it| &mut it.name), comparison.variants.len());
+        let policies =
+            overrides::laid_out(tell_apart(policies, |it| &mut it.name), comparison.variants.len());
         let (scenarios, skipped) = if comparison.tickets.is_empty() {
             tell_scenarios_apart(scenarios.load_scenarios(catalog, found), comparison.alone)
         } else {
@@ -104,12 +100,13 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
     let given = GivenInputs::read(catalog, comparison, suite.as_ref(), &mut found);
     let GivenInputs { policies, scenarios: loaded_scenarios, skipped, profiles: loaded_profiles, .. } = given;
     let (is_whole_suite, under_own_models) = (given.is_whole_suite, given.under_own_models);
-    let known_paths = || set_paths::known(&policies, &loaded_scenarios, &loaded_profiles, suite.as_ref());
+    let known_paths =
+        || overrides::known_paths(&policies, &loaded_scenarios, &loaded_profiles, suite.as_ref());
     let settings = settings(comparison, suite.as_ref(), is_whole_suite, known_paths, &mut found);
     let selection = Selection::new(comparison).map_err(|it| found.problems.push(*it)).unwrap_or_default();
     let is_complete = found.is_empty();
-    let variants = variants::settings(&comparison.variants, &mut found);
-    found.problems.extend(processes::refused(&policies, comparison));
+    let variants = overrides::read_variants(&comparison.variants, &mut found);
+    found.problems.extend(check::refused_programs(&policies, comparison));
     let play_twice = comparison.play_twice;
     let named = &loaded_profiles;
     let mut work = Inputs { catalog, policies, named, settings, variants, found, is_complete, play_twice };
@@ -141,7 +138,7 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
         work.found.problems.extend(suite.locate(guards.about_nothing));
     }
     work.found.stop()?;
-    let (scenarios, unplayed) = reads::check(scenarios, &mut work.found.problems);
+    let (scenarios, unplayed) = entry::check_reads(scenarios, &mut work.found.problems);
     work.found.stop()?;
     let as_recorded = Policy::new(&PolicyFile::named(AS_RECORDED))?;
     Ok(Plan {
@@ -154,8 +151,8 @@ pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, E
         notes: given
             .notes
             .into_iter()
-            .chain(notes::on_changes(comparison))
-            .chain(notes::on_guards(guards.n_left_out))
+            .chain(assembled::on_changes(comparison))
+            .chain(assembled::on_guards(guards.n_left_out))
             .listed(),
         guards: guards.named,
         references: checked.as_ref().map(|it| it.references.clone()).unwrap_or_default(),
@@ -364,8 +361,8 @@ impl Inputs<'_> {
         }
         let mut specs: Vec<PolicyFile> = self.policies.iter().map(|it| it.spec.clone()).listed();
         for spec in &mut specs {
-            params::overlay(spec, of_scenario);
-            params::overlay(spec, of_suite);
+            overrides::overlay(spec, of_scenario);
+            overrides::overlay(spec, of_suite);
         }
         if let Some(group) = groups.iter().find(|it| it.specs == specs) {
             return group.models.clone();
@@ -377,7 +374,7 @@ impl Inputs<'_> {
             used.note(applied);
         }
         if self.found.is_empty() {
-            let applied = variants::apply(self.catalog, &self.policies, &self.variants, &mut specs);
+            let applied = overrides::apply_variants(self.catalog, &self.policies, &self.variants, &mut specs);
             self.found.problems.extend(applied.err().map(|it| *it));
         }
         for (spec, loaded) in specs.iter_mut().zip(&self.policies) {
@@ -391,7 +388,7 @@ impl Inputs<'_> {
             let refused = check::refused(loaded, spec, self.named);
             self.found.problems.extend(refused);
             match check::checked(self.catalog, spec, &loaded.origin) {
-                Ok(policy) if self.play_twice => models.push(Arc::new(processes::played_twice(policy))),
+                Ok(policy) if self.play_twice => models.push(Arc::new(check::played_twice(policy))),
                 Ok(policy) => models.push(Arc::new(policy)),
                 Err(problems) => self.found.problems.extend(loaded.locate(problems)),
             }
@@ -404,6 +401,55 @@ impl Inputs<'_> {
     fn set<T: Encode + Decode>(&mut self, target: SetTarget, specs: &mut [T], passes: impl Fn(&T) -> bool) {
         for used in self.settings.iter_mut().filter(|it| it.setting.target == target) {
             used.apply(specs, &passes);
+        }
+    }
+}
+
+impl Inputs<'_> {
+    /// Reports undeclared parameters.
+    pub(super) fn check_params<T>(&mut self, by: &Loaded<T>, given: &IndexMap<String, Size>) {
+        if given.is_empty() || !self.is_complete {
+            return;
+        }
+        let policies: Vec<PolicyFile> = self.policies.iter().map(|it| it.spec.clone()).listed();
+        self.found.problems.extend(by.locate(overrides::undeclared(given, &policies, self.catalog)));
+    }
+
+    /// Reports unused parameters of policies, unless another problem may be the reason.
+    pub(super) fn check_unread(&mut self) {
+        if self.found.is_empty() {
+            self.found.problems.extend(self.policies.iter().flat_map(overrides::unread));
+        }
+    }
+
+    /// Reports a number of trials if nothing has trials; inputs that could not be read may have some.
+    pub(super) fn check_trials(&mut self, scenarios: &[ReadyLoad], trials: Option<u64>) {
+        let has_trials = scenarios.iter().any(ReadyLoad::may_have_trials);
+        if trials.is_some() && !has_trials && self.found.is_empty() {
+            let message = "no scenario in this run draws conversations";
+            let mut problem = Diagnostic::at(Code::TrialsUnused, "", message);
+            "--trials".clone_into(&mut problem.place.file);
+            let help = "remove it, or name a scenario with `load.conversation`";
+            self.found.problems.push(problem.help(help));
+        }
+    }
+
+    /// Moves problems of overridden fields to the override.
+    pub(super) fn blame_used(&mut self) {
+        for problem in &mut self.found.problems {
+            let mut applied = self.settings.iter().filter(|it| it.is_applied);
+            if let Some(used) = applied.rfind(|it| it.setting.covers(&problem.place.field)) {
+                problem.place = used.setting.place();
+            }
+        }
+    }
+
+    /// Reports overrides that apply nowhere.
+    pub(super) fn check_used(&mut self) {
+        for used in &mut self.settings {
+            if used.is_strict && !used.is_applied && self.is_complete {
+                self.found.problems.extend(used.refused.take().map(|it| *it));
+            }
         }
     }
 }

@@ -1,24 +1,23 @@
 //! Policies held against the laws that they should keep, on random sessions; a breach comes with a session that is as small as possible.
 
-mod random;
-mod shrink;
-
 use std::fmt;
 
 use serde::Serialize;
 
-use super::Plan;
+use crate::Plan;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
 use ctxsim_base::grid::prose::wrap;
 use ctxsim_base::grid::tint::COLUMNS;
-use ctxsim_base::quantity::UNLIMITED;
+use ctxsim_base::quantity::{Tokens, UNLIMITED};
+use ctxsim_base::rng::{Seed, Stream};
 use ctxsim_engine::laws::{LawBreach, breaches};
 use ctxsim_engine::take::in_order;
 use ctxsim_input::policy::law::Law;
-use ctxsim_input::scenario::{Assume, TurnSpec};
+use ctxsim_input::policy::{Kind, Preserve};
+use ctxsim_input::scenario::{Amount, Assume, LoadSpec, ResultSizes, ScriptedCall, StableItem, TurnSpec};
 use ctxsim_input::text::decode::encode;
-use ctxsim_input::{CacheRules, Format, Limits, Policy, Scenario};
+use ctxsim_input::{CacheRules, Format, Limits, Policy, Scenario, ScenarioFile};
 use ctxsim_timeline::{Timeline, load};
 
 /// The prompt limit under a profile that has none, in tokens.
@@ -251,7 +250,7 @@ impl LawKit {
             if open.is_empty() {
                 break;
             }
-            let turns = random::turns(self.seed, nth.into(), trial.limits.prompt);
+            let turns = turns(self.seed, nth.into(), trial.limits.prompt);
             let Some(timeline) = session(&turns) else { continue };
             for breach in trial.breaches(&timeline, &open)? {
                 open.retain(|it| *it != breach.law);
@@ -266,7 +265,7 @@ impl LawKit {
                 (None, true) => (LawState::NeedlesslyExempt, None),
                 (Some(_), true) => (LawState::Exempt, None),
                 (Some(turns), false) => {
-                    let smallest = shrink::counterexample(trial, law, turns, shrinks)?;
+                    let smallest = counterexample(trial, law, turns, shrinks)?;
                     (LawState::Broken, Some(smallest))
                 }
             };
@@ -281,7 +280,7 @@ impl LawKit {
 
 /// Makes the timeline of a session, if its turns are those of a valid scenario.
 fn session(turns: &[TurnSpec]) -> Option<Timeline> {
-    let checked = Scenario::new(&random::scenario("random", "", turns)).ok()?;
+    let checked = Scenario::new(&scenario("random", "", turns)).ok()?;
     let none = |_: &str, _: &Assume| Err(Error::from(Vec::<Diagnostic>::new()));
     load::load(&checked, none).ok()
 }
@@ -291,7 +290,160 @@ fn written(policy: &str, turns: &[TurnSpec], breach: LawBreach) -> Result<LawCou
     let LawBreach { law, turn, request, what } = breach;
     let name = format!("{}.{}", policy.replace(['/', '\\', '.', ':', ' '], "-"), law.name());
     let about = format!("Breaks `{}` under {policy} at request {request}: {what}.", law.name());
-    let spec = random::scenario(&name, &about, turns);
+    let spec = scenario(&name, &about, turns);
     let scenario = encode(&spec, Format::Toml).map_err(|it| Error::from(vec![*it]))?;
     Ok(LawCounterexample { name, turns: turns.len(), turn, request, what, scenario })
+}
+
+/// The tools that are called; policies know them by these names or by what they can do.
+const TOOLS: [&str; 3] = ["read_file", "search", "process_start"];
+/// Usual tokens of a result, by session in turn, under the limit below.
+const RESULTS: [Tokens; 3] = [600, 3_000, 9_000];
+/// Milliseconds between turns: at once, within the usual lifetimes of cache entries, and after them.
+const GAPS_MS: [Tokens; 4] = [1_000, 60_000, 400_000, 4_000_000];
+const PRESERVES: [Preserve; 3] = [Preserve::WorkingEvidence, Preserve::Reference, Preserve::None];
+
+/// Returns the turns of the n-th random session of a seed, sized for a prompt limit.
+fn turns(seed: u64, nth: u64, limit: Tokens) -> Vec<TurnSpec> {
+    let mut draws = Seed(seed).stream("laws", nth);
+    let usual = RESULTS[(nth % RESULTS.len() as u64) as usize];
+    let n_turns = draws.between(1, 5);
+    (0..n_turns).map(|_| turn(&mut draws, usual, limit)).collect()
+}
+
+fn turn(draws: &mut Stream, usual: Tokens, limit: Tokens) -> TurnSpec {
+    let sized = |tokens: Tokens| Amount::Fixed((tokens * limit.min(10 * LIMIT) / LIMIT).max(1));
+    let user_tokens = sized(draws.between(20, 1_500));
+    let answer_tokens = sized(draws.between(20, 1_500));
+    let gap_ms = Some(Amount::Fixed(pick(draws, &GAPS_MS)));
+    let n_calls = draws.between(0, 3);
+    let calls = (0..n_calls).map(|_| ScriptedCall {
+        name: String::new(),
+        tool: pick(draws, &TOOLS).to_owned(),
+        times: draws.between(1, 7),
+        turns: None,
+        text_tokens: sized(draws.between(1, 200)),
+        purpose_tokens: Amount::Fixed(0),
+        args_tokens: sized(draws.between(5, 200)),
+        result: ResultSizes {
+            raw: sized(draws.between(usual / 4, 2 * usual)),
+            excerpt: None,
+            summary: None,
+            handle: None,
+        },
+        images: Vec::new(),
+        gap_ms: Some(Amount::Fixed(2_000)),
+        plants: Vec::new(),
+        spreads: Default::default(),
+        preserve: Some(pick(draws, &PRESERVES)),
+        recover: Default::default(),
+    });
+    let calls = calls.collect();
+    TurnSpec {
+        user_tokens,
+        answer_tokens,
+        gap_ms,
+        calls,
+        times: 1,
+        rounds: Amount::Fixed(1),
+        ..TurnSpec::default()
+    }
+}
+
+fn pick<T: Copy>(draws: &mut Stream, of: &[T]) -> T {
+    of[draws.between(0, of.len() as u64 - 1) as usize]
+}
+
+/// Returns the scenario of some turns.
+fn scenario(name: &str, about: &str, turns: &[TurnSpec]) -> ScenarioFile {
+    let stable = [(Kind::System, 1_800), (Kind::ToolSchema, 6_500)];
+    ScenarioFile {
+        about: about.to_owned(),
+        stable: stable.map(|(kind, tokens)| StableItem { kind, tokens, name: None }).to_vec(),
+        load: LoadSpec::Turns(turns.to_vec()),
+        ..ScenarioFile::named(name)
+    }
+}
+
+/// Makes a counterexample as small as so many tries allow.
+fn counterexample(
+    trial: &LawTrial<'_>,
+    law: Law,
+    turns: &[TurnSpec],
+    mut tries: u32,
+) -> Result<LawCounterexample, Error> {
+    let mut best = (turns.to_vec(), trial.breach(turns, law)?);
+    'smaller: while tries > 0 {
+        for candidate in candidates(&best.0) {
+            if tries == 0 {
+                break;
+            }
+            tries -= 1;
+            if let Some(breach) = trial.breach(&candidate, law)? {
+                best = (candidate, Some(breach));
+                continue 'smaller;
+            }
+        }
+        break;
+    }
+    let (turns, breach) = best;
+    // The session was found by its breach; a policy that is not deterministic may not repeat it.
+    let what = || "this session broke the law, and did not when it was tried again".to_owned();
+    let breach = breach.unwrap_or_else(|| LawBreach { law, turn: 1, request: 1, what: what() });
+    written(&trial.policy.name, &turns, breach)
+}
+
+/// Returns smaller sessions, the smallest first: half of it, a turn less, two turns in one, a call less, fewer and smaller of everything.
+fn candidates(turns: &[TurnSpec]) -> Vec<Vec<TurnSpec>> {
+    let mut all = Vec::new();
+    if turns.len() > 1 {
+        all.push(turns[..turns.len() / 2].to_vec());
+        all.push(turns[turns.len() / 2..].to_vec());
+        all.extend((0..turns.len()).map(|nth| without(turns, nth)));
+        all.extend((1..turns.len()).map(|nth| merged(turns, nth)));
+    }
+    let mut change = |nth: usize, change: &dyn Fn(&mut TurnSpec)| {
+        let mut changed = turns.to_vec();
+        change(&mut changed[nth]);
+        if changed != turns {
+            all.push(changed);
+        }
+    };
+    for (nth, turn) in turns.iter().enumerate() {
+        for call in 0..turn.calls.len() {
+            change(nth, &|it| drop(it.calls.remove(call)));
+        }
+        for call in 0..turn.calls.len() {
+            change(nth, &|it| it.calls[call].times = (it.calls[call].times / 2).max(1));
+            change(nth, &|it| it.calls[call].times = (it.calls[call].times - 1).max(1));
+            change(nth, &|it| halve(&mut it.calls[call].result.raw, 1));
+            change(nth, &|it| halve(&mut it.calls[call].text_tokens, 0));
+            change(nth, &|it| halve(&mut it.calls[call].args_tokens, 1));
+        }
+        change(nth, &|it| it.gap_ms = Some(Amount::Fixed(0)));
+        change(nth, &|it| halve(&mut it.user_tokens, 1));
+        change(nth, &|it| halve(&mut it.answer_tokens, 1));
+    }
+    all
+}
+
+fn without(turns: &[TurnSpec], nth: usize) -> Vec<TurnSpec> {
+    let mut fewer = turns.to_vec();
+    fewer.remove(nth);
+    fewer
+}
+
+/// Returns the session with the calls of a turn made in the turn before.
+fn merged(turns: &[TurnSpec], nth: usize) -> Vec<TurnSpec> {
+    let mut fewer = turns.to_vec();
+    let mut calls = fewer.remove(nth).calls;
+    fewer[nth - 1].calls.append(&mut calls);
+    fewer
+}
+
+/// Halves a size, down to a least one.
+fn halve(size: &mut Amount, least: u64) {
+    if let Amount::Fixed(tokens) = size {
+        *tokens = (*tokens / 2).max(least.min(*tokens));
+    }
 }

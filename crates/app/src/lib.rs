@@ -4,15 +4,11 @@ pub mod catalog;
 pub mod advise;
 mod assembled;
 mod assumed;
-mod changes;
 pub mod check;
-mod compacting;
 mod contrast;
 mod convert;
 mod entry;
 mod export;
-mod folders;
-mod found;
 pub mod grid;
 mod guards;
 mod index;
@@ -22,30 +18,20 @@ mod load;
 mod made;
 mod models;
 mod named;
-mod naming;
-mod notes;
 mod outcomes;
-mod params;
+mod overrides;
 pub mod parts;
 #[cfg(feature = "worlds")]
 mod probes;
-mod processes;
-mod reads;
 mod realised;
 mod recordings;
 mod screen;
 mod selection;
 mod session;
 mod sensitivity;
-mod set_paths;
-mod set_policies;
 mod sweep;
 pub mod tune;
 pub mod design;
-mod twins;
-mod unpriced;
-mod used;
-mod variants;
 mod watch;
 mod written_loads;
 
@@ -67,31 +53,30 @@ use ctxsim_report::made::InputDigest;
 use ctxsim_report::{Report, Skipped, verdict};
 use session::session_report;
 
+pub use assembled::notes_on_load;
 use assembled::{Came, Gathered};
 pub use assumed::assume;
-pub use changes::input_change;
-pub use compacting::Compacting;
-pub use convert::{convert, show, show_merged};
+pub use convert::input_change;
+pub use convert::{show, show_merged};
 use ctxsim_engine::take::{Load, Progress, Sinks, Take, Taken, in_order, in_turn, with_threads};
 pub use entry::ReadyLoad;
-use found::ProblemsFound;
+pub use index::twins_in_memory;
 pub use load::{check_recorded, recording, redacted, with_losses};
 pub use models::ListPrices;
 use models::ModelProfiles;
-pub use naming::names_of_recordings;
-pub use notes::notes_on_load;
+pub use named::names_of_recordings;
 pub use outcomes::OutcomeTable;
 use parts::tickets::HeldTicket;
 #[cfg(feature = "worlds")]
 pub use probes::fit;
 pub use realised::{RealisedRequest, forecast, realised};
-pub use recordings::held;
+pub use recordings::{Compacting, held};
 pub use screen::{screen, screen_and_advice};
 use selection::{Exclusion, Selection};
 pub use sweep::{Swept, SweptLoad, sweep, sweep_head};
-pub use twins::twins_in_memory;
 pub use watch::PlanWatch;
 use watch::PlanWatcher;
+use watch::ProblemsFound;
 pub use watch::never_stops;
 
 /// What to run; a list that is empty is the suite's, and `*` in a name stands for anything.
@@ -363,7 +348,7 @@ impl Plan {
         watch: &PlanWatcher<'_>,
         one: impl Fn(&Load) -> T + Sync,
     ) -> Result<Vec<Result<T, Skipped>>, Error> {
-        let skipped = |reason| twins::skipped(&entry.loaded.origin.label(), reason);
+        let skipped = |reason| index::skipped(&entry.loaded.origin.label(), reason);
         // What takes no part need not be read again.
         if let Some(reasons) = chosen.and_then(|it| it.iter().cloned().collect::<Option<Vec<_>>>())
             && !reasons.is_empty()

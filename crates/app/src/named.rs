@@ -1,16 +1,16 @@
-//! Resolves names to inputs, each once, and distinguishes equal names.
+//! Resolves names to inputs, each once, and distinguishes equal names by ones that are as short as possible.
 
 use std::fs::File;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use indexmap::{IndexMap, IndexSet};
 use xxhash_rust::xxh3::Xxh3Default;
 
-use super::found::ProblemsFound;
-use super::index::{self, Indexing};
-use super::naming::{self, NameChoices as Choices};
 use crate::catalog::{Catalog, Kind, Loaded, Origin, Searched};
+use crate::index;
+use crate::index::Indexing;
+use crate::watch::ProblemsFound;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
@@ -130,8 +130,9 @@ pub(super) fn tell_apart<T: PartialEq>(
             kept.push(one);
         }
     }
-    let choices: Vec<Choices> = kept.iter_mut().map(|it| choices(&it.origin, name(&mut it.spec))).listed();
-    for (one, chosen) in kept.iter_mut().zip(naming::told_apart(&choices)) {
+    let choices: Vec<NameChoices> =
+        kept.iter_mut().map(|it| choices(&it.origin, name(&mut it.spec))).listed();
+    for (one, chosen) in kept.iter_mut().zip(told_apart(&choices)) {
         *name(&mut one.spec) = chosen;
     }
     kept
@@ -170,23 +171,25 @@ pub(super) fn tell_scenarios_apart(
         reason.is_none()
     });
     let choices = kept.iter().map(|it| match (&it.loaded.source, &it.loaded.origin) {
-        (None, Origin::File(path)) => Choices::of_recording(path),
-        (None, Origin::Stream(it)) if it.is_file => Choices::of_recording(&it.path),
+        (None, Origin::File(path)) => NameChoices::of_recording(path),
+        (None, Origin::Stream(it)) if it.is_file => NameChoices::of_recording(&it.path),
         (_, origin) => choices(origin, &it.loaded.spec.name),
     });
-    let choices: Vec<Choices> = choices.listed();
-    for (one, name) in kept.iter_mut().zip(naming::told_apart(&choices)) {
+    let choices: Vec<NameChoices> = choices.listed();
+    for (one, name) in kept.iter_mut().zip(told_apart(&choices)) {
         one.loaded.spec.name = name;
     }
     (kept, skipped)
 }
 
 /// Returns the names that a file may have which says one itself.
-fn choices(origin: &Origin, name: &str) -> Choices {
+fn choices(origin: &Origin, name: &str) -> NameChoices {
     match origin {
-        Origin::Bundled(_) | Origin::Stream(_) | Origin::Memory(_) | Origin::Built(_) => Choices::fixed(name),
-        Origin::File(path) => Choices::of_file(name, path),
-        Origin::Revision(revision, _) => Choices::fixed(&format!("{name}@{}", revision.name())),
+        Origin::Bundled(_) | Origin::Stream(_) | Origin::Memory(_) | Origin::Built(_) => {
+            NameChoices::fixed(name)
+        }
+        Origin::File(path) => NameChoices::of_file(name, path),
+        Origin::Revision(revision, _) => NameChoices::fixed(&format!("{name}@{}", revision.name())),
     }
 }
 
@@ -230,5 +233,128 @@ fn digest(path: &Path) -> Option<u128> {
             0 => return Some(hasher.digest128()),
             n => hasher.update(&buffer[..n]),
         }
+    }
+}
+
+/// The number of letters that identify a session.
+const ID_LETTERS: usize = 8;
+
+/// The names that an input may have, the shortest first.
+#[derive(Clone, Debug)]
+pub(super) struct NameChoices(Vec<String>);
+
+impl NameChoices {
+    /// An input whose name is sufficient.
+    pub(super) fn fixed(name: &str) -> Self {
+        Self(vec![name.to_owned()])
+    }
+
+    /// A file with its own name; its path distinguishes it from others of that name.
+    pub(super) fn of_file(name: &str, path: &Path) -> Self {
+        let mut names = vec![name.to_owned()];
+        names.extend(ends(path, &file_name(path)));
+        Self(names)
+    }
+
+    /// A recorded session: its folder and the first letters of its identifier, or its file's name.
+    pub(super) fn of_recording(path: &Path) -> Self {
+        let stem = path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+        let mut names = Vec::new();
+        let folder = path.parent().and_then(Path::file_name).map(|it| it.to_string_lossy().into_owned());
+        if let (true, Some(folder)) = (is_uuid(&stem), folder) {
+            // A name that begins like an option could not be given to one.
+            let folder = folder.trim_start_matches('-').to_owned();
+            names.push(format!("{folder}/{}", &stem[..ID_LETTERS]));
+            names.push(format!("{folder}/{stem}"));
+        } else {
+            names.push(stem.clone());
+        }
+        names.extend(ends(path, &stem));
+        names.push(path.display().to_string());
+        Self(names)
+    }
+}
+
+/// Returns the names of recordings, by their paths.
+pub fn names_of_recordings(paths: &[PathBuf]) -> Vec<String> {
+    told_apart(&paths.iter().map(|it| NameChoices::of_recording(it)).listed())
+}
+
+/// Returns for each input its shortest unique name; inputs with equal names are numbered.
+pub(super) fn told_apart(inputs: &[NameChoices]) -> Vec<String> {
+    let mut levels = vec![0; inputs.len()];
+    loop {
+        let mut shared: IndexMap<&str, Vec<usize>> = IndexMap::new();
+        for (index, NameChoices(names)) in inputs.iter().enumerate() {
+            shared.entry(&names[levels[index]]).or_default().push(index);
+        }
+        let mut has_grown = false;
+        for index in shared.into_values().filter(|it| it.len() > 1).flatten() {
+            if levels[index] + 1 < inputs[index].0.len() {
+                levels[index] += 1;
+                has_grown = true;
+            }
+        }
+        if !has_grown {
+            break;
+        }
+    }
+    let mut counts: IndexMap<&str, usize> = IndexMap::new();
+    let names = inputs.iter().zip(levels).map(|(NameChoices(names), level)| {
+        let count = counts.entry(&names[level]).or_default();
+        *count += 1;
+        if *count == 1 { names[level].clone() } else { format!("{}#{count}", names[level]) }
+    });
+    names.listed()
+}
+
+/// Returns a path's ends, the shortest first, with something in the place of the file's name.
+fn ends(path: &Path, name: &str) -> Vec<String> {
+    let mut ends = vec![name.to_owned()];
+    let folders = path.parent().into_iter().flat_map(Path::components).rev();
+    for folder in folders {
+        let longer = format!("{}/{}", folder.as_os_str().to_string_lossy(), ends[ends.len() - 1]);
+        ends.push(longer.replacen("//", "/", 1));
+    }
+    ends
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Returns whether a name is an identifier as harnesses give sessions: 8, 4, 4, 4 and 12 hexadecimal digits.
+fn is_uuid(name: &str) -> bool {
+    let parts: Vec<&str> = name.split('-').listed();
+    let is_hex = |it: &&str| it.bytes().all(|it| it.is_ascii_hexdigit());
+    parts.iter().all(is_hex) && parts.iter().map(|it| it.len()).eq([8, 4, 4, 4, 12])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(paths: &[&str]) -> Vec<String> {
+        told_apart(&paths.iter().map(|it| NameChoices::of_recording(Path::new(it))).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_session_is_called_by_its_folder_and_the_head_of_its_identifier() {
+        let paths = [
+            "p/-home-me-src/0a1b2c3d-1111-2222-3333-444455556666.jsonl",
+            "p/other/0a1b2c3d-1111-2222-3333-444455556666.jsonl",
+            "p/other/notes.jsonl",
+        ];
+
+        assert_eq!(named(&paths), ["home-me-src/0a1b2c3d", "other/0a1b2c3d", "notes"]);
+    }
+
+    #[test]
+    fn equal_names_grow_until_they_differ() {
+        assert_eq!(named(&["one/a.jsonl", "two/a.jsonl", "b.jsonl"]), ["one/a", "two/a", "b"]);
+        assert_eq!(named(&["x/one/a.jsonl", "y/one/a.jsonl"]), ["x/one/a", "y/one/a"]);
+        assert_eq!(named(&["a.jsonl", "a.json"]), ["a.jsonl", "a.json"]);
+        let twice = [NameChoices::fixed("p"), NameChoices::of_file("p", Path::new("mine/p.ron"))];
+        assert_eq!(told_apart(&twice), ["p", "p.ron"]);
     }
 }

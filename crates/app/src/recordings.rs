@@ -1,14 +1,18 @@
-//! Reads the recordings that a comparison selects, without playing them.
+//! Reads the recordings that a comparison selects without playing them, and how their harnesses compact.
 
-use super::Comparison;
-use super::index::{self, Indexing};
-use super::load::recording_beside;
-use super::models::ModelProfiles;
-use super::selection::{NewestCandidate, Selection, none_left};
-use super::twins;
+use indexmap::IndexMap;
+
 use crate::catalog::{Catalog, ScenarioHit, Searched};
+use crate::index::Indexing;
+use crate::load::recording_beside;
+use crate::models::ModelProfiles;
+use crate::selection::{NewestCandidate, Selection, none_left};
+use crate::{Comparison, index};
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
+use ctxsim_engine::calibrate::compaction::compacting;
+use ctxsim_engine::calibrate::forecast::Forecast;
+use ctxsim_input::Policy;
 use ctxsim_report::Skipped;
 use ctxsim_report::recording::FileContents;
 use ctxsim_timeline::Timeline;
@@ -62,11 +66,34 @@ pub fn held(catalog: &Catalog, comparison: &Comparison) -> Result<(Vec<FileConte
         file.sessions.retain(|_| match reasons.next().flatten() {
             None => true,
             Some(reason) => {
-                skipped.push(twins::skipped(&file.file, reason));
+                skipped.push(index::skipped(&file.file, reason));
                 false
             }
         });
     }
     files.retain(|it| !it.sessions.is_empty());
     if files.is_empty() { Err(none_left(&skipped)) } else { Ok((files, skipped)) }
+}
+
+/// Policies that compact as harnesses do, by the formats of their logs.
+#[derive(Debug)]
+pub struct Compacting(IndexMap<String, Policy>);
+
+impl Compacting {
+    /// Reads them from a catalog.
+    ///
+    /// # Errors
+    /// A policy of that name is broken.
+    pub fn read(catalog: &Catalog) -> Result<Self, Error> {
+        let mut all = IndexMap::new();
+        for (format, name) in &Forecast::declared().compacts_as {
+            all.extend(compacting(&catalog.policy(name)?.spec).map(|it| (format.clone(), it)));
+        }
+        Ok(Self(all))
+    }
+
+    /// Returns the one by which the harness of a session compacts, if it is known.
+    pub fn of(&self, timeline: &Timeline) -> Option<&Policy> {
+        self.0.get(timeline.recorded.as_ref()?.format)
+    }
 }

@@ -1,6 +1,6 @@
 //! Selects recorded sessions by time, number, model, user and project.
 
-use super::twins::TWIN;
+use super::index::TWIN;
 use super::{Comparison, Load};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;

@@ -1,6 +1,6 @@
 //! A plan priced under many profiles: each distinct pair of cache rules and limits is simulated once.
 
-use super::reads::check_same_work;
+use super::entry::check_same_work;
 use super::watch::PlanWatcher;
 use super::{Plan, ReadyLoad, never_stops};
 use ctxsim_base::diag::{Code, Diagnostic};

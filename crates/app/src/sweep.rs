@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use indexmap::IndexMap;
 
+use super::entry::check_same_work;
 use super::grid::{GridPoint, OverrideGrid};
-use super::reads::check_same_work;
 use super::{Comparison, Load, Plan, Progress, ReadyLoad};
 use crate::catalog::Catalog;
 use ctxsim_base::error::Error;

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::parts::Making;
 use super::sweep::play_for_sweep;
-use super::{Comparison, Plan, PlanWatch, Progress, ReadyLoad, Swept, SweptLoad, reads, selection};
+use super::{Comparison, Plan, PlanWatch, Progress, ReadyLoad, Swept, SweptLoad, entry, selection};
 use crate::catalog::Catalog;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
@@ -118,7 +118,7 @@ impl<'a> Tuning<'a> {
     /// Every problem of the sessions.
     pub fn played(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<TunedSessions, Error> {
         // Memories are played over drawn sessions, so other seeds are other sessions; a file of chats is drawn anew as well.
-        let seeds = match reads::of_memories(&self.plan.scenarios) {
+        let seeds = match entry::of_memories(&self.plan.scenarios) {
             Some(_) => (0..OF_MEMORIES)
                 .map(|nth| Some(self.comparison.seed.unwrap_or_default().saturating_add(nth)))
                 .listed(),
@@ -164,7 +164,7 @@ impl<'a> Tuning<'a> {
     /// # Errors
     /// It is of memories.
     pub fn check_parts(&self) -> Result<(), Error> {
-        let Some(name) = reads::of_memories(&self.plan.scenarios) else { return Ok(()) };
+        let Some(name) = entry::of_memories(&self.plan.scenarios) else { return Ok(()) };
         let message = format!("{name} is of memories, which are simulated over drawn sessions");
         let problem = Diagnostic::at(Code("part-findings"), "", message);
         Err(vec![problem.help("leave `--parts` out, or name recorded sessions")].into())
@@ -275,7 +275,7 @@ pub fn tuned_policy(
     let set = &tuned.chosen;
     let loaded = catalog.policy(policy)?;
     let mut specs = [loaded.spec.clone()];
-    let policies = super::set_policies::NamedPolicies { catalog, loaded: std::slice::from_ref(&loaded) };
+    let policies = super::overrides::NamedPolicies { catalog, loaded: std::slice::from_ref(&loaded) };
     for text in set {
         let setting = Override::parse(text).map_err(|it| vec![*it])?;
         policies.set(&setting, &mut specs).map_err(|it| vec![*it])?;

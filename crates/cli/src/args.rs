@@ -180,33 +180,26 @@ pub(super) struct ValidateArgs {
 
 /// The arguments of `show`.
 #[derive(Debug, Args)]
-pub(super) struct ShowArgs {
-    /// Kind of input
-    #[arg(value_enum)]
-    pub kind: SchemaArg,
-    /// Name or path
-    #[arg(value_name = "NAME")]
-    pub name: String,
-    /// Merge a policy with its bases into one file; comments are lost
-    #[arg(long)]
-    pub merged: bool,
-    #[command(flatten)]
-    pub output: OutputArgs,
-}
-
-/// The arguments of `show --as`.
-#[derive(Debug, Args)]
 #[command(allow_missing_positional = true)]
-pub(super) struct ConvertArgs {
+pub(super) struct ShowArgs {
     /// Kind of input, where several kinds have one of the name
     #[arg(value_enum)]
     pub kind: Option<SchemaArg>,
     /// Name or path
-    #[arg(value_name = "NAME")]
-    pub name: String,
-    /// Format to write
+    #[arg(value_name = "NAME", required_unless_present = "schema")]
+    pub name: Option<String>,
+    /// Merge a policy with its bases into one file; comments are lost
+    #[arg(long, conflicts_with_all = ["to", "redact"])]
+    pub merged: bool,
+    /// Print it in this language, with its comments
     #[arg(long = "as", value_name = "FORMAT", value_enum)]
-    pub to: InputFormatArg,
+    pub to: Option<InputFormatArg>,
+    /// Write the sessions of a recording without their words, to send a log that fails
+    #[arg(long, conflicts_with_all = ["kind", "to"])]
+    pub redact: bool,
+    /// Print the JSON Schema of a kind of file, for editors; with `--output DIR` write KIND.json there, of all kinds if none is named
+    #[arg(long, value_name = "KIND", value_enum, num_args = 0..=1, conflicts_with_all = ["kind", "name", "merged", "to", "redact"])]
+    pub schema: Option<Option<SchemaArg>>,
     #[command(flatten)]
     pub output: OutputArgs,
 }
@@ -218,19 +211,6 @@ pub(super) enum InputFormatArg {
     Ron,
     /// TOML
     Toml,
-}
-
-/// The arguments of `show --schema`.
-#[derive(Debug, Args)]
-pub(super) struct SchemaArgs {
-    /// Kind of file
-    #[arg(value_enum, required_unless_present = "output")]
-    pub kind: Option<SchemaArg>,
-    /// Folder to write KIND.json to, created if missing; all kinds if none is named
-    #[arg(long, value_name = "DIR")]
-    pub output: Option<PathBuf>,
-    #[command(flatten)]
-    pub force: ForceArgs,
 }
 
 /// A kind of file.

@@ -1,6 +1,6 @@
 //! Which verbs are in sight, in groups of what a person wants; and the flags with which one of these does what has options of its own.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fmt::Write as _;
 
 use clap::builder::Resettable::Reset;
@@ -35,83 +35,50 @@ Exit codes: 0 success; 1 a guard or a run failed, or a number changed; 2 bad
 input or usage, or nothing to run or list.";
 
 /// A flag that makes its verb do something with options of its own: those of a hidden verb.
-pub(super) struct MovedVerb {
-    /// The verb that has the flag; empty where `ctxsim` itself has it.
+struct MovedVerb {
+    /// The verb that has the flag.
     host: &'static str,
     flag: &'static str,
     /// The name of its value, if it takes one.
     value: &'static str,
-    /// The values that are meant, if not all.
-    only: &'static [&'static str],
-    /// The name of the hidden verb. It reads the flag itself where it has the flag's name as an option.
-    pub verb: &'static str,
+    /// The name of the hidden verb.
+    verb: &'static str,
     does: &'static str,
 }
 
 /// Every such flag.
 #[rustfmt::skip]
-pub(super) const MOVED: [MovedVerb; 10] = [
-    MovedVerb { host: "run", flag: "--merge", value: "", only: &[], verb: "run --merge",
+const MOVED: [MovedVerb; 5] = [
+    MovedVerb { host: "run", flag: "--merge", value: "", verb: "run --merge",
         does: "Fold the parts that other runs wrote with `--parts`" },
-    MovedVerb { host: "sweep", flag: "--merge", value: "", only: &[], verb: "run --merge",
+    MovedVerb { host: "sweep", flag: "--merge", value: "", verb: "run --merge",
         does: "Merge the shards of a sweep" },
-    MovedVerb { host: "run", flag: "--store", value: "write|read", only: &[], verb: "run --store",
+    MovedVerb { host: "run", flag: "--store", value: "write|read", verb: "run --store",
         does: "Export a memory's contents after a conversation, or verify an export" },
-    MovedVerb { host: "tune", flag: "--fit", value: "TABLE", only: &[], verb: "tune --fit",
+    MovedVerb { host: "tune", flag: "--fit", value: "TABLE", verb: "tune --fit",
         does: "Fit the numbers of a memory to what your own agent answered" },
-    MovedVerb { host: "tune", flag: "--design", value: "", only: &[], verb: "tune --design",
+    MovedVerb { host: "tune", flag: "--design", value: "", verb: "tune --design",
         does: "Find the cheapest policy, of the presets and of a grammar of stages" },
-    MovedVerb { host: "show", flag: "--as", value: "FORMAT", only: &["toml", "ron"], verb: "show --as toml",
-        does: "Print an input as `toml` or `ron`, with its comments" },
-    MovedVerb { host: "show", flag: "--redact", value: "", only: &[], verb: "show --redact",
-        does: "Write the sessions of a recording without their words" },
-    MovedVerb { host: "show", flag: "--schema", value: "KIND", only: &[], verb: "show --schema",
-        does: "Print the JSON Schema of a kind of input file, for editors" },
-    MovedVerb { host: "", flag: "--man", value: "", only: &[], verb: "--man",
-        does: "Print the manual page, or write one per command" },
-    MovedVerb { host: "", flag: "--completions", value: "SHELL", only: &[], verb: "--completions",
-        does: "Print a completion script for a shell" },
 ];
 
 impl MovedVerb {
-    /// Returns the new form, as it is typed, with one of the values that are meant.
-    fn form(&self) -> String {
-        let words = ["ctxsim", self.host, self.flag, self.only.first().unwrap_or(&"")];
-        words.into_iter().filter(|it| !it.is_empty()).listed().join(" ")
-    }
-
-    /// Returns whether the hidden verb reads the flag.
-    fn stays(&self) -> bool {
-        Cli::command().find_subcommand(self.verb).is_some_and(|it| has(it, self.flag))
-    }
-
-    /// Returns where the flag stands among words, if they mean it, and its value in the same or in the next word.
-    fn found(&self, words: &[OsString]) -> Option<(usize, Option<OsString>)> {
-        let end = words.iter().position(|it| it == "--").unwrap_or(words.len());
-        words[..end].iter().enumerate().find_map(|(at, word)| {
-            let word = word.to_str()?;
-            let value = match word.split_once('=') {
-                Some((flag, value)) if flag == self.flag && !self.value.is_empty() => Some(value.into()),
-                None if word == self.flag => words.get(at + 1).cloned(),
-                _ => return None,
-            };
-            let is_meant = |it: &OsStr| self.only.iter().any(|only| it == *only);
-            (self.only.is_empty() || value.as_deref().is_some_and(is_meant)).then_some((at, value))
-        })
-    }
-
-    /// Returns the words for the hidden verb: its name, the flag's value, and the others in their order.
-    fn words(&self, mut words: Vec<OsString>, at: usize) -> Vec<OsString> {
-        let mut all = vec![OsString::from(self.verb)];
-        if !self.stays() {
-            let flag = words.remove(at);
-            let joined = flag.to_str().and_then(|it| it.split_once('=')).map(|it| OsString::from(it.1));
-            let is_next = !self.value.is_empty()
-                && words.get(at).is_some_and(|it| !it.to_string_lossy().starts_with('-'));
-            all.extend(joined.or_else(|| is_next.then(|| words.remove(at))));
-        }
-        all.append(&mut words);
-        all
+    /// Takes the flag out of a verb's words and puts the name of the hidden verb before them, and the flag's value before the other words; `None`
+    /// if they do not have the flag.
+    fn moved(&self, words: &[OsString]) -> Option<Vec<OsString>> {
+        let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+        let joined = |word: &OsString| match word.to_str()?.split_once('=') {
+            Some((flag, value)) if flag == self.flag && !self.value.is_empty() => Some(Some(value.into())),
+            None if word == self.flag => Some(None),
+            _ => None,
+        };
+        let (at, joined) =
+            words[..end].iter().enumerate().find_map(|(at, word)| Some((at, joined(word)?)))?;
+        let mut rest = words.to_vec();
+        rest.remove(at);
+        let is_next = !self.value.is_empty()
+            && rest.get(at).is_some_and(|word| !word.to_string_lossy().starts_with('-'));
+        let value = joined.or_else(|| is_next.then(|| rest.remove(at)));
+        Some(std::iter::once(self.verb.into()).chain(value).chain(rest).listed())
     }
 }
 
@@ -123,43 +90,41 @@ fn has(command: &Command, flag: &str) -> bool {
 /// Puts the name of a hidden verb in the place of a flag that means it.
 pub(super) fn resolved(mut args: Vec<OsString>) -> Vec<OsString> {
     let at = if args.get(1).is_some_and(|it| it == "help") { 2 } else { 1 };
-    let Some(first) = args.get(at).and_then(|it| it.to_str()).map(str::to_owned) else { return args };
-    for row in &MOVED {
-        let from = if row.host.is_empty() { at } else { at + 1 };
-        let is_host = if row.host.is_empty() { first.starts_with(row.flag) } else { first == row.host };
-        if is_host && let Some((nth, _)) = row.found(&args[from..]) {
-            let rest = row.words(args.split_off(from), nth);
-            args.truncate(at);
-            args.extend(rest);
-            return args;
-        }
+    let Some(first) = args.get(at).cloned() else { return args };
+    let of_host = MOVED.iter().filter(|row| first == row.host);
+    if let Some(words) = of_host.filter_map(|row| row.moved(&args[at + 1..])).next() {
+        args.truncate(at);
+        args.extend(words);
     }
     args
 }
 
 /// Returns the command line with the flags that mean hidden verbs, and the verbs in sight in their groups.
 pub(super) fn command() -> Command {
-    let root = MOVED.iter().fold(Cli::command(), |root, row| match row.host {
-        "" => root.arg(offered(row)),
-        // Of several rows with a flag, the first has the words of all.
-        host => root.mut_subcommand(host, |it| if has(&it, row.flag) { it } else { it.arg(offered(row)) }),
+    // Of several rows with a flag, the first has the words of all.
+    let root = MOVED.iter().fold(Cli::command(), |root, row| {
+        root.mut_subcommand(row.host, |verb| if has(&verb, row.flag) { verb } else { verb.arg(offered(row)) })
     });
     let template = format!("{OPENING}\n{}\n{CLOSING}\n", listed(&root));
     root.help_template(template)
 }
 
-/// Returns the flag of a row, with what all rows of the flag do.
+/// Returns the flag of a row.
 fn offered(row: &MovedVerb) -> Arg {
-    let same = MOVED.iter().filter(|it| it.host == row.host && it.flag == row.flag).listed();
-    let does: Vec<String> = same.iter().map(|it| format!("{} (`{} --help`)", it.does, it.form())).listed();
-    let arg = Arg::new(row.flag).long(&row.flag[2..]).help(does.join("\n"));
-    let arg = if row.host.is_empty() { arg } else { arg.help_heading("Instead, with options of its own") };
-    let only: Vec<&str> = same.iter().flat_map(|it| it.only.iter().copied()).listed();
-    match row.value {
-        "" => arg.action(ArgAction::SetTrue),
-        value if only.is_empty() => arg.value_name(value),
-        value => arg.value_name(value).value_parser(only).hide_possible_values(true),
-    }
+    let help = format!("{} (`ctxsim {} {} --help`)", row.does, row.host, row.flag);
+    let arg = Arg::new(row.flag).long(&row.flag[2..]).help(help);
+    let arg = arg.help_heading("Instead, with options of its own");
+    if row.value.is_empty() { arg.action(ArgAction::SetTrue) } else { arg.value_name(row.value) }
+}
+
+/// Returns the flags that stand in the place of a verb: hidden verbs have these names.
+fn own_flags() -> [Arg; 2] {
+    let man = Arg::new("man").long("man").action(ArgAction::SetTrue);
+    let completions = Arg::new("completions").long("completions").value_name("SHELL");
+    [
+        man.help("Print the manual page, or write one per command"),
+        completions.help("Print a completion script for a shell"),
+    ]
 }
 
 /// Returns the verbs in sight, a line each, and the options of `ctxsim` itself.
@@ -173,10 +138,13 @@ fn listed(root: &Command) -> String {
         }
     }
     text += "\nOptions:\n";
-    let own = MOVED.iter().filter(|it| it.host.is_empty());
-    let own = own.map(|it| (format!("{} {}", it.flag, it.value), it.does));
+    let own = own_flags().map(|arg| {
+        let value = arg.get_value_names().map_or_else(String::new, |names| names.join(" "));
+        let does = arg.get_help().map(ToString::to_string).unwrap_or_default();
+        (format!("--{} {value}", arg.get_id()), does)
+    });
     let usual = [("-h, --help", "Print help"), ("-V, --version", "Print version")];
-    for (flag, does) in own.chain(usual.map(|it| (it.0.to_owned(), it.1))) {
+    for (flag, does) in own.into_iter().chain(usual.map(|(flag, does)| (flag.to_owned(), does.to_owned()))) {
         let _ = writeln!(text, "  {flag:19}  {does}");
     }
     text
@@ -186,7 +154,7 @@ fn listed(root: &Command) -> String {
 pub(super) fn completed() -> Command {
     let root = command();
     let plain = Command::new("ctxsim").version(env!("CARGO_PKG_VERSION"));
-    let plain = plain.args(root.get_arguments().cloned());
+    let plain = plain.args(root.get_arguments().cloned()).args(own_flags());
     let verbs = root.get_subcommands().filter(|it| !it.is_hide_set()).map(|verb| {
         let rows = MOVED.iter().filter(|it| it.host == verb.get_name());
         let hidden = rows.filter_map(|it| root.find_subcommand(it.verb));

@@ -1,7 +1,6 @@
 //! Where results go: standard output, or a file.
 
 mod file;
-mod kept;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -27,8 +26,9 @@ use crate::format::FormatArg;
 use crate::verbs::run::unwritable;
 use crate::wrong_at;
 
-pub(super) use file::{append, check, make_folder, remove, shorten, unlinked, write};
-pub(super) use kept::{KeptFile, Remark, Replaced, begins_with};
+pub(super) use file::{
+    KeptFile, Remark, Replaced, append, begins_with, check, make_folder, remove, shorten, unlinked, write,
+};
 
 /// The name of standard output, where a file could be given.
 const STANDARD_OUTPUT: [&str; 2] = ["-", "/dev/stdout"];

@@ -5,13 +5,11 @@ pub(super) mod check;
 mod compare;
 mod design;
 mod explain;
-mod export;
 mod fit;
 mod import;
 mod init;
 mod inputs;
 mod list;
-mod pages;
 pub(super) mod parts;
 mod prices;
 mod realised;
@@ -29,16 +27,13 @@ use ctxsim_app::catalog::Catalog;
 use ctxsim_base::error::Error;
 
 use crate::GUARD_FAILED;
-use crate::args::{
-    CompletionsArgs, ConvertArgs, ListArgs, ManArgs, RunArgs, SchemaArgs, ShowArgs, ValidateArgs,
-};
+use crate::args::{CompletionsArgs, ListArgs, ManArgs, RunArgs, ShowArgs, ValidateArgs};
 use crate::output::ToneArgs;
 use advise::AdviseArgs;
 use check::CheckArgs;
 use compare::CompareArgs;
 use design::DesignArgs;
 use explain::ExplainArgs;
-use export::ExportArgs;
 use fit::FitArgs;
 use import::ImportArgs;
 use init::InitArgs;
@@ -82,7 +77,7 @@ pub(super) struct Cli {
     pub tone: ToneArgs,
 }
 
-/// A command: those in sight in the order of `GROUPS`, and the hidden ones under the names that `MOVED` gives them.
+/// A command: those in sight in the order of `GROUPS`, and the hidden ones under names that are typed as a flag.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Show what sessions cost, where that goes, and what to do
@@ -122,6 +117,7 @@ pub(super) enum Command {
     /// List bundled policies, scenarios, profiles and suites
     List(ListArgs),
     /// Print the file of an input, or convert it
+    #[command(after_help = inputs::EXAMPLES)]
     Show(ShowArgs),
     /// Report every problem in input files
     Validate(ValidateArgs),
@@ -139,20 +135,6 @@ pub(super) enum Command {
     /// Find the cheapest policy that keeps enough evidence: presets, and stages of a grammar
     #[command(name = "tune --design", display_name = "ctxsim-tune-design", hide = true, after_help = design::EXAMPLES)]
     Design(DesignArgs),
-    /// Print an input as RON or TOML, with its comments
-    #[command(
-        name = "show --as toml",
-        display_name = "ctxsim-show-as",
-        hide = true,
-        override_usage = "ctxsim show [KIND] <NAME> --as toml|ron [OPTIONS]"
-    )]
-    Convert(ConvertArgs),
-    /// Write the sessions of a recording without their words, to send a log that fails
-    #[command(name = "show --redact", display_name = "ctxsim-show-redact", hide = true, after_help = export::EXAMPLES, override_usage = "ctxsim show <SESSION> --redact [OPTIONS]")]
-    Export(ExportArgs),
-    /// Print the JSON Schema of an input file, for editors
-    #[command(name = "show --schema", display_name = "ctxsim-show-schema", hide = true)]
-    Schema(SchemaArgs),
     /// Print the manual page, or write one per command
     #[command(name = "--man", display_name = "ctxsim-man", hide = true)]
     Man(ManArgs),
@@ -187,17 +169,14 @@ impl Command {
             Self::Init(args) => init::init(catalog, &args),
             Self::Sensitivity(args) => sensitivity::sensitivity(catalog, &args),
             Self::Explain(args) => explain::explain(catalog, &args),
-            Self::Export(args) => export::export(catalog, &args),
             Self::Import(args) => import::import(catalog, &args),
             Self::List(args) => list::list(catalog, &args),
             Self::Show(args) => inputs::show(catalog, &args),
             Self::Validate(args) => inputs::validate(catalog, &args),
-            Self::Convert(args) => inputs::convert(catalog, &args),
             Self::Prices(args) => prices::prices(&args.command, catalog),
             Self::Store(args) => store::store(catalog, &args.command),
-            Self::Schema(args) => pages::schema(&args),
-            Self::Man(args) => pages::man(&args),
-            Self::Completions(args) => pages::completions(&args),
+            Self::Man(args) => inputs::man(&args),
+            Self::Completions(args) => inputs::completions(&args),
         }?;
         Ok(ExitCode::SUCCESS)
     }

@@ -52,7 +52,7 @@ pub struct NewerPrices {
 pub const ADOPTED_BY: [&str; 2] = ["`--bless` adopts them", "change `prices` in ctxsim.toml to adopt them"];
 
 /// A table of numbers compared with its snapshot.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SnapshotCheck {
     /// The file of the snapshot.
     pub file: String,
@@ -68,9 +68,11 @@ pub struct SnapshotCheck {
 }
 
 /// The result of comparing a table with its snapshot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum SnapshotState {
+    /// Every number is as it was.
     Same,
     /// Some numbers changed.
     Moved,

@@ -1,7 +1,7 @@
 //! The verbs in Rust and on the command line: the same JSON, and values that stand in it.
 
 use ctxsim::report::realised::ForecastOutcome;
-use ctxsim::results::{Answer, Word};
+use ctxsim::results::{Answer, SnapshotState, Word};
 use ctxsim::{Catalog, Comparison, Plan};
 use serde::Serialize;
 
@@ -140,7 +140,7 @@ fn check_has_the_numbers_of_the_command_line_and_writes_nothing() {
     fs::write(&kept[0], format!("{front}\n{other}\n")).unwrap();
     let found = check();
     assert!(!found.suites[0].holds && !kept[0].with_extension("snap.new").exists());
-    let moved = found.suites[0].snapshots.iter().find(|it| it.state == "moved").unwrap();
+    let moved = found.suites[0].snapshots.iter().find(|it| it.state == SnapshotState::Moved).unwrap();
     assert!(!moved.moved.is_empty(), "{found}");
 }
 

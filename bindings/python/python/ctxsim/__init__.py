@@ -3,79 +3,31 @@
 Offline and deterministic: no network, no model. Sizes are tokens, costs US dollars, times milliseconds; an unknown number is None or null.
 """
 
+from types import ModuleType as _ModuleType
+
 from ._ctxsim import (
     Cx,
     Entry,
     Error,
-    Failure,
     ModelCall,
     Part,
     Policy,
-    Problem,
     Report,
     Table,
     Totals,
     Trace,
-    Verdict,
     Workbench,
-    compare,
     insert,
     keep,
     main,
     names,
-    parts,
     rewrite,
     sized,
 )
 from .answers import Advice, Answer, Bill, Check, Explanation, Paste, Realised, RequestCost, Sensitivity, SharedPrefix, Sweep, Tuned
-from .cluster import Job, batch, fold, plan
-from .verbs import advise, bill, check, explain, realised, sensitivity, sweep, tune
+from .cluster import Job, batch, fold, parts, plan
+from .values import Failure, Problem, Verdict
+from .verbs import advise, bill, check, compare, explain, realised, sensitivity, sweep, tune
 
-__all__ = [
-    "Advice",
-    "Answer",
-    "Bill",
-    "Check",
-    "Cx",
-    "Entry",
-    "Error",
-    "Explanation",
-    "Failure",
-    "Job",
-    "ModelCall",
-    "Part",
-    "Paste",
-    "Policy",
-    "Problem",
-    "Realised",
-    "Report",
-    "RequestCost",
-    "Sensitivity",
-    "SharedPrefix",
-    "Sweep",
-    "Table",
-    "Totals",
-    "Trace",
-    "Tuned",
-    "Verdict",
-    "Workbench",
-    "advise",
-    "batch",
-    "bill",
-    "check",
-    "compare",
-    "explain",
-    "fold",
-    "insert",
-    "keep",
-    "main",
-    "names",
-    "parts",
-    "plan",
-    "realised",
-    "rewrite",
-    "sensitivity",
-    "sized",
-    "sweep",
-    "tune",
-]
+# Everything above that is no module.
+__all__ = sorted(name for name, value in globals().items() if not name.startswith("_") and not isinstance(value, _ModuleType))

@@ -19,9 +19,18 @@ from .answers import Sensitivity as Sensitivity
 from .answers import SharedPrefix as SharedPrefix
 from .answers import Sweep as Sweep
 from .answers import Tuned as Tuned
+from .cluster import Job as Job
+from .cluster import batch as batch
+from .cluster import fold as fold
+from .cluster import parts as parts
+from .cluster import plan as plan
+from .values import Failure as Failure
+from .values import Problem as Problem
+from .values import Verdict as Verdict
 from .verbs import advise as advise
 from .verbs import bill as bill
 from .verbs import check as check
+from .verbs import compare as compare
 from .verbs import explain as explain
 from .verbs import realised as realised
 from .verbs import sensitivity as sensitivity
@@ -62,25 +71,6 @@ class Error(Exception):
     problems: list[Problem]
 
 @final
-class Problem:
-    """A problem of an input: what is wrong, where, and how to fix it."""
-
-    code: str
-    """A stable name of the kind of problem, such as `unknown-name`."""
-    message: str
-    """What is wrong."""
-    file: str
-    """The file, or what stands for one; empty if it was made in code."""
-    field: str
-    """The path of the field, such as `stages.0.apply`; empty for the whole input."""
-    line: int | None
-    """The line in the text, from 1; None if the problem has no place in a text."""
-    column: int | None
-    """The column in the text, from 1; None if the problem has no place in a text."""
-    help: str | None
-    """How to fix it; None if there is nothing to add."""
-
-@final
 class Table:
     """A table with named, typed columns, for every library that reads the Arrow PyCapsule interface, without a copy: `polars.DataFrame(t)`,
     `pyarrow.table(t)`, `pandas.DataFrame.from_arrow(t)`, `duckdb.sql("from t")`."""
@@ -94,35 +84,6 @@ class Table:
     def __len__(self) -> int: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __arrow_c_schema__(self) -> object: ...
-
-@final
-class Failure:
-    """A run that came to no result, because code outside ctxsim failed. `turn` and `request` count from 1."""
-
-    policy: str
-    scenario: str
-    profile: str
-    turn: int
-    request: int
-    reason: str
-    words: str
-
-@final
-class Verdict:
-    """What a table says. Shares are from 0 to 1; `change` is the share by which the cheapest policy's cost differs from the baseline's (−0.1 is a
-    tenth less), and `interval` its 95% interval for later sessions."""
-
-    load: str
-    profile: str
-    scenarios: int
-    min_evidence: float
-    knows_evidence: bool
-    baseline: str
-    cheapest: str | None
-    change: float | None
-    interval: tuple[float, float] | None
-    lossy: list[str]
-    words: str
 
 @final
 class Report:
@@ -320,44 +281,6 @@ def main(args: Sequence[str]) -> int:
 def names(kind: Literal["policies", "scenarios", "profiles", "suites"] = "policies") -> list[str]:
     """Lists the names of bundled inputs."""
 
-def compare(
-    sessions: Sessions | None = None,
-    *,
-    policies: Policies | None = None,
-    profiles: Path | Sequence[Path] | None = None,
-    suite: Path | None = None,
-    set: Settings | None = None,
-    folders: Path | Sequence[Path] | None = None,
-    own_models: bool = False,
-    seed: int | None = None,
-    trials: int | None = None,
-    threads: int | None = None,
-    since: str | None = None,
-    limit: int | None = None,
-    model: str | None = None,
-    min_evidence: float | None = None,
-    rows: bool = True,
-    allow_process: bool = False,
-    play_twice: bool = False,
-    progress: Progress | None = None,
-) -> Report:
-    """Compares policies on sessions, as `ctxsim run` does.
-
-    `sessions`: files, folders, quoted patterns or bundled names; or bytes, as pairs of a name and bytes, or a dict. `policies`: names, paths,
-    `Policy` objects and functions, the first being the baseline; the seven of the suite `default` if left out. `profiles`: models with prices by
-    name or path; each session under its own model's if left out, or with `own_models` those that are named for sessions whose model is not known.
-    `suite` names a suite that gives what is left out. `set`: overrides by path, as `--set` takes them; a bare number takes the unit that the
-    parameter has. `folders`: folders with your own `policies/`, `profiles/` and so on. `seed` is the random seed of what is drawn, `trials` how
-    many conversations are drawn of each length. `since` (`YYYY-MM-DD`), `limit` (the newest so many) and `model` select recorded sessions.
-    `min_evidence` (0 to 1; 0.9 by default) is what a policy must keep to be recommended. `rows=False` saves the memory of `requests` and `needs`,
-    about 150 bytes a row. `allow_process` lets policies start the programs that they name, `play_twice` runs policies in code twice and fails
-    where they differ. `threads` (1 to 1024; all cores by default) never changes a result.
-
-    `progress(done, all)` is called after each session, from a thread that does the work. If it raises, or on Ctrl-C, the runs stop within one
-    session.
-
-    Raises `Error` with every problem of every input."""
-
 @final
 class Totals:
     """What all sessions come to together, without the runs of each: what `ctxsim run --totals` and `ctxsim run --merge` write."""
@@ -376,65 +299,6 @@ class Totals:
         """Notes that a reader of the numbers must know."""
     def json(self) -> str:
         """The bytes of `ctxsim run --totals --format json`."""
-
-def parts(
-    sessions: Path | Sequence[Path] | None = None,
-    *,
-    shard: tuple[int, int] = (1, 1),
-    policies: Policies | None = None,
-    profiles: Path | Sequence[Path] | None = None,
-    suite: Path | None = None,
-    set: Settings | None = None,
-    folders: Path | Sequence[Path] | None = None,
-    own_models: bool = False,
-    seed: int | None = None,
-    trials: int | None = None,
-    threads: int | None = None,
-    since: str | None = None,
-    limit: int | None = None,
-    model: str | None = None,
-    min_evidence: float | None = None,
-    allow_process: bool = False,
-    play_twice: bool = False,
-    progress: Progress | None = None,
-) -> list[str]:
-    """Plays one share of the sessions, `(part, of)` from 1, and returns the part of each, for `fold`: about 10 kB with seven policies."""
-
-class Job:
-    """What every machine must know, and a table with the path and the ticket of each session."""
-
-    text: str
-    rows: list[tuple[str, str, bytes | None]]
-    def __init__(self, text: str, rows: list[tuple[str, str, bytes | None]]) -> None: ...
-    def table(self, with_bytes: bool = False) -> Any:
-        """The sessions as a pyarrow table: path, ticket and, if asked for, the bytes of those that were given as bytes."""
-    def __len__(self) -> int: ...
-
-def plan(
-    sessions: Sessions,
-    *,
-    policies: Path | Sequence[Path] | None = None,
-    profiles: Path | Sequence[Path] | None = None,
-    suite: str | None = None,
-    set: str | Sequence[str] | None = None,
-    own_models: bool = False,
-    seed: int | None = None,
-    trials: int | None = None,
-    min_evidence: float | None = None,
-) -> Job:
-    """Makes a job of sessions (paths, folders, patterns, or bytes by name), with the arguments of `compare` that a file could hold."""
-
-def batch(
-    table: Any, job: Job | str, threads: int | None = 1, read: Callable[[str], bytes] | None = None
-) -> Any:
-    """Plays the sessions of a table and returns a pyarrow table with one row each.
-
-    `table` has a column `ticket`; `bytes`, if it is there and not null, is what is played, or what `read(path)` returns, or the file at the path.
-    `job` is a `Job` or its text. A job of another version, or of other policies, is refused. A session that cannot be used has a row that says
-    why."""
-
-def fold(rows: Any) -> Totals:
-    """Folds rows of `batch`, or the parts themselves, in any order, to `Totals`."""
 
 @final
 class Workbench:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from typing import Any, ClassVar, TypeVar
 
@@ -23,6 +23,11 @@ Interval = tuple[float, float]
 A = TypeVar("A", bound="Answer")
 
 
+def at(path: str) -> Any:
+    """A field that stands elsewhere in the document than under its own name; at no path is what stands beside it."""
+    return field(metadata={"at": path})
+
+
 @dataclass(frozen=True, repr=False)
 class Answer:
     """What every answer has: `str(answer)` is its text, and a notebook shows its first table."""
@@ -34,20 +39,18 @@ class Answer:
 
     _first: ClassVar[str]
     """The table that a notebook shows."""
-    _at: ClassVar[dict[str, str]] = {}
-    """Where fields stand in the document, if not under their own names; nowhere is what stands beside it."""
 
     @classmethod
     def of(cls: type[A], made: tuple[str, str, str | None]) -> A:
         """Makes an answer of what the engine returns: the JSON, the text, and what stands beside them."""
         whole, text, beside = made
         document = json.loads(whole)
-        own = [it.name for it in fields(cls) if it.name not in ("document", "_json", "_text")]
-        return cls(document, whole, text, **{name: cls._read(name, document, beside) for name in own})
+        own = [it for it in fields(cls) if it.name not in ("document", "_json", "_text")]
+        places = {it.name: it.metadata.get("at", it.name) for it in own}
+        return cls(document, whole, text, **{name: cls._read(path, document, beside) for name, path in places.items()})
 
-    @classmethod
-    def _read(cls, name: str, document: Row, beside: str | None) -> Any:
-        path = cls._at.get(name, name)
+    @staticmethod
+    def _read(path: str, document: Row, beside: str | None) -> Any:
         if not path:
             return beside
         found: Any = document
@@ -220,11 +223,10 @@ class Explanation(Answer):
     requests: int
     asked_by: str | None
     row: Row
-    cache: str
+    cache: str = at("cache.says")
     tokens_beside_items: int
-    prompt: str | None
+    prompt: str | None = at("")
 
-    _at = {"cache": "cache.says", "prompt": ""}
     _first = "items"
 
     def _summary(self) -> str:
@@ -333,13 +335,12 @@ class Sweep(Answer):
 
     `objectives` are what the front is of, `front` has the indices of the variants on it and `knee` the index of its best compromise, None if there is none. Indices count from 0 and are those of the column `index`."""
 
-    policy: str
-    base: str
-    objectives: tuple[str, ...]
+    policy: str = at("sweep.policy")
+    base: str = at("sweep.base")
+    objectives: tuple[str, ...] = at("sweep.objectives")
     front: tuple[int, ...]
     knee: int | None
 
-    _at = {"policy": "sweep.policy", "base": "sweep.base", "objectives": "sweep.objectives"}
     _first = "points"
 
     @property
@@ -430,9 +431,8 @@ class Tuned(Answer):
     cautions: tuple[str, ...]
     never_fired: tuple[str, ...]
     prompt_tokens_max: int | None
-    file: str | None
+    file: str | None = at("")
 
-    _at = {"file": ""}
     _first = "points"
 
     def _summary(self) -> str:
@@ -605,9 +605,8 @@ class Advice(Answer):
 
     unknown: tuple[Row, ...]
     skipped: tuple[Row, ...]
-    forecast: str | None
+    forecast: str | None = at("")
 
-    _at = {"forecast": ""}
     _first = "levers"
 
     @property
@@ -684,36 +683,21 @@ class Bill(Answer):
     sessions span less; `month_usd` what `parts` add up to, of `month_of` (`last30_days` or `all_sessions`, which span
     `month_days`). `certainty` says how sure the rest is."""
 
-    total_usd: float
-    last_30_days_usd: float | None
-    previous_30_days_usd: float | None
-    main_usd: float
-    sub_agents_usd: float
-    month_usd: float
-    month_of: str
-    month_days: float | None
-    sessions: int
-    requests: int
-    first_day: str | None
-    last_day: str | None
-    waiting_minutes: float | None
+    total_usd: float = at("bill.total_usd")
+    last_30_days_usd: float | None = at("bill.last_30_days_usd")
+    previous_30_days_usd: float | None = at("bill.previous_30_days_usd")
+    main_usd: float = at("bill.main.total_usd")
+    sub_agents_usd: float = at("bill.sub_agents.total_usd")
+    month_usd: float = at("month.usd")
+    month_of: str = at("month.of")
+    month_days: float | None = at("month.days")
+    sessions: int = at("read.sessions")
+    requests: int = at("read.requests")
+    first_day: str | None = at("read.first_day")
+    last_day: str | None = at("read.last_day")
+    waiting_minutes: float | None = at("waiting.minutes")
     certainty: str
 
-    _at = {
-        "total_usd": "bill.total_usd",
-        "last_30_days_usd": "bill.last_30_days_usd",
-        "previous_30_days_usd": "bill.previous_30_days_usd",
-        "main_usd": "bill.main.total_usd",
-        "sub_agents_usd": "bill.sub_agents.total_usd",
-        "month_usd": "month.usd",
-        "month_of": "month.of",
-        "month_days": "month.days",
-        "sessions": "read.sessions",
-        "requests": "read.requests",
-        "first_day": "read.first_day",
-        "last_day": "read.last_day",
-        "waiting_minutes": "waiting.minutes",
-    }
     _first = "parts"
 
     def _summary(self) -> str:

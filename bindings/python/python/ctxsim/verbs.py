@@ -15,14 +15,14 @@ from . import _ctxsim
 from .answers import Advice, Bill, Check, Explanation, Realised, Sensitivity, Sweep, Tuned
 
 if TYPE_CHECKING:
-    from . import Loads, OnePolicy, Path, Policies, Settings, Vary
-
-Common = dict[str, object]
+    from . import Loads, OnePolicy, Path, Policies, Progress, Report, Settings, Vary
 
 POLICY = "identity"
 """The policy that others are compared with: it keeps everything."""
 FALLBACK = "anthropic/claude-opus-4.5"
 """The profile of sessions that come without a model, as on the command line."""
+
+# A function hands all of its arguments to the engine by their names: `locals()` in its first line has nothing else.
 
 
 def _varied(given: Vary | None) -> list[tuple[str, str]]:
@@ -35,6 +35,46 @@ def _varied(given: Vary | None) -> list[tuple[str, str]]:
 
 def _texts(given: str | Sequence[str] | None) -> list[str]:
     return [given] if isinstance(given, str) else list(given or ())
+
+
+def compare(
+    sessions: Loads | None = None,
+    *,
+    policies: Policies | None = None,
+    profiles: Path | Sequence[Path] | None = None,
+    suite: Path | None = None,
+    set: Settings | None = None,
+    folders: Path | Sequence[Path] | None = None,
+    own_models: bool = False,
+    seed: int | None = None,
+    trials: int | None = None,
+    threads: int | None = None,
+    since: str | None = None,
+    limit: int | None = None,
+    model: str | None = None,
+    min_evidence: float | None = None,
+    rows: bool = True,
+    allow_process: bool = False,
+    play_twice: bool = False,
+    progress: Progress | None = None,
+) -> Report:
+    """Compares policies on sessions, as `ctxsim run` does.
+
+    `sessions`: files, folders, quoted patterns or bundled names; or bytes, as pairs of a name and bytes, or a dict. `policies`: names, paths,
+    `Policy` objects and functions, the first being the baseline; the seven of the suite `default` if left out. `profiles`: models with prices by
+    name or path; each session under its own model's if left out, or with `own_models` those that are named for sessions whose model is not known.
+    `suite` names a suite that gives what is left out. `set`: overrides by path, as `--set` takes them; a bare number takes the unit that the
+    parameter has. `folders`: folders with your own `policies/`, `profiles/` and so on. `seed` is the random seed of what is drawn, `trials` how
+    many conversations are drawn of each length. `since` (`YYYY-MM-DD`), `limit` (the newest so many) and `model` select recorded sessions.
+    `min_evidence` (0 to 1; 0.9 by default) is what a policy must keep to be recommended. `rows=False` saves the memory of `requests` and `needs`,
+    about 150 bytes a row. `allow_process` lets policies start the programs that they name, `play_twice` runs policies in code twice and fails
+    where they differ. `threads` (1 to 1024; all cores by default) never changes a result.
+
+    `progress(done, all)` is called after each session, from a thread that does the work. If it raises, or on Ctrl-C, the runs stop within one
+    session.
+
+    Raises `Error` with every problem of every input."""
+    return _ctxsim.compare(sessions, locals())
 
 
 def sensitivity(
@@ -59,9 +99,7 @@ def sensitivity(
     `{"break_even.prune_removes_tokens": 30_000}`.
 
     Raises `Error`; a policy that fails is a problem, too."""
-    common: Common = {"policies": policies, "profiles": profiles, "suite": suite, "set": set, "folders": folders, "seed": seed, "trials": trials}
-    common |= {"threads": threads, "since": since, "limit": limit, "model": model, "allow_process": allow_process}
-    return Sensitivity.of(_ctxsim.answer(sessions, common, {"verb": "sensitivity"}))
+    return Sensitivity.of(_ctxsim.answer(sessions, locals() | {"verb": "sensitivity"}))
 
 
 def explain(
@@ -81,9 +119,8 @@ def explain(
     are those of the session's model.
 
     Raises `Error` if there is no such request."""
-    common: Common = {"policies": policy, "profiles": profile or FALLBACK, "own_models": profile is None, "set": set, "folders": folders}
-    common["allow_process"] = allow_process
-    return Explanation.of(_ctxsim.answer(sessions, common, {"verb": "explain", "request": request, "session": session}))
+    given = locals() | {"verb": "explain", "policies": policy, "profiles": profile or FALLBACK, "own_models": profile is None}
+    return Explanation.of(_ctxsim.answer(sessions, given))
 
 
 def sweep(
@@ -112,10 +149,9 @@ def sweep(
     are what the front is of; `guards`, such as `"evidence>=0.9"`, are bounds that its recommended point keeps.
 
     Raises `Error`; an objective that does not exist is a problem, with the nearest that does."""
-    common: Common = {"policies": [base, policy], "profiles": profiles, "suite": suite, "set": set, "folders": folders, "seed": seed, "trials": trials}
-    common |= {"threads": threads, "since": since, "limit": limit, "model": model, "allow_process": allow_process}
-    own: Common = {"verb": "sweep", "vary": _varied(vary), "objectives": _texts(objectives), "guards": _texts(guards)}
-    return Sweep.of(_ctxsim.answer(sessions, common, own))
+    given = locals() | {"verb": "sweep", "policies": [base, policy], "vary": _varied(vary)}
+    given |= {"objectives": _texts(objectives), "guards": _texts(guards)}
+    return Sweep.of(_ctxsim.answer(sessions, given))
 
 
 def tune(
@@ -143,10 +179,9 @@ def tune(
     that of the choice. `objectives` and `guards` look for something else than the lowest cost.
 
     Raises `Error`."""
-    common: Common = {"policies": [base, policy], "profiles": profiles, "set": set, "folders": folders, "seed": seed, "min_evidence": min_evidence}
-    common |= {"threads": threads, "since": since, "limit": limit, "model": model, "allow_process": allow_process}
-    own: Common = {"verb": "tune", "vary": _varied(vary), "objectives": _texts(objectives), "guards": _texts(guards)}
-    return Tuned.of(_ctxsim.answer(sessions, common, own))
+    given = locals() | {"verb": "tune", "policies": [base, policy], "vary": _varied(vary)}
+    given |= {"objectives": _texts(objectives), "guards": _texts(guards)}
+    return Tuned.of(_ctxsim.answer(sessions, given))
 
 
 def check(
@@ -163,8 +198,7 @@ def check(
     `ctxsim.toml` is not read: name its `folders`; what it pins (version, prices) counts on the command line alone.
 
     Raises `Error` if no suite can be found; one that cannot be run is a row of `errors`."""
-    common: Common = {"suite": suite, "folders": folders, "threads": threads, "allow_process": allow_process}
-    return Check.of(_ctxsim.answer(None, common, {"verb": "check", "snapshots": fspath(snapshots)}))
+    return Check.of(_ctxsim.answer(None, locals() | {"verb": "check", "snapshots": fspath(snapshots)}))
 
 
 def advise(
@@ -187,10 +221,7 @@ def advise(
     together whatever their word, as `KEY=VALUE`. `min_evidence` (0 to 1; 0.9 by default) is the share of evidence that advice must keep.
 
     Raises `Error` if no session is one of an agent whose settings are known."""
-    common: Common = {"profiles": profiles, "folders": folders, "threads": threads, "since": since, "limit": limit, "model": model}
-    common["min_evidence"] = min_evidence
-    own: Common = {"verb": "advise", "agent": agent, "settings": settings, "pairs": _texts(tries)}
-    return Advice.of(_ctxsim.answer(sessions, common, own))
+    return Advice.of(_ctxsim.answer(sessions, locals() | {"verb": "advise", "pairs": _texts(tries)}))
 
 
 def bill(
@@ -207,8 +238,7 @@ def bill(
     """Says what recorded sessions were billed and where that goes, as `ctxsim screen` does.
 
     Raises `Error` if no session is recorded."""
-    common: Common = {"profiles": profiles, "folders": folders, "threads": threads, "since": since, "limit": limit, "model": model}
-    return Bill.of(_ctxsim.answer(sessions, common, {"verb": "bill", "settings": settings}))
+    return Bill.of(_ctxsim.answer(sessions, locals() | {"verb": "bill"}))
 
 
 def realised(
@@ -229,10 +259,9 @@ def realised(
     not show it.
 
     Raises `Error` if there is no such forecast, or no session is recorded."""
-    common: Common = {"profiles": profiles, "folders": folders, "threads": threads, "since": since, "limit": limit, "model": model}
     if forecast is None:
         raise ValueError("there is no forecast: nothing was advised, and no setting was tried (`tries`)")
     text = fspath(forecast)
     if not text.lstrip().startswith("{"):
         text = FilePath(text).read_text(encoding="utf-8")
-    return Realised.of(_ctxsim.answer(sessions, common, {"verb": "realised", "forecast": text, "changed": changed}))
+    return Realised.of(_ctxsim.answer(sessions, locals() | {"verb": "realised", "forecast": text}))

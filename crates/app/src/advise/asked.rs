@@ -1,9 +1,22 @@
-//! A setting that a user asks for: `KEY=VALUE`, checked against what the agent takes.
+//! What advice is asked for: settings to try, a trial by days, and whose sessions.
 
-use super::agents::{Agent, AgentSetting};
+use crate::Comparison;
+use crate::advise::agents::{Agent, AgentSetting};
+use crate::advise::play::PlayedSession;
+use crate::selection::Whose;
 use ctxsim_base::diag::{Code, Diagnostic, nearest};
-use ctxsim_base::grid::numbers::{listed, listed_code};
+use ctxsim_base::error::Error;
+use ctxsim_base::grid::numbers::{counted, listed, listed_code};
 use ctxsim_base::list::Listed as _;
+use ctxsim_base::rng::Seed;
+use ctxsim_input::profile::calendar;
+use ctxsim_input::profile::calendar::DAY_MS;
+use ctxsim_report::advise::AgentAdvice;
+use ctxsim_report::advise::saved::TrialDay;
+use ctxsim_report::decide::SESSIONS_MIN;
+use ctxsim_report::distinct;
+use ctxsim_report::lever::{GroupSaving, Lever, Word};
+use ctxsim_timeline::import::user_of;
 
 /// Settings with the values that are asked for, together one choice.
 pub(super) type AskedPairs = Vec<(&'static AgentSetting, String)>;
@@ -98,4 +111,181 @@ fn problem(text: &str, message: String, help: String) -> Diagnostic {
     let mut problem = Diagnostic::at(Code("setting-value"), text, message).help(help);
     "--try".clone_into(&mut problem.place.file);
     problem
+}
+
+/// What trial is asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TrialRequest {
+    /// Its length in days.
+    pub days: u64,
+    /// Its first day, YYYY-MM-DD; by default the day behind the newest session.
+    pub from: Option<String>,
+    /// The seed of the draws.
+    pub seed: u64,
+}
+
+impl TrialRequest {
+    /// Returns the days: of two weeks, each weekday is on once and off once; of what is left, one of each two days is on.
+    ///
+    /// # Errors
+    /// The first day is not a date, or no session tells one.
+    pub(super) fn schedule(&self, newest_ms: Option<i64>) -> Result<Vec<TrialDay>, Vec<Diagnostic>> {
+        const WEEK: u64 = 7;
+        let wrong = |message: String| {
+            let mut problem = Diagnostic::at(Code::SinceDay, "", message);
+            "--from".clone_into(&mut problem.place.file);
+            vec![problem.help("write YYYY-MM-DD, as in `2026-11-01`")]
+        };
+        let first_ms = match &self.from {
+            Some(day) => calendar::parse_day(day).ok_or_else(|| wrong(format!("`{day}` is not a date")))?,
+            None => newest_ms.ok_or_else(|| wrong("no session tells a day to begin on".to_owned()))? + DAY_MS,
+        };
+        let stream = Seed(self.seed).stream("trial days", 0);
+        let whole = self.days / (2 * WEEK) * 2 * WEEK;
+        let is_on = |nth: u64| {
+            // The two days that are drawn together, and which of them this is.
+            let (pair, is_second) = match nth < whole {
+                true => (nth / (2 * WEEK) * WEEK + nth % WEEK, nth / WEEK % 2 == 1),
+                false => (whole + (nth - whole) / 2, (nth - whole) % 2 == 1),
+            };
+            (stream.nth(pair, 0).between(0, 1) == 1) != is_second
+        };
+        let day = |nth: u64| TrialDay {
+            day: calendar::date_text(first_ms.saturating_add(DAY_MS.saturating_mul(nth.cast_signed()))),
+            is_on: is_on(nth),
+        };
+        Ok((0..self.days).map(day).collect())
+    }
+}
+
+/// Splits a comparison into one of everybody's sessions and the user or project that it asked for.
+pub(super) fn without_whose(comparison: &Comparison) -> (Comparison, Whose) {
+    let whose = Whose { user: comparison.user.clone(), project: comparison.project.clone() };
+    (Comparison { user: None, project: None, ..comparison.clone() }, whose)
+}
+
+/// The sessions by which somebody is advised.
+pub(super) struct SessionsFor<'a> {
+    pub(super) played: Vec<&'a PlayedSession>,
+    /// How many of them are the one's own, where these are too few.
+    pub(super) few: Option<usize>,
+}
+
+impl<'a> SessionsFor<'a> {
+    /// Chooses among the sessions of an agent; `None` if nobody who is asked for has any.
+    pub(super) fn new(all: &[&'a PlayedSession], whose: &Whose) -> Option<Self> {
+        let own = all.iter().copied().filter(|it| whose.takes(&it.seen.project)).listed();
+        match own.len() {
+            0 => None,
+            n if n >= SESSIONS_MIN || n == all.len() => Some(Self { played: own, few: None }),
+            n => Some(Self { played: all.to_vec(), few: Some(n) }),
+        }
+    }
+}
+
+/// Says that nobody who is asked for has a session, and who has.
+pub(super) fn nobody(all: &[PlayedSession], whose: &Whose) -> Error {
+    let (asked, known): (&str, Vec<&str>) = match (&whose.project, &whose.user) {
+        (Some(project), _) => (project, distinct(all.iter().map(|it| it.seen.project.as_str()))),
+        (None, user) => {
+            (user.as_deref().unwrap_or_default(), distinct(all.iter().map(|it| user_of(&it.seen.project))))
+        }
+    };
+    let known = known.into_iter().filter(|it| !it.is_empty()).listed();
+    let mut problem =
+        Diagnostic::at(Code::NothingToRun, "", format!("no recorded session is one of `{asked}`"));
+    if whose.project.is_some() { "--project" } else { "--user" }.clone_into(&mut problem.place.file);
+    let help = if known.is_empty() {
+        "these logs do not tell whose they are".to_owned()
+    } else {
+        format!("use one of {}", known.join(", "))
+    };
+    vec![problem.help(help)].into()
+}
+
+/// Narrows advice by everybody's sessions to one who has few: the words stay, and the dollars become those of the one.
+pub(super) fn narrowed(mut advice: AgentAdvice, whose: &Whose, few: usize) -> AgentAdvice {
+    let own = |it: &Lever| {
+        let groups = if whose.project.is_some() { &it.projects } else { &it.people };
+        let takes = |it: &&GroupSaving| {
+            if whose.project.is_some() { whose.takes(&it.group) } else { whose.takes_user(&it.group) }
+        };
+        // A name may be that of several folders.
+        groups.iter().filter(takes).cloned().reduce(|mut sum, it| {
+            sum.sessions += it.sessions;
+            sum.month_usd += it.month_usd;
+            sum.saved_month += it.saved_month;
+            (0..2).for_each(|end| sum.saved_interval[end] += it.saved_interval[end]);
+            sum
+        })
+    };
+    advice.notes.push(format!(
+        "Words, and what the logs bill, are of all {}, as there are only {} of the one asked for. Dollars a month are for that one, shrunk toward the others'.",
+        counted(advice.sessions, "session"),
+        counted(few, "session")
+    ));
+    advice.lifetimes.clear();
+    advice.month.usd = advice.levers.iter().find_map(|it| Some(own(it)?.month_usd));
+    let narrow = |lever: &Lever| {
+        let group = own(lever)?;
+        let share = |usd: f64| 0.0 - usd / group.month_usd;
+        let mut lever = lever.clone();
+        if lever.word == Some(Word::Do) && group.saved_interval[0] <= 0.0 {
+            lever.word = Some(Word::Try);
+            "it saves over everybody's sessions, and whether it does here is not sure"
+                .clone_into(&mut lever.why);
+        }
+        let is_spent = group.month_usd > 0.0;
+        lever.change = is_spent.then(|| share(group.saved_month));
+        lever.expected = lever.change;
+        lever.interval = is_spent.then(|| group.saved_interval.map(share)).map(|[low, high]| [high, low]);
+        Some(lever.in_month(Some(group.month_usd)))
+    };
+    let levers = advice.levers.iter().enumerate();
+    let levers = levers.filter_map(|(nth, it)| Some((nth, narrow(it)?))).listed();
+    let mut advice = advice.with_levers(levers);
+    advice.pasted = advice.pasted.filter(|it| advice.levers[*it].word == Some(Word::Do));
+    if advice.pasted.is_none() {
+        advice.paste.clear();
+        advice.heed.clear();
+    }
+    advice.levers.iter_mut().for_each(|it| {
+        it.people.clear();
+        it.projects.clear();
+    });
+    advice
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn days(seed: u64, days: u64) -> Vec<TrialDay> {
+        TrialRequest { days, from: Some("2026-11-30".to_owned()), seed }.schedule(None).unwrap()
+    }
+
+    #[test]
+    fn each_weekday_is_as_often_on_as_off_and_a_seed_gives_the_same_days_again() {
+        for seed in 0..20 {
+            let all = days(seed, 28);
+            for weekday in 0..7 {
+                let on = all.iter().skip(weekday).step_by(7).filter(|it| it.is_on).count();
+                assert_eq!(on, 2, "seed {seed}, weekday {weekday}: {all:?}");
+            }
+            assert_eq!(days(seed, 10).iter().filter(|it| it.is_on).count(), 5);
+            assert_eq!(all, days(seed, 28));
+        }
+        assert_ne!(days(0, 28), days(1, 28));
+        assert_eq!((days(0, 28)[0].day.as_str(), days(0, 28)[27].day.as_str()), ("2026-11-30", "2026-12-27"));
+    }
+
+    #[test]
+    fn a_trial_begins_behind_the_newest_session_and_refuses_what_is_not_a_date() {
+        let of = |from: Option<&str>, newest| {
+            TrialRequest { days: 4, from: from.map(str::to_owned), seed: 0 }.schedule(newest)
+        };
+        assert_eq!(of(None, Some(0)).unwrap()[0].day, "1970-01-02");
+        assert!(of(None, None).is_err());
+        assert_eq!(of(Some("2026-13-01"), None).unwrap_err()[0].place.file, "--from");
+    }
 }

@@ -1,16 +1,25 @@
-//! The settings in force: as a settings file says, else as the logs show, else the agent's defaults.
+//! Which values of settings are in force, and the policies that values make.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
-use super::agents::{Agent, AgentSetting, ShownBy, is_older};
-use super::play::SeenLog;
-use super::stated::FileSettings;
-use super::states::{SettingValues, UNSET};
+use indexmap::IndexMap;
+
+use crate::advise::agents::{Agent, AgentSetting, ShownBy, Wish, is_older};
+use crate::advise::play::SeenLog;
+use crate::advise::stated::FileSettings;
+use crate::catalog::Catalog;
+use ctxsim_base::error::Error;
 use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::Tokens;
+use ctxsim_input::policy::{HarnessNumber, Lanes, Size};
+use ctxsim_input::scenario::ITEM_TOKENS_MAX;
+use ctxsim_input::text::decode::{Format, decode, encode};
+use ctxsim_input::{Policy, PolicyFile};
 use ctxsim_report::advise::{From, InForce, UntriedSetting};
+use ctxsim_report::as_logged::AS_RECORDED;
 
 /// What is known of the settings in force in some sessions of an agent.
 pub(super) struct Force<'a> {
@@ -145,5 +154,168 @@ impl AgentSetting {
     /// Returns what a value of the logs is called.
     pub(crate) fn called(&self, value: &str) -> String {
         self.names.get(value).map_or(value, String::as_str).to_owned()
+    }
+}
+
+/// The values of settings, by key; what is not there is as recorded.
+pub(crate) type SettingValues = IndexMap<String, String>;
+
+/// What stands for a value where nobody has set it, of a setting whose policy says what then holds.
+pub(crate) const UNSET: &str = "default";
+
+/// The policies of an agent's settings.
+#[derive(Clone, Copy)]
+pub(crate) struct SettingPolicies<'c> {
+    pub(crate) catalog: &'c Catalog,
+    pub(crate) agent: &'c Agent,
+}
+
+impl SettingPolicies<'_> {
+    /// Returns the policy of a state, for the agent's own sessions or for those of sub-agents; what nobody sets is as recorded.
+    ///
+    /// # Errors
+    /// A setting's policy is broken, or its base is unknown.
+    pub(crate) fn of_state(self, state: &SettingValues, of_agent: bool) -> Result<Arc<Policy>, Error> {
+        let settings = state.iter().filter_map(|it| Some((self.agent.setting(it.0)?, it.1)));
+        let own = settings.filter(|it| it.0.lane.include(of_agent));
+        let part = |(setting, value): (&AgentSetting, &String)| match value == UNSET {
+            true => setting.default_policy(),
+            false => setting.policy(value),
+        };
+        let mut parts = own.map(part).collect::<Result<Vec<_>, _>>()?;
+        if self.edits(&parts)? {
+            parts.extend(self.trigger_in_force(state, of_agent)?);
+        }
+        self.whole(parts)
+    }
+
+    /// Returns whether parts edit prompts, so that the harness compacts them elsewhere.
+    fn edits(self, parts: &[PolicyFile]) -> Result<bool, Error> {
+        for part in parts {
+            let base = part.base.as_ref().map(|it| self.catalog.policy(it)).transpose()?;
+            if !part.stages.is_empty() || base.is_some_and(|it| !it.spec.stages.is_empty()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Returns the part that compacts where each log shows that the agent did: what shortens prompts only puts compactions off. `None` where
+    /// the state says itself when the agent compacts.
+    ///
+    /// # Errors
+    /// The setting's policy is broken.
+    fn trigger_in_force(self, state: &SettingValues, of_agent: bool) -> Result<Option<PolicyFile>, Error> {
+        let trigger =
+            self.agent.settings.iter().find(|it| {
+                it.lane.include(of_agent) && it.shown_by.is_some_and(|it| it != ShownBy::Lifetimes)
+            });
+        let Some(setting) = trigger.filter(|it| !state.contains_key(&it.key)) else { return Ok(None) };
+        let Some(value) = setting.values.first() else { return Ok(None) };
+        let mut part = setting.policy(value)?;
+        let harness = |or: Size| Size::Harness { number: HarnessNumber::Trigger, or: Box::new(or) };
+        let in_force = match setting.shown_by {
+            Some(ShownBy::Reserve) => Size::Minus(vec![Size::Window, harness(Size::Window)]),
+            _ => harness(Size::Tokens(ITEM_TOKENS_MAX)),
+        };
+        // A setting of several numbers is not one trigger.
+        let is_one = part.params.len() == 1;
+        part.params.values_mut().for_each(|it| *it = in_force.clone());
+        Ok(Some(part).filter(|_| is_one))
+    }
+
+    /// Returns the policy of what only maintainers can change.
+    ///
+    /// # Errors
+    /// Its policy is broken, or its base is unknown.
+    pub(super) fn of_wish(self, wish: &Wish) -> Result<Arc<Policy>, Error> {
+        self.whole(vec![wish.policy()?])
+    }
+
+    /// Puts parts together; of none, everything is as recorded.
+    fn whole(self, parts: Vec<PolicyFile>) -> Result<Arc<Policy>, Error> {
+        if parts.is_empty() {
+            return Ok(Arc::new(Policy::new(&PolicyFile::named(AS_RECORDED))?));
+        }
+        // Settings of one base are one policy.
+        let mut by_base: IndexMap<String, PolicyFile> = IndexMap::new();
+        for (nth, part) in parts.into_iter().enumerate() {
+            let key = part.base.clone().unwrap_or_else(|| format!("#{nth}"));
+            let base = match (by_base.shift_remove(&key), &part.base) {
+                (Some(before), _) => before,
+                (None, Some(base)) => self.catalog.policy(base)?.spec,
+                (None, None) => PolicyFile::named(""),
+            };
+            by_base.insert(key, part.over(base));
+        }
+        let mut whole = PolicyFile { recovery: None, ..PolicyFile::named("") };
+        for (nth, part) in by_base.into_values().enumerate() {
+            join(&mut whole, told_apart(&part, nth)?);
+        }
+        Ok(Arc::new(Policy::new(&PolicyFile { name: "advise".to_owned(), ..whole })?))
+    }
+}
+
+/// Adds what a part does to a whole. Only one part may lay the prompt out: the first one that does.
+fn join(whole: &mut PolicyFile, part: PolicyFile) {
+    whole.params.extend(part.params);
+    whole.tables.extend(part.tables);
+    whole.ladders.extend(part.ladders);
+    whole.stages.extend(part.stages);
+    whole.layout = whole.layout.take().or(part.layout);
+    whole.recovery = whole.recovery.take().or(part.recovery);
+    whole.summariser = whole.summariser.take().or(part.summariser);
+    whole.counter = whole.counter.take().or(part.counter);
+    whole.applies_to = Some(Lanes::Both);
+}
+
+/// Gives parameters and stages names of their own, so that parts with the same ones stay apart.
+fn told_apart(part: &PolicyFile, nth: usize) -> Result<PolicyFile, Error> {
+    let mut part = PolicyFile { apply: None, settable: None, allows: IndexMap::new(), ..part.clone() };
+    // What a setting takes the place of is read by nothing any more.
+    let read = part.params_read().map(|it| it.iter().map(|it| (*it).to_owned()).listed());
+    part.params.retain(|name, _| read.as_ref().is_none_or(|it| it.contains(name)));
+    let text = encode(&part, Format::Ron).map_err(|it| vec![*it])?;
+    let mut named: PolicyFile = decode(&text.replace("param(\"", &format!("param(\"{nth}_")), Format::Ron)?;
+    named.params = named.params.into_iter().map(|(name, size)| (format!("{nth}_{name}"), size)).collect();
+    named.stages.iter_mut().for_each(|it| it.name = format!("{nth}_{}", it.name));
+    Ok(named)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::shipped;
+
+    /// Returns the policy of the main conversation under some settings of an agent.
+    fn policy(agent: &str, state: &[(&str, &str)]) -> PolicyFile {
+        let catalog = shipped();
+        let state = state.iter().map(|it| (it.0.to_owned(), it.1.to_owned())).collect();
+        let policies = SettingPolicies { catalog: &catalog, agent: &Agent::all().unwrap()[agent] };
+        PolicyFile::clone(&policies.of_state(&state, false).unwrap())
+    }
+
+    #[test]
+    fn a_lone_cap_on_outputs_is_played_with_the_trigger_that_each_log_shows() {
+        for (agent, cap, trigger) in [
+            ("codex", ("tool_output_token_limit", "2500"), ("model_auto_compact_token_limit", "100000")),
+            ("claude-code", ("bashOutputMaxChars", "8000"), ("autoCompactWindow", "200000")),
+        ] {
+            let shown = |it: &PolicyFile| {
+                let of_log = |it: &Size| matches!(it, Size::Harness { number: HarnessNumber::Trigger, .. });
+                it.params.values().any(of_log)
+            };
+            let [alone, both, own] =
+                [policy(agent, &[cap]), policy(agent, &[cap, trigger]), policy(agent, &[trigger])];
+
+            assert!(shown(&alone) && alone.stages.len() == both.stages.len(), "{agent}: {alone:?}");
+            assert!(!shown(&both) && !shown(&own), "{agent}: a trigger that is set is played");
+        }
+    }
+
+    #[test]
+    fn what_edits_no_prompt_moves_no_compaction() {
+        assert_eq!(policy("claude-code", &[("promptCacheTtl", "1h")]).stages.len(), 0);
+        assert_eq!(policy("claude-code", &[]).name, AS_RECORDED);
     }
 }

@@ -6,9 +6,9 @@ use indexmap::IndexMap;
 
 use super::agents::{Agent, AgentSetting, Wish};
 use super::asked::{self, AskedPairs};
+use super::in_force::{SettingPolicies, SettingValues};
 use super::play::{PlayedSession, SeenLog};
 use super::stated::FileSettings;
-use super::states::{SettingPolicies, SettingValues};
 use super::{AdviceRequest, unknown_agent};
 use crate::ListPrices;
 use crate::catalog::Catalog;

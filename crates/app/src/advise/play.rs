@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
+use super::in_force::{SettingPolicies, SettingValues};
 use super::menu::{Menu, MenuChoice, Menus};
-use super::states::{SettingPolicies, SettingValues};
 use crate::catalog::Catalog;
 use crate::entry::ReadyLoad;
 use crate::{Comparison, Plan, Progress};

@@ -5,7 +5,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::agents::{Agent, AgentSetting, SettingVariable, SettingsForm};
-use super::states::SettingValues;
+use super::in_force::SettingValues;
 use ctxsim_base::diag::{Code, Diagnostic, Place};
 use ctxsim_base::error::Error;
 use ctxsim_base::grid::numbers::listed;

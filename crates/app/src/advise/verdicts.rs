@@ -4,9 +4,9 @@ use indexmap::IndexMap;
 
 use super::agents::{ShownBy, Wish};
 use super::in_force::Force;
+use super::in_force::SettingValues;
 use super::menu::{Menu, MenuChoice};
 use super::play::PlayedSession;
-use super::states::SettingValues;
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::Tally;
 use ctxsim_engine::measure::limits::sum_of_pairs;

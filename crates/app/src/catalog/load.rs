@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-use super::{Catalog, Kind, Origin, kind};
+use super::{Catalog, Kind, Origin, origin};
 use crate::models::SERVICE_MARK;
 use ctxsim_base::diag::{Code, Diagnostic, Place};
 use ctxsim_base::error::Error;
@@ -271,7 +271,7 @@ impl Catalog {
         origin: &Origin,
         name: impl Fn(&T) -> &String,
     ) -> Result<(Source, T), Error> {
-        if let Some(problem) = kind::recorded(kind, origin) {
+        if let Some(problem) = origin::recorded_in_place_of(kind, origin) {
             return Err(vec![problem].into());
         }
         let replaced = self.replaced.get(origin.path()).filter(|_| matches!(origin, Origin::File(_)));
@@ -310,7 +310,7 @@ fn decoded<T: Decode + Clone + 'static>(kind: Kind, origin: &Origin) -> Result<(
     if let Some(spec) = origin.value::<T>() {
         return Ok((source, spec.clone()));
     }
-    let spec: T = source.decode().map_err(|error| match kind::other_kind(kind, &source) {
+    let spec: T = source.decode().map_err(|error| match origin::other_kind(kind, &source) {
         // What every field lacks or has too much says less than what the file is.
         Some(problem) => vec![problem].into(),
         None => error,

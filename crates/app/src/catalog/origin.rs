@@ -1,16 +1,20 @@
-//! Where an input stands: in the binary, on disk, in another revision, or in memory.
+//! Where inputs come from: files, revisions of them, what ships, and what is held in memory; and of which kind each is.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{BUNDLED_MARK, BundledFile, PipedBytes, Revision, is_same_file};
+use crate::catalog::{BUNDLED_MARK, Catalog, Kind, PipedBytes, is_same_file, name_below};
+use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
-use ctxsim_input::Format;
+use ctxsim_base::list::Listed as _;
 use ctxsim_input::policy::OwnCode;
-use ctxsim_input::text::source::{self, Source, read_text};
+use ctxsim_input::text::source::{Source, read_text};
+use ctxsim_input::text::{decode, source};
+use ctxsim_input::{Format, PolicyFile, ProfileFile, ScenarioFile, SuiteFile};
 use ctxsim_timeline::{Timeline, import};
 
 /// What the name of an input in memory begins with in diagnostics.
@@ -243,3 +247,232 @@ fn opened(path: &Path) -> Result<Box<dyn BufRead>, Error> {
 fn missing(path: &Path) -> Error {
     Error::Read { path: path.to_owned(), source: std::io::ErrorKind::NotFound.into() }
 }
+
+/// Returns the kind of a file by its top-level fields or, if these fit several kinds, by the nearest folder
+/// named after a kind.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn kind_of(path: &Path) -> Result<Kind, Error> {
+    if Format::of(path).is_none() {
+        return Ok(Kind::Scenario);
+    }
+    let likely = likely(&Source::read(path)?);
+    let folders: Vec<_> = path.components().map(|it| it.as_os_str().to_string_lossy()).listed();
+    let of_folder = folders.iter().rev().find_map(|it| likely.iter().find(|kind| kind.folder() == it));
+    Ok(*of_folder.or(likely.first()).unwrap_or(&Kind::Policy))
+}
+
+/// Returns the kinds that share most of a file's top-level fields.
+fn likely(source: &Source) -> Vec<Kind> {
+    let n_known = |fields: &[&str]| source.keys().filter(|it| fields.contains(it)).count();
+    let known = [
+        (Kind::Policy, n_known(decode::fields::<PolicyFile>())),
+        (Kind::Scenario, n_known(decode::fields::<ScenarioFile>())),
+        (Kind::Profile, n_known(decode::fields::<ProfileFile>())),
+        (Kind::Suite, n_known(decode::fields::<SuiteFile>())),
+    ];
+    let most = known.iter().map(|(_, n)| *n).max().unwrap_or(0);
+    known.into_iter().filter(|(_, n)| *n == most).map(|(kind, _)| kind).listed()
+}
+
+/// Reports a file of another kind than requested, or nothing if it may be of that kind.
+pub(super) fn other_kind(asked: Kind, source: &Source) -> Option<Diagnostic> {
+    let likely = likely(source);
+    let found = *likely.first().filter(|_| !likely.contains(&asked))?;
+    let command = format!("ctxsim run --{} {}", found.noun(), source.file);
+    Some(wrong_kind(asked, found.noun(), &source.file, &command))
+}
+
+/// Reports a recorded session where an input file was expected, or nothing if it is not one.
+pub(super) fn recorded_in_place_of(asked: Kind, origin: &Origin) -> Option<Diagnostic> {
+    let is_recorded = Format::of(origin.path()).is_none()
+        && import::detect_from(origin.reader().ok()?.as_mut()).is_ok_and(|it| it.is_some());
+    let label = origin.label();
+    is_recorded.then(|| wrong_kind(asked, "recorded session", &label, &format!("ctxsim run {label}")))
+}
+
+fn wrong_kind(asked: Kind, found: &str, file: &str, command: &str) -> Diagnostic {
+    let message = format!("this file is a {found}, not a {}", asked.noun());
+    let mut problem = Diagnostic::at(Code::FileKind, "", message).help(format!("run `{command}`"));
+    file.clone_into(&mut problem.place.file);
+    problem
+}
+
+impl Catalog {
+    /// Adds a text under a path as files have it below a folder of inputs: `policies/mine.ron`. It replaces one of the same name.
+    /// Returns whether the path names a kind and a format.
+    pub fn hold_text(&mut self, path: &str, text: String) -> bool {
+        let named = |kind| Some((kind, name_below(kind, path)?));
+        let Some(key) = Kind::ALL.into_iter().find_map(named) else { return false };
+        self.entries.insert(key, Origin::Memory(Arc::new(HeldText::new(path, text))));
+        true
+    }
+
+    /// Adds what a file of a kind would say, such as a `PolicyFile`, and the code behind it. It replaces one of the same name.
+    pub fn hold<T: Any + Send + Sync>(&mut self, kind: Kind, name: &str, file: T, code: Option<OwnCode>) {
+        let built = Built::new(&format!("{}/{name}.ron", kind.folder()), file, code);
+        self.entries.insert((kind, name.to_owned()), Origin::Built(Arc::new(built)));
+    }
+
+    /// Adds a scenario that was built in code, under a name.
+    pub fn hold_timeline(&mut self, name: &str, timeline: Arc<Timeline>) {
+        let built = Built::new(name, timeline, None);
+        self.entries.insert((Kind::Scenario, name.to_owned()), Origin::Built(Arc::new(built)));
+    }
+
+    /// Returns the text of an input in memory that a diagnostic names.
+    pub(super) fn text_in_memory(&self, label: &str) -> Option<String> {
+        let path = Path::new(label.strip_prefix(MEMORY_MARK)?);
+        let mut origins = self.entries.values().filter(|it| matches!(it, Origin::Memory(_)));
+        origins.find(|it| it.path() == path)?.text().ok().map(std::borrow::Cow::into_owned)
+    }
+}
+
+/// The prefix of a policy's name in another revision.
+pub const REVISION_MARK: &str = "rev:";
+
+/// The policy files of a folder in a revision.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Revision {
+    /// The user's name for it: a branch, a tag, a commit.
+    name: String,
+    /// The folder, as the user's paths begin.
+    folder: PathBuf,
+    /// The texts, by path below the folder.
+    files: BTreeMap<PathBuf, String>,
+    /// Where the folder is checked out, if programs in it may start.
+    checkout: Option<PathBuf>,
+}
+
+impl Revision {
+    /// Takes the texts of a folder, by path below it.
+    pub fn new(name: &str, folder: &Path, files: BTreeMap<PathBuf, String>) -> Self {
+        Self { name: name.to_owned(), folder: folder.to_owned(), files, checkout: None }
+    }
+
+    /// Returns the same revision with its folder checked out.
+    pub fn checked_out(&self, folder: PathBuf) -> Self {
+        let Self { name, folder: own, files, .. } = self;
+        Self { name: name.clone(), folder: own.clone(), files: files.clone(), checkout: Some(folder) }
+    }
+
+    /// Returns the user's name for it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns all files, by path below the folder.
+    pub fn files(&self) -> impl Iterator<Item = (&Path, &str)> {
+        self.files.iter().map(|(path, text)| (path.as_path(), text.as_str()))
+    }
+
+    /// Returns the text of a file.
+    pub fn text(&self, path: &Path) -> Option<&str> {
+        self.files.get(path).map(String::as_str)
+    }
+
+    /// Returns a file's name in diagnostics, in git's notation: the revision, a colon, the path.
+    pub(super) fn label(&self, path: &Path) -> String {
+        format!("{}:{}", self.name, self.folder.join(path).display())
+    }
+
+    /// Returns the text of a file by its name in diagnostics.
+    pub(super) fn labelled(&self, label: &str) -> Option<&str> {
+        self.files.iter().find(|(path, _)| self.label(path) == label).map(|(_, text)| text.as_str())
+    }
+}
+
+impl Origin {
+    /// Returns the folder of the file on disk; `None` if it is not there.
+    pub(super) fn folder_on_disk(&self) -> Option<PathBuf> {
+        let path = match self {
+            Self::File(path) => path.clone(),
+            Self::Revision(revision, path) => revision.checkout.as_ref()?.join(path),
+            Self::Stream(it) => it.path.clone(),
+            Self::Bundled(_) | Self::Memory(_) | Self::Built(_) => return None,
+        };
+        path.parent().map(Path::to_owned)
+    }
+
+    /// Returns the policy of the same revision with a given name; `None` outside revisions.
+    pub(super) fn named_in_revision(&self, name: &str) -> Option<Self> {
+        let Self::Revision(revision, _) = self else { return None };
+        let paths = ["ron", "toml"].map(|it| PathBuf::from(format!("{name}.{it}")));
+        let path = paths.into_iter().find(|it| revision.text(it).is_some())?;
+        Some(Self::Revision(revision.clone(), path))
+    }
+}
+
+/// Files with their paths and texts, sorted by path within each folder.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bundle(&'static [(&'static str, &'static str)]);
+
+/// A file of a bundle.
+#[derive(Clone, Copy, Debug)]
+pub struct BundledFile {
+    bundle: Bundle,
+    path: &'static str,
+    text: &'static str,
+}
+
+/// A file's text in memory, and what it was read as.
+type Reading = (usize, TypeId);
+
+impl Bundle {
+    /// Takes paths and texts.
+    pub const fn new(files: &'static [(&'static str, &'static str)]) -> Self {
+        Self(files)
+    }
+
+    /// Returns all files, in order.
+    pub(super) fn files(self) -> impl Iterator<Item = BundledFile> {
+        self.0.iter().map(move |(path, text)| BundledFile { bundle: self, path, text })
+    }
+
+    /// Returns the file at a path.
+    pub(super) fn file(self, path: &str) -> Option<BundledFile> {
+        self.files().find(|it| it.path == path)
+    }
+}
+
+impl BundledFile {
+    pub(super) fn path(self) -> &'static str {
+        self.path
+    }
+
+    pub(super) fn text(self) -> &'static str {
+        self.text
+    }
+
+    /// Returns a file at a path of the same bundle.
+    pub(super) fn other(self, path: &str) -> Option<Self> {
+        self.bundle.file(path)
+    }
+
+    /// Returns what the file was read as, or reads it: it never changes, and a small plan would take most of its time for such files.
+    pub(crate) fn once<T: Clone + Send + Sync + 'static>(
+        self,
+        read: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        static KNOWN: Mutex<BTreeMap<Reading, Arc<dyn Any + Send + Sync>>> = Mutex::new(BTreeMap::new());
+        let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        // Two bundles may have different files at one path, so the path is not enough.
+        let reading = (self.text.as_ptr().addr(), TypeId::of::<T>());
+        let before = known().get(&reading).cloned();
+        if let Some(before) = before.and_then(|it| it.downcast::<T>().ok()) {
+            return Ok((*before).clone());
+        }
+        let read = read()?;
+        known().insert(reading, Arc::new(read.clone()));
+        Ok(read)
+    }
+}
+
+impl PartialEq for BundledFile {
+    fn eq(&self, other: &Self) -> bool {
+        self.path == other.path && self.text == other.text
+    }
+}
+
+impl Eq for BundledFile {}

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use super::kind::other_kind;
+use super::origin::other_kind;
 use super::{Catalog, Kind, Origin};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;

@@ -5,12 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::job::content;
-use super::{Making, PlanShard};
+use super::{Making, PlanShard, content};
 use crate::catalog::{Catalog, Origin, PipedBytes, Searched, recording};
 use crate::index::Indexing;
+use crate::index::Twins;
 use crate::named::{NamedScenario, tell_scenarios_apart};
-use crate::twins::Twins;
 use crate::{Comparison, Plan, PlanWatch};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;

@@ -1,32 +1,31 @@
 //! `ctxsim advise`: which settings of an agent to change, what that saves and forgets, and what to paste.
 
-mod applied;
-
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
-use ctxsim_app::Comparison;
+
+use crate::args::{EvidenceArgs, number, said};
+use crate::format::{FormatArg, Formats};
+use crate::output::{ForceArgs, KeptFile, Remark, Replaced};
+use crate::progress::{READS_AND_SIMULATES, with_progress};
+use crate::shown::PagedArgs;
+use crate::verbs::run::unwritable;
+use crate::what::{DrawArgs, RecordedArgs};
+use crate::{output, wrong, wrong_at};
 use ctxsim_app::advise::agents::Agent;
-use ctxsim_app::advise::edit::applied as edited;
-use ctxsim_app::advise::trial::TrialRequest;
-use ctxsim_app::advise::{AdviceRequest, advise as advised};
-use ctxsim_app::catalog::Catalog;
+use ctxsim_app::advise::edit::{ChangedFile, applied as edited, undone};
+use ctxsim_app::advise::{AdviceRequest, TrialRequest, advise as advised};
+use ctxsim_app::catalog::{Catalog, Files};
+use ctxsim_app::{Comparison, forecast};
 use ctxsim_base::diag::Code;
 use ctxsim_base::error::Error;
 use ctxsim_base::grid::numbers::listed;
 use ctxsim_base::grid::shell::quoted;
 use ctxsim_base::list::Listed as _;
+use ctxsim_input::text::source::read_text;
 use ctxsim_report::advise::saved::Saved;
 use ctxsim_report::advise::{Advice, markdown, page, table};
-
-use crate::args::{EvidenceArgs, number, said};
-use crate::format::{FormatArg, Formats};
-use crate::output::{self, ForceArgs, KeptFile, Remark};
-use crate::progress::{READS_AND_SIMULATES, with_progress};
-use crate::shown::PagedArgs;
-use crate::verbs::run::unwritable;
-use crate::what::{DrawArgs, RecordedArgs};
-use crate::wrong;
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\
@@ -109,10 +108,10 @@ pub(crate) struct AdviseArgs {
 /// Advises, writes, and saves the forecast.
 pub(super) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> {
     if let (Some(from), Some(settings)) = (&args.undo, &args.settings) {
-        return applied::undo(catalog, from, settings, args.dry_run);
+        return undo(catalog, from, settings, args.dry_run);
     }
     let format = args.shown.shown.choose(&FORMATS)?;
-    let settings = |it: &PathBuf| Ok::<_, Error>((it.display().to_string(), applied::read(it)?));
+    let settings = |it: &PathBuf| Ok::<_, Error>((it.display().to_string(), read_settings(it)?));
     let asked = AdviceRequest {
         agent: args.agent.clone(),
         settings: args.settings.as_ref().map(settings).transpose()?,
@@ -132,7 +131,7 @@ pub(super) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> 
     args.save.as_deref().map_or(Ok(()), |it| output::check(it).and_then(|()| kept.check(it, None)))?;
     args.shown.check_beside(args.save.as_deref(), catalog.files())?;
     let changes = args.settings.as_deref().filter(|_| args.apply);
-    changes.map_or(Ok(()), applied::check)?;
+    changes.map_or(Ok(()), output::check)?;
     let (found, saved) =
         with_progress(READS_AND_SIMULATES, |it| advised(catalog, &comparison, &asked, threads.number(), it))?;
     let change = changes.zip(asked.settings.as_ref()).map(|(path, (_, text))| (path, text.as_str()));
@@ -183,7 +182,7 @@ fn keep(
     let place = |path: &Path| path.display().to_string();
     let changed = change.map(|(path, text)| edited(&saved, &place(path), text)).transpose()?;
     if let (Some((path, _)), Some(changed)) = (change, &changed) {
-        applied::show(path, changed)?;
+        show_change(path, changed)?;
         saved.former.clone_from(&changed.former);
     }
     if is_dry {
@@ -198,7 +197,7 @@ fn keep(
         });
     }
     if let (Some((path, text)), Some(changed)) = (change, &changed) {
-        applied::put(path, text, changed)?;
+        put_settings(path, text, changed)?;
         let [file, settings] = [save.map(place), Some(place(path))].map(|it| quoted(&it.unwrap_or_default()));
         output::tell(match save {
             Some(_) => format!("To take it back: ctxsim advise --undo {file} --settings {settings}"),
@@ -206,4 +205,65 @@ fn keep(
         });
     }
     Ok(())
+}
+
+/// Reads a settings file.
+fn read_settings(path: &Path) -> Result<String, Error> {
+    if !path.exists() {
+        let help = "check the path; an agent that has no settings yet needs the file first: `{}` if they are JSON, empty if TOML";
+        return Err(wrong_at(Code::File, path, "there is no such settings file", help));
+    }
+    read_text(path)
+}
+
+/// Writes a change that was shown, if the file is still as it was read.
+fn put_settings(path: &Path, read: &str, changed: &ChangedFile) -> Result<(), Error> {
+    if changed.text == read {
+        return Ok(());
+    }
+    let unread = |source| Error::Read { path: path.to_owned(), source };
+    let now = fs::read(path).map_err(unread)?;
+    let (mark, text) = match now.strip_prefix("\u{feff}".as_bytes()) {
+        Some(text) => ("\u{feff}", text),
+        None => ("", &now[..]),
+    };
+    if text != read.as_bytes() {
+        let message = "somebody else has changed this file in the meantime, so it was left as it is";
+        return Err(wrong_at(Code::OutputExists, path, message, "run the command again"));
+    }
+    let kept = KeptFile { inputs: &Files::default(), replaced: Replaced::All };
+    output::write(path, format!("{mark}{}", changed.text), kept)
+}
+
+/// Shows what goes and what comes, before anything is written.
+///
+/// # Errors
+/// Nobody could be shown it.
+fn show_change(path: &Path, changed: &ChangedFile) -> Result<(), Error> {
+    let [old, new] = &changed.diff;
+    if old.is_empty() && new.is_empty() {
+        output::tell(format_args!("{}: it says so already, so nothing is written", path.display()));
+    } else {
+        output::tell(format_args!("{}:", path.display()));
+    }
+    for (sign, lines) in [('-', old), ('+', new)] {
+        lines.iter().for_each(|it| output::tell(format_args!("{sign} {it}")));
+    }
+    changed.notes.iter().for_each(output::tell);
+    if output::is_told() {
+        return Ok(());
+    }
+    let message = "the change could not be shown on standard error, so nothing was written";
+    Err(wrong_at(Code::OutputExists, path, message, "run the command where standard error can be written"))
+}
+
+/// Takes back what was applied by a forecast, or shows alone what that changes.
+fn undo(catalog: &Catalog, from: &Path, settings: &Path, is_dry: bool) -> Result<(), Error> {
+    output::check(settings)?;
+    let saved = forecast(&from.display().to_string(), &read_text(from)?)?;
+    catalog.files().note(from);
+    let text = read_settings(settings)?;
+    let changed = undone(&saved, &settings.display().to_string(), &text)?;
+    show_change(settings, &changed)?;
+    if is_dry { Ok(()) } else { put_settings(settings, &text, &changed) }
 }

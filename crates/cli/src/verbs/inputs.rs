@@ -1,28 +1,57 @@
-//! `ctxsim show` and `ctxsim validate`: the files of inputs, and what is wrong with them.
+//! `ctxsim show` and `ctxsim validate`: the files of inputs and what is wrong with them; and what editors, manuals and shells want to know.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use ctxsim_app::catalog::{Catalog, Kind, input_files, kind_of};
+use clap::ValueEnum;
+use clap_mangen::Man;
+
+use crate::args::{CompletionsArgs, InputFormatArg, ManArgs, SchemaArg, ShowArgs, ValidateArgs};
+use crate::format::FormatArg;
+use crate::output::OutputArgs;
+use crate::{ends, moved, output, render, wrong, wrong_at};
+use ctxsim_app::catalog::{Catalog, Files, Kind, input_files, kind_of};
 use ctxsim_app::check;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
 use ctxsim_base::grid::numbers;
 use ctxsim_input::Format;
+use ctxsim_input::text::schema;
 
-use crate::args::{ConvertArgs, InputFormatArg, SchemaArg, ShowArgs, ValidateArgs};
-use crate::output;
-use crate::{ends, render, wrong, wrong_at};
+/// Shown below the options of `show`.
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  ctxsim show clear_tool_results --as toml                     a bundled policy as TOML
+  ctxsim show session.jsonl --redact --output redacted.jsonl   the same numbers, none of the words
+  ctxsim show --schema policy                                  the JSON Schema of policy files";
 
-/// Prints an input's file, or a policy merged with its bases.
+/// Prints an input's file or the same in the other language, a policy merged with its bases, sessions without their words, or a schema.
 pub(super) fn show(catalog: &Catalog, args: &ShowArgs) -> Result<(), Error> {
-    args.output.file().map_or(Ok(()), output::check)?;
+    if let Some(kind) = args.schema {
+        return schema_of(kind, &args.output);
+    }
+    let name = args.name.as_deref().unwrap_or_default();
+    if args.redact {
+        args.output.check(catalog.files())?;
+        let text = ctxsim_app::redacted(catalog, name)?;
+        return args.output.put(catalog.files(), FormatArg::JSONL, &text);
+    }
+    let asked = args.to.map(|format| match format {
+        InputFormatArg::Ron => Format::Ron,
+        InputFormatArg::Toml => Format::Toml,
+    });
     // The file is what its name says.
-    let format = args.output.file().and_then(Format::of);
-    let kind = kind(args.kind);
-    let text = match (args.merged, kind) {
-        (false, _) => ctxsim_app::show(catalog, kind, &args.name, format)?,
-        (true, Kind::Policy) => ctxsim_app::show_merged(catalog, &args.name, format)?,
-        (true, _) => {
+    let of_file = args.output.file().and_then(Format::of);
+    if let Some(path) = args.output.file() {
+        if let Some(format) = asked.filter(|_| asked != of_file) {
+            return Err(other_extension(path, format));
+        }
+        output::check(path)?;
+    }
+    let (kind, format) = (args.kind.map(kind), asked.or(of_file));
+    let text = match kind.filter(|it| *it != Kind::Policy) {
+        _ if !args.merged => ctxsim_app::show(catalog, kind, name, format)?,
+        None => ctxsim_app::show_merged(catalog, name, format)?,
+        Some(kind) => {
             let message = format!("only policies have bases: `--merged` does not apply to a {}", kind.noun());
             return Err(wrong(Code("usage"), message, "remove `--merged`"));
         }
@@ -40,27 +69,11 @@ fn kind(named: SchemaArg) -> Kind {
     }
 }
 
-/// Prints or writes an input in one of the two formats.
-pub(super) fn convert(catalog: &Catalog, args: &ConvertArgs) -> Result<(), Error> {
-    let format = match args.to {
-        InputFormatArg::Ron => Format::Ron,
-        InputFormatArg::Toml => Format::Toml,
-    };
-    if let Some(path) = args.output.file() {
-        if Format::of(path) != Some(format) {
-            return Err(other_extension(path, args.to));
-        }
-        output::check(path)?;
-    }
-    let text = ctxsim_app::convert(catalog, args.kind.map(kind), &args.name, format)?;
-    args.output.put_source(catalog.files(), &text)
-}
-
 /// Reports a file extension that does not match the format written.
-fn other_extension(path: &Path, to: InputFormatArg) -> Error {
-    let (name, extension) = match to {
-        InputFormatArg::Ron => ("RON", "ron"),
-        InputFormatArg::Toml => ("TOML", "toml"),
+fn other_extension(path: &Path, format: Format) -> Error {
+    let (name, extension) = match format {
+        Format::Ron => ("RON", "ron"),
+        Format::Toml => ("TOML", "toml"),
     };
     let help = format!("name it `{}`", path.with_extension(extension).display());
     wrong_at(Code("output-extension"), path, format!("a {name} file ends in `.{extension}`"), help)
@@ -174,4 +187,75 @@ fn check_one(catalog: &Catalog, kind: Kind, name: &str, starts: bool) -> Result<
 struct CheckedInput {
     not_run: usize,
     warnings: Vec<Diagnostic>,
+}
+
+/// Prints the schema of one kind of file, or writes it to a folder, or those of all kinds.
+pub(super) fn schema_of(kind: Option<SchemaArg>, output: &OutputArgs) -> Result<(), Error> {
+    if kind.is_none() && output.file().is_none() {
+        return Err(wrong(
+            Code::Usage,
+            "missing: `<KIND>`",
+            "name a kind of file, or a folder for all of them",
+        ));
+    }
+    output.file().map_or(Ok(()), output::make_folder)?;
+    let (inputs, mut files) = (Files::default(), Vec::new());
+    let kinds = kind.map_or(SchemaArg::value_variants().to_vec(), |it| vec![it]);
+    for kind in kinds {
+        let text = match kind {
+            SchemaArg::Policy => schema::POLICY,
+            SchemaArg::Scenario => schema::SCENARIO,
+            SchemaArg::Profile => schema::PROFILE,
+            SchemaArg::Suite => schema::SUITE,
+        };
+        let name = kind.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default();
+        match output.file() {
+            Some(folder) => files.push((folder.join(format!("{name}.json")), text)),
+            None => output::print_encoded(text.as_bytes())?,
+        }
+    }
+    output::write_all(&files, output.force().kept(&inputs))
+}
+
+/// Prints the manual page, or writes one per command.
+pub(super) fn man(args: &ManArgs) -> Result<(), Error> {
+    let Some(folder) = &args.output else {
+        return output::print_encoded(page(Man::new(manual()))?.as_bytes());
+    };
+    output::make_folder(folder)?;
+    let (inputs, mut files) = (Files::default(), Vec::new());
+    pages(folder, manual(), &mut files)?;
+    output::write_all(&files, args.force.kept(&inputs))
+}
+
+/// Adds the pages of a command and its subcommands; the hidden ones have the options of flags.
+fn pages(folder: &Path, command: clap::Command, files: &mut Vec<(PathBuf, String)>) -> Result<(), Error> {
+    for inner in command.get_subcommands() {
+        pages(folder, inner.clone(), files)?;
+    }
+    let man = Man::new(command);
+    let path = folder.join(man.get_filename());
+    files.push((path, page(man)?));
+    Ok(())
+}
+
+fn page(man: Man) -> Result<String, Error> {
+    let mut page = Vec::new();
+    let failed = |source| Error::Write { path: "the manual page".into(), source };
+    man.render(&mut page).map_err(failed)?;
+    Ok(String::from_utf8_lossy(&page).into_owned())
+}
+
+/// Prints a completion script.
+pub(super) fn completions(args: &CompletionsArgs) -> Result<(), Error> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut moved::completed(), "ctxsim", &mut script);
+    output::print_encoded(&script)
+}
+
+/// Returns the command line with full subcommand names, as the pages are named.
+fn manual() -> clap::Command {
+    let mut command = moved::command().disable_help_subcommand(true);
+    command.build();
+    command
 }
