@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ctxsim::app::Comparison;
 use ctxsim::app::grid::OverrideGrid;
-use ctxsim::app::tune::{ParamSearch, TunedSessions, Tuning};
+use ctxsim::app::tune::{TunedSessions, Tuning, try_defaults, try_grid};
 use ctxsim::catalog::bundled_catalog;
 use ctxsim::measure::limits::{Limit, Over, for_later};
 use ctxsim::report::tune::{TunePart, Tuned, TunedSession, result_on_all};
@@ -163,10 +163,10 @@ fn played(root: &Path, policy: &str, vary: &[&str]) -> TunedSessions {
     };
     let catalog = bundled_catalog();
     let search = if vary.is_empty() {
-        ParamSearch::by_default(&catalog, &comparison, None, &|_, _| {}).unwrap()
+        try_defaults(&catalog, &comparison, None, &|_, _| {}).unwrap()
     } else {
         let vary: Vec<String> = vary.iter().map(|it| (*it).to_owned()).collect();
-        ParamSearch::of(&OverrideGrid::parse(&vary).unwrap()).unwrap()
+        try_grid(&OverrideGrid::parse(&vary).unwrap()).unwrap()
     };
     Tuning::new(&catalog, &comparison, search, FLOORS[0], 0).unwrap().played(None, &|_, _| {}).unwrap()
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use ctxsim::app::Comparison;
 use ctxsim::app::grid::OverrideGrid;
-use ctxsim::app::tune::{ParamSearch, TunedSessions, Tuning};
+use ctxsim::app::tune::{TunedSessions, Tuning, try_grid};
 use ctxsim::catalog::bundled_catalog;
 use ctxsim::rng::{Seed, Stream};
 
@@ -169,7 +169,7 @@ impl Recipe {
             set: ASSUMED.map(str::to_owned).to_vec(),
             ..Comparison::default()
         };
-        let search = ParamSearch::of(&OverrideGrid::parse(&VARIED.map(str::to_owned)).unwrap()).unwrap();
+        let search = try_grid(&OverrideGrid::parse(&VARIED.map(str::to_owned)).unwrap()).unwrap();
         let catalog = bundled_catalog();
         let tuning = Tuning::new(&catalog, &comparison, search, 0.9, 0).unwrap();
         tuning.played(Some(1), &|_, _| {}).unwrap()

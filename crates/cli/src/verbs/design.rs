@@ -9,7 +9,7 @@ use ctxsim_app::design::{DesignTerms, designed};
 use ctxsim_base::diag::Code;
 use ctxsim_base::error::Error;
 use ctxsim_input::Format;
-use ctxsim_report::tune::design::designed as table;
+use ctxsim_report::tune::design::table;
 
 use crate::args::{EvidenceArgs, number, said};
 use crate::output::{self, ForceArgs, Remark};

@@ -207,13 +207,11 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
 
 /// Writes what a search came to.
 fn tuned(tuned: &Tuned, format: FormatArg, shown: &FrontArgs, inputs: &Files) -> Result<(), Error> {
-    let page = || ctxsim_report::tune::page::page(tuned);
+    let page = || ctxsim_report::tune::page(tuned);
     let text = match format {
         FormatArg::JSON => output::json(tuned)?,
         FormatArg::HTML => page().map_err(unwritable)?,
-        FormatArg::TABLE => {
-            ctxsim_report::tune::table::tuned(tuned, shown.details, shown.to.shown.terminal())
-        }
+        FormatArg::TABLE => ctxsim_report::tune::table(tuned, shown.details, shown.to.shown.terminal()),
         _ => {
             let help = "use `--format table`, `--format json` or `--format html`";
             return Err(wrong(Code::Usage, "a search is written as a table, as JSON or as a page", help));
@@ -233,8 +231,8 @@ fn show(sweep: &Sweep, format: FormatArg, shown: &FrontArgs, inputs: &Files) -> 
                 return Err(wrong(Code::ChartMissing, message, "name scenarios that declare evidence needs"));
             }
         },
-        FormatArg::HTML => page::page(sweep).map_err(unwritable)?,
-        _ => table::sweep(sweep, shown.details, shown.to.shown.terminal()),
+        FormatArg::HTML => page(sweep).map_err(unwritable)?,
+        _ => table(sweep, shown.details, shown.to.shown.terminal()),
     };
-    shown.to.put(inputs, format, &text, || page::page(sweep))
+    shown.to.put(inputs, format, &text, || page(sweep))
 }

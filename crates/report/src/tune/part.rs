@@ -117,18 +117,8 @@ fn of_share(limits: Vec<Limit>) -> Vec<Limit> {
     limits.into_iter().map(share).listed()
 }
 
-/// Returns the lower end of the share of evidence that is kept; none if nothing says what is needed.
-pub(super) fn kept_low(all: &[Picked<'_>]) -> Option<f64> {
-    let samples = samples(all, Picked::kept);
-    let (met, needed) = sum_of_pairs(samples.iter().map(|it| it.pair));
-    (needed > 0.0).then(|| {
-        let limits = of_share(ratio_limits(&samples, AssumedReach::default()));
-        interval_for_later(&limits).map_or(met / needed, |it| it[0])
-    })
-}
-
 /// Returns the share of turns' requests that still show what the user asked; `None` where all do, or nothing is needed of it.
-pub(super) fn task_kept(all: &[Picked<'_>]) -> Option<f64> {
+fn task_kept(all: &[Picked<'_>]) -> Option<f64> {
     let users = all.iter().map(|it| &it.run().sums.needs.users);
     let (met, needed) = sum_of_pairs(users.map(|it| (it.running_met, it.running)));
     (met < needed).then(|| met / needed)
