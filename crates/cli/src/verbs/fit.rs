@@ -14,6 +14,7 @@ use ctxsim_worlds::aging::probes::FittedMemory;
 
 use crate::output::{self, ForceArgs, Remark};
 use crate::shown::WidthArgs;
+use crate::verbs::sweep::print;
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\
@@ -65,10 +66,7 @@ pub(super) fn fit(catalog: &Catalog, args: &FitArgs) -> Result<(), Error> {
         let text = found.model(&about);
         output::write(path, Remark::of_input(Format::Toml).on(&text), args.force.kept(catalog.files()))?;
     }
-    match args.json {
-        true => output::print_encoded(output::json(&found)?.as_bytes()),
-        false => output::print(&table(&found, args.wide.printed())),
-    }
+    print(&found, args.json, || table(&found, args.wide.printed()))
 }
 
 /// Returns the numbers as a table.

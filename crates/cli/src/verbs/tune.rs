@@ -9,7 +9,6 @@ use ctxsim_app::catalog::Catalog;
 use ctxsim_app::tune::{Tuning, try_defaults, try_grid, tuned_policy};
 use ctxsim_base::diag::Code;
 use ctxsim_base::error::Error;
-use ctxsim_input::Format;
 use ctxsim_report::sweep::Objective;
 use ctxsim_report::tune::{Tried, TuneGoal, page, table};
 
@@ -18,8 +17,8 @@ use crate::output::{self, ForceArgs, PageArgs, Remark};
 use crate::progress::{READS, SIMULATES, with_progress};
 use crate::shown::WidthArgs;
 use crate::verbs::parts::{PartJob, PartsArgs};
-use crate::verbs::sweep::{GridArgs, GuardArgs, note, objective};
-use crate::{wrong, wrong_at};
+use crate::verbs::sweep::{GridArgs, GuardArgs, note, objective, policy_format, print};
+use crate::wrong;
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\
@@ -85,11 +84,7 @@ pub(crate) struct TuneArgs {
 
 /// Tunes, prints, and writes the recommended policy.
 pub(super) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
-    let format = args.output.as_deref().map(|path| Format::of(path).ok_or(path)).transpose();
-    let format = format.map_err(|path| {
-        wrong_at(Code::OutputExtension, path, "a policy file ends in `.ron` or `.toml`", "rename the output")
-    })?;
-    args.output.as_deref().map_or(Ok(()), output::check)?;
+    let format = policy_format(args.output.as_deref())?;
     let asked = args.grid.comparison(catalog)?;
     let (seed, threads) = (asked.seed.unwrap_or(0), args.grid.what.threads());
     // The seed is that of the choice; what is drawn in a scenario has its own.
@@ -132,8 +127,5 @@ pub(super) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
     }
     let tuned = &found.tuned;
     args.page.put(catalog.files(), args.force, || page(tuned))?;
-    match args.json {
-        true => output::print_encoded(output::json(tuned)?.as_bytes()),
-        false => output::print(&table(tuned, args.details, args.wide.printed())),
-    }
+    print(tuned, args.json, || table(tuned, args.details, args.wide.printed()))
 }
