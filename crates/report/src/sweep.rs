@@ -221,14 +221,11 @@ pub(super) fn nearest_to_best(known: &[(usize, Vec<f64>)]) -> Option<usize> {
 /// they all lie close to it: a front that is narrow in one objective does not pay much for it in another.
 fn knee(front: &[&(usize, Vec<f64>)]) -> Option<usize> {
     let n = front.first()?.1.len();
-    let ends: Vec<[f64; 2]> = (0..n)
-        .map(|at| {
-            front
-                .iter()
-                .map(|it| it.1[at])
-                .fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], it| [low.min(it), high.max(it)])
-        })
-        .listed();
+    let ends = |at: usize| {
+        let all = || front.iter().map(|it| it.1[at]);
+        [all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max)]
+    };
+    let ends: Vec<[f64; 2]> = (0..n).map(ends).listed();
     let distance = |numbers: &[f64]| -> f64 {
         let parts = numbers.iter().zip(&ends).map(|(it, [low, high])| {
             let scale = (high - low).max(low.abs());
