@@ -19,6 +19,11 @@ pub(crate) fn out(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
+/// Returns the words of a command line.
+pub(crate) fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
 const SWEEP: [&str; 11] = [
     "sweep",
     "--policy",

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::sweep::{ctxsim, needed_to_the_end, out};
+use crate::sweep::{ctxsim, needed_to_the_end, out, words};
 
 /// Holds a table of the page of trust, or of one with its details, to what was found: between the marks of its name.
 pub(super) fn hold_table(page: &str, name: &str, table: &str) {
@@ -92,22 +92,11 @@ fn a_point_of_tune_costs_on_both_parts_what_it_costs_in_a_sweep() {
 #[test]
 fn memories_that_make_different_requests_of_the_same_chats_are_compared() {
     let folder = tempfile::tempdir().unwrap();
-    let args = [
-        "tune",
-        "--json",
-        "--scenario",
-        "memory_runners/spec",
-        "--profile",
-        "anthropic/claude-haiku-4.5",
-        "--base",
-        "memory_runners/entries",
-        "--policy",
-        "memory_runners/context_only",
-        "--set",
-        "scenario.load.chats.from.generated.sessions=10",
-        "--vary",
-        "memory.service.store.cap.words=250,1000",
-    ];
+    let args = words(
+        "tune --json --scenario memory_runners/spec --profile anthropic/claude-haiku-4.5 \
+         --base memory_runners/entries --policy memory_runners/context_only \
+         --set scenario.load.chats.from.generated.sessions=10 --vary memory.service.store.cap.words=250,1000",
+    );
 
     let json: Value = serde_json::from_str(&out(&ctxsim(folder.path(), &args))).unwrap();
 
@@ -145,14 +134,10 @@ fn stages_that_never_fire_are_the_reason_and_so_are_too_few_sessions() {
     assert_eq!(json["never_fired"], serde_json::json!(["compact"]));
 
     let vary = ["params.trigger.tokens=20000,40000", "params.keep.count=1,3"];
-    let args = [
-        "--min-evidence",
-        "0",
-        "--base",
-        AUTO_COMPACT,
-        "--set",
-        "agents/claude_code/auto_compact.params.trigger.tokens=20000",
-    ];
+    let args = words(
+        "--min-evidence 0 --base agents/claude_code/auto_compact \
+         --set agents/claude_code/auto_compact.params.trigger.tokens=20000",
+    );
     let json = found(folder.path(), &[&TUNE[..], &args].concat(), "clear_tool_results", &vary, &loads[..7]);
     assert_eq!(json["why_not"], "too_few_sessions", "{json}");
     let reason = json["reason"].as_str().unwrap();
@@ -185,23 +170,11 @@ fn sessions() -> tempfile::TempDir {
 fn tuning_holds_out_the_newer_sessions_and_writes_only_what_it_recommends() {
     let folder = sessions();
     let run = |floor: &str, output: &str| {
-        let args = [
-            "tune",
-            "--policy",
-            "clear_tool_results",
-            "--vary",
-            "params.trigger.tokens=20000,40000,60000,80000",
-        ];
-        let more = [
-            "--profile",
-            "anthropic/claude-opus-4.5",
-            "--min-evidence",
-            floor,
-            "--output",
-            output,
-            "--json",
-            ".",
-        ];
+        let args = words(
+            "tune --policy clear_tool_results --vary params.trigger.tokens=20000,40000,60000,80000 \
+             --profile anthropic/claude-opus-4.5 --json .",
+        );
+        let more = ["--min-evidence", floor, "--output", output];
         serde_json::from_str::<Value>(&out(&ctxsim(folder.path(), &[&args[..], &more].concat()))).unwrap()
     };
     for floor in ["0%", "100%"] {
@@ -226,19 +199,12 @@ fn tuning_holds_out_the_newer_sessions_and_writes_only_what_it_recommends() {
 fn where_everything_is_needed_to_the_end_nothing_is_recommended() {
     let folder = tempfile::tempdir().unwrap();
     let loads = needed_to_the_end(folder.path());
-    let vary = "params.trigger.tokens=20000,40000,80000,900000";
-    let args = [
-        "tune",
-        "--policy",
-        "clear_tool_results",
-        "--vary",
-        vary,
-        "--profile",
-        "anthropic/claude-sonnet-5.5",
-    ];
+    let args = words(
+        "tune --policy clear_tool_results --vary params.trigger.tokens=20000,40000,80000,900000 \
+         --profile anthropic/claude-sonnet-5.5 --output tuned.ron --scenario",
+    );
     let loads: Vec<&str> = loads.iter().map(String::as_str).collect();
-    let output =
-        ctxsim(folder.path(), &[&args[..], &["--output", "tuned.ron", "--scenario"], &loads].concat());
+    let output = ctxsim(folder.path(), &[args, loads].concat());
 
     let text = out(&output).split_whitespace().collect::<Vec<_>>().join(" ");
     let told = "Nothing is recommended: no variant costs less than identity; the best costs the same.";
@@ -249,19 +215,11 @@ fn where_everything_is_needed_to_the_end_nothing_is_recommended() {
 #[test]
 fn a_narrow_table_wraps_and_keeps_every_column() {
     let folder = tempfile::tempdir().unwrap();
-    let tune = [
-        "tune",
-        "--policy",
-        "clear_tool_results",
-        "--vary",
-        "params.trigger.tokens=20000,40000",
-        "--vary",
-        "params.clear_at_least.tokens=0,5000",
-        "--scenario",
-        "duckagent/incremental_workspace_audit",
-        "--profile",
-        "anthropic/claude-sonnet-5.5",
-    ];
+    let tune = words(
+        "tune --policy clear_tool_results --vary params.trigger.tokens=20000,40000 \
+         --vary params.clear_at_least.tokens=0,5000 --scenario duckagent/incremental_workspace_audit \
+         --profile anthropic/claude-sonnet-5.5",
+    );
     for width in ["34", "40", "60", "100"] {
         let text = out(&ctxsim(folder.path(), &[&tune[..], &["--width", width]].concat()));
         let most: usize = width.parse().unwrap();

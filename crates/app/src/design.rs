@@ -22,8 +22,8 @@ use ctxsim_engine::measure::Tally;
 use ctxsim_input::profile::calendar;
 use ctxsim_input::text::decode::encode;
 use ctxsim_input::{Format, PolicyFile};
-use ctxsim_report::tune::TunedSession;
-use ctxsim_report::tune::design::{DESIGN_METHOD, DesignTested, Designed, DesignedSearch, design_held_out};
+use ctxsim_report::tune::design::{DESIGN_METHOD, DesignTested, Designed, DesignedSearch};
+use ctxsim_report::tune::{SessionSplit, TunedSession};
 
 /// How wide the comments of a policy file are.
 const COMMENT_WIDTH: usize = 120;
@@ -49,9 +49,8 @@ pub fn designed(
     progress: Progress<'_>,
 ) -> Result<DesignResult, Error> {
     let mut plays = DesignPlays::open(catalog, comparison, threads, &|_, _| {})?;
-    let is_out = design_held_out(&plays.tuned(Vec::new()), terms.seed);
-    let own = (0..plays.sessions.len()).filter(|it| !is_out[*it]).listed();
-    let found = DesignSearch::new(&mut plays, &own, terms, progress).found()?;
+    let parts = SessionSplit::new(&plays.tuned(Vec::new()), terms.seed).parts();
+    let found = DesignSearch::new(&mut plays, &parts[0], terms, progress).found()?;
     // Played on all sessions: the choice first, then the front and the presets that came nearest.
     let mut policies = IndexSet::from([found.chosen.clone()]);
     let front = found.front.iter().map(|it| policies.insert_full(it.clone()).0).listed();

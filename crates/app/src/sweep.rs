@@ -161,27 +161,22 @@ pub(super) fn play_for_sweep(load: &Load, progress: Progress<'_>) -> Result<Vec<
 /// Adds up the loads of a point.
 fn point(point: &GridPoint, nth: usize, loads: &[SweptLoad]) -> SweepPoint {
     let summed = |nth: usize| summed(loads.iter().filter_map(|it| it.runs.get(nth)));
-    let (base, own) = (summed(0), summed(nth));
-    let mut found = SweepPoint {
-        index: point.index,
-        set: point.of_load.iter().chain(&point.of_policy).cloned().listed(),
-        ..SweepPoint::default()
+    let set = point.of_load.iter().chain(&point.of_policy).cloned().listed();
+    let (Some(base), Some(own)) = (summed(0), summed(nth)) else {
+        return SweepPoint { index: point.index, set, ..SweepPoint::default() };
     };
-    if let Some(base) = &base {
-        found.base = PointNumbers::new(&base.tally, &base.remembered);
+    let sure = interval(loads, nth, &own, &base);
+    SweepPoint {
+        index: point.index,
+        set,
+        numbers: PointNumbers::new(&own.tally, &own.remembered),
+        base: PointNumbers::new(&base.tally, &base.remembered),
+        label: Label::new(&own.tally, &base.tally),
+        interval: sure.map(|it| it.0),
+        interval_over: sure.map(|it| it.1).unwrap_or_default(),
+        bound: own.tally.assumed_bound(&base.tally),
+        more: own.more.iter().filter_map(|it| Some((it.0.clone(), it.1.ci95?))).collect(),
     }
-    if let Some(own) = &own {
-        found.numbers = PointNumbers::new(&own.tally, &own.remembered);
-        found.more = own.more.iter().filter_map(|it| Some((it.0.clone(), it.1.ci95?))).collect();
-    }
-    if let (Some(own), Some(base)) = (own, base) {
-        found.label = Label::new(&own.tally, &base.tally);
-        found.bound = own.tally.assumed_bound(&base.tally);
-        if let Some((ends, over)) = interval(loads, nth, &own, &base) {
-            (found.interval, found.interval_over) = (Some(ends), over);
-        }
-    }
-    found
 }
 
 /// Returns the 95% interval of a point's change in cost; of a single load, over what is assumed alone.

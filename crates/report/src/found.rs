@@ -136,11 +136,12 @@ impl FoundPictures<'_> {
             mark: Some(frontier::BASE),
         };
         let mut points = Vec::new();
-        for (nth, it) in std::iter::once(&base).chain(&self.candidates).enumerate() {
-            let (Some(usd), Some(kept), Some(base_usd)) = (it.usd, it.kept, self.base_usd) else { continue };
-            let point = frontier::Point::new(PolicyLabel::new(&it.name, nth), usd, kept);
-            let usd_interval = it.interval.map(|ends| ends.map(|end| base_usd * (1.0 + end)));
-            points.push(frontier::Point { usd_interval, mark: it.mark, ..point });
+        for (nth, shown) in std::iter::once(&base).chain(&self.candidates).enumerate() {
+            let (Some(usd), Some(kept)) = (shown.usd, shown.kept) else { continue };
+            let point = frontier::Point::new(PolicyLabel::new(&shown.name, nth), usd, kept);
+            let usd_interval =
+                shown.interval.zip(self.base_usd).map(|(ends, usd)| ends.map(|end| usd * (1.0 + end)));
+            points.push(frontier::Point { usd_interval, mark: shown.mark, ..point });
         }
         let frontier = Frontier::new(self.subject.clone(), frontier::KEPT, points, Vec::new()).numbered();
         (frontier.points.len() > 1).then(|| figure("frontier", &frontier))
@@ -148,10 +149,11 @@ impl FoundPictures<'_> {
 
     /// Draws by how much the cost of each candidate differs from the base's.
     fn changes(&self) -> Option<PageChart> {
-        let line = |it: &Candidate| {
-            let mark = it.mark.map_or_else(String::new, |mark| format!(" ({mark})"));
-            let line = ForestLine::of_cost(it.name.clone() + &mark, it.change?, it.interval, kept(it.kept));
-            Some(ForestLine { interval_over: it.interval_over, ..line })
+        let line = |shown: &Candidate| {
+            let mark = shown.mark.map_or_else(String::new, |mark| format!(" ({mark})"));
+            let name = shown.name.clone() + &mark;
+            let line = ForestLine::of_cost(name, shown.change?, shown.interval, kept(shown.kept));
+            Some(ForestLine { interval_over: shown.interval_over, ..line })
         };
         let forest = Forest {
             title: "Change in cost".to_owned(),

@@ -182,16 +182,9 @@ impl Tuned {
         seed: u64,
     ) -> Self {
         let all: Vec<&TunedSession> = sessions.iter().listed();
-        let split = SplitBy::of(&all);
-        let is_held_out = held_out(split, &all, seed);
-        let part = |is_out: bool| -> Vec<&TunedSession> {
-            let of_part = sessions.iter().zip(&is_held_out).filter(|it| *it.1 == is_out);
-            of_part.map(|it| it.0).listed()
-        };
-        let halves = [part(false), part(true)];
-        let is_split = !halves[0].is_empty() && halves[1].len() >= HELD_OUT_MIN;
-        // Too few sessions to test a choice still show what it would be.
-        let parts = if is_split { halves.to_vec() } else { vec![all.clone()] };
+        let split = SessionSplit::new(sessions, seed);
+        let part = |of: Vec<usize>| of.into_iter().map(|it| all[it]).listed();
+        let parts: Vec<Vec<&TunedSession>> = split.parts().into_iter().map(part).listed();
         let n_variants = tried.points.len();
         let by_part: Vec<Vec<TunePart>> =
             parts.iter().map(|it| TunePart::of_variants(it, n_variants)).listed();
@@ -207,7 +200,7 @@ impl Tuned {
         let best = order.first().copied().unwrap_or_default();
         let judged =
             parts.last().filter(|_| n_variants > 0).map(|it| Picked::all(it, best)).unwrap_or_default();
-        let is_turned = split == SplitBy::Time && n_named_projects(&all) >= PROJECTS_MIN;
+        let is_turned = split.by == SplitBy::Time && n_named_projects(&all) >= PROJECTS_MIN;
         let in_turn = if is_turned { in_turn(&all, n_variants, min_evidence) } else { Vec::new() };
         let mut tuned = Self {
             base: base.to_owned(),
@@ -216,7 +209,7 @@ impl Tuned {
             variants: points.len(),
             varied: tried.varied,
             fixed: tried.fixed,
-            split,
+            split: split.by,
             chosen: points.first().map(|it| it.set.clone()).unwrap_or_default(),
             parts: points.first().map(|it| it.parts.clone()).unwrap_or_default(),
             by_project: is_turned.then(|| TunePart::new(&in_turn)),
@@ -230,7 +223,7 @@ impl Tuned {
             ..Self::default()
         };
         let all_idle = !tried.stages.is_empty() && tuned.never_fired.len() == tried.stages.len();
-        tuned.conclude(all_idle, [sessions.len(), halves[1].len()], &judged);
+        tuned.conclude(all_idle, [sessions.len(), split.n_out()], &judged);
         tuned
     }
 
@@ -355,23 +348,47 @@ fn n_named_projects(sessions: &[&TunedSession]) -> usize {
     projects(sessions).iter().filter(|it| !it.is_empty()).count()
 }
 
-impl SplitBy {
-    /// Returns how sessions are split.
-    fn of(sessions: &[&TunedSession]) -> Self {
+/// Sessions to choose on, and sessions to test the choice on.
+pub struct SessionSplit {
+    by: SplitBy,
+    /// Whether each session is held out.
+    is_out: Vec<bool>,
+}
+
+impl SessionSplit {
+    /// Splits sessions: by time where times are known, else by projects where there are several.
+    pub fn new(sessions: &[TunedSession], seed: u64) -> Self {
+        let all = sessions.iter().listed();
         let has_times = sessions.iter().all(|it| it.last_ms.is_some());
-        if has_times || projects(sessions).len() < 2 { Self::Time } else { Self::Project }
+        if !has_times && projects(&all).len() > 1 {
+            return Self { by: SplitBy::Project, is_out: projects_held_out(&all, seed) };
+        }
+        let mut order: Vec<usize> = (0..sessions.len()).listed();
+        order.order_by_key(|it| (sessions[*it].last_ms, *it));
+        let mut is_out = vec![false; sessions.len()];
+        order.iter().skip(sessions.len() / 2).for_each(|it| is_out[*it] = true);
+        Self { by: SplitBy::Time, is_out }
+    }
+
+    /// Counts the sessions that are held out.
+    fn n_out(&self) -> usize {
+        self.is_out.iter().filter(|it| **it).count()
+    }
+
+    /// Returns the sessions to choose on and those held out, by their places; too few to test a choice are one part, which still shows what it
+    /// would be.
+    pub fn parts(&self) -> Vec<Vec<usize>> {
+        let n = self.is_out.len();
+        if !(HELD_OUT_MIN..n).contains(&self.n_out()) {
+            return vec![(0..n).listed()];
+        }
+        let (out, own) = (0..n).partition(|it| self.is_out[*it]);
+        vec![own, out]
     }
 }
 
-/// Parts sessions; returns which are held out.
-fn held_out(split: SplitBy, sessions: &[&TunedSession], seed: u64) -> Vec<bool> {
-    if split == SplitBy::Time {
-        let mut order: Vec<usize> = (0..sessions.len()).listed();
-        order.order_by_key(|it| (sessions[*it].last_ms, *it));
-        let mut is_held_out = vec![false; sessions.len()];
-        order.iter().skip(sessions.len() / 2).for_each(|it| is_held_out[*it] = true);
-        return is_held_out;
-    }
+/// Draws which projects are held out; returns it by session.
+fn projects_held_out(sessions: &[&TunedSession], seed: u64) -> Vec<bool> {
     let stream = Seed(seed).stream(PURPOSE, 0);
     let mut drawn: Vec<(u64, &str)> = (0..)
         .zip(projects(sessions))

@@ -177,17 +177,12 @@ enum RangeRule {
 impl RangeRule {
     /// Returns the values, in percent of what they come from.
     fn percents(self, fineness: Fineness) -> &'static [u64] {
-        match (self, fineness) {
-            (Self::Around, Fineness::Fine) => &[25, 50, 75, 125, 150, 200, 300, 400],
-            (Self::Around, Fineness::Medium) => &[50, 75, 150, 200],
-            (Self::Around, Fineness::Coarse) => &[50, 200],
-            (Self::OfPrompts, Fineness::Fine) => &[15, 25, 35, 45, 55, 65, 75, 90],
-            (Self::OfPrompts, Fineness::Medium) => &[25, 45, 65, 85],
-            (Self::OfPrompts, Fineness::Coarse) => &[40, 75],
-            (Self::FromZero, Fineness::Fine) => &[1, 2, 5, 10, 15, 20, 30, 40],
-            (Self::FromZero, Fineness::Medium) => &[2, 5, 10, 20],
-            (Self::FromZero, Fineness::Coarse) => &[5, 15],
-        }
+        let by_fineness: [&[u64]; 3] = match self {
+            Self::Around => [&[25, 50, 75, 125, 150, 200, 300, 400], &[50, 75, 150, 200], &[50, 200]],
+            Self::OfPrompts => [&[15, 25, 35, 45, 55, 65, 75, 90], &[25, 45, 65, 85], &[40, 75]],
+            Self::FromZero => [&[1, 2, 5, 10, 15, 20, 30, 40], &[2, 5, 10, 20], &[5, 15]],
+        };
+        by_fineness[fineness as usize]
     }
 
     fn words(self) -> &'static str {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::drawn::COLUMNS;
-use super::{HELD_OUT_MIN, SplitBy, Tried, TunePart, Tuned, TunedSession, held_out};
+use super::{SessionSplit, Tried, TunePart, Tuned, TunedSession};
 use crate::found::{self, AnswerLine, FoundText};
 use ctxsim_base::grid::Grid;
 use ctxsim_base::grid::numbers::{self, counted, percent, signed, thousands};
@@ -86,22 +86,11 @@ pub struct DesignTested {
     pub search: DesignedSearch,
 }
 
-/// Returns which sessions are held out of a search; none where they are too few to test a choice.
-pub fn design_held_out(sessions: &[TunedSession], seed: u64) -> Vec<bool> {
-    let all: Vec<&TunedSession> = sessions.iter().listed();
-    let out = held_out(SplitBy::of(&all), &all, seed);
-    let n = out.iter().filter(|it| **it).count();
-    if n >= HELD_OUT_MIN && n < all.len() { out } else { vec![false; all.len()] }
-}
-
 impl Designed {
     /// Judges a choice on the sessions that it was not chosen on.
     pub fn new(base: &str, sessions: &[TunedSession], tested: DesignTested) -> Self {
         let DesignTested { names, stages, front, best_preset, ceiling, min_evidence, search } = tested;
-        let is_out = design_held_out(sessions, search.seed);
-        let halves: &[bool] = if is_out.contains(&true) { &[false, true] } else { &[false] };
-        let of_half = |half: &bool| (0..sessions.len()).filter(|it| is_out[*it] == *half).listed();
-        let halves = halves.iter().map(of_half).listed();
+        let halves = SessionSplit::new(sessions, search.seed).parts();
         let results = |half: &Vec<usize>| {
             TunePart::of_variants(&half.iter().map(|it| &sessions[*it]).listed(), names.len())
         };

@@ -12,7 +12,7 @@ use ctxsim_base::grid::numbers::{
     self, counted, fixed, fixed_or_none, interval, listed, listed_code, or_none, percent, signed, thousands,
 };
 use ctxsim_base::grid::tint::Terminal;
-use ctxsim_base::grid::{CellKind, Grid};
+use ctxsim_base::grid::{CellKind, Grid, Of};
 use ctxsim_base::list::Listed as _;
 
 /// The most variants that are shown by default.
@@ -239,18 +239,15 @@ fn block_grids(tuned: &Tuned) -> Vec<Grid> {
     let mut grids = Vec::new();
     for (title, blocks) in all.into_iter().filter(|it| !it.1.is_empty()) {
         let decimals = numbers::decimals(blocks.iter().map(|it| it.base_cost).fold(0.0, f64::max));
-        let row = |it: &BlockPart| {
-            vec![
-                it.name.clone(),
-                it.over.one().to_owned(),
-                it.sessions.to_string(),
-                fixed(it.base_cost, decimals),
-                or_none(it.change, signed),
-                or_none(it.evidence_kept, percent),
-            ]
-        };
-        let headings = ["block", "one", "sessions", "base USD", "Δ cost", "kept"];
-        grids.push(Grid::new(title, 1, &headings, blocks.iter().map(row)).with(CellKind::Text, &[1]));
+        let columns: [Of<'_, BlockPart>; 6] = [
+            ("block", &|it| it.name.clone()),
+            ("one", &|it| it.over.one().to_owned()),
+            ("sessions", &|it| it.sessions.to_string()),
+            ("base USD", &|it| fixed(it.base_cost, decimals)),
+            ("Δ cost", &|it| or_none(it.change, signed)),
+            ("kept", &|it| or_none(it.evidence_kept, percent)),
+        ];
+        grids.push(Grid::of(title, 1, blocks, &columns).with(CellKind::Text, &[1]));
     }
     grids
 }
