@@ -227,7 +227,7 @@ fn made_up(load: &MadeUp) -> Result<(), Box<dyn Error>> {
         let found = DesignSearch::new(&mut plays, own, terms, &|_, _| {}).found()?;
         let seconds = begun.elapsed().as_secs_f64();
         let presets: Vec<DesignCandidate> = (0..plays.presets.len()).map(|it| plays.preset(it)).collect();
-        let known = plays.grammar.named(load.best).map(DesignPlays::made).unwrap_or_default();
+        let known = plays.grammar.named(load.best).unwrap_or_default();
         let everything: Vec<DesignCandidate> =
             presets.iter().chain([&known, &found.chosen]).cloned().collect();
         plays.play(&everything, other, &|_, _| {})?;
@@ -270,15 +270,14 @@ fn known(load: &MadeUp) -> Result<(), Box<dyn Error>> {
                 .flat_map(|before| (0..it.len()).map(move |at| [before.clone(), vec![at]].concat()))
                 .collect()
         });
-        let with = |of: &Vec<usize>, mut it: ctxsim::app::design::DesignStages| {
-            it.0[nth] = Some(of.clone());
+        let with = |of: &Vec<usize>, mut it: DesignCandidate| {
+            it.stages[nth] = Some(of.clone());
             it
         };
         let more: Vec<_> =
             policies.iter().flat_map(|it| values.iter().map(|of| with(of, it.clone()))).collect();
         policies.extend(more);
     }
-    let policies: Vec<DesignCandidate> = policies.into_iter().map(DesignPlays::made).collect();
     let begun = Instant::now();
     plays.play(&policies, &all, &|_, _| {})?;
     let keeps = |it: &&DesignCandidate| {

@@ -9,13 +9,13 @@ use crate::results::Check;
 use crate::results::{Advice, Answer, FirstScreen, Realised, SweptGrid, Tuned};
 use ctxsim_app::advise::{self, AdviceRequest};
 use ctxsim_app::grid::OverrideGrid;
-use ctxsim_app::tune::{ParamSearch, Tuning, tuned_policy};
+use ctxsim_app::tune::{Tuning, try_defaults, try_grid, tuned_policy};
 use ctxsim_app::{RealisedRequest, forecast, realised, screen_and_advice, sweep_head};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_input::Format;
 use ctxsim_report::advise::table;
 use ctxsim_report::sweep::{Objective, PointGuard, json};
-use ctxsim_report::tune::TuneGoal;
+use ctxsim_report::tune::{Tried, TuneGoal};
 use ctxsim_report::verdict::MIN_EVIDENCE;
 use ctxsim_report::{realised as told, screen, sweep, tune};
 use ctxsim_timeline::row::json::json_text;
@@ -124,7 +124,7 @@ impl Comparison {
         let head = sweep_head(&grid, &comparison, objectives, guards);
         let points = ctxsim_app::sweep(&catalog, &comparison, &grid, &indices, asked.threads, &|_, _| {})?;
         let found = sweep::Sweep::new(head, points);
-        Answer::new(json::document(&found), sweep::table::sweep(&found, false, Some(WIDTH)))
+        Answer::new(json::document(&found), sweep::table(&found, false, Some(WIDTH)))
     }
 
     /// Finds the cheapest parameters that keep what is needed, as `ctxsim tune` does: chosen on the older half of the sessions, tested on the
@@ -140,17 +140,18 @@ impl Comparison {
         let seed = comparison.seed.unwrap_or(0);
         // The seed is that of the choice; what is drawn in a scenario has its own.
         let comparison = ctxsim_app::Comparison { seed: None, ..comparison };
-        let params = if search.vary.is_empty() {
-            ParamSearch::by_default(&catalog, &comparison, asked.threads, &|_, _| {})?
+        let tried = if search.vary.is_empty() {
+            try_defaults(&catalog, &comparison, asked.threads, &|_, _| {})?
         } else {
-            ParamSearch::of(&OverrideGrid::parse(&search.vary)?)?
+            try_grid(&OverrideGrid::parse(&search.vary)?)?
         };
-        let with = (asked.min_evidence.unwrap_or(MIN_EVIDENCE), seed);
-        let found =
-            Tuning::for_goal(&catalog, &comparison, params, goal, with)?.tuned(asked.threads, &|_, _| {})?;
+        let tried = Tried { goal, ..tried };
+        let min_evidence = asked.min_evidence.unwrap_or(MIN_EVIDENCE);
+        let found = Tuning::new(&catalog, &comparison, tried, min_evidence, seed)?
+            .tuned(asked.threads, &|_, _| {})?;
         let policy = &comparison.policies[1];
         let file = tuned_policy(&catalog, policy, "tuned", &found, Format::Ron)?;
-        let (json, text) = (json_text(&found.tuned), tune::table::tuned(&found.tuned, false, Some(WIDTH)));
+        let (json, text) = (json_text(&found.tuned), tune::table(&found.tuned, false, Some(WIDTH)));
         Answer::of_values(Tuned { file, ..found.tuned }, json, text)
     }
 

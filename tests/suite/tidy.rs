@@ -443,11 +443,9 @@ const MEDIA: [(&str, &[&str]); 18] = [
         &[
             "crates/cli/src/output.rs",
             "crates/cli/src/verbs/check.rs",
-            "crates/cli/src/verbs/design.rs",
-            "crates/cli/src/verbs/fit.rs",
-            "crates/cli/src/verbs/inputs.rs",
+            "crates/cli/src/verbs/pages.rs",
             "crates/cli/src/verbs/run.rs",
-            "crates/cli/src/verbs/tune.rs",
+            "crates/cli/src/verbs/sweep.rs",
         ],
     ),
     ("set_formatter(", &["crates/report/src/template.rs"]),

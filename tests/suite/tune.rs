@@ -195,19 +195,12 @@ fn tuning_holds_out_the_newer_sessions_and_writes_only_what_it_recommends() {
 fn where_everything_is_needed_to_the_end_nothing_is_recommended() {
     let folder = tempdir().unwrap();
     let loads = needed_to_the_end(folder.path());
-    let vary = "params.trigger.tokens=20000,40000,80000,900000";
-    let args = [
-        "tune",
-        "--policy",
-        "clear_tool_results",
-        "--vary",
-        vary,
-        "--profile",
-        "anthropic/claude-sonnet-5.5",
-    ];
+    let args = words(
+        "tune --policy clear_tool_results --vary params.trigger.tokens=20000,40000,80000,900000 \
+         --profile anthropic/claude-sonnet-5.5 --output tuned.ron --scenario",
+    );
     let loads: Vec<&str> = loads.iter().map(String::as_str).collect();
-    let output =
-        ctxsim(folder.path(), &[&args[..], &["--output", "tuned.ron", "--scenario"], &loads].concat());
+    let output = ctxsim(folder.path(), &[args, loads].concat());
 
     let text = one_line(&out(&output));
     let told = "Nothing is recommended: no variant costs less than identity; the best costs the same.";

@@ -4,11 +4,13 @@ mod grammar;
 mod plays;
 mod search;
 
-pub use grammar::{DesignGrammar, DesignKind, DesignStages, DesignValues};
-pub use plays::{DesignCandidate, DesignPlay, DesignPlays, DesignSession};
+pub use grammar::{DesignCandidate, DesignGrammar, DesignKind, DesignValues};
+pub use plays::{DesignPlay, DesignPlays, DesignSession};
 pub use search::{DesignChoice, DesignScore, DesignSearch, DesignTerms};
 
 use std::fmt::Write as _;
+
+use indexmap::IndexSet;
 
 use crate::catalog::Catalog;
 use crate::{Comparison, Progress};
@@ -20,8 +22,8 @@ use ctxsim_engine::measure::Tally;
 use ctxsim_input::profile::calendar;
 use ctxsim_input::text::decode::encode;
 use ctxsim_input::{Format, PolicyFile};
-use ctxsim_report::tune::TunedSession;
-use ctxsim_report::tune::design::{DESIGN_METHOD, DesignTested, Designed, DesignedSearch, design_held_out};
+use ctxsim_report::tune::design::{DESIGN_METHOD, DesignTested, Designed, DesignedSearch};
+use ctxsim_report::tune::{SessionSplit, TunedSession};
 
 /// How wide the comments of a policy file are.
 const COMMENT_WIDTH: usize = 120;
@@ -29,10 +31,6 @@ const COMMENT_WIDTH: usize = 120;
 /// What a design came to: the report, and the policy.
 pub struct DesignResult {
     pub designed: Designed,
-    /// The date of the newest session.
-    pub day: Option<String>,
-    /// The day on which the sources of the grammar were read: of sessions without dates, the file has this one.
-    as_of: String,
     /// The policy as a file, but for its name.
     file: PolicyFile,
     /// What each of its own stages does, by the stage's name; the empty name is the layout's.
@@ -50,46 +48,20 @@ pub fn designed(
     threads: Option<usize>,
     progress: Progress<'_>,
 ) -> Result<DesignResult, Error> {
-    let quiet: Progress<'_> = &|_, _| {};
-    let mut plays = DesignPlays::open(catalog, comparison, threads, quiet)?;
-    let is_out = design_held_out(&plays.tuned(Vec::new()), terms.seed);
-    let own = (0..plays.sessions.len()).filter(|it| !is_out[*it]).listed();
-    let found = DesignSearch::new(&mut plays, &own, terms, progress).found()?;
-    let (policies, tested) = tested(&plays, &found, terms)?;
-    let sessions = plays.tuned(plays.tallies(&policies, quiet)?);
-    let designed = Designed::new(&plays.base, &sessions, tested);
-    let day = plays.sessions.iter().filter_map(|it| it.last_ms).max().map(calendar::date_text);
-    let file = plays.file(&found.chosen, "")?;
-    let says = plays.says(&found.chosen, &file);
-    let as_of = plays.grammar.as_of.clone();
-    Ok(DesignResult { designed, day, as_of, file, says })
-}
-
-/// Returns what is played on all sessions: the choice first, then the front and the presets that came nearest.
-fn tested(
-    plays: &DesignPlays<'_>,
-    found: &DesignChoice,
-    terms: DesignTerms,
-) -> Result<(Vec<DesignCandidate>, DesignTested), Error> {
-    let mut policies = vec![found.chosen.clone()];
-    let mut place = |it: &DesignCandidate| {
-        policies.iter().position(|own| own == it).unwrap_or_else(|| {
-            policies.push(it.clone());
-            policies.len() - 1
-        })
-    };
-    let front = found.front.iter().map(&mut place).listed();
-    let best_preset = found.preset.map(|it| place(&plays.preset(it)));
-    found.ranked.iter().filter(|it| plays.is_preset(it)).for_each(|it| {
-        place(it);
-    });
-    let stages = plays.grammar.chosen(&found.chosen.stages).map(|(kind, values)| kind.words(values)).listed();
+    let mut plays = DesignPlays::open(catalog, comparison, threads, &|_, _| {})?;
+    let parts = SessionSplit::new(&plays.tuned(Vec::new()), terms.seed).parts();
+    let found = DesignSearch::new(&mut plays, &parts[0], terms, progress).found()?;
+    // Played on all sessions: the choice first, then the front and the presets that came nearest.
+    let mut policies = IndexSet::from([found.chosen.clone()]);
+    let front = found.front.iter().map(|it| policies.insert_full(it.clone()).0).listed();
+    let best_preset = found.preset.map(|it| policies.insert_full(plays.preset(it)).0);
+    policies.extend(found.ranked.iter().filter(|it| it.is_preset()).cloned());
     let tested = DesignTested {
-        names: policies.iter().map(|it| (plays.name(it), plays.is_preset(it))).listed(),
-        stages,
+        names: policies.iter().map(|it| (plays.name(it), it.is_preset())).listed(),
+        stages: plays.grammar.chosen(&found.chosen).map(|(kind, values)| kind.words(values)).listed(),
         front,
         best_preset,
-        ceiling: plays.ceiling(&|_, _| {})?,
+        ceiling: plays.ceiling()?,
         min_evidence: terms.min_evidence,
         search: DesignedSearch {
             method: DESIGN_METHOD,
@@ -101,35 +73,48 @@ fn tested(
             is_cut: found.is_cut,
         },
     };
-    Ok((policies, tested))
+    let sessions = plays.tuned(plays.tallies(&policies.into_iter().listed())?);
+    let designed = Designed::new(&plays.base, &sessions, tested);
+    plays.result(designed, &found.chosen)
 }
 
 impl DesignPlays<'_> {
     /// Returns the sessions with what each came to under the base and under others; with nothing to say when they were.
     fn tuned(&self, tallies: Vec<Vec<Tally>>) -> Vec<TunedSession> {
         let mut tallies = tallies.into_iter();
-        let one = |it: &DesignSession| {
+        let mut sessions = Vec::new();
+        for session in &self.sessions {
             let mut own = tallies.next().unwrap_or_default().into_iter();
-            TunedSession {
-                project: it.project.clone(),
-                last_ms: it.last_ms,
+            sessions.push(TunedSession {
+                project: session.load.project.clone(),
+                last_ms: session.last_ms,
                 base: own.next().unwrap_or_else(Tally::empty),
                 variants: own.listed(),
                 remembered: None,
                 numbers: Vec::new(),
-            }
-        };
-        self.sessions.iter().map(one).listed()
+            });
+        }
+        sessions
     }
 
-    /// Says what each stage of a policy file that the grammar made does.
-    fn says(&self, candidate: &DesignCandidate, file: &PolicyFile) -> Vec<(String, String)> {
-        let mut stages = file.stages.iter();
-        let one = |(kind, values): (&DesignKind, &DesignValues)| {
-            let name = if kind.has_stage() { stages.next().map(|it| it.name.clone()) } else { None };
-            (name.unwrap_or_default(), kind.words(values))
+    /// Puts the report of a choice together with its policy file.
+    fn result(&self, designed: Designed, chosen: &DesignCandidate) -> Result<DesignResult, Error> {
+        let about = match &designed.preset {
+            Some(preset) => format!("The preset {preset}, which no policy that was tried is sure to beat."),
+            None => format!("Found by a search: {}.", designed.name),
         };
-        self.grammar.chosen(&candidate.stages).map(one).listed()
+        let newest = self.sessions.iter().filter_map(|it| it.last_ms).max().map(calendar::date_text);
+        // Of sessions without dates, it has the day on which the sources of the grammar were read.
+        let as_of = Some(newest.unwrap_or_else(|| self.grammar.as_of.clone()));
+        let sources = vec![designed.source()];
+        let file = PolicyFile { about, as_of, sources, ..self.file(chosen, "")? };
+        let mut stages = file.stages.iter();
+        let mut says = Vec::new();
+        for (kind, values) in self.grammar.chosen(chosen) {
+            let stage = if kind.has_stage() { stages.next() } else { None };
+            says.push((stage.map(|it| it.name.clone()).unwrap_or_default(), kind.words(values)));
+        }
+        Ok(DesignResult { designed, file, says })
     }
 }
 
@@ -139,17 +124,7 @@ impl DesignResult {
     /// # Errors
     /// The format cannot hold it.
     pub fn text(&self, name: &str, format: Format) -> Result<String, Error> {
-        let about = match &self.designed.preset {
-            Some(preset) => format!("The preset {preset}, which no policy that was tried is sure to beat."),
-            None => format!("Found by a search: {}.", self.designed.name),
-        };
-        let file = PolicyFile {
-            name: name.to_owned(),
-            about,
-            as_of: Some(self.day.clone().unwrap_or_else(|| self.as_of.clone())),
-            sources: vec![self.designed.source()],
-            ..self.file.clone()
-        };
+        let file = PolicyFile { name: name.to_owned(), ..self.file.clone() };
         let written = encode(&file, format).map_err(|it: Box<Diagnostic>| vec![*it])?;
         let mark = if format == Format::Ron { "// " } else { "# " };
         let comment = |words: &str, indent: &str| {

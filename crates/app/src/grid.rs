@@ -1,7 +1,6 @@
 //! A grid of overrides: every value of each varied path with every value of the others.
 
 use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
 
 use ctxsim_base::diag::{Code, Diagnostic, Problems};
 use ctxsim_base::grid::numbers::thousands;
@@ -9,21 +8,13 @@ use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Decimal;
 use ctxsim_input::text::set::{self, Override, SetTarget};
 use ctxsim_report::sweep::json::POINTS_MAX;
-
-/// A path that is varied, and its values.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct VariedPath {
-    /// The path, as in `--set`.
-    pub path: String,
-    /// The values, as in `--set`.
-    pub values: Vec<String>,
-}
+use ctxsim_report::tune::Varied;
 
 /// A grid of overrides.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OverrideGrid {
     /// The varied paths; the last one varies fastest.
-    pub axes: Vec<VariedPath>,
+    pub axes: Vec<Varied>,
 }
 
 /// A point of a grid.
@@ -46,7 +37,7 @@ impl OverrideGrid {
         let mut problems = Problems::default();
         let mut grid = Self::default();
         for text in texts {
-            match VariedPath::parse(text) {
+            match axis(text) {
                 Ok(axis) if grid.axes.iter().any(|it| it.path == axis.path) => {
                     let message = format!("`{}` is varied twice", axis.path);
                     problems.push(Code("vary-twice"), message, "list all of its values in one `--vary`");
@@ -88,30 +79,29 @@ impl OverrideGrid {
     }
 }
 
-impl VariedPath {
-    fn parse(text: &str) -> Result<Self, (String, String)> {
-        let Some((path, values)) = text.split_once('=') else {
-            let help = "write `--vary PATH=LO..HI:STEP` or `--vary PATH=A,B,C`";
-            return Err((format!("`{text}` has no values"), help.to_owned()));
-        };
-        let values = match values.split_once("..") {
-            Some((from, rest)) => range(values, from, rest)?,
-            None => values.split(',').map(|it| it.trim().to_owned()).listed(),
-        };
-        if values.iter().any(String::is_empty) {
-            let help = format!("separate values with commas, as in `{path}=2,4,8`");
-            return Err((format!("`{text}` has an empty value"), help));
-        }
-        if let Some([first, again]) = alike(&values) {
-            let message = if first == again {
-                format!("`{text}` has the value `{first}` twice")
-            } else {
-                format!("`{first}` and `{again}` of `{text}` are the same value")
-            };
-            return Err((message, "list each value once".to_owned()));
-        }
-        Ok(Self { path: path.trim().to_owned(), values })
+/// Parses an axis; what is wrong with it is told with a way out.
+fn axis(text: &str) -> Result<Varied, (String, String)> {
+    let Some((path, values)) = text.split_once('=') else {
+        let help = "write `--vary PATH=LO..HI:STEP` or `--vary PATH=A,B,C`";
+        return Err((format!("`{text}` has no values"), help.to_owned()));
+    };
+    let values = match values.split_once("..") {
+        Some((from, rest)) => range(values, from, rest)?,
+        None => values.split(',').map(|it| it.trim().to_owned()).listed(),
+    };
+    if values.iter().any(String::is_empty) {
+        let help = format!("separate values with commas, as in `{path}=2,4,8`");
+        return Err((format!("`{text}` has an empty value"), help));
     }
+    if let Some([first, again]) = alike(&values) {
+        let message = if first == again {
+            format!("`{text}` has the value `{first}` twice")
+        } else {
+            format!("`{first}` and `{again}` of `{text}` are the same value")
+        };
+        return Err((message, "list each value once".to_owned()));
+    }
+    Ok(Varied { path: path.trim().to_owned(), values, rule: "as given".into() })
 }
 
 /// Returns the first two values of a list that are the same, however they are written.
@@ -208,7 +198,7 @@ mod tests {
 
     #[test]
     fn each_wrong_range_is_told_what_is_wrong_with_it() {
-        let told = |text: &str| VariedPath::parse(text).unwrap_err().0;
+        let told = |text: &str| axis(text).unwrap_err().0;
 
         assert_eq!(told("x=1..100000000:1"), "`1..100000000:1` has more than 1,000,000 values");
         assert_eq!(told("x=1..5:0"), "the step of `1..5:0` is 0");
@@ -219,10 +209,10 @@ mod tests {
 
     #[test]
     fn a_value_that_is_written_in_two_ways_is_one_value() {
-        let told = |text: &str| VariedPath::parse(text).unwrap_err().0;
+        let told = |text: &str| axis(text).unwrap_err().0;
 
         assert_eq!(told("x=10k,20k,10_000"), "`10k` and `10_000` of `x=10k,20k,10_000` are the same value");
         assert_eq!(told("x=mine,yours,mine"), "`x=mine,yours,mine` has the value `mine` twice");
-        assert_eq!(VariedPath::parse("x=20k..40k:10k").unwrap().values, ["20000", "30000", "40000"]);
+        assert_eq!(axis("x=20k..40k:10k").unwrap().values, ["20000", "30000", "40000"]);
     }
 }

@@ -136,52 +136,47 @@ impl Plan {
 /// Plays it under all policies, profile by profile.
 pub(super) fn play_for_sweep(load: &Load, progress: Progress<'_>) -> Result<Vec<SweptLoad>, Error> {
     check_same_work(load, &(0..load.policies.len()).listed())?;
-    let parts = runs_in_parts(load, progress);
+    // Some policies after others, so that not all are compiled at once.
+    let parts: Vec<_> = load.policies.chunks(TOGETHER).listed();
+    let parts = match parts.as_slice() {
+        [] | [_] => vec![load.runs(progress)],
+        parts => in_order_telling(parts.len(), progress, |nth| {
+            Load { policies: parts[nth].to_vec(), ..load.clone() }.runs(&|_, _| {})
+        }),
+    };
     FailedRuns::none_of(parts.iter().flatten())?;
-    let last_ms = load.timeline().and_then(|it| it.last_ms());
-    let mut loads: Vec<SweptLoad> = Vec::new();
-    loads.resize_with(load.profiles.len(), || SweptLoad {
-        project: load.project.clone(),
-        last_ms,
-        runs: Vec::with_capacity(load.policies.len()),
-    });
+    let base = load.policies.first().map_or("", |it| it.name.as_str());
+    let mut by_profile: Vec<Vec<Swept>> = vec![Vec::new(); load.profiles.len()];
     for part in parts {
-        let n_policies = (part.len() / loads.len().max(1)).max(1);
+        // The runs of each part are in the order of a report: profile by profile.
+        let n_policies = (part.len() / by_profile.len().max(1)).max(1);
         for (nth, run) in part.into_iter().enumerate() {
-            let base = load.policies.first().map_or("", |it| it.name.as_str());
-            loads[nth / n_policies].runs.push(Swept::new(run, base));
+            by_profile[nth / n_policies].push(Swept::new(run, base));
         }
     }
-    Ok(loads)
-}
-
-/// Plays some of its policies after others, so that not all are compiled at once: the runs of each part are
-/// in the order of a report.
-fn runs_in_parts(load: &Load, progress: Progress<'_>) -> Vec<Vec<Run>> {
-    if load.policies.len() <= TOGETHER {
-        return vec![load.runs(progress)];
-    }
-    let parts: Vec<_> = load.policies.chunks(TOGETHER).listed();
-    in_order_telling(parts.len(), progress, |nth| {
-        Load { policies: parts[nth].to_vec(), ..load.clone() }.runs(&|_, _| {})
-    })
+    let (project, last_ms) = (&load.project, load.timeline().and_then(|it| it.last_ms()));
+    Ok(by_profile.into_iter().map(|runs| SweptLoad { project: project.clone(), last_ms, runs }).collect())
 }
 
 /// Adds up the loads of a point.
 fn point(point: &GridPoint, nth: usize, loads: &[SweptLoad]) -> SweepPoint {
-    let runs = |nth: usize| loads.iter().filter_map(move |it| it.runs.get(nth));
-    let (base, own) = (summed(runs(0)), summed(runs(nth)));
+    let summed = |nth: usize| summed(loads.iter().filter_map(|it| it.runs.get(nth)));
     let set = point.of_load.iter().chain(&point.of_policy).cloned().listed();
-    let numbers = |sum: &Option<Swept>| sum.as_ref().map(|it| PointNumbers::new(&it.tally, &it.remembered));
-    let label = own.as_ref().zip(base.as_ref()).and_then(|(own, base)| Label::new(&own.tally, &base.tally));
-    let both = own.as_ref().zip(base.as_ref());
-    let interval = both.and_then(|(own, base)| interval(loads, nth, own, base));
-    let (interval, interval_over) = interval.map_or((None, Sampled::default()), |it| (Some(it.0), it.1));
-    let bound = both.and_then(|(own, base)| own.tally.assumed_bound(&base.tally));
-    let more = own.as_ref().map(|it| it.more.iter().filter_map(|it| Some((it.0.clone(), it.1.ci95?))));
-    let more = more.into_iter().flatten().collect();
-    let [own, base] = [own, base].map(|it| numbers(&it).unwrap_or_default());
-    SweepPoint { index: point.index, set, numbers: own, base, label, interval, interval_over, bound, more }
+    let (Some(base), Some(own)) = (summed(0), summed(nth)) else {
+        return SweepPoint { index: point.index, set, ..SweepPoint::default() };
+    };
+    let sure = interval(loads, nth, &own, &base);
+    SweepPoint {
+        index: point.index,
+        set,
+        numbers: PointNumbers::new(&own.tally, &own.remembered),
+        base: PointNumbers::new(&base.tally, &base.remembered),
+        label: Label::new(&own.tally, &base.tally),
+        interval: sure.map(|it| it.0),
+        interval_over: sure.map(|it| it.1).unwrap_or_default(),
+        bound: own.tally.assumed_bound(&base.tally),
+        more: own.more.iter().filter_map(|it| Some((it.0.clone(), it.1.ci95?))).collect(),
+    }
 }
 
 /// Returns the 95% interval of a point's change in cost; of a single load, over what is assumed alone.

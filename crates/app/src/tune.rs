@@ -1,7 +1,6 @@
 //! Searches parameters on recorded sessions, and writes the policy file of the result.
 
-mod ranges;
-mod search;
+mod axes;
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
@@ -13,16 +12,16 @@ use crate::catalog::Catalog;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
+use ctxsim_input::Format;
 use ctxsim_input::profile::calendar;
 use ctxsim_input::text::decode::encode;
 use ctxsim_input::text::set::Override;
-use ctxsim_input::{Format, PolicyFile};
 use ctxsim_report::Skipped;
 use ctxsim_report::part::{Common, PartOf};
 use ctxsim_report::sweep::PointNumbers;
-use ctxsim_report::tune::{Tried, TuneGoal, Tuned, TunedSession, variant_name};
+use ctxsim_report::tune::{Tried, Tuned, TunedSession, variant_name};
 
-pub use search::ParamSearch;
+pub use axes::{try_defaults, try_grid};
 
 /// The sessions of a search, each under the base and under every point.
 #[derive(Clone, Debug)]
@@ -75,31 +74,16 @@ impl<'a> Tuning<'a> {
     pub fn new(
         catalog: &'a Catalog,
         comparison: &Comparison,
-        search: ParamSearch,
+        tried: Tried,
         min_evidence: f64,
         seed: u64,
     ) -> Result<Self, Error> {
-        Self::for_goal(catalog, comparison, search, TuneGoal::default(), (min_evidence, seed))
-    }
-
-    /// Plans a search for a goal.
-    ///
-    /// # Errors
-    /// Every problem of the inputs.
-    pub fn for_goal(
-        catalog: &'a Catalog,
-        comparison: &Comparison,
-        search: ParamSearch,
-        goal: TuneGoal,
-        (min_evidence, seed): (f64, u64),
-    ) -> Result<Self, Error> {
-        let comparison = Comparison { variants: search.points.clone(), ..comparison.clone() };
+        let comparison = Comparison { variants: tried.points.clone(), ..comparison.clone() };
         let plan = Plan::new(catalog, &comparison)?;
         let names = [plan.policies[0].clone(), plan.policies.last().cloned().unwrap_or_default()];
         let policy = comparison.policies.last().map_or("", String::as_str);
         let stages = catalog.policy(policy)?.spec.stages.into_iter().map(|it| it.name).listed();
-        let ParamSearch { varied, fixed, points } = search;
-        let tried = Tried { varied, fixed, points, stages, goal };
+        let tried = Tried { stages, ..tried };
         Ok(Self { catalog, comparison, plan, head: TuneHead { names, tried, min_evidence, seed } })
     }
 
@@ -117,23 +101,21 @@ impl<'a> Tuning<'a> {
     /// # Errors
     /// Every problem of the sessions.
     pub fn played(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<TunedSessions, Error> {
-        // Memories are played over drawn sessions, so other seeds are other sessions; a file of chats is drawn anew as well.
-        let seeds = match entry::of_memories(&self.plan.scenarios) {
-            Some(_) => (0..OF_MEMORIES)
-                .map(|nth| Some(self.comparison.seed.unwrap_or_default().saturating_add(nth)))
-                .listed(),
-            None => vec![None],
-        };
-        let mut sessions: Vec<TunedSession> = Vec::new();
-        for seed in seeds {
-            let loads = match seed {
-                None => self.plan.swept(threads, progress)?,
-                seed => {
-                    let comparison = Comparison { seed, ..self.comparison.clone() };
-                    Plan::new(self.catalog, &comparison)?.swept(threads, progress)?
-                }
-            };
+        let mut sessions = Vec::new();
+        let mut take = |plan: &Plan, seed: Option<u64>| -> Result<(), Error> {
+            let loads = plan.swept(threads, progress)?;
             sessions.extend(loads.into_iter().filter_map(|it| self.head.session(it, seed)));
+            Ok(())
+        };
+        if entry::of_memories(&self.plan.scenarios).is_none() {
+            take(&self.plan, None)?;
+        } else {
+            // Memories are played over drawn sessions, so other seeds are other sessions; a file of chats is drawn anew as well.
+            for nth in 0..OF_MEMORIES {
+                let seed = Some(self.comparison.seed.unwrap_or_default().saturating_add(nth));
+                let comparison = Comparison { seed, ..self.comparison.clone() };
+                take(&Plan::new(self.catalog, &comparison)?, seed)?;
+            }
         }
         let TuneHead { tried, names, .. } = self.head.clone();
         Ok(TunedSessions { sessions, tried, names })
@@ -220,17 +202,17 @@ impl TuneHead {
             return None;
         }
         // Kinds of findings list the number that they are judged by first.
-        let number = |it: &Swept| it.remembered.iter().find(|it| it.is_share).cloned();
-        let heading =
-            load.runs.iter().find_map(number).map(|it| it.heading.to_owned()).filter(|_| seed.is_some());
-        let shares =
-            || load.runs.iter().map(|it| Some(number(it)?.number.mean)).collect::<Option<Vec<f64>>>();
-        let remembered = heading.and_then(|it| Some((it, shares()?)));
+        let share = |it: &Swept| it.remembered.iter().find(|it| it.is_share).cloned();
+        let shares = load.runs.iter().map(share).filter(|_| seed.is_some()).collect::<Option<Vec<_>>>();
+        let remembered = shares.and_then(|all| {
+            let heading = all.first()?.heading.to_owned();
+            Some((heading, all.iter().map(|it| it.number.mean).listed()))
+        });
         let goal = &self.tried.goal;
-        let columns = || goal.objectives.iter().copied().chain(goal.guards.iter().map(|it| it.of));
+        let columns = goal.objectives.iter().copied().chain(goal.guards.iter().map(|it| it.of));
         let numbers = |it: &Swept| {
             let numbers = PointNumbers::new(&it.tally, &it.remembered);
-            columns().map(|of| of.number(&numbers)).listed()
+            columns.clone().map(|of| of.number(&numbers)).listed()
         };
         let numbers = if goal.is_asked() { load.runs.iter().map(numbers).listed() } else { Vec::new() };
         let mut tallies = load.runs.into_iter().map(|it| it.tally);
@@ -272,26 +254,19 @@ pub fn tuned_policy(
     if !tuned.is_recommended {
         return Ok(None);
     }
-    let set = &tuned.chosen;
     let loaded = catalog.policy(policy)?;
     let mut specs = [loaded.spec.clone()];
     let policies = super::overrides::NamedPolicies { catalog, loaded: std::slice::from_ref(&loaded) };
-    for text in set {
+    for text in &tuned.chosen {
         let setting = Override::parse(text).map_err(|it| vec![*it])?;
         policies.set(&setting, &mut specs).map_err(|it| vec![*it])?;
     }
-    let [spec] = specs;
-    let mut sources = spec.sources.clone();
-    sources.push(tuned.evidence(day.as_deref()));
-    let spec = PolicyFile {
-        base: None,
-        title: None,
-        about: format!("{} Tuned: {}.", spec.about, variant_name(set)),
-        as_of: day.clone().or(spec.as_of.clone()),
-        name: name.to_owned(),
-        sources,
-        ..spec
-    };
+    let [mut spec] = specs;
+    (spec.base, spec.title) = (None, None);
+    spec.about = format!("{} Tuned: {}.", spec.about, variant_name(&tuned.chosen));
+    spec.as_of = day.clone().or(spec.as_of);
+    name.clone_into(&mut spec.name);
+    spec.sources.push(tuned.evidence(day.as_deref()));
     let text = encode(&spec, format).map_err(|it| vec![*it])?;
     Ok(Some(text))
 }

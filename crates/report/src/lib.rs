@@ -51,6 +51,7 @@ pub mod verdict;
 mod template;
 pub mod checkup;
 pub mod sensitivity;
+mod found;
 pub mod sweep;
 pub mod tune;
 pub mod advise;

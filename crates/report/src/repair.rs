@@ -66,12 +66,12 @@ fn line(group: &[(&Run, &StageRepair)]) -> String {
         [one] => format!("most answers in {one}"),
         several => format!("most answers in {}: cannot tell which", several.join(" or ")),
     };
-    let recovered = NumberRange::of(group.iter().map(|it| it.1.recovers.mean));
+    let recovered = range(group.iter().map(|it| it.1.recovers.mean));
     let recovers = match it.recovers.ci95 {
-        Some([from, to]) if recovered.is_one() => {
-            format!("{} ({} to {})", percent(recovered.high), percent(from), percent(to))
+        Some([from, to]) if recovered.len() == 1 => {
+            format!("{} ({} to {})", recovered[0], percent(from), percent(to))
         }
-        _ => recovered.words(),
+        _ => recovered.join(" to "),
     };
     let gain = format!("a perfect stage would get {recovers} more of the questions about single facts right");
     format!("{whom} {loses} {stage}; {gain}. {}", best(group))
@@ -81,44 +81,23 @@ fn line(group: &[(&Run, &StageRepair)]) -> String {
 fn best(group: &[(&Run, &StageRepair)]) -> String {
     let (run, it) = group[0];
     let what = run.remembered().next().map_or("score", |it| it.heading);
-    let scores = NumberRange::of(group.iter().map(|it| it.1.score));
+    let scores = range(group.iter().map(|it| it.1.score)).join(" to ");
     match (&it.change, it.tried) {
         (Some(change), _) => {
-            let brings = NumberRange::of(group.iter().filter_map(|it| it.1.brings));
-            format!("With `--set '{change}'`: {what} {}, without it {}.", brings.words(), scores.words())
+            let brings = range(group.iter().filter_map(|it| it.1.brings)).join(" to ");
+            format!("With `--set '{change}'`: {what} {brings}, without it {scores}.")
         }
         (None, 0) => "No field of the policy or of the scenario changes that.".to_owned(),
         (None, n) => {
-            format!(
-                "Nothing that was tried ({}) raises the {what} of {}.",
-                counted(n, "change"),
-                scores.words()
-            )
+            let tried = counted(n, "change");
+            format!("Nothing that was tried ({tried}) raises the {what} of {scores}.")
         }
     }
 }
 
-/// The lowest and the highest of some shares.
-struct NumberRange {
-    low: f64,
-    high: f64,
-}
-
-impl NumberRange {
-    fn of(shares: impl Iterator<Item = f64>) -> Self {
-        let nothing = Self { low: f64::INFINITY, high: 0.0 };
-        shares.fold(nothing, |range, it| Self { low: range.low.min(it), high: range.high.max(it) })
-    }
-
-    fn is_one(&self) -> bool {
-        self.low >= self.high
-    }
-
-    fn words(&self) -> String {
-        if self.is_one() {
-            percent(self.high)
-        } else {
-            format!("{} to {}", percent(self.low), percent(self.high))
-        }
-    }
+/// Writes the lowest and the highest of some shares; once if they are one.
+fn range(shares: impl Iterator<Item = f64>) -> Vec<String> {
+    let [low, high] = shares.fold([f64::INFINITY, 0.0_f64], |[low, high], it| [low.min(it), high.max(it)]);
+    let ends = if low >= high { &[high][..] } else { &[low, high] };
+    ends.iter().map(|it| percent(*it)).listed()
 }

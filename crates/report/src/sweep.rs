@@ -1,22 +1,20 @@
 //! A sweep: the points of a grid by cost and retention, the Pareto front, and its knee.
 
+mod drawn;
 pub mod json;
 mod objective;
-pub mod page;
-pub mod table;
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::chart::frontier::{self, Frontier};
-use super::chart::names::PolicyLabel;
-use super::chart::{PageChart, figure};
+use super::chart::PageChart;
 use super::metric::{self, COST};
 use crate::metric::ShownMetric as _;
 use crate::sampled::Sampled;
 use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::{Label, Remembered, Tally};
+pub use drawn::{page, table};
 pub use objective::{Objective, PointGuard};
 
 /// The number that shows how far a run got.
@@ -67,7 +65,7 @@ impl PointNumbers {
 }
 
 /// A point of a grid with its results.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SweepPoint {
     /// Its place in the grid, from 0.
     pub index: usize,
@@ -133,7 +131,7 @@ impl SweepPoint {
 }
 
 /// The description of a sweep.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SweepHead {
     /// The base.
     pub base: String,
@@ -191,24 +189,9 @@ impl Sweep {
         Self { head, front: front.into_iter().map(|it| it.0).listed(), knee, points }
     }
 
-    /// Draws all points that do the work and the base; the front has colours, and the knee its mark.
+    /// Draws what all points that do the work cost and keep, beside the base.
     pub fn figure(&self) -> Option<PageChart> {
-        let first = self.points.first()?;
-        let done = self.points.iter().enumerate().filter(|(_, it)| it.does_the_work());
-        let varied = done.map(|(nth, point)| {
-            let mark = (self.knee == Some(nth)).then_some("knee");
-            (PolicyLabel::new(&short(&point.set), nth + 1), &point.numbers, point.interval, mark)
-        });
-        let base = (PolicyLabel::new(&self.head.base, 0), &first.base, None, Some(frontier::BASE));
-        let points = std::iter::once(base).chain(varied).filter_map(|(policy, it, interval, mark)| {
-            let point = frontier::Point::new(policy, it.get(COST)?, it.get("evidence_kept")?);
-            let usd = first.base.get(COST)?;
-            let usd_interval = interval.map(|ends: [f64; 2]| ends.map(|end| usd * (1.0 + end)));
-            Some(frontier::Point { usd_interval, mark, ..point })
-        });
-        let subject = format!("{} varied, {} points", self.head.policy, self.points.len());
-        let frontier = Frontier::new(subject, frontier::KEPT, points.listed(), Vec::new()).numbered();
-        (frontier.points.len() > 1).then(|| figure("frontier", &frontier))
+        self.pictures().frontier()
     }
 }
 
@@ -238,14 +221,11 @@ pub(super) fn nearest_to_best(known: &[(usize, Vec<f64>)]) -> Option<usize> {
 /// they all lie close to it: a front that is narrow in one objective does not pay much for it in another.
 fn knee(front: &[&(usize, Vec<f64>)]) -> Option<usize> {
     let n = front.first()?.1.len();
-    let ends: Vec<[f64; 2]> = (0..n)
-        .map(|at| {
-            front
-                .iter()
-                .map(|it| it.1[at])
-                .fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], it| [low.min(it), high.max(it)])
-        })
-        .listed();
+    let ends = |at: usize| {
+        let all = || front.iter().map(|it| it.1[at]);
+        [all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max)]
+    };
+    let ends: Vec<[f64; 2]> = (0..n).map(ends).listed();
     let distance = |numbers: &[f64]| -> f64 {
         let parts = numbers.iter().zip(&ends).map(|(it, [low, high])| {
             let scale = (high - low).max(low.abs());
@@ -275,32 +255,16 @@ mod tests {
         let numbers =
             PointNumbers(numbers.iter().map(|(place, it)| ((*place).to_owned(), Some(*it))).collect());
         let base = PointNumbers([(COMPLETED.to_owned(), Some(3.0))].into_iter().collect());
-        SweepPoint {
-            index,
-            set: Vec::new(),
-            numbers,
-            base,
-            label: None,
-            interval: None,
-            interval_over: Sampled::default(),
-            bound: None,
-            more: IndexMap::new(),
-        }
+        SweepPoint { index, numbers, base, ..SweepPoint::default() }
+    }
+
+    fn head(objectives: &[Objective]) -> SweepHead {
+        SweepHead { objectives: objectives.to_vec(), ..SweepHead::default() }
     }
 
     #[test]
     fn the_front_has_what_no_point_beats_and_the_knee_is_its_best_bargain() {
-        let head = SweepHead {
-            base: "identity".to_owned(),
-            policy: "mine".to_owned(),
-            scenarios: Vec::new(),
-            profiles: Vec::new(),
-            set: Vec::new(),
-            vary: Vec::new(),
-            objectives: vec![Objective::Cost, Objective::Evidence, Objective::Retention],
-            guards: Vec::new(),
-            points: 6,
-        };
+        let head = head(&[Objective::Cost, Objective::Evidence, Objective::Retention]);
         let mut points = [(10.0, 1.0), (5.0, 0.95), (4.0, 0.5), (6.0, 0.9), (5.0, 0.95)].iter().enumerate();
         let mut points: Vec<SweepPoint> = points.by_ref().map(|(nth, it)| point(nth, it.0, it.1)).collect();
         let mut stopped = point(5, 0.1, 1.0);
@@ -320,17 +284,6 @@ mod tests {
     /// Four windows over a memory that finds all but the same facts, as `context_decay/file_backed` does.
     #[test]
     fn a_knee_counts_what_it_costs() {
-        let head = |objectives: &[Objective]| SweepHead {
-            base: "file_backed".to_owned(),
-            policy: "file_backed".to_owned(),
-            scenarios: Vec::new(),
-            profiles: Vec::new(),
-            set: Vec::new(),
-            vary: Vec::new(),
-            objectives: objectives.to_vec(),
-            guards: Vec::new(),
-            points: 4,
-        };
         let remembering = |index: usize, cost: f64, facts: f64, base: [f64; 2]| {
             let numbers = |[cost, facts]: [f64; 2]| {
                 let all =
@@ -338,17 +291,7 @@ mod tests {
                 PointNumbers(all.iter().map(|(place, it)| ((*place).to_owned(), Some(*it))).collect())
             };
             let (numbers, base) = (numbers([cost, facts]), numbers(base));
-            SweepPoint {
-                index,
-                set: Vec::new(),
-                numbers,
-                base,
-                label: None,
-                interval: None,
-                interval_over: Sampled::default(),
-                bound: None,
-                more: IndexMap::new(),
-            }
+            SweepPoint { index, numbers, base, ..SweepPoint::default() }
         };
         let knee = |points: &[[f64; 2]], base: [f64; 2]| {
             let all = points.iter().enumerate();

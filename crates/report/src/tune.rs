@@ -3,10 +3,9 @@
 //! `tune` and `advise` share this rule.
 
 pub mod design;
+mod drawn;
 mod goal;
-pub mod page;
 mod part;
-pub mod table;
 mod verdict;
 
 use std::borrow::Cow;
@@ -18,10 +17,9 @@ use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_base::rng::Seed;
 use ctxsim_engine::measure::Tally;
-use ctxsim_engine::measure::floor::Floor;
 
-use crate::decide::Judgement;
 use crate::lever::Word;
+pub use drawn::{page, table};
 use goal::GoalSearch;
 pub use goal::{GoalFound, GoalNumber, GoalPoint, TuneGoal};
 use part::Picked;
@@ -100,12 +98,13 @@ pub struct Tried {
 }
 
 /// How sessions were split.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SplitBy {
     /// Whole projects are held out.
     Project,
     /// The newest sessions are held out.
+    #[default]
     Time,
 }
 
@@ -119,7 +118,7 @@ pub struct TunedPoint {
 }
 
 /// The result of tuning.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Tuned {
     /// The base.
     pub base: String,
@@ -183,36 +182,25 @@ impl Tuned {
         seed: u64,
     ) -> Self {
         let all: Vec<&TunedSession> = sessions.iter().listed();
-        let split = SplitBy::of(&all);
-        let is_held_out = held_out(split, &all, seed);
-        let part = |held_out: bool| -> Vec<&TunedSession> {
-            sessions
-                .iter()
-                .zip(&is_held_out)
-                .filter(|it| *it.1 == held_out)
-                .map(|(session, _)| session)
-                .listed()
-        };
-        let halves = [part(false), part(true)];
-        let is_split = !halves[0].is_empty() && halves[1].len() >= HELD_OUT_MIN;
-        // Too few sessions to test a choice still show what it would be.
-        let parts = if is_split { halves.to_vec() } else { vec![all.clone()] };
+        let split = SessionSplit::new(sessions, seed);
+        let part = |of: Vec<usize>| of.into_iter().map(|it| all[it]).listed();
+        let parts: Vec<Vec<&TunedSession>> = split.parts().into_iter().map(part).listed();
         let n_variants = tried.points.len();
         let by_part: Vec<Vec<TunePart>> =
             parts.iter().map(|it| TunePart::of_variants(it, n_variants)).listed();
-        let point = |(nth, set): (usize, Vec<String>)| {
-            (nth, TunedPoint { set, parts: by_part.iter().map(|it| it[nth].clone()).listed() })
+        let point = |(nth, set): (usize, Vec<String>)| TunedPoint {
+            set,
+            parts: by_part.iter().map(|it| it[nth].clone()).listed(),
         };
-        let mut points: Vec<(usize, TunedPoint)> = tried.points.into_iter().enumerate().map(point).listed();
+        let points: Vec<TunedPoint> = tried.points.into_iter().enumerate().map(point).listed();
         let search = GoalSearch { goal: &tried.goal, parts: &parts, n: n_variants };
-        let by_goal = search.order();
-        order_points(&mut points, min_evidence, &by_goal);
+        let order = if tried.goal.is_asked() { search.order() } else { by_cost(&points, min_evidence) };
+        let points: Vec<TunedPoint> = order.iter().map(|it| points[*it].clone()).listed();
         let never_fired = never_fired(&tried.stages, sessions);
-        let best = points.first().map(|it| it.0).unwrap_or_default();
-        let points: Vec<TunedPoint> = points.into_iter().map(|it| it.1).listed();
+        let best = order.first().copied().unwrap_or_default();
         let judged =
             parts.last().filter(|_| n_variants > 0).map(|it| Picked::all(it, best)).unwrap_or_default();
-        let is_turned = split == SplitBy::Time && n_named_projects(&all) >= PROJECTS_MIN;
+        let is_turned = split.by == SplitBy::Time && n_named_projects(&all) >= PROJECTS_MIN;
         let in_turn = if is_turned { in_turn(&all, n_variants, min_evidence) } else { Vec::new() };
         let mut tuned = Self {
             base: base.to_owned(),
@@ -221,62 +209,44 @@ impl Tuned {
             variants: points.len(),
             varied: tried.varied,
             fixed: tried.fixed,
-            split,
+            split: split.by,
             chosen: points.first().map(|it| it.set.clone()).unwrap_or_default(),
             parts: points.first().map(|it| it.parts.clone()).unwrap_or_default(),
             by_project: is_turned.then(|| TunePart::new(&in_turn)),
             held_out_blocks: part::block_parts(&judged),
             by_project_blocks: part::block_parts(&in_turn),
             cautions: part::cautions(&judged),
-            optimism: None,
-            word: None,
-            word_rests_on: None,
-            is_recommended: false,
-            why_not: None,
-            reason: None,
             prompt_tokens_max: sessions.iter().map(|it| it.base.sums.main.prompt_max).max().unwrap_or(0),
             never_fired,
-            goal: search.found(&by_goal, &points),
+            goal: tried.goal.is_asked().then(|| search.found(&order, &points)).flatten(),
             points,
-            file: None,
+            ..Self::default()
         };
-        if tuned.goal.is_some() {
-            tuned.conclude_by_goal();
-        } else {
-            let all_idle = !tried.stages.is_empty() && tuned.never_fired.len() == tried.stages.len();
-            tuned.conclude_by_cost(all_idle, [sessions.len(), halves[1].len()], &judged);
-        }
+        let all_idle = !tried.stages.is_empty() && tuned.never_fired.len() == tried.stages.len();
+        tuned.conclude(all_idle, [sessions.len(), split.n_out()], &judged);
         tuned
     }
 
-    /// Takes what the rule says of the cheapest variant; `n` is how many sessions there are, and how many are held out.
-    fn conclude_by_cost(&mut self, all_idle: bool, n: [usize; 2], judged: &[Picked<'_>]) {
-        let reason = self.why_not_here(all_idle).or_else(|| match self.parts.as_slice() {
-            [_, out] => self.forbids(out),
-            _ => Some(self.too_few(n[0], n[1])),
-        });
-        self.conclude(reason, part::word(judged, self.min_evidence).unwrap_or_default());
-        if let [own, out] = self.parts.as_slice() {
-            self.optimism = own.spread.zip(out.spread).map(|(own, out)| out.change - own.change);
-        }
-    }
-
-    /// Takes what the rule says of the choice, beside why it does not hold, if it does not.
-    fn conclude(&mut self, reason: Option<Reason>, found: Judgement) {
-        let reason = reason.or_else(|| verdict::no_do(&found));
+    /// Takes what the goal, or else the rule of costs, says of the best variant; `n` is how many sessions there are, and how many are held out.
+    fn conclude(&mut self, all_idle: bool, n: [usize; 2], judged: &[Picked<'_>]) {
+        let reason = if let Some(goal) = &self.goal {
+            (self.word, self.word_rests_on) = (Some(goal.word), Some(goal.why.clone()));
+            (goal.word != Word::Do).then(|| Reason { why: WhyNot::Word, text: goal.why.clone() })
+        } else {
+            if let [own, out] = self.parts.as_slice() {
+                self.optimism = own.spread.zip(out.spread).map(|(own, out)| out.change - own.change);
+            }
+            let found = part::word(judged, self.min_evidence).unwrap_or_default();
+            let reason = self.why_not_here(all_idle).or_else(|| match self.parts.as_slice() {
+                [_, out] => self.forbids(out),
+                _ => Some(self.too_few(n[0], n[1])),
+            });
+            let reason = reason.or_else(|| verdict::no_do(&found));
+            (self.word, self.word_rests_on) = verdict::word_beside(found, reason.as_ref());
+            reason
+        };
         self.is_recommended = reason.is_none();
-        (self.word, self.word_rests_on) = verdict::word_beside(found, reason.as_ref());
         (self.why_not, self.reason) = reason.map(|it| (it.why, it.text)).unzip();
-    }
-
-    /// Takes what the goal says of the choice.
-    fn conclude_by_goal(&mut self) {
-        let Some(goal) = &self.goal else { return };
-        self.word = Some(goal.word);
-        self.word_rests_on = Some(goal.why.clone());
-        self.is_recommended = goal.word == Word::Do;
-        self.reason = (!self.is_recommended).then(|| goal.why.clone());
-        self.why_not = (!self.is_recommended).then_some(WhyNot::Word);
     }
 
     /// Returns what a policy file says of where its numbers come from.
@@ -317,15 +287,14 @@ impl TunedPoint {
     }
 }
 
-/// Puts variants in the order of a goal, or else by what they cost. Points that cost the same stay in the order in which they were tried.
-fn order_points(points: &mut [(usize, TunedPoint)], min_evidence: f64, by_goal: &[usize]) {
-    points.order_by(|one, other| {
-        let (one, other) = (one.1.order(min_evidence), other.1.order(min_evidence));
+/// Returns the order of variants by what they cost. Points that cost the same stay in the order in which they were tried.
+fn by_cost(points: &[TunedPoint], floor: f64) -> Vec<usize> {
+    let mut order = (0..points.len()).listed();
+    order.order_by(|one, other| {
+        let [one, other] = [one, other].map(|it| points[*it].order(floor));
         one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
     });
-    if !by_goal.is_empty() {
-        points.order_by_key(|it| by_goal.iter().position(|own| *own == it.0));
-    }
+    order
 }
 
 /// Returns a variant's results on all sessions.
@@ -348,10 +317,7 @@ fn choice(sessions: &[&TunedSession], n_variants: usize, floor: f64) -> Option<u
     let change = |nth| Some((part::change(&Picked::all(sessions, nth))?, nth));
     let mut cheaper: Vec<(f64, usize)> = (0..n_variants).filter_map(change).filter(|it| it.0 < 0.0).listed();
     cheaper.order_by(|one, other| one.0.total_cmp(&other.0));
-    let keeps = |nth| {
-        let all = Picked::all(sessions, nth);
-        Floor(floor).keeps(part::kept_low(&all), part::task_kept(&all))
-    };
+    let keeps = |nth| TunePart::new(&Picked::all(sessions, nth)).surely_keeps(floor);
     cheaper.into_iter().map(|it| it.1).find(|nth| keeps(*nth))
 }
 
@@ -382,23 +348,47 @@ fn n_named_projects(sessions: &[&TunedSession]) -> usize {
     projects(sessions).iter().filter(|it| !it.is_empty()).count()
 }
 
-impl SplitBy {
-    /// Returns how sessions are split.
-    fn of(sessions: &[&TunedSession]) -> Self {
+/// Sessions to choose on, and sessions to test the choice on.
+pub struct SessionSplit {
+    by: SplitBy,
+    /// Whether each session is held out.
+    is_out: Vec<bool>,
+}
+
+impl SessionSplit {
+    /// Splits sessions: by time where times are known, else by projects where there are several.
+    pub fn new(sessions: &[TunedSession], seed: u64) -> Self {
+        let all = sessions.iter().listed();
         let has_times = sessions.iter().all(|it| it.last_ms.is_some());
-        if has_times || projects(sessions).len() < 2 { Self::Time } else { Self::Project }
+        if !has_times && projects(&all).len() > 1 {
+            return Self { by: SplitBy::Project, is_out: projects_held_out(&all, seed) };
+        }
+        let mut order: Vec<usize> = (0..sessions.len()).listed();
+        order.order_by_key(|it| (sessions[*it].last_ms, *it));
+        let mut is_out = vec![false; sessions.len()];
+        order.iter().skip(sessions.len() / 2).for_each(|it| is_out[*it] = true);
+        Self { by: SplitBy::Time, is_out }
+    }
+
+    /// Counts the sessions that are held out.
+    fn n_out(&self) -> usize {
+        self.is_out.iter().filter(|it| **it).count()
+    }
+
+    /// Returns the sessions to choose on and those held out, by their places; too few to test a choice are one part, which still shows what it
+    /// would be.
+    pub fn parts(&self) -> Vec<Vec<usize>> {
+        let n = self.is_out.len();
+        if !(HELD_OUT_MIN..n).contains(&self.n_out()) {
+            return vec![(0..n).listed()];
+        }
+        let (out, own) = (0..n).partition(|it| self.is_out[*it]);
+        vec![own, out]
     }
 }
 
-/// Parts sessions; returns which are held out.
-fn held_out(split: SplitBy, sessions: &[&TunedSession], seed: u64) -> Vec<bool> {
-    if split == SplitBy::Time {
-        let mut order: Vec<usize> = (0..sessions.len()).listed();
-        order.order_by_key(|it| (sessions[*it].last_ms, *it));
-        let mut is_held_out = vec![false; sessions.len()];
-        order.iter().skip(sessions.len() / 2).for_each(|it| is_held_out[*it] = true);
-        return is_held_out;
-    }
+/// Draws which projects are held out; returns it by session.
+fn projects_held_out(sessions: &[&TunedSession], seed: u64) -> Vec<bool> {
     let stream = Seed(seed).stream(PURPOSE, 0);
     let mut drawn: Vec<(u64, &str)> = (0..)
         .zip(projects(sessions))

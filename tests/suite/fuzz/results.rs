@@ -23,8 +23,8 @@ pub(super) fn parts(bytes: &[u8]) {
         drawn(&report, Traces::default());
     }
     if let Some(Ok(found)) = folded::<TuneHead, _>(&lines, |order, read| tune::fold(order, read)) {
-        let _ = ctxsim::report::tune::page::page(&found.tuned);
-        let _ = ctxsim::report::tune::table::tuned(&found.tuned, true, Some(100));
+        let _ = ctxsim::report::tune::page(&found.tuned);
+        let _ = ctxsim::report::tune::table(&found.tuned, true, Some(100));
     }
 }
 
@@ -53,8 +53,8 @@ pub(super) fn shards(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes).into_owned();
     let Ok(sweep) = shards::merged(&[("fuzz".to_owned(), text)]) else { return };
     let _ = shards::document(&sweep);
-    let _ = sweep::page::page(&sweep);
-    let _ = sweep::table::sweep(&sweep, true, Some(100));
+    let _ = sweep::page(&sweep);
+    let _ = sweep::table(&sweep, true, Some(100));
     let _ = sweep.figure().map(|it| it.document());
 }
 

@@ -159,10 +159,10 @@ fn played(root: &Path, policy: &str, vary: &[&str]) -> TunedSessions {
     };
     let catalog = bundled_catalog();
     let search = if vary.is_empty() {
-        ParamSearch::by_default(&catalog, &comparison, None, &|_, _| {}).unwrap()
+        try_defaults(&catalog, &comparison, None, &|_, _| {}).unwrap()
     } else {
         let vary: Vec<String> = vary.iter().map(|it| (*it).to_owned()).collect();
-        ParamSearch::of(&OverrideGrid::parse(&vary).unwrap()).unwrap()
+        try_grid(&OverrideGrid::parse(&vary).unwrap()).unwrap()
     };
     Tuning::new(&catalog, &comparison, search, FLOORS[0], 0).unwrap().played(None, &|_, _| {}).unwrap()
 }

@@ -163,7 +163,7 @@ impl Recipe {
             set: ASSUMED.map(str::to_owned).to_vec(),
             ..comparing(&["identity", "clear_tool_results"], &[&folder.path().display().to_string()], &[])
         };
-        let search = ParamSearch::of(&OverrideGrid::parse(&VARIED.map(str::to_owned)).unwrap()).unwrap();
+        let search = try_grid(&OverrideGrid::parse(&VARIED.map(str::to_owned)).unwrap()).unwrap();
         let catalog = bundled_catalog();
         let tuning = Tuning::new(&catalog, &comparison, search, 0.9, 0).unwrap();
         tuning.played(Some(1), &|_, _| {}).unwrap()

@@ -48,9 +48,33 @@ pub struct DesignKind {
 /// The places of a kind's values among those of each of its numbers.
 pub type DesignValues = Vec<usize>;
 
-/// A policy of the grammar: of each kind its values, or nothing.
+/// A policy that is tried: a preset, stages of the grammar, or both.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DesignStages(pub Vec<Option<DesignValues>>);
+pub struct DesignCandidate {
+    /// The preset that it begins with, by its place among them.
+    pub preset: Option<usize>,
+    /// Of each kind of the grammar its values, or nothing.
+    pub stages: Vec<Option<DesignValues>>,
+}
+
+impl DesignCandidate {
+    /// Returns whether it is a preset as it is.
+    pub fn is_preset(&self) -> bool {
+        self.preset.is_some() && self.n_kinds() == 0
+    }
+
+    /// Counts its kinds of stages.
+    pub(super) fn n_kinds(&self) -> usize {
+        self.stages.iter().flatten().count()
+    }
+
+    /// Returns it with other values of a kind.
+    fn with(&self, kind: usize, values: Option<DesignValues>) -> Self {
+        let mut changed = self.clone();
+        changed.stages[kind] = values;
+        changed
+    }
+}
 
 impl DesignGrammar {
     /// Returns the grammar.
@@ -64,12 +88,12 @@ impl DesignGrammar {
     }
 
     /// Returns the policy without any stage.
-    pub fn empty(&self) -> DesignStages {
-        DesignStages(vec![None; self.kinds.len()])
+    pub fn empty(&self) -> DesignCandidate {
+        DesignCandidate { preset: None, stages: vec![None; self.kinds.len()] }
     }
 
     /// Returns stages by the names and values of their kinds, as in `trim size=2000 form=offload`; `None` if the grammar has no such.
-    pub fn named(&self, stages: &[&str]) -> Option<DesignStages> {
+    pub fn named(&self, stages: &[&str]) -> Option<DesignCandidate> {
         let mut all = self.empty();
         for text in stages {
             let (name, values) = text.split_once(' ')?;
@@ -80,18 +104,18 @@ impl DesignGrammar {
                 let value = given.get(number.as_str())?;
                 values.iter().position(|it| it == value)
             };
-            all.0[nth] = Some(self.kinds[nth].values.iter().map(place).collect::<Option<_>>()?);
+            all.stages[nth] = Some(self.kinds[nth].values.iter().map(place).collect::<Option<_>>()?);
         }
         Some(all)
     }
 
-    /// Returns the policy file of stages, without a name.
+    /// Returns the policy file of a candidate's stages, without a name.
     ///
     /// # Errors
     /// The grammar has a broken kind.
-    pub fn file(&self, stages: &DesignStages) -> Result<PolicyFile, Vec<Diagnostic>> {
+    pub fn file(&self, candidate: &DesignCandidate) -> Result<PolicyFile, Vec<Diagnostic>> {
         let mut whole = PolicyFile::named("");
-        for (kind, values) in self.chosen(stages) {
+        for (kind, values) in self.chosen(candidate) {
             let part = kind.file(values)?;
             whole.layout = whole.layout.or(part.layout);
             whole.stages.extend(part.stages);
@@ -102,20 +126,84 @@ impl DesignGrammar {
     /// Returns the kinds of a policy with their values.
     pub fn chosen<'g>(
         &'g self,
-        stages: &'g DesignStages,
+        candidate: &'g DesignCandidate,
     ) -> impl Iterator<Item = (&'g DesignKind, &'g DesignValues)> {
-        self.kinds.iter().zip(&stages.0).filter_map(|(kind, values)| Some((kind, values.as_ref()?)))
+        self.kinds.iter().zip(&candidate.stages).filter_map(|(kind, values)| Some((kind, values.as_ref()?)))
     }
 
     /// Draws a policy of one kind to as many as it may have.
-    pub fn drawn(&self, draw: &mut Draw) -> DesignStages {
+    pub fn drawn(&self, draw: &mut Draw) -> DesignCandidate {
         let mut all = self.empty();
         let n = draw.next_between(1, self.kinds_max as u64) as usize;
         let mut left: Vec<usize> = (0..self.kinds.len()).listed();
         for _ in 0..n.min(left.len()) {
             let kind = left.remove(draw.next_below(left.len() as u64) as usize);
             let value = |it: &Vec<String>| draw.next_below(it.len() as u64) as usize;
-            all.0[kind] = Some(self.kinds[kind].values.values().map(value).collect());
+            all.stages[kind] = Some(self.kinds[kind].values.values().map(value).collect());
+        }
+        all
+    }
+
+    /// Lists the coordinates: for each kind whether it is there, then each of its numbers.
+    pub(super) fn coordinates(&self) -> Vec<(usize, Option<usize>)> {
+        let of_kind = |(nth, kind): (usize, &DesignKind)| {
+            let numbers = (0..kind.values.len()).map(Some);
+            std::iter::once(None).chain(numbers).map(move |number| (nth, number)).listed()
+        };
+        self.kinds.iter().enumerate().flat_map(of_kind).listed()
+    }
+
+    /// Returns the policies that differ from one in a coordinate.
+    pub(super) fn near(
+        &self,
+        from: &DesignCandidate,
+        nth: usize,
+        number: Option<usize>,
+    ) -> Vec<DesignCandidate> {
+        let kind = &self.kinds[nth];
+        match (&from.stages[nth], number) {
+            (Some(_), None) => vec![from.with(nth, None)],
+            (Some(own), Some(number)) => {
+                let others = kind.along(own, number).filter(|values| values != own);
+                others.map(|values| from.with(nth, Some(values))).listed()
+            }
+            (None, None) if from.n_kinds() < self.kinds_max => {
+                kind.around_middle().into_iter().map(|values| from.with(nth, Some(values))).listed()
+            }
+            (None, _) => Vec::new(),
+        }
+    }
+
+    /// Returns the policies that have another kind of stage in the place of one, kind by kind.
+    pub(super) fn swaps(&self, from: &DesignCandidate) -> Vec<Vec<DesignCandidate>> {
+        let (own, others): (Vec<usize>, Vec<usize>) =
+            (0..self.kinds.len()).partition(|nth| from.stages[*nth].is_some());
+        let mut all = Vec::new();
+        for gone in own {
+            for nth in &others {
+                let without = from.with(gone, None);
+                let values = self.kinds[*nth].around_middle().into_iter();
+                all.push(values.map(|values| without.with(*nth, Some(values))).listed());
+            }
+        }
+        all
+    }
+
+    /// Returns the policies that differ from one in two numbers of a stage that it has or could have, pair by pair.
+    pub(super) fn pairs(&self, from: &DesignCandidate) -> Vec<Vec<DesignCandidate>> {
+        let has_room = from.n_kinds() < self.kinds_max;
+        let mut all = Vec::new();
+        for (nth, kind) in self.kinds.iter().enumerate() {
+            let middle = has_room.then(|| kind.middle());
+            let Some(own) = &from.stages[nth].clone().or(middle) else { continue };
+            for one in 0..own.len() {
+                for other in one + 1..own.len() {
+                    let firsts = kind.along(own, one).filter(|values| values[one] != own[one]);
+                    let both = firsts.flat_map(|values| kind.along(&values, other).listed());
+                    let both = both.filter(|values| values[other] != own[other]);
+                    all.push(both.map(|values| from.with(nth, Some(values))).listed());
+                }
+            }
         }
         all
     }
@@ -156,15 +244,17 @@ impl DesignKind {
     /// Returns the middle, and what differs from it in one number.
     pub fn around_middle(&self) -> IndexSet<DesignValues> {
         let middle = self.middle();
-        let varied = |(number, of): (usize, &Vec<String>)| {
-            let with = |it| {
-                let mut values = middle.clone();
-                values[number] = it;
-                values
-            };
-            (0..of.len()).map(with).listed()
-        };
-        self.values.values().enumerate().flat_map(varied).collect()
+        (0..middle.len()).flat_map(|number| self.along(&middle, number)).collect()
+    }
+
+    /// Returns values with every value of one number.
+    fn along(&self, values: &DesignValues, number: usize) -> impl Iterator<Item = DesignValues> {
+        let values = values.clone();
+        (0..self.values[number].len()).map(move |value| {
+            let mut changed = values.clone();
+            changed[number] = value;
+            changed
+        })
     }
 
     /// Fills values in.

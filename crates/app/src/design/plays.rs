@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use super::grammar::{DesignGrammar, DesignStages};
+use super::grammar::{DesignCandidate, DesignGrammar};
 use crate::catalog::{Catalog, Kind};
 use crate::{Comparison, Load, Plan, Progress, ReadyLoad};
 use ctxsim_base::diag::{Code, Diagnostic};
@@ -12,7 +12,7 @@ use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::ledger::Outcome;
 use ctxsim_engine::measure::Tally;
-use ctxsim_engine::take::{FailedRun, Run, in_order_telling, with_threads};
+use ctxsim_engine::take::{FailedRun, Run, in_order, in_order_telling, with_threads};
 use ctxsim_input::policy::Builtin;
 use ctxsim_input::{Policy, PolicyFile};
 
@@ -21,14 +21,6 @@ const TOGETHER: usize = 64;
 
 /// What goes before the name of a stage that is added to a bundled policy.
 const ADDED: &str = "more_";
-
-/// A policy that is tried: a preset, stages of the grammar, or both.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DesignCandidate {
-    /// The preset that it begins with, by its place among them.
-    pub preset: Option<usize>,
-    pub stages: DesignStages,
-}
 
 /// What a policy comes to on a session, of which the base's costs are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -47,7 +39,6 @@ pub struct DesignSession {
     /// Where the base stops, profile by profile.
     base: Vec<Outcome>,
     pub usd: f64,
-    pub project: String,
     pub last_ms: Option<i64>,
 }
 
@@ -90,17 +81,7 @@ impl<'c> DesignPlays<'c> {
 
     /// Returns a preset as it is.
     pub fn preset(&self, nth: usize) -> DesignCandidate {
-        DesignCandidate { preset: Some(nth), stages: self.grammar.empty() }
-    }
-
-    /// Returns whether a candidate is a preset as it is.
-    pub fn is_preset(&self, it: &DesignCandidate) -> bool {
-        it.preset.is_some() && self.grammar.chosen(&it.stages).next().is_none()
-    }
-
-    /// Returns stages of the grammar alone.
-    pub fn made(stages: DesignStages) -> DesignCandidate {
-        DesignCandidate { preset: None, stages }
+        DesignCandidate { preset: Some(nth), ..self.grammar.empty() }
     }
 
     /// Returns what a policy came to on a session; `None` where it was not played, or cannot be.
@@ -142,21 +123,16 @@ impl<'c> DesignPlays<'c> {
     /// Plays policies on a session.
     fn plays(&self, session: usize, candidates: &[DesignCandidate]) -> Result<Vec<DesignPlay>, Error> {
         let made = candidates.iter().map(|it| self.policy(it, session)).collect::<Result<Vec<_>, _>>()?;
-        let policies: Vec<Arc<Policy>> = made.iter().flatten().cloned().listed();
         let of = &self.sessions[session];
-        let runs = of.runs(policies.clone());
-        let mut nth = 0;
-        let play = |it: &Option<Arc<Policy>>| {
-            let Some(_) = it else { return DesignPlay::default() };
-            nth += 1;
-            of.play(&runs, policies.len(), nth - 1)
-        };
-        Ok(made.iter().map(play).collect())
+        let mut runs = of.runs(made.iter().flatten().cloned().listed()).into_iter();
+        // A policy that could not be made has no runs.
+        let play = |policy: &Option<_>| policy.as_ref().and_then(|_| Some(of.play(&runs.next()?)));
+        Ok(made.iter().map(play).map(Option::unwrap_or_default).collect())
     }
 
     /// Returns the policy of a candidate on a session; `None` where stages and preset do not fit together.
     fn policy(&self, candidate: &DesignCandidate, session: usize) -> Result<Option<Arc<Policy>>, Error> {
-        if self.grammar.chosen(&candidate.stages).next().is_none() {
+        if candidate.n_kinds() == 0 {
             let nth = candidate.preset.map_or(0, |it| it + 1);
             return Ok(self.sessions[session].load.policies.get(nth).cloned());
         }
@@ -174,7 +150,7 @@ impl<'c> DesignPlays<'c> {
     /// # Errors
     /// The grammar is broken.
     pub fn file(&self, candidate: &DesignCandidate, name: &str) -> Result<PolicyFile, Error> {
-        let mut file = self.grammar.file(&candidate.stages)?;
+        let mut file = self.grammar.file(candidate)?;
         name.clone_into(&mut file.name);
         file.base = candidate.preset.map(|it| self.presets[it].clone());
         if file.base.is_some() {
@@ -186,72 +162,61 @@ impl<'c> DesignPlays<'c> {
 
     /// Names a candidate by its preset and its stages.
     pub fn name(&self, candidate: &DesignCandidate) -> String {
-        let stages = self.grammar.chosen(&candidate.stages).map(|(kind, values)| kind.short(values));
+        let stages = self.grammar.chosen(candidate).map(|(kind, values)| kind.short(values));
         let parts: Vec<String> =
             candidate.preset.iter().map(|it| self.presets[*it].clone()).chain(stages).listed();
         if parts.is_empty() { self.base.clone() } else { parts.join(" + ") }
     }
 
-    /// Plays candidates on all sessions and returns the whole tallies, session by session, the base's first; `None` for one that cannot be played.
+    /// Plays candidates on all sessions and returns the whole tallies, session by session, the base's first, which stands for one that cannot be
+    /// played, too.
     ///
     /// # Errors
     /// The grammar is broken.
-    pub fn tallies(
-        &self,
-        candidates: &[DesignCandidate],
-        progress: Progress<'_>,
-    ) -> Result<Vec<Vec<Tally>>, Error> {
-        let all = with_threads(self.threads, || {
-            in_order_telling(self.sessions.len(), progress, |nth| -> Result<Vec<Tally>, Error> {
-                let of = &self.sessions[nth];
-                let mut policies: Vec<Arc<Policy>> = of.load.policies.first().cloned().into_iter().listed();
-                for it in candidates {
-                    policies.extend(self.policy(it, nth)?.or_else(|| of.load.policies.first().cloned()));
-                }
-                let n = policies.len();
-                let mut sums: Vec<Tally> = Vec::new();
-                for (place, run) in of.runs(policies).into_iter().enumerate() {
-                    match sums.get_mut(place % n) {
-                        Some(sum) => sum.add(&run.tally),
-                        None => sums.push(run.tally),
-                    }
-                }
-                Ok(sums)
-            })
-        });
-        all.into_iter().collect()
+    pub fn tallies(&self, candidates: &[DesignCandidate]) -> Result<Vec<Vec<Tally>>, Error> {
+        let tally = |nth: usize| -> Result<Vec<Tally>, Error> {
+            let session = &self.sessions[nth];
+            let base = session.base_policy();
+            let mut policies = base.clone();
+            for it in candidates {
+                policies.extend(self.policy(it, nth)?.map_or_else(|| base.clone(), |it| vec![it]));
+            }
+            let sum = |mut sum: Tally, more: Tally| {
+                sum.add(&more);
+                sum
+            };
+            let runs = session.runs(policies).into_iter();
+            Ok(runs.filter_map(|it| it.into_iter().map(|it| it.tally).reduce(sum)).collect())
+        };
+        with_threads(self.threads, || in_order(self.sessions.len(), tally)).into_iter().collect()
     }
 
     /// Returns what code that knows the future would come to, and the bound on any policy, in US dollars a session.
     ///
     /// # Errors
     /// There is no such policy.
-    pub fn ceiling(&self, progress: Progress<'_>) -> Result<Vec<[Option<f64>; 2]>, Error> {
+    pub fn ceiling(&self) -> Result<Vec<[Option<f64>; 2]>, Error> {
         let code = Policy::new(&self.catalog.policy("hindsight")?.spec).map(Arc::new)?;
-        Ok(with_threads(self.threads, || {
-            in_order_telling(self.sessions.len(), progress, |nth| {
-                let of = &self.sessions[nth];
-                let runs = of.runs(vec![Arc::clone(&code)]);
-                let bounds = runs.iter().map(|it| it.tally.bound).collect::<Option<Vec<f64>>>();
-                [of.play(&runs, 1, 0).usd, bounds.map(|it| it.iter().sum())]
-            })
-        }))
+        let ceiling = |nth: usize| {
+            let runs = self.sessions[nth].runs(vec![Arc::clone(&code)]).concat();
+            let bounds = runs.iter().map(|it| it.tally.bound).collect::<Option<Vec<f64>>>();
+            [self.sessions[nth].play(&runs).usd, bounds.map(|it| it.iter().sum())]
+        };
+        Ok(with_threads(self.threads, || in_order(self.sessions.len(), ceiling)))
     }
 }
 
 impl DesignSession {
     /// Takes a load and plays its base.
     fn new(load: &Load) -> Result<Self, Error> {
-        if load.timeline().is_none() {
+        let Some(timeline) = load.timeline() else {
             let message = format!("{} is not a session of an agent", load.name);
             let problem = Diagnostic::at(Code("tune-loads"), "", message);
             return Err(vec![problem.help("name recorded sessions, or scenarios of turns")].into());
-        }
-        let (load, project) = (load.clone(), load.project.clone());
-        let last_ms = load.timeline().and_then(|it| it.last_ms());
-        let mut session = Self { load, base: Vec::new(), usd: 0.0, project, last_ms };
-        let base = session.load.policies.first().cloned().into_iter().listed();
-        let runs = session.runs(base);
+        };
+        let last_ms = timeline.last_ms();
+        let mut session = Self { load: load.clone(), base: Vec::new(), usd: 0.0, last_ms };
+        let runs = session.runs(session.base_policy()).concat();
         session.base = runs.iter().map(|it| it.tally.outcome.clone()).listed();
         session.usd = runs.iter().filter_map(|it| it.tally.costs.total()).sum();
         Ok(session)
@@ -262,18 +227,26 @@ impl DesignSession {
         &self.load.name
     }
 
-    /// Plays policies, profile by profile.
-    fn runs(&self, policies: Vec<Arc<Policy>>) -> Vec<Run> {
-        if policies.is_empty() {
-            return Vec::new();
-        }
-        Load { policies, ..self.load.clone() }.runs(&|_, _| {})
+    fn base_policy(&self) -> Vec<Arc<Policy>> {
+        self.load.policies.iter().take(1).cloned().listed()
     }
 
-    /// Returns what the n-th of some policies came to, over all profiles.
-    fn play(&self, runs: &[Run], n_policies: usize, nth: usize) -> DesignPlay {
+    /// Plays policies and returns the runs of each, profile by profile.
+    fn runs(&self, policies: Vec<Arc<Policy>>) -> Vec<Vec<Run>> {
+        let mut by_policy = vec![Vec::new(); policies.len()];
+        if policies.is_empty() {
+            return by_policy;
+        }
+        let runs = Load { policies, ..self.load.clone() }.runs(&|_, _| {});
+        let n = by_policy.len();
+        runs.into_iter().enumerate().for_each(|(nth, run)| by_policy[nth % n].push(run));
+        by_policy
+    }
+
+    /// Returns what a policy came to in its runs, over all profiles.
+    fn play(&self, runs: &[Run]) -> DesignPlay {
         let mut sum = DesignPlay { usd: Some(0.0), ..DesignPlay::default() };
-        for (run, base) in runs.iter().skip(nth).step_by(n_policies.max(1)).zip(&self.base) {
+        for (run, base) in runs.iter().zip(&self.base) {
             let tally = &run.tally;
             let is_same = tally.outcome.did_as_much_as(base) && FailedRun::of(run).is_none();
             let own = tally.costs.total().filter(|_| is_same);

@@ -7,8 +7,8 @@ use std::cmp::Ordering;
 
 use indexmap::IndexSet;
 
-use super::grammar::DesignStages;
-use super::plays::{DesignCandidate, DesignPlays};
+use super::grammar::DesignCandidate;
+use super::plays::DesignPlays;
 use crate::Progress;
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
@@ -117,7 +117,7 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
         let drawn = self.halved(drawn, n)?;
         let all = self.order.len();
         // Nothing at all comes first: what each stage does alone is known before a budget ends, and no preset is in its way.
-        let mut starts = vec![DesignPlays::made(self.plays.grammar.empty())];
+        let mut starts = vec![self.plays.grammar.empty()];
         starts.extend(presets.iter().take(1).cloned());
         starts.extend(drawn.iter().take(STARTS - starts.len()).cloned());
         let mut ends = Vec::new();
@@ -133,7 +133,7 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
         finals.dedup();
         self.try_all(&finals, all)?;
         let ranked = self.ranked(finals, all);
-        let preset = ranked.iter().find(|it| self.plays.is_preset(it)).and_then(|it| it.preset);
+        let preset = ranked.iter().find(|it| it.is_preset()).and_then(|it| it.preset);
         let chosen = self.chosen(&ranked, preset);
         let front = self.front(&chosen);
         let policies = self.seen.iter().map(|it| &it.0).collect::<IndexSet<_>>().len();
@@ -171,7 +171,7 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
     fn drawn(&self, n: usize) -> Vec<DesignCandidate> {
         let stream = Seed(self.terms.seed).stream(PURPOSES[1], 0);
         let drawn = (0..n as u64).map(|it| self.plays.grammar.drawn(&mut stream.nth(it, 0)));
-        drawn.map(DesignPlays::made).collect::<IndexSet<_>>().into_iter().listed()
+        drawn.collect::<IndexSet<_>>().into_iter().listed()
     }
 
     /// Returns on how many sessions the search can try so many policies twice over, within its budget.
@@ -204,8 +204,8 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
         let mut best = (self.score(&start, n), start);
         loop {
             let before = best.0;
-            for coordinate in 0..self.coordinates() {
-                let near = self.near(&best.1, coordinate);
+            for (kind, number) in self.plays.grammar.coordinates() {
+                let near = self.plays.grammar.near(&best.1, kind, number);
                 if !self.affords(near.len(), n) {
                     self.is_cut = true;
                     return Ok(best.1);
@@ -214,7 +214,7 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
                 for it in near {
                     let score = self.score(&it, n);
                     // A stage that changes nothing goes.
-                    let fewer = self.n_stages(&it).cmp(&self.n_stages(&best.1));
+                    let fewer = it.n_kinds().cmp(&best.1.n_kinds());
                     if score.order(&best.0, self.terms.min_evidence).then(fewer) == Ordering::Less {
                         best = (score, it);
                     }
@@ -230,7 +230,7 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
     /// after the other again.
     fn in_pairs(&mut self, start: DesignCandidate, n: usize) -> Result<DesignCandidate, Error> {
         let mut best = (self.score(&start, n), start.clone());
-        for near in self.swaps(&start).into_iter().chain(self.pairs(&start)) {
+        for near in self.plays.grammar.swaps(&start).into_iter().chain(self.plays.grammar.pairs(&start)) {
             if !self.affords(near.len().div_ceil(PAIR_RUNG), n) {
                 self.is_cut = true;
                 return Ok(best.1);
@@ -253,93 +253,6 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
         best.truncate(STARTS);
         self.try_all(&best, n)?;
         Ok(best)
-    }
-
-    /// Returns the policies that have another kind of stage in the place of one, kind by kind.
-    fn swaps(&self, from: &DesignCandidate) -> Vec<Vec<DesignCandidate>> {
-        let kinds = || self.plays.grammar.kinds.iter().enumerate();
-        let mut all = Vec::new();
-        for (gone, _) in kinds().filter(|it| from.stages.0[it.0].is_some()) {
-            for (nth, kind) in kinds().filter(|it| from.stages.0[it.0].is_none()) {
-                let with = |values| {
-                    let mut it = from.clone();
-                    (it.stages.0[gone], it.stages.0[nth]) = (None, Some(values));
-                    it
-                };
-                all.push(kind.around_middle().into_iter().map(with).listed());
-            }
-        }
-        all
-    }
-
-    /// Returns the policies that differ from one in two numbers of a stage that it has or could have, pair by pair.
-    fn pairs(&self, from: &DesignCandidate) -> Vec<Vec<DesignCandidate>> {
-        let has_room = self.n_stages(from) < self.plays.grammar.kinds_max;
-        let mut all = Vec::new();
-        for (nth, kind) in self.plays.grammar.kinds.iter().enumerate() {
-            let middle = has_room.then(|| kind.middle());
-            let Some(own) = &from.stages.0[nth].clone().or(middle) else { continue };
-            let n_values: Vec<usize> = kind.values.values().map(Vec::len).listed();
-            let with = |one: (usize, usize), other: (usize, usize)| {
-                let mut it = from.clone();
-                let mut values = own.clone();
-                (values[one.0], values[other.0]) = (one.1, other.1);
-                it.stages.0[nth] = Some(values);
-                it
-            };
-            for one in 0..n_values.len() {
-                for other in one + 1..n_values.len() {
-                    let near = (0..n_values[one]).flat_map(|a| (0..n_values[other]).map(move |b| (a, b)));
-                    let near = near.filter(|it| it.0 != own[one] && it.1 != own[other]);
-                    all.push(near.map(|(a, b)| with((one, a), (other, b))).listed());
-                }
-            }
-        }
-        all
-    }
-
-    /// Returns how many kinds of the grammar a policy has.
-    fn n_stages(&self, it: &DesignCandidate) -> usize {
-        self.plays.grammar.chosen(&it.stages).count()
-    }
-
-    /// Returns the number of coordinates: each number of each kind, and for each kind whether it is there.
-    fn coordinates(&self) -> usize {
-        self.plays.grammar.kinds.iter().map(|it| it.values.len() + 1).sum()
-    }
-
-    /// Returns the policies that differ from one in a coordinate.
-    fn near(&self, from: &DesignCandidate, mut coordinate: usize) -> Vec<DesignCandidate> {
-        let grammar = self.plays.grammar;
-        let with = |nth: usize, values| {
-            let mut stages: DesignStages = from.stages.clone();
-            stages.0[nth] = values;
-            DesignCandidate { stages, ..from.clone() }
-        };
-        for (nth, kind) in grammar.kinds.iter().enumerate() {
-            let n_values: Vec<usize> = kind.values.values().map(Vec::len).listed();
-            if coordinate > n_values.len() {
-                coordinate -= n_values.len() + 1;
-                continue;
-            }
-            let own = from.stages.0[nth].as_ref();
-            return match (own, coordinate.checked_sub(1)) {
-                (Some(_), None) => vec![with(nth, None)],
-                (Some(own), Some(number)) => {
-                    let value = |it| {
-                        let mut values = own.clone();
-                        values[number] = it;
-                        with(nth, Some(values))
-                    };
-                    (0..n_values[number]).map(value).filter(|it| it != from).listed()
-                }
-                (None, None) if grammar.chosen(&from.stages).count() < grammar.kinds_max => {
-                    kind.around_middle().into_iter().map(|it| with(nth, Some(it))).listed()
-                }
-                (None, _) => Vec::new(),
-            };
-        }
-        Vec::new()
     }
 
     /// Returns whether the budget has room for so many policies on so many sessions, and for what is played at the end.
@@ -370,8 +283,7 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
 
     /// Returns the cheapest policy that is likely to keep the floor and to cost less than the preset that would be chosen; else that preset.
     fn chosen(&self, ranked: &[DesignCandidate], preset: Option<usize>) -> DesignCandidate {
-        let base = DesignPlays::made(self.plays.grammar.empty());
-        let yardstick = preset.map_or(base, |it| self.plays.preset(it));
+        let yardstick = DesignCandidate { preset, ..self.plays.grammar.empty() };
         let all = &self.order;
         let sure = |it: &&DesignCandidate| {
             let change = self.plays.change(it, &yardstick, all);
@@ -437,6 +349,6 @@ impl DesignPlays<'_> {
     }
 
     fn sample(&self, nth: usize, pair: (f64, f64)) -> RatioSample<'_> {
-        RatioSample { pair, project: &self.sessions[nth].project, at_ms: self.sessions[nth].last_ms }
+        RatioSample { pair, project: &self.sessions[nth].load.project, at_ms: self.sessions[nth].last_ms }
     }
 }

@@ -6,18 +6,15 @@ use clap::Args;
 use ctxsim_app::Comparison;
 use ctxsim_app::catalog::Catalog;
 use ctxsim_app::design::{DesignTerms, designed};
-use ctxsim_base::diag::Code;
 use ctxsim_base::error::Error;
-use ctxsim_input::Format;
-use ctxsim_report::tune::design::designed as table;
+use ctxsim_report::tune::design::table;
 
 use crate::args::{EvidenceArgs, number, said};
 use crate::output::{self, ForceArgs, Remark};
 use crate::progress::{SIMULATES, with_progress};
 use crate::shown::WidthArgs;
-use crate::verbs::sweep::note;
+use crate::verbs::sweep::{note, policy_format, print};
 use crate::what::What;
-use crate::wrong_at;
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\
@@ -65,16 +62,7 @@ pub(crate) struct DesignArgs {
 
 /// Searches, prints, and writes the best policy.
 pub(super) fn design(catalog: &Catalog, args: &DesignArgs) -> Result<(), Error> {
-    let format = args.output.as_deref().map(|path| Format::of(path).ok_or(path)).transpose();
-    let format = format.map_err(|path| {
-        wrong_at(
-            Code("output-extension"),
-            path,
-            "a policy file ends in `.ron` or `.toml`",
-            "rename the output",
-        )
-    })?;
-    args.output.as_deref().map_or(Ok(()), output::check)?;
+    let format = policy_format(args.output.as_deref())?;
     let asked = args.what.comparison(catalog, "--base", std::slice::from_ref(&args.base))?;
     let terms = DesignTerms {
         min_evidence: args.evidence.min_evidence,
@@ -94,8 +82,5 @@ pub(super) fn design(catalog: &Catalog, args: &DesignArgs) -> Result<(), Error> 
         let text = found.text(&name, format)?;
         output::write(path, Remark::of_input(format).on(&text), args.force.kept(catalog.files()))?;
     }
-    match args.json {
-        true => output::print_encoded(output::json(&found.designed)?.as_bytes()),
-        false => output::print(&table(&found.designed, args.wide.printed())),
-    }
+    print(&found.designed, args.json, || table(&found.designed, args.wide.printed()))
 }

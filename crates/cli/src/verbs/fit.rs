@@ -7,13 +7,14 @@ use ctxsim_app::catalog::Catalog;
 use ctxsim_app::fit as fitted;
 use ctxsim_base::error::Error;
 use ctxsim_base::grid::tint::Terminal;
-use ctxsim_base::grid::{Grid, numbers, terminal};
+use ctxsim_base::grid::{Grid, Of, numbers, terminal};
 use ctxsim_input::Format;
 use ctxsim_input::text::source::read_text;
-use ctxsim_worlds::aging::probes::FittedMemory;
+use ctxsim_worlds::aging::probes::{Estimate, FittedMemory};
 
 use crate::output::{self, ForceArgs, Remark};
 use crate::shown::WidthArgs;
+use crate::verbs::sweep::print;
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\
@@ -65,29 +66,20 @@ pub(super) fn fit(catalog: &Catalog, args: &FitArgs) -> Result<(), Error> {
         let text = found.model(&about);
         output::write(path, Remark::of_input(Format::Toml).on(&text), args.force.kept(catalog.files()))?;
     }
-    match args.json {
-        true => output::print_encoded(output::json(&found)?.as_bytes()),
-        false => output::print(&table(&found, args.wide.printed())),
-    }
+    print(&found, args.json, || table(&found, args.wide.printed()))
 }
 
 /// Returns the numbers as a table.
 fn table(found: &FittedMemory, on: Terminal) -> String {
-    let rows = found.estimates.iter().map(|it| {
-        let [low, high] = it.ci95.map(|it| format!("{it:.2}"));
-        let known = if it.is_known { "yes" } else { "hardly" };
-        [
-            it.part.to_owned(),
-            it.number.to_owned(),
-            format!("{:.2}", it.value),
-            format!("{low} to {high}"),
-            format!("{:.1}", it.alike),
-            known.to_owned(),
-        ]
-        .to_vec()
-    });
-    let columns = ["part", "number", "fitted", "95% interval", "alike", "known"];
-    let grid = Grid::new("What the answers show of the memory", 2, &columns, rows);
+    let columns: [Of<'_, Estimate>; 6] = [
+        ("part", &|it| it.part.to_owned()),
+        ("number", &|it| it.number.to_owned()),
+        ("fitted", &|it| format!("{:.2}", it.value)),
+        ("95% interval", &|it| format!("{:.2} to {:.2}", it.ci95[0], it.ci95[1])),
+        ("alike", &|it| format!("{:.1}", it.alike)),
+        ("known", &|it| if it.is_known { "yes" } else { "hardly" }.to_owned()),
+    ];
+    let grid = Grid::of("What the answers show of the memory", 2, &found.estimates, &columns);
     format!(
         "{}\n{}\n\n{} about {}; `alike`: answers about one fact count as if there were so many times fewer.\n",
         grid.title,

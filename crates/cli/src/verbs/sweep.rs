@@ -1,6 +1,6 @@
 //! `ctxsim sweep` and `ctxsim run --merge`: a grid of variants of a policy, on one machine or on many.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ctxsim_app::catalog::{Catalog, Files, Kind};
@@ -11,10 +11,12 @@ use ctxsim_app::{Comparison, sweep_head};
 use ctxsim_base::diag::Code;
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
+use ctxsim_input::Format;
 use ctxsim_input::text::source::read_text;
 use ctxsim_report::part::{Common, PartHead};
 use ctxsim_report::sweep::{Objective, PointGuard, Sweep, json, page, table};
 use ctxsim_report::tune::Tuned;
+use serde::Serialize;
 
 use crate::args::said;
 use crate::format::{FormatArg, Formats};
@@ -24,7 +26,7 @@ use crate::verbs::parts;
 use crate::verbs::parts::shard;
 use crate::verbs::run::{TotalsView, unwritable};
 use crate::what::{SuiteArgs, What};
-use crate::{git, output, wrong};
+use crate::{git, output, wrong, wrong_at};
 
 /// Shown below the options.
 pub(crate) const EXAMPLES: &str = "\
@@ -108,6 +110,24 @@ impl GridArgs {
             problems
         })?)
     }
+}
+
+/// Returns the format of a policy file that may be written, if one is asked for.
+pub(crate) fn policy_format(output: Option<&Path>) -> Result<Option<Format>, Error> {
+    let Some(path) = output else { return Ok(None) };
+    let (message, help) = ("a policy file ends in `.ron` or `.toml`", "rename the output");
+    let format = Format::of(path).ok_or_else(|| wrong_at(Code::OutputExtension, path, message, help))?;
+    output::check(path)?;
+    Ok(Some(format))
+}
+
+/// Prints what a search found, as JSON or as text.
+pub(crate) fn print(
+    found: &impl Serialize,
+    is_json: bool,
+    text: impl FnOnce() -> String,
+) -> Result<(), Error> {
+    if is_json { output::print_encoded(output::json(found)?.as_bytes()) } else { output::print(&text()) }
 }
 
 /// Marks the files that a comparison names as inputs, before they are read.
@@ -207,13 +227,11 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
 
 /// Writes what a search came to.
 fn tuned(tuned: &Tuned, format: FormatArg, shown: &FrontArgs, inputs: &Files) -> Result<(), Error> {
-    let page = || ctxsim_report::tune::page::page(tuned);
+    let page = || ctxsim_report::tune::page(tuned);
     let text = match format {
         FormatArg::JSON => output::json(tuned)?,
         FormatArg::HTML => page().map_err(unwritable)?,
-        FormatArg::TABLE => {
-            ctxsim_report::tune::table::tuned(tuned, shown.details, shown.to.shown.terminal())
-        }
+        FormatArg::TABLE => ctxsim_report::tune::table(tuned, shown.details, shown.to.shown.terminal()),
         _ => {
             let help = "use `--format table`, `--format json` or `--format html`";
             return Err(wrong(Code("usage"), "a search is written as a table, as JSON or as a page", help));
@@ -237,8 +255,8 @@ fn show(sweep: &Sweep, format: FormatArg, shown: &FrontArgs, inputs: &Files) -> 
                 ));
             }
         },
-        FormatArg::HTML => page::page(sweep).map_err(unwritable)?,
-        _ => table::sweep(sweep, shown.details, shown.to.shown.terminal()),
+        FormatArg::HTML => page(sweep).map_err(unwritable)?,
+        _ => table(sweep, shown.details, shown.to.shown.terminal()),
     };
-    shown.to.put(inputs, format, &text, || page::page(sweep))
+    shown.to.put(inputs, format, &text, || page(sweep))
 }

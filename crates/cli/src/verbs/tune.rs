@@ -6,20 +6,19 @@ use std::path::PathBuf;
 use clap::Args;
 use ctxsim_app::Comparison;
 use ctxsim_app::catalog::Catalog;
-use ctxsim_app::tune::{ParamSearch, SearchResult, Tuning, tuned_policy};
+use ctxsim_app::tune::{Tuning, try_defaults, try_grid, tuned_policy};
 use ctxsim_base::diag::Code;
 use ctxsim_base::error::Error;
-use ctxsim_input::Format;
 use ctxsim_report::sweep::Objective;
-use ctxsim_report::tune::{TuneGoal, page, table};
+use ctxsim_report::tune::{Tried, TuneGoal, page, table};
 
 use crate::args::{EvidenceArgs, said};
 use crate::output::{self, ForceArgs, PageArgs, Remark};
 use crate::progress::{READS, SIMULATES, with_progress};
 use crate::shown::WidthArgs;
 use crate::verbs::parts::{PartJob, PartsArgs};
-use crate::verbs::sweep::{GridArgs, GuardArgs, note, objective};
-use crate::{wrong, wrong_at};
+use crate::verbs::sweep::{GridArgs, GuardArgs, note, objective, policy_format, print};
+use crate::wrong;
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\
@@ -85,16 +84,7 @@ pub(crate) struct TuneArgs {
 
 /// Tunes, prints, and writes the recommended policy.
 pub(super) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
-    let format = args.output.as_deref().map(|path| Format::of(path).ok_or(path)).transpose();
-    let format = format.map_err(|path| {
-        wrong_at(
-            Code("output-extension"),
-            path,
-            "a policy file ends in `.ron` or `.toml`",
-            "rename the output",
-        )
-    })?;
-    args.output.as_deref().map_or(Ok(()), output::check)?;
+    let format = policy_format(args.output.as_deref())?;
     let asked = args.grid.comparison(catalog)?;
     let (seed, threads) = (asked.seed.unwrap_or(0), args.grid.what.threads());
     // The seed is that of the choice; what is drawn in a scenario has its own.
@@ -104,17 +94,18 @@ pub(super) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
         args.force.kept(catalog.files()).check(path, None)?;
     }
     args.page.check(catalog.files(), args.force, args.output.as_deref())?;
-    let search = if args.grid.vary.is_empty() {
-        with_progress(READS, |it| ParamSearch::by_default(catalog, &comparison, threads, it))?
+    let tried = if args.grid.vary.is_empty() {
+        with_progress(READS, |it| try_defaults(catalog, &comparison, threads, it))?
     } else {
-        ParamSearch::of(&args.grid.grid()?)?
+        try_grid(&args.grid.grid()?)?
     };
     let goal = TuneGoal { objectives: args.objectives.clone(), guards: args.guards.guards.clone() };
     if !goal.is_asked() && !goal.guards.is_empty() {
         let help = "add `--objective`, such as `--objective cost`";
         return Err(wrong(Code("usage"), "`--guard` bounds what `--objective` looks for", help));
     }
-    let tuning = Tuning::for_goal(catalog, &comparison, search, goal, (args.evidence.min_evidence, seed))?;
+    let tried = Tried { goal, ..tried };
+    let tuning = Tuning::new(catalog, &comparison, tried, args.evidence.min_evidence, seed)?;
     if let Some(folder) = args.parts.folder() {
         tuning.check_parts()?;
         let (digest, names) = (tuning.job()?, tuning.scenarios());
@@ -134,10 +125,7 @@ pub(super) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
             )),
         }
     }
-    let SearchResult { tuned, .. } = &found;
-    args.page.put(catalog.files(), args.force, || page::page(tuned))?;
-    match args.json {
-        true => output::print_encoded(output::json(tuned)?.as_bytes()),
-        false => output::print(&table::tuned(tuned, args.details, args.wide.printed())),
-    }
+    let tuned = &found.tuned;
+    args.page.put(catalog.files(), args.force, || page(tuned))?;
+    print(tuned, args.json, || table(tuned, args.details, args.wide.printed()))
 }

@@ -61,53 +61,14 @@ pub fn shard(
 /// A file is not a shard or belongs to another sweep, or a point is missing or duplicated.
 pub fn merged(files: &[(String, String)]) -> Result<Sweep, Vec<Diagnostic>> {
     let mut problems = Vec::new();
-    let mut problem = |file: &str, message: String, help: &str| {
-        let mut it = Diagnostic::at(Code("shard"), "", message).help(help);
-        file.clone_into(&mut it.place.file);
-        problems.push(it);
-    };
     let mut head: Option<SweepHead> = None;
     let mut room = SumRoom::default();
     let mut points: Vec<Option<SweepPoint>> = Vec::new();
     for (file, text) in files {
-        let shard: SweepShard = match serde_json::from_str(text) {
-            Ok(shard) => shard,
-            Err(error) => {
-                problem(
-                    file,
-                    format!("not a shard of a sweep: {error}"),
-                    "name files written by `ctxsim sweep --shard`",
-                );
-                continue;
-            }
-        };
-        let own = head.get_or_insert_with(|| shard.sweep.clone());
-        if *own != shard.sweep {
-            problem(
-                file,
-                "this shard belongs to another sweep".to_owned(),
-                "merge shards of the same command line",
-            );
-            continue;
-        }
-        if own.points > POINTS_MAX || room.take(&shard).is_err() {
-            let message = "a number of this shard is out of range".to_owned();
-            problem(file, message, "name files written by `ctxsim sweep --shard`");
-            continue;
-        }
-        points.resize(own.points, None);
-        for point in shard.points {
-            match points.get_mut(point.index) {
-                Some(place @ None) => *place = Some(point),
-                Some(Some(_)) => {
-                    problem(file, format!("point {} occurs twice", point.index), "name each shard once");
-                    break;
-                }
-                None => {
-                    problem(file, format!("point {} does not exist", point.index), "run this shard again");
-                    break;
-                }
-            }
+        if let Err((message, help)) = take(text, &mut head, &mut room, &mut points) {
+            let mut problem = Diagnostic::at(Code::Shard, "", message).help(help);
+            file.clone_into(&mut problem.place.file);
+            problems.push(problem);
         }
     }
     if let Some(missing) = points.iter().position(Option::is_none).filter(|_| problems.is_empty()) {
@@ -119,4 +80,36 @@ pub fn merged(files: &[(String, String)]) -> Result<Sweep, Vec<Diagnostic>> {
         Some(head) if problems.is_empty() => Ok(Sweep::new(head, points.into_iter().flatten().listed())),
         _ => Err(problems),
     }
+}
+
+/// Takes the points of a shard; what is wrong with it is told with a way out.
+fn take(
+    text: &str,
+    head: &mut Option<SweepHead>,
+    room: &mut SumRoom,
+    points: &mut Vec<Option<SweepPoint>>,
+) -> Result<(), (String, &'static str)> {
+    const WRITTEN: &str = "name files written by `ctxsim sweep --shard`";
+    let shard: SweepShard =
+        serde_json::from_str(text).map_err(|error| (format!("not a shard of a sweep: {error}"), WRITTEN))?;
+    let own = head.get_or_insert_with(|| shard.sweep.clone());
+    if *own != shard.sweep {
+        return Err((
+            "this shard belongs to another sweep".to_owned(),
+            "merge shards of the same command line",
+        ));
+    }
+    if own.points > POINTS_MAX || room.take(&shard).is_err() {
+        return Err(("a number of this shard is out of range".to_owned(), WRITTEN));
+    }
+    points.resize(own.points, None);
+    for point in shard.points {
+        let index = point.index;
+        match points.get_mut(index) {
+            Some(place @ None) => *place = Some(point),
+            Some(Some(_)) => return Err((format!("point {index} occurs twice"), "name each shard once")),
+            None => return Err((format!("point {index} does not exist"), "run this shard again")),
+        }
+    }
+    Ok(())
 }

@@ -43,16 +43,25 @@ impl Objective {
     /// Those that each kind of load may have, in the order of tables.
     pub const ALL: [Self; 5] = [Self::Cost, Self::Evidence, Self::Retention, Self::Prompt, Self::Recovery];
 
+    /// Returns what it is a number of; of much remembered, without the place, which differs between kinds of memories.
+    fn described(self) -> Number {
+        let described =
+            |name, place, heading, better, is_share| Number { name, place, heading, better, is_share };
+        match self {
+            Self::Cost => described("cost", COST, "cost USD", Better::Lower, false),
+            Self::Evidence => described("evidence", "evidence_kept", "evidence kept", Better::Higher, true),
+            Self::Retention => described("retention", "", "facts found", Better::Higher, true),
+            Self::Prompt => described("prompt", "prompt_tokens_max", "prompt max tok", Better::Lower, false),
+            Self::Recovery => {
+                described("recovery", "recovery.expected_calls", "recovery calls", Better::Lower, false)
+            }
+            Self::Found(number) => *number,
+        }
+    }
+
     /// Returns its name on the command line.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Cost => "cost",
-            Self::Evidence => "evidence",
-            Self::Retention => "retention",
-            Self::Prompt => "prompt",
-            Self::Recovery => "recovery",
-            Self::Found(number) => number.name,
-        }
+        self.described().name
     }
 
     /// Returns every objective.
@@ -63,14 +72,7 @@ impl Objective {
 
     /// Returns its number among those of a point: of what is remembered, the number of the kind of memory.
     pub fn number(self, of: &PointNumbers) -> Option<f64> {
-        match self {
-            Self::Cost => of.get(COST),
-            Self::Evidence => of.get("evidence_kept"),
-            Self::Retention => remembered::mains().find_map(|it| of.get(it.place)),
-            Self::Prompt => of.get("prompt_tokens_max"),
-            Self::Recovery => of.get("recovery.expected_calls"),
-            Self::Found(number) => of.get(number.place),
-        }
+        of.get(self.place(of)?)
     }
 
     /// Returns whether it is of what is remembered.
@@ -78,53 +80,33 @@ impl Objective {
         matches!(self, Self::Retention | Self::Found(_))
     }
 
-    /// Returns its place in the reports of memories; of the retention, that of the kind that a point has.
+    /// Returns its place in reports; of the retention, that of the kind of memory that a point has.
     pub(super) fn place(self, of: &PointNumbers) -> Option<&'static str> {
         match self {
             Self::Retention => remembered::mains().map(|it| it.place).find(|it| of.get(it).is_some()),
-            Self::Found(number) => Some(number.place),
-            _ => None,
+            other => Some(other.described().place),
         }
     }
 
     /// Returns a number, negated if higher is better, so that lower is better.
     pub fn badness(self, number: f64) -> f64 {
-        match self {
-            Self::Cost | Self::Prompt | Self::Recovery => number,
-            Self::Evidence | Self::Retention => -number,
-            Self::Found(of) => {
-                if of.better == Better::Lower {
-                    number
-                } else {
-                    -number
-                }
-            }
-        }
+        if self.described().better == Better::Lower { number } else { -number }
     }
 
     /// Returns its heading; of what is remembered, that of the kind of memory.
     pub fn heading(self, has: impl Fn(&str) -> bool) -> &'static str {
-        match self {
-            Self::Cost => "cost USD",
-            Self::Evidence => "evidence kept",
-            Self::Retention => {
-                remembered::mains().find(|it| has(it.place)).map_or("facts found", |main| main.heading)
-            }
-            Self::Prompt => "prompt max tok",
-            Self::Recovery => "recovery calls",
-            Self::Found(number) => number.heading,
-        }
+        let main = remembered::mains().find(|it| matches!(self, Self::Retention) && has(it.place));
+        main.map_or(self.described().heading, |it| it.heading)
     }
 
     /// Writes one of its numbers.
     pub fn shown(self, number: f64, decimals: usize) -> String {
         match self {
             Self::Cost => numbers::fixed(number, decimals),
-            Self::Evidence | Self::Retention => numbers::percent(number),
             Self::Prompt => numbers::fixed(number, 0),
             Self::Recovery => numbers::expected(number),
-            Self::Found(of) if of.is_share => numbers::percent(number),
-            Self::Found(_) => numbers::fixed(number, 1),
+            other if other.described().is_share => numbers::percent(number),
+            _ => numbers::fixed(number, 1),
         }
     }
 }
@@ -133,12 +115,11 @@ impl TryFrom<String> for Objective {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let is_it = |it: &Self| match it {
-            Self::Found(of) => {
-                [of.name, of.place, of.heading].contains(&text.as_str())
-                    || of.place.strip_suffix(".mean") == Some(text.as_str())
-            }
-            of => of.name() == text,
+        let is_it = |it: &Self| {
+            let Number { name, place, heading, .. } = it.described();
+            let is_found = matches!(it, Self::Found(_));
+            let written = [place, heading, place.strip_suffix(".mean").unwrap_or(place)];
+            name == text || is_found && written.contains(&text.as_str())
         };
         Self::every().find(is_it).ok_or_else(|| {
             let names = Self::every().map(Self::name).listed();

@@ -1,14 +1,13 @@
 //! What a search over policies came to: the choice, what it beat on sessions that it was not chosen on, the front, and the ceiling.
 
-use std::fmt::Write as _;
-
 use serde::Serialize;
 
-use super::{HELD_OUT_MIN, SplitBy, Tried, TunePart, Tuned, TunedSession, held_out};
-use ctxsim_base::grid::numbers::{self, counted, fixed_or_none, or_none, percent, signed, thousands};
-use ctxsim_base::grid::terminal::draw_with_note;
-use ctxsim_base::grid::tint::{ROWS_LEAST, Terminal, Tint};
-use ctxsim_base::grid::{Grid, Hue};
+use super::drawn::COLUMNS;
+use super::{SessionSplit, Tried, TunePart, Tuned, TunedSession};
+use crate::found::{self, AnswerLine, FoundText};
+use ctxsim_base::grid::Grid;
+use ctxsim_base::grid::numbers::{self, counted, percent, signed, thousands};
+use ctxsim_base::grid::tint::Terminal;
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::floor::Floor;
 
@@ -87,56 +86,35 @@ pub struct DesignTested {
     pub search: DesignedSearch,
 }
 
-/// Returns which sessions are held out of a search; none where they are too few to test a choice.
-pub fn design_held_out(sessions: &[TunedSession], seed: u64) -> Vec<bool> {
-    let all: Vec<&TunedSession> = sessions.iter().listed();
-    let out = held_out(SplitBy::of(&all), &all, seed);
-    let n = out.iter().filter(|it| **it).count();
-    if n >= HELD_OUT_MIN && n < all.len() { out } else { vec![false; all.len()] }
-}
-
 impl Designed {
     /// Judges a choice on the sessions that it was not chosen on.
     pub fn new(base: &str, sessions: &[TunedSession], tested: DesignTested) -> Self {
         let DesignTested { names, stages, front, best_preset, ceiling, min_evidence, search } = tested;
-        let is_out = design_held_out(sessions, search.seed);
-        let is_split = is_out.contains(&true);
-        let of_part =
-            |out: bool| sessions.iter().zip(&is_out).filter(move |it| *it.1 == out).map(|it| it.0).listed();
-        let parts: Vec<Vec<&TunedSession>> =
-            if is_split { vec![of_part(false), of_part(true)] } else { vec![of_part(false)] };
-        let by_part: Vec<Vec<TunePart>> =
-            parts.iter().map(|it| TunePart::of_variants(it, names.len())).listed();
+        let halves = SessionSplit::new(sessions, search.seed).parts();
+        let results = |half: &Vec<usize>| {
+            TunePart::of_variants(&half.iter().map(|it| &sessions[*it]).listed(), names.len())
+        };
+        let by_part: Vec<Vec<TunePart>> = halves.iter().map(results).listed();
         let policy = |nth: usize| DesignedPolicy {
             name: names[nth].0.clone(),
             is_preset: names[nth].1,
             parts: by_part.iter().map(|it| it[nth].clone()).listed(),
         };
         let (name, is_preset) = names.first().cloned().unwrap_or_default();
-        let alone = |it: &TunedSession| TunedSession {
-            variants: it.variants.iter().take(1).cloned().listed(),
-            ..it.clone()
-        };
+        let mut chosen = sessions.to_vec();
+        chosen.iter_mut().for_each(|it| it.variants.truncate(1));
         let tried = Tried { points: vec![vec![name.clone()]], ..Tried::default() };
-        let chosen = sessions.iter().map(alone).listed();
         let tuned = Tuned::new([base, &name], &chosen, tried, min_evidence, search.seed);
-        let last = |it: &DesignedPolicy| it.parts.last().cloned();
-        let own = policy(0).parts.last().and_then(TunePart::change);
-        let presets: Vec<TunePart> = (0..names.len())
-            .map(policy)
-            .filter(|it| it.is_preset && it.name != name)
-            .filter_map(|it| last(&it))
-            .listed();
-        let keeping = |it: &&TunePart| {
-            it.change().is_some() && Floor(min_evidence).keeps(it.evidence_kept, it.task_kept)
-        };
-        let beaten = |it: &&TunePart| own.zip(it.change()).is_some_and(|(own, other)| own < other);
-        let of_ceiling = |out: bool| {
-            let own =
-                || sessions.iter().zip(&ceiling).zip(&is_out).filter(move |it| *it.1 == out).map(|it| it.0);
-            let base: f64 = own().filter_map(|it| it.0.base.costs.total()).sum();
+        let judged = by_part.last().map_or(&[][..], Vec::as_slice);
+        let own = judged.first().and_then(TunePart::change);
+        // Changes of the other presets that keep the floor.
+        let presets = names.iter().zip(judged).filter(|it| it.0.1 && it.0.0 != name);
+        let keeping = presets.filter(|it| Floor(min_evidence).keeps(it.1.evidence_kept, it.1.task_kept));
+        let keeping = keeping.filter_map(|it| it.1.change()).listed();
+        let of_ceiling = |half: &Vec<usize>| {
+            let base: f64 = half.iter().filter_map(|it| sessions[*it].base.costs.total()).sum();
             let change = |nth: usize| {
-                let sum: Option<f64> = own().map(|it| it.1[nth]).sum();
+                let sum: Option<f64> = half.iter().map(|it| ceiling.get(*it)?[nth]).sum();
                 sum.filter(|_| base > 0.0).map(|it| it / base - 1.0)
             };
             DesignCeiling { hindsight: change(0), bound: change(1) }
@@ -147,14 +125,10 @@ impl Designed {
             stages,
             tuned,
             best_preset: best_preset.map(policy),
-            presets_keeping: presets.iter().filter(keeping).count(),
-            presets_beaten: presets.iter().filter(keeping).filter(beaten).count(),
+            presets_keeping: keeping.len(),
+            presets_beaten: keeping.iter().filter(|other| own.is_some_and(|own| own < **other)).count(),
             front: front.into_iter().map(policy).listed(),
-            ceiling: if is_split {
-                vec![of_ceiling(false), of_ceiling(true)]
-            } else {
-                vec![of_ceiling(false)]
-            },
+            ceiling: halves.iter().map(of_ceiling).listed(),
             search,
         }
     }
@@ -169,7 +143,7 @@ impl Designed {
     /// Returns what a policy file says of how it was found: one paragraph each.
     pub fn evidence(&self) -> Vec<String> {
         let mut lines = vec![self.best(), self.answer()];
-        lines.extend(self.on_parts().map(|(head, words)| format!("{head} {words}.")));
+        lines.extend(self.on_parts().map(|(head, words)| format!("{}{words}.", head.trim_start())));
         lines.extend(self.beat());
         lines.extend(self.ceiling_words());
         lines.push(self.searched());
@@ -194,7 +168,8 @@ impl Designed {
 
     /// Says how it did on each part of the sessions.
     fn on_parts(&self) -> impl Iterator<Item = (&'static str, String)> {
-        let heads: &[&str] = if self.tuned.parts.len() > 1 { &["Chosen on", "Held out:"] } else { &["All"] };
+        let heads: &[&str] =
+            if self.tuned.parts.len() > 1 { &["  Chosen on ", "  Held out: "] } else { &["  All "] };
         let words = |part: &TunePart| format!("{}: {}", counted(part.sessions, "session"), part.words());
         heads.iter().copied().zip(self.tuned.parts.iter().map(words))
     }
@@ -206,15 +181,13 @@ impl Designed {
             0 => "no other preset that was tried keeps the floor".to_owned(),
             n => format!("it costs less than {} of {n} presets that keep the floor", self.presets_beaten),
         };
+        let last = |parts: &[TunePart]| parts.last().and_then(TunePart::change);
         let best = self.best_preset.as_ref().filter(|it| it.name != self.name);
-        let best = best.and_then(|it| {
-            let [own, other] = [&self.tuned.parts, &it.parts].map(|it| it.last().and_then(TunePart::change));
-            let change = (1.0 + own?) / (1.0 + other?) - 1.0;
-            Some(format!(
-                "; against {}, which would have been chosen from the presets, {}",
-                it.name,
-                signed(change)
-            ))
+        let best = best.zip(last(&self.tuned.parts)).and_then(|(it, own)| {
+            let change = (1.0 + own) / (1.0 + last(&it.parts)?) - 1.0;
+            let name = &it.name;
+            let against = signed(change);
+            Some(format!("; against {name}, which would have been chosen from the presets, {against}"))
         });
         Some(format!("{place}, {of_presets}{}.", best.unwrap_or_default()))
     }
@@ -245,50 +218,32 @@ impl Designed {
 }
 
 /// Returns what was found as text.
-pub fn designed(it: &Designed, on: impl Into<Terminal>) -> String {
-    let on = on.into();
-    on.fitted(ROWS_LEAST..=DESIGNS_SHOWN, |on, n_shown| text(it, n_shown, on))
-}
-
-fn text(it: &Designed, n_shown: usize, on: Terminal) -> String {
-    let mut text = String::new();
-    on.paragraph(Tint::Strong, "", &it.answer(), &mut text);
-    on.paragraph(Tint::Plain, "", &it.best(), &mut text);
-    on.paragraphs(Tint::Plain, "  ", &it.stages, &mut text);
-    for (head, words) in it.on_parts() {
-        on.paragraph(Tint::Plain, &format!("  {head} "), &words, &mut text);
-    }
-    on.paragraphs(Tint::Plain, "", it.beat().into_iter().chain(it.ceiling_words()), &mut text);
-    text.push('\n');
-    let _ = writeln!(text, "{}", draw_with_note(&front(it, n_shown), on));
-    if !on.is_quiet {
-        on.paragraph(Tint::Faint, "", &it.searched(), &mut text);
-    }
-    text
+pub fn table(designed: &Designed, on: impl Into<Terminal>) -> String {
+    let plain = |it: String| AnswerLine::Plain("", it);
+    let mut answer = vec![AnswerLine::Strong(designed.answer()), plain(designed.best())];
+    answer.extend(designed.stages.iter().map(|it| AnswerLine::Plain("  ", it.clone())));
+    answer.extend(designed.on_parts().map(|(head, words)| AnswerLine::Plain(head, words)));
+    answer.extend(designed.beat().into_iter().chain(designed.ceiling_words()).map(plain));
+    let text = FoundText {
+        answer,
+        head: String::new(),
+        table: front(designed),
+        has_base: false,
+        most: DESIGNS_SHOWN,
+        shows_all_by: "ctxsim tune --design --json",
+        notes: vec![designed.searched()],
+        details: Vec::new(),
+    };
+    text.draw(false, on.into())
 }
 
 /// Returns the front as a table.
-fn front(it: &Designed, n_shown: usize) -> Grid {
-    let heads: &[&str] = if it.tuned.parts.len() > 1 { &["chosen-on", "held-out"] } else { &["all"] };
-    let of_parts = heads.iter().flat_map(|head| ["USD", "Δ cost", "kept"].map(|it| format!("{head} {it}")));
-    let headings: Vec<String> = std::iter::once(String::new()).chain(of_parts).listed();
-    let costs = it.tuned.parts.iter().filter_map(|part| part.base_cost);
+fn front(designed: &Designed) -> Grid {
+    let costs = designed.tuned.parts.iter().filter_map(|part| part.base_cost);
     let decimals = numbers::decimals(costs.fold(0.0, f64::max));
-    let own = |part: &TunePart| {
-        [
-            fixed_or_none(part.cost, decimals),
-            or_none(part.change(), signed),
-            or_none(part.evidence_kept, percent),
-        ]
-    };
     let row = |policy: &DesignedPolicy| {
-        let best = if policy.name == it.name { " (best)" } else { "" };
-        let cells = policy.parts.iter().flat_map(own);
-        std::iter::once(format!("{}{best}", policy.name)).chain(cells).listed()
+        let best = if policy.name == designed.name { " (best)" } else { "" };
+        (policy.name.clone() + best, policy.parts.iter().map(|it| it.cells(decimals)).listed())
     };
-    let rows = it.front.iter().take(n_shown).map(row).listed();
-    let changes = headings.iter().filter(|it| it.ends_with("Δ cost")).map(String::as_str).listed();
-    Grid::new("Policies that no other beats in both cost and evidence", 1, &headings, rows)
-        .hued(Hue::Less, &changes)
-        .leaving_out(it.front.len().saturating_sub(n_shown), "ctxsim tune --design --json")
+    found::candidates(&COLUMNS, designed.tuned.parts.len(), designed.front.iter().map(row).listed())
 }

@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::table::DETAILS;
 use super::{TunedPoint, TunedSession, variant_name};
+use crate::found;
 use crate::lever::Word;
 use crate::sweep::{Objective, PointGuard, nearest_to_best};
 use ctxsim_base::grid::Grid;
-use ctxsim_base::grid::numbers::{NONE, counted};
+use ctxsim_base::grid::numbers::{counted, or_none};
 use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::Statistic;
 
@@ -88,11 +88,11 @@ impl GoalSearch<'_> {
         (0..self.parts.len()).map(of).listed()
     }
 
-    /// Returns whether a variant keeps every guard on a part.
-    fn keeps(&self, part: usize, run: usize) -> bool {
+    /// Returns whether a variant keeps every guard on the seeds that are chosen on.
+    fn keeps(&self, run: usize) -> bool {
         let first = self.goal.objectives.len();
         let held = |(nth, guard): (usize, &PointGuard)| {
-            self.mean(part, run, first + nth).is_some_and(|it| guard.holds(it))
+            self.mean(0, run, first + nth).is_some_and(|it| guard.holds(it))
         };
         self.goal.guards.iter().enumerate().all(held)
     }
@@ -104,18 +104,14 @@ impl GoalSearch<'_> {
     }
 
     /// Returns the variants, the choice first: no other that keeps the guards is better by one objective and as good by all others.
-    /// None where nothing but the lowest cost is asked for.
     pub(super) fn order(&self) -> Vec<usize> {
-        if !self.goal.is_asked() {
-            return Vec::new();
-        }
         let known = (0..self.n).filter_map(|it| Some((it, self.badness(it)?))).listed();
-        let keeping = known.iter().filter(|it| self.keeps(0, it.0 + 1)).cloned().listed();
+        let keeping = known.iter().filter(|it| self.keeps(it.0 + 1)).cloned().listed();
         let chosen = nearest_to_best(&keeping);
         let mut order = (0..self.n).listed();
         let first = |it: usize| known.iter().find(|own| own.0 == it).map(|it| it.1[0]);
         order.sort_by(|one, other| {
-            let key = |it: usize| (chosen != Some(it), !self.keeps(0, it + 1), first(it).is_none());
+            let key = |it: usize| (chosen != Some(it), !self.keeps(it + 1), first(it).is_none());
             let number = |it: usize| first(it).unwrap_or_default();
             key(*one).cmp(&key(*other)).then(number(*one).total_cmp(&number(*other)))
         });
@@ -132,7 +128,7 @@ impl GoalSearch<'_> {
         let point = |(nth, it): (&usize, &TunedPoint)| GoalPoint {
             set: it.set.clone(),
             numbers: self.means(nth + 1),
-            keeps: self.keeps(0, nth + 1),
+            keeps: self.keeps(nth + 1),
         };
         Some(GoalFound {
             goal: self.goal.clone(),
@@ -219,38 +215,27 @@ impl GoalFound {
     pub fn title(&self) -> String {
         let all = self.held_out.iter().map(|it| it.heading.as_str()).listed().join(", ");
         let guards = self.goal.guards.iter().map(|it| format!("`{it}`")).listed().join(" and ");
-        if guards.is_empty() {
-            format!("Looks for the best {all}.")
-        } else {
-            format!("Looks for the best {all} where {guards}.")
-        }
+        let bounds = if guards.is_empty() { guards } else { format!(" where {guards}") };
+        format!("Looks for the best {all}{bounds}.")
     }
 
     /// Returns the variants as a table.
-    pub fn grid(&self, base: &str, n_shown: usize) -> Grid {
-        let heads: &[&str] = if self.base.len() > 1 { &["chosen-on", "held-out"] } else { &["all"] };
-        let headings = heads
-            .iter()
-            .flat_map(|head| self.held_out.iter().map(move |it| format!("{head} {}", it.heading)));
-        let headings = std::iter::once(String::new()).chain(headings).listed();
-        let cells = |parts: &[Vec<Option<f64>>]| {
-            let cell = |it: (&Objective, &Option<f64>)| {
-                it.1.map_or_else(|| NONE.to_owned(), |number| it.0.shown(number, 4))
-            };
-            parts.iter().flat_map(|part| self.goal.objectives.iter().zip(part).map(cell)).listed()
+    pub(super) fn grid(&self, base: &str) -> Grid {
+        let columns = self.held_out.iter().map(|it| it.heading.as_str()).listed();
+        let cells = |part: &Vec<Option<f64>>| {
+            let pairs = self.goal.objectives.iter().zip(part);
+            pairs.map(|(of, number)| or_none(*number, |it| of.shown(it, 4))).listed()
         };
-        let mut rows = vec![std::iter::once(base.to_owned()).chain(cells(&self.base)).listed()];
-        for (nth, point) in self.points.iter().take(n_shown).enumerate() {
+        let mut rows = vec![(base.to_owned(), self.base.iter().map(cells).listed())];
+        for (nth, point) in self.points.iter().enumerate() {
             let mark = match (nth, point.keeps) {
                 (_, false) => " (guard fails)",
                 (0, true) => " (best)",
                 _ => "",
             };
-            let name = format!("{}{mark}", variant_name(&point.set));
-            rows.push(std::iter::once(name).chain(cells(&point.numbers)).listed());
+            rows.push((variant_name(&point.set) + mark, point.numbers.iter().map(cells).listed()));
         }
-        let n_more = self.points.len().saturating_sub(n_shown);
-        Grid::new("", 1, &headings, rows).leaving_out(n_more, DETAILS)
+        found::candidates(&columns, self.base.len(), rows)
     }
 
     /// Returns what was chosen, how it did on the seeds held out, and the word for it.

@@ -87,7 +87,7 @@ impl<'s> Picked<'s> {
     fn costs(&self) -> Option<NumberPair> {
         let (own, base) = (self.run(), &self.session.base);
         let did_as_much = own.outcome.did_as_much_as(&base.outcome);
-        cost(own).zip(cost(base)).filter(|_| did_as_much)
+        own.costs.total().zip(base.costs.total()).filter(|_| did_as_much)
     }
 
     /// Returns what is kept, and what is needed.
@@ -117,18 +117,8 @@ fn of_share(limits: Vec<Limit>) -> Vec<Limit> {
     limits.into_iter().map(share).listed()
 }
 
-/// Returns the lower end of the share of evidence that is kept; none if nothing says what is needed.
-pub(super) fn kept_low(all: &[Picked<'_>]) -> Option<f64> {
-    let samples = samples(all, Picked::kept);
-    let (met, needed) = sum_of_pairs(samples.iter().map(|it| it.pair));
-    (needed > 0.0).then(|| {
-        let limits = of_share(ratio_limits(&samples, AssumedReach::default()));
-        interval_for_later(&limits).map_or(met / needed, |it| it[0])
-    })
-}
-
 /// Returns the share of turns' requests that still show what the user asked; `None` where all do, or nothing is needed of it.
-pub(super) fn task_kept(all: &[Picked<'_>]) -> Option<f64> {
+fn task_kept(all: &[Picked<'_>]) -> Option<f64> {
     let users = all.iter().map(|it| &it.run().sums.needs.users);
     let (met, needed) = sum_of_pairs(users.map(|it| (it.running_met, it.running)));
     (met < needed).then(|| met / needed)
@@ -203,24 +193,15 @@ impl TunePart {
         Floor(floor).keeps(self.evidence_low, self.task_kept)
     }
 
-    /// Describes a variant's savings and retention.
+    /// Describes a variant's savings, and how much it keeps: of the evidence, or of the number that is used in its place.
     pub fn words(&self) -> String {
-        let saved = self.spread.map_or_else(String::new, |it| {
-            let ends =
-                it.interval.map_or_else(String::new, |it| format!(" (95% interval {}%)", interval(it)));
-            format!("cost {}{ends}", signed(it.change))
+        let Some(spread) = self.spread else { return "not comparable".to_owned() };
+        let ends = spread.interval.map(|it| format!(" (95% interval {}%)", interval(it)));
+        let kept = self.kept_words().map(|kept| match &self.kept_of {
+            None => format!(", {kept} of the evidence kept"),
+            Some(number) => format!(", {number} {kept}"),
         });
-        let kept = self.retention().map_or_else(String::new, |it| format!(", {it}"));
-        if saved.is_empty() { "not comparable".to_owned() } else { format!("{saved}{kept}") }
-    }
-
-    /// Describes how much it keeps, and of what: of the evidence, or the number that is used in its place.
-    pub(super) fn retention(&self) -> Option<String> {
-        let kept = self.kept_words()?;
-        Some(match &self.kept_of {
-            None => format!("{kept} of the evidence kept"),
-            Some(number) => format!("{number} {kept}"),
-        })
+        format!("cost {}{}{}", signed(spread.change), ends.unwrap_or_default(), kept.unwrap_or_default())
     }
 
     /// Describes how much evidence it keeps.
@@ -331,11 +312,6 @@ impl TunedSession {
         let remembered = self.remembered.as_ref().and_then(|it| Some((*it.1.get(place)?, 1.0)));
         remembered.or_else(|| Some(run.sums.needs.evidence()).filter(|it| it.1 > 0.0))
     }
-}
-
-/// Returns what a run costs: the one place where tuning reads it.
-fn cost(run: &Tally) -> Option<f64> {
-    run.costs.total()
 }
 
 /// A number of a session, and its baseline.

@@ -47,10 +47,9 @@ pub struct Reason {
     pub text: String,
 }
 
-impl Reason {
-    fn new(why: WhyNot, text: String) -> Self {
-        Self { why, text }
-    }
+/// Gives a reason.
+fn because(why: WhyNot, text: String) -> Option<Reason> {
+    Some(Reason { why, text })
 }
 
 impl Tuned {
@@ -59,47 +58,50 @@ impl Tuned {
         let (base, floor) = (&self.base, percent(self.min_evidence));
         if all_idle {
             let longest = ctxsim_base::grid::numbers::thousands(self.prompt_tokens_max);
-            let text = format!(
-                "no stage ever fired, so every variant is {base}; the longest prompt has {longest} tokens"
+            return because(
+                WhyNot::NeverFires,
+                format!(
+                    "no stage ever fired, so every variant is {base}; the longest prompt has {longest} tokens"
+                ),
             );
-            return Some(Reason::new(WhyNot::NeverFires, text));
         }
-        let mut known = self.points.iter().filter_map(|it| Some((it, it.own()?, it.own()?.change()?)));
-        let Some((_, own, change)) = known.next() else {
-            let text = format!(
-                "every variant stops at a limit where {base} does not, or the other way round, or a price is unknown"
+        let known = || self.points.iter().filter_map(|it| Some((it, it.own()?, it.own()?.change()?)));
+        let Some((_, own, change)) = known().next() else {
+            return because(
+                WhyNot::NotComparable,
+                format!(
+                    "every variant stops at a limit where {base} does not, or the other way round, or a price is unknown"
+                ),
             );
-            return Some(Reason::new(WhyNot::NotComparable, text));
         };
         if let Some(kept) = own.base_kept.filter(|it| !Floor(self.min_evidence).passes(Some(*it))) {
-            return Some(Reason::new(WhyNot::BaseBelowFloor, self.below_floor(kept)));
+            return because(WhyNot::BaseBelowFloor, self.below_floor(kept));
         }
         if change < 0.0 && own.surely_keeps(self.min_evidence) {
             return None;
         }
         // What costs less stands behind what keeps enough.
-        let all = self.points.iter().filter_map(|it| Some((it, it.own()?, it.own()?.change()?)));
-        let cheapest = all.min_by(|one, other| one.2.total_cmp(&other.2));
+        let cheapest = known().min_by(|one, other| one.2.total_cmp(&other.2));
         let text = match cheapest {
             Some((point, own, change)) if change < 0.0 => {
                 let keeps = own.kept_words().unwrap_or_else(|| "an unknown share".to_owned());
                 let what = self.kept_at_least(&floor);
-                let text = format!(
-                    "no variant that is certain to {what} costs less than {base}; the cheapest, {}, keeps {keeps}{}",
-                    variant_name(&point.set),
-                    over(&own.evidence_limits)
+                return because(
+                    WhyNot::Evidence,
+                    format!(
+                        "no variant that is certain to {what} costs less than {base}; the cheapest, {}, keeps {keeps}{}",
+                        variant_name(&point.set),
+                        over(&own.evidence_limits)
+                    ),
                 );
-                return Some(Reason::new(WhyNot::Evidence, text));
-            }
-            Some((_, _, change)) if change.abs() < SAME => {
-                format!("no variant costs less than {base}; the best costs the same")
             }
             Some((_, _, change)) => {
-                format!("no variant costs less than {base}; the best costs {}", signed(change))
+                let costs = if change.abs() < SAME { "the same".to_owned() } else { signed(change) };
+                format!("no variant costs less than {base}; the best costs {costs}")
             }
             None => format!("no variant costs less than {base}"),
         };
-        Some(Reason::new(WhyNot::Dearer, text))
+        because(WhyNot::Dearer, text)
     }
 
     /// Says that the base keeps too little to be a measure, and what keeps more.
@@ -164,7 +166,7 @@ impl Tuned {
                 counted(n_held_out, "session")
             ),
         };
-        Reason::new(WhyNot::TooFewSessions, text)
+        Reason { why: WhyNot::TooFewSessions, text }
     }
 }
 
@@ -180,40 +182,50 @@ impl Tuned {
     fn forbids_on(&self, out: &TunePart, place: &str) -> Option<Reason> {
         let (base, floor) = (&self.base, self.min_evidence);
         let Some(ends) = out.spread.and_then(|it| it.interval).filter(|_| out.cost.is_some()) else {
-            let text = format!(
-                "{place} it stops at a limit where {base} does not, or the other way round, or a price is unknown"
+            return because(
+                WhyNot::NotComparable,
+                format!(
+                    "{place} it stops at a limit where {base} does not, or the other way round, or a price is unknown"
+                ),
             );
-            return Some(Reason::new(WhyNot::NotComparable, text));
         };
         let declared = for_later(&out.cost_limits).and_then(|it| it.as_declared);
         if let Some(declared) = declared.filter(|it| it[1] < 0.0 && ends[1] >= 0.0) {
-            let text = format!(
-                "{place}, whether it costs less than {base} depends on what is assumed: the 95% interval of its change in cost is {}% as that is declared, and {}% over what it may be",
-                interval(declared),
-                interval(ends)
+            return because(
+                WhyNot::RecoveryAssumptions,
+                format!(
+                    "{place}, whether it costs less than {base} depends on what is assumed: the 95% interval of its change in cost is {}% as that is declared, and {}% over what it may be",
+                    interval(declared),
+                    interval(ends)
+                ),
             );
-            return Some(Reason::new(WhyNot::RecoveryAssumptions, text));
         }
         if ends[1] >= 0.0 {
             let over = over(&out.cost_limits);
-            let text =
-                format!("{place} the best alternative saves nothing measurable{over} ({}%)", interval(ends));
-            return Some(Reason::new(WhyNot::IntervalIncludesZero, text));
+            return because(
+                WhyNot::IntervalIncludesZero,
+                format!("{place} the best alternative saves nothing measurable{over} ({}%)", interval(ends)),
+            );
         }
         if out.without_best.is_none_or(|it| it >= 0.0) {
             let one = if out.projects > 1 { "project" } else { "session" };
-            let text =
-                format!("{place}, without the {one} that saves most, it does not cost less than {base}");
-            return Some(Reason::new(WhyNot::OneProject, text));
+            return because(
+                WhyNot::OneProject,
+                format!("{place}, without the {one} that saves most, it does not cost less than {base}"),
+            );
         }
         if let Some(task) = out.task_kept.filter(|it| !Floor(floor).passes(Some(*it))) {
-            let text = format!("{place} only {} of the requests show what the user asked", percent(task));
-            return Some(Reason::new(WhyNot::Evidence, text));
+            return because(
+                WhyNot::Evidence,
+                format!("{place} only {} of the requests show what the user asked", percent(task)),
+            );
         }
         if !out.surely_keeps(floor) {
             let what = self.kept_at_least(&percent(floor));
-            let text = format!("{place} it is not certain to {what}{}", at_least(out));
-            return Some(Reason::new(WhyNot::Evidence, text));
+            return because(
+                WhyNot::Evidence,
+                format!("{place} it is not certain to {what}{}", at_least(out)),
+            );
         }
         None
     }
@@ -222,7 +234,7 @@ impl Tuned {
 /// Returns why a choice that holds is still not to be made: the rule does not call it *do*.
 pub(super) fn no_do(found: &Judgement) -> Option<Reason> {
     let word = found.word.filter(|it| *it != Word::Do)?;
-    Some(Reason::new(WhyNot::Word, format!("the word for it is “{}”: {}", word.text(), found.why)))
+    because(WhyNot::Word, format!("the word for it is “{}”: {}", word.text(), found.why))
 }
 
 /// Returns the word of a choice, and what it rests on. What saves on the sessions held out, and was not found to hold there by the rule of

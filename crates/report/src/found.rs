@@ -1,0 +1,167 @@
+//! What a search found, drawn in one way whichever verb searched: an answer above a table of candidates, and pictures of what these cost and keep.
+
+use std::fmt::Write as _;
+
+use crate::chart::forest::{Forest, ForestLine};
+use crate::chart::frontier::{self, Frontier};
+use crate::chart::names::PolicyLabel;
+use crate::chart::{PageChart, figure};
+use crate::page::kept;
+use crate::sampled::Sampled;
+use ctxsim_base::grid::terminal::draw_with_note;
+use ctxsim_base::grid::tint::{ROWS_LEAST, Terminal, Tint};
+use ctxsim_base::grid::{Grid, Hue};
+use ctxsim_base::list::Listed as _;
+
+/// A paragraph of an answer.
+#[derive(Debug)]
+pub(crate) enum AnswerLine {
+    /// What is read first.
+    Strong(String),
+    /// What stands behind a mark.
+    Plain(&'static str, String),
+    /// What is to be copied, in one line.
+    Code(String),
+}
+
+/// What a search found, as a terminal shows it.
+#[derive(Debug)]
+pub(crate) struct FoundText {
+    pub(crate) answer: Vec<AnswerLine>,
+    /// What stands above the table.
+    pub(crate) head: String,
+    /// Every candidate, below the base if it is among them.
+    pub(crate) table: Grid,
+    pub(crate) has_base: bool,
+    /// The most candidates that are shown by default, and the command that shows the others.
+    pub(crate) most: usize,
+    pub(crate) shows_all_by: &'static str,
+    pub(crate) notes: Vec<String>,
+    /// The tables that stand below where everything is shown.
+    pub(crate) details: Vec<Grid>,
+}
+
+impl FoundText {
+    /// Draws everything, or else as many candidates as a terminal has room for.
+    pub(crate) fn draw(&self, shows_all: bool, on: Terminal) -> String {
+        if !shows_all {
+            return on.fitted(ROWS_LEAST..=self.most, |on, n_shown| self.with_candidates(n_shown, on));
+        }
+        let mut text = self.with_candidates(self.table.rows.len(), on);
+        for grid in &self.details {
+            let _ = write!(text, "\n{}\n{}\n", on.paint(Tint::Strong, &grid.title), draw_with_note(grid, on));
+        }
+        text
+    }
+
+    fn with_candidates(&self, n_shown: usize, on: Terminal) -> String {
+        let mut text = String::new();
+        for line in &self.answer {
+            match line {
+                AnswerLine::Strong(words) => on.paragraph(Tint::Strong, "", words, &mut text),
+                AnswerLine::Plain(mark, words) => on.paragraph(Tint::Plain, mark, words, &mut text),
+                AnswerLine::Code(code) => text += &format!("  {code}\n"),
+            }
+        }
+        text.push('\n');
+        if !self.head.is_empty() {
+            on.paragraph(Tint::Strong, "", &self.head, &mut text);
+        }
+        let n_rows = n_shown + usize::from(self.has_base);
+        let mut table = self.table.clone();
+        table.rows.truncate(n_rows);
+        let table = table.leaving_out(self.table.rows.len().saturating_sub(n_rows), self.shows_all_by);
+        let _ = writeln!(text, "{}", draw_with_note(&table, on));
+        if !on.is_quiet {
+            on.paragraphs(Tint::Faint, "", &self.notes, &mut text);
+        }
+        text
+    }
+}
+
+/// Makes a table of candidates by the columns of each part of the sessions; a row is a name and the cells of each part.
+pub(crate) fn candidates(columns: &[&str], n_parts: usize, rows: Vec<(String, Vec<Vec<String>>)>) -> Grid {
+    let heads: &[&str] = if n_parts > 1 { &["chosen-on", "held-out"] } else { &["all"] };
+    let headings = heads.iter().flat_map(|head| columns.iter().map(move |it| format!("{head} {it}")));
+    let headings = std::iter::once(String::new()).chain(headings).listed();
+    let changes = headings.iter().filter(|it| it.ends_with("Δ cost")).map(String::as_str).listed();
+    let rows = rows.into_iter().map(|(name, parts)| [vec![name], parts.concat()].concat());
+    Grid::new("", 1, &headings, rows).hued(Hue::Less, &changes)
+}
+
+/// A candidate, as pictures show it.
+#[derive(Debug)]
+pub(crate) struct Candidate {
+    pub(crate) name: String,
+    /// What it costs, in US dollars, where that is compared with what it keeps.
+    pub(crate) usd: Option<f64>,
+    /// The share of needed evidence that it keeps.
+    pub(crate) kept: Option<f64>,
+    /// By how much its cost differs from the base's, where that is drawn.
+    pub(crate) change: Option<f64>,
+    pub(crate) interval: Option<[f64; 2]>,
+    pub(crate) interval_over: Sampled,
+    pub(crate) mark: Option<&'static str>,
+}
+
+/// What pictures show of a search.
+#[derive(Debug)]
+pub(crate) struct FoundPictures<'f> {
+    pub(crate) base: &'f str,
+    /// What the base costs and keeps.
+    pub(crate) base_usd: Option<f64>,
+    pub(crate) base_kept: Option<f64>,
+    pub(crate) subject: String,
+    /// What changes in cost are of, and what one of them is.
+    pub(crate) changes_of: String,
+    pub(crate) one: &'static str,
+    pub(crate) candidates: Vec<Candidate>,
+}
+
+impl FoundPictures<'_> {
+    /// Returns the pictures that can be drawn.
+    pub(crate) fn all(&self) -> Vec<PageChart> {
+        self.frontier().into_iter().chain(self.changes()).listed()
+    }
+
+    /// Draws what candidates cost and keep, beside the base.
+    pub(crate) fn frontier(&self) -> Option<PageChart> {
+        let base = Candidate {
+            name: self.base.to_owned(),
+            usd: self.base_usd,
+            kept: self.base_kept,
+            change: None,
+            interval: None,
+            interval_over: Sampled::default(),
+            mark: Some(frontier::BASE),
+        };
+        let mut points = Vec::new();
+        for (nth, shown) in std::iter::once(&base).chain(&self.candidates).enumerate() {
+            let (Some(usd), Some(kept)) = (shown.usd, shown.kept) else { continue };
+            let point = frontier::Point::new(PolicyLabel::new(&shown.name, nth), usd, kept);
+            let usd_interval =
+                shown.interval.zip(self.base_usd).map(|(ends, usd)| ends.map(|end| usd * (1.0 + end)));
+            points.push(frontier::Point { usd_interval, mark: shown.mark, ..point });
+        }
+        let frontier = Frontier::new(self.subject.clone(), frontier::KEPT, points, Vec::new()).numbered();
+        (frontier.points.len() > 1).then(|| figure("frontier", &frontier))
+    }
+
+    /// Draws by how much the cost of each candidate differs from the base's.
+    fn changes(&self) -> Option<PageChart> {
+        let line = |shown: &Candidate| {
+            let mark = shown.mark.map_or_else(String::new, |mark| format!(" ({mark})"));
+            let name = shown.name.clone() + &mark;
+            let line = ForestLine::of_cost(name, shown.change?, shown.interval, kept(shown.kept));
+            Some(ForestLine { interval_over: shown.interval_over, ..line })
+        };
+        let forest = Forest {
+            title: "Change in cost".to_owned(),
+            subject: self.changes_of.clone(),
+            base: self.base.to_owned(),
+            of: self.one,
+            lines: self.candidates.iter().filter_map(line).listed(),
+        };
+        (!forest.lines.is_empty()).then(|| figure("changes", &forest))
+    }
+}

@@ -1,0 +1,235 @@
+//! A sweep, for a terminal and as a page: the knee, the front, every point, and the change over what is varied.
+
+use indexmap::IndexMap;
+
+use super::{Objective, PointNumbers, Sweep, SweepPoint, short};
+use crate::found::{AnswerLine, Candidate, FoundPictures, FoundText};
+use crate::metric::COST;
+use crate::page::{Card, Page, PagePart, PagePiece, Tone, kept};
+use crate::sampled::Sampled;
+use crate::template;
+use ctxsim_base::grid::numbers::{self, counted, interval, or_none, signed};
+use ctxsim_base::grid::shell::quoted;
+use ctxsim_base::grid::tint::Terminal;
+use ctxsim_base::grid::{CellKind, Grid, Hue};
+use ctxsim_base::list::Listed as _;
+
+/// The most points of the front that are shown by default.
+const SHOWN: usize = 20;
+
+/// Returns a sweep as text: the knee, the front, and counts of points.
+pub fn table(sweep: &Sweep, shows_all: bool, on: impl Into<Terminal>) -> String {
+    let head = &sweep.head;
+    let mut answer = vec![AnswerLine::Strong(answer(sweep))];
+    if let Some(knee) = sweep.knee {
+        let set = sweep.points[knee].set.iter().map(|it| format!("--set '{it}'")).listed().join(" ");
+        let command = format!("ctxsim compare --base {} --candidate {} {set}", head.base, head.policy);
+        answer.push(AnswerLine::Code(command));
+    }
+    let n_points = counted(sweep.points.len(), "point");
+    let front = match sweep.front.len() {
+        0 => "none on the front".to_owned(),
+        n => format!("{n} on the front, listed below {}", head.base),
+    };
+    let mut counts: IndexMap<String, usize> = IndexMap::new();
+    sweep.points.iter().for_each(|it| *counts.entry(label(it)).or_default() += 1);
+    counts.sort_by(|_, a, _, b| b.cmp(a));
+    let counts = counts.iter().map(|(label, n)| format!("`{label}` {n}")).listed();
+    let text = FoundText {
+        answer,
+        head: format!("{} varied against {}: {n_points}, {front}", head.policy, head.base),
+        table: grid(sweep, &sweep.front),
+        has_base: true,
+        most: SHOWN,
+        shows_all_by: "ctxsim sweep --details",
+        notes: vec![format!("Labels against {}: {}.", head.base, counts.join(", "))],
+        details: Vec::new(),
+    };
+    text.draw(shows_all, on.into())
+}
+
+/// Returns a sweep as a page.
+///
+/// # Errors
+/// What the template says.
+pub fn page(sweep: &Sweep) -> Result<String, template::Error> {
+    let head = &sweep.head;
+    let all = (0..sweep.points.len()).listed();
+    let mut points = grid(sweep, &all);
+    points.title = format!("Every point of {} against {}", head.policy, head.base);
+    for (row, nth) in points.rows.iter_mut().skip(1).zip(all) {
+        let point = &sweep.points[nth];
+        row.cells[0] = short(&point.set);
+        row.note = sweep.front.contains(&nth).then(|| sweep.mark(nth).unwrap_or("front").to_owned());
+    }
+    let points = PagePiece::table_with(points, |name| {
+        sweep.points.iter().find(|it| short(&it.set) == name).map(|point| command(sweep, point))
+    });
+    let named =
+        |what: &str, all: &[String]| (!all.is_empty()).then(|| format!("{what}: {}.", all.join(", ")));
+    let varied = head.vary.iter().map(|(path, values)| format!("{path}: {}", values.join(", "))).listed();
+    let set = PagePiece::list("Set at every point", head.set.clone());
+    let page = Page {
+        command: "sweep",
+        title: format!("{} varied against {}", head.policy, head.base),
+        about: format!("{}, {} on the front.", counted(sweep.points.len(), "point"), sweep.front.len()),
+        answers: vec![card(sweep)],
+        rests_on: [named("Loads", &head.scenarios), named("Profiles", &head.profiles)]
+            .into_iter()
+            .flatten()
+            .listed(),
+        parts: vec![
+            PagePart::picture(PagePiece::pictures(sweep.pictures().all())),
+            PagePart::tables(vec![points]),
+            PagePart::assumptions(PagePiece::list("Varied", varied).into_iter().chain(set).listed()),
+        ],
+    };
+    page.write()
+}
+
+/// Says what the knee is, or why there is none.
+fn answer(sweep: &Sweep) -> String {
+    let base = &sweep.head.base;
+    if let Some(knee) = sweep.knee {
+        let point = &sweep.points[knee];
+        let bound = point.bound.map_or_else(String::new, |it| {
+            format!("; if every assumption erred the same way, {}%", interval(it))
+        });
+        let sure = point.interval.map_or_else(String::new, |ends| {
+            let ends = point.interval_over.named(&format!("{}%", interval(ends)));
+            format!(" Its change in cost against {base}: {ends}{bound}.")
+        });
+        format!("Knee: the front's point closest to the best value of every objective.{sure}")
+    } else if !sweep.front.is_empty() {
+        let stopped = sweep.points.iter().any(|it| !it.base.is_complete());
+        let keep = if stopped { ", which stopped at a limit." } else { ": keep it." };
+        format!("No point that does the same work is cheaper than {base}{keep}")
+    } else if sweep.head.guards.is_empty() {
+        "Every point stopped at a limit: vary something else.".to_owned()
+    } else {
+        let guards = sweep.head.guards.iter().map(|it| format!("`{it}`")).listed().join(" and ");
+        format!("No point keeps {guards}: relax a bound, or vary something else.")
+    }
+}
+
+/// Returns the knee as the verdict of a page.
+fn card(sweep: &Sweep) -> Card {
+    let base = &sweep.head.base;
+    let told = answer(sweep);
+    let knee = sweep.knee.map(|nth| &sweep.points[nth]);
+    let Some((point, change)) = knee.and_then(|it| Some((it, change(it)?))) else {
+        return Card { number: format!("Keep {base}"), what: told, ..Card::default() };
+    };
+    let is_open = point.interval.is_some_and(|[low, high]| low * high < 0.0);
+    // One session says nothing of others, however sure it is what it costs.
+    let is_known = !is_open && point.interval_over == Sampled::Sessions;
+    let open = is_open.then(|| format!("Whether it is cheaper than {base} cannot be told."));
+    let kept = kept(point.numbers.get("evidence_kept"));
+    Card {
+        number: signed(change),
+        what: format!("at {}, the knee of the front: {kept}, {}", short(&point.set), label(point)),
+        sure: point.interval.map(|ends| point.interval_over.named(&format!("{}%", interval(ends)))),
+        words: open.into_iter().chain([told]).listed(),
+        code: Some(command(sweep, point)),
+        tone: if is_known && change < 0.0 { Tone::Better } else { Tone::Plain },
+        ..Card::default()
+    }
+}
+
+/// Returns the command that compares a point with the base, and says why its cost differs.
+fn command(sweep: &Sweep, point: &SweepPoint) -> String {
+    let head = &sweep.head;
+    let listed = |option: &str, all: &[String]| {
+        all.iter().map(|it| format!(" {option}{}", quoted(it))).collect::<String>()
+    };
+    format!(
+        "ctxsim compare --base {} --candidate {}{}{}{}",
+        head.base,
+        head.policy,
+        listed("--set ", &point.set),
+        listed("--profile ", &head.profiles),
+        listed("", &head.scenarios)
+    )
+}
+
+/// Returns by how much a point's cost differs from the base's.
+fn change(point: &SweepPoint) -> Option<f64> {
+    let (own, base) = point.numbers.get(COST).zip(point.base.get(COST)).filter(|it| it.1 > 0.0)?;
+    point.is_same_work().then_some(own / base - 1.0)
+}
+
+/// Returns the base and some points as a table.
+fn grid(sweep: &Sweep, points: &[usize]) -> Grid {
+    let head = &sweep.head;
+    let costs = sweep.points.iter().filter_map(|it| it.numbers.get(COST));
+    let decimals = numbers::decimals(costs.fold(0.0, f64::max));
+    let has = |place: &str| sweep.points.iter().any(|it| it.numbers.get(place).is_some());
+    let mut objectives = Objective::ALL.to_vec();
+    for of in head.objectives.iter().chain(head.guards.iter().map(|it| &it.of)) {
+        if !objectives.contains(of) {
+            objectives.push(*of);
+        }
+    }
+    objectives.retain(|of| sweep.points.iter().any(|it| of.number(&it.numbers).is_some()));
+    let of_objectives = objectives.iter().map(|of| of.heading(has));
+    let headings: Vec<&str> =
+        [""].into_iter().chain(of_objectives).chain(["Δ cost", "against base"]).listed();
+    let row = |name: String, numbers: &PointNumbers, change: Option<f64>, label: String| {
+        let cell = |of: &Objective| or_none(of.number(numbers), |it| of.shown(it, decimals));
+        let cells = objectives.iter().map(cell).chain([or_none(change, signed), label]);
+        std::iter::once(name).chain(cells).listed()
+    };
+    let mut rows = Vec::new();
+    if let Some(first) = sweep.points.first() {
+        let change = first.base.get(COST).filter(|it| *it > 0.0).map(|_| 0.0);
+        rows.push(row(head.base.clone(), &first.base, change, "base".to_owned()));
+    }
+    for nth in points {
+        let point = &sweep.points[*nth];
+        let mark = if sweep.knee == Some(*nth) { " (knee)" } else { "" };
+        rows.push(row(short(&point.set) + mark, &point.numbers, change(point), label(point)));
+    }
+    Grid::new("", 1, &headings, rows).with(CellKind::Name, &[headings.len() - 1]).hued(Hue::Less, &["Δ cost"])
+}
+
+/// Describes how a point compares with the base.
+fn label(point: &SweepPoint) -> String {
+    if !point.does_the_work() {
+        return "stopped elsewhere".to_owned();
+    }
+    if !point.is_same_work() {
+        return "the base stopped".to_owned();
+    }
+    let word = point.label.and_then(|it| serde_json::to_value(it).ok());
+    or_none(word.as_ref().and_then(|it| it.as_str()), |label| label.replace('_', " "))
+}
+
+impl Sweep {
+    /// Returns what all points that do the work cost and keep, and by how much their costs differ from the base's.
+    pub(super) fn pictures(&self) -> FoundPictures<'_> {
+        let candidate = |(nth, point): (usize, &SweepPoint)| Candidate {
+            name: short(&point.set),
+            usd: point.numbers.get(COST).filter(|_| point.does_the_work()),
+            kept: point.numbers.get("evidence_kept"),
+            change: change(point),
+            interval: point.interval,
+            interval_over: point.interval_over,
+            mark: self.mark(nth),
+        };
+        let first = self.points.first();
+        FoundPictures {
+            base: &self.head.base,
+            base_usd: first.and_then(|it| it.base.get(COST)),
+            base_kept: first.and_then(|it| it.base.get("evidence_kept")),
+            subject: format!("{} varied, {} points", self.head.policy, self.points.len()),
+            changes_of: self.head.vary.iter().map(|(path, _)| path.as_str()).listed().join(", "),
+            one: "value",
+            candidates: self.points.iter().enumerate().map(candidate).listed(),
+        }
+    }
+
+    /// Returns what a point is to the reader.
+    fn mark(&self, nth: usize) -> Option<&'static str> {
+        (self.knee == Some(nth)).then_some("knee")
+    }
+}

@@ -1,0 +1,306 @@
+//! What tuning found, for a terminal and as a page: whether to use the best variant, how it did, what was tried, and all variants.
+
+use indexmap::IndexMap;
+
+use super::{BlockPart, TunePart, Tuned, TunedPoint, WhyNot, variant_name};
+use crate::chart::frontier::ADVISED;
+use crate::found::{self, AnswerLine, Candidate, FoundPictures, FoundText};
+use crate::page::{Card, Page, PagePart, PagePiece, Tone};
+use crate::sampled::Sampled;
+use crate::template;
+use ctxsim_base::grid::numbers::{
+    self, counted, fixed, fixed_or_none, interval, listed, listed_code, or_none, percent, signed, thousands,
+};
+use ctxsim_base::grid::tint::Terminal;
+use ctxsim_base::grid::{CellKind, Grid, Of};
+use ctxsim_base::list::Listed as _;
+
+/// The most variants that are shown by default.
+const SHOWN: usize = 12;
+/// Variants that cost so many times what the base does are in the numbers alone.
+const DEAR: f64 = 1.5;
+/// The most variants whose change is drawn.
+const MOST_DRAWN: usize = 12;
+/// The columns of a part of the sessions.
+pub(super) const COLUMNS: [&str; 3] = ["USD", "Δ cost", "kept"];
+
+/// Returns what was found as text: whether to use it, how it did, and the variants.
+pub fn table(tuned: &Tuned, shows_all: bool, on: impl Into<Terminal>) -> String {
+    let answer = match &tuned.goal {
+        Some(goal) => {
+            let mut lines = goal.lines(&tuned.base).into_iter();
+            let first = lines.next().map(AnswerLine::Strong);
+            first.into_iter().chain(lines.map(|it| AnswerLine::Plain("", it))).listed()
+        }
+        None => answer(tuned),
+    };
+    let text = FoundText {
+        answer,
+        head: format!(
+            "{} tuned against {} on {}: {}",
+            tuned.policy,
+            tuned.base,
+            counted(tuned.n_sessions(), "session"),
+            counted(tuned.variants, "variant")
+        ),
+        table: tuned.goal.as_ref().map_or_else(|| grid(tuned), |goal| goal.grid(&tuned.base)),
+        has_base: true,
+        most: SHOWN,
+        shows_all_by: "ctxsim tune --details",
+        notes: tried(tuned),
+        details: block_grids(tuned),
+    };
+    text.draw(shows_all, on.into())
+}
+
+/// Returns what was found as a page.
+///
+/// # Errors
+/// What the template says.
+pub fn page(tuned: &Tuned) -> Result<String, template::Error> {
+    let mut table = grid(tuned);
+    table.title = "Every variant, the best first".to_owned();
+    let tables = std::iter::once(table).chain(block_grids(tuned));
+    let rests_on = rests_on(tuned, true).into_iter().map(|(mark, words)| format!("{} {words}", mark.trim()));
+    let page = Page {
+        command: "tune",
+        title: format!("{} tuned against {}", tuned.policy, tuned.base),
+        about: format!(
+            "{} on {}.",
+            counted(tuned.variants, "variant"),
+            counted(tuned.n_sessions(), "session")
+        ),
+        answers: vec![card(tuned)],
+        rests_on: rests_on.map(|it| it.trim_start().to_owned()).listed(),
+        parts: vec![
+            PagePart::picture(PagePiece::pictures(pictures(tuned).all())),
+            PagePart::tables(tables.map(PagePiece::table).listed()),
+            PagePart::causes(PagePiece::list("What was tried", tried(tuned))),
+        ],
+    };
+    page.write()
+}
+
+/// Says whether to use the best variant.
+fn verdict(tuned: &Tuned) -> String {
+    match &tuned.reason {
+        Some(reason) => format!("Nothing is recommended: {reason}."),
+        None if tuned.chosen.is_empty() => {
+            "Recommended as it is: the held-out sessions confirm it.".to_owned()
+        }
+        None => "Recommended: the held-out sessions confirm it.".to_owned(),
+    }
+}
+
+/// Says whether to use the best variant, which it is, and how it did.
+fn answer(tuned: &Tuned) -> Vec<AnswerLine> {
+    let is_set = tuned.reason.is_none() && !tuned.chosen.is_empty();
+    let mut lines = vec![AnswerLine::Strong(verdict(tuned) + if is_set { " To apply:" } else { "" })];
+    if is_set {
+        lines.extend(tuned.chosen.iter().cloned().map(AnswerLine::Code));
+    }
+    lines.extend(rests_on(tuned, false).into_iter().map(|(mark, words)| AnswerLine::Plain(mark, words)));
+    lines
+}
+
+/// Says which variant is the best and how it did on both parts, each sentence with its mark; in full, with the limits of each.
+fn rests_on(tuned: &Tuned, in_full: bool) -> Vec<(&'static str, String)> {
+    let keeps = tuned.parts.first().is_some_and(|own| own.surely_keeps(tuned.min_evidence));
+    let floor = percent(tuned.min_evidence);
+    let what = match tuned.kept_of() {
+        _ if !keeps => format!("Costs least, but may keep less than {floor}"),
+        None => format!("Cheapest that keeps {floor} of the evidence"),
+        Some(number) => format!("Cheapest that has {number} of at least {floor}"),
+    };
+    let mut lines = vec![("", format!("{what}: {}", variant_name(&tuned.chosen)))];
+    let words = |n: String, part: &TunePart, more: &str| {
+        let limits = part.limits_words().filter(|_| in_full);
+        let limits = limits.map_or_else(String::new, |it| format!(". Limits: {it}"));
+        format!("{n}: {}{more}{limits}", part.words())
+    };
+    let sessions = |part: &TunePart| counted(part.sessions, "session");
+    match tuned.parts.as_slice() {
+        [own, out] => {
+            lines.push(("  Chosen on  ", words(sessions(own), own, "")));
+            lines.push(("  Held out   ", words(sessions(out), out, &format!(" ({})", tuned.split_words()))));
+            lines.extend(out.limits_words().filter(|_| !in_full).map(|it| ("             ", it)));
+        }
+        parts => lines.extend(parts.iter().map(|it| ("  ", words(sessions(it), it, "")))),
+    }
+    if let Some(part) = &tuned.by_project {
+        let projects = counted(part.projects, "project");
+        lines.push(("  In turn    ", words(projects, part, " (chosen anew without each)")));
+    }
+    if !tuned.cautions.is_empty() {
+        let is_held_out = tuned.parts.len() > 1;
+        let whom = if is_held_out { "Of the sessions held out:" } else { "Of these sessions:" };
+        lines.push(("", format!("{whom} {}.", tuned.cautions.join("; "))));
+    }
+    lines.extend(tuned.optimism.map(|it| ("", against(it))));
+    // Where the word is the reason, it is told.
+    let word = tuned.word_rests_on.clone().filter(|_| tuned.why_not != Some(WhyNot::Word));
+    lines.extend(word.map(|it| ("", it)));
+    lines
+}
+
+/// Compares the change in cost on the two parts.
+fn against(optimism: f64) -> String {
+    let points = format!("{:.1}", optimism.abs() * 100.0);
+    if points == "0.0" {
+        return "The held-out sessions show the same change in cost.".to_owned();
+    }
+    let side = if optimism > 0.0 { "higher" } else { "lower" };
+    format!(
+        "On the held-out sessions its cost is {points} percentage points {side} than on those that it was chosen on."
+    )
+}
+
+/// Returns the best variant as the verdict of a page.
+fn card(tuned: &Tuned) -> Card {
+    let out = tuned.parts.last();
+    let change = out.and_then(TunePart::change).map(signed);
+    let ends = out.and_then(|it| it.spread?.interval);
+    let is_recommended = tuned.reason.is_none();
+    let (keep, whose) = (format!("Keep {}", tuned.base), if is_recommended { "" } else { "The best: " });
+    Card {
+        number: if is_recommended { change.unwrap_or_default() } else { keep },
+        what: verdict(tuned),
+        sure: ends.map(|it| format!("{whose}95% interval {}% on the sessions held out", interval(it))),
+        code: Some(tuned.chosen.join("\n")).filter(|it| is_recommended && !it.is_empty()),
+        tone: if is_recommended { Tone::Better } else { Tone::Plain },
+        ..Card::default()
+    }
+}
+
+/// Says what was varied, and what was not.
+fn tried(tuned: &Tuned) -> Vec<String> {
+    let one = |it: &super::Varied| {
+        let path = it.path.split_once("params.").map_or(it.path.as_str(), |it| it.1);
+        format!("{path} ({}; {})", it.values.join(", "), it.rule)
+    };
+    let mut lines = vec![format!("Varies {}.", listed(&tuned.varied.iter().map(one).listed()))];
+    if !tuned.fixed.is_empty() {
+        let mut by_reason: IndexMap<&str, Vec<&str>> = IndexMap::new();
+        tuned.fixed.iter().for_each(|it| by_reason.entry(&it.reason).or_default().push(&it.param));
+        let all = by_reason.iter().map(|(reason, params)| format!("{} ({reason})", params.join(", ")));
+        lines.push(format!("Not varied: {}.", all.listed().join("; ")));
+    }
+    if let Some(goal) = &tuned.goal {
+        lines.push(goal.title());
+        return lines;
+    }
+    if let Some(number) = tuned.kept_of() {
+        lines.push(format!(
+            "Memories declare no evidence needs. Here, evidence kept means {number}, as a share of all questions."
+        ));
+    }
+    if !tuned.never_fired.is_empty() {
+        lines.push(format!(
+            "{} never fired in any variant; the longest prompt under {} has {} tokens.",
+            listed_code(&tuned.never_fired),
+            tuned.base,
+            thousands(tuned.prompt_tokens_max)
+        ));
+    }
+    lines
+}
+
+/// Returns the variants that differ in their results, the best first, each with those that are like it.
+fn distinct(tuned: &Tuned) -> impl Iterator<Item = &[TunedPoint]> {
+    tuned.points.chunk_by(|one, other| one.parts == other.parts)
+}
+
+/// Returns the variants as a table, the best first; of those with the same results one.
+fn grid(tuned: &Tuned) -> Grid {
+    let costs = tuned.points.iter().flat_map(|it| &it.parts).filter_map(|part| part.base_cost);
+    let decimals = numbers::decimals(costs.fold(0.0, f64::max));
+    let base = |part: &TunePart| {
+        vec![fixed_or_none(part.base_cost, decimals), signed(0.0), or_none(part.base_kept, percent)]
+    };
+    let mut rows = Vec::new();
+    if let Some(first) = tuned.points.first() {
+        rows.push((tuned.base.clone(), first.parts.iter().map(base).listed()));
+    }
+    for (nth, group) in distinct(tuned).enumerate() {
+        let alike = if group.len() > 1 { format!(" and {} alike", group.len() - 1) } else { String::new() };
+        let best = if nth == 0 { " (best)" } else { "" };
+        let name = format!("{}{alike}{best}", variant_name(&group[0].set));
+        rows.push((name, group[0].parts.iter().map(|it| it.cells(decimals)).listed()));
+    }
+    found::candidates(&COLUMNS, tuned.parts.len(), rows)
+}
+
+/// Returns the blocks that limits rest on, as tables: projects, then those of time.
+fn block_grids(tuned: &Tuned) -> Vec<Grid> {
+    let all = [
+        ("What limits on the sessions held out rest on", &tuned.held_out_blocks),
+        ("Each project under what is chosen without it, and by time", &tuned.by_project_blocks),
+    ];
+    let mut grids = Vec::new();
+    for (title, blocks) in all.into_iter().filter(|it| !it.1.is_empty()) {
+        let decimals = numbers::decimals(blocks.iter().map(|it| it.base_cost).fold(0.0, f64::max));
+        let columns: [Of<'_, BlockPart>; 6] = [
+            ("block", &|it| it.name.clone()),
+            ("one", &|it| it.over.one().to_owned()),
+            ("sessions", &|it| it.sessions.to_string()),
+            ("base USD", &|it| fixed(it.base_cost, decimals)),
+            ("Δ cost", &|it| or_none(it.change, signed)),
+            ("kept", &|it| or_none(it.evidence_kept, percent)),
+        ];
+        grids.push(Grid::of(title, 1, blocks, &columns).with(CellKind::Text, &[1]));
+    }
+    grids
+}
+
+/// Returns what the variants cost and keep, on the sessions held out if there are any.
+fn pictures(tuned: &Tuned) -> FoundPictures<'_> {
+    let mut n_dear = 0;
+    let mut candidates = Vec::new();
+    for (nth, group) in distinct(tuned).enumerate() {
+        let Some(part) = group[0].parts.last() else { continue };
+        let is_dear = part.change() > Some(DEAR - 1.0);
+        n_dear += usize::from(is_dear);
+        candidates.push(Candidate {
+            name: variant_name(&group[0].set),
+            usd: part.cost.filter(|_| nth == 0 || !is_dear),
+            kept: part.evidence_kept,
+            change: part.change().filter(|_| nth < MOST_DRAWN),
+            interval: part.spread.and_then(|it| it.interval),
+            interval_over: Sampled::Sessions,
+            mark: (nth == 0).then_some(if tuned.is_recommended { ADVISED } else { "best" }),
+        });
+    }
+    let first = tuned.parts.last();
+    let held_out = if tuned.parts.len() > 1 { "on the sessions held out" } else { "on all sessions" };
+    let dear = match n_dear {
+        0 => String::new(),
+        n => format!("; {} that cost +50% and more are in the table", counted(n, "variant")),
+    };
+    FoundPictures {
+        base: &tuned.base,
+        base_usd: first.and_then(|it| it.base_cost),
+        base_kept: first.and_then(|it| it.base_kept),
+        subject: format!("{}, {held_out}{dear}", tuned.policy),
+        changes_of: held_out.to_owned(),
+        one: "variant",
+        candidates,
+    }
+}
+
+impl Tuned {
+    /// Counts the sessions of its parts.
+    fn n_sessions(&self) -> usize {
+        self.parts.iter().map(|it| it.sessions).sum()
+    }
+}
+
+impl TunePart {
+    /// Returns what it shows in the columns of a part.
+    pub(super) fn cells(&self, decimals: usize) -> Vec<String> {
+        vec![
+            fixed_or_none(self.cost, decimals),
+            or_none(self.change(), signed),
+            or_none(self.evidence_kept, percent),
+        ]
+    }
+}
