@@ -5,8 +5,7 @@ use std::collections::btree_map::Entry;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::needles::Needle;
-use super::{ConversationLoad, NumberShare, message};
+use super::{ConversationLoad, Needle, NumberShare, message};
 use ctxsim_base::quantity::{Tokens, ix};
 use ctxsim_timeline::facts::{DrawSource, Fact, FactForm, FactIx, FactPlane, Plant, Probe};
 use ctxsim_timeline::{ItemIx, Kind, When};
