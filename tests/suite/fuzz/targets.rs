@@ -20,9 +20,7 @@ use ctxsim::rng::Seed;
 use ctxsim::timeline::{import, load};
 use ctxsim::worlds::aging::{Aging, ReadStreams};
 use ctxsim::worlds::blocks::trace;
-use ctxsim::worlds::chats::{
-    ChatNumbers, ChatPlayer, ChatScenario, Chats, long_mem_eval,
-};
+use ctxsim::worlds::chats::{ChatNumbers, ChatPlayer, ChatScenario, Chats, long_mem_eval};
 use ctxsim::worlds::needles::ConversationLoad;
 
 /// A reader, given bytes.

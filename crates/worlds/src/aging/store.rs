@@ -491,10 +491,15 @@ impl AgingStore<'_> {
 }
 
 impl AgingStore<'_> {
+    /// Begins a pass in a session; returns what it leaves.
+    fn begin_pass(&mut self, spec: &SummaryLoss, session: u32) -> SummaryPass {
+        self.passes += 1;
+        self.rules.pass(spec, session, self.words, self.numbers)
+    }
+
     /// Makes the summary again from itself and a session, or, without one, from itself alone.
     fn summarise(&mut self, spec: &SummaryLoss, at: u32, session: Option<u32>) {
-        let pass = self.rules.pass(spec, at, self.words, self.numbers);
-        self.passes += 1;
+        let pass = self.begin_pass(spec, at);
         let mut before = self.drop_exact();
         if session.is_some() {
             // What stood in the profile word for word is taken up like anything else that is new.
@@ -515,8 +520,7 @@ impl AgingStore<'_> {
     /// Makes the summary again from all the history that is still there, and from itself where a part is
     /// gone.
     fn summarise_history(&mut self, spec: &SummaryLoss, session: u32) {
-        let pass = self.rules.pass(spec, session, self.words, self.numbers);
-        self.passes += 1;
+        let pass = self.begin_pass(spec, session);
         let summary = self.drop_exact();
         let from = self.history_from;
         let is_older = |it: &FactIx| self.stream.graph.facts[*it as usize].session < from;
@@ -533,13 +537,9 @@ impl AgingStore<'_> {
 
     /// Adds a summary of a session to those before.
     fn episode(&mut self, spec: &SummaryLoss, session: u32) {
-        let pass = self.rules.pass(spec, session, self.words, self.numbers);
-        self.passes += 1;
-        let before = self.drop_exact();
-        let before: Vec<FactIx> = before
-            .into_iter()
-            .filter(|it| self.stream.graph.facts[*it as usize].session != session)
-            .collect();
+        let pass = self.begin_pass(spec, session);
+        let mut before = self.drop_exact();
+        before.retain(|it| self.stream.graph.facts[*it as usize].session != session);
         let old_heads = std::mem::take(&mut self.records);
         let gists: Vec<RecordIx> = old_heads.into_iter().filter(|it| self.has_gist[*it as usize]).collect();
         self.take_up(session, &pass);

@@ -380,12 +380,12 @@ impl Retention {
 
 impl NonEmpty {
     fn new(trials: &[LoadTrial]) -> Self {
-        let by_quartile = |nth: usize| {
-            of_some(trials, move |it| it.quartiles[nth].share()).map(|found| found.within(SHARE))
-        };
+        let share = |share: fn(&LoadTrial) -> Option<f64>| of_some(trials, share).map(|it| it.within(SHARE));
+        let quartile = |nth: usize| of_some(trials, |it| it.quartiles[nth].share());
+        let by_quartile = |nth: usize| quartile(nth).map(|it| it.within(SHARE));
         Self {
-            explicit_accuracy: of_some(trials, |it| it.explicit.share()).map(|found| found.within(SHARE)),
-            implicit_accuracy: of_some(trials, |it| it.implicit.share()).map(|found| found.within(SHARE)),
+            explicit_accuracy: share(|it| it.explicit.share()),
+            implicit_accuracy: share(|it| it.implicit.share()),
             gap: of_some(trials, |it| Some(it.explicit.share()? - it.implicit.share()?))
                 .map(|it| it.within(DIFFERENCE)),
             depth_accuracy: QUARTILES.into_iter().zip((0..).map(by_quartile)).collect(),

@@ -56,9 +56,42 @@ impl Trials<'_> {
         self,
         keep: impl Fn(&Dialogue, S, Outcome) -> T + Sync,
     ) -> KeptTrials<T> {
-        KeptTrials(in_order_telling(self.conversation.n_trials(), self.progress, |index| {
-            play_one((self.load, self.conversation), self.keys, index, self.in_full, &keep)
-        }))
+        let n_trials = self.conversation.n_trials();
+        KeptTrials(in_order_telling(n_trials, self.progress, |index| self.play_one(index, &keep)))
+    }
+
+    /// Makes one conversation and plays it under every policy, its budget being the prompt limit.
+    fn play_one<S: Sink + Default, T>(
+        self,
+        index: usize,
+        keep: &impl Fn(&Dialogue, S, Outcome) -> T,
+    ) -> Vec<T> {
+        let made = self.conversation.trial(index);
+        let per_token = self.conversation.chars_per_token();
+        // Only what cannot go the short way needs a timeline.
+        let timeline = OnceCell::new();
+        let mut all = Vec::with_capacity(self.keys.distinct.len() * self.load.policies.len());
+        for SimulationKey { limits, cache, profile, .. } in &self.keys.distinct {
+            let limits = Limits { prompt: limits.prompt.min(made.budget_tokens), ..**limits };
+            for policy in &self.load.policies {
+                let mut sink = S::default();
+                let short = || window::simulate(&made, per_token, policy, &limits, cache, &mut sink);
+                let outcome = match (!self.in_full).then(short).flatten() {
+                    Some(outcome) => outcome,
+                    None => {
+                        sink = S::default();
+                        let timeline = timeline.get_or_init(|| Timeline {
+                            seed: self.load.seed,
+                            ..self.conversation.timeline(&made)
+                        });
+                        let policy = hindsight::under(policy, timeline, profile, &limits);
+                        Simulation::new(timeline, &policy, &limits, cache).run(&mut sink)
+                    }
+                };
+                all.push(keep(&made, sink, outcome));
+            }
+        }
+        all
     }
 }
 
@@ -75,40 +108,6 @@ impl<T> KeptTrials<T> {
     fn by_run<U>(&self, load: &Load, keys: &Keys<'_>, some: impl Fn(&T) -> Vec<U>) -> Vec<(Cell, Vec<U>)> {
         load.own_cells().map(|cell| (cell, self.of(keys.within(cell)).flat_map(&some).collect())).collect()
     }
-}
-
-/// Makes one conversation and plays it under every policy, its budget being the prompt limit.
-fn play_one<S: Sink + Default, T>(
-    (load, conversation): (&Load, &ConversationLoad),
-    keys: &Keys<'_>,
-    index: usize,
-    in_full: bool,
-    keep: &impl Fn(&Dialogue, S, Outcome) -> T,
-) -> Vec<T> {
-    let made = conversation.trial(index);
-    let per_token = conversation.chars_per_token();
-    // Only what cannot go the short way needs a timeline.
-    let timeline = OnceCell::new();
-    let mut all = Vec::with_capacity(keys.distinct.len() * load.policies.len());
-    for SimulationKey { limits, cache, profile, .. } in &keys.distinct {
-        let limits = Limits { prompt: limits.prompt.min(made.budget_tokens), ..**limits };
-        for policy in &load.policies {
-            let mut sink = S::default();
-            let short = || window::simulate(&made, per_token, policy, &limits, cache, &mut sink);
-            let outcome = match (!in_full).then(short).flatten() {
-                Some(outcome) => outcome,
-                None => {
-                    sink = S::default();
-                    let timeline =
-                        timeline.get_or_init(|| Timeline { seed: load.seed, ..conversation.timeline(&made) });
-                    let policy = hindsight::under(policy, timeline, profile, &limits);
-                    Simulation::new(timeline, &policy, &limits, cache).run(&mut sink)
-                }
-            };
-            all.push(keep(&made, sink, outcome));
-        }
-    }
-    all
 }
 
 /// Tells what became of a question.
@@ -390,7 +389,8 @@ impl World for ConversationLoad {
             }
             all
         };
-        let mut kept = play_one((load, self), &keys, index, false, &in_words);
+        let trials = Trials { load, conversation: self, keys: &keys, progress: &|_, _| {}, in_full: false };
+        let mut kept = trials.play_one(index, &in_words);
         Ok(kept.pop().unwrap_or_default())
     }
 }

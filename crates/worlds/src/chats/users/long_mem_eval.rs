@@ -222,7 +222,7 @@ impl ToldUser for LongMemQuestion {
                     continue;
                 }
                 let kind_of = if answers { statement } else { StatementKind::Detail };
-                let said = said(turn, kind_of, ix(message), numbers);
+                let said = said(&turn.content, kind_of, message, numbers);
                 let is_change = kind == QuestionKind::KnowledgeUpdate && !is_abstention;
                 let old = evidence.last().copied().filter(|_| answers && is_change);
                 let fact = match old {
@@ -262,10 +262,11 @@ fn order(dates: &[String], n: usize) -> Vec<usize> {
     places
 }
 
-fn said(turn: &LongMemMessage, kind: StatementKind, message: u32, numbers: &ChatNumbers) -> FactWording {
-    let most = u64::from(numbers.sizes.statement_words);
-    let words = saturated(count(&turn.content).clamp(1, most.max(1)));
-    FactWording { message, kind, words, text: Some(turn.content.as_str().into()) }
+/// Says a text in a message.
+fn said(text: &str, kind: StatementKind, message: usize, numbers: &ChatNumbers) -> FactWording {
+    let most = u64::from(numbers.sizes.statement_words).max(1);
+    let words = saturated(count(text).clamp(1, most));
+    FactWording { message: ix(message), kind, words, text: Some(text.into()) }
 }
 
 fn count(text: &str) -> u64 {
@@ -341,18 +342,14 @@ impl ToldUser for LocomoSample {
     fn user(&self, numbers: &ChatNumbers) -> User {
         let mut draft = UserDraft::new(self.sample_id.clone());
         let mut facts: IndexMap<String, FactIx> = IndexMap::new();
-        let most = (numbers.sizes.statement_words as usize).max(1);
-        let count = |text: &str| text.split_whitespace().count();
         let is_evidence = |id: &str| self.qa.iter().any(|it| it.names().any(|name| name == id));
         for turns in self.sessions() {
             let session = draft.n_sessions();
-            draft.session(ix::<u32>(turns.len()).max(1), turns.iter().map(|it| count(&it.text) as u64).sum());
+            draft.session(ix::<u32>(turns.len()).max(1), turns.iter().map(|it| count(&it.text)).sum());
             for (message, turn) in turns.iter().enumerate() {
                 let kind =
                     if is_evidence(&turn.dia_id) { StatementKind::Fact } else { StatementKind::Detail };
-                let words = ix(count(&turn.text).clamp(1, most));
-                let text = Some(turn.text.as_str().into());
-                let said = FactWording { message: ix(message), kind, words, text };
+                let said = said(&turn.text, kind, message, numbers);
                 facts.insert(turn.dia_id.clone(), draft.say(session, said));
             }
         }
